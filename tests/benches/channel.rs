@@ -68,12 +68,12 @@ fn nine_cells(criterion: &mut Criterion) {
     ] {
         config.propagation.interference = interference;
         let deployment = Arc::new(Deployment::new(&config, grid, 1).expect("valid"));
-        let way = Trajectory::Linear {
+        let trajectory = Trajectory::Linear {
             start: Position::new(0.0, 0.0, 1.5),
             velocity: [30.0, 0.0, 0.0],
         };
-        let reception =
-            Reception::new(deployment, 0, way, Some((fading, Receiver::IDEAL))).expect("valid");
+        let reception = Reception::new(deployment, 0, trajectory, Some((fading, Receiver::IDEAL)))
+            .expect("valid");
         let mut out = vec![0.0; 25];
         let mut now = Instant::ZERO;
         criterion.bench_function(name, |bencher| {

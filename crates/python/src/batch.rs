@@ -304,11 +304,12 @@ impl Delivery<'_> {
 
 /// Simulates the runs of all chunks on `threads` threads, without the GIL.
 ///
-/// Calls `deliver(indices, tables, complete)` for every chunk, in their order: the indices of its runs, counted over
-/// all chunks, and a record batch by the name of each table, whose columns `run` and `cca` have number and label of the
-/// run. Calls `progress(share, finished)` a few times a second with the progress of the batch from 0 to 1 and the
-/// number of finished runs. After an error or an interrupt, the finished runs of incomplete chunks are delivered with
-/// `complete` false, and the error is raised.
+/// Calls `deliver(indices, tables, complete)` for every chunk, in order. `indices` counts runs over all chunks. `tables`
+/// has a record batch per table, whose columns `run` and `cca` are number and label of the run.
+///
+/// Calls `progress(share, finished)` a few times a second with the progress of the batch from 0 to 1 and the number of
+/// finished runs. After an error or an interrupt, the finished runs of incomplete chunks are delivered with `complete`
+/// false, and the error is raised.
 #[pyfunction]
 #[pyo3(signature = (chunks, threads, deliver, progress=None))]
 #[expect(clippy::needless_pass_by_value, reason = "they come from Python")]

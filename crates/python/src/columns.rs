@@ -43,7 +43,7 @@ impl Joined {
     /// Appends the rows of a run that has this number and this label.
     pub(crate) fn add(&mut self, tables: Tables, run: u32, label: &str) {
         let known = self.labels.iter().position(|known| known == label);
-        let place = known.unwrap_or(self.labels.len()) as i32;
+        let label_index = known.unwrap_or(self.labels.len()) as i32;
         if known.is_none() {
             self.labels.push(label.to_owned());
         }
@@ -54,16 +54,16 @@ impl Joined {
                     info,
                     columns,
                     runs: vec![run; rows],
-                    labels: vec![place; rows],
+                    labels: vec![label_index; rows],
                 });
                 continue;
             }
             let table = &mut self.tables[index];
-            for (column, more) in table.columns.iter_mut().zip(columns) {
-                column.append(more);
+            for (column, rows_of_run) in table.columns.iter_mut().zip(columns) {
+                column.append(rows_of_run);
             }
             table.runs.resize(table.runs.len() + rows, run);
-            table.labels.resize(table.labels.len() + rows, place);
+            table.labels.resize(table.labels.len() + rows, label_index);
         }
     }
 
@@ -75,8 +75,9 @@ impl Joined {
         for table in self.tables {
             let (mut fields, mut arrays) = with_meanings(table.info.columns, table.columns);
             if !table.info.columns.iter().any(|each| each.name == "cca") {
-                let places = Int32Array::from(table.labels);
-                let labels = DictionaryArray::<Int32Type>::try_new(places, Arc::clone(&known));
+                let label_indices = Int32Array::from(table.labels);
+                let labels =
+                    DictionaryArray::<Int32Type>::try_new(label_indices, Arc::clone(&known));
                 let labels: ArrayRef = Arc::new(labels?);
                 fields.insert(0, Field::new("cca", labels.data_type().clone(), true));
                 arrays.insert(0, labels);

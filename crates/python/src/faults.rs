@@ -1,4 +1,4 @@
-//! Faults: panics of celltcp and failures of a kernel as errors of Python, with the run that they end.
+//! Faults: conversion of panics and of kernel failures to Python errors that name the run.
 
 use core::cell::RefCell;
 use core::fmt;
@@ -13,22 +13,22 @@ use units::Instant;
 use crate::error::{Error, Result, refuse};
 use crate::python_cca;
 
-/// Environment variable by which tests plant a panic at the middle of a run: its seed and its label, as in `3 bbr`, or
-/// the seed alone for any label.
-const PLANTED: &str = "CELLTCP_PANIC_AT";
+/// Environment variable with which tests cause a panic in the middle of a run: its seed and label, as in `3 bbr`, or only
+/// its seed.
+const PANIC_VARIABLE: &str = "CELLTCP_PANIC_AT";
 
 thread_local! {
     /// Place, message and backtrace of the last panic of this thread.
-    static LAST: RefCell<Option<String>> = const { RefCell::new(None) };
+    static LAST_PANIC: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
-/// Has panics remembered instead of printed: a progress bar may be there.
+/// Installs a panic hook that stores the panic. Printing it could corrupt a progress bar.
 pub(crate) fn remember_panics() {
-    panic::set_hook(Box::new(|info| LAST.set(Some(described(info)))));
+    panic::set_hook(Box::new(|info| LAST_PANIC.set(Some(describe_panic(info)))));
 }
 
-/// Describes a panic; with the backtrace if the variable `RUST_BACKTRACE` asks for it.
-fn described(info: &PanicHookInfo<'_>) -> String {
+/// Returns place and message of a panic, and its backtrace if `RUST_BACKTRACE` is set.
+fn describe_panic(info: &PanicHookInfo<'_>) -> String {
     let message = info.payload_as_str().unwrap_or("no message");
     let place = info.location().map(ToString::to_string);
     let place = place.as_deref().unwrap_or("an unknown place");
@@ -39,36 +39,36 @@ fn described(info: &PanicHookInfo<'_>) -> String {
     }
 }
 
-/// Takes the description of the last panic of this thread: its place and its message.
+/// Removes and returns the description of the last panic of this thread.
 #[pyfunction]
 pub(crate) fn take_panic() -> Option<String> {
-    LAST.take()
+    LAST_PANIC.take()
 }
 
-/// Does `work`; a panic in it is returned as its description.
+/// Calls `work`; returns the description of a panic as the error.
 pub(crate) fn catch<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     panic::catch_unwind(AssertUnwindSafe(work))
         .map_err(|_| take_panic().unwrap_or_else(|| "panic".to_owned()))
 }
 
-/// Does `work` on an input that errors call `what`; a panic in it becomes an [`Error::Internal`].
-pub(crate) fn guarded<T>(what: &str, work: impl FnOnce() -> Result<T>) -> Result<T> {
+/// Calls `work`; a panic in it becomes an [`Error::Internal`] that names the input `input`.
+pub(crate) fn guarded<T>(input: &str, work: impl FnOnce() -> Result<T>) -> Result<T> {
     catch(work).unwrap_or_else(|panic| {
         Err(Error::Internal(format!(
-            "{what}: {panic}; this is a fault of celltcp: please report it with this input"
+            "{input}: {panic}; this is a fault of celltcp: please report it with this input"
         )))
     })
 }
 
-/// A run as errors name it.
+/// Identity of a run in error messages: scenario, CCA, seed and engine.
 #[derive(Debug)]
 pub(crate) struct Case {
     scenario: String,
     cca: String,
     seed: u64,
     on_kernel: bool,
-    /// Time of the run at which a test wants a panic.
-    planted: Option<Instant>,
+    /// Simulated time of a panic that a test causes.
+    panic_at: Option<Instant>,
 }
 
 impl Case {
@@ -79,28 +79,28 @@ impl Case {
         seed: u64,
         on_kernel: bool,
     ) -> Self {
-        let wanted = std::env::var(PLANTED)
+        let wanted = std::env::var(PANIC_VARIABLE)
             .is_ok_and(|text| text == seed.to_string() || text == format!("{seed} {cca}"));
         Self {
             scenario: scenario.name.clone(),
             cca,
             seed,
             on_kernel,
-            planted: wanted.then(|| Instant::ZERO + scenario.duration / 2),
+            panic_at: wanted.then(|| Instant::ZERO + scenario.duration / 2),
         }
     }
 
-    /// Panics if a test has planted that at or before the time `at`, which the run has reached.
+    /// Panics if a test wants that by the simulated time `at`.
     pub(crate) fn reached(&self, at: Instant) {
         assert!(
-            self.planted.is_none_or(|planted| at < planted),
-            "planted by {PLANTED}"
+            self.panic_at.is_none_or(|panic_at| at < panic_at),
+            "caused by {PANIC_VARIABLE}"
         );
     }
 
     /// Returns the error of a run that has ended with this panic.
     pub(crate) fn panicked(&self, panic: &str) -> Error {
-        // What an own CCA raised before it is not the cause of what comes later on this thread.
+        // An exception that a Python CCA raised before the panic must not be reported for a later run of this thread.
         python_cca::take_raised();
         let engine = if self.on_kernel {
             " --engine kernel"
@@ -115,7 +115,7 @@ impl Case {
     }
 
     /// Returns the error of a call to a run that a panic has ended.
-    pub(crate) fn is_over(&self) -> Error {
+    pub(crate) fn ended_error(&self) -> Error {
         Error::Internal(format!(
             "{self}: the run has ended by a fault of celltcp; a new run can be started"
         ))

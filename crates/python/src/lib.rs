@@ -1,6 +1,6 @@
 //! The native module `celltcp._core`: scenarios, traces and runs for Python.
 //!
-//! Columns cross the border through the Arrow C data interface; there is never a call per packet.
+//! Columns pass to Python through the Arrow C data interface; there is never a call per packet.
 
 mod batch;
 mod captures;

@@ -44,11 +44,12 @@ impl PyLiveRun {
 
 #[pymethods]
 impl PyLiveRun {
-    /// Sets up `hosts`, nodes of the scenario, and starts the path between them. `cca` is the congestion control of their
-    /// programs, `phones` the number of phones in the cell, `folder` a place for a file that is gone afterwards, `log` a
-    /// file for a log of arrivals, `pcap` one for a capture at the host `pcap_at`, or else at the server. With `outside`,
-    /// the phone reaches other addresses through the server, which resolves names at `RESOLVER`. With `spin`, the path never
-    /// sleeps.
+    /// Sets up `hosts`, nodes of the scenario, and starts the path between them.
+    ///
+    /// `cca` is the congestion control of their programs, `phones` the number of phones in the cell, and `folder` a place
+    /// for temporary files. `log` is a file for arrivals, `pcap` one for a capture at the host `pcap_at`, or else at the
+    /// server. With `outside`, the phone reaches other addresses through the server, which resolves names at `RESOLVER`.
+    /// With `spin`, the path never sleeps.
     #[new]
     #[pyo3(signature = (scenario, seed, hosts, folder, *, cca=None, phones=1, log=None, pcap=None, pcap_at=None, outside=false, spin=false))]
     #[allow(

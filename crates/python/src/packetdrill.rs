@@ -17,7 +17,7 @@ pub(crate) fn play_packetdrill<'py>(
 ) -> Result<Bound<'py, PyDict>> {
     let report = guarded(name, || {
         let script = parse(text)
-            .map_err(|error| refuse(format!("{name}:{}: {}", error.line, error.what)))?;
+            .map_err(|error| refuse(format!("{name}:{}: {}", error.line, error.message)))?;
         Ok(play(&script))
     })?;
     let outcome = PyDict::new(py);

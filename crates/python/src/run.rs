@@ -193,7 +193,7 @@ impl Run {
                 Err(panic) => panic,
             },
             State::Finished => return Err(refuse("the run has been finished")),
-            State::Broken(case) => return Err(case.is_over()),
+            State::Broken(case) => return Err(case.ended_error()),
         };
         let State::Going(Going { engine, case }) = core::mem::replace(&mut *state, State::Finished)
         else {
@@ -227,7 +227,7 @@ impl Run {
             }
             State::Finished => Err(refuse("the run has been finished")),
             State::Broken(case) => {
-                let error = case.is_over();
+                let error = case.ended_error();
                 *state = State::Broken(case);
                 Err(error)
             }

@@ -30,7 +30,7 @@ pub(crate) struct Trace {
 
 #[pymethods]
 impl Trace {
-    /// Reads a file, as its contents and the options say. A log is read by `celltcp.logs`.
+    /// Reads a file. Its format follows from the options or else from its contents; logs are read by `celltcp.logs`.
     ///
     /// The options are those that a scenario has beside `trace`: `format`, `column`, `unit`, `direction` (`down`, `up`),
     /// `holes`, `rates_end_at_row`, `step`, `run`, `dates`, `counter`.
@@ -46,7 +46,7 @@ impl Trace {
         options: Option<&Bound<'_, PyDict>>,
     ) -> Result<Self> {
         let origin = path.display().to_string();
-        let given = options.map_or_else(|| PyDict::new(py), Clone::clone);
+        let arguments = options.map_or_else(|| PyDict::new(py), Clone::clone);
         for (name, value) in [
             ("format", format),
             ("direction", direction),
@@ -54,12 +54,12 @@ impl Trace {
             ("unit", unit),
         ] {
             if let Some(value) = value {
-                given.set_item(name, value)?;
+                arguments.set_item(name, value)?;
             }
         }
         let json: String = py
             .import("json")?
-            .call_method1("dumps", (given,))?
+            .call_method1("dumps", (arguments,))?
             .extract()?;
         let options =
             ReadOptions::from_json(&json).map_err(|error| refuse(format!("{origin}: {error}")))?;
@@ -170,7 +170,7 @@ impl Trace {
         )
     }
 
-    /// Returns the trace in mahimahi's format, unless it would be too long.
+    /// Returns the trace in mahimahi's format; fails if it would be too long.
     fn to_mahimahi(&self) -> Result<String> {
         let mut text = String::new();
         write_mahimahi(&self.inner, &mut text)?;
@@ -205,8 +205,8 @@ pub(crate) fn log_reader() -> LogReader {
     })
 }
 
-/// Log as `celltcp.logs` reads it: statements for users, JSON with what else is in it, and either the moments of
-/// opportunities, ms, or the lengths (ns) and rates (bit/s) of intervals and the numbers of those that begin a piece.
+/// Log read by `celltcp.logs`: its summary, JSON with further facts, and the capacity. That is either the times of
+/// opportunities, ms, or intervals with lengths, ns, and rates, bit/s; `pieces` has the indices of those that begin a piece.
 #[derive(FromPyObject)]
 struct EngineLog<'py> {
     summary: String,
@@ -227,9 +227,9 @@ impl EngineLog<'_> {
                 PyBuffer::<u64>::get(array).map_err(|error| error.to_string())
             };
             let (lengths, rates) = (buffer(&self.lengths)?, buffer(&self.bps)?);
-            let wrong = "an array of the reader of logs is not contiguous";
-            let lengths = lengths.as_slice(py).ok_or(wrong)?.iter();
-            let rates = rates.as_slice(py).ok_or(wrong)?.iter();
+            let not_contiguous = "an array of the reader of logs is not contiguous";
+            let lengths = lengths.as_slice(py).ok_or(not_contiguous)?.iter();
+            let rates = rates.as_slice(py).ok_or(not_contiguous)?.iter();
             let intervals = lengths.zip(rates).map(|(length, rate)| {
                 (
                     Duration::from_nanos(length.get()),

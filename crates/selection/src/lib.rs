@@ -1,8 +1,8 @@
-//! Selection: estimates what the network is doing, and chooses and changes the CCA of a connection by them.
+//! Selection: estimates the state of the path, and selects the CCA of a connection by the estimates.
 //!
 //! - A [`PathEstimators`] turns the [`SenderInfo`]s of a sender into estimates, the [`PathEstimates`].
-//! - A [`Policy`], which is a file, chooses the CCA for a view and a [`Requirement`].
-//! - A [`Selector`] stands beside one connection, asks its policy and returns [`Decision`]s.
+//! - A [`Policy`], read from a file, chooses the CCA for estimates and a [`Requirement`].
+//! - A [`Selector`] belongs to a connection, asks its policy and returns [`Decision`]s.
 //! - A [`DestinationCache`] keeps results of earlier connections, per destination.
 //!
 //! Nothing here reads a clock, a socket or a file, so the same code runs beside the native TCP and in the guest of the

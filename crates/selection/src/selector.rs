@@ -121,7 +121,7 @@ pub struct Selector {
     wanted: (&'static str, u32),
     /// Last change, until it has been judged.
     trial: Option<Trial>,
-    /// CCAs whose takeover was taken back, and until when they are not tried again.
+    /// CCAs whose switch was taken back, and until when they are not tried again.
     blocked: Vec<(&'static str, Instant)>,
     /// CCA that an agent has requested.
     requested: Option<&'static str>,
@@ -198,7 +198,7 @@ impl Selector {
     }
 
     /// Returns the estimators of the connection.
-    pub fn watch(&self) -> &PathEstimators {
+    pub fn estimators(&self) -> &PathEstimators {
         &self.watch
     }
 

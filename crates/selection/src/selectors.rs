@@ -18,7 +18,7 @@ use crate::table_rows::{decision_row, estimate_row};
 /// Endpoint: owner of the connections whose congestion controls are selected.
 ///
 /// A simulation, the guest of the kernel engine and a program with sockets implement it. They only show their senders
-/// and carry out takeovers; [`Selectors`] does the rest.
+/// and carry out switches; [`Selectors`] does the rest.
 pub trait Endpoint {
     /// Error of the endpoint.
     type Error;
@@ -46,12 +46,12 @@ pub trait Endpoint {
     ///
     /// # Errors
     /// Errors of the endpoint.
-    fn take_over(
+    fn switch_cca(
         &mut self,
         now: Instant,
         connection: u32,
         cca: &'static str,
-        how: SwitchMode,
+        mode: SwitchMode,
     ) -> Result<(), Self::Error>;
 }
 
@@ -75,7 +75,7 @@ struct Connection {
 }
 
 impl Connection {
-    /// Shows the selector the state of its sender, if the connection is open; returns the decision.
+    /// Passes the state of the sender to the selector, if the connection is open; returns the decision.
     fn observe<E: Endpoint>(
         &mut self,
         now: Instant,
@@ -92,8 +92,8 @@ impl Connection {
 
 /// The selectors of all connections of an endpoint.
 ///
-/// Connections belong to flows. Each flow has a policy and its words, or a fixed congestion control. A flow remembers
-/// what its own memory file knows of destinations and what the connections of all flows have found.
+/// Connections belong to flows. Each flow has a policy with settings, or a fixed congestion control. A flow knows
+/// destinations from its memory file and from earlier connections of all flows.
 #[derive(Clone, Debug, Default)]
 pub struct Selectors {
     flows: Vec<Option<Selected>>,
@@ -115,8 +115,8 @@ pub struct SelectionError {
 }
 
 impl Selectors {
-    /// Returns the selectors of `flows`: the name of each, and its words if its congestion control is selected.
-    /// `files` holds the texts of policies and memories by the names in those words.
+    /// Returns the selectors of `flows`: the name of each, and the settings if its congestion control is selected.
+    /// `files` holds the texts of policies and memories by the file names in those settings.
     ///
     /// # Errors
     /// [`SelectionError`] names the flow whose policy or memory cannot be used.
@@ -129,7 +129,7 @@ impl Selectors {
             seed,
             ..Self::default()
         };
-        let mut read: Vec<Option<String>> = Vec::new();
+        let mut memory_files: Vec<Option<String>> = Vec::new();
         for (name, auto) in flows {
             let wrong = |reason| SelectionError {
                 flow: name.to_owned(),
@@ -141,13 +141,13 @@ impl Selectors {
             };
             let policy = auto.policy_in(files);
             let policy = policy.map_err(|error| wrong(error.to_string()))?;
-            let known = read.iter().position(|file| *file == auto.memory);
-            let memory = known.unwrap_or(read.len());
+            let known = memory_files.iter().position(|file| *file == auto.memory);
+            let memory = known.unwrap_or(memory_files.len());
             if known.is_none() {
                 selectors
                     .memories
                     .push(auto.memory_in(files).map_err(wrong)?);
-                read.push(auto.memory.clone());
+                memory_files.push(auto.memory.clone());
             }
             selectors.flows.push(Some(Selected {
                 policy: Arc::new(policy),
@@ -158,7 +158,7 @@ impl Selectors {
         Ok(selectors)
     }
 
-    /// Returns these selectors for a Linux kernel: their policies take what they name instead of CCAs that it lacks.
+    /// Returns these selectors for a Linux kernel: their policies use their substitutes for CCAs that Linux lacks.
     #[must_use]
     pub fn on_kernel(mut self) -> Self {
         for selected in self.flows.iter_mut().flatten() {
@@ -167,7 +167,7 @@ impl Selectors {
         self
     }
 
-    /// Takes a new connection of flow number `flow` to `destination`; returns the decision on its first congestion
+    /// Adds a new connection of flow number `flow` to `destination`; returns the decision on its first congestion
     /// control if that is selected. The decision is not recorded yet.
     ///
     /// # Errors
@@ -207,7 +207,7 @@ impl Selectors {
         Ok(Some(decision))
     }
 
-    /// Shows the selector of a connection the state of its sender after the handshake, before any data is sent.
+    /// Passes the state of the sender after the handshake to the selector of a connection, before any data is sent.
     ///
     /// # Errors
     /// Errors of the endpoint.
@@ -226,16 +226,20 @@ impl Selectors {
         }
     }
 
-    /// Returns when [`Selectors::look`] is due; [`Instant::NEVER`] without connections.
+    /// Returns when [`Selectors::observe_all`] is due; [`Instant::NEVER`] without connections.
     pub fn next(&self) -> Instant {
         self.next.unwrap_or(Instant::NEVER)
     }
 
-    /// Shows every selector its sender, and then carries out all decisions.
+    /// Passes every sender to its selector, and then carries out all decisions.
     ///
     /// # Errors
     /// Errors of the endpoint.
-    pub fn look<E: Endpoint>(&mut self, now: Instant, endpoint: &mut E) -> Result<(), E::Error> {
+    pub fn observe_all<E: Endpoint>(
+        &mut self,
+        now: Instant,
+        endpoint: &mut E,
+    ) -> Result<(), E::Error> {
         while let Some(next) = self.next.as_mut().filter(|next| **next <= now) {
             *next += SAMPLE_INTERVAL;
         }
@@ -258,10 +262,10 @@ impl Selectors {
         let retransmitted = ended.last.map_or(0.0, |last| {
             last.retransmissions as f64 / last.delivered.max(1) as f64
         });
-        let (cca, view) = (ended.selector.present(), ended.selector.watch().view());
-        let ending = ConnectionResult::of(cca, view, retransmitted);
+        let (cca, view) = (ended.selector.present(), ended.selector.estimators().view());
+        let result = ConnectionResult::of(cca, view, retransmitted);
         for memory in &mut self.memories {
-            memory.remember(&ended.destination, &ending);
+            memory.remember(&ended.destination, &result);
         }
         if self.connections.is_empty() {
             self.next = None;
@@ -281,7 +285,7 @@ impl Selectors {
         numbers
     }
 
-    /// Has `cca` take over a connection when its selector is next shown its sender; returns whether there is a selector.
+    /// Switches a connection to `cca` at the next observation of its sender; returns false without a selector.
     pub fn request(&mut self, connection: u32, cca: &'static str) -> bool {
         let index = self.position(connection);
         if let Some(index) = index {
@@ -315,7 +319,7 @@ fn hints<E: Endpoint>(
     }
 }
 
-/// Records a decision, and carries out the takeover if it chose another CCA.
+/// Records a decision, and carries out the switch if it chose another CCA.
 fn carry_out<E: Endpoint>(
     connection: u32,
     decision: &Decision,
@@ -325,14 +329,14 @@ fn carry_out<E: Endpoint>(
     if decision.from == decision.to {
         return Ok(());
     }
-    endpoint.take_over(decision.at, connection, decision.to, takeover(decision))
+    endpoint.switch_cca(decision.at, connection, decision.to, switch_mode(decision))
 }
 
 /// Queue, in lowest RTTs, below which a connection may use little of the capacity: the queue that BBR's probes leave.
 const SHORT_QUEUE: f64 = 0.25;
 
-/// Returns how the new CCA takes over.
-fn takeover(decision: &Decision) -> SwitchMode {
+/// Returns the mode of a switch.
+fn switch_mode(decision: &Decision) -> SwitchMode {
     let queue = feature_index("queue_ratio").and_then(|number| decision.features.0[number]);
     let short = queue.is_some_and(|queue| queue.value < SHORT_QUEUE);
     let family = registry::find(decision.to).map(|result| result.family);
@@ -355,11 +359,11 @@ mod tests {
     use crate::features::Features;
     use crate::{PathEstimators, estimate::Estimate};
 
-    fn how(cause: Cause, to: &'static str, queue_ratio: f64) -> SwitchMode {
+    fn mode_of(cause: Cause, to: &'static str, queue_ratio: f64) -> SwitchMode {
         let mut features = Features::of(PathEstimators::new().view());
         let number = feature_index("queue_ratio").expect("a feature");
         features.0[number] = Some(Estimate::new(queue_ratio, 1.0));
-        takeover(&Decision {
+        switch_mode(&Decision {
             at: Instant::ZERO,
             from: "illinois",
             to,
@@ -372,25 +376,32 @@ mod tests {
 
     #[test]
     fn a_model_begins_anew_where_hardly_any_queue_shows_the_capacity() {
-        assert_eq!(how(Cause::Change, "bbr", 0.05), SwitchMode::Kernel);
+        assert_eq!(mode_of(Cause::Change, "bbr", 0.05), SwitchMode::Kernel);
         assert_eq!(
-            how(Cause::Change, "bbr", 0.8),
+            mode_of(Cause::Change, "bbr", 0.8),
             SwitchMode::Context,
             "a queue"
         );
-        assert_eq!(how(Cause::Change, "copa", 0.05), SwitchMode::Context);
-        assert_eq!(how(Cause::Return, "bbr", 0.05), SwitchMode::Context);
-        assert_eq!(how(Cause::Establishment, "copa", 0.0), SwitchMode::Kernel);
+        assert_eq!(mode_of(Cause::Change, "copa", 0.05), SwitchMode::Context);
+        assert_eq!(mode_of(Cause::Return, "bbr", 0.05), SwitchMode::Context);
+        assert_eq!(
+            mode_of(Cause::Establishment, "copa", 0.0),
+            SwitchMode::Kernel
+        );
     }
 
     #[test]
     fn an_agent_changes_as_a_policy_does() {
         let agent = |begun| Cause::Agent { begun };
-        assert_eq!(how(agent(true), "bbr", 0.05), SwitchMode::Kernel);
-        assert_eq!(how(agent(true), "bbr", 0.8), SwitchMode::Context, "a queue");
-        assert_eq!(how(agent(true), "copa", 0.05), SwitchMode::Context);
+        assert_eq!(mode_of(agent(true), "bbr", 0.05), SwitchMode::Kernel);
         assert_eq!(
-            how(agent(false), "copa", 0.8),
+            mode_of(agent(true), "bbr", 0.8),
+            SwitchMode::Context,
+            "a queue"
+        );
+        assert_eq!(mode_of(agent(true), "copa", 0.05), SwitchMode::Context);
+        assert_eq!(
+            mode_of(agent(false), "copa", 0.8),
             SwitchMode::Kernel,
             "no data yet"
         );

@@ -31,7 +31,7 @@ fn measures(features: &Features) -> String {
 
 /// Returns the row of the estimates of a selector in the slot that began at `slot`.
 pub(crate) fn estimate_row(slot: Instant, connection: u32, selector: &Selector) -> EstimateRow {
-    let view = selector.watch().view();
+    let view = selector.estimators().view();
     let milliseconds = |time: Duration| {
         if time.is_zero() {
             f64::NAN

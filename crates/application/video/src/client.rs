@@ -70,8 +70,8 @@ enum Connection {
 
 /// Client of one session.
 ///
-/// The client promises: the buffer never has more than its limit, every part of the video is played once and in order,
-/// and the time of a session is that of its start-up, its stalls and the played video.
+/// Its invariants: the buffer is never above its limit; every part of the video is played once and in order; the time of a
+/// session is the sum of start-up, stalls and played video.
 pub struct Client {
     manifest: Arc<Manifest>,
     player: Player,
@@ -298,8 +298,8 @@ impl Client {
             self.fetched.push(SegmentDownload { buffer, ..next });
         }
         let manifest = Arc::clone(&self.manifest);
-        let view = self.view(&manifest, now, running.segment + 1);
-        self.abr.downloaded(&view, &fetched);
+        let state = self.state(&manifest, now, running.segment + 1);
+        self.abr.downloaded(&state, &fetched);
     }
 
     /// Returns the lower quality for which the adaptation abandons a request.
@@ -319,9 +319,9 @@ impl Client {
             first,
         };
         let manifest = Arc::clone(&self.manifest);
-        let view = self.view(&manifest, now, running.segment);
+        let state = self.state(&manifest, now, running.segment);
         self.abr
-            .abandon(&view, &progress)
+            .abandon(&state, &progress)
             .filter(|quality| *quality < running.quality)
     }
 
@@ -335,7 +335,7 @@ impl Client {
         self.player.max_buffer.min(live)
     }
 
-    fn view<'a>(&self, manifest: &'a Manifest, now: Instant, segment: usize) -> AbrState<'a> {
+    fn state<'a>(&self, manifest: &'a Manifest, now: Instant, segment: usize) -> AbrState<'a> {
         AbrState {
             manifest,
             now,
@@ -361,7 +361,7 @@ impl Client {
         }
         let leaves = self
             .playback
-            .waits_since()
+            .stall_start()
             .map(|since| since + self.player.patience);
         if leaves.is_some_and(|leaves| leaves <= now) {
             return self.end(now, self.reason_to_leave(), out);
@@ -410,7 +410,7 @@ impl Client {
                         return Some(due);
                     }
                     let manifest = Arc::clone(&self.manifest);
-                    let choice = self.abr.choose(&self.view(&manifest, now, self.next));
+                    let choice = self.abr.choose(&self.state(&manifest, now, self.next));
                     let pause = choice.pause.min(self.playback.level());
                     if !pause.is_zero() && self.playback.stage() == Stage::Playing {
                         self.paused_until = now + pause;

@@ -141,9 +141,9 @@ impl Playback {
         }
     }
 
-    /// Returns the time since which the viewer waits, which lies ahead while the picture moves; nothing once the video
-    /// has been played or all of it is in the buffer.
-    pub(crate) fn waits_since(&self) -> Option<Instant> {
+    /// Returns the start of the present wait for data; while the video plays, the time at which the buffer will run empty.
+    /// `None` once all of the video is in the buffer.
+    pub(crate) fn stall_start(&self) -> Option<Instant> {
         match self.stage {
             Stage::Starting => Some(self.opened),
             Stage::Playing if self.filled < self.total => Some(self.empty_at()),

@@ -12,7 +12,7 @@ pub struct ScheduledSwitch<C> {
     pub flow: usize,
     /// Congestion control that takes over.
     pub to: C,
-    /// Kind of takeover.
+    /// Mode of the switch.
     pub mode: SwitchMode,
 }
 
@@ -60,11 +60,11 @@ mod tests {
     #[test]
     fn switches_come_in_the_order_of_time_and_last() {
         let at = |seconds| Instant::ZERO + Duration::from_secs(seconds);
-        let due = |seconds, flow, to, how| ScheduledSwitch {
+        let due = |seconds, flow, to, mode| ScheduledSwitch {
             at: at(seconds),
             flow,
             to,
-            mode: how,
+            mode,
         };
         let mut switches = Switches::new(
             vec!["cubic", "cubic"],

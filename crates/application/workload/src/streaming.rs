@@ -41,7 +41,7 @@ impl Video {
     /// Reads the file of segment sizes, if the ladder is one. `read` returns the path that errors name and the text.
     ///
     /// # Errors
-    /// If the file is not as it has to be, or the player cannot play its segments.
+    /// If the file is not a valid list of segment sizes, or the player cannot play its segments.
     pub(crate) fn load(
         &mut self,
         read: impl FnOnce(&str) -> Result<(String, String), FieldError>,
@@ -57,7 +57,7 @@ impl Video {
 /// Bytes that the server writes before the rest of a segment.
 const HEAD: u64 = 500;
 
-/// Score of a session that has shown nothing.
+/// Score of a session that has played less than a second.
 const WORST: f64 = 1.0;
 
 impl Settings for Video {
@@ -106,8 +106,8 @@ pub(crate) struct Streaming {
     client: Client,
     config: Video,
     is_open: bool,
-    lines: Vec<Connection>,
-    /// The connection that the call is about.
+    connections: Vec<Connection>,
+    /// Connection that the present call concerns.
     slot: usize,
     /// Segments and stalls that have been recorded.
     recorded: (usize, usize),
@@ -115,7 +115,7 @@ pub(crate) struct Streaming {
     client_at: Instant,
     /// Time of the latest [`ClientCommand::WakeAt`].
     wake_at: Instant,
-    orders: Vec<ClientCommand>,
+    commands: Vec<ClientCommand>,
 }
 
 impl Streaming {
@@ -135,40 +135,43 @@ impl Streaming {
             manifest,
             config,
             is_open: false,
-            lines: vec![NO_REQUEST; connections],
+            connections: vec![NO_REQUEST; connections],
             slot: 0,
             recorded: (0, 0),
             client_at: Instant::NEVER,
             wake_at: Instant::NEVER,
-            orders: Vec::new(),
+            commands: Vec::new(),
         }
     }
 
     fn answer(&mut self, slot: usize, out: &mut Vec<Command>) {
-        let line = &mut self.lines[slot];
-        line.answer_at = Instant::NEVER;
+        let connection = &mut self.connections[slot];
+        connection.answer_at = Instant::NEVER;
         // The engine reports each message, so that the client learns when the first bytes have arrived.
-        let head = HEAD.min(line.response);
+        let head = HEAD.min(connection.response);
         out.extend([Command::SelectSlot(slot), Command::Send(End::Server, head)]);
-        if line.response > head {
-            out.push(Command::Send(End::Server, line.response - head));
+        if connection.response > head {
+            out.push(Command::Send(End::Server, connection.response - head));
         }
     }
 
-    /// Carries out the orders of the client, and asks for the next call.
-    fn settle(&mut self, now: Instant, out: &mut Vec<Command>) {
-        self.follow(out);
-        // An abandoned request leads to the next order at once.
-        while !self.orders.is_empty() {
-            let mut orders = core::mem::take(&mut self.orders);
-            for order in orders.drain(..) {
-                self.obey(now, order, out);
+    /// Carries out the commands of the client, and schedules the next call.
+    fn run_client_commands(&mut self, now: Instant, out: &mut Vec<Command>) {
+        self.record_progress(out);
+        // An abandoned request leads to the next command at once.
+        while !self.commands.is_empty() {
+            let mut commands = core::mem::take(&mut self.commands);
+            for command in commands.drain(..) {
+                self.carry_out(now, command, out);
             }
-            if self.orders.is_empty() {
-                self.orders = orders;
+            if self.commands.is_empty() {
+                self.commands = commands;
             }
         }
-        let answers = self.lines.iter().map(|line| line.answer_at);
+        let answers = self
+            .connections
+            .iter()
+            .map(|connection| connection.answer_at);
         let next = answers.fold(self.client_at, Instant::min);
         if next != self.wake_at && next != Instant::NEVER {
             self.wake_at = next;
@@ -176,12 +179,12 @@ impl Streaming {
         }
     }
 
-    fn obey(&mut self, now: Instant, order: ClientCommand, out: &mut Vec<Command>) {
-        match order {
+    fn carry_out(&mut self, now: Instant, command: ClientCommand, out: &mut Vec<Command>) {
+        match command {
             ClientCommand::Request {
                 connection, bytes, ..
             } => {
-                self.lines[connection].response = bytes.get();
+                self.connections[connection].response = bytes.get();
                 let request = self.config.request.get().max(1);
                 out.extend([
                     Command::SelectSlot(connection),
@@ -190,19 +193,19 @@ impl Streaming {
             }
             ClientCommand::Abandon { connection } => {
                 // HTTP/1.1 has no other way to end a response early (RFC 9112 section 9.6).
-                self.lines[connection] = NO_REQUEST;
+                self.connections[connection] = NO_REQUEST;
                 out.extend([
                     Command::SelectSlot(connection),
                     Command::Abandon(End::Client),
                     Command::Open,
                 ]);
-                self.client.opened(now, connection, &mut self.orders);
+                self.client.opened(now, connection, &mut self.commands);
             }
             ClientCommand::WakeAt(at) => self.client_at = at,
             ClientCommand::Done(_) => {
                 self.report(out);
-                for (slot, line) in self.lines.iter_mut().enumerate() {
-                    line.answer_at = Instant::NEVER;
+                for (slot, connection) in self.connections.iter_mut().enumerate() {
+                    connection.answer_at = Instant::NEVER;
                     out.extend([
                         Command::SelectSlot(slot),
                         Command::CancelUnsent(End::Server),
@@ -214,7 +217,7 @@ impl Streaming {
     }
 
     /// Records the segments that have arrived since the last call, and the stalls that are over.
-    fn follow(&mut self, out: &mut Vec<Command>) {
+    fn record_progress(&mut self, out: &mut Vec<Command>) {
         let (segments, stalls) = self.recorded;
         let (fetched, over) = (self.client.fetched(), self.client.stalls());
         for segment in &fetched[segments..] {
@@ -265,28 +268,29 @@ impl Application for Streaming {
         self.wake_at = Instant::NEVER;
         if !self.is_open {
             self.is_open = true;
-            self.client.start(now, &mut self.orders);
-            for slot in 0..self.lines.len() {
+            self.client.start(now, &mut self.commands);
+            for slot in 0..self.connections.len() {
                 out.extend([Command::SelectSlot(slot), Command::Open]);
-                self.client.opened(now, slot, &mut self.orders);
+                self.client.opened(now, slot, &mut self.commands);
             }
         }
-        for slot in 0..self.lines.len() {
-            if self.lines[slot].answer_at <= now {
+        for slot in 0..self.connections.len() {
+            if self.connections[slot].answer_at <= now {
                 self.answer(slot, out);
             }
         }
         if self.client_at <= now {
             self.client_at = Instant::NEVER;
-            self.client.wake(now, &mut self.orders);
+            self.client.wake(now, &mut self.commands);
         }
-        self.settle(now, out);
+        self.run_client_commands(now, out);
     }
 
     fn on_progress(&mut self, now: Instant, end: End, bytes: u64, out: &mut Vec<Command>) {
         if end == End::Client {
-            self.client.arrived(now, self.slot, bytes, &mut self.orders);
-            self.settle(now, out);
+            self.client
+                .arrived(now, self.slot, bytes, &mut self.commands);
+            self.run_client_commands(now, out);
         }
     }
 
@@ -297,16 +301,16 @@ impl Application for Streaming {
         if self.config.think.is_zero() {
             self.answer(self.slot, out);
         } else {
-            self.lines[self.slot].answer_at = now + self.config.think;
+            self.connections[self.slot].answer_at = now + self.config.think;
         }
-        self.settle(now, out);
+        self.run_client_commands(now, out);
     }
 
     fn stopped(&mut self, now: Instant, out: &mut Vec<Command>) {
         if self.is_open && !self.client.is_over() {
-            self.client.stop(now, &mut self.orders);
-            self.orders.clear();
-            self.follow(out);
+            self.client.stop(now, &mut self.commands);
+            self.commands.clear();
+            self.record_progress(out);
             self.report(out);
         }
     }
@@ -340,13 +344,13 @@ mod tests {
         let mut out = Vec::new();
         app.wake(at(0), &mut out);
         assert_eq!(out[..2], [Command::SelectSlot(0), Command::Open]);
-        for (segment, asked) in [(0, 0), (1, 1_070)] {
+        for (segment, request_ms) in [(0, 0), (1, 1_070)] {
             assert_eq!(out.iter().find_map(bytes_of), Some((End::Client, 500)));
             out.clear();
-            app.received(at(asked + 60), End::Server, 500, &mut out);
-            assert_eq!(out, [Command::WakeAt(at(asked + 70))]);
+            app.received(at(request_ms + 60), End::Server, 500, &mut out);
+            assert_eq!(out, [Command::WakeAt(at(request_ms + 70))]);
             out.clear();
-            app.wake(at(asked + 70), &mut out);
+            app.wake(at(request_ms + 70), &mut out);
             let size = app.manifest.size(segment, 3).get();
             assert_eq!(
                 out.iter().find_map(bytes_of).map(|(end, _)| end),
@@ -359,8 +363,13 @@ mod tests {
                 .sum();
             assert!(segment > 0 || sent == size);
             out.clear();
-            app.on_progress(at(asked + 100), End::Client, sent / 2, &mut out);
-            app.on_progress(at(asked + 1_070), End::Client, sent - sent / 2, &mut out);
+            app.on_progress(at(request_ms + 100), End::Client, sent / 2, &mut out);
+            app.on_progress(
+                at(request_ms + 1_070),
+                End::Client,
+                sent - sent / 2,
+                &mut out,
+            );
         }
         out
     }
@@ -415,12 +424,12 @@ mod tests {
         app.wake(at(0), &mut out);
         app.received(at(20), End::Server, 500, &mut out);
         app.wake(at(30), &mut out);
-        app.on_progress(at(60), End::Client, app.lines[0].response, &mut out);
+        app.on_progress(at(60), End::Client, app.connections[0].response, &mut out);
         out.clear();
         app.received(at(80), End::Server, 500, &mut out);
         app.wake(at(90), &mut out);
         out.clear();
-        let mut left = app.lines[0].response;
+        let mut left = app.connections[0].response;
         for step in 1_u64.. {
             let bytes = left.min(1_250);
             app.on_progress(at(100 + 10 * step), End::Client, bytes, &mut out);
@@ -435,7 +444,7 @@ mod tests {
     #[test]
     fn an_abandoned_segment_is_requested_again_on_a_new_connection() {
         let (mut app, out) = play_on_a_falling_link(true);
-        let orders: Vec<_> = out
+        let commands: Vec<_> = out
             .iter()
             .filter(|command| !matches!(command, Command::Record(..) | Command::WakeAt(_)))
             .collect();
@@ -446,14 +455,14 @@ mod tests {
             Command::SelectSlot(0),
             Command::Send(End::Client, 500),
         ];
-        assert_eq!(orders, expected.iter().collect::<Vec<_>>());
+        assert_eq!(commands, expected.iter().collect::<Vec<_>>());
         let mut out = Vec::new();
         app.stopped(at(5_000), &mut out);
         assert_eq!(recorded(&out, "abandoned"), Some(1.0));
     }
 
     #[test]
-    fn a_player_that_does_not_abandon_takes_the_whole_segment() {
+    fn a_player_that_does_not_abandon_fetches_the_whole_segment() {
         let (_, out) = play_on_a_falling_link(false);
         assert!(!out.contains(&Command::Abandon(End::Client)));
         assert!(recorded(&out, "fetch_s").is_some_and(|fetch| fetch > 5.0));

@@ -1,29 +1,29 @@
-//! Nesting: how deep tables and lists of a TOML text may be, for parsers of it call themselves at each level.
+//! Nesting: limit on the depth of tables and lists in a TOML text, since the parsers of it are recursive.
 
 use toml_parser::Source;
 use toml_parser::lexer::TokenKind;
 
-/// Deepest level of tables and lists, and of the parts of a dotted key.
-const DEEPEST: usize = 64;
+/// Maximum depth of tables and lists, and maximum number of dots in a key.
+const MAX_DEPTH: usize = 64;
 
 /// Checks that tables, lists and dotted keys of a TOML text are at most 64 levels deep.
 ///
 /// # Errors
-/// The place in bytes of the first that is deeper, and the message.
+/// Byte offset of the first token that is deeper, and the message.
 pub fn check_nesting(text: &str) -> Result<(), (usize, String)> {
-    let (mut open, mut dots) = (0_usize, 0_usize);
+    let (mut depth, mut dots) = (0_usize, 0_usize);
     for token in Source::new(text).lex() {
         match token.kind() {
-            TokenKind::LeftSquareBracket | TokenKind::LeftCurlyBracket => open += 1,
+            TokenKind::LeftSquareBracket | TokenKind::LeftCurlyBracket => depth += 1,
             TokenKind::RightSquareBracket | TokenKind::RightCurlyBracket => {
-                open = open.saturating_sub(1);
+                depth = depth.saturating_sub(1);
             }
             TokenKind::Dot => dots += 1,
             TokenKind::Equals | TokenKind::Comma | TokenKind::Newline => dots = 0,
             _ => {}
         }
-        if open.max(dots) > DEEPEST {
-            let message = format!("tables and lists are at most {DEEPEST} levels deep");
+        if depth.max(dots) > MAX_DEPTH {
+            let message = format!("tables and lists are at most {MAX_DEPTH} levels deep");
             return Err((token.span().start(), message));
         }
     }

@@ -13,8 +13,8 @@ pub(crate) fn read(text: &str, units: &Units) -> Option<f64> {
     })
 }
 
-/// Returns the shortest text that [`read`] takes for `value`, with a number of 1 or more where there is one. Values
-/// that no text stands for (not a number, infinite) are written in the base unit, for error messages.
+/// Returns the shortest text that [`read`] parses as `value`; a unit with a number of 1 or more comes first. Values
+/// without such a text (not a number, infinite) are written in the base unit, for error messages.
 fn write(value: f64, units: &Units) -> String {
     let texts = units.iter().flat_map(|(unit, size)| {
         let exact = value / size;

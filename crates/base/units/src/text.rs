@@ -24,7 +24,7 @@ pub trait Quantity: Sized {
     fn write(&self) -> String;
 }
 
-/// A quantity that distributions are over.
+/// A quantity that distributions can be given in.
 pub trait Measure:
     Quantity + Copy + serde::Serialize + serde::de::DeserializeOwned + schemars::JsonSchema
 {
@@ -92,7 +92,7 @@ impl Quantity for Bytes {
             .map_err(|e: crate::ParseQuantityError| e.to_string())
     }
 
-    /// In powers of 1024 where powers of 1000 would not come out even.
+    /// Uses powers of 1024 if the number of bytes is a multiple of 1024 and not of 1000.
     fn write(&self) -> String {
         match self.get() {
             n if n % 1000 == 0 || n % 1024 != 0 => self.to_string(),
@@ -167,10 +167,10 @@ macro_rules! word_or_time {
 
 as_text!(Duration, Rate, Bytes);
 
-/// Reads a quantity from its text, which binary formats hold, too: they do not tell a text from a number.
+/// Deserializes a quantity from its text. Binary formats are not self-describing, and hold the text as well.
 ///
 /// # Errors
-/// If there is something else.
+/// If the value is no text of such a quantity.
 pub fn deserialize<'de, Q: Quantity, D: Deserializer<'de>>(deserializer: D) -> Result<Q, D::Error> {
     if deserializer.is_human_readable() {
         deserializer.deserialize_any(Reader(PhantomData))
@@ -197,7 +197,7 @@ impl<Q: Quantity> Visitor<'_> for Reader<Q> {
         Q::read(text).map_err(E::custom)
     }
 
-    /// A bare number has no unit: the reader's complaint says what is wanted.
+    /// A bare number has no unit; the error of [`Quantity::read`] gives the allowed form.
     fn visit_i64<E: Error>(self, number: i64) -> Result<Q, E> {
         self.visit_str(&number.to_string())
     }

@@ -1,24 +1,24 @@
 //! Clock: times at which the capturing clock was set forward.
 //!
-//! A pause of all packets is such a step if the timestamps of both sides of a connection say that less time has passed
-//! (RFC 7323 §5.4: they tick every 1 ms to 1 s). After an outage, what had waited in a queue has old timestamps as
-//! well, but what is sent after it has new ones.
+//! A pause of all packets is such a step if the TCP timestamps of both sides of a connection advance by less (RFC 7323
+//! §5.4: they tick every 1 ms to 1 s). After an outage, packets from queues have old timestamps as well, but packets that
+//! are sent later have new ones.
 
 use std::collections::VecDeque;
 
 use crate::connections::Tracker;
 use crate::input::decode::Packet;
 
-/// Least pause that can be a step, ns.
-const PAUSE_NS: u64 = 500_000_000;
-/// Time after a pause in which every timestamp must say the same, ns.
-const SEARCHED_NS: u64 = 1_000_000_000;
-/// Packets after a pause that are looked at.
-const SEARCHED: usize = 4_096;
-/// Connections of which both sides are looked for.
-const CONNECTIONS: usize = 16;
+/// Minimum pause that can be a step, ns.
+const MIN_PAUSE_NS: u64 = 500_000_000;
+/// Time after a pause in which all timestamps must agree, ns.
+const SEARCH_TIME_NS: u64 = 1_000_000_000;
+/// Maximum number of packets after a pause that are examined.
+const SEARCH_PACKETS: usize = 4_096;
+/// Maximum number of connections of which both sides are looked for.
+const MAX_CONNECTIONS: usize = 16;
 
-/// Returns by how much the clock was set forward between `before_ns` and the first of the packets that wait.
+/// Returns by how much the clock was set forward between `before_ns` and the first of the `waiting` packets.
 pub(crate) fn step_ns(
     before_ns: u64,
     waiting: &VecDeque<Packet>,
@@ -27,15 +27,15 @@ pub(crate) fn step_ns(
 ) -> Option<u64> {
     let begin_ns = waiting.front()?.at_ns.saturating_sub(forward_ns);
     let pause = begin_ns.saturating_sub(before_ns);
-    if pause < PAUSE_NS {
+    if pause < MIN_PAUSE_NS {
         return None;
     }
     let mut step = pause;
-    let mut sides = Vec::with_capacity(CONNECTIONS);
-    let mut is_shown = false;
-    for packet in waiting.iter().take(SEARCHED) {
+    let mut sides = Vec::with_capacity(MAX_CONNECTIONS);
+    let mut is_confirmed = false;
+    for packet in waiting.iter().take(SEARCH_PACKETS) {
         let at_ns = packet.at_ns.saturating_sub(forward_ns);
-        if at_ns.saturating_sub(begin_ns) > SEARCHED_NS {
+        if at_ns.saturating_sub(begin_ns) > SEARCH_TIME_NS {
             break;
         }
         let Some(surplus) = tracker.surplus_ns(packet, at_ns) else {
@@ -44,14 +44,14 @@ pub(crate) fn step_ns(
         if surplus < pause / 4 {
             return None;
         }
-        // Rates are known roughly, so what is near the pause tells its length.
-        if !is_shown {
+        // Tick rates are known roughly, so packets near the pause give the best estimate.
+        if !is_confirmed {
             step = step.min(surplus);
         }
-        is_shown |= sides.contains(&(packet.destination, packet.source));
-        if !is_shown && sides.len() < CONNECTIONS {
+        is_confirmed |= sides.contains(&(packet.destination, packet.source));
+        if !is_confirmed && sides.len() < MAX_CONNECTIONS {
             sides.push((packet.source, packet.destination));
         }
     }
-    is_shown.then_some(step)
+    is_confirmed.then_some(step)
 }

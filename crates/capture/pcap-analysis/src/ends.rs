@@ -15,8 +15,8 @@ use crate::input::decode::Packet;
 const USER_PORTS: u16 = 1 << 10;
 /// First ephemeral port of Linux; other systems begin at 49152.
 const EPHEMERAL_PORTS: u16 = 1 << 15;
-/// Packets of the capture that are looked at.
-const SEARCHED: usize = 512;
+/// Most packets of the capture in which a SYN is searched.
+const MAX_SEARCHED: usize = 512;
 
 /// Two ends of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -26,7 +26,7 @@ pub(crate) struct Ends {
 }
 
 impl Ends {
-    /// Returns the ends of a connection by its first packet and what follows it.
+    /// Returns the ends of a connection by its first packet and the packets after it.
     pub(crate) fn of_first(packet: &Packet, waiting: &VecDeque<Packet>) -> Self {
         let (from, to) = (packet.source, packet.destination);
         let (client, server) = if is_from_client(packet, waiting) {
@@ -41,7 +41,7 @@ impl Ends {
 fn is_from_client(packet: &Packet, waiting: &VecDeque<Packet>) -> bool {
     let (from, to) = (packet.source, packet.destination);
     let mut more_bytes = 0;
-    for other in waiting.iter().take(SEARCHED) {
+    for other in waiting.iter().take(MAX_SEARCHED) {
         let sign = match (other.source, other.destination) {
             ends if ends == (from, to) => 1,
             ends if ends == (to, from) => -1,

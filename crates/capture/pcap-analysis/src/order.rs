@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use tcp::{Flags, Segment};
 
 use crate::input::decode::Packet;
-use crate::input::pcap_reader::LATEST_NS;
+use crate::input::pcap_reader::MAX_TIME_NS;
 use crate::sequence::older;
 
 /// Packets that are kept until none from before them is to be expected.
@@ -75,7 +75,7 @@ impl Order {
 
     /// Returns the time of a record on the clock that does not go back.
     pub(crate) fn corrected_ns(&self, at_ns: u64) -> u64 {
-        (at_ns + self.offset_ns).min(LATEST_NS)
+        (at_ns + self.offset_ns).min(MAX_TIME_NS)
     }
 
     /// Returns whether as many packets wait as are kept.

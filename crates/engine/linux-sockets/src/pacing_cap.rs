@@ -18,7 +18,7 @@ use crate::options::cap_pacing_rate;
 const DRAIN_ROUNDS: u64 = 2;
 const FINAL_ROUNDS: u64 = 6;
 
-/// Cap of the pacing rate after a takeover.
+/// Cap of the pacing rate after a switch.
 #[derive(Clone, Debug)]
 pub struct PacingCap {
     window: u32,
@@ -105,15 +105,15 @@ mod tests {
             ..SenderInfo::default()
         };
         let now = Instant::ZERO;
-        let mut hold = PacingCap::new(now, &before).expect("RTTs are known");
-        assert_eq!(hold.window(), 100);
+        let mut pacing = PacingCap::new(now, &before).expect("RTTs are known");
+        assert_eq!(pacing.window(), 100);
         // The path delivers 2000 segments a second; 300 are sent in 200 ms.
-        assert_eq!(hold.cap, 1_500_000);
-        assert_eq!(hold.next(), now + Duration::from_millis(200));
-        assert!(hold.advance());
-        assert_eq!(hold.cap, 2_000_000);
-        assert_eq!(hold.next(), now + Duration::from_millis(500));
-        assert!(!hold.advance());
+        assert_eq!(pacing.cap, 1_500_000);
+        assert_eq!(pacing.next(), now + Duration::from_millis(200));
+        assert!(pacing.advance());
+        assert_eq!(pacing.cap, 2_000_000);
+        assert_eq!(pacing.next(), now + Duration::from_millis(500));
+        assert!(!pacing.advance());
     }
 
     #[test]

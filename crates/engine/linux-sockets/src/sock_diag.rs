@@ -33,7 +33,7 @@ const MESSAGE: usize = 72;
 pub struct SocketState {
     /// Its own address and port.
     pub local: SocketAddr,
-    /// Those of the other end.
+    /// Those of the peer.
     pub remote: SocketAddr,
     /// Its sender.
     pub sender: SenderInfo,

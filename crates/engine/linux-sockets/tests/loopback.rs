@@ -43,7 +43,7 @@ fn a_new_connection_shows_its_handshake() {
     assert_eq!((view.undone, view.slow_start_exit), (None, None));
 }
 
-/// Other sockets of the machine change in between: only one that stands still is compared.
+/// Compares a socket without traffic, as counters of others may change between the two calls.
 #[test]
 fn sock_diag_shows_each_socket_as_its_owner_sees_it() {
     for address in ["127.0.0.1:0", "[::1]:0"] {
@@ -76,7 +76,7 @@ fn a_socket_without_a_connection_has_no_rtt() {
 }
 
 #[test]
-fn what_is_delivered_is_counted() {
+fn delivered_segments_are_counted() {
     let (mut sender, receiver) = pair();
     let before = view(&sender);
     transfer((&mut sender, &receiver), 1_000_000);
@@ -121,7 +121,7 @@ fn a_cap_of_the_pacing_rate_is_kept_and_lifted() {
 }
 
 #[test]
-fn a_hold_caps_the_rate_of_a_real_connection() {
+fn a_cap_bounds_the_rate_of_a_real_connection() {
     let (mut sender, receiver) = pair();
     transfer((&mut sender, &receiver), 100_000);
     let before = SenderInfo {
@@ -129,9 +129,9 @@ fn a_hold_caps_the_rate_of_a_real_connection() {
         min_rtt: Some(Duration::from_millis(1)),
         ..view(&sender)
     };
-    let hold = PacingCap::new(Instant::ZERO, &before).expect("RTTs are known");
-    hold.apply(&sender).expect("a cap");
-    assert!(hold.window() <= before.cwnd);
+    let cap = PacingCap::new(Instant::ZERO, &before).expect("RTTs are known");
+    cap.apply(&sender).expect("a cap");
+    assert!(cap.window() <= before.cwnd);
     transfer((&mut sender, &receiver), 100_000);
     let rate = view(&sender).pacing_rate.expect("a rate");
     let whole_window = u64::from(before.cwnd) * u64::from(before.mss) * 8 * 1_000 / 2;
@@ -139,7 +139,7 @@ fn a_hold_caps_the_rate_of_a_real_connection() {
 }
 
 #[test]
-fn ends_announce_what_they_are_capped_to() {
+fn announced_window_and_mss_are_capped() {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     options::clamp_window(&listener, 20_000).expect("a clamp");
     options::set_max_segment(&listener, 1_000).expect("a segment size");

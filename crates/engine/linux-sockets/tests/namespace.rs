@@ -1,6 +1,6 @@
-//! Tests in a network namespace of their own, which takes the rights of root.
+//! Tests in a network namespace of their own, which need root.
 //!
-//! They are a binary of their own: where tests run one after the other in one thread, all later ones would be in there.
+//! They are a separate binary, because a thread that has entered the namespace would run later tests in it.
 
 use std::net::{IpAddr, Ipv4Addr, UdpSocket};
 
@@ -8,7 +8,7 @@ use linux_sockets::{Netlink, RouteMetric, sysctl_file};
 use nix::net::if_::if_nametoindex;
 use nix::sched::{CloneFlags, unshare};
 
-/// Enters a namespace without devices but `lo`, which is down; returns whether this process may.
+/// Enters a namespace with only `lo`, which is down; returns false if that is not permitted.
 fn enter() -> bool {
     let entered = unshare(CloneFlags::CLONE_NEWNET);
     if let Err(error) = entered {
@@ -36,7 +36,7 @@ fn a_device_gets_an_address_and_a_route() {
     connect().expect("a route for everything");
     let again = netlink.add_address(lo, address).expect_err("it is there");
     assert_eq!(again.kind(), std::io::ErrorKind::AlreadyExists);
-    // A route over a new IPv6 address is possible at once, because nobody else is asked for it.
+    // A route over a new IPv6 address works at once: the address skips duplicate address detection.
     let [own, other] = [1, 2].map(|host| IpAddr::from([0xfd00, 0, 0, 0, 0, 0, 0, host]));
     netlink.add_address(lo, own).expect("an IPv6 address");
     netlink

@@ -17,7 +17,7 @@ pub struct CaptureWriter {
 }
 
 impl CaptureWriter {
-    /// Begins a capture at `host`.
+    /// Creates the file of a capture at `host`.
     ///
     /// # Errors
     /// If the file cannot be written.
@@ -34,14 +34,14 @@ impl CaptureWriter {
         if host != self.host {
             return Ok(());
         }
-        let kept = &bytes[..bytes.len().min(SNAPLEN as usize)];
-        self.file.write(at, bytes.len() as u32, kept)
+        let captured = &bytes[..bytes.len().min(SNAPLEN as usize)];
+        self.file.write(at, bytes.len() as u32, captured)
     }
 
     /// Ends the capture.
     ///
     /// # Errors
-    /// What has kept the file from being written.
+    /// If the file could not be written.
     pub fn finish(self) -> io::Result<()> {
         self.file.finish()?.finish()
     }

@@ -3,7 +3,7 @@
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 
-use crate::offload::{Merged, OFFLOAD_HEADER, cut};
+use crate::offload::{GroSegment, OFFLOAD_HEADER, segment_packet};
 use crate::session::MAX_PACKET;
 use crate::tun::{TUN_FILE, Tun};
 use crate::veth::Veth;
@@ -52,20 +52,20 @@ impl Device {
         veth.map_err(|veth| NoDevice { tun, veth })
     }
 
-    /// Hands each packet that waits to `each`, as many as the kernel hands over at once. Returns whether one waited.
+    /// Reads from the device once and calls `each` for each packet. Returns false if nothing was waiting.
     ///
     /// # Errors
     /// Those of readv(2), and of `each`.
     pub fn receive(
         &self,
-        room: &mut Room,
+        buffers: &mut ReceiveBuffers,
         mut each: impl FnMut(&[u8]) -> io::Result<()>,
     ) -> io::Result<bool> {
         let mut header = [0; OFFLOAD_HEADER];
         let length = loop {
             let received = match self {
-                Self::Tun(device) => device.receive(&mut header, &mut room.packet),
-                Self::Veth(device) => device.receive(&mut room.packet),
+                Self::Tun(device) => device.receive(&mut header, &mut buffers.packet),
+                Self::Veth(device) => device.receive(&mut buffers.packet),
             };
             match received {
                 Ok(length) => break length,
@@ -74,9 +74,9 @@ impl Device {
                 Err(error) => return Err(error),
             }
         };
-        let packet = &mut room.packet[..length];
+        let packet = &mut buffers.packet[..length];
         match self {
-            Self::Tun(_) => cut(header, packet, &mut room.cut, each)?,
+            Self::Tun(_) => segment_packet(header, packet, &mut buffers.segment, each)?,
             Self::Veth(_) => each(packet)?,
         }
         Ok(true)
@@ -90,11 +90,11 @@ impl Device {
         self.send_with(&[0; OFFLOAD_HEADER], packet)
     }
 
-    /// Hands segments to the host at once, if the device can do that.
+    /// Sends merged segments to the host; the device must support that ([`Self::merges`]).
     ///
     /// # Errors
     /// Those of writev(2).
-    pub fn send_merged(&self, merged: &mut Merged) -> io::Result<()> {
+    pub fn send_merged(&self, merged: &mut GroSegment) -> io::Result<()> {
         let (header, packet) = merged.take();
         self.send_with(&header, packet)
     }
@@ -106,23 +106,23 @@ impl Device {
         }
     }
 
-    /// Returns whether segments can be handed over at once.
+    /// Returns whether the device takes merged segments.
     pub fn merges(&self) -> bool {
         matches!(self, Self::Tun(_))
     }
 }
 
-/// Room for packets that are received.
-pub struct Room {
+/// Receive buffers.
+pub struct ReceiveBuffers {
     packet: Vec<u8>,
-    cut: Vec<u8>,
+    segment: Vec<u8>,
 }
 
-impl Default for Room {
+impl Default for ReceiveBuffers {
     fn default() -> Self {
         Self {
             packet: vec![0; MAX_PACKET],
-            cut: Vec::with_capacity(MAX_PACKET),
+            segment: Vec::with_capacity(MAX_PACKET),
         }
     }
 }

@@ -1,5 +1,5 @@
-//! Offloads: what the kernel hands over at once is cut to packets, as a network card does it, and packets are merged
-//! again where time is short.
+//! Offloads of a TUN device: segmentation of large packets from the kernel (GSO), as by a network card, and merging of
+//! packets to the kernel (GRO).
 
 use std::io;
 
@@ -23,12 +23,12 @@ const TCP: u8 = 6;
 /// Bytes of an IPv4 header without options, and of an IPv6 header.
 const IPV4: usize = 20;
 const IPV6: usize = 40;
-/// Places in a TCP header (RFC 9293 section 3.1).
+/// Offsets in a TCP header (RFC 9293 section 3.1).
 const SEQUENCE: usize = 4;
 const OFFSET: usize = 12;
 const FLAGS: usize = 13;
 const CHECKSUM: usize = 16;
-/// Least length of a TCP header.
+/// Minimum length of a TCP header.
 const TCP_HEADER: usize = 20;
 const FIN: u8 = 1;
 const PSH: u8 = 1 << 3;
@@ -48,25 +48,25 @@ fn sequence(segment: &[u8]) -> u32 {
     u32::from_be_bytes([a, b, c, d])
 }
 
-/// Hands each packet that `packet` stands for to `each`: with all checksums, cut to segments as `header` says. `cut` is
-/// room for a packet.
+/// Splits a packet into segments as its virtio header requires, completes their checksums, and calls `each` for each.
+/// `buffer` is scratch space for a segment.
 ///
 /// # Errors
-/// If the header does not fit the packet, or those of `each`.
-pub fn cut(
+/// If the header does not match the packet, or those of `each`.
+pub fn segment_packet(
     header: [u8; OFFLOAD_HEADER],
     packet: &mut [u8],
-    cut: &mut Vec<u8>,
+    buffer: &mut Vec<u8>,
     mut each: impl FnMut(&[u8]) -> io::Result<()>,
 ) -> io::Result<()> {
     let [flags, kind, ..] = header;
     let field = |at: usize| usize::from(u16::from_ne_bytes([header[at], header[at + 1]]));
     let (size, tcp, checksum) = (field(4), field(6), field(8));
-    let misfit = || io::Error::other("an offload header does not fit its packet");
+    let mismatch = || io::Error::other("an offload header does not match its packet");
     if kind == NONE {
         if flags & NEEDS_CHECKSUM != 0 {
             if tcp + checksum + 2 > packet.len() {
-                return Err(misfit());
+                return Err(mismatch());
             }
             let sum = Sum16BitWords::new().add_slice(&packet[tcp..]);
             // In UDP, zero is no checksum (RFC 768).
@@ -82,36 +82,36 @@ pub fn cut(
         || size == 0
         || packet.len() < tcp + TCP_HEADER
     {
-        return Err(misfit());
+        return Err(mismatch());
     }
     let headers = tcp + usize::from(packet[tcp + OFFSET] >> 4) * 4;
     let is_v4 = packet[0] >> 4 == 4;
     if headers > packet.len() || tcp < if is_v4 { IPV4 } else { IPV6 } {
-        return Err(misfit());
+        return Err(mismatch());
     }
     let (head, payload) = packet.split_at(headers);
     let segments = payload.len().div_ceil(size);
     for (number, part) in payload.chunks(size).enumerate() {
-        cut.clear();
-        cut.extend_from_slice(head);
-        cut.extend_from_slice(part);
-        let first = sequence(&cut[tcp..]).wrapping_add((number * size) as u32);
-        cut[tcp + SEQUENCE..tcp + SEQUENCE + 4].copy_from_slice(&first.to_be_bytes());
+        buffer.clear();
+        buffer.extend_from_slice(head);
+        buffer.extend_from_slice(part);
+        let first = sequence(&buffer[tcp..]).wrapping_add((number * size) as u32);
+        buffer[tcp + SEQUENCE..tcp + SEQUENCE + 4].copy_from_slice(&first.to_be_bytes());
         if number > 0 {
-            cut[tcp + FLAGS] &= !CWR;
+            buffer[tcp + FLAGS] &= !CWR;
         }
         if number + 1 < segments {
-            cut[tcp + FLAGS] &= !(FIN | PSH);
+            buffer[tcp + FLAGS] &= !(FIN | PSH);
         }
         if is_v4 {
-            let identification = word(cut, 4).wrapping_add(number as u16);
-            set_word(cut, 4, identification);
+            let identification = word(buffer, 4).wrapping_add(number as u16);
+            set_word(buffer, 4, identification);
         }
-        set_length(cut);
-        set_word(cut, tcp + CHECKSUM, 0);
-        let sum = pseudo_header(cut, tcp).add_slice(&cut[tcp..]);
-        set_word(cut, tcp + CHECKSUM, sum.ones_complement().to_be());
-        each(cut)?;
+        set_length(buffer);
+        set_word(buffer, tcp + CHECKSUM, 0);
+        let sum = pseudo_header(buffer, tcp).add_slice(&buffer[tcp..]);
+        set_word(buffer, tcp + CHECKSUM, sum.ones_complement().to_be());
+        each(buffer)?;
     }
     Ok(())
 }
@@ -140,27 +140,28 @@ fn pseudo_header(packet: &[u8], tcp: usize) -> Sum16BitWords {
         .add_2bytes([0, TCP])
 }
 
-/// TCP segments in order, to be handed over at once.
+/// Consecutive TCP segments, merged into one packet as by GRO.
 #[derive(Default)]
-pub struct Merged {
+pub struct GroSegment {
     packet: Vec<u8>,
     segments: u32,
-    /// Place of the TCP header, and of the payload.
+    /// Offsets of the TCP header and of the payload.
     tcp: usize,
     payload: usize,
     /// Payload of all segments but the last, which may be shorter.
     size: usize,
-    /// Whether the last one was shorter, or had data pushed.
+    /// Whether the last segment was shorter or had PSH, so that none may follow.
     is_full: bool,
 }
 
-impl Merged {
+impl GroSegment {
     /// Returns the number of segments.
     pub fn segments(&self) -> u32 {
         self.segments
     }
 
-    /// Adds the segment of a packet, if it follows those that are there; to an empty one, if others could follow it.
+    /// Appends the segment of a packet if it continues the merged ones; returns false otherwise. An empty one takes any
+    /// mergeable segment.
     pub fn add(&mut self, packet: &[u8]) -> bool {
         let Some((tcp, payload)) = mergeable(packet) else {
             return false;
@@ -189,7 +190,7 @@ impl Merged {
         true
     }
 
-    /// Returns the offload header and the packet that stands for the segments, and is empty afterwards.
+    /// Returns the offload header and the merged packet; it is empty afterwards.
     pub fn take(&mut self) -> ([u8; OFFLOAD_HEADER], &[u8]) {
         let mut header = [0; OFFLOAD_HEADER];
         if self.segments > 1 {
@@ -213,8 +214,8 @@ impl Merged {
     }
 }
 
-/// Returns the place of TCP header and payload of a packet with a plain segment: with data, no flags but ACK and PSH, and
-/// an IP header without options or extensions.
+/// Returns the offsets of TCP header and payload if the packet is mergeable: with data, only the flags ACK and PSH, and an
+/// IP header without options or extensions.
 fn mergeable(packet: &[u8]) -> Option<(usize, usize)> {
     let tcp = match packet.first()? >> 4 {
         4 if packet[0] & 0xf == 5 && packet.len() > IPV4 => {
@@ -230,7 +231,7 @@ fn mergeable(packet: &[u8]) -> Option<(usize, usize)> {
     (is_plain && payload >= tcp + TCP_HEADER && payload < packet.len()).then_some((tcp, payload))
 }
 
-/// Returns whether two packets have the same headers but for lengths, identification, sequence number, PSH and checksums.
+/// Returns whether headers are equal except for lengths, identification, sequence number, PSH and checksums.
 fn has_same_headers(one: &[u8], other: &[u8], tcp: usize, payload: usize) -> bool {
     let same = |range: core::ops::Range<usize>| one[range.clone()] == other[range];
     let same_ip = if one[0] >> 4 == 4 {
@@ -252,7 +253,7 @@ mod tests {
 
     use super::*;
 
-    /// Returns a packet with data of TCP; that without ECN and with PSH as given.
+    /// Returns a TCP packet with this payload.
     fn segment(v6: bool, sequence: u32, payload: &[u8], psh: bool) -> Vec<u8> {
         let mut bytes = Vec::new();
         let mut tcp = etherparse::TcpHeader::new(5_201, 40_000, sequence, 700);
@@ -270,14 +271,14 @@ mod tests {
         bytes
     }
 
-    /// Returns what a packet is cut to.
-    fn all_cut(header: [u8; OFFLOAD_HEADER], packet: &[u8]) -> Vec<Vec<u8>> {
+    /// Returns the segments of a packet.
+    fn segmented(header: [u8; OFFLOAD_HEADER], packet: &[u8]) -> Vec<Vec<u8>> {
         let mut result = Vec::new();
         let each = |packet: &[u8]| {
             result.push(packet.to_vec());
             Ok(())
         };
-        cut(header, &mut packet.to_vec(), &mut Vec::new(), each).unwrap();
+        segment_packet(header, &mut packet.to_vec(), &mut Vec::new(), each).unwrap();
         result
     }
 
@@ -296,9 +297,9 @@ mod tests {
     }
 
     proptest! {
-        /// Segments of one flow that are merged and cut again are the same, but for the identification of IPv4.
+        /// Merging and segmentation restore the packets of a flow.
         #[test]
-        fn what_is_merged_is_cut_to_the_same(
+        fn segmentation_reverses_merging(
             v6 in any::<bool>(), first in any::<u32>(), size in 1_usize..1_400, whole in 1_usize..30,
             last in 0_usize..1_400, psh in any::<bool>(), seed in any::<u8>(),
         ) {
@@ -317,20 +318,20 @@ mod tests {
                 packets.push(packet);
                 sequence = sequence.wrapping_add(size as u32);
             }
-            let mut merged = Merged::default();
+            let mut merged = GroSegment::default();
             for packet in &packets {
                 prop_assert!(merged.add(packet));
             }
             prop_assert_eq!(merged.segments() as usize, packets.len());
             let (header, packet) = merged.take();
-            let again = all_cut(header, packet);
+            let again = segmented(header, packet);
             prop_assert!(again.iter().all(|packet| has_checksums(packet)));
             prop_assert_eq!(again, packets);
         }
     }
 
     #[test]
-    fn what_does_not_follow_is_not_merged() {
+    fn other_segments_are_not_merged() {
         let first = segment(false, 100, &[1; 50], false);
         let others = [
             segment(false, 151, &[1; 50], false),
@@ -339,22 +340,22 @@ mod tests {
             segment(false, 150, &[], false),
         ];
         for other in &others {
-            let mut merged = Merged::default();
+            let mut merged = GroSegment::default();
             assert!(merged.add(&first));
             assert!(!merged.add(other));
             assert_eq!(merged.take(), ([0; OFFLOAD_HEADER], &first[..]));
         }
-        // A mark of congestion, another acknowledgement, and data after a push or a shorter segment are others, too.
+        // Nor are packets with another ECN field, acknowledgement number or flag, or after PSH or a shorter segment.
         let next = segment(false, 150, &[1; 50], false);
         for (at, value) in [(1, 3), (20 + 11, 10), (20 + FLAGS, ACK | FIN)] {
-            let mut merged = Merged::default();
+            let mut merged = GroSegment::default();
             assert!(merged.add(&first));
             let mut other = next.clone();
             other[at] = value;
             assert!(!merged.add(&other), "byte {at}");
         }
         for (length, psh) in [(50, true), (49, false)] {
-            let mut merged = Merged::default();
+            let mut merged = GroSegment::default();
             assert!(merged.add(&first));
             assert!(merged.add(&segment(false, 150, &vec![1; length], psh)));
             assert!(!merged.add(&segment(false, 150 + length as u32, &[1; 20], false)));
@@ -362,25 +363,25 @@ mod tests {
     }
 
     #[test]
-    fn flags_of_the_whole_are_those_of_its_ends() {
+    fn cwr_goes_to_the_first_segment_psh_and_fin_to_the_last() {
         let mut packet = segment(false, 100, &[1; 150], false);
         packet[20 + FLAGS] = ACK | PSH | FIN | CWR;
         let mut header = [NEEDS_CHECKSUM, TCP_IPV4 | ECN, 0, 0, 0, 0, 0, 0, 0, 0];
         header[4..6].copy_from_slice(&50_u16.to_ne_bytes());
         header[6..8].copy_from_slice(&20_u16.to_ne_bytes());
         header[8..10].copy_from_slice(&16_u16.to_ne_bytes());
-        let flags: Vec<u8> = all_cut(header, &packet)
+        let flags: Vec<u8> = segmented(header, &packet)
             .iter()
             .map(|packet| packet[20 + FLAGS])
             .collect();
         assert_eq!(flags, [ACK | CWR, ACK, ACK | PSH | FIN]);
         header[4..6].copy_from_slice(&0_u16.to_ne_bytes());
-        let misfit = cut(header, &mut packet, &mut Vec::new(), |_| Ok(()));
-        assert!(misfit.is_err());
+        let mismatch = segment_packet(header, &mut packet, &mut Vec::new(), |_| Ok(()));
+        assert!(mismatch.is_err());
     }
 
     #[test]
-    fn an_open_checksum_is_completed() {
+    fn a_partial_checksum_is_completed() {
         let whole = segment(false, 100, &[1; 151], false);
         let mut open = whole.clone();
         let sum = pseudo_header(&whole, 20).ones_complement().to_be();
@@ -388,8 +389,8 @@ mod tests {
         let mut header = [NEEDS_CHECKSUM, 0, 0, 0, 0, 0, 0, 0, 0, 0];
         header[6..8].copy_from_slice(&20_u16.to_ne_bytes());
         header[8..10].copy_from_slice(&16_u16.to_ne_bytes());
-        assert_eq!(all_cut(header, &open), [whole]);
+        assert_eq!(segmented(header, &open), [whole]);
         header[6..8].copy_from_slice(&300_u16.to_ne_bytes());
-        assert!(cut(header, &mut open, &mut Vec::new(), |_| Ok(())).is_err());
+        assert!(segment_packet(header, &mut open, &mut Vec::new(), |_| Ok(())).is_err());
     }
 }

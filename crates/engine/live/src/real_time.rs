@@ -18,9 +18,9 @@ use thread_priority::{
 use units::{Duration, Instant};
 
 use crate::capture::CaptureWriter;
-use crate::device::{Device, Room};
+use crate::device::{Device, ReceiveBuffers};
 use crate::log::{Digest, LogWriter};
-use crate::offload::Merged;
+use crate::offload::GroSegment;
 use crate::sender_watch::SenderWatch;
 use crate::{Arrival, Lateness, LiveError, Session};
 
@@ -51,7 +51,7 @@ pub struct Progress {
     /// Files that are written meanwhile.
     pub(crate) files: Files,
     /// Segments that are handed over at once, where time is short.
-    merged: Merged,
+    merged: GroSegment,
     /// Packets without a host of the path as destination.
     pub no_route: u64,
     /// Packets that were not whole, or that a device did not accept.
@@ -123,7 +123,7 @@ impl Driver {
             lateness: Lateness::default(),
             digest: Digest::default(),
             files,
-            merged: Merged::default(),
+            merged: GroSegment::default(),
             no_route: 0,
             refused: 0,
             cpu: (Duration::ZERO, Instant::ZERO),
@@ -238,7 +238,7 @@ fn drive(
     let mut polled: Vec<_> = polled
         .map(|file| PollFd::new(file, PollFlags::POLLIN))
         .collect();
-    let mut room = Room::default();
+    let mut room = ReceiveBuffers::default();
     // Whether the last look at `polled` is one of now.
     let mut is_polled = false;
     while !shared.stop.load(Ordering::Relaxed) {

@@ -1,5 +1,5 @@
-//! Veth: the network interface of a host where no TUN device can be made, a pair of virtual Ethernet devices whose other
-//! end this process reads and writes through a packet socket (packet(7)).
+//! Veth: the network interface of a host if no TUN device can be created. It is a pair of virtual Ethernet devices, whose
+//! second end this process reads and writes through a packet socket (packet(7)).
 #![allow(
     unsafe_code,
     reason = "bind(2), setsockopt(2) and ioctl(2) of what no library has"

@@ -4,7 +4,7 @@ use cca::SettingError;
 use measurement::ObservationError;
 use selection::SelectionError;
 
-/// Error of a takeover that an agent has requested.
+/// Error of a switch that an agent has requested.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum RequestError {
     /// There is no such CCA.

@@ -19,16 +19,16 @@ pub(crate) enum AckViolation {
 }
 
 /// Verifies the ACKs that the senders of these connections received.
-pub(crate) fn verify(promise: AckSemantics, flows: &Flows) -> Result<(), AckViolation> {
+pub(crate) fn verify(ack_semantics: AckSemantics, flows: &Flows) -> Result<(), AckViolation> {
     for (index, &flow) in flows.flow.iter().enumerate() {
         let (bytes, ends) = (
             flows.acked_early_bytes[index],
             flows.acked_early_ends[index],
         );
-        if promise == AckSemantics::EndToEnd && bytes > 0 {
+        if ack_semantics == AckSemantics::EndToEnd && bytes > 0 {
             return Err(AckViolation::Bytes { flow, bytes });
         }
-        if promise >= AckSemantics::PerConnection && ends > 0 {
+        if ack_semantics >= AckSemantics::PerConnection && ends > 0 {
             return Err(AckViolation::End { flow });
         }
     }

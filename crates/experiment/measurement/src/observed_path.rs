@@ -139,7 +139,7 @@ pub struct ObservedPath {
     next_slot: Instant,
     run: RunRow,
     /// Semantics of acknowledgements that is verified; `None` if nobody verifies it.
-    promise: Option<AckSemantics>,
+    ack_semantics: Option<AckSemantics>,
 }
 
 impl ObservedPath {
@@ -198,7 +198,7 @@ impl ObservedPath {
             watch: (recorder, (tap, checker)),
             slot: scenario.slot,
             next_slot: Instant::ZERO + scenario.slot,
-            promise: options.check.then(|| plan.promise()),
+            ack_semantics: options.check.then(|| plan.ack_semantics()),
             run: RunRow {
                 seed,
                 scenario: scenario.name.clone(),
@@ -373,8 +373,8 @@ impl ObservedPath {
                 .map_err(|violation| ObservationError::Invariant(violation.to_string()))?;
         }
         let mut tables = recorder.finish(now, view);
-        if let Some(promise) = self.promise {
-            ack_semantics::verify(promise, &tables.flows)
+        if let Some(ack_semantics) = self.ack_semantics {
+            ack_semantics::verify(ack_semantics, &tables.flows)
                 .map_err(|broken| ObservationError::Invariant(broken.to_string()))?;
         }
         tables.runs.push(self.run);

@@ -71,12 +71,12 @@ pub(crate) fn event(event: &ConnectionEvent) -> (&'static str, String) {
             ("radio-link-failure", format!("in cell {cell}: {cause}"))
         }
         ConnectionEvent::Recovered { cell, context } => {
-            let how = if *context {
+            let mode = if *context {
                 "re-established"
             } else {
                 "connected anew"
             };
-            ("radio-link-recovered", format!("in cell {cell}, {how}"))
+            ("radio-link-recovered", format!("in cell {cell}, {mode}"))
         }
     }
 }

@@ -205,10 +205,10 @@ impl Recorder {
         now: Instant,
         connection: u32,
         to: &str,
-        how: SwitchMode,
+        mode: SwitchMode,
         cwnd: u32,
     ) {
-        let detail = match how {
+        let detail = match mode {
             SwitchMode::Kernel => format!("{to} kernel"),
             SwitchMode::Context => format!("{to} context cwnd {cwnd}"),
         };

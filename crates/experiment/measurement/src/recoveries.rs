@@ -351,8 +351,8 @@ mod tests {
         assert!((second.silence_s - 0.01).abs() < 1e-9);
     }
 
-    /// Three segments are sent and dropped during a recovery, and two of them sent again before it ends: they are segments
-    /// of the recovery that repairs them, which so has no fewer segments than drops.
+    /// Three segments are sent and dropped during a recovery, and two of them are retransmitted before it ends. They count
+    /// for the recovery that repairs them, so that no recovery has fewer segments than drops.
     #[test]
     fn segments_and_their_drops_belong_to_the_same_recovery() {
         let mut meter = meter(10);

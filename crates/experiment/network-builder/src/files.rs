@@ -76,8 +76,8 @@ impl Files {
         &self.directory
     }
 
-    /// Returns the texts that were read or given, from which the files can be had again without the disk: those of logs
-    /// are a line with the summary, a line of JSON, and the trace.
+    /// Returns the texts of all files, from which they can be restored without the disk. The text of a log is a line with
+    /// its summary, a line of JSON, and the trace.
     pub fn texts(&self) -> BTreeMap<PathBuf, String> {
         let logs = self.logs.iter().map(|(name, log)| {
             let (facts, trace) = (log.facts.as_deref().unwrap_or_default(), log.trace.text());

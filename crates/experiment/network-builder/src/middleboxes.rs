@@ -16,7 +16,7 @@ use crate::plan::{Middlebox, Plan, PlanError};
 /// Returns the middleboxes of `scenario` on the path of `plan`, in the run with `seed`.
 ///
 /// # Errors
-/// If a flow ends at a node that is not there.
+/// If a flow ends at an unknown node.
 pub(crate) fn middleboxes(
     scenario: &Scenario,
     plan: &Plan,
@@ -32,25 +32,25 @@ pub(crate) fn middleboxes(
     let boxes = scenario.path.middleboxes.iter().map(|settings| {
         let own = settings.cca.clone();
         let of_flows = Arc::clone(&of_flows);
-        let environment = RunDefaults {
+        let defaults = RunDefaults {
             tcp: TcpConfig::new(scenario.tcp.clone(), scenario.path.path_mtu()),
             seed,
             cca: Arc::new(move |one, other| build(own.as_deref(), &of_flows, (one, other))),
         };
         let settings = settings.clone();
-        let outlets = outlets(plan);
-        let mobiles: Vec<HostId> = outlets.iter().map(|outlet| outlet.host).collect();
+        let egress_queues = egress_queues(plan);
+        let mobiles: Vec<HostId> = egress_queues.iter().map(|queue| queue.host).collect();
         Middlebox {
             node: settings.node().to_owned(),
-            promise: promise(scenario, &settings),
+            ack_semantics: ack_semantics(scenario, &settings),
             build: Arc::new(move || match settings.kind {
-                Kind::Snoop => Box::new(Snoop::new(&settings, outlets.clone())),
-                Kind::Eln => Box::new(Eln::new(outlets.clone())),
+                Kind::Snoop => Box::new(Snoop::new(&settings, egress_queues.clone())),
+                Kind::Eln => Box::new(Eln::new(egress_queues.clone())),
                 Kind::Freeze => Box::new(Freeze::new(&settings, mobiles.clone())),
-                Kind::AckRegulator => Box::new(AckRegulator::new(outlets.clone())),
+                Kind::AckRegulator => Box::new(AckRegulator::new(egress_queues.clone())),
                 Kind::ResetTracker => Box::new(ResetTracker::new(&settings, mobiles.clone())),
                 Kind::Split | Kind::Es | Kind::As | Kind::Mtcp | Kind::MtcpPlus | Kind::Pam => {
-                    Box::new(SplitHost::new(&settings, environment.clone()))
+                    Box::new(SplitHost::new(&settings, defaults.clone()))
                 }
             }),
         }
@@ -59,9 +59,9 @@ pub(crate) fn middleboxes(
 }
 
 /// Returns the hosts behind the wireless link, with the limits of the queues towards them.
-fn outlets(plan: &Plan) -> Vec<EgressQueue> {
+fn egress_queues(plan: &Plan) -> Vec<EgressQueue> {
     let access = plan.access.iter();
-    let outlets = access.map(|access| {
+    let egress_queues = access.map(|access| {
         let queue = &plan.topology.links[access.down.0 as usize].queue;
         EgressQueue {
             host: access.ue,
@@ -69,15 +69,15 @@ fn outlets(plan: &Plan) -> Vec<EgressQueue> {
             tail_drop: queue.discipline == Queue::Droptail,
         }
     });
-    outlets.collect()
+    egress_queues.collect()
 }
 
-/// Returns what the server may conclude from acknowledgements: AS-TCP falls back to ES-TCP for servers without its option.
-fn promise(scenario: &Scenario, settings: &Settings) -> AckSemantics {
+/// Returns what ACKs mean to the server: AS-TCP falls back to ES-TCP for servers without its option.
+fn ack_semantics(scenario: &Scenario, settings: &Settings) -> AckSemantics {
     if settings.kind == Kind::As && scenario.far_ack_kind().is_none() {
         return AckSemantics::PerConnection;
     }
-    settings.kind.promise()
+    settings.kind.ack_semantics()
 }
 
 /// Hosts of a flow, and its CCA; `None` if it is selected at run time.

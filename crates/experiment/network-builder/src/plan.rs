@@ -54,7 +54,7 @@ pub struct Middlebox {
     /// Name of the node.
     pub node: String,
     /// Semantics of acknowledgements that it keeps.
-    pub promise: AckSemantics,
+    pub ack_semantics: AckSemantics,
     /// Builds the middlebox of a run.
     pub build: Arc<dyn Fn() -> Box<dyn net::Node> + Send + Sync>,
 }
@@ -91,9 +91,9 @@ impl Plan {
     }
 
     /// Returns the semantics of acknowledgements that all middleboxes keep.
-    pub fn promise(&self) -> AckSemantics {
-        let promises = self.middleboxes.iter().map(|each| each.promise);
-        promises.min().unwrap_or(AckSemantics::EndToEnd)
+    pub fn ack_semantics(&self) -> AckSemantics {
+        let all_semantics = self.middleboxes.iter().map(|each| each.ack_semantics);
+        all_semantics.min().unwrap_or(AckSemantics::EndToEnd)
     }
 
     /// Returns the node called `name`, at which the flow `flow` begins or ends.

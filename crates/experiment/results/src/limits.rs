@@ -174,8 +174,8 @@ mod tests {
         assert!(near(total(&row), 0.4));
     }
 
-    /// A time-out 0.1 s after an outage takes back the 0.3 s of recovery before it, of which 0.2 s were in the outage;
-    /// the 0.4 s of recovery that follow are none of the outage's.
+    /// A time-out 0.1 s after an outage includes the 0.3 s of recovery before it, of which 0.2 s were in the outage. The
+    /// 0.4 s of recovery after it do not belong to the outage.
     #[test]
     fn a_time_out_takes_no_time_of_a_recovery_that_follows_it() {
         let mut outages = OutageTimes::default();

@@ -174,8 +174,8 @@ impl Meter {
         }
     }
 
-    /// Counts a duplicate ACK (RFC 5681 §2): data is outstanding, the segment has neither payload nor SYN or FIN,
-    /// its number is the greatest so far, and its window is that of the ACK before.
+    /// Counts a duplicate ACK (RFC 5681 §2): data is outstanding, there is no payload, SYN or FIN, and number and window
+    /// are those of the ACK before.
     fn count_duplicate(&mut self, ack: Ack) {
         let same_window = self
             .window

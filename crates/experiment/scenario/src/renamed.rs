@@ -1,4 +1,4 @@
-//! Fields and words that have been renamed. Files of earlier builds have the former ones, and hashes are made of them.
+//! Renamed fields and words. Files of earlier builds have the former names, and hashes are computed with them.
 
 use config::{Renamed, RenamedKey};
 use middlebox::Middlebox;

@@ -1,10 +1,10 @@
 //! ACK Regulator: holds ACKs back where their data would overflow the queue of the access link (Chan and Ramjee,
 //! "TCP/IP performance over 3G wireless links with rate and delay variation", MobiCom 2002).
 //!
-//! An ACK lets the sender send what it covers, and a segment more as the window grows. The regulator releases it when
-//! the queue has room for that and for what earlier ACKs have called and has not come yet. Without losses the sender's
-//! window would grow for ever, and with it the wait of the ACKs. So when the ACKs that wait call for more than a whole
-//! queue, one data packet is dropped, once per window: the sender sees a single loss instead of a burst of them.
+//! An ACK triggers as much data as it covers, and a segment more as the window grows. The regulator releases it when the
+//! queue has room for that data and for the data of earlier ACKs that has not arrived yet. Without losses the sender's
+//! window would grow for ever, and with it the delay of ACKs. So one data packet is dropped, once per window, when the
+//! waiting ACKs would trigger more than a whole queue. The sender sees a single loss instead of a burst.
 
 use std::collections::VecDeque;
 

@@ -76,7 +76,7 @@ impl Kind {
     }
 
     /// Returns what the sender may conclude from acknowledgements.
-    pub const fn promise(self) -> AckSemantics {
+    pub const fn ack_semantics(self) -> AckSemantics {
         match self {
             Self::Split | Self::Pam => AckSemantics::NoGuarantee,
             Self::Es => AckSemantics::PerConnection,

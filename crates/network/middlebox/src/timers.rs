@@ -2,35 +2,35 @@
 
 use units::{Deadlines, Instant};
 
-/// Deadlines of connections by number, with room for as many as come.
+/// Deadlines of connections by number; the table grows with the highest number.
 pub(crate) struct ConnectionTimers {
     deadlines: Deadlines,
-    room: usize,
+    capacity: usize,
 }
 
 impl ConnectionTimers {
-    /// Creates the times of no connection.
+    /// Creates an empty table.
     pub(crate) fn new() -> Self {
-        let room = 8;
+        let capacity = 8;
         Self {
-            deadlines: Deadlines::new(room),
-            room,
+            deadlines: Deadlines::new(capacity),
+            capacity,
         }
     }
 
-    /// Sets the time for connection number `flow`; [`Instant::NEVER`] for none.
+    /// Sets the deadline of connection number `flow`; [`Instant::NEVER`] for none.
     pub(crate) fn set(&mut self, flow: u32, at: Instant) {
         let index = flow as usize;
-        if index >= self.room {
-            let room = (index + 1).next_power_of_two();
-            let mut deadlines = Deadlines::new(room);
-            (0..self.room).for_each(|known| deadlines.set(known, self.deadlines.get(known)));
-            (self.deadlines, self.room) = (deadlines, room);
+        if index >= self.capacity {
+            let capacity = (index + 1).next_power_of_two();
+            let mut deadlines = Deadlines::new(capacity);
+            (0..self.capacity).for_each(|known| deadlines.set(known, self.deadlines.get(known)));
+            (self.deadlines, self.capacity) = (deadlines, capacity);
         }
         self.deadlines.set(index, at);
     }
 
-    /// Returns the earliest time, and its connection.
+    /// Returns the earliest deadline, and its connection.
     pub(crate) fn earliest(&self) -> (Instant, u32) {
         let (at, index) = self.deadlines.earliest();
         (at, index as u32)

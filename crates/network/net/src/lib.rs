@@ -5,8 +5,8 @@
 //! [`Checker`], which verifies a run, or the observers of the driver, which measure it.
 //!
 //! A link is a wire, or one direction of a user of the radio access network, which all such links share. The capacity
-//! of a wire is a function of time alone, and random draws are addressed by the position of the packet on its link (see
-//! [`Network::new`]), so that another congestion control meets the same channel.
+//! of a wire is a function of time alone. Random draws are addressed by the position of the packet on its link (see
+//! [`Network::new`]). So another congestion control meets the same channel.
 //!
 //! A node routes packets and delivers those addressed to it. A middlebox, which implements [`Node`], decides instead:
 //! it forwards, delays and absorbs packets, and creates new ones.

@@ -35,7 +35,7 @@ enum Service {
 impl Service {
     fn new(capacity: &LinkCapacity) -> Self {
         match OpportunityTransmitter::new(capacity) {
-            Some(opportunist) => Self::Opportunities(opportunist),
+            Some(transmitter) => Self::Opportunities(transmitter),
             None => Self::Rate(Transmitter::new(capacity.clone())),
         }
     }
@@ -44,14 +44,14 @@ impl Service {
     fn changed(&self, capacity: &LinkCapacity, now: Instant) -> Self {
         let free_at = match self {
             Self::Rate(transmitter) => transmitter.free_at,
-            Self::Opportunities(opportunist) => opportunist.free_at,
+            Self::Opportunities(transmitter) => transmitter.free_at,
         };
         let mut service = Self::new(capacity);
         match &mut service {
             Self::Rate(transmitter) => transmitter.free_at = free_at,
-            Self::Opportunities(opportunist) => {
-                opportunist.skip_to(now.max(free_at));
-                opportunist.free_at = free_at;
+            Self::Opportunities(transmitter) => {
+                transmitter.skip_to(now.max(free_at));
+                transmitter.free_at = free_at;
             }
         }
         service
@@ -61,8 +61,8 @@ impl Service {
     fn open_at(&self, now: Instant) -> Instant {
         match self {
             Self::Rate(transmitter) => transmitter.free_at.max(now),
-            Self::Opportunities(opportunist) if opportunist.free_at > now => opportunist.free_at,
-            Self::Opportunities(opportunist) => opportunist.next_at(),
+            Self::Opportunities(transmitter) if transmitter.free_at > now => transmitter.free_at,
+            Self::Opportunities(transmitter) => transmitter.next_at(),
         }
     }
 }
@@ -105,10 +105,10 @@ impl Link {
     pub(crate) fn change<O: Observer>(
         &mut self,
         config: &LinkConfig,
-        scene: &mut QueueContext<'_, O>,
+        context: &mut QueueContext<'_, O>,
     ) {
-        self.serve(scene);
-        let now = scene.now;
+        self.serve(context);
+        let now = context.now;
         if config.capacity != self.capacity {
             self.service = self.service.changed(&config.capacity, now);
             let before = core::mem::replace(&mut self.capacity, config.capacity.clone());
@@ -160,37 +160,37 @@ impl Link {
     pub(crate) fn enter<O: Observer>(
         &mut self,
         handle: PacketHandle,
-        scene: &mut QueueContext<'_, O>,
+        context: &mut QueueContext<'_, O>,
     ) {
-        self.serve(scene);
-        let size = scene.store.packet(handle).size;
+        self.serve(context);
+        let size = context.store.packet(handle).size;
         if size > self.mtu {
-            return scene.discard(handle, DropReason::Mtu);
+            return context.discard(handle, DropReason::Mtu);
         }
-        let now = scene.now;
+        let now = context.now;
         if let Some(bucket) = &mut self.policer
             && !bucket.takes(now, size)
         {
-            return scene.discard(handle, DropReason::Policer);
+            return context.discard(handle, DropReason::Policer);
         }
         match &mut self.service {
             // The queue is empty: disciplines let a packet pass that nobody waits behind.
             Service::Rate(transmitter) if transmitter.free_at <= now => {
                 let finish = transmitter.transmit(now, size);
-                self.wire.propagate(handle, finish, scene);
+                self.wire.propagate(handle, finish, context);
             }
             Service::Rate(transmitter) => {
-                self.queue.offer(handle, scene);
+                self.queue.offer(handle, context);
                 self.wake = transmitter.free_at;
             }
-            Service::Opportunities(opportunist) => {
+            Service::Opportunities(transmitter) => {
                 let was_empty = self.queue.is_empty();
-                self.queue.offer(handle, scene);
-                if was_empty && opportunist.free_at <= now {
-                    opportunist.skip_to(now);
-                    self.wake = opportunist.next_at();
+                self.queue.offer(handle, context);
+                if was_empty && transmitter.free_at <= now {
+                    transmitter.skip_to(now);
+                    self.wake = transmitter.next_at();
                 } else if was_empty {
-                    self.wake = opportunist.free_at;
+                    self.wake = transmitter.free_at;
                 }
             }
         }
@@ -201,39 +201,39 @@ impl Link {
 
     /// Transmits packets out of the queue, if it is time. Mostly it is not.
     #[inline]
-    pub(crate) fn serve<O: Observer>(&mut self, scene: &mut QueueContext<'_, O>) {
-        if self.wake <= scene.now {
-            self.serve_queue(scene);
+    pub(crate) fn serve<O: Observer>(&mut self, context: &mut QueueContext<'_, O>) {
+        if self.wake <= context.now {
+            self.serve_queue(context);
         }
     }
 
-    fn serve_queue<O: Observer>(&mut self, scene: &mut QueueContext<'_, O>) {
-        let now = scene.now;
+    fn serve_queue<O: Observer>(&mut self, context: &mut QueueContext<'_, O>) {
+        let now = context.now;
         match &mut self.service {
             Service::Rate(transmitter) => {
-                if let Some(handle) = self.queue.take(scene) {
-                    let finish = transmitter.transmit(now, scene.store.packet(handle).size);
-                    self.wire.propagate(handle, finish, scene);
+                if let Some(handle) = self.queue.take(context) {
+                    let finish = transmitter.transmit(now, context.store.packet(handle).size);
+                    self.wire.propagate(handle, finish, context);
                 }
                 self.wake = transmitter.free_at;
             }
-            Service::Opportunities(opportunist) => {
-                while opportunist.is_open(now) {
-                    let Some(handle) = self.queue.take(scene) else {
-                        opportunist.discard_rest();
+            Service::Opportunities(transmitter) => {
+                while transmitter.is_open(now) {
+                    let Some(handle) = self.queue.take(context) else {
+                        transmitter.discard_rest();
                         break;
                     };
-                    let finish = opportunist.transmit(now, scene.store.packet(handle).size);
-                    self.wire.propagate(handle, finish, scene);
+                    let finish = transmitter.transmit(now, context.store.packet(handle).size);
+                    self.wire.propagate(handle, finish, context);
                     if finish > now {
                         break;
                     }
                 }
-                let busy = opportunist.free_at > now;
+                let busy = transmitter.free_at > now;
                 self.wake = if busy {
-                    opportunist.free_at
+                    transmitter.free_at
                 } else {
-                    opportunist.next_at()
+                    transmitter.next_at()
                 };
             }
         }
@@ -249,14 +249,14 @@ impl Channel {
         &mut self,
         handle: PacketHandle,
         finish: Instant,
-        scene: &mut QueueContext<'_, O>,
+        context: &mut QueueContext<'_, O>,
     ) {
-        let packet = scene.store.packet(handle);
-        scene
+        let packet = context.store.packet(handle);
+        context
             .observer
-            .transmitted(scene.link, packet, scene.now, finish);
+            .transmitted(context.link, packet, context.now, finish);
         if packet.is_cross() {
-            scene.store.remove(handle);
+            context.store.remove(handle);
             return;
         }
         let lost = self.lottery.is_lost(finish) | self.blackouts.take(finish);

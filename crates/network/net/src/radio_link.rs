@@ -45,31 +45,31 @@ impl RadioLink {
         &mut self,
         handle: PacketHandle,
         ran: &mut Ran,
-        scene: &mut QueueContext<'_, O>,
+        context: &mut QueueContext<'_, O>,
     ) {
-        let size = scene.store.packet(handle).size;
+        let size = context.store.packet(handle).size;
         if size > self.mtu {
-            return scene.discard(handle, DropReason::Mtu);
+            return context.discard(handle, DropReason::Mtu);
         }
         if let Some(queue) = &mut self.queue {
-            queue.offer_before(self.under_way, handle, scene);
+            queue.offer_before(self.under_way, handle, context);
             return self.report_waiting(ran);
         }
-        if self.pass_on(handle, ran, scene) {
-            let packet = scene.store.packet(handle);
-            scene
+        if self.pass_on(handle, ran, context) {
+            let packet = context.store.packet(handle);
+            context
                 .observer
-                .enqueued(scene.now, scene.link, packet, self.under_way);
+                .enqueued(context.now, context.link, packet, self.under_way);
         }
     }
 
     /// Moves packets from the discipline to RLC, as many as the blocks of the next TTI may carry.
-    pub(crate) fn refill<O: Observer>(&mut self, ran: &mut Ran, scene: &mut QueueContext<'_, O>) {
+    pub(crate) fn refill<O: Observer>(&mut self, ran: &mut Ran, context: &mut QueueContext<'_, O>) {
         while let Some(queue) = &mut self.queue
             && ran.wants(self.user, self.direction, self.mtu)
-            && let Some(handle) = queue.take(scene)
+            && let Some(handle) = queue.take(context)
         {
-            self.pass_on(handle, ran, scene);
+            self.pass_on(handle, ran, context);
         }
         self.report_waiting(ran);
     }
@@ -92,16 +92,16 @@ impl RadioLink {
         &mut self,
         handle: PacketHandle,
         ran: &mut Ran,
-        scene: &mut QueueContext<'_, O>,
+        context: &mut QueueContext<'_, O>,
     ) -> bool {
-        let size = scene.store.packet(handle).size;
+        let size = context.store.packet(handle).size;
         let name = u64::from(handle);
-        let has_room = ran.enqueue(scene.now, self.user, self.direction, name, size);
+        let has_room = ran.enqueue(context.now, self.user, self.direction, name, size);
         if has_room {
             self.under_way.bytes += u64::from(size);
             self.under_way.packets += 1;
         } else {
-            scene.discard(handle, DropReason::Overflow);
+            context.discard(handle, DropReason::Overflow);
         }
         has_room
     }
@@ -110,11 +110,11 @@ impl RadioLink {
     pub(crate) fn purge<O: Observer>(
         &mut self,
         handle: PacketHandle,
-        scene: &mut QueueContext<'_, O>,
+        context: &mut QueueContext<'_, O>,
     ) {
-        self.under_way.bytes -= u64::from(scene.store.packet(handle).size);
+        self.under_way.bytes -= u64::from(context.store.packet(handle).size);
         self.under_way.packets -= 1;
-        scene.discard(handle, DropReason::Reset);
+        context.discard(handle, DropReason::Reset);
     }
 
     /// Takes a packet out of the radio access network. Returns whether it has arrived.
@@ -122,16 +122,16 @@ impl RadioLink {
         &mut self,
         handle: PacketHandle,
         delivered: bool,
-        scene: &mut QueueContext<'_, O>,
+        context: &mut QueueContext<'_, O>,
     ) -> bool {
-        let packet = scene.store.packet(handle);
+        let packet = context.store.packet(handle);
         self.under_way.bytes -= u64::from(packet.size);
         self.under_way.packets -= 1;
         if delivered {
-            let (now, link) = (scene.now, scene.link);
-            scene.observer.transmitted(link, packet, now, now);
+            let (now, link) = (context.now, context.link);
+            context.observer.transmitted(link, packet, now, now);
         } else {
-            scene.discard(handle, DropReason::Radio);
+            context.discard(handle, DropReason::Radio);
         }
         delivered
     }

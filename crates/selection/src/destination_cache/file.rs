@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use toml::{Table, Value};
 
 use super::{CcaStats, DestinationEntry};
-use crate::file_text::{Wrong, cca_named, check_text, in_one_line};
+use crate::file_text::{FieldError, cca_named, check_text, in_one_line};
 
 /// Longest RTT that a connection survives, ms: `TCP_RTO_MAX`.
 const MAX_RTT_MS: f64 = 120_000.0;
@@ -17,7 +17,7 @@ pub(super) fn read(text: &str) -> Result<BTreeMap<String, DestinationEntry>, Str
     destinations(&file).map_err(|(field, reason)| format!("{field}: {reason}"))
 }
 
-fn destinations(file: &Table) -> Result<BTreeMap<String, DestinationEntry>, Wrong> {
+fn destinations(file: &Table) -> Result<BTreeMap<String, DestinationEntry>, FieldError> {
     let mut result = BTreeMap::new();
     for (field, value) in file {
         if field != "destinations" {
@@ -31,7 +31,7 @@ fn destinations(file: &Table) -> Result<BTreeMap<String, DestinationEntry>, Wron
     Ok(result)
 }
 
-fn remembered(place: &str, entry: &Table) -> Result<DestinationEntry, Wrong> {
+fn remembered(place: &str, entry: &Table) -> Result<DestinationEntry, FieldError> {
     let mut known = DestinationEntry::default();
     for (name, value) in entry {
         let field = format!("{place}.{name}");
@@ -67,7 +67,7 @@ fn remembered(place: &str, entry: &Table) -> Result<DestinationEntry, Wrong> {
     Ok(known)
 }
 
-fn tried(place: &str, entry: &Table) -> Result<CcaStats, Wrong> {
+fn tried(place: &str, entry: &Table) -> Result<CcaStats, FieldError> {
     let mut tried = CcaStats::default();
     for (name, value) in entry {
         let field = format!("{place}.{name}");
@@ -81,7 +81,7 @@ fn tried(place: &str, entry: &Table) -> Result<CcaStats, Wrong> {
 }
 
 /// Checks that a key is the kernel's name of a CCA, as selectors use it.
-fn check_name(field: &str, name: &str) -> Result<(), Wrong> {
+fn check_name(field: &str, name: &str) -> Result<(), FieldError> {
     match cca_named(name) {
         Ok(known) if known == name => Ok(()),
         Ok(known) => Err((
@@ -92,7 +92,7 @@ fn check_name(field: &str, name: &str) -> Result<(), Wrong> {
     }
 }
 
-fn table<'a>(field: &str, value: &'a Value) -> Result<&'a Table, Wrong> {
+fn table<'a>(field: &str, value: &'a Value) -> Result<&'a Table, FieldError> {
     value.as_table().ok_or_else(|| {
         (
             field.to_owned(),
@@ -101,7 +101,7 @@ fn table<'a>(field: &str, value: &'a Value) -> Result<&'a Table, Wrong> {
     })
 }
 
-fn count(field: String, value: &Value) -> Result<u32, Wrong> {
+fn count(field: String, value: &Value) -> Result<u32, FieldError> {
     let whole = value
         .as_integer()
         .and_then(|whole| u32::try_from(whole).ok());
@@ -112,7 +112,7 @@ fn count(field: String, value: &Value) -> Result<u32, Wrong> {
     })
 }
 
-fn number(field: String, value: &Value, most: f64) -> Result<f64, Wrong> {
+fn number(field: String, value: &Value, most: f64) -> Result<f64, FieldError> {
     let number = value
         .as_float()
         .or(value.as_integer().map(|whole| whole as f64));
@@ -129,7 +129,7 @@ fn number(field: String, value: &Value, most: f64) -> Result<f64, Wrong> {
         })
 }
 
-fn unknown(field: &str, allowed: &[&str]) -> Wrong {
+fn unknown(field: &str, allowed: &[&str]) -> FieldError {
     let reason = format!("there is no such field; allowed: {}", allowed.join(", "));
     (field.to_owned(), reason)
 }

@@ -1,11 +1,10 @@
 //! Buffer: size of the bottleneck's buffer, from the queue at which it overflows.
 //!
-//! Only an overflow shows the size. A CCA that never fills the buffer loses packets all the same: at random, or where
-//! others fill it. Losses at random hit any segment with the same probability. Losses of an overflow hit the round
-//! trips with the longest queues. So the peak of the queue in a round trip with a loss is ranked among those of all
-//! round trips, each with the weight of its segments. If losses are random, the rank is uniform, and minus its
-//! logarithm is exponential; a sum of n such terms has a gamma distribution, which gives the certainty that the losses
-//! are overflows.
+//! Only an overflow shows the size. A CCA that never fills the buffer has other losses: random ones, or overflows by
+//! other flows. Random losses hit any segment with the same probability. Losses of an overflow hit the round trips with
+//! the longest queues. So the peak of the queue in a round trip with a loss is ranked among those of all round trips,
+//! weighted by segments. If losses are random, the rank is uniform and minus its logarithm exponential. A sum of n such
+//! terms has a gamma distribution, which gives the probability that the losses are overflows.
 
 use std::collections::VecDeque;
 

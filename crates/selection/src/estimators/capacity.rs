@@ -8,30 +8,30 @@ use super::bins::Bin;
 use super::robust_regression::{Line, Point};
 use crate::estimate::Estimate;
 
-/// Number of bins in the present capacity: a second.
-const PRESENT: usize = 10;
+/// Number of bins over which the present capacity is averaged: a second.
+const RECENT: usize = 10;
 /// Numbers of bins to which trends are fitted, the shortest first: 5 s suffice for fast changes, slow changes need 20
 /// s.
 const SPANS: [usize; 3] = [50, 100, 200];
-/// Number of bins after which trends are fitted again; decisions are rarer.
+/// Number of bins after which trends are fitted again. Decisions are less frequent.
 const REFIT: usize = 2;
-/// Number of bins that are kept.
-const KEPT: usize = SPANS[SPANS.len() - 1];
-/// Number of bins without a queue after which an earlier capacity means little: 5 s, in which a third of it may be gone
-/// at 300 km/h.
-const FORGOTTEN: f64 = 50.0;
-/// Least standard deviation of ln(rate) of a bin: at 20 Mbit/s a bin has 170 segments, and ACKs come in bursts of about
+/// Number of bins in memory.
+const MAX_BINS: usize = SPANS[SPANS.len() - 1];
+/// Number of bins without a queue after which the confidence in an earlier capacity has fallen by e: 5 s, in which it may
+/// fall by a third at 300 km/h.
+const FORGET_AFTER: f64 = 50.0;
+/// Minimum of the standard deviation of ln(rate) of a bin: at 20 Mbit/s a bin has 170 segments, and ACKs come in bursts of about
 /// ten.
 const MIN_DEVIATION: f64 = 0.05;
 /// Difference of ln(rate) by which a rate must exceed the known capacity to replace it: two deviations of a bin.
-const NEWS: f64 = 0.1;
-/// Weight of such a bin, since the capacity may be higher.
-const BEYOND: f64 = 0.5;
-/// Share of time with a queue below which a bin says nothing about the capacity.
+const MIN_INCREASE: f64 = 0.1;
+/// Weight of a bin with such a rate, which is a lower bound of the capacity.
+const LOWER_BOUND_WEIGHT: f64 = 0.5;
+/// Minimum of a bin's share of time with a queue in the correction of its rate.
 const MIN_USED: f64 = 0.1;
 /// Change of ln(capacity) per second below which the quality counts as steady: half of the change at 20 dB and 0.25
 /// dB/s (60 km/h), where by Shannon a dB is 0.23/ln(101) = 0.05.
-pub(super) const STANDING: f64 = 0.006;
+pub(super) const STEADY_SLOPE: f64 = 0.006;
 
 /// Trend of the capacity.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
@@ -54,8 +54,8 @@ impl Trend {
     /// Returns the trend of a line. The t-distribution is taken as normal, since there are 50 points or more.
     fn of(line: &Line, known: f64) -> Self {
         let error = line.error.max(f64::MIN_POSITIVE);
-        let falls = normal((-STANDING - line.slope) / error);
-        let rises = normal((line.slope - STANDING) / error);
+        let falls = normal((-STEADY_SLOPE - line.slope) / error);
+        let rises = normal((line.slope - STEADY_SLOPE) / error);
         Self {
             slope: line.slope,
             error: line.error,
@@ -69,14 +69,14 @@ impl Trend {
     /// Returns the confidence in the slope, from its error relative to the steady range.
     pub(super) fn confidence(&self) -> f64 {
         if self.known > 0.0 {
-            STANDING / (STANDING + self.error)
+            STEADY_SLOPE / (STEADY_SLOPE + self.error)
         } else {
             0.0
         }
     }
 
     /// Returns the highest of the three probabilities.
-    pub(super) fn surest(&self) -> f64 {
+    pub(super) fn max_chance(&self) -> f64 {
         self.chances.iter().copied().fold(0.0, f64::max)
     }
 }
@@ -86,21 +86,21 @@ pub(super) fn normal(z: f64) -> f64 {
     0.5 * libm::erfc(-z / core::f64::consts::SQRT_2)
 }
 
-/// Bin as the trend sees it.
+/// Bin with its point of the regression.
 #[derive(Clone, Copy, Debug)]
-struct Seen {
+struct WeightedBin {
     point: Point,
-    standing: f64,
+    queue_confidence: f64,
 }
 
 /// Estimator of the capacity, its trend and its variability.
 #[derive(Clone, Debug)]
 pub(super) struct CapacityEstimator {
-    bins: VecDeque<Seen>,
-    /// Last capacity that a queue has shown, ln(bit/s).
+    bins: VecDeque<WeightedBin>,
+    /// Capacity of the last bins with a queue, ln(bit/s).
     known: Option<f64>,
-    /// Number of bins since then.
-    unseen: f64,
+    /// Number of bins since the last one with a queue.
+    bins_without_queue: f64,
     /// Number of bins since the trend was fitted.
     since_fit: usize,
     trend: Trend,
@@ -109,9 +109,9 @@ pub(super) struct CapacityEstimator {
 impl CapacityEstimator {
     pub(super) fn new() -> Self {
         Self {
-            bins: VecDeque::with_capacity(KEPT + 1),
+            bins: VecDeque::with_capacity(MAX_BINS + 1),
             known: None,
-            unseen: 0.0,
+            bins_without_queue: 0.0,
             since_fit: 0,
             trend: Trend::default(),
         }
@@ -120,33 +120,33 @@ impl CapacityEstimator {
     pub(super) fn observe(&mut self, bin: &Bin) {
         let rate = (bin.rate.bits_per_second().max(10_000) as f64).ln();
         // A rate without a queue is a lower bound. It replaces the known capacity if it exceeds it.
-        let beyond = self.known.is_some_and(|known| rate > known + NEWS);
+        let exceeds_known = self.known.is_some_and(|known| rate > known + MIN_INCREASE);
         let correction = -bin.used.max(MIN_USED).ln();
-        let (y, weight) = if beyond && bin.queue_confidence < BEYOND {
-            (rate, BEYOND)
+        let (y, weight) = if exceeds_known && bin.queue_confidence < LOWER_BOUND_WEIGHT {
+            (rate, LOWER_BOUND_WEIGHT)
         } else {
             (rate + correction, bin.queue_confidence)
         };
-        self.unseen = if bin.queue_confidence > 0.5 {
+        self.bins_without_queue = if bin.queue_confidence > 0.5 {
             0.0
         } else {
-            self.unseen + 1.0
+            self.bins_without_queue + 1.0
         };
         if bin.queue_confidence > 0.5 {
             let known = self.known.unwrap_or(y);
-            self.known = Some(known + bin.queue_confidence / PRESENT as f64 * (y - known));
+            self.known = Some(known + bin.queue_confidence / RECENT as f64 * (y - known));
         }
         let x = bin.at.as_secs_f64();
-        self.bins.push_back(Seen {
+        self.bins.push_back(WeightedBin {
             point: Point {
                 x,
                 y,
                 weight,
                 correction,
             },
-            standing: bin.queue_confidence,
+            queue_confidence: bin.queue_confidence,
         });
-        if self.bins.len() > KEPT {
+        if self.bins.len() > MAX_BINS {
             self.bins.pop_front();
         }
         self.since_fit += 1;
@@ -156,17 +156,17 @@ impl CapacityEstimator {
         }
     }
 
-    /// Returns the mean rate of the last second's bins with a queue. Without such a bin, returns the last capacity that
-    /// a queue has shown: if the capacity had fallen below the rate since, there would be a queue. A rate above that
-    /// replaces it.
+    /// Returns the mean rate of the last second's bins with a queue. Without such a bin, returns the capacity of the last
+    /// bins with a queue, or the present rate if it is higher. If the capacity had fallen below the rate since, there
+    /// would be a queue.
     pub(super) fn capacity(&self) -> Estimate<Rate> {
-        let present = || self.bins.iter().rev().take(PRESENT);
-        let trust: f64 = present().map(|bin| bin.standing).sum();
+        let recent = || self.bins.iter().rev().take(RECENT);
+        let trust: f64 = recent().map(|bin| bin.queue_confidence).sum();
         let (bits, confidence) = if trust < 1.0 {
-            let count = present().count().max(1) as f64;
-            let rate = present().map(|bin| bin.point.y.exp()).sum::<f64>() / count;
+            let count = recent().count().max(1) as f64;
+            let rate = recent().map(|bin| bin.point.y.exp()).sum::<f64>() / count;
             let known = self.known.map_or(0.0, f64::exp);
-            let aged = (-self.unseen / FORGOTTEN).exp();
+            let aged = (-self.bins_without_queue / FORGET_AFTER).exp();
             (
                 rate.max(known),
                 if self.known.is_some() {
@@ -176,8 +176,10 @@ impl CapacityEstimator {
                 },
             )
         } else {
-            let sum: f64 = present().map(|bin| bin.standing * bin.point.y.exp()).sum();
-            (sum / trust, 0.5 + 0.5 * trust / PRESENT as f64)
+            let sum: f64 = recent()
+                .map(|bin| bin.queue_confidence * bin.point.y.exp())
+                .sum();
+            (sum / trust, 0.5 + 0.5 * trust / RECENT as f64)
         };
         Estimate::new(Rate::from_bits_per_second(bits as u64), confidence)
     }
@@ -186,22 +188,26 @@ impl CapacityEstimator {
         &self.trend
     }
 
-    /// Fits a trend to each span and returns the surest; among equally sure ones, that of the shortest span.
+    /// Fits a trend to each span and returns the most probable one; if several are equal, that of the shortest span.
     fn fit(&self) -> Trend {
         let mut best = Trend::default();
         for span in SPANS {
             let skipped = self.bins.len().saturating_sub(span);
             let points = self.bins.iter().skip(skipped).map(|bin| bin.point);
-            let standing = self.bins.iter().skip(skipped).map(|bin| bin.standing);
-            let known = standing.sum::<f64>() / span as f64;
+            let queue_confidence = self
+                .bins
+                .iter()
+                .skip(skipped)
+                .map(|bin| bin.queue_confidence);
+            let known = queue_confidence.sum::<f64>() / span as f64;
             let Some(line) = Line::through(points, MIN_DEVIATION) else {
                 continue;
             };
             let trend = Trend::of(&line, known);
-            if trend.surest() > best.surest() {
+            if trend.max_chance() > best.max_chance() {
                 best = trend;
             }
-            if self.bins.len() <= span || best.surest() > 0.99 {
+            if self.bins.len() <= span || best.max_chance() > 0.99 {
                 break;
             }
         }

@@ -6,11 +6,11 @@
 use units::Duration;
 
 /// Number of samples over which the deviation is smoothed: three seconds.
-const SMOOTHED: f64 = 300.0;
-/// Mean absolute second difference of the smoothed RTT over the deviation of single RTTs, if they are independent: the
-/// smoothed RTT (weight 1/8) deviates by sqrt(1/15) of theirs, a second difference by sqrt(6) of that, and the mean
-/// absolute value is sqrt(2/pi) of a deviation.
-const SHARE: f64 = 0.505;
+const MAX_SAMPLES: f64 = 300.0;
+/// Mean absolute second difference of the smoothed RTT over the standard deviation of independent RTTs. The smoothed RTT
+/// (weight 1/8) has sqrt(1/15) of their deviation, and its second difference sqrt(6) of that. The mean absolute value of
+/// a normal variable is sqrt(2/pi) of its deviation.
+const SECOND_DIFFERENCE_PER_SD: f64 = 0.505;
 
 /// Estimator of the jitter.
 #[derive(Clone, Copy, Debug, Default)]
@@ -19,24 +19,24 @@ pub(super) struct JitterEstimator {
     before: [Option<f64>; 2],
     /// Smoothed absolute second difference, s.
     second: f64,
-    seen: f64,
+    samples: f64,
 }
 
 impl JitterEstimator {
-    /// Takes the smoothed RTT of the next sample.
+    /// Adds the smoothed RTT of the next sample.
     pub(super) fn observe(&mut self, srtt: Duration) {
         let now = srtt.as_secs_f64();
         if let [Some(last), Some(first)] = self.before {
-            self.seen = (self.seen + 1.0).min(SMOOTHED);
+            self.samples = (self.samples + 1.0).min(MAX_SAMPLES);
             let difference = (now - 2.0 * last + first).abs();
-            self.second += (difference - self.second) / self.seen;
+            self.second += (difference - self.second) / self.samples;
         }
         self.before = [Some(now), self.before[0]];
     }
 
     /// Returns the deviation of the RTT of single packets.
     pub(super) fn jitter(&self) -> Duration {
-        Duration::from_secs_f64(self.second / SHARE)
+        Duration::from_secs_f64(self.second / SECOND_DIFFERENCE_PER_SD)
     }
 }
 
@@ -62,6 +62,6 @@ mod tests {
     #[test]
     fn an_rtt_that_jumps_has_jitter() {
         let jumps = |n: u32| 50.0 + 2.0 * f64::from(n % 2);
-        assert!((jitter(jumps) - 4.0 / SHARE).abs() < 0.1);
+        assert!((jitter(jumps) - 4.0 / SECOND_DIFFERENCE_PER_SD).abs() < 0.1);
     }
 }

@@ -51,14 +51,14 @@ pub(super) fn movement(trend: &Trend, hints: &Hints) -> Estimate<Movement> {
         return Estimate::new(movement, TOLD);
     }
     let [falls, stays, rises] = trend.chances;
-    let surest = trend.surest();
-    let movement = match surest {
-        _ if surest == stays => Movement::Static,
-        _ if surest == falls => Movement::Forward,
-        _ if surest == rises => Movement::Backward,
+    let max_chance = trend.max_chance();
+    let movement = match max_chance {
+        _ if max_chance == stays => Movement::Static,
+        _ if max_chance == falls => Movement::Forward,
+        _ if max_chance == rises => Movement::Backward,
         _ => Movement::Static,
     };
-    Estimate::new(movement, confidence(surest, 3.0))
+    Estimate::new(movement, confidence(max_chance, 3.0))
 }
 
 /// Estimates the class of the speed, from the hint or from the speed that would change the SINR as fast on 20 MHz.

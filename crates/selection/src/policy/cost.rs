@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{DecisionInput, Recommendation, Wrong, cca_named, named, not_empty};
+use super::{DecisionInput, FieldError, Recommendation, cca_named, named, not_empty};
 use crate::destination_cache::DestinationEntry;
 
 /// Choice by the cost of each CCA on earlier connections to the destination. Until there were enough connections, the
@@ -24,7 +24,7 @@ pub struct Cost {
 }
 
 impl Cost {
-    pub(super) fn check(&self) -> Result<(), Wrong> {
+    pub(super) fn check(&self) -> Result<(), FieldError> {
         let field = |name: &str| format!("method.cost.{name}");
         not_empty(field("candidates"), &self.candidates, "congestion control")?;
         for name in &self.candidates {
@@ -49,14 +49,14 @@ impl Cost {
         all.map(String::as_str).collect()
     }
 
-    pub(super) fn advise(
+    pub(super) fn recommend(
         &self,
-        situation: &DecisionInput<'_>,
+        input: &DecisionInput<'_>,
         default: &'static str,
     ) -> Option<Recommendation> {
         let lossy = |share: f64| self.loss_share.is_some_and(|least| share > least);
-        if let Some(present) = situation.present {
-            let share = situation.view.retransmitted;
+        if let Some(present) = input.present {
+            let share = input.view.retransmitted;
             let to = if lossy(share) {
                 cca_named(&self.on_loss).ok()?
             } else {
@@ -68,7 +68,7 @@ impl Cost {
                 confidence: 1.0,
             });
         }
-        let known = situation.known?;
+        let known = input.known?;
         if known.connections < self.min_connections {
             return Some(Recommendation {
                 to: default,
@@ -76,7 +76,7 @@ impl Cost {
                 confidence: 1.0,
             });
         }
-        self.cheapest(known, situation.draw)
+        self.cheapest(known, input.draw)
     }
 
     /// Returns the candidate with the lowest cost; a candidate that was never tried costs nothing.

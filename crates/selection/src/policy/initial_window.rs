@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::rules::check_kinds;
-use super::{Wrong, not_empty};
+use super::{FieldError, not_empty};
 use crate::destination_cache::DestinationEntry;
 use crate::requirement::Requirement;
 
@@ -33,7 +33,7 @@ pub struct InitialWindow {
 }
 
 impl InitialWindow {
-    pub(super) fn check(&self) -> Result<(), Wrong> {
+    pub(super) fn check(&self) -> Result<(), FieldError> {
         if !(USUAL..=LARGEST).contains(&self.segments) {
             let reason = format!(
                 "{} is not allowed; allowed: from {USUAL} to {LARGEST}",
@@ -50,11 +50,10 @@ impl InitialWindow {
         check_kinds(field, &self.requirements)
     }
 
-    /// Returns the window of a flow of `size` bytes; `None` if it gets the usual one.
+    /// Returns the window of a flow of `size` bytes; `None` if it gets the default.
     ///
-    /// What is known of the destination limits it (RFC 9040: what connections share): the buffer of the bottleneck, into
-    /// which it falls as one burst, and twice the data that the path holds. After a connection with many
-    /// retransmissions the window is the usual one.
+    /// Known values of the destination limit it (RFC 9040, sharing between connections): the buffer of the bottleneck, as
+    /// the window arrives as one burst, and twice the BDP. After a connection with many retransmissions it is `None`.
     pub(crate) fn of(
         &self,
         requirement: Requirement,

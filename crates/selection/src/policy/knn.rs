@@ -1,4 +1,4 @@
-//! Measured moments of running connections: what each CCA made of those most alike decides.
+//! kNN policy: chooses by the measured outcomes of the CCAs at similar moments of running connections.
 
 use std::collections::BTreeMap;
 
@@ -8,17 +8,17 @@ use serde::{Deserialize, Serialize};
 
 use super::knn_examples::{ExampleTable, Neighbours, PARTS};
 use super::rules::check_kind;
-use super::{DecisionInput, Recommendation, Wrong};
+use super::{DecisionInput, FieldError, Recommendation};
 use crate::features::feature_index;
 use crate::requirement::Requirement;
 
-/// Name under which the weights of a choice have that of the CCA in use.
+/// Key of the weight of the CCA in use.
 const BEFORE: &str = "before";
 
-/// Families of networks that a reason names.
-const NAMED: usize = 3;
+/// Maximum of families of networks in a reason.
+const MAX_FAMILIES: usize = 3;
 
-/// Measured moments of running connections, and what counts for each requirement.
+/// Measured moments of running connections, and the parameters for each requirement.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct KnnPolicy {
@@ -33,7 +33,7 @@ pub struct KnnPolicy {
     pub table: ExampleTable,
 }
 
-/// Choice for a requirement: the weights that make moments alike, and the gain that a change must promise.
+/// Parameters for a requirement: the weights of the distance, and the minimum expected gain of a switch.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct KnnParams {
@@ -59,7 +59,7 @@ pub struct KnnParams {
 enum Measure {
     /// Weighted parts of PM.
     Parts(Weights),
-    /// A part by its place.
+    /// A part by its index.
     Of(usize),
 }
 
@@ -67,7 +67,7 @@ impl Measure {
     fn of(self, parts: &[f32; PARTS.len()]) -> f64 {
         match self {
             Self::Parts(weights) => weights.pm([parts[0], parts[1], parts[2]].map(f64::from)),
-            Self::Of(place) => f64::from(parts[place]),
+            Self::Of(part) => f64::from(parts[part]),
         }
     }
 }
@@ -76,7 +76,7 @@ impl Measure {
 #[derive(Clone)]
 struct Expected {
     cca: &'static str,
-    /// Measure over that of the best, lowered for starving or for taking too much beside others; mean, and at each of
+    /// Measure over that of the best CCA, with the penalty for unfair shares; mean, and at each of
     /// the moments.
     score: f64,
     each: Vec<f64>,
@@ -85,7 +85,7 @@ struct Expected {
 }
 
 impl KnnPolicy {
-    pub(super) fn check(&self, has_tree: impl Fn(&str) -> bool) -> Result<(), Wrong> {
+    pub(super) fn check(&self, has_tree: impl Fn(&str) -> bool) -> Result<(), FieldError> {
         let field = |name: &str| format!("method.tree.moments.{name}");
         let rows = self.table.rows();
         if !(1..=rows).contains(&self.neighbours) {
@@ -147,20 +147,20 @@ impl KnnPolicy {
         self.table.ccas().iter().copied()
     }
 
-    pub(super) fn answers(&self, names: &[&str]) -> bool {
+    pub(super) fn supports(&self, names: &[&str]) -> bool {
         let mut choices = self.choices.iter();
         choices.any(|choice| names.contains(&choice.requirement.as_str()))
     }
 
-    /// Returns the advice for a running connection; `None` if these moments do not decide for the requirement.
-    pub(super) fn advise(
+    /// Returns the decision for a running connection; `None` if the policy has no parameters for the requirement.
+    pub(super) fn recommend(
         &self,
-        situation: &DecisionInput<'_>,
+        input: &DecisionInput<'_>,
         kernel: bool,
     ) -> Option<Recommendation> {
-        let wanted = situation.requirement;
-        let (choice, measure) = self.choice(situation)?;
-        let present = situation.present?;
+        let wanted = input.requirement;
+        let (choice, measure) = self.choice(input)?;
+        let present = input.present?;
         let stays = |reason: String, confidence| {
             Some(Recommendation {
                 to: present,
@@ -168,13 +168,13 @@ impl KnnPolicy {
                 confidence,
             })
         };
-        let age = situation.view.age.as_secs_f64();
+        let age = input.view.age.as_secs_f64();
         if age < choice.after {
             return stays(format!("age {age:.1} s < {} s", choice.after), 1.0);
         }
         let weight = |name: &str| choice.weights.get(name).copied().unwrap_or(0.0);
         let near = self.table.nearest(
-            situation.features,
+            input.features,
             |feature| weight(feature),
             present,
             weight(BEFORE),
@@ -182,15 +182,15 @@ impl KnnPolicy {
         );
         let confidence = (2.0 - near.distance / choice.reach).clamp(0.0, 1.0);
         let all = self.expected(&near.rows, measure, wanted.floor(), kernel);
-        // Among equals, the first in the table is taken.
+        // Of equal CCAs, the first one in the table wins.
         let best = all.iter().reduce(
             |best, each| {
                 if each.score > best.score { each } else { best }
             },
         )?;
         let known = all.iter().find(|each| each.cca == present);
-        let alike = self.likeness_text(&near, confidence);
-        let text = format!("{alike}: {:.3} expected of {}", best.measure, best.cca);
+        let neighbours = self.neighbours_text(&near, confidence);
+        let text = format!("{neighbours}: {:.3} expected of {}", best.measure, best.cca);
         if best.cca == present {
             return stays(text, confidence);
         }
@@ -219,19 +219,19 @@ impl KnnPolicy {
         })
     }
 
-    /// Returns the choice for the requirement, or else for the nearest named one, and its measure.
-    fn choice(&self, situation: &DecisionInput<'_>) -> Option<(&KnnParams, Measure)> {
+    /// Returns the parameters of the requirement, or else of the nearest named one, and its measure.
+    fn choice(&self, input: &DecisionInput<'_>) -> Option<(&KnnParams, Measure)> {
         let of = |name: &str| self.choices.iter().find(|each| each.requirement == name);
-        let wanted = situation.requirement;
-        if let Some(own) = of(wanted.kind()) {
-            return Some((own, measure(wanted)));
+        let wanted = input.requirement;
+        if let Some(params) = of(wanted.kind()) {
+            return Some((params, measure(wanted)));
         }
-        let substitute = wanted.on(&situation.view.capacity);
+        let substitute = wanted.on(&input.view.capacity);
         Some((of(substitute.nearest_named().kind())?, measure(substitute)))
     }
 
-    /// Returns in words which moments are most alike, and how far they are.
-    fn likeness_text(&self, near: &Neighbours, confidence: f64) -> String {
+    /// Returns a text on the nearest neighbours and their distance.
+    fn neighbours_text(&self, near: &Neighbours, confidence: f64) -> String {
         let unsure = if confidence < 1.0 {
             format!(", confidence {confidence:.2}")
         } else {
@@ -242,12 +242,12 @@ impl KnnPolicy {
             self.neighbours,
             self.table.rows(),
             self.table
-                .families(near.rows.iter().map(|near| near.0), NAMED),
+                .families(near.rows.iter().map(|near| near.0), MAX_FAMILIES),
             near.distance
         )
     }
 
-    /// Returns what these moments, with their weights, make expect of each CCA.
+    /// Returns the weighted mean outcome of each CCA at the neighbours.
     fn expected(
         &self,
         near: &[(usize, f64)],
@@ -267,54 +267,53 @@ impl KnnPolicy {
             .collect();
         let total: f64 = near.iter().map(|near| near.1).sum();
         for &(row, weight) in near {
-            let of = |place: usize| self.table.outcome(row, place);
-            let factor = |place: usize| {
+            let of = |cca: usize| self.table.outcome(row, cca);
+            let factor = |cca: usize| {
                 self.table
-                    .share(row, place)
+                    .share(row, cca)
                     .map_or(1.0, |share| fair_share_penalty(share, floor))
             };
-            let worth = |place: usize| measure.of(of(place)) * factor(place);
-            let best = ccas.iter().map(|each| worth(each.0)).fold(0.0, f64::max);
-            for (each, &(place, _)) in result.iter_mut().zip(&ccas) {
-                // Where no CCA gets anything, all are as good as the best.
-                let relative = if best > 0.0 { worth(place) / best } else { 1.0 };
+            let score = |cca: usize| measure.of(of(cca)) * factor(cca);
+            let best = ccas.iter().map(|each| score(each.0)).fold(0.0, f64::max);
+            for (each, &(cca, _)) in result.iter_mut().zip(&ccas) {
+                // If all scores are zero, all CCAs are equally good.
+                let relative = if best > 0.0 { score(cca) / best } else { 1.0 };
                 each.score += weight / total * relative;
                 each.each.push(relative);
-                each.measure += weight / total * measure.of(of(place));
+                each.measure += weight / total * measure.of(of(cca));
             }
         }
         result
     }
 }
 
-/// Returns by how much one is better than the other at these moments with their weights, and the standard error of
-/// that.
-fn gain(one: &Expected, other: &Expected, near: &[(usize, f64)]) -> (f64, f64) {
-    let gain = one.score - other.score;
+/// Returns the weighted mean difference of two scores over the neighbours, and its standard error.
+fn gain(best: &Expected, other: &Expected, near: &[(usize, f64)]) -> (f64, f64) {
+    let gain = best.score - other.score;
     let total: f64 = near.iter().map(|near| near.1).sum();
     let (mut spread, mut squares) = (0.0, 0.0);
-    for (&(_, weight), (one, other)) in near.iter().zip(one.each.iter().zip(&other.each)) {
-        spread += weight / total * (one - other - gain).powi(2);
+    for (&(_, weight), (best, other)) in near.iter().zip(best.each.iter().zip(&other.each)) {
+        spread += weight / total * (best - other - gain).powi(2);
         squares += (weight / total).powi(2);
     }
     (gain, (spread * squares).sqrt())
 }
 
 /// Share of a fair share above which a flow takes too much.
-const CEILING: f64 = 1.5;
+const MAX_FAIR_SHARE: f64 = 1.5;
 
 /// Returns the factor by which a measure is lowered for a share of the fair share: below the floor the flow starves,
 /// and above the ceiling it takes too much.
 fn fair_share_penalty(share: f64, floor: f64) -> f64 {
     let share = share.max(1e-9);
-    (share / floor).min(1.0) * (CEILING / share).min(1.0)
+    (share / floor).min(1.0) * (MAX_FAIR_SHARE / share).min(1.0)
 }
 
 /// Returns the measure of a requirement from the parts of an outcome.
 fn measure(requirement: Requirement) -> Measure {
-    let own = |name: &str| PARTS.iter().position(|part| *part == name);
+    let part = |name: &str| PARTS.iter().position(|part| *part == name);
     match requirement {
         Requirement::Goodput | Requirement::Completion => Measure::Of(3),
-        _ => own(requirement.kind()).map_or(Measure::Parts(requirement.weights()), Measure::Of),
+        _ => part(requirement.kind()).map_or(Measure::Parts(requirement.weights()), Measure::Of),
     }
 }

@@ -7,7 +7,7 @@ use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use strum::VariantNames;
 
-use super::{Cost, Rules, Table, Trees, Wrong};
+use super::{Cost, FieldError, Rules, Table, Trees};
 
 /// Method by which a policy chooses.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema, VariantNames)]
@@ -41,7 +41,7 @@ struct Outline {
 }
 
 /// Checks that a policy file has exactly one method; does nothing if the file cannot be parsed.
-pub(super) fn check(text: &str) -> Result<(), Wrong> {
+pub(super) fn check(text: &str) -> Result<(), FieldError> {
     let Ok(Outline { method }) = toml::from_str(text) else {
         return Ok(());
     };

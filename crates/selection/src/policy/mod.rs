@@ -34,7 +34,7 @@ use crate::DEFAULT_CCA;
 use crate::destination_cache::DestinationEntry;
 use crate::estimators::PathEstimates;
 use crate::features::Features;
-use crate::file_text::{Wrong, cca_named, check_text, in_one_line};
+use crate::file_text::{FieldError, cca_named, check_text, in_one_line};
 use crate::requirement::Requirement;
 
 /// Error of a policy that cannot be used.
@@ -91,7 +91,7 @@ pub struct Policy {
     pub tuning: Tuning,
     /// Method by which it chooses.
     pub method: Method,
-    /// Whether it runs on a Linux kernel, so that it takes what `instead` names.
+    /// Whether it runs on a Linux kernel, and so uses the substitutes in `instead`.
     #[serde(skip)]
     kernel: bool,
 }
@@ -100,7 +100,7 @@ fn default_cca() -> String {
     DEFAULT_CCA.to_owned()
 }
 
-/// Situation: the state of a connection for which a policy is asked.
+/// Input of a policy's decision: the state of a connection.
 #[derive(Clone, Copy, Debug)]
 pub struct DecisionInput<'a> {
     /// Estimates of the connection.
@@ -121,7 +121,7 @@ pub struct DecisionInput<'a> {
     pub draw: f64,
 }
 
-/// Answer of a policy.
+/// Output of a policy's decision.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Recommendation {
     /// CCA that the policy chooses.
@@ -138,7 +138,7 @@ fn on_linux(name: &str) -> bool {
 }
 
 /// Checks that a list of `what` is not empty.
-fn not_empty<T>(field: impl Into<String>, list: &[T], what: &str) -> Result<(), Wrong> {
+fn not_empty<T>(field: impl Into<String>, list: &[T], what: &str) -> Result<(), FieldError> {
     if !list.is_empty() {
         return Ok(());
     }
@@ -146,7 +146,7 @@ fn not_empty<T>(field: impl Into<String>, list: &[T], what: &str) -> Result<(), 
     Err((field.into(), reason))
 }
 
-fn named(field: impl Into<String>, name: &str) -> Result<&'static str, Wrong> {
+fn named(field: impl Into<String>, name: &str) -> Result<&'static str, FieldError> {
     cca_named(name).map_err(|reason| (field.into(), reason))
 }
 
@@ -184,7 +184,7 @@ impl Policy {
         format!("{:#}\n", schemars::schema_for!(Self).to_value())
     }
 
-    fn check(&self) -> Result<(), Wrong> {
+    fn check(&self) -> Result<(), FieldError> {
         named("default", &self.default)?;
         self.tuning.check()?;
         if let Some(initial_window) = &self.initial_window {
@@ -231,7 +231,7 @@ impl Policy {
         self
     }
 
-    /// Returns the CCA that a Linux kernel takes where the policy says `cca`.
+    /// Returns the substitute of `cca` on a Linux kernel.
     pub fn on_linux(&self, cca: &'static str) -> &'static str {
         let other = self.instead.get(cca).filter(|_| !on_linux(cca));
         other.and_then(|name| cca_named(name).ok()).unwrap_or(cca)
@@ -272,9 +272,9 @@ impl Policy {
         match &self.method {
             // These methods choose the same CCA for every requirement.
             Method::Fixed(_) | Method::Cost(_) => true,
-            Method::Table(table) => table.answers(),
-            Method::Rules(rules) => rules.answers(requirement),
-            Method::Tree(trees) => trees.answers(requirement),
+            Method::Table(table) => table.supports(),
+            Method::Rules(rules) => rules.supports(requirement),
+            Method::Tree(trees) => trees.supports(requirement),
         }
     }
 
@@ -295,30 +295,30 @@ impl Policy {
         }
     }
 
-    /// Returns the advice of the policy; `None` if too little is known to decide.
-    pub fn recommend(&self, situation: &DecisionInput<'_>) -> Option<Recommendation> {
-        let mut advice = self.by_method(situation)?;
-        advice.to = self.resolve_cca(advice.to);
-        Some(advice)
+    /// Returns the decision of the policy; `None` if too little is known.
+    pub fn recommend(&self, input: &DecisionInput<'_>) -> Option<Recommendation> {
+        let mut recommendation = self.by_method(input)?;
+        recommendation.to = self.resolve_cca(recommendation.to);
+        Some(recommendation)
     }
 
-    fn by_method(&self, situation: &DecisionInput<'_>) -> Option<Recommendation> {
+    fn by_method(&self, input: &DecisionInput<'_>) -> Option<Recommendation> {
         match &self.method {
             Method::Fixed(fixed) => Some(Recommendation {
                 to: cca_named(&fixed.cca).unwrap_or(DEFAULT_CCA),
                 reason: "fixed".to_owned(),
                 confidence: 1.0,
             }),
-            Method::Table(table) => table.advise(situation),
+            Method::Table(table) => table.recommend(input),
             // Before the first RTT sample no feature has a meaning.
-            Method::Rules(_) | Method::Tree(_) if situation.view.base_rtt.value.is_zero() => None,
-            Method::Rules(rules) => rules.advise(situation),
-            Method::Tree(trees) => trees.advise(situation, self.default_cca(), self.kernel),
-            Method::Cost(cost) => cost.advise(situation, self.default_cca()),
+            Method::Rules(_) | Method::Tree(_) if input.view.base_rtt.value.is_zero() => None,
+            Method::Rules(rules) => rules.recommend(input),
+            Method::Tree(trees) => trees.recommend(input, self.default_cca(), self.kernel),
+            Method::Cost(cost) => cost.recommend(input, self.default_cca()),
         }
     }
 
-    /// Returns the advice for a new connection about which too little is known.
+    /// Returns the decision for a new connection about which too little is known.
     pub(crate) fn default_recommendation(&self) -> Recommendation {
         Recommendation {
             to: self.default_cca(),

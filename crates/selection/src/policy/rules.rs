@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{DecisionInput, Recommendation, Wrong, break_tie, cca_named, named, not_empty};
+use super::{DecisionInput, FieldError, Recommendation, break_tie, cca_named, named, not_empty};
 use crate::features::{FEATURES, feature_index};
 use crate::requirement::Requirement;
 
@@ -33,9 +33,9 @@ pub struct Rule {
 
 impl Rule {
     /// Returns the lowest confidence of its features if all conditions hold.
-    fn holds(&self, situation: &DecisionInput<'_>) -> Option<f64> {
+    fn holds(&self, input: &DecisionInput<'_>) -> Option<f64> {
         self.when.iter().try_fold(1.0, |lowest: f64, condition| {
-            Some(lowest.min(condition.holds(situation)?))
+            Some(lowest.min(condition.holds(input)?))
         })
     }
 }
@@ -72,8 +72,8 @@ impl Condition {
     }
 
     /// Returns the confidence of the feature if the condition holds. It does not hold if the feature is unknown.
-    fn holds(&self, situation: &DecisionInput<'_>) -> Option<f64> {
-        let known = situation.features.0[feature_index(&self.feature)?]?;
+    fn holds(&self, input: &DecisionInput<'_>) -> Option<f64> {
+        let known = input.features.0[feature_index(&self.feature)?]?;
         let holds = self.at_least.is_none_or(|least| known.value >= least)
             && self.below.is_none_or(|most| known.value < most);
         holds.then_some(known.confidence)
@@ -81,7 +81,7 @@ impl Condition {
 }
 
 /// Returns the number of the feature called `name`, or an error.
-pub(super) fn check_feature(field: String, name: &str) -> Result<usize, Wrong> {
+pub(super) fn check_feature(field: String, name: &str) -> Result<usize, FieldError> {
     feature_index(name).ok_or_else(|| {
         let all: Vec<_> = FEATURES.iter().map(|feature| feature.name).collect();
         let all = all.join(", ");
@@ -90,14 +90,14 @@ pub(super) fn check_feature(field: String, name: &str) -> Result<usize, Wrong> {
 }
 
 /// Checks that all requirements are ones that rules and trees may name.
-pub(super) fn check_kinds(field: &str, names: &[String]) -> Result<(), Wrong> {
+pub(super) fn check_kinds(field: &str, names: &[String]) -> Result<(), FieldError> {
     names
         .iter()
         .try_for_each(|name| check_kind(field.to_owned(), name))
 }
 
 /// Checks that a requirement is one that rules and trees may name.
-pub(super) fn check_kind(field: String, name: &str) -> Result<(), Wrong> {
+pub(super) fn check_kind(field: String, name: &str) -> Result<(), FieldError> {
     if Requirement::kinds().any(|kind| kind == name) {
         return Ok(());
     }
@@ -107,7 +107,7 @@ pub(super) fn check_kind(field: String, name: &str) -> Result<(), Wrong> {
 }
 
 impl Rules {
-    pub(super) fn check(&self) -> Result<(), Wrong> {
+    pub(super) fn check(&self) -> Result<(), FieldError> {
         not_empty("method.rules.rules", &self.rules, "rule")?;
         for (number, rule) in self.rules.iter().enumerate() {
             let field = |name: &str| format!("method.rules.rules[{number}].{name}");
@@ -159,7 +159,7 @@ impl Rules {
     }
 
     /// Returns whether any rule applies to the requirement.
-    pub(super) fn answers(&self, requirement: Requirement) -> bool {
+    pub(super) fn supports(&self, requirement: Requirement) -> bool {
         self.names(&self.called(requirement))
     }
 
@@ -168,20 +168,20 @@ impl Rules {
     }
 
     /// Returns the advice of the first rule that holds.
-    pub(super) fn advise(&self, situation: &DecisionInput<'_>) -> Option<Recommendation> {
-        let requirement = self.called(situation.requirement.on(&situation.view.capacity));
+    pub(super) fn recommend(&self, input: &DecisionInput<'_>) -> Option<Recommendation> {
+        let requirement = self.called(input.requirement.on(&input.view.capacity));
         let (rule, confidence) = self
             .rules
             .iter()
             .filter(|rule| rule.requirements.contains(&requirement))
-            .find_map(|rule| Some((rule, rule.holds(situation)?)))?;
+            .find_map(|rule| Some((rule, rule.holds(input)?)))?;
         let tied: Vec<_> = rule
             .choose
             .iter()
             .filter_map(|n| cca_named(n).ok())
             .collect();
         Some(Recommendation {
-            to: break_tie(&tied, situation.prefer, situation.present)?,
+            to: break_tie(&tied, input.prefer, input.present)?,
             reason: rule.because.clone(),
             confidence,
         })

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{DecisionInput, Recommendation, Wrong, break_tie, cca_named, named, not_empty};
+use super::{DecisionInput, FieldError, Recommendation, break_tie, cca_named, named, not_empty};
 use crate::estimate::{Latency, Movement, Phase, Speed};
 
 /// Entry of a cell that stands for several equally good CCAs.
@@ -51,7 +51,7 @@ impl Cell {
 }
 
 impl Table {
-    pub(super) fn check(&self) -> Result<(), Wrong> {
+    pub(super) fn check(&self) -> Result<(), FieldError> {
         not_empty("method.table.cells", &self.cells, "cell")?;
         for (number, name) in self.equals.iter().enumerate() {
             named(format!("method.table.equals[{number}]"), name)?;
@@ -85,7 +85,7 @@ impl Table {
     }
 
     /// Returns whether the table has a cell; each cell covers all named requirements.
-    pub(super) fn answers(&self) -> bool {
+    pub(super) fn supports(&self) -> bool {
         !self.cells.is_empty()
     }
 
@@ -94,9 +94,9 @@ impl Table {
         self.equals.len() > 1 && all.any(|(_, name)| name == ANY)
     }
 
-    /// Returns the advice of the cell; `None` if the movement is unknown or the table has no such cell.
-    pub(super) fn advise(&self, situation: &DecisionInput<'_>) -> Option<Recommendation> {
-        let view = situation.view;
+    /// Returns the recommendation of the cell; `None` if the movement is unknown or the table has no such cell.
+    pub(super) fn recommend(&self, input: &DecisionInput<'_>) -> Option<Recommendation> {
+        let view = input.view;
         if view.movement.confidence == 0.0 || view.latency.confidence == 0.0 {
             return None;
         }
@@ -106,7 +106,7 @@ impl Table {
             (cell.movement, cell.speed, cell.latency) == (movement, speed, latency)
                 && cell.phase.is_none_or(|of| of == phase)
         })?;
-        let requirement = situation.requirement.nearest_named().to_string();
+        let requirement = input.requirement.nearest_named().to_string();
         let (_, name) = cell.all().into_iter().find(|each| each.0 == requirement)?;
         let to = if name == ANY {
             let tied: Vec<_> = self
@@ -114,7 +114,7 @@ impl Table {
                 .iter()
                 .filter_map(|n| cca_named(n).ok())
                 .collect();
-            break_tie(&tied, situation.prefer, situation.present)?
+            break_tie(&tied, input.prefer, input.present)?
         } else {
             cca_named(name).ok()?
         };

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::knn::KnnPolicy;
 use super::rules::{check_feature, check_kind};
-use super::{DecisionInput, Recommendation, Wrong, cca_named, named};
+use super::{DecisionInput, FieldError, Recommendation, cca_named, named};
 use crate::features::{Feature, feature_index};
 use crate::requirement::Requirement;
 
@@ -109,7 +109,7 @@ pub struct Leaf {
 }
 
 impl Trees {
-    pub(super) fn check(&self) -> Result<(), Wrong> {
+    pub(super) fn check(&self) -> Result<(), FieldError> {
         for (number, name) in self.features.iter().enumerate() {
             check_feature(format!("method.tree.features[{number}]"), name)?;
         }
@@ -153,10 +153,14 @@ impl Trees {
     }
 
     /// Returns whether there is a tree for the requirement, or for the named one that is nearest to it.
-    pub(super) fn answers(&self, requirement: Requirement) -> bool {
+    pub(super) fn supports(&self, requirement: Requirement) -> bool {
         let names = [requirement.kind(), requirement.nearest_named().kind()];
         let mut trees = self.trees.iter();
-        let by_moments = || self.moments.as_ref().is_some_and(|all| all.answers(&names));
+        let by_moments = || {
+            self.moments
+                .as_ref()
+                .is_some_and(|all| all.supports(&names))
+        };
         trees.any(|tree| names.contains(&tree.requirement.as_str())) || by_moments()
     }
 
@@ -168,22 +172,22 @@ impl Trees {
 
     /// Returns the CCA with the highest expected measure. For a new connection the gain is measured against `default`.
     /// On a Linux kernel moments choose among the CCAs that it has.
-    pub(super) fn advise(
+    pub(super) fn recommend(
         &self,
-        situation: &DecisionInput<'_>,
+        input: &DecisionInput<'_>,
         default: &'static str,
         kernel: bool,
     ) -> Option<Recommendation> {
-        if situation.established
+        if input.established
             && let Some(moments) = &self.moments
-            && let Some(advice) = moments.advise(situation, kernel)
+            && let Some(recommendation) = moments.recommend(input, kernel)
         {
-            return Some(advice);
+            return Some(recommendation);
         }
-        let wanted = situation.requirement;
-        let substitute = wanted.on(&situation.view.capacity);
+        let wanted = input.requirement;
+        let substitute = wanted.on(&input.view.capacity);
         let nearest = substitute.nearest_named().to_string();
-        let moment = if situation.established {
+        let moment = if input.established {
             Moment::Running
         } else {
             Moment::Start
@@ -203,7 +207,7 @@ impl Trees {
             leaf,
             path,
             confidence,
-        } = tree.descend(situation)?;
+        } = tree.descend(input)?;
         let score = |parts: &[f64; 3]| weights.pm(*parts);
         // Among equals, the first in the file is taken.
         let all = leaf
@@ -217,7 +221,7 @@ impl Trees {
                 best
             }
         })?;
-        let in_use = situation.present.filter(|_| situation.established);
+        let in_use = input.present.filter(|_| input.established);
         let present = in_use.unwrap_or(default);
         // A CCA that is not in the leaf has no expectation to compare with.
         let known = leaf.parts.get(present).map(score);
@@ -247,7 +251,7 @@ impl Trees {
 }
 
 impl Tree {
-    fn check(&self, features: &[String], field: &dyn Fn(&str) -> String) -> Result<(), Wrong> {
+    fn check(&self, features: &[String], field: &dyn Fn(&str) -> String) -> Result<(), FieldError> {
         if !(0.0..=1.0).contains(&self.margin) {
             let reason = format!("{} is not allowed; allowed: from 0 to 1", self.margin);
             return Err((field("margin"), reason));
@@ -319,8 +323,8 @@ impl Tree {
         Ok(())
     }
 
-    /// Returns the way to the leaf of a situation.
-    fn descend(&self, situation: &DecisionInput<'_>) -> Option<Descent<'_>> {
+    /// Returns the leaf for an input, and the path to it.
+    fn descend(&self, input: &DecisionInput<'_>) -> Option<Descent<'_>> {
         let (mut number, mut path, mut confidence) = (0, String::new(), 1.0_f64);
         loop {
             match self.nodes.get(number)? {
@@ -336,7 +340,7 @@ impl Tree {
                     if !path.is_empty() {
                         path.push_str(", ");
                     }
-                    let Some(known) = situation.features.0[feature_index(name)?] else {
+                    let Some(known) = input.features.0[feature_index(name)?] else {
                         path.push_str(&format!("{name} unknown"));
                         if split.unknown.is_none() {
                             confidence = 0.0;

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::Duration;
 
-use super::Wrong;
+use super::FieldError;
 
 /// Limits that keep changes of the CCA rare.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -17,7 +17,7 @@ pub struct Tuning {
     pub round_trips: u32,
     /// Lowest confidence of the features that decide on a change; default 0.05.
     pub confidence: f64,
-    /// Dwell time: least time between a takeover and the next change, s; default 2. After a change in flight, the next
+    /// Dwell time: least time between a switch and the next change, s; default 2. After a change in flight, the next
     /// one also waits for the judgement.
     pub dwell: f64,
     /// Decisions in a row that must agree before a change; default 2.
@@ -47,7 +47,7 @@ impl Default for Tuning {
 }
 
 impl Tuning {
-    pub(super) fn check(&self) -> Result<(), Wrong> {
+    pub(super) fn check(&self) -> Result<(), FieldError> {
         let bounds = [
             ("interval", self.interval, 0.01, 60.0),
             ("confidence", self.confidence, 0.0, 1.0),

@@ -42,7 +42,7 @@ fn run(
         assert!(now >= at(from));
         let ms = now.since_start().as_millis();
         endpoint.senders.insert(7, sender(ms, rtt(ms)));
-        selectors.look(now, endpoint).expect("it is open");
+        selectors.observe_all(now, endpoint).expect("it is open");
     }
 }
 
@@ -62,13 +62,13 @@ fn a_connection_is_set_up_watched_and_changed() {
     selectors
         .establish(at(1), 7, &mut endpoint)
         .expect("it is open");
-    assert_eq!(endpoint.takeovers, [(7, "illinois", SwitchMode::Kernel)]);
+    assert_eq!(endpoint.switches, [(7, "illinois", SwitchMode::Kernel)]);
 
     run(&mut selectors, &mut endpoint, 0, 5_000, |ms| {
         if ms < 2_000 { 50 } else { 100 }
     });
-    let (_, cca, how) = endpoint.takeovers[1];
-    assert_eq!((cca, how), ("vegas", SwitchMode::Context));
+    let (_, cca, mode) = endpoint.switches[1];
+    assert_eq!((cca, mode), ("vegas", SwitchMode::Context));
     let causes: Vec<_> = endpoint.recorded.iter().map(|row| &row.cause).collect();
     assert_eq!(causes, ["establishment", "change"]);
     assert_eq!(endpoint.recorded[1].flow, 7);
@@ -93,7 +93,7 @@ fn a_connection_that_is_not_open_decides_nothing() {
     assert!(opened.is_ok_and(|decision| decision.is_some()));
     for step in 1..1_000 {
         selectors
-            .look(at(10 * step), &mut endpoint)
+            .observe_all(at(10 * step), &mut endpoint)
             .expect("nothing to do");
     }
     assert!(endpoint.recorded.is_empty());
@@ -151,7 +151,7 @@ fn an_error_of_the_endpoint_comes_through() {
         fn record(&mut self, _: results::DecisionRow) -> Result<(), Self::Error> {
             Ok(())
         }
-        fn take_over(
+        fn switch_cca(
             &mut self,
             _: Instant,
             _: u32,
@@ -165,7 +165,10 @@ fn an_error_of_the_endpoint_comes_through() {
     selectors
         .open(at(0), 1, 7, "a phone", &mut Broken)
         .expect("no error");
-    assert_eq!(selectors.look(at(10), &mut Broken), Err("no such socket"));
+    assert_eq!(
+        selectors.observe_all(at(10), &mut Broken),
+        Err("no such socket")
+    );
 }
 
 #[test]
@@ -211,19 +214,19 @@ fn an_agent_changes_the_cca_at_the_next_sample() {
     // Nothing has been acknowledged, so that the new CCA starts as at an establishment.
     assert!(selectors.request(7, "copa"));
     run(&mut selectors, &mut endpoint, 0, 2_000, |_| 100);
-    assert_eq!(endpoint.takeovers, [(7, "copa", SwitchMode::Kernel)]);
+    assert_eq!(endpoint.switches, [(7, "copa", SwitchMode::Kernel)]);
     let selector = selectors.selector(7).expect("it is open");
     assert_eq!(selector.present(), "copa");
-    assert!(selector.watch().view().rounds > 0);
+    assert!(selector.estimators().view().rounds > 0);
 
     // The CCA in use stays as it is.
     assert!(selectors.request(7, "copa"));
     run(&mut selectors, &mut endpoint, 2_000, 3_000, |_| 100);
-    assert_eq!(endpoint.takeovers.len(), 1);
+    assert_eq!(endpoint.switches.len(), 1);
 
     assert!(selectors.request(7, "vegas"));
     run(&mut selectors, &mut endpoint, 3_000, 9_000, |_| 100);
-    assert_eq!(endpoint.takeovers[1..], [(7, "vegas", SwitchMode::Context)]);
+    assert_eq!(endpoint.switches[1..], [(7, "vegas", SwitchMode::Context)]);
     let rows = endpoint.recorded.iter();
     let reported: Vec<_> = rows
         .map(|row| (&*row.cause, &*row.from_cca, &*row.to_cca))

@@ -178,7 +178,7 @@ fn interrupted(ms: u64) -> SenderInfo {
 fn an_outage_changes_nothing_and_its_losses_are_not_random() {
     let mut selector = selector(&rules("interval = 0.1\nagree = 2"));
     assert_eq!(changes(&mut selector, (0, 12_000), interrupted), []);
-    let view = selector.watch().view();
+    let view = selector.estimators().view();
     assert!(!view.outage);
     assert_eq!(view.random_loss.value, 0.0);
 }

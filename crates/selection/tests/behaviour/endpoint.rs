@@ -17,7 +17,7 @@ pub struct MadeUp {
     /// Destinations whose radio was asked for hints.
     pub asked: Vec<String>,
     pub recorded: Vec<DecisionRow>,
-    pub takeovers: Vec<(u32, &'static str, SwitchMode)>,
+    pub switches: Vec<(u32, &'static str, SwitchMode)>,
 }
 
 impl Endpoint for MadeUp {
@@ -38,17 +38,17 @@ impl Endpoint for MadeUp {
         Ok(())
     }
 
-    fn take_over(
+    fn switch_cca(
         &mut self,
         _: Instant,
         connection: u32,
         cca: &'static str,
-        how: SwitchMode,
+        mode: SwitchMode,
     ) -> Result<(), String> {
         if !self.senders.contains_key(&connection) {
             return Err(format!("connection {connection} is not open"));
         }
-        self.takeovers.push((connection, cca, how));
+        self.switches.push((connection, cca, mode));
         Ok(())
     }
 }

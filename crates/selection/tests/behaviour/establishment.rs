@@ -181,7 +181,7 @@ fn a_hint_decides_movement_and_phase_whatever_the_samples_say() {
         };
         selector.observe(at(10 * step), &sample, hints);
     }
-    let view = selector.watch().view();
+    let view = selector.estimators().view();
     assert_eq!(view.movement.value.word(), "backward");
     assert_eq!(view.phase.value.word(), "scaling");
     assert_eq!(view.speed.value.word(), "120");

@@ -1,4 +1,4 @@
-//! Trees for requirements that PM does not express, and what stands in for them where a policy has none.
+//! Tree policies with a tree per requirement, and the fallback to the tree of the nearest requirement.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -45,8 +45,8 @@ nodes = [
 ]
 "#;
 
-/// Returns the choice for a connection whose handshake took 40 ms.
-fn chosen(policy: &str, requirement: &str) -> Decision {
+/// Returns the decision for a connection whose handshake took 40 ms.
+fn decide(policy: &str, requirement: &str) -> Decision {
     let policy = Arc::new(Policy::from_toml(policy, "own.toml").unwrap());
     let settings = BTreeMap::from([("requirement".to_owned(), requirement.to_owned())]);
     let start = Start {
@@ -66,12 +66,12 @@ fn chosen(policy: &str, requirement: &str) -> Decision {
         slow_start: true,
         ..SenderInfo::default()
     };
-    let told = selector.observe(Instant::ZERO + Duration::from_millis(40), &sender, None);
-    told.unwrap_or(first)
+    let change = selector.observe(Instant::ZERO + Duration::from_millis(40), &sender, None);
+    change.unwrap_or(first)
 }
 
 #[test]
-fn a_requirement_has_its_own_tree_before_that_of_the_nearest() {
+fn the_tree_of_a_requirement_precedes_that_of_the_nearest() {
     for (requirement, cca) in [
         ("balanced", "reno"),
         ("delay", "nv"),
@@ -79,28 +79,28 @@ fn a_requirement_has_its_own_tree_before_that_of_the_nearest() {
         ("goodput@100ms", "westwood"),
         ("goodput@60ms", "bic"),
     ] {
-        assert_eq!(chosen(POLICY, requirement).to, cca, "{requirement}");
+        assert_eq!(decide(POLICY, requirement).to, cca, "{requirement}");
     }
 }
 
 #[test]
-fn the_first_part_alone_is_the_measure_of_a_tree_of_its_own() {
-    let reason = chosen(POLICY, "power").reason;
+fn a_tree_of_a_requirement_maximizes_the_first_part_only() {
+    let reason = decide(POLICY, "power").reason;
     assert!(reason.contains("0.900 expected of bbr"), "{reason}");
 }
 
 #[test]
-fn without_a_tree_of_its_own_a_requirement_has_that_of_the_nearest() {
-    assert_eq!(chosen(POLICY, "delay@2Mbps").to, "nv");
+fn without_its_tree_a_requirement_uses_that_of_the_nearest() {
+    assert_eq!(decide(POLICY, "delay@2Mbps").to, "nv");
     let (named, _) = POLICY
         .split_once("[[method.tree.trees]]\nrequirement = \"power\"")
         .unwrap();
-    assert_eq!(chosen(named, "power").to, "reno");
-    assert_eq!(chosen(named, "goodput@60ms").to, "reno");
+    assert_eq!(decide(named, "power").to, "reno");
+    assert_eq!(decide(named, "goodput@60ms").to, "reno");
 }
 
 #[test]
-fn a_tree_for_no_requirement_is_refused() {
+fn a_tree_for_an_unknown_requirement_is_refused() {
     let wrong = POLICY.replace("\"power\"", "\"speed\"");
     assert_eq!(
         Policy::from_toml(&wrong, "own.toml")

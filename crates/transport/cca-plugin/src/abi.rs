@@ -1,4 +1,4 @@
-//! Border between celltcp and a library: the types that cross it, all of them with the layout of C.
+//! C ABI between celltcp and a library: its types, all of them with the layout of C.
 //!
 //! Nothing here is for users of the crate; the two sides are [`crate::load`] and [`crate::export!`].
 #![allow(unsafe_code)]
@@ -15,10 +15,10 @@ use units::Duration;
 
 use crate::library::Instance;
 
-/// Version of the border. It rises with each change of a type that crosses it.
+/// Version of the ABI. It rises with each change of one of its types.
 pub(crate) const VERSION: u32 = 2;
 
-/// Sizes of the types that cross the border, as one number: it shows changes that [`VERSION`] has missed.
+/// Hash of the sizes of the ABI's types. It shows changes without a new [`VERSION`].
 pub(crate) const LAYOUT: u32 = {
     let sizes = [
         size_of::<Window>(),
@@ -41,9 +41,9 @@ pub(crate) const LAYOUT: u32 = {
 #[repr(C)]
 #[derive(Debug)]
 pub struct Library {
-    /// [`VERSION`] of the border that the library was built for. It stays the first field in all versions.
+    /// [`VERSION`] of the ABI that the library was built for. It stays the first field in all versions.
     pub version: u32,
-    /// [`LAYOUT`] of that border.
+    /// [`LAYOUT`] of that ABI.
     pub layout: u32,
     /// Number of catalogue entries.
     pub count: usize,
@@ -144,7 +144,7 @@ pub(crate) struct StringWriter<'a> {
 impl<'a> StringWriter<'a> {
     pub(crate) fn to(target: &'a mut String) -> Self {
         unsafe extern "C" fn write(target: *mut c_void, text: Text<'_>) {
-            // SAFETY: `to` made the pointer of a string that stays borrowed while the sink lives.
+            // SAFETY: `to` made the pointer of a string that stays borrowed while the writer lives.
             let target = unsafe { &mut *target.cast::<String>() };
             target.push_str(text.as_str());
         }
@@ -170,13 +170,13 @@ pub(crate) struct SlowStartHandle<'a> {
     of: PhantomData<&'a mut dyn SlowStart>,
 }
 
-// SAFETY: it stands for a borrowed `dyn SlowStart`, which is `Send`.
+// SAFETY: it refers to a borrowed `dyn SlowStart`, which is `Send`.
 unsafe impl Send for SlowStartHandle<'_> {}
 
 impl<'a> SlowStartHandle<'a> {
     pub(crate) fn of(target: &'a mut &mut dyn SlowStart) -> Self {
         unsafe extern "C" fn grow(target: *mut c_void, window: &mut Window, acked: u32) -> u32 {
-            // SAFETY: `of` made the pointer of a reference that stays borrowed while the growth lives.
+            // SAFETY: `of` made the pointer of a reference that stays borrowed while the handle lives.
             let target = unsafe { &mut *target.cast::<&mut dyn SlowStart>() };
             target.grow(window, acked)
         }
@@ -199,21 +199,21 @@ impl SlowStart for SlowStartHandle<'_> {
 #[repr(u8)]
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum COption<T> {
-    No,
-    Yes(T),
+    None,
+    Some(T),
 }
 
 impl<T> From<Option<T>> for COption<T> {
     fn from(value: Option<T>) -> Self {
-        value.map_or(Self::No, Self::Yes)
+        value.map_or(Self::None, Self::Some)
     }
 }
 
 impl<T> From<COption<T>> for Option<T> {
     fn from(value: COption<T>) -> Self {
         match value {
-            COption::No => None,
-            COption::Yes(value) => Some(value),
+            COption::None => None,
+            COption::Some(value) => Some(value),
         }
     }
 }
@@ -230,7 +230,7 @@ macro_rules! data {
 
         impl From<&$other> for $name {
             fn from(other: &$other) -> Self {
-                Self { $($field: (&other.$field).into_border(),)+ }
+                Self { $($field: (&other.$field).into_abi(),)+ }
             }
         }
 
@@ -242,25 +242,25 @@ macro_rules! data {
     };
 }
 
-/// Conversion of a field to the type that crosses the border.
+/// Conversion of a field to its type in the ABI.
 trait IntoAbi<T> {
-    fn into_border(self) -> T;
+    fn into_abi(self) -> T;
 }
 
 impl<T: Copy> IntoAbi<T> for &T {
-    fn into_border(self) -> T {
+    fn into_abi(self) -> T {
         *self
     }
 }
 
 impl<T: Copy> IntoAbi<COption<T>> for &Option<T> {
-    fn into_border(self) -> COption<T> {
+    fn into_abi(self) -> COption<T> {
         (*self).into()
     }
 }
 
 impl IntoAbi<RateData> for &RateSample {
-    fn into_border(self) -> RateData {
+    fn into_abi(self) -> RateData {
         self.into()
     }
 }

@@ -43,7 +43,7 @@ pub(crate) struct ParameterAbout {
 /// Opens a library and returns the catalogue entries of its CCAs. The library stays open for the life of the process.
 ///
 /// # Errors
-/// The file is no library that can be opened, it exports no CCA, or it was built for another version of the border.
+/// The file is no library that can be opened, it exports no CCA, or it was built for another version of the ABI.
 pub fn load(file: &Path, failed: PanicHandler) -> Result<Vec<CcaInfo>, String> {
     let shown = file.display();
     // A name without a folder would be searched for in the folders of the system.
@@ -70,7 +70,7 @@ pub fn load(file: &Path, failed: PanicHandler) -> Result<Vec<CcaInfo>, String> {
 /// Returns the catalogue entries of the CCAs in the table of a library.
 ///
 /// # Errors
-/// The library was built for another version of the border.
+/// The library was built for another version of the ABI.
 pub fn load_entries(
     library: &'static Library,
     failed: PanicHandler,
@@ -78,8 +78,7 @@ pub fn load_entries(
     // Only the version is known to be there until it is checked.
     if library.version != VERSION || library.layout != LAYOUT {
         return Err(format!(
-            "was built for version {} of the border to celltcp, this is version {VERSION}; build it again with \
-             the crates of celltcp {}",
+            "built for plugin ABI {}, expected {VERSION}; rebuild with the crates of celltcp {}",
             library.version,
             env!("CARGO_PKG_VERSION")
         ));

@@ -2,7 +2,7 @@
 //!
 //! A library is a crate of the type `cdylib` that calls [`export!`]. [`load`] opens it and returns catalogue entries.
 //! Both sides talk over an [ABI](abi) whose types have the layout of C, so the library may be built by another
-//! version of the compiler than celltcp. The state of a connection crosses the border by reference.
+//! version of the compiler than celltcp. The state of a connection passes the ABI by reference.
 
 pub mod abi;
 mod host;

@@ -164,14 +164,14 @@ impl CongestionState {
     /// Returns whether eq. 6.3 models the window: the window must have been in use with the RTT that was measured.
     /// There is no RTT before the first sample. After a time-out the window is that of the loss (RFC 5681 §3.1), and
     /// the RTT includes the outage; the threshold alone still shows what the path can hold.
-    fn is_modelled(&self, how: SwitchMode) -> bool {
-        how == SwitchMode::Context
+    fn is_modelled(&self, mode: SwitchMode) -> bool {
+        mode == SwitchMode::Context
             && !self.window.srtt.is_zero()
             && self.window.state != CaState::Loss
     }
 
-    /// Returns the context that a takeover passes on: the modelled window, or the present state.
-    fn context(&self, how: SwitchMode) -> TransferState {
+    /// Returns the context that a switch passes on: the modelled window, or the present state.
+    fn context(&self, mode: SwitchMode) -> TransferState {
         let w = &self.window;
         let present = TransferState {
             cwnd: w.cwnd,
@@ -180,7 +180,7 @@ impl CongestionState {
             min_rtt: w.min_rtt,
             pacing_rate: w.pacing_rate,
         };
-        if !self.is_modelled(how) {
+        if !self.is_modelled(mode) {
             return present;
         }
         let used = used_window(w.cwnd, w.packets_out, w.app_limited);
@@ -195,10 +195,10 @@ impl CongestionState {
     }
 
     /// Replaces the CCA and its slow-start method; returns the context that was passed on.
-    pub fn switch(&mut self, built: BuiltCca, how: SwitchMode) -> TransferState {
-        let context = self.context(how);
+    pub fn switch(&mut self, built: BuiltCca, mode: SwitchMode) -> TransferState {
+        let context = self.context(mode);
         // Estimates of the bandwidth start from the modelled window only.
-        let seeds = how == SwitchMode::Context && self.window.state != CaState::Loss;
+        let seeds = mode == SwitchMode::Context && self.window.state != CaState::Loss;
         let w = &mut self.window;
         w.cwnd = context.cwnd.clamp(1, w.cwnd_clamp);
         w.ssthresh = context.ssthresh;

@@ -1,5 +1,5 @@
 //! Congestion control algorithms: the catalogue, the contract that each implements, slow-start methods,
-//! takeovers.
+//! switches.
 //!
 //! The names are those of the Linux kernel (`include/net/tcp.h`, `struct tcp_congestion_ops`). A congestion
 //! control algorithm (CCA) implements [`CongestionControl`]. The connection calls its methods on events, and
@@ -115,7 +115,7 @@ pub trait CongestionControl: Send + core::fmt::Debug {
     fn init(&mut self, _window: &mut Window) {}
 
     /// Passes on what the connection has learnt, so that estimates need not start from nothing. It is called
-    /// after [`CongestionControl::init`] at a takeover by the transport protocol context.
+    /// after [`CongestionControl::init`] at a switch by the transport protocol context.
     fn seed(&mut self, _window: &mut Window, _context: &TransferState) {}
 
     /// Returns the slow-start threshold for the loss or ECN episode that begins now.

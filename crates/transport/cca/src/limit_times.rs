@@ -27,9 +27,9 @@ pub enum SendLimit {
     Pacing,
     /// Loss recovery: fast recovery, or retransmissions after a time-out.
     Recovery,
-    /// The retransmission time-out that follows: nothing was heard from the other end until it expired.
+    /// The retransmission time-out that follows: nothing was heard from the peer until it expired.
     TimeOut,
-    /// The window that the other end offers (`TCP_CHRONO_RWND_LIMITED`).
+    /// The window that the peer offers (`TCP_CHRONO_RWND_LIMITED`).
     ReceiveWindow,
     /// The send buffer: it is full, and all it holds was sent (`TCP_CHRONO_SNDBUF_LIMITED`).
     SendBuffer,

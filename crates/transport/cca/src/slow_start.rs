@@ -19,7 +19,7 @@ pub use startup::Startup;
 
 /// Method to find the capacity of a path, at the start and after a time-out.
 pub trait SlowStart: Send + core::fmt::Debug {
-    /// Begins a new slow start: at establishment, at a takeover, or after a time-out.
+    /// Begins a new slow start: at establishment, at a switch, or after a time-out.
     fn reset(&mut self, _window: &mut Window) {}
 
     /// Handles a reduction of the window.

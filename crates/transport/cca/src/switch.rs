@@ -1,5 +1,4 @@
-//! Takeover of a live connection by another congestion control: the two kinds, and the state that each passes
-//! on.
+//! Switch of a live connection to another congestion control: its two modes, and the state that each transfers.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,23 +7,23 @@ use units::{Duration, Rate};
 /// Segments of an initial window (RFC 6928 section 2).
 const INITIAL_WINDOW: u32 = 10;
 
-/// Kind of takeover: the state that the new congestion control starts from.
+/// Mode of a switch: the state that the new congestion control starts from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SwitchMode {
-    /// Takeover by the transport protocol context (atxutegi2018 §6): the window is modelled by eq. 6.3, without the
+    /// Switch by the transport protocol context (atxutegi2018 §6): the window is modelled by eq. 6.3, without the
     /// part of it that waits in queues, and the estimates start from those of the connection. Window and threshold become
     /// window × lowest RTT / smoothed RTT.
     #[default]
     Context,
-    /// Takeover as Linux does it on `setsockopt(TCP_CONGESTION)`: the window, the slow-start threshold and the pacing
+    /// Switch as Linux does it on `setsockopt(TCP_CONGESTION)`: the window, the slow-start threshold and the pacing
     /// rate stay as they are, and the new congestion control starts from them. BBR begins with its start-up; after BBR,
     /// pacing stays on.
     Kernel,
 }
 
-/// Transport protocol context: the state of a connection that a takeover passes to the new congestion
-/// control (atxutegi2018 §6).
+/// Transport protocol context: the state of a connection that a switch transfers to the new congestion control
+/// (atxutegi2018 §6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct TransferState {
@@ -73,7 +72,7 @@ mod tests {
 
     /// BBR in steady state has half of its window in flight.
     #[test]
-    fn a_takeover_passes_on_only_the_used_window() {
+    fn a_switch_transfers_only_the_used_window() {
         assert_eq!(used_window(200, 100, false), 100);
         assert_eq!(used_window(200, 210, false), 200);
         assert_eq!(used_window(200, 0, true), 200);

@@ -88,7 +88,7 @@ pub enum Timestamps {
     None,
     /// Clocks, ms.
     Of {
-        /// Clock of the other end when the ACK left, with an unknown origin.
+        /// Clock of the peer when the ACK left, with an unknown origin.
         value: u32,
         /// Echo of our clock when the acknowledged segment left, as [`Window::clock_ms`] counts.
         echo: u32,
@@ -111,8 +111,8 @@ impl From<Option<(u32, u32)>> for Timestamps {
     }
 }
 
-/// State of a connection that its congestion control reads and writes. Its layout is that of C, because it crosses the
-/// border to libraries with CCAs.
+/// State of a connection that its congestion control reads and writes. Its layout is that of C for the ABI to plugin
+/// CCAs.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Window {

@@ -135,8 +135,8 @@ impl<'a> Lexer<'a> {
         let line = self.line;
         self.take(open.len());
         let Some(end) = self.rest.find(close) else {
-            let what = format!("{open} has no {close} after it");
-            return Err(SyntaxError { line, what });
+            let message = format!("{open} has no {close} after it");
+            return Err(SyntaxError { line, message });
         };
         let inner = self.take(end);
         self.take(close.len());

@@ -1,7 +1,7 @@
 //! Player of packetdrill scripts: plays a script's calls and packets against the native TCP in virtual time.
 //!
 //! packetdrill is the tool that Linux's TCP is tested with. A script is a list of events with times: calls of an
-//! application, packets that the other end sends, packets that TCP must send. [`parse`] reads a script, [`play`] plays
+//! application, packets that the peer sends, packets that TCP must send. [`parse`] reads a script, [`play`] plays
 //! it. The assertions of a script are Python, so their texts and the values they name are returned to the caller.
 
 mod compare;
@@ -24,12 +24,12 @@ use thiserror::Error;
 
 /// Error in the language of a script.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
-#[error("line {line}: {what}")]
+#[error("line {line}: {message}")]
 pub struct SyntaxError {
     /// Line, from one.
     pub line: u32,
     /// Description of the error.
-    pub what: String,
+    pub message: String,
 }
 
 /// Outcome of a script.

@@ -73,8 +73,11 @@ fn with_symbols(lexed: Vec<(u32, Token)>) -> Result<Vec<(u32, Token)>, SyntaxErr
         };
         if name == "define" {
             let Some((symbol, value)) = definition.split_once('=') else {
-                let what = format!("--define={definition}: a symbol and its value expected");
-                return Err(SyntaxError { line: *line, what });
+                let message = format!("--define={definition}: a symbol and its value expected");
+                return Err(SyntaxError {
+                    line: *line,
+                    message,
+                });
             };
             symbols.insert(symbol.to_owned(), tokens(value)?);
         }
@@ -102,9 +105,9 @@ fn with_symbols(lexed: Vec<(u32, Token)>) -> Result<Vec<(u32, Token)>, SyntaxErr
 }
 
 fn too_long(line: u32) -> SyntaxError {
-    let what =
+    let message =
         format!("the script is too long: up to {MAX_LENGTH} bytes, symbols replaced, are allowed");
-    SyntaxError { line, what }
+    SyntaxError { line, message }
 }
 
 impl Parser {
@@ -118,10 +121,10 @@ impl Parser {
         token.map_or(1, |(line, _)| *line)
     }
 
-    fn refuse<T>(&self, what: impl Into<String>) -> Result<T, SyntaxError> {
+    fn refuse<T>(&self, message: impl Into<String>) -> Result<T, SyntaxError> {
         Err(SyntaxError {
             line: self.line(),
-            what: what.into(),
+            message: message.into(),
         })
     }
 
@@ -215,14 +218,14 @@ impl Parser {
         Event {
             line,
             time: Time::Relative(0),
-            what: EventKind::Unsupported("parts for some systems only (#ifdef)"),
+            kind: EventKind::Unsupported("parts for some systems only (#ifdef)"),
         }
     }
 
     fn event(&mut self) -> Result<Event, SyntaxError> {
         let time = self.time()?;
         let line = self.line();
-        let what = match self.peek() {
+        let kind = match self.peek() {
             Some(Token::Shell(command)) => {
                 let command = command.clone();
                 self.at += 1;
@@ -240,7 +243,7 @@ impl Parser {
             }
             _ => EventKind::Call(self.call()?),
         };
-        Ok(Event { line, time, what })
+        Ok(Event { line, time, kind })
     }
 
     /// Parses the time of an event. Code and commands may have none and then follow the previous event.
@@ -288,8 +291,8 @@ impl Parser {
         let line = self.line();
         let name = self.word()?;
         if !is_system_call(&name) {
-            let what = format!("unknown system call {name}");
-            return Err(SyntaxError { line, what });
+            let message = format!("unknown system call {name}");
+            return Err(SyntaxError { line, message });
         }
         let arguments = self.arguments()?;
         self.mark('=')?;

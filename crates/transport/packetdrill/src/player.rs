@@ -43,7 +43,7 @@ struct SentPacket {
 }
 
 impl SentPacket {
-    /// Appends the segment that follows. Its flags tell how the whole ends.
+    /// Appends the next segment of a burst. The packet gets its flags.
     fn append(&mut self, next: &Segment) {
         self.packet.len += next.len;
         self.packet.flags = next.flags;
@@ -55,7 +55,7 @@ struct Player {
     now: Instant,
     settings: Settings,
     tolerance: Duration,
-    /// Share of the time since the previous event by which a packet may be off, per mille.
+    /// Tolerance of a packet's time relative to the time since the previous event, per mille.
     per_mille: i64,
     /// Ticks of the timestamp clock that the script counts in; zero if it does not check timestamps.
     tick: Duration,
@@ -67,7 +67,7 @@ struct Player {
     waiting: Option<Waiting>,
     /// Script time that relative times count from, microseconds: that of the previous event.
     previous: i64,
-    /// Whether bursts are joined until they are as long as a packet of the script.
+    /// Whether bursts are merged up to the length of the packet in the script.
     joins_bursts: bool,
     assertions: Vec<Assertion>,
 }
@@ -128,7 +128,7 @@ impl Player {
             let reason = format!("times after {MAX_SECONDS} s");
             return Err(PlayError::NotApplicable(event.line, reason));
         }
-        if let EventKind::Out(packet) = &event.what {
+        if let EventKind::Out(packet) = &event.kind {
             return self.expect(event, packet);
         }
         let at = match event.time {
@@ -138,7 +138,7 @@ impl Player {
         self.advance(at)?;
         let now = self.script_time();
         let previous = core::mem::replace(&mut self.previous, now);
-        match &event.what {
+        match &event.kind {
             EventKind::In(packet) => self.arrive(packet),
             EventKind::Icmp(icmp) => self.icmp(event.line, icmp)?,
             EventKind::Call(call) => self.call(event.line, call, previous)?,
@@ -168,7 +168,7 @@ impl Player {
         script_time(self.now)
     }
 
-    /// Lets the timers run that are due before `to`.
+    /// Advances the virtual time to `to`, and runs the timers that are due before.
     fn advance(&mut self, to: Instant) -> Result<(), PlayError> {
         while let Some(at) = self.next_deadline()
             && at < to
@@ -199,7 +199,7 @@ impl Player {
         self.retry_waiting()
     }
 
-    /// Takes what a connection has sent, and joins the segments of a burst if the device does.
+    /// Collects the packets that a connection has sent; with segmentation offload, a burst is one packet.
     fn collect(&mut self, index: usize) {
         let Role::Connection(peer) = &mut self.sockets[index].role else {
             return;
@@ -244,13 +244,13 @@ impl Player {
     fn failed<T>(
         line: u32,
         expected: impl Into<String>,
-        seen: impl Into<String>,
+        actual: impl Into<String>,
         reason: &str,
     ) -> Result<T, PlayError> {
         Err(PlayError::Failed(Difference {
             line,
             expected: expected.into(),
-            actual: seen.into(),
+            actual: actual.into(),
             reason: reason.to_owned(),
         }))
     }

@@ -14,7 +14,7 @@ pub struct Script {
 pub(crate) struct Event {
     pub(crate) line: u32,
     pub(crate) time: Time,
-    pub(crate) what: EventKind,
+    pub(crate) kind: EventKind,
 }
 
 /// Time of an event, microseconds.
@@ -35,7 +35,7 @@ pub(crate) enum Time {
 /// Kind of an event.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum EventKind {
-    /// Packet that the other end sends.
+    /// Packet that the peer sends.
     In(Packet),
     /// Packet that TCP must send.
     Out(Packet),

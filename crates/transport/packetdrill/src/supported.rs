@@ -92,7 +92,7 @@ const CALLS: &[(&str, &str)] = &[
 /// Returns the first feature that the script needs and the native TCP does not have, with its line.
 pub(crate) fn missing(script: &Script) -> Option<(u32, String)> {
     script.events.iter().find_map(|event| {
-        let feature = match &event.what {
+        let feature = match &event.kind {
             EventKind::Unsupported(feature) => Some(*feature),
             EventKind::In(packet) | EventKind::Out(packet) => packet
                 .options

@@ -46,7 +46,7 @@ pub struct Connection {
     /// Whether ECN was agreed on; during the handshake, whether it was requested.
     ecn: bool,
     timestamp_offset: u32,
-    /// Latest timestamp of the other end, to be echoed, and its arrival.
+    /// Latest timestamp of the peer, to be echoed, and its arrival.
     ts_recent: u32,
     ts_recent_at: Instant,
     /// Next expected sequence number when the last ACK was sent (RFC 7323 §4.3).
@@ -189,7 +189,7 @@ impl Connection {
         self.receiver.as_ref().map_or(0, Receiver::delivered)
     }
 
-    /// Returns the payload bytes that the other end has acknowledged.
+    /// Returns the payload bytes that the peer has acknowledged.
     pub fn acknowledged(&self) -> u64 {
         let fin = u64::from(self.sender.fin_sent() && self.sender.all_acked());
         self.sender.snd_una() - (self.iss + 1) - fin
@@ -243,8 +243,8 @@ impl Connection {
     }
 
     /// Lets another congestion control take over; returns the context that was passed on.
-    pub fn switch(&mut self, now: Instant, built: BuiltCca, how: SwitchMode) -> TransferState {
-        self.sender.switch(now, built, how)
+    pub fn switch(&mut self, now: Instant, built: BuiltCca, mode: SwitchMode) -> TransferState {
+        self.sender.switch(now, built, mode)
     }
 
     /// Returns the kernel's name of the present congestion control.

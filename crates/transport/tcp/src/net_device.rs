@@ -19,9 +19,9 @@ pub enum NetDevice {
 }
 
 impl NetDevice {
-    /// Card of a server. It is faster than the links of a path, so that every queue is the path's. Its report comes
-    /// late, as cards report several packets at once; the time is longer than the clock of the kernel engine moves
-    /// during a system call, 256 ns each time that it is read.
+    /// Device of a server. It is faster than the links of a path, so that all queueing is on the path. Its report comes
+    /// late, as devices report several packets at once. The delay exceeds the time that the kernel engine's clock advances
+    /// in a system call, 256 ns per reading.
     pub const SERVER: Self = Self::Reporting {
         rate: Self::SERVER_RATE,
         delay: Self::SERVER_DELAY,

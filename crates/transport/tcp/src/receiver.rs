@@ -134,7 +134,7 @@ impl Receiver {
         }
     }
 
-    /// Bounds the first guess of the other end's segments by the payload of this end's full ones.
+    /// Bounds the first guess of the peer's segments by the payload of this end's full ones.
     pub(crate) fn expect_segments(&mut self, mss: u32) {
         self.window.init_rcv_mss(u64::from(mss));
     }
@@ -274,8 +274,8 @@ impl Receiver {
         self.decide_on_ack(now);
     }
 
-    /// Returns whether data is taken although its end does not fit into the window: one segment if nothing in order waits
-    /// to be read, and a bare FIN in order (the kernel's `tcp_sequence` and `tcp_data_queue`).
+    /// Returns whether a segment is accepted beyond the window: one segment if no data in order waits to be read, and a
+    /// bare FIN in order (the kernel's `tcp_sequence` and `tcp_data_queue`).
     fn may_overrun(&self, seq: u64, len: u32, fin: bool) -> bool {
         let in_order = seq <= self.rcv_nxt;
         let alone = self.read_to.is_some() && self.unread() == 0;

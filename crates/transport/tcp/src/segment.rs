@@ -122,7 +122,7 @@ pub struct FarAck {
 pub struct Segment {
     /// Sequence number of the first payload byte; of the SYN or FIN if there is no payload.
     pub seq: u32,
-    /// Next sequence number expected from the other end, if [`Flags::ACK`] is set.
+    /// Next sequence number expected from the peer, if [`Flags::ACK`] is set.
     pub ack: u32,
     /// Payload bytes.
     pub len: u32,

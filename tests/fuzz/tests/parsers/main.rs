@@ -1,4 +1,4 @@
-//! Targets: each parser of files and texts that users hand over, tried with mutants of inputs that it accepts.
+//! Fuzz targets: each parser of user input, run on mutants of valid inputs.
 
 #[path = "../../../../crates/capture/pcap-analysis/tests/behaviour/made_up.rs"]
 mod made_up;

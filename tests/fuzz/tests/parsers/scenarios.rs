@@ -1,4 +1,4 @@
-//! Scenarios: files and overrides, read, printed, read back, and made a network.
+//! Scenarios: mutated files and overrides are parsed, printed, parsed reparsed and built into a network.
 
 use std::path::Path;
 
@@ -7,15 +7,15 @@ use scenario::Scenario;
 
 use crate::files;
 
-/// Reads a scenario and everything that is made of it before a run.
+/// Parses a scenario and builds its network, as before a run.
 fn read(text: &str, overrides: &[String]) {
     let Ok(scenario) = Scenario::from_toml(text, "mutant.toml", overrides) else {
         return;
     };
     let printed = scenario.to_toml();
-    let again = Scenario::from_toml(&printed, "mutant.toml", &[]);
-    let again = again.unwrap_or_else(|error| panic!("{error}\n{printed}"));
-    assert_eq!(again.hash(), scenario.hash(), "{printed}");
+    let reparsed = Scenario::from_toml(&printed, "mutant.toml", &[]);
+    let reparsed = reparsed.unwrap_or_else(|error| panic!("{error}\n{printed}"));
+    assert_eq!(reparsed.hash(), scenario.hash(), "{printed}");
     if let Ok(traces) = Traces::load(&scenario, Path::new("/nowhere"))
         && let Ok(plan) = Plan::new(&scenario, &traces, 1)
     {

@@ -25,8 +25,8 @@ pub(crate) struct AbandonRule {
 }
 
 impl AbandonRule {
-    /// Returns the quality for which the request is to be abandoned.
-    pub(crate) fn check(&mut self, view: &AbrState, progress: &Progress) -> Option<usize> {
+    /// Returns the lower quality to request instead, or `None` to go on with the request.
+    pub(crate) fn check(&mut self, state: &AbrState, progress: &Progress) -> Option<usize> {
         if self.request != Some(progress.requested) {
             *self = Self {
                 request: Some(progress.requested),
@@ -34,11 +34,11 @@ impl AbandonRule {
                 ..Self::default()
             };
         }
-        let passed = view.now - progress.first;
-        if view.now.saturating_since(self.sampled) < INTERVAL {
+        let passed = state.now - progress.first;
+        if state.now.saturating_since(self.sampled) < INTERVAL {
             return None;
         }
-        self.sampled = view.now;
+        self.sampled = state.now;
         self.sum += progress.arrived as f64 * 8.0 / passed.as_secs_f64();
         self.samples += 1;
         if self.samples < SAMPLES || passed <= GRACE {
@@ -46,11 +46,11 @@ impl AbandonRule {
         }
         let rate = self.sum / f64::from(self.samples);
         let whole = progress.bytes as f64 * 8.0 / rate;
-        if whole < TOO_LONG * view.segment_s() {
+        if whole < TOO_LONG * state.segment_s() {
             return None;
         }
-        let quality = view.manifest.highest_within(SAFE * rate);
-        let rates = view.manifest.rate(quality) / view.manifest.rate(progress.quality);
+        let quality = state.manifest.highest_within(SAFE * rate);
+        let rates = state.manifest.rate(quality) / state.manifest.rate(progress.quality);
         let left = progress.bytes - progress.arrived;
         (quality < progress.quality && left as f64 > progress.bytes as f64 * rates)
             .then_some(quality)
@@ -65,7 +65,7 @@ mod tests {
     /// Returns the time after which a segment of 2 MB is abandoned at a rate in Mbit/s, and the new quality.
     fn abandoned(mbps: f64) -> Option<(u64, usize)> {
         let manifest = samples::manifest(4, &[400, 1_000, 4_000]);
-        let view = samples::view(&manifest, 8.0, 30.0, 2);
+        let state = samples::state(&manifest, 8.0, 30.0, 2);
         let mut rule = AbandonRule::default();
         (1..400).find_map(|step| {
             let passed = Duration::from_millis(20) * step;
@@ -73,14 +73,14 @@ mod tests {
                 quality: 2,
                 bytes: 2_000_000,
                 arrived: (passed.as_secs_f64() * mbps * 125_000.0) as u64,
-                requested: view.now,
-                first: view.now,
+                requested: state.now,
+                first: state.now,
             };
-            let view = AbrState {
-                now: view.now + passed,
-                ..view
+            let state = AbrState {
+                now: state.now + passed,
+                ..state
             };
-            rule.check(&view, &progress)
+            rule.check(&state, &progress)
                 .map(|quality| (passed.as_millis(), quality))
         })
     }

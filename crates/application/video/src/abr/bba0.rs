@@ -1,8 +1,8 @@
 //! BBA-0: the rate is a function of the buffer, from "A Buffer-Based Approach to Rate Adaptation" (2014), section 4.
 //!
-//! With the buffer of the paper, 240 s, the reservoir is 90 s and the highest rate is reached at 216 s; other buffers
-//! are divided in proportion. A request is made with room for a segment, so that the buffer then has a segment less than
-//! its most: a small buffer is divided such that the highest rate is reached there.
+//! With the paper's buffer of 240 s, the reservoir is 90 s and the highest rate is reached at 216 s; other buffers are
+//! divided in proportion. A request needs room for a segment, so the level at a request is a segment below the limit at
+//! most. A small buffer is divided such that the highest rate is reached at that level.
 
 use super::{Abr, AbrState, Choice};
 
@@ -15,33 +15,33 @@ pub(crate) const UPPER: f64 = 216.0 / 240.0;
 pub(crate) struct Bba0;
 
 /// Returns the size of the buffer by which the map is divided, s.
-pub(crate) fn mapped_buffer(view: &AbrState) -> f64 {
+pub(crate) fn mapped_buffer(state: &AbrState) -> f64 {
     /// Less than a level that is reached exactly, in spite of rounding.
     const NEARLY: f64 = 1.0 - 1e-9;
-    let max = view.max_buffer.as_secs_f64();
-    let reached = (max - view.segment_s()) / UPPER * NEARLY;
+    let max = state.max_buffer.as_secs_f64();
+    let reached = (max - state.segment_s()) / UPPER * NEARLY;
     // A buffer of one segment has no level to go by.
     max.min(if reached > 0.0 { reached } else { max })
 }
 
 /// Returns the rate for the level of the buffer, bit/s.
-fn map(view: &AbrState) -> f64 {
-    let max = mapped_buffer(view);
+fn map(state: &AbrState) -> f64 {
+    let max = mapped_buffer(state);
     let (low, high) = (
-        view.manifest.rate(0),
-        view.manifest.rate(view.manifest.top()),
+        state.manifest.rate(0),
+        state.manifest.rate(state.manifest.top()),
     );
-    let part = (view.level() - RESERVOIR * max) / ((UPPER - RESERVOIR) * max);
+    let part = (state.level() - RESERVOIR * max) / ((UPPER - RESERVOIR) * max);
     low + (high - low) * part.clamp(0.0, 1.0)
 }
 
 impl Abr for Bba0 {
     /// Algorithm 1 of the paper: the rate changes once the map has reached the next higher or the next lower one.
-    fn choose(&mut self, view: &AbrState) -> Choice {
-        let (manifest, top) = (view.manifest, view.manifest.top());
-        let last = view.last.unwrap_or(0);
-        let rate = map(view);
-        let level = view.level() / mapped_buffer(view);
+    fn choose(&mut self, state: &AbrState) -> Choice {
+        let (manifest, top) = (state.manifest, state.manifest.top());
+        let last = state.last.unwrap_or(0);
+        let rate = map(state);
+        let level = state.level() / mapped_buffer(state);
         let quality = if level <= RESERVOIR {
             0
         } else if level >= UPPER {
@@ -72,14 +72,14 @@ mod tests {
 
     fn chosen(buffer: f64, last: usize) -> usize {
         let manifest = samples::manifest(4, &RATES);
-        Bba0.choose(&samples::view(&manifest, buffer, 240.0, last))
+        Bba0.choose(&samples::state(&manifest, buffer, 240.0, last))
             .quality
     }
 
     #[test]
     fn the_map_rises_from_90_to_216_seconds() {
         let manifest = samples::manifest(4, &RATES);
-        let rate = |buffer| map(&samples::view(&manifest, buffer, 240.0, 0)).round();
+        let rate = |buffer| map(&samples::state(&manifest, buffer, 240.0, 0)).round();
         assert_eq!(
             [0.0, 90.0, 153.0, 216.0, 240.0].map(rate),
             [235e3, 235e3, 2_617_500.0, 5e6, 5e6]

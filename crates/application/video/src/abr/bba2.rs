@@ -43,13 +43,13 @@ struct Map {
 }
 
 impl Map {
-    fn new(view: &AbrState) -> Self {
-        let max = mapped_buffer(view);
-        let (manifest, duration) = (view.manifest, view.segment_s());
+    fn new(state: &AbrState) -> Self {
+        let max = mapped_buffer(state);
+        let (manifest, duration) = (state.manifest, state.segment_s());
         let rate = manifest.mean_size(0) / duration;
         let count =
-            (AHEAD * view.max_buffer.as_nanos()).div_ceil(manifest.segment().as_nanos()) as usize;
-        let ahead = view.segment..view.segments.min(view.segment + count);
+            (AHEAD * state.max_buffer.as_nanos()).div_ceil(manifest.segment().as_nanos()) as usize;
+        let ahead = state.segment..state.segments.min(state.segment + count);
         let needs = |segment| manifest.size(segment, 0).get() as f64 / rate - duration;
         let reservoir: f64 = ahead.map(needs).sum();
         let most = RESERVOIR.1 * max;
@@ -68,11 +68,11 @@ impl Map {
     }
 
     /// Chooses by the sizes of the next segment, as Algorithm 1 does by the rates.
-    fn choose(&self, view: &AbrState) -> usize {
-        let top = view.manifest.top();
-        let last = view.last.unwrap_or(0);
-        let size = |quality| view.manifest.size(view.segment, quality).get() as f64;
-        let part = self.part(view.level());
+    fn choose(&self, state: &AbrState) -> usize {
+        let top = state.manifest.top();
+        let last = state.last.unwrap_or(0);
+        let size = |quality| state.manifest.size(state.segment, quality).get() as f64;
+        let part = self.part(state.level());
         let mapped = self.low + (self.high - self.low) * part;
         if part == 0.0 {
             0
@@ -92,24 +92,24 @@ impl Map {
 }
 
 impl Abr for Bba2 {
-    fn choose(&mut self, view: &AbrState) -> Choice {
-        let map = Map::new(view);
-        let mapped = map.choose(view);
-        let (Some(last), Some(took)) = (view.last, self.took) else {
+    fn choose(&mut self, state: &AbrState) -> Choice {
+        let map = Map::new(state);
+        let mapped = map.choose(state);
+        let (Some(last), Some(took)) = (state.last, self.took) else {
             return Choice::now(0);
         };
         if self.is_steady {
             return Choice::now(mapped);
         }
-        let growth = 1.0 - took.as_secs_f64() / view.segment_s();
+        let growth = 1.0 - took.as_secs_f64() / state.segment_s();
         let (empty, full) = GROWTH;
-        let enough = empty + (full - empty) * (view.level() / map.upper).min(1.0);
+        let enough = empty + (full - empty) * (state.level() / map.upper).min(1.0);
         let raised = last + usize::from(growth > enough);
         if mapped > raised || growth < 0.0 {
             self.is_steady = true;
             return Choice::now(mapped);
         }
-        Choice::now(raised.min(view.manifest.top()))
+        Choice::now(raised.min(state.manifest.top()))
     }
 
     fn downloaded(&mut self, _view: &AbrState, fetched: &SegmentDownload) {
@@ -125,7 +125,7 @@ mod tests {
     #[test]
     fn the_start_raises_by_one_as_long_as_segments_take_an_eighth_of_their_duration() {
         let manifest = samples::manifest(4, &[500, 1_000, 2_000, 4_000]);
-        let empty = samples::view(&manifest, 0.0, 240.0, 0);
+        let empty = samples::state(&manifest, 0.0, 240.0, 0);
         let mut rule = Bba2::default();
         assert_eq!(rule.choose(&empty), Choice::now(0));
         rule.downloaded(&empty, &samples::fetched(&empty, 0, 4.1));
@@ -148,8 +148,8 @@ mod tests {
             (0..200).map(|index| vec![if index < 100 { 375_000 } else { 125_000 }, 2_000_000]);
         let manifest = manifest.with_sizes(rows.collect()).unwrap();
         let reservoir = |segment| {
-            let view = samples::view(&manifest, 0.0, 240.0, 0);
-            Map::new(&AbrState { segment, ..view }).reservoir
+            let state = samples::state(&manifest, 0.0, 240.0, 0);
+            Map::new(&AbrState { segment, ..state }).reservoir
         };
         // Each of the first hundred segments needs 2 s more than it has, each later one 2 s less, 120 are looked at.
         assert_eq!(
@@ -163,7 +163,7 @@ mod tests {
     #[test]
     fn the_reservoir_has_two_segments_where_there_is_room() {
         let manifest = samples::manifest(3, &[500, 4_000]);
-        let reservoir = |max| Map::new(&samples::view(&manifest, 0.0, max, 0)).reservoir;
+        let reservoir = |max| Map::new(&samples::state(&manifest, 0.0, max, 0)).reservoir;
         assert_eq!([reservoir(240.0), reservoir(30.0)], [8.0, 6.0]);
         // Of a live stream 6 s behind, the map ends at 3 s.
         assert!((reservoir(6.0) - 140.0 / 216.0 * 3.0).abs() < 1e-6);

@@ -82,33 +82,33 @@ impl Bola {
     }
 
     /// Sets V for the present segment and returns the size of the buffer that it belongs to, s.
-    fn fit(&mut self, view: &AbrState) -> f64 {
-        let max_buffer = view.max_buffer.as_secs_f64();
+    fn fit(&mut self, state: &AbrState) -> f64 {
+        let max_buffer = state.max_buffer.as_secs_f64();
         let buffer = if self.is_finite {
-            let segments = view.segment.min(view.segments - view.segment) as f64;
-            max_buffer.min((segments / 2.0).max(MIN_BUFFER_SEGMENTS) * view.segment_s())
+            let segments = state.segment.min(state.segments - state.segment) as f64;
+            max_buffer.min((segments / 2.0).max(MIN_BUFFER_SEGMENTS) * state.segment_s())
         } else {
             max_buffer
         };
-        let top = self.utility.utilities[view.manifest.top()];
-        self.utility.v = (buffer - view.segment_s()).max(0.0) / (top + self.utility.gamma);
+        let top = self.utility.utilities[state.manifest.top()];
+        self.utility.v = (buffer - state.segment_s()).max(0.0) / (top + self.utility.gamma);
         buffer
     }
 }
 
 impl Abr for Bola {
-    fn choose(&mut self, view: &AbrState) -> Choice {
-        let buffer = self.fit(view);
-        let manifest = view.manifest;
-        let last = view.last.unwrap_or(0);
-        let mut quality = self.utility.choose(manifest, view.level());
+    fn choose(&mut self, state: &AbrState) -> Choice {
+        let buffer = self.fit(state);
+        let manifest = state.manifest;
+        let last = state.last.unwrap_or(0);
+        let mut quality = self.utility.choose(manifest, state.level());
         if self.is_finite && quality > last {
             let carried = manifest.highest_within(self.throughput.max(manifest.rate(0)));
             if quality > carried {
                 quality = if carried < last { last } else { carried + 1 };
             }
         }
-        let excess = view.level() - (buffer - view.segment_s());
+        let excess = state.level() - (buffer - state.segment_s());
         Choice {
             quality,
             pause: Duration::from_secs_f64(excess),
@@ -134,7 +134,7 @@ mod tests {
     fn the_parameters_of_the_paper_make_the_decision_change_at_the_computed_levels() {
         let manifest = samples::manifest(3, &RATES);
         let mut bola = Bola::basic(&manifest);
-        bola.fit(&samples::view(&manifest, 0.0, 25.0, 0));
+        bola.fit(&samples::state(&manifest, 0.0, 25.0, 0));
         assert!((bola.utility.v - 2.6630).abs() < 1e-4, "{}", bola.utility.v);
         for quality in 1..RATES.len() {
             let level = bola.utility.lowest_level(&manifest, quality);
@@ -152,7 +152,7 @@ mod tests {
     fn a_full_buffer_pauses_until_a_segment_fits() {
         let manifest = samples::manifest(3, &RATES);
         let mut bola = Bola::basic(&manifest);
-        let choice = bola.choose(&samples::view(&manifest, 23.5, 25.0, 9));
+        let choice = bola.choose(&samples::state(&manifest, 23.5, 25.0, 9));
         assert_eq!(choice.pause, Duration::from_millis(1_500));
     }
 
@@ -160,13 +160,13 @@ mod tests {
     fn a_rise_stops_just_above_the_throughput() {
         let manifest = samples::manifest(3, &RATES);
         let mut bola = Bola::finite(&manifest);
-        let view = samples::view(&manifest, 21.0, 25.0, 2);
-        bola.downloaded(&view, &samples::fetched(&view, 2, 1.0));
-        assert_eq!(bola.choose(&view).quality, 5);
+        let state = samples::state(&manifest, 21.0, 25.0, 2);
+        bola.downloaded(&state, &samples::fetched(&state, 2, 1.0));
+        assert_eq!(bola.choose(&state).quality, 5);
         assert_eq!(
             bola.choose(&AbrState {
                 last: Some(6),
-                ..view
+                ..state
             })
             .quality,
             6

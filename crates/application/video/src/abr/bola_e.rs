@@ -53,26 +53,26 @@ fn utility(manifest: &Manifest, max_buffer: f64) -> Utility {
 
 impl BolaE {
     /// Chooses at the start, by the throughput, and sets the placeholder to what BOLA needs for that choice.
-    fn start(&mut self, view: &AbrState, utility: &Utility, safe: f64) -> usize {
-        let quality = view.manifest.highest_within(safe);
-        self.placeholder = (utility.lowest_level(view.manifest, quality) - view.level()).max(0.0);
-        self.is_steady = view.buffer >= view.manifest.segment();
+    fn start(&mut self, state: &AbrState, utility: &Utility, safe: f64) -> usize {
+        let quality = state.manifest.highest_within(safe);
+        self.placeholder = (utility.lowest_level(state.manifest, quality) - state.level()).max(0.0);
+        self.is_steady = state.buffer >= state.manifest.segment();
         quality
     }
 
     /// Chooses by the buffer with its placeholder.
-    fn steady(&mut self, view: &AbrState, utility: &Utility, safe: f64) -> (usize, f64) {
-        if view.stalls > self.stalls {
+    fn steady(&mut self, state: &AbrState, utility: &Utility, safe: f64) -> (usize, f64) {
+        if state.stalls > self.stalls {
             self.placeholder = 0.0;
         }
         let waited = self
             .since
-            .map_or(Duration::ZERO, |since| view.now.saturating_since(since));
+            .map_or(Duration::ZERO, |since| state.now.saturating_since(since));
         self.placeholder += waited.as_secs_f64();
-        let level = view.level();
-        let last = view.last.unwrap_or(0);
-        let mut quality = utility.choose(view.manifest, level + self.placeholder);
-        let carried = view.manifest.highest_within(safe);
+        let level = state.level();
+        let last = state.last.unwrap_or(0);
+        let mut quality = utility.choose(state.manifest, level + self.placeholder);
+        let carried = state.manifest.highest_within(safe);
         if quality > last && quality > carried {
             quality = carried.max(last);
         }
@@ -83,58 +83,58 @@ impl BolaE {
         }
         let pause = excess - self.placeholder;
         self.placeholder = 0.0;
-        let is_top = quality == view.manifest.top();
+        let is_top = quality == state.manifest.top();
         (quality, if is_top { 0.0 } else { pause })
     }
 }
 
 impl Abr for BolaE {
-    fn choose(&mut self, view: &AbrState) -> Choice {
+    fn choose(&mut self, state: &AbrState) -> Choice {
         let Some(safe) = self
             .estimate
             .with_safety_factor()
-            .filter(|_| view.manifest.top() > 0)
+            .filter(|_| state.manifest.top() > 0)
         else {
-            return Choice::now(view.first());
+            return Choice::now(state.first());
         };
-        let max_buffer = view.max_buffer.as_secs_f64();
+        let max_buffer = state.max_buffer.as_secs_f64();
         let utility = self
             .utility
             .take()
-            .unwrap_or_else(|| utility(view.manifest, max_buffer));
+            .unwrap_or_else(|| utility(state.manifest, max_buffer));
         let (quality, pause) = if self.is_steady {
-            self.steady(view, &utility, safe)
+            self.steady(state, &utility, safe)
         } else {
-            (self.start(view, &utility, safe), 0.0)
+            (self.start(state, &utility, safe), 0.0)
         };
         self.utility = Some(utility);
-        self.since = Some(view.now);
-        self.stalls = view.stalls;
+        self.since = Some(state.now);
+        self.stalls = state.stalls;
         Choice {
-            quality: quality.min(buffer_guard::highest(view, self.estimate.rate())),
+            quality: quality.min(buffer_guard::highest(state, self.estimate.rate())),
             pause: Duration::from_secs_f64(pause),
         }
     }
 
-    fn downloaded(&mut self, view: &AbrState, fetched: &SegmentDownload) {
+    fn downloaded(&mut self, state: &AbrState, fetched: &SegmentDownload) {
         self.estimate.add(fetched);
         self.since = Some(fetched.finished);
         let Some(utility) = &self.utility else {
             return;
         };
-        let before = view.level() + fetched.duration().as_secs_f64();
+        let before = state.level() + fetched.duration().as_secs_f64();
         let most = (utility.highest_level(fetched.quality) - before).max(0.0);
         self.placeholder = (self.placeholder * DECAY).min(most);
     }
 
-    fn abandon(&mut self, view: &AbrState, progress: &Progress) -> Option<usize> {
-        let quality = self.abandon.check(view, progress)?;
+    fn abandon(&mut self, state: &AbrState, progress: &Progress) -> Option<usize> {
+        let quality = self.abandon.check(state, progress)?;
         if let Some(utility) = &self.utility {
             let wanted = match quality {
                 0 => MINIMUM,
-                _ => utility.lowest_level(view.manifest, quality),
+                _ => utility.lowest_level(state.manifest, quality),
             };
-            self.placeholder = self.placeholder.min((wanted - view.level()).max(0.0));
+            self.placeholder = self.placeholder.min((wanted - state.level()).max(0.0));
         }
         Some(quality)
     }
@@ -172,13 +172,13 @@ mod tests {
         let first = AbrState {
             segment: 0,
             last: None,
-            ..samples::view(&manifest, 0.0, 25.0, 0)
+            ..samples::state(&manifest, 0.0, 25.0, 0)
         };
         assert_eq!(rule.choose(&first).quality, 4);
         let second = AbrState {
             segment: 1,
             last: Some(4),
-            ..samples::view(&manifest, 3.0, 25.0, 4)
+            ..samples::state(&manifest, 3.0, 25.0, 4)
         };
         rule.downloaded(&second, &samples::fetched(&second, 4, 8.0));
         assert_eq!(rule.choose(&second), Choice::now(9));
@@ -188,9 +188,9 @@ mod tests {
     fn the_true_buffer_limits_what_the_placeholder_asks_for() {
         let manifest = samples::manifest(3, &RATES);
         let mut rule = BolaE::default();
-        let view = samples::view(&manifest, 3.0, 25.0, 9);
-        rule.downloaded(&view, &samples::fetched(&view, 9, 8.0));
+        let state = samples::state(&manifest, 3.0, 25.0, 9);
+        rule.downloaded(&state, &samples::fetched(&state, 9, 8.0));
         // 0.7 of 8 Mbit/s for 3 s make 5.6 Mbit/s.
-        assert_eq!(rule.choose(&view).quality, 8);
+        assert_eq!(rule.choose(&state).quality, 8);
     }
 }

@@ -9,16 +9,16 @@ const SAFETY_FACTOR: f64 = 0.7;
 const IGNORED: usize = 2;
 
 /// Returns the highest quality that the rule allows, given the estimated throughput in bit/s.
-pub(crate) fn highest(view: &AbrState, throughput: Option<f64>) -> usize {
+pub(crate) fn highest(state: &AbrState, throughput: Option<f64>) -> usize {
     match throughput {
-        Some(throughput) if view.segment >= IGNORED => {
-            if view.stage == Stage::Stalled {
+        Some(throughput) if state.segment >= IGNORED => {
+            if state.stage == Stage::Stalled {
                 return 0;
             }
-            let limit = SAFETY_FACTOR * throughput * view.level() / view.segment_s();
-            view.manifest.highest_within(limit)
+            let limit = SAFETY_FACTOR * throughput * state.level() / state.segment_s();
+            state.manifest.highest_within(limit)
         }
-        _ => view.manifest.top(),
+        _ => state.manifest.top(),
     }
 }
 
@@ -30,18 +30,27 @@ mod tests {
     #[test]
     fn half_a_segment_in_the_buffer_allows_little_more_than_a_third_of_the_throughput() {
         let manifest = samples::manifest(4, &[1_000, 1_300, 2_000, 4_000]);
-        let view = samples::view(&manifest, 2.0, 30.0, 3);
-        assert_eq!(highest(&view, Some(4e6)), 1);
+        let state = samples::state(&manifest, 2.0, 30.0, 3);
+        assert_eq!(highest(&state, Some(4e6)), 1);
         assert_eq!(
             highest(
                 &AbrState {
                     stage: Stage::Stalled,
-                    ..view
+                    ..state
                 },
                 Some(4e6)
             ),
             0
         );
-        assert_eq!(highest(&AbrState { segment: 1, ..view }, Some(4e6)), 3);
+        assert_eq!(
+            highest(
+                &AbrState {
+                    segment: 1,
+                    ..state
+                },
+                Some(4e6)
+            ),
+            3
+        );
     }
 }

@@ -56,16 +56,16 @@ mod tests {
     #[test]
     fn a_constant_rate_is_estimated_exactly_and_a_fall_is_believed_faster_than_a_rise() {
         let manifest = samples::manifest(2, &[1_000]);
-        let view = samples::view(&manifest, 10.0, 30.0, 0);
+        let state = samples::state(&manifest, 10.0, 30.0, 0);
         let mut estimate = Estimate::default();
         assert_eq!(estimate.with_safety_factor(), None);
         for _ in 0..5 {
-            estimate.add(&samples::fetched(&view, 0, 4.0));
+            estimate.add(&samples::fetched(&state, 0, 4.0));
         }
         assert!((estimate.rate().unwrap() - 4e6).abs() < 1.0);
         let mut fallen = estimate;
-        fallen.add(&samples::fetched(&view, 0, 1.0));
-        estimate.add(&samples::fetched(&view, 0, 16.0));
+        fallen.add(&samples::fetched(&state, 0, 1.0));
+        estimate.add(&samples::fetched(&state, 0, 16.0));
         let (rise, fall) = (estimate.rate().unwrap() / 4e6, 4e6 / fallen.rate().unwrap());
         assert!(fall > rise, "{fall} {rise}");
     }
@@ -73,8 +73,8 @@ mod tests {
     #[test]
     fn a_segment_that_arrives_at_once_counts_from_its_request() {
         let manifest = samples::manifest(2, &[1_000]);
-        let view = samples::view(&manifest, 10.0, 30.0, 0);
-        let fetched = samples::fetched(&view, 0, 4.0);
+        let state = samples::state(&manifest, 10.0, 30.0, 0);
+        let fetched = samples::fetched(&state, 0, 4.0);
         let at_once = SegmentDownload {
             first: fetched.finished,
             first_bytes: fetched.bytes,

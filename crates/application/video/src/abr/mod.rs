@@ -101,7 +101,7 @@ pub struct Progress {
 /// Algorithm that chooses the quality of each segment.
 pub trait Abr: Send {
     /// Chooses the quality of the next segment.
-    fn choose(&mut self, view: &AbrState) -> Choice;
+    fn choose(&mut self, state: &AbrState) -> Choice;
 
     /// Learns of a segment that has arrived.
     fn downloaded(&mut self, _view: &AbrState, _fetched: &SegmentDownload) {}
@@ -205,7 +205,7 @@ pub(crate) mod samples {
     }
 
     /// Returns a view in the middle of a long video, with levels in seconds.
-    pub(crate) fn view(
+    pub(crate) fn state(
         manifest: &Manifest,
         buffer: f64,
         max_buffer: f64,
@@ -226,20 +226,20 @@ pub(crate) mod samples {
     }
 
     /// Returns a segment that arrived just now with a constant throughput in Mbit/s.
-    pub(crate) fn fetched(view: &AbrState, quality: usize, mbps: f64) -> SegmentDownload {
-        let bytes = view.manifest.size(view.segment, quality);
+    pub(crate) fn fetched(state: &AbrState, quality: usize, mbps: f64) -> SegmentDownload {
+        let bytes = state.manifest.size(state.segment, quality);
         let took = Duration::from_secs_f64(bytes.get() as f64 * 8e-6 / mbps);
-        let requested = Instant::from_nanos(view.now.as_nanos() - took.as_nanos());
+        let requested = Instant::from_nanos(state.now.as_nanos() - took.as_nanos());
         SegmentDownload {
-            segment: view.segment,
+            segment: state.segment,
             quality,
             bytes,
             requested,
             first: requested,
             first_bytes: Bytes::new(0),
             beside: [Bytes::new(0); 2],
-            finished: view.now,
-            buffer: view.buffer,
+            finished: state.now,
+            buffer: state.buffer,
         }
     }
 }

@@ -7,10 +7,10 @@ use super::{Abr, AbrState, Choice, SegmentDownload};
 
 /// Segments that are planned.
 const HORIZON: usize = 5;
-/// Segments whose throughput, and whose errors of prediction, count.
-const PAST: usize = 5;
-/// Difference of plans that does not count.
-const EQUAL: f64 = 1e-9;
+/// Number of latest segments whose throughputs and prediction errors are remembered.
+const HISTORY: usize = 5;
+/// Difference of QoE up to which plans are equal.
+const TOLERANCE: f64 = 1e-9;
 
 /// State of a session.
 #[derive(Default)]
@@ -24,7 +24,7 @@ pub(crate) struct RobustMpc {
 }
 
 fn remember(list: &mut VecDeque<f64>, value: f64) {
-    if list.len() == PAST {
+    if list.len() == HISTORY {
         list.pop_front();
     }
     list.push_back(value);
@@ -45,11 +45,11 @@ impl RobustMpc {
 }
 
 impl Abr for RobustMpc {
-    fn choose(&mut self, view: &AbrState) -> Choice {
-        let (Some(last), Some(rate)) = (view.last, self.predict()) else {
+    fn choose(&mut self, state: &AbrState) -> Choice {
+        let (Some(last), Some(rate)) = (state.last, self.predict()) else {
             return Choice::now(0);
         };
-        Choice::now(Plan::new(view, rate, last).best(view.level()))
+        Choice::now(Plan::new(state, rate, last).best(state.level()))
     }
 
     fn downloaded(&mut self, _view: &AbrState, fetched: &SegmentDownload) {
@@ -71,8 +71,8 @@ struct Plan {
     /// Rates of the qualities, Mbit/s.
     rates: Vec<f64>,
     segment: f64,
-    /// Most video in the buffer at a request, s: it is made with room for a segment, or once a live stream has one.
-    room: f64,
+    /// Maximum of video in the buffer at a request, s: the player waits for room for a segment.
+    max_level: f64,
     last: usize,
     /// Best value so far and its first quality.
     value: f64,
@@ -80,18 +80,25 @@ struct Plan {
 }
 
 impl Plan {
-    fn new(view: &AbrState, rate: f64, last: usize) -> Self {
-        let manifest = view.manifest;
-        let planned = view.segment..view.segments.min(view.segment + HORIZON);
+    fn new(state: &AbrState, rate: f64, last: usize) -> Self {
+        let manifest = state.manifest;
+        let planned = state.segment..state.segments.min(state.segment + HORIZON);
         let qualities = 0..=manifest.top();
         let time = |segment, quality| manifest.size(segment, quality).get() as f64 * 8.0 / rate;
         Self {
             times: planned
-                .map(|segment| qualities.clone().map(|one| time(segment, one)).collect())
+                .map(|segment| {
+                    qualities
+                        .clone()
+                        .map(|quality| time(segment, quality))
+                        .collect()
+                })
                 .collect(),
-            rates: qualities.map(|one| manifest.rate(one) / 1e6).collect(),
-            segment: view.segment_s(),
-            room: (view.max_buffer.as_secs_f64() - view.segment_s()).max(0.0),
+            rates: qualities
+                .map(|quality| manifest.rate(quality) / 1e6)
+                .collect(),
+            segment: state.segment_s(),
+            max_level: (state.max_buffer.as_secs_f64() - state.segment_s()).max(0.0),
             last,
             value: f64::NEG_INFINITY,
             first: 0,
@@ -113,7 +120,8 @@ impl Plan {
     }
 
     fn offer(&mut self, value: f64, first: usize) {
-        if value > self.value + EQUAL || (value > self.value - EQUAL && first < self.first) {
+        if value > self.value + TOLERANCE || (value > self.value - TOLERANCE && first < self.first)
+        {
             self.value = self.value.max(value);
             self.first = first;
         }
@@ -123,7 +131,7 @@ impl Plan {
     fn step(&self, step: usize, quality: usize, value: f64, level: f64, last: usize) -> (f64, f64) {
         let time = self.times[step][quality];
         let stalled = (time - level).max(0.0);
-        let level = ((level - time).max(0.0) + self.segment).min(self.room);
+        let level = ((level - time).max(0.0) + self.segment).min(self.max_level);
         let rate = self.rates[quality];
         let changed = (rate - self.rates[last]).abs();
         let penalty = self.rates[self.rates.len() - 1];
@@ -136,7 +144,7 @@ impl Plan {
         if left == 0 {
             return self.offer(value, first);
         }
-        if value + left as f64 * self.rates[self.rates.len() - 1] < self.value - EQUAL {
+        if value + left as f64 * self.rates[self.rates.len() - 1] < self.value - TOLERANCE {
             return;
         }
         for quality in 0..self.rates.len() {
@@ -154,19 +162,19 @@ mod tests {
     use units::random::{Purpose, RngStream};
 
     /// Returns the first quality of the best of all plans of three segments, by trying each.
-    fn brute_force(view: &AbrState, rate: f64, last: usize) -> usize {
-        let plan = Plan::new(view, rate, last);
+    fn brute_force(state: &AbrState, rate: f64, last: usize) -> usize {
+        let plan = Plan::new(state, rate, last);
         let count = plan.rates.len();
         let mut best = (f64::NEG_INFINITY, 0);
         for number in 0..count.pow(plan.times.len() as u32) {
-            let (mut value, mut level, mut last, mut rest) = (0.0, view.level(), last, number);
+            let (mut value, mut level, mut last, mut rest) = (0.0, state.level(), last, number);
             let first = number % count;
             for step in 0..plan.times.len() {
                 (value, level) = plan.step(step, rest % count, value, level, last);
                 last = rest % count;
                 rest /= count;
             }
-            if value > best.0 + EQUAL || (value > best.0 - EQUAL && first < best.1) {
+            if value > best.0 + TOLERANCE || (value > best.0 - TOLERANCE && first < best.1) {
                 best = (value.max(best.0), first);
             }
         }
@@ -179,11 +187,11 @@ mod tests {
         let mut draws = RngStream::new(7, Purpose::Workload, 0);
         for _ in 0..60 {
             let last = draws.uniform_u64(6) as usize;
-            let view = samples::view(&manifest, draws.uniform() * 20.0, 25.0, last);
+            let state = samples::state(&manifest, draws.uniform() * 20.0, 25.0, last);
             let rate = 2e5 + draws.uniform() * 6e6;
             assert_eq!(
-                Plan::new(&view, rate, last).best(view.level()),
-                brute_force(&view, rate, last)
+                Plan::new(&state, rate, last).best(state.level()),
+                brute_force(&state, rate, last)
             );
         }
     }
@@ -195,11 +203,11 @@ mod tests {
     fn a_plan_of_one_segment_by_hand() {
         let manifest = samples::manifest(4, &[1_000, 3_000]);
         let quality = |buffer, last| {
-            let view = AbrState {
+            let state = AbrState {
                 segment: 999,
-                ..samples::view(&manifest, buffer, 30.0, last)
+                ..samples::state(&manifest, buffer, 30.0, last)
             };
-            Plan::new(&view, 2e6, last).best(view.level())
+            Plan::new(&state, 2e6, last).best(state.level())
         };
         assert_eq!(
             [
@@ -216,22 +224,22 @@ mod tests {
     #[test]
     fn the_prediction_is_lowered_by_the_largest_error() {
         let manifest = samples::manifest(4, &[1_000]);
-        let view = samples::view(&manifest, 10.0, 30.0, 0);
+        let state = samples::state(&manifest, 10.0, 30.0, 0);
         let mut rule = RobustMpc::default();
-        rule.downloaded(&view, &samples::fetched(&view, 0, 2.0));
+        rule.downloaded(&state, &samples::fetched(&state, 0, 2.0));
         assert!((rule.predict().unwrap() - 2e6).abs() < 1.0);
-        rule.downloaded(&view, &samples::fetched(&view, 0, 1.0));
+        rule.downloaded(&state, &samples::fetched(&state, 0, 1.0));
         // The harmonic mean of 2 and 1 is 4/3; the error was (2 - 1) / 1.
         assert!((rule.predict().unwrap() - 2e6 / 3.0).abs() < 1.0);
     }
 
-    /// Live, 6 s behind, a request is made with 2 s in the buffer, and so is the next one, however fast the segment
-    /// arrives. To save time for a higher rate later would be in vain: the highest rate that arrives in 2 s is chosen.
+    /// In a live stream 6 s behind the encoder, each request is made with 2 s in the buffer, however fast segments
+    /// arrive. A faster download therefore gains nothing for later segments: the highest rate that arrives in 2 s wins.
     #[test]
-    fn a_plan_does_not_count_on_video_that_is_not_there_yet() {
+    fn a_live_plan_fills_the_time_until_the_next_segment() {
         let rates = [363, 503, 688, 878, 1_178, 1_878, 2_478, 3_128, 4_428, 5_928];
         let manifest = samples::manifest(4, &rates);
-        let view = samples::view(&manifest, 2.0, 6.0, 0);
-        assert_eq!(Plan::new(&view, 2.8e6, 0).best(2.0), 4);
+        let state = samples::state(&manifest, 2.0, 6.0, 0);
+        assert_eq!(Plan::new(&state, 2.8e6, 0).best(2.0), 4);
     }
 }

@@ -14,20 +14,20 @@ pub(crate) struct Throughput {
 }
 
 impl Abr for Throughput {
-    fn choose(&mut self, view: &AbrState) -> Choice {
+    fn choose(&mut self, state: &AbrState) -> Choice {
         let wanted = match self.estimate.with_safety_factor() {
-            Some(rate) => view.manifest.highest_within(rate),
-            None => view.first(),
+            Some(rate) => state.manifest.highest_within(rate),
+            None => state.first(),
         };
-        Choice::now(wanted.min(buffer_guard::highest(view, self.estimate.rate())))
+        Choice::now(wanted.min(buffer_guard::highest(state, self.estimate.rate())))
     }
 
     fn downloaded(&mut self, _view: &AbrState, fetched: &SegmentDownload) {
         self.estimate.add(fetched);
     }
 
-    fn abandon(&mut self, view: &AbrState, progress: &Progress) -> Option<usize> {
-        self.abandon.check(view, progress)
+    fn abandon(&mut self, state: &AbrState, progress: &Progress) -> Option<usize> {
+        self.abandon.check(state, progress)
     }
 }
 
@@ -39,12 +39,12 @@ mod tests {
     #[test]
     fn nine_tenths_of_the_throughput_are_used() {
         let manifest = samples::manifest(2, &[500, 900, 1_800, 2_700]);
-        let view = samples::view(&manifest, 20.0, 30.0, 0);
+        let state = samples::state(&manifest, 20.0, 30.0, 0);
         let mut rule = Throughput::default();
-        assert_eq!(rule.choose(&view), Choice::now(1));
-        rule.downloaded(&view, &samples::fetched(&view, 1, 2.01));
-        assert_eq!(rule.choose(&view), Choice::now(2));
-        rule.downloaded(&view, &samples::fetched(&view, 1, 1.5));
-        assert_eq!(rule.choose(&view), Choice::now(1));
+        assert_eq!(rule.choose(&state), Choice::now(1));
+        rule.downloaded(&state, &samples::fetched(&state, 1, 2.01));
+        assert_eq!(rule.choose(&state), Choice::now(2));
+        rule.downloaded(&state, &samples::fetched(&state, 1, 1.5));
+        assert_eq!(rule.choose(&state), Choice::now(1));
     }
 }

@@ -3,8 +3,8 @@
 use crate::log::Log;
 use crate::manifest::Manifest;
 
-/// Returns the sum of the rates in Mbit/s of the played segments, less the changes between them, less the highest rate
-/// for each second of stalling and of the start-up: the balanced weights of the paper.
+/// Returns the QoE with the balanced weights of the paper: the sum of the rates in Mbit/s of the played segments, less
+/// their changes, less the highest rate per second of stalls and start-up.
 pub fn linear_qoe(manifest: &Manifest, log: &Log) -> f64 {
     let rate = |quality: usize| manifest.representations()[quality].rate.as_mbps();
     let watched = log.watched(manifest.segment());

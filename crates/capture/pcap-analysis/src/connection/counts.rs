@@ -1,6 +1,6 @@
 //! Counts of one direction, and the highest rate in it.
 
-/// Share of segments captured after their ACK, as a divisor, beyond which a capture has its two sides at other times.
+/// Divisor of the segments: if more than this part is captured after its ACK, the two directions have other clocks.
 const LATE_SHARE: u64 = 10;
 
 /// Counts of one direction.
@@ -27,12 +27,12 @@ pub(super) struct Counts {
     pub(super) oversize: u64,
     /// ACKs of the other side with SACK blocks far from all data.
     pub(super) sack_outside: u32,
-    /// Retransmissions since the other side was heard last.
+    /// Retransmissions since the last packet of the other side.
     pub(super) unanswered: u32,
 }
 
 impl Counts {
-    /// Returns whether the capture has so much after its ACK that no time between the two sides can be trusted.
+    /// Returns whether too many segments are captured after their ACK for times between the two directions to be valid.
     pub(super) fn is_captured_late(&self) -> bool {
         self.captured_late * LATE_SHARE > self.segments
     }
@@ -43,21 +43,21 @@ impl Counts {
 pub(super) struct PeakRate {
     second: u64,
     bytes: u64,
-    pub(super) most: u64,
+    pub(super) max: u64,
 }
 
 impl PeakRate {
     pub(super) fn add(&mut self, since_ns: u64, bytes: u64) {
         let second = since_ns / 1_000_000_000;
         if second != self.second {
-            self.most = self.most.max(self.bytes);
+            self.max = self.max.max(self.bytes);
             (self.second, self.bytes) = (second, 0);
         }
         self.bytes += bytes;
     }
 
-    /// Returns the most, the present second included.
+    /// Returns the maximum, with the present second.
     pub(super) fn finish(&self) -> u64 {
-        self.most.max(self.bytes)
+        self.max.max(self.bytes)
     }
 }

@@ -1,4 +1,4 @@
-//! Half: one direction of a connection, from the segments that one side sends and the ACKs of the other side.
+//! Direction: the segments that one side of a connection sends, and the ACKs of the other side.
 
 mod acks;
 mod gaps;
@@ -26,11 +26,11 @@ use super::undecided::Undecided;
 use crate::sequence;
 use gaps::Gap;
 
-/// RTT between capture and sender below which the sender knows at once what the capture saw, ns.
+/// RTT between capture and sender below which both see ACKs at the same time, ns.
 const AWAY_NS: u64 = 1_000_000;
-/// Losses that are kept until their kind is known.
+/// Maximum of losses of unknown kind in memory.
 const LOSSES: usize = 1 << 16;
-/// RTT that is assumed for a path without a sample, ns.
+/// RTT of a path without a sample, ns.
 const USUAL_RTT_NS: u64 = 100_000_000;
 /// Kind of a segment with regard to its sequence numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -54,7 +54,7 @@ impl SegmentKind {
     }
 }
 
-/// One direction: its sender's segments and what is known of them.
+/// State of one direction of a connection.
 #[derive(Default)]
 pub(super) struct Direction {
     pub(super) counts: Counts,
@@ -76,7 +76,7 @@ pub(super) struct Direction {
     pub(super) near: Rtts,
     pub(super) mss: Option<u16>,
     pub(super) scale: Option<u8>,
-    /// The options of its SYN are not all in the capture.
+    /// Whether the capture has cut off options of its SYN.
     pub(super) is_syn_cut: bool,
     pub(super) offers_sack: bool,
     pub(super) offers_ecn: bool,
@@ -88,15 +88,15 @@ pub(super) struct Direction {
     /// Window that this side offers, with the field as it was.
     pub(super) window: Option<u64>,
     window_field: u16,
-    pub(super) window_least: Option<u64>,
-    pub(super) window_most: u64,
+    pub(super) window_min: Option<u64>,
+    pub(super) window_max: u64,
     pub(super) closed_since: Option<u64>,
     pub(super) closed_ns: u64,
     pub(super) fin: bool,
     /// Losses that the other side has not acknowledged, and those it has.
     pub(super) open: VecDeque<Loss>,
     pub(super) classified: VecDeque<Loss>,
-    /// Losses whose kind the queue tells.
+    /// Losses whose kind depends on the queue.
     pub(super) undecided: Undecided,
     pub(super) reductions: Reductions,
     pub(super) interval: Interval,
@@ -106,10 +106,10 @@ pub(super) struct Direction {
     last_ack: Option<u64>,
     /// Duplicate ACKs of the other side.
     duplicates: u64,
-    /// Bytes that the last ACK with news acknowledged and that had not passed.
+    /// Bytes that the last new ACK acknowledged and that were not captured.
     pub(super) last_missed: u64,
     pub(super) segment: u64,
-    /// End of what was in flight at the last duplicate ACK, which reports something of it.
+    /// End of the data in flight at the last duplicate ACK.
     reported_end: u64,
     /// Integrals over time: nothing in flight, bytes in flight, window full, and since when.
     pub(super) empty_ns: u64,
@@ -128,7 +128,7 @@ pub(super) struct Direction {
     pub(super) ignored_duplicates: IgnoredDuplicates,
 }
 
-/// A segment with its time and place among the numbers of its direction.
+/// A captured segment with its time and unwrapped sequence numbers.
 #[derive(Clone, Copy)]
 pub(super) struct SeenSegment {
     pub(super) at_ns: u64,
@@ -138,12 +138,12 @@ pub(super) struct SeenSegment {
     pub(super) is_fin: bool,
     pub(super) timestamp: Option<u32>,
     pub(super) identification: u16,
-    /// Lowest RTT between the capture and the sender: what passed later, the sender did not know of; 0 if unknown.
+    /// Lowest RTT between the capture and the sender, who does not know yet of later packets; 0 if unknown.
     pub(super) near_ns: u64,
 }
 
 impl Direction {
-    /// Returns the number of a sequence number of this side, which may be its first.
+    /// Returns the unwrapped sequence number of a segment; the first one initializes the direction.
     pub(super) fn number(&mut self, segment: &Segment) -> u64 {
         let syn = segment.flags.contains(Flags::SYN);
         let wire = segment.seq.wrapping_add(u32::from(syn));
@@ -169,7 +169,7 @@ impl Direction {
         self.queue.note(sample);
     }
 
-    /// Adds up over time what held until now. `window` is the one that the other side offers.
+    /// Adds the time since the last call to the integrals. `window` is the one that the other side offers.
     pub(super) fn integrate(&mut self, at_ns: u64, window: Option<u64>) {
         let from = core::mem::replace(&mut self.integrated_ns, at_ns);
         if from == 0 || self.payload_ns.is_none() {
@@ -203,47 +203,46 @@ impl Direction {
         }
     }
 
-    /// Takes a segment of this side that has payload or FIN. `closed`: the other side's window is closed.
-    pub(super) fn send(&mut self, passing: &SeenSegment, closed: bool) -> SegmentKind {
-        let SeenSegment { start, end, .. } = *passing;
-        if self.probe(passing, closed) {
+    /// Processes a segment of this side with payload or FIN; `closed` if the other side's window is closed.
+    pub(super) fn send(&mut self, segment: &SeenSegment, closed: bool) -> SegmentKind {
+        let SeenSegment { start, end, .. } = *segment;
+        if self.probe(segment, closed) {
             self.counts.keep_alives += 1;
             return SegmentKind::Probe;
         }
         self.take_probe(start);
-        if self.counts.segments == 0 && passing.len > 0 && !self.has_syn {
+        if self.counts.segments == 0 && segment.len > 0 && !self.has_syn {
             self.begin_midstream(start);
         }
         let highest = self.flight.highest;
-        self.counts.segments += u64::from(passing.len > 0);
-        if passing.len > 0 {
+        self.counts.segments += u64::from(segment.len > 0);
+        if segment.len > 0 {
             self.limits.send();
         }
-        self.segment = self.segment.max(u64::from(passing.len));
+        self.segment = self.segment.max(u64::from(segment.len));
         if start >= highest {
-            self.open_gap(passing, highest);
-            self.new_data(passing, highest.max(start), end);
+            self.open_gap(segment, highest);
+            self.new_data(segment, highest.max(start), end);
             return SegmentKind::New;
         }
         let old_end = end.min(highest);
         let late = self.flight.pass_late(start, old_end);
         let passage = if late > 0 {
-            self.capture_late(passing, late);
+            self.capture_late(segment, late);
             SegmentKind::New
-        } else if let Some(kind) = self.fill(passing, old_end) {
+        } else if let Some(kind) = self.fill(segment, old_end) {
             kind
         } else {
-            self.repeat(passing, old_end);
+            self.repeat(segment, old_end);
             SegmentKind::Retransmission
         };
         if end > highest {
-            self.new_data(passing, highest, end);
+            self.new_data(segment, highest, end);
         }
         passage
     }
 
-    /// Begins with the first payload of a capture that began within the connection: what was in flight before is not
-    /// missing.
+    /// Starts at the first payload of a capture that begins within the connection: earlier data does not count as missing.
     fn begin_midstream(&mut self, start: u64) {
         if start > self.flight.highest {
             self.flight.begin(start);
@@ -252,35 +251,35 @@ impl Direction {
         self.last_missed = 0;
     }
 
-    fn new_data(&mut self, passing: &SeenSegment, start: u64, end: u64) {
+    fn new_data(&mut self, segment: &SeenSegment, start: u64, end: u64) {
         if self.flight.is_empty() {
-            self.busy_since = Some(passing.at_ns);
+            self.busy_since = Some(segment.at_ns);
         }
-        self.flight.push(start, end, passing.at_ns);
-        let fresh = (end - start).min(u64::from(passing.len));
+        self.flight.push(start, end, segment.at_ns);
+        let fresh = (end - start).min(u64::from(segment.len));
         self.counts.bytes += fresh;
         self.interval.bytes += fresh;
         let bytes = self.flight.bytes();
         self.in_flight_max = self.in_flight_max.max(bytes);
         self.interval.in_flight(bytes);
-        self.reductions.sent(passing.at_ns, bytes, self.segment);
+        self.reductions.sent(segment.at_ns, bytes, self.segment);
     }
 
-    /// Takes a segment of which so many bytes were acknowledged before they passed: the capture has it late.
-    fn capture_late(&mut self, passing: &SeenSegment, late: u64) {
-        let fresh = late.min(u64::from(passing.len));
+    /// Processes a segment of which `late` bytes were captured after their ACK.
+    fn capture_late(&mut self, segment: &SeenSegment, late: u64) {
+        let fresh = late.min(u64::from(segment.len));
         self.counts.captured_late += 1;
         self.counts.missed = self.counts.missed.saturating_sub(late);
         self.counts.bytes += fresh;
         self.interval.bytes += fresh;
     }
 
-    fn repeat(&mut self, passing: &SeenSegment, end: u64) {
-        let SeenSegment { at_ns, start, .. } = *passing;
+    fn repeat(&mut self, segment: &SeenSegment, end: u64) {
+        let SeenSegment { at_ns, start, .. } = *segment;
         self.counts.unanswered += 1;
-        self.counts.oversize += u64::from(u64::from(passing.len) > self.flight.longest_acked);
+        self.counts.oversize += u64::from(u64::from(segment.len) > self.flight.longest_acked);
         self.counts.retransmissions += 1;
-        let again = (end - start).min(u64::from(passing.len));
+        let again = (end - start).min(u64::from(segment.len));
         self.counts.retransmitted_bytes += again;
         self.interval.retransmitted += again;
         let outstanding = self.flight.highest.saturating_sub(self.flight.acked);
@@ -301,7 +300,7 @@ impl Direction {
             is_late: false,
             delivered: 0,
         });
-        let is_reported = self.is_reported(passing, sent.end, sent.last_ns);
+        let is_reported = self.is_reported(segment, sent.end, sent.last_ns);
         let repair = self.repair(at_ns, sent.last_ns, is_reported);
         if repair == Repair::TimeOut {
             self.counts.timeouts += 1;
@@ -317,7 +316,7 @@ impl Direction {
             is_upstream: false,
             is_reported,
             queue: Queue::default(),
-            timestamp: passing.timestamp,
+            timestamp: segment.timestamp,
             spurious: needless.then_some("it passed again after it had been acknowledged"),
             is_reordering: false,
             acked_ns: needless.then_some(at_ns),
@@ -328,14 +327,14 @@ impl Direction {
         self.add_loss(loss);
     }
 
-    /// Returns whether the sender knew that something behind `end` had come when it sent `passing`.
-    fn is_reported(&self, passing: &SeenSegment, end: u64, sent_ns: u64) -> bool {
-        let away_ns = if passing.near_ns < AWAY_NS {
+    /// Returns whether the sender knew that something behind `end` had come when it sent `segment`.
+    fn is_reported(&self, segment: &SeenSegment, end: u64, sent_ns: u64) -> bool {
+        let away_ns = if segment.near_ns < AWAY_NS {
             0
         } else {
-            passing.near_ns - passing.near_ns / 16
+            segment.near_ns - segment.near_ns / 16
         };
-        let known_ns = passing.at_ns.saturating_sub(away_ns);
+        let known_ns = segment.at_ns.saturating_sub(away_ns);
         self.flight.reported_until(known_ns) > end || self.reports_before(end, sent_ns)
     }
 

@@ -117,16 +117,16 @@ impl Tally {
         self.short /= 2.0;
     }
 
-    /// Returns the probability that a loss at a full queue is random: `common` is the share of the packets that met such
-    /// a queue. One half of a loss stands for what is not known before the first one.
+    /// Returns the probability that a loss at a full queue is random; `common` is the share of packets that met such a
+    /// queue. Half a loss is added as a prior.
     pub(super) fn false_discovery_rate(&self, common: f64) -> f64 {
         let odds = common / (1.0 - common).max(1e-3);
         ((self.short + 0.5) * odds / self.full.max(1.0)).min(1.0)
     }
 }
 
-/// Share of the packets that met a queue as full as that of the loss: at least as long as a loss alone would need if it
-/// was so long, otherwise as one among others needs.
+/// Returns the share of packets that met a queue as full as that of the loss. The queue counts from the length that a
+/// single loss needs, if the loss has it, otherwise from that of a loss among others.
 pub(super) fn commonness(delays: &QueueDelays, loss: &Loss, packet_ns: u64) -> f64 {
     let level = |own: f64, alone: f64, needed: f64| if own >= alone { alone } else { needed };
     if let Some(own) = loss.queue.share()

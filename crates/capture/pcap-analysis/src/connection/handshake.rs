@@ -93,8 +93,8 @@ impl Handshake {
 
 /// Settles the scales of the windows: they hold only if both sides offer one (RFC 7323 §2.2).
 fn agree(up: &mut Direction, down: &mut Direction) {
-    let is_cut = |half: &Direction| half.is_syn_cut && half.scale.is_none();
-    let is_refused = |half: &Direction| half.scale.is_none() && !half.is_syn_cut;
+    let is_cut = |direction: &Direction| direction.is_syn_cut && direction.scale.is_none();
+    let is_refused = |direction: &Direction| direction.scale.is_none() && !direction.is_syn_cut;
     let is_none = is_refused(up) || is_refused(down);
     let known = is_none || !is_cut(up) && !is_cut(down);
     if is_none {

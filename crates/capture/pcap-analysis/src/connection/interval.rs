@@ -104,7 +104,7 @@ impl Interval {
 
     pub(super) fn window(&mut self, bytes: u64) {
         self.is_used = true;
-        self.window_min = Some(self.window_min.map_or(bytes, |least| least.min(bytes)));
+        self.window_min = Some(self.window_min.map_or(bytes, |min| min.min(bytes)));
     }
 
     pub(super) fn rtt(&mut self, sample: Sample) {

@@ -1,15 +1,15 @@
-//! Loss: a segment that passed again or was overtaken, and the rules that decide its kind.
+//! Loss: a segment that was retransmitted or reordered, and the rules that decide its kind.
 //!
 //! The rules are tried in this order; the first that holds decides.
 //!
-//! 1. *spurious*: the receiver reports the segment twice (D-SACK, RFC 2883), or the ACK for the first segment in flight
-//!    echoes a timestamp from before the retransmission (Eifel, RFC 3522), or the segment passed again after it had
-//!    been acknowledged.
-//! 2. *reordering*: later segments were reported first, and the segment was acknowledged or came without passing again.
-//! 3. *outage*: the segment passed while nothing came back from the receiver for 200 ms and two RTTs, and what ended
-//!    that was not the answer to its repair, an RTT later.
-//! 4. *tail*: nothing that was sent after the segment had been reported when it passed again.
-//! 5. *congestion*: the queue was full beside it, or many segments were lost with it (`full_queue`).
+//! 1. *spurious*: one of three signs: the receiver reports a duplicate (D-SACK, RFC 2883); the ACK for the first segment
+//!    in flight echoes a timestamp from before the retransmission (Eifel, RFC 3522); the segment was retransmitted after
+//!    its ACK.
+//! 2. *reordering*: later segments were reported first, and the segment was acknowledged without a retransmission.
+//! 3. *outage*: the segment was sent while nothing came from the receiver for 200 ms and two RTTs, and that did not end
+//!    with the ACK of its retransmission, an RTT later.
+//! 4. *tail*: no later segment had been reported when it was retransmitted.
+//! 5. *congestion*: the queue was full at the time, or many segments were lost with it (`full_queue`).
 //! 6. *random*: anything else.
 
 use strum::{IntoStaticStr, VariantNames};

@@ -58,7 +58,7 @@ pub(crate) struct Connection {
     pub(crate) last_ns: u64,
     idle_ns: u64,
     /// Up and down: what the client and what the server sends.
-    halves: [Direction; 2],
+    directions: [Direction; 2],
     handshake: Handshake,
     waits: Waits,
     copies: Copies,
@@ -85,7 +85,7 @@ impl Connection {
             begin_ns: packet.at_ns,
             last_ns: packet.at_ns,
             idle_ns: 0,
-            halves: Default::default(),
+            directions: Default::default(),
             handshake: Handshake::default(),
             waits: Waits::default(),
             copies: Copies::default(),
@@ -105,8 +105,8 @@ impl Connection {
     /// Returns whether a packet with the same ends begins another connection.
     pub(crate) fn is_port_reuse(&self, packet: &Packet) -> bool {
         let side = self.side(packet);
-        let half = &self.halves[side];
-        let Some(base) = half.base else {
+        let direction = &self.directions[side];
+        let Some(base) = direction.base else {
             return false;
         };
         let flags = packet.segment.flags;
@@ -116,20 +116,23 @@ impl Connection {
             return opens && packet.segment.seq.wrapping_add(1) != base as u32;
         }
         let over = self.is_over();
-        let distance = packet.segment.seq.wrapping_sub(half.flight.highest as u32);
+        let distance = packet
+            .segment
+            .seq
+            .wrapping_sub(direction.flight.highest as u32);
         let jumps = distance > JUMP && distance.wrapping_neg() > JUMP;
         over && jumps && packet.segment.len > 0
     }
 
     /// Returns whether both sides have said that they are done, or one has reset the connection.
     pub(crate) fn is_over(&self) -> bool {
-        self.reset_by.is_some() || self.halves.iter().all(|half| half.fin)
+        self.reset_by.is_some() || self.directions.iter().all(|direction| direction.fin)
     }
 
     /// Returns by how much longer, up to `packet` at `at_ns`, the capture took than its sender by its timestamps.
     pub(crate) fn surplus_ns(&self, packet: &Packet, at_ns: u64) -> Option<u64> {
         let (value, _) = packet.segment.timestamps?;
-        self.halves[self.side(packet)]
+        self.directions[self.side(packet)]
             .clock
             .surplus_ns(value, at_ns)
     }
@@ -157,8 +160,8 @@ impl Connection {
         self.last_ns = at_ns;
         let since_ns = at_ns.saturating_sub(self.begin_ns);
         for up in [true, false] {
-            let half = &mut self.halves[usize::from(!up)];
-            if let Some(row) = half.interval.go_to(since_ns, self.number, up) {
+            let direction = &mut self.directions[usize::from(!up)];
+            if let Some(row) = direction.interval.go_to(since_ns, self.number, up) {
                 tables.intervals.push(row);
             }
         }
@@ -184,14 +187,14 @@ impl Connection {
         }
     }
 
-    /// Returns the half of this side and the other one.
+    /// Returns the directions of this side and of the other one.
     fn both(&mut self, side: usize) -> [&mut Direction; 2] {
-        let [up, down] = &mut self.halves;
+        let [up, down] = &mut self.directions;
         if side == 0 { [up, down] } else { [down, up] }
     }
 
     fn count(&mut self, side: usize, packet: &Packet) {
-        let counts = &mut self.halves[side].counts;
+        let counts = &mut self.directions[side].counts;
         counts.packets += 1;
         counts.marked += u64::from(packet.segment.ecn == Ecn::Ce);
         let flags = packet.segment.flags;
@@ -208,22 +211,22 @@ impl Connection {
         let segment = &packet.segment;
         let at_ns = packet.at_ns;
         if segment.flags.contains(Flags::SYN) {
-            let half = &mut self.halves[side];
-            let is_repeated = half.base.is_some();
-            let number = half.number(segment);
+            let direction = &mut self.directions[side];
+            let is_repeated = direction.base.is_some();
+            let number = direction.number(segment);
             // A side whose ACKs alone have passed may begin elsewhere than they say.
-            half.base = Some(number);
-            half.counts.retransmissions += u64::from(is_repeated && half.has_syn);
-            half.has_syn = true;
-            half.mss = segment.mss;
-            half.scale = segment.window_scale;
-            half.is_syn_cut = packet.is_header_cut;
-            half.offers_sack = segment.sack_permitted;
+            direction.base = Some(number);
+            direction.counts.retransmissions += u64::from(is_repeated && direction.has_syn);
+            direction.has_syn = true;
+            direction.mss = segment.mss;
+            direction.scale = segment.window_scale;
+            direction.is_syn_cut = packet.is_header_cut;
+            direction.offers_sack = segment.sack_permitted;
             // RFC 3168 §6.1.1: ECE and CWR in a SYN, ECE alone in its answer.
-            half.offers_ecn = segment.flags.contains(Flags::ECE);
-            half.has_timestamps = segment.timestamps.is_some();
+            direction.offers_ecn = segment.flags.contains(Flags::ECE);
+            direction.has_timestamps = segment.timestamps.is_some();
         }
-        let [up, down] = &mut self.halves;
+        let [up, down] = &mut self.directions;
         self.handshake.take(side, segment, at_ns, up, down);
         if segment.flags.contains(Flags::SYN)
             && let Some(wait) = self.handshake.wait()
@@ -307,7 +310,7 @@ impl Connection {
             };
         }
         let near = output::least(&to.answers, &from.near);
-        let passing = SeenSegment {
+        let seen = SeenSegment {
             at_ns,
             near_ns: near.unwrap_or(0),
             start,
@@ -321,9 +324,9 @@ impl Connection {
         let fresh = (from.flight.is_empty() && !is_closed).then_some(Fresh {
             at_ns,
             acked_ns: from.acked_ns,
-            rtt_ns: passing.near_ns,
+            rtt_ns: seen.near_ns,
         });
-        let kind = from.send(&passing, is_closed);
+        let kind = from.send(&seen, is_closed);
         if segment.len > 0 && kind != SegmentKind::Probe {
             if let Some(fresh) = fresh.filter(|_| kind == SegmentKind::New) {
                 self.turns.on_fresh(side, &fresh);
@@ -333,16 +336,16 @@ impl Connection {
         let [from, _] = self.both(side);
         if kind == SegmentKind::New
             && segment.len > 0
-            && let Some(wait) = from.delayed_acks.on_data(at_ns, passing.near_ns)
+            && let Some(wait) = from.delayed_acks.on_data(at_ns, seen.near_ns)
         {
             self.waits.add(wait);
         }
         let [from, _] = self.both(side);
         let rtt = from.answers.smoothed_ns().unwrap_or(0);
         if kind == SegmentKind::Retransmission
-            && let Some(wait) =
-                from.ignored_duplicates
-                    .on_retransmission(at_ns, passing.near_ns, rtt)
+            && let Some(wait) = from
+                .ignored_duplicates
+                .on_retransmission(at_ns, seen.near_ns, rtt)
         {
             self.waits.add(wait);
         }
@@ -352,14 +355,18 @@ impl Connection {
     fn reset(&mut self, side: usize, at_ns: u64, tables: &mut Tables) {
         let phase = if self.reset_by.is_some() {
             "after reset"
-        } else if self.halves.iter().any(|half| half.fin) {
+        } else if self.directions.iter().any(|direction| direction.fin) {
             "after FIN"
-        } else if self.halves.iter().all(|half| half.counts.bytes == 0) {
+        } else if self
+            .directions
+            .iter()
+            .all(|direction| direction.counts.bytes == 0)
+        {
             "handshake"
         } else {
             "data"
         };
-        self.halves[side].counts.resets += 1;
+        self.directions[side].counts.resets += 1;
         if self.reset_by.is_none() {
             self.end_waits(at_ns);
         }
@@ -369,23 +376,27 @@ impl Connection {
             t_s: at_ns.saturating_sub(self.begin_ns) as f64 / 1e9,
             up: u32::from(side == 0),
             phase: phase.to_owned(),
-            in_flight: self.halves[1 - side].flight.bytes(),
+            in_flight: self.directions[1 - side].flight.bytes(),
         });
     }
 
     /// Classifies losses that later packets cannot affect.
     fn classify_losses(&mut self, at_ns: u64, tables: &mut Tables) {
         for side in 0..2 {
-            let rtt = self.halves[side].answers.smoothed_ns().unwrap_or(0);
+            let rtt = self.directions[side].answers.smoothed_ns().unwrap_or(0);
             let settling_time = (2 * rtt).max(50_000_000);
             let is_settled = |loss: &loss::Loss| {
                 let since = loss.acked_ns.unwrap_or(loss.repaired_ns);
                 at_ns >= since.saturating_add(settling_time)
             };
-            while self.halves[side].classified.front().is_some_and(is_settled) {
+            while self.directions[side]
+                .classified
+                .front()
+                .is_some_and(is_settled)
+            {
                 self.classify_first(side);
             }
-            if self.halves[side].undecided.is_due(at_ns) {
+            if self.directions[side].undecided.is_due(at_ns) {
                 self.append_loss_rows(side, at_ns, tables);
             }
         }
@@ -393,20 +404,20 @@ impl Connection {
 
     /// Classifies the first settled loss, as far as this needs no queue.
     fn classify_first(&mut self, side: usize) {
-        let half = &mut self.halves[side];
-        let Some(loss) = half.classified.pop_front() else {
+        let direction = &mut self.directions[side];
+        let Some(loss) = direction.classified.pop_front() else {
             return;
         };
-        let rtt = half.delays(&loss).min_ns().unwrap_or(0);
-        let silent_until = half.silences.end_around(loss.lost_ns, rtt);
+        let rtt = direction.delays(&loss).min_ns().unwrap_or(0);
+        let silent_until = direction.silences.end_around(loss.lost_ns, rtt);
         let judgement = loss.judge(silent_until, rtt);
-        half.undecided.push(loss, judgement);
+        direction.undecided.push(loss, judgement);
     }
 
     /// Appends the rows of the losses whose kind is known at `at_ns`.
     fn append_loss_rows(&mut self, side: usize, at_ns: u64, tables: &mut Tables) {
-        for (loss, judgement) in self.halves[side].decide_losses(at_ns) {
-            let base = self.halves[side].base.unwrap_or(0);
+        for (loss, judgement) in self.directions[side].decide_losses(at_ns) {
+            let base = self.directions[side].base.unwrap_or(0);
             self.kinds[judgement.0 as usize] += 1;
             let row = loss.row(judgement, self.number, side == 0, self.begin_ns, base);
             tables.losses.push(row);
@@ -415,14 +426,16 @@ impl Connection {
 
     /// Ends what the connection waits for when it is reset, or after its last packet.
     fn end_waits(&mut self, at_ns: u64) {
-        for half in &mut self.halves {
-            let rtt = half.answers.smoothed_ns().unwrap_or(0);
-            let waiting = half.busy_since.filter(|_| half.has_data_in_flight());
-            let closure = half.closed_since.map(|since| (since, at_ns));
-            let silence = half.silences.on_end(at_ns, waiting, rtt);
+        for direction in &mut self.directions {
+            let rtt = direction.answers.smoothed_ns().unwrap_or(0);
+            let waiting = direction
+                .busy_since
+                .filter(|_| direction.has_data_in_flight());
+            let closure = direction.closed_since.map(|since| (since, at_ns));
+            let silence = direction.silences.on_end(at_ns, waiting, rtt);
             if let Some((from, until)) = silence {
                 self.unanswered_ns = self.unanswered_ns.max(until - from);
-                half.limits.answered(until - from);
+                direction.limits.answered(until - from);
             }
             for wait in silence.into_iter().chain(closure) {
                 self.waits.add(wait);
@@ -436,15 +449,15 @@ impl Connection {
             self.end_waits(self.last_ns);
         }
         for side in 0..2 {
-            let half = &mut self.halves[side];
-            let open = core::mem::take(&mut half.open);
-            half.classified.extend(open);
-            while !self.halves[side].classified.is_empty() {
+            let direction = &mut self.directions[side];
+            let open = core::mem::take(&mut direction.open);
+            direction.classified.extend(open);
+            while !self.directions[side].classified.is_empty() {
                 self.classify_first(side);
             }
             self.append_loss_rows(side, u64::MAX, tables);
             let up = side == 0;
-            if let Some(row) = self.halves[side].interval.row(self.number, up) {
+            if let Some(row) = self.directions[side].interval.row(self.number, up) {
                 tables.intervals.push(row);
             }
         }

@@ -17,9 +17,9 @@ const ENOUGH: u64 = 10;
 
 impl Connection {
     pub(super) fn row(&self) -> ConnectionRow {
-        let [up, down] = &self.halves;
+        let [up, down] = &self.directions;
         let main = usize::from(down.counts.bytes >= up.counts.bytes);
-        let (sender, receiver) = (&self.halves[main], &self.halves[1 - main]);
+        let (sender, receiver) = (&self.directions[main], &self.directions[1 - main]);
         let none = Rtts::default();
         let [far, near] = if sender.counts.is_captured_late() || receiver.counts.is_captured_late()
         {
@@ -49,12 +49,12 @@ impl Connection {
         let limit = |of: fn(&LimitShares) -> f64| limits.as_ref().map_or(f64::NAN, of);
         let total = |what: fn(&Direction) -> u64| what(up) + what(down);
         let seconds = |ns: u64| ns as f64 / 1e9;
-        let stalled = total(|half| half.silences.total_ns);
-        let closed = total(|half| half.closed_until(half.closed_since));
+        let stalled = total(|direction| direction.silences.total_ns);
+        let closed = total(|direction| direction.closed_until(direction.closed_since));
         let kind = |kind: Kind| self.kinds[kind as usize];
         let losses = [Kind::Congestion, Kind::Random, Kind::Outage, Kind::Tail];
-        let scale = |half: &Direction| half.scale.map_or(f64::NAN, f64::from);
-        let mss = |half: &Direction| half.mss.map_or(f64::NAN, f64::from);
+        let scale = |direction: &Direction| direction.scale.map_or(f64::NAN, f64::from);
+        let mss = |direction: &Direction| direction.mss.map_or(f64::NAN, f64::from);
         let ms = |ns: Option<f64>| ns.map_or(f64::NAN, |ns| ns / 1e6);
         let whole = |ns: Option<u64>| ms(ns.map(|ns| ns as f64));
         let share = |part: u64, of: u64| {
@@ -79,13 +79,16 @@ impl Connection {
             mss_down: mss(down),
             scale_client: scale(up),
             scale_server: scale(down),
-            sack: u32::from(both(|half| half.offers_sack) || up.used_sack || down.used_sack),
-            timestamps: u32::from(
-                total(|half| half.near.count()) > 0 || both(|half| half.has_timestamps),
+            sack: u32::from(
+                both(|direction| direction.offers_sack) || up.used_sack || down.used_sack,
             ),
-            ecn: u32::from(both(|half| half.offers_ecn)),
-            marked_packets: total(|half| half.counts.marked),
-            congestion_echoes: total(|half| half.counts.congestion_echoes),
+            timestamps: u32::from(
+                total(|direction| direction.near.count()) > 0
+                    || both(|direction| direction.has_timestamps),
+            ),
+            ecn: u32::from(both(|direction| direction.offers_ecn)),
+            marked_packets: total(|direction| direction.counts.marked),
+            congestion_echoes: total(|direction| direction.counts.congestion_echoes),
             packets_up: up.counts.packets,
             packets_down: down.counts.packets,
             bytes_up: up.counts.bytes,
@@ -104,7 +107,7 @@ impl Connection {
             acks_down: down.counts.acks,
             zero_windows_up: up.counts.zero_windows,
             zero_windows_down: down.counts.zero_windows,
-            keep_alives: total(|half| half.counts.keep_alives),
+            keep_alives: total(|direction| direction.counts.keep_alives),
             resets_up: up.counts.resets,
             resets_down: down.counts.resets,
             ending: self.ending().to_owned(),
@@ -139,12 +142,12 @@ impl Connection {
             } else {
                 sender.flight_area / sender.busy_ns as f64
             },
-            window_min: receiver.window_least.map_or(f64::NAN, |least| least as f64),
+            window_min: receiver.window_min.map_or(f64::NAN, |least| least as f64),
             window_max: receiver
-                .window_least
-                .map_or(f64::NAN, |_| receiver.window_most as f64),
+                .window_min
+                .map_or(f64::NAN, |_| receiver.window_max as f64),
             window_limited: receiver
-                .window_least
+                .window_min
                 .map_or(f64::NAN, |_| share(sender.limited_ns, sender.busy_ns)),
             limit_idle: limit(|shares| shares.idle),
             limit_receive_window: limit(|shares| shares.receive_window),
@@ -192,7 +195,7 @@ impl Connection {
             losses_tail: kind(Kind::Tail),
             spurious: kind(Kind::Spurious),
             reordered: kind(Kind::Reordering),
-            timeouts: total(|half| half.counts.timeouts),
+            timeouts: total(|direction| direction.counts.timeouts),
             place: place.to_owned(),
             place_confidence,
             cca: cca.to_owned(),
@@ -204,7 +207,7 @@ impl Connection {
             missed_bytes: missed_bytes(up, down) + missed_bytes(down, up),
             wrong_lengths: self.wrong_lengths,
             captured_twice: self.captured_twice,
-            captured_late: total(|half| half.counts.captured_late),
+            captured_late: total(|direction| direction.counts.captured_late),
             is_reused: u32::from(self.is_reused),
         }
     }
@@ -217,12 +220,13 @@ impl Connection {
         passage: SegmentKind,
     ) -> SegmentRow {
         let segment = &packet.segment;
-        let relative = |half: &Direction, wire: u32| {
-            let number = sequence::near(half.flight.highest, wire);
-            half.base
+        let relative = |direction: &Direction, wire: u32| {
+            let number = sequence::near(direction.flight.highest, wire);
+            direction
+                .base
                 .map_or(f64::NAN, |base| number as f64 - base as f64)
         };
-        let (from, to) = (&self.halves[side], &self.halves[1 - side]);
+        let (from, to) = (&self.directions[side], &self.directions[1 - side]);
         let acks = segment.flags.contains(Flags::ACK);
         let syn = u32::from(segment.flags.contains(Flags::SYN));
         let blocks = segment.sack.as_slice();
@@ -257,7 +261,11 @@ impl Connection {
     }
 
     fn ending(&self) -> &'static str {
-        let fins = self.halves.iter().filter(|half| half.fin).count();
+        let fins = self
+            .directions
+            .iter()
+            .filter(|direction| direction.fin)
+            .count();
         match (self.reset_by, fins) {
             (_, 2) => "closed",
             (Some(0), _) => "reset by client",
@@ -268,10 +276,10 @@ impl Connection {
     }
 }
 
-/// Returns the payload of `half` that was acknowledged and not captured. The last number of both sides' end is a FIN.
-fn missed_bytes(half: &Direction, other: &Direction) -> u64 {
-    let is_fin = other.fin && !half.fin && half.last_missed == 1;
-    half.counts.missed - u64::from(is_fin).min(half.counts.missed)
+/// Returns the payload of `direction` that was acknowledged and not captured. The last number of both sides' end is a FIN.
+fn missed_bytes(direction: &Direction, other: &Direction) -> u64 {
+    let is_fin = other.fin && !direction.fin && direction.last_missed == 1;
+    direction.counts.missed - u64::from(is_fin).min(direction.counts.missed)
 }
 
 /// Returns the samples by ACKs, unless those by echoes are enough where ACKs are few.

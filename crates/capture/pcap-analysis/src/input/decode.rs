@@ -70,7 +70,7 @@ pub(crate) fn dissect(record: &Record<'_>) -> Result<Packet, Skipped> {
             continue;
         }
         let at = kept - rest.len() as u32;
-        let ip = ip::open(rest, end.map(|end| end.saturating_sub(at)))?;
+        let ip = ip::parse(rest, end.map(|end| end.saturating_sub(at)))?;
         fragments = fragments.or(ip.fragments);
         if ip.protocol == TCP {
             return segment(record, &ip, is_tunnelled, fragments);
@@ -146,7 +146,7 @@ mod tests {
 
     const PACKET: [u8; 2] = [0x45, 0];
 
-    fn behind(header: &[u8]) -> Vec<u8> {
+    fn next_header(header: &[u8]) -> Vec<u8> {
         [header, &PACKET].concat()
     }
 
@@ -162,22 +162,22 @@ mod tests {
     #[test]
     fn every_link_layer_leads_to_its_packet() {
         let macs = [0; 12];
-        let ethernet = |rest: &[u8]| behind(&[&macs[..], rest].concat());
+        let ethernet = |rest: &[u8]| next_header(&[&macs[..], rest].concat());
         let cases: [(i32, Vec<u8>); 11] = [
             (1, ethernet(&[0x08, 0])),
             (1, ethernet(&[0x81, 0, 0, 7, 0x08, 0])),
             (1, ethernet(&[0x88, 0xa8, 0, 7, 0x81, 0, 0, 9, 0x86, 0xdd])),
             (1, ethernet(&[0x88, 0x64, 0x11, 0, 0, 1, 0, 4, 0, 0x21])),
-            (113, behind(&[&[0; 14][..], &[0x08, 0]].concat())),
-            (276, behind(&[&[0x08, 0][..], &[0; 18]].concat())),
+            (113, next_header(&[&[0; 14][..], &[0x08, 0]].concat())),
+            (276, next_header(&[&[0x08, 0][..], &[0; 18]].concat())),
             (
                 113,
-                behind(&[&[0; 14][..], &[0x81, 0, 0, 7, 0x08, 0]].concat()),
+                next_header(&[&[0; 14][..], &[0x81, 0, 0, 7, 0x08, 0]].concat()),
             ),
-            (0, behind(&[2, 0, 0, 0])),
-            (108, behind(&[0, 0, 0, 2])),
-            (101, behind(&[])),
-            (9, behind(&[0xff, 3, 0, 0x21])),
+            (0, next_header(&[2, 0, 0, 0])),
+            (108, next_header(&[0, 0, 0, 2])),
+            (101, next_header(&[])),
+            (9, next_header(&[0xff, 3, 0, 0x21])),
         ];
         for (link_type, bytes) in cases {
             assert_eq!(network(link_type, &bytes), Ok(&PACKET[..]), "{link_type}");

@@ -2,7 +2,7 @@
 
 use etherparse::{EtherType, LaxMacsecSlice};
 
-use super::layer::{Layer, Step, behind, octet, word};
+use super::layer::{Layer, Step, next_header, octet, word};
 use super::skipped::Skipped;
 
 /// EtherTypes (IEEE 802 numbers of the IANA).
@@ -45,7 +45,7 @@ pub(super) fn frame(bytes: &[u8]) -> Step<'_> {
         0..=MAX_LENGTH => Layer::Llc,
         _ => Layer::EtherType(kind),
     };
-    behind(layer, bytes, ADDRESSES + 2)
+    next_header(layer, bytes, ADDRESSES + 2)
 }
 
 /// Returns whether the bytes look like an Ethernet frame with IP, tags or labels.
@@ -67,10 +67,10 @@ pub(super) fn announced(kind: u16, bytes: &[u8]) -> Step<'_> {
         ether_types::IPV4 | ether_types::IPV6 => Ok((Layer::Ip, bytes)),
         ether_types::BRIDGED => Ok((Layer::Ethernet, bytes)),
         ether_types::PPP => Ok((Layer::Ppp, bytes)),
-        ether_types::PPPOE_SESSION => behind(Layer::Ppp, bytes, 6),
+        ether_types::PPPOE_SESSION => next_header(Layer::Ppp, bytes, 6),
         ether_types::VN_TAG => typed(bytes, 4),
         ether_types::E_TAG => typed(bytes, 6),
-        ether_types::I_TAG => behind(Layer::Ethernet, bytes, 4),
+        ether_types::I_TAG => next_header(Layer::Ethernet, bytes, 4),
         ether_types::MACSEC => macsec(bytes),
         ether_types::NSH => service_header(bytes),
         // The tag itself stands between its type and the next one.
@@ -82,7 +82,7 @@ pub(super) fn announced(kind: u16, bytes: &[u8]) -> Step<'_> {
 
 /// Returns the layer behind the EtherType at `at`.
 fn typed(bytes: &[u8], at: usize) -> Step<'_> {
-    behind(Layer::EtherType(word(bytes, at)?), bytes, at + 2)
+    next_header(Layer::EtherType(word(bytes, at)?), bytes, at + 2)
 }
 
 /// Returns the layer behind a stack of labels. They do not say what it is (RFC 3032 §2.2).
@@ -94,12 +94,12 @@ pub(super) fn mpls(bytes: &[u8]) -> Step<'_> {
     }
     at += 4;
     match octet(bytes, at)? >> 4 {
-        4 | 6 if !is_frame(&bytes[at..]) => behind(Layer::Ip, bytes, at),
+        4 | 6 if !is_frame(&bytes[at..]) => next_header(Layer::Ip, bytes, at),
         // A pseudowire with a control word (RFC 4448 §4.6), or without.
         0 if is_frame(bytes.get(at + 4..).unwrap_or_default()) => {
-            behind(Layer::Ethernet, bytes, at + 4)
+            next_header(Layer::Ethernet, bytes, at + 4)
         }
-        _ => behind(Layer::Ethernet, bytes, at),
+        _ => next_header(Layer::Ethernet, bytes, at),
     }
 }
 
@@ -127,7 +127,7 @@ pub(super) fn next_protocol(protocol: u8, bytes: &[u8], at: usize) -> Step<'_> {
         5 => ether_types::MPLS[0],
         _ => return Err(Skipped::Other("NSH or VXLAN-GPE without a packet")),
     };
-    behind(Layer::EtherType(kind), bytes, at)
+    next_header(Layer::EtherType(kind), bytes, at)
 }
 
 /// Returns the layer behind the header of IEEE 802.2.
@@ -141,7 +141,7 @@ pub(super) fn llc(bytes: &[u8]) -> Step<'_> {
     let header: &[u8; 3] = bytes.first_chunk().ok_or(Skipped::Cut)?;
     if *header != SNAP {
         return if header[..2] == [IP, IP] {
-            behind(Layer::Ip, bytes, 3)
+            next_header(Layer::Ip, bytes, 3)
         } else {
             Err(Skipped::Llc)
         };
@@ -149,9 +149,9 @@ pub(super) fn llc(bytes: &[u8]) -> Step<'_> {
     let organization: &[u8] = bytes.get(3..6).ok_or(Skipped::Cut)?;
     let kind = word(bytes, 6)?;
     if ETHERNET.iter().any(|known| known == organization) {
-        behind(Layer::EtherType(kind), bytes, 8)
+        next_header(Layer::EtherType(kind), bytes, 8)
     } else if organization == BRIDGE && matches!(kind, 1 | 7) {
-        behind(Layer::Ethernet, bytes, 10)
+        next_header(Layer::Ethernet, bytes, 10)
     } else {
         Err(Skipped::Llc)
     }

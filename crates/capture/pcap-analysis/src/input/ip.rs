@@ -22,21 +22,21 @@ pub(super) struct Ip<'a> {
     pub(super) protocol: u8,
     /// TTL of IPv4, hop limit of IPv6.
     pub(super) ttl: u8,
-    /// Bytes behind the IP headers that were kept.
+    /// Captured bytes after the IP headers.
     pub(super) payload: &'a [u8],
-    /// Bytes behind the IP headers on the wire.
+    /// Number of bytes after the IP headers on the wire.
     pub(super) payload_len: u32,
     /// Bytes of the IP packet on the wire.
     pub(super) len: u32,
-    /// The length in the IP header is zero, as when a network card cuts the segment, or more than the frame has.
+    /// The length in the IP header is zero, as before segmentation by a network card, or more than the frame has.
     pub(super) wrong_length: bool,
-    /// The first of several fragments, which have this key.
+    /// Key of the packet's fragments if this is the first one.
     pub(super) fragments: Option<NonZeroU32>,
 }
 
-/// Takes a packet apart of which the wire had `wire_len` bytes; `None` if it began with a fragment.
+/// Parses an IP packet that had `wire_len` bytes on the wire.
 #[inline]
-pub(super) fn open(packet: &[u8], wire_len: Option<u32>) -> Result<Ip<'_>, Skipped> {
+pub(super) fn parse(packet: &[u8], wire_len: Option<u32>) -> Result<Ip<'_>, Skipped> {
     let (ip, _) = LaxIpSlice::from_slice(packet).map_err(|error| match error {
         LaxHeaderSliceError::Len(_) => Skipped::Cut,
         LaxHeaderSliceError::Content(_) => Skipped::NotIp,
@@ -44,7 +44,7 @@ pub(super) fn open(packet: &[u8], wire_len: Option<u32>) -> Result<Ip<'_>, Skipp
     let payload = ip.payload().payload;
     // The payload is a part of the packet, which may have padding behind it.
     let headers = (payload.as_ptr().addr() - packet.as_ptr().addr()) as u32;
-    let (said, identification, ecn, ttl) = match &ip {
+    let (header_len, identification, ecn, ttl) = match &ip {
         LaxIpSlice::Ipv4(v4) => {
             let header = v4.header();
             let len = u32::from(header.total_len());
@@ -60,13 +60,16 @@ pub(super) fn open(packet: &[u8], wire_len: Option<u32>) -> Result<Ip<'_>, Skipp
             (len, 0, header.slice()[1] >> 4 & 0b11, header.hop_limit())
         }
     };
-    let (len, wrong_length) = if said < headers {
+    let (len, wrong_length) = if header_len < headers {
         let len = wire_len.unwrap_or(packet.len() as u32);
         (len.max(headers), true)
     } else {
-        (said, wire_len.is_some_and(|wire_len| said > wire_len))
+        (
+            header_len,
+            wire_len.is_some_and(|wire_len| header_len > wire_len),
+        )
     };
-    let fragments = ip.is_fragmenting_payload().then(|| position(&ip));
+    let fragments = ip.is_fragmenting_payload().then(|| fragment_key(&ip));
     if let Some((key, false)) = fragments {
         let len = len - headers;
         return Err(Skipped::Fragment(Fragment { key, len }));
@@ -87,7 +90,7 @@ pub(super) fn open(packet: &[u8], wire_len: Option<u32>) -> Result<Ip<'_>, Skipp
 }
 
 /// Returns the key of a fragment, and whether it is the first.
-fn position(ip: &LaxIpSlice<'_>) -> (NonZeroU32, bool) {
+fn fragment_key(ip: &LaxIpSlice<'_>) -> (NonZeroU32, bool) {
     let (identification, offset) = match ip {
         LaxIpSlice::Ipv4(v4) => {
             let header = v4.header();
@@ -108,7 +111,7 @@ fn position(ip: &LaxIpSlice<'_>) -> (NonZeroU32, bool) {
     let mut hasher = FxHasher::default();
     (ip.source_addr(), ip.destination_addr()).hash(&mut hasher);
     (identification, ip.payload_ip_number().0).hash(&mut hasher);
-    // The highest bits of such a hash are the best.
+    // The upper bits of FxHash are mixed best.
     let key = NonZeroU32::MIN | (hasher.finish() >> 32) as u32;
     (key, offset == 0)
 }

@@ -1,4 +1,4 @@
-//! Layer: protocol of the bytes that are looked at next, on the way from a record to TCP.
+//! Layer: protocol of the next header, between a record and TCP.
 
 use super::skipped::Skipped;
 
@@ -6,7 +6,7 @@ use super::skipped::Skipped;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Layer {
     Ethernet,
-    /// What an EtherType announces.
+    /// Payload with this EtherType.
     EtherType(u16),
     Ip,
     /// IEEE 802.2.
@@ -25,7 +25,7 @@ pub(super) type Step<'a> = Result<(Layer, &'a [u8]), Skipped>;
 
 /// Returns the bytes from `at` on as the next header.
 #[inline]
-pub(super) fn behind(layer: Layer, bytes: &[u8], at: usize) -> Step<'_> {
+pub(super) fn next_header(layer: Layer, bytes: &[u8], at: usize) -> Step<'_> {
     let rest = bytes.get(at..).ok_or(Skipped::Cut)?;
     Ok((layer, rest))
 }

@@ -1,7 +1,7 @@
 //! Link layers: from the bytes of a record to the first layer in it.
 
 use super::ether;
-use super::layer::{Layer, Step, behind, octet, word};
+use super::layer::{Layer, Step, next_header, octet, word};
 use super::skipped::Skipped;
 
 /// Link types of the registry of tcpdump.org that can carry IP.
@@ -53,17 +53,17 @@ fn plain(link_type: i32, bytes: &[u8]) -> Step<'_> {
         types::ETHERNET => Ok((Layer::Ethernet, bytes)),
         types::LINUX_COOKED => cooked(bytes, 14, 16),
         types::LINUX_COOKED_2 => cooked(bytes, 0, 20),
-        types::NULL | types::LOOP => behind(Layer::Ip, bytes, 4),
+        types::NULL | types::LOOP => next_header(Layer::Ip, bytes, 4),
         types::RAW | types::IPV4 | types::IPV6 => Ok((Layer::Ip, bytes)),
         types::PPP | types::PPP_HDLC => Ok((Layer::Ppp, bytes)),
-        types::PPPOE => behind(Layer::Ppp, bytes, 6),
-        types::PPP_WITH_DIRECTION => behind(Layer::Ppp, bytes, 1),
-        types::CISCO_HDLC => behind(Layer::EtherType(word(bytes, 2)?), bytes, 4),
+        types::PPPOE => next_header(Layer::Ppp, bytes, 6),
+        types::PPP_WITH_DIRECTION => next_header(Layer::Ppp, bytes, 1),
+        types::CISCO_HDLC => next_header(Layer::EtherType(word(bytes, 2)?), bytes, 4),
         types::MPLS => ether::mpls(bytes),
         types::WIFI => Ok((Layer::Wifi, bytes)),
         types::RADIOTAP => Ok((Layer::Wifi, short_len(bytes)?)),
-        types::ENC => behind(Layer::Ip, bytes, 12),
-        types::PFLOG => behind(
+        types::ENC => next_header(Layer::Ip, bytes, 12),
+        types::PFLOG => next_header(
             Layer::Ip,
             bytes,
             usize::from(octet(bytes, 0)?).next_multiple_of(4),
@@ -97,7 +97,7 @@ fn cooked(bytes: &[u8], at: usize, len: usize) -> Step<'_> {
         ETHERNET => Layer::Ethernet,
         kind => Layer::EtherType(kind),
     };
-    behind(layer, bytes, len)
+    next_header(layer, bytes, len)
 }
 
 /// Extensible record format of Endace's cards.
@@ -114,8 +114,8 @@ fn endace(bytes: &[u8]) -> Step<'_> {
         at += 8;
     }
     match kind & !MORE {
-        ETHERNET => behind(Layer::Ethernet, bytes, at + 2),
-        IPV4 | IPV6 => behind(Layer::Ip, bytes, at),
+        ETHERNET => next_header(Layer::Ethernet, bytes, at + 2),
+        IPV4 | IPV6 => next_header(Layer::Ip, bytes, at),
         _ => Err(Skipped::Other("ERF of other types")),
     }
 }
@@ -127,7 +127,7 @@ fn netfilter(bytes: &[u8]) -> Step<'_> {
     loop {
         let len = usize::from(word(bytes, at)?.swap_bytes());
         if word(bytes, at + 2)?.swap_bytes() == PAYLOAD {
-            return behind(Layer::Ip, bytes, at + 4);
+            return next_header(Layer::Ip, bytes, at + 4);
         }
         at += len.max(4).next_multiple_of(4);
     }

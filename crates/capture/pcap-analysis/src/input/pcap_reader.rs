@@ -12,13 +12,13 @@ use pcap_parser::{PcapBlockOwned, PcapError, PcapHeader, create_reader};
 
 use super::decompress::Bytes;
 
-/// Room for records at the start.
-const ROOM: usize = 1 << 20;
+/// Initial size of the buffer for records.
+const INITIAL_BUFFER: usize = 1 << 20;
 /// Longest record that is read. Wireshark writes no packet longer than 256 KiB; blocks of secrets can be longer.
 const MAX_RECORD: usize = 1 << 24;
 const NANOS_PER_SECOND: u128 = 1_000_000_000;
 /// Latest time of a record, the last second that a pcap file can hold, ns since 1970. Sums of a few such times fit.
-pub(crate) const LATEST_NS: u64 = (u32::MAX as u64 + 1) * NANOS_PER_SECOND as u64 - 1;
+pub(crate) const MAX_TIME_NS: u64 = (u32::MAX as u64 + 1) * NANOS_PER_SECOND as u64 - 1;
 
 /// One record of a capture.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -29,7 +29,7 @@ pub struct Record<'a> {
     pub link_type: i32,
     /// Length of the packet on the wire as the record says it.
     pub wire_len: u32,
-    /// Bytes of the packet that were kept.
+    /// Captured bytes of the packet.
     pub bytes: &'a [u8],
 }
 
@@ -84,7 +84,7 @@ impl Interface {
         let offset = i128::from(self.offset_s) * NANOS_PER_SECOND as i128;
         u64::try_from(ns as i128 + offset)
             .ok()
-            .filter(|ns| *ns <= LATEST_NS)
+            .filter(|ns| *ns <= MAX_TIME_NS)
             .ok_or("the time of a record is not between 1970 and 2106")
     }
 }
@@ -101,7 +101,7 @@ pub struct Records {
     reader: Box<dyn PcapReaderIterator + Send>,
     interfaces: Vec<Option<Interface>>,
     failure: Failure,
-    room: usize,
+    buffer_size: usize,
 }
 
 /// Message of the source when it failed.
@@ -141,24 +141,25 @@ impl Records {
     /// If it begins neither as pcap nor as pcapng.
     pub fn new(input: Bytes) -> Result<Self, CaptureError> {
         let failure = Failure::default();
-        let filling = FullReader {
+        let reader_of_input = FullReader {
             input,
             failure: Arc::clone(&failure),
         };
-        let reader = create_reader(ROOM, filling).map_err(|error| CaptureError {
-            offset: 0,
-            reason: match error {
-                PcapError::Eof => "it is empty".to_owned(),
-                PcapError::ReadError => error_text(&failure),
-                PcapError::Incomplete(_) => "it ends within its header".to_owned(),
-                _ => "it begins neither as pcap nor as pcapng".to_owned(),
-            },
-        })?;
+        let reader =
+            create_reader(INITIAL_BUFFER, reader_of_input).map_err(|error| CaptureError {
+                offset: 0,
+                reason: match error {
+                    PcapError::Eof => "it is empty".to_owned(),
+                    PcapError::ReadError => error_text(&failure),
+                    PcapError::Incomplete(_) => "it ends within its header".to_owned(),
+                    _ => "it begins neither as pcap nor as pcapng".to_owned(),
+                },
+            })?;
         Ok(Self {
             reader,
             interfaces: Vec::new(),
             failure,
-            room: ROOM,
+            buffer_size: INITIAL_BUFFER,
         })
     }
 
@@ -167,11 +168,11 @@ impl Records {
         self.reader.consumed() as u64
     }
 
-    /// Hands the next record to `take`; returns whether there was one.
+    /// Calls `on_record` with the next record; returns false at the end.
     ///
     /// # Errors
     /// If the capture is broken here. Nothing can be read behind that place.
-    pub fn next(&mut self, mut take: impl FnMut(Record<'_>)) -> Result<bool, CaptureError> {
+    pub fn next(&mut self, mut on_record: impl FnMut(Record<'_>)) -> Result<bool, CaptureError> {
         loop {
             let offset = self.reader.consumed() as u64;
             let broken = |reason: &str| CaptureError {
@@ -184,7 +185,7 @@ impl Records {
                     let result = result.map_err(|reason| broken(&reason))?;
                     let is_packet = result.is_some();
                     if let Some(record) = result {
-                        take(record);
+                        on_record(record);
                     }
                     self.reader.consume_noshift(len);
                     if is_packet {
@@ -207,11 +208,11 @@ impl Records {
                 too_small = self.reader.data().len() == before && !self.reader.reader_exhausted();
             }
             if too_small {
-                if self.room >= MAX_RECORD {
+                if self.buffer_size >= MAX_RECORD {
                     return Err(broken("a record says that it is longer than 16 MiB"));
                 }
-                self.room *= 2;
-                self.reader.grow(self.room);
+                self.buffer_size *= 2;
+                self.reader.grow(self.buffer_size);
                 if self.reader.refill().is_err() {
                     return Err(broken(&error_text(&self.failure)));
                 }
@@ -268,13 +269,13 @@ fn packet<'a>(
                 .copied()
                 .flatten()
                 .ok_or_else(|| format!("no usable interface {} is described", block.if_id))?;
-            let kept = (block.caplen as usize).min(block.data.len());
+            let captured = (block.caplen as usize).min(block.data.len());
             Ok(Some(Record {
                 at_ns: interface
                     .time_ns(u64::from(block.ts_high) << 32 | u64::from(block.ts_low))?,
                 link_type: interface.link_type,
                 wire_len: block.origlen,
-                bytes: &block.data[..kept],
+                bytes: &block.data[..captured],
             }))
         }
         PcapBlockOwned::NG(Block::SimplePacket(block)) => {
@@ -284,13 +285,13 @@ fn packet<'a>(
                 0 => usize::MAX,
                 limit => limit as usize,
             };
-            let kept = block.data.len().min(block.origlen as usize).min(snaplen);
+            let captured = block.data.len().min(block.origlen as usize).min(snaplen);
             Ok(Some(Record {
                 // Such packets have no time.
                 at_ns: 0,
                 link_type: interface.link_type,
                 wire_len: block.origlen,
-                bytes: &block.data[..kept],
+                bytes: &block.data[..captured],
             }))
         }
         PcapBlockOwned::NG(_) => Ok(None),

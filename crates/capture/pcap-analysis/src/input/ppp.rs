@@ -1,7 +1,7 @@
 //! PPP: from a frame to the packet in it (RFC 1661 §2).
 
 use super::ether;
-use super::layer::{Layer, Step, behind, octet, word};
+use super::layer::{Layer, Step, next_header, octet, word};
 use super::skipped::Skipped;
 
 /// Returns the layer in a frame, with or without address and control fields, its protocol in one octet or in two.
@@ -24,9 +24,9 @@ pub(super) fn frame(bytes: &[u8]) -> Step<'_> {
         (word(bytes, at)?, at + 2)
     };
     match protocol {
-        IPV4 | IPV6 => behind(Layer::Ip, bytes, at),
+        IPV4 | IPV6 => next_header(Layer::Ip, bytes, at),
         // Flags and the kind of the medium (RFC 3518 §4.2).
-        BRIDGED => behind(Layer::Ethernet, bytes, at + 2),
+        BRIDGED => next_header(Layer::Ethernet, bytes, at + 2),
         MPLS => ether::mpls(bytes.get(at..).ok_or(Skipped::Cut)?),
         other => Err(Skipped::Ppp(other)),
     }

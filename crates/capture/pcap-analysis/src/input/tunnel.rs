@@ -2,7 +2,7 @@
 
 use super::ether::{self, ether_types};
 use super::gtp;
-use super::layer::{Layer, Step, behind, octet, word};
+use super::layer::{Layer, Step, next_header, octet, word};
 use super::skipped::Skipped;
 use super::wifi;
 
@@ -39,7 +39,7 @@ pub(super) fn in_ip(protocol: u8, bytes: &[u8]) -> Step<'_> {
     match protocol {
         protocols::IPV4 | protocols::IPV6 => Ok((Layer::Ip, bytes)),
         protocols::GRE => gre(bytes),
-        protocols::ETHER_IP => behind(Layer::Ethernet, bytes, 2),
+        protocols::ETHER_IP => next_header(Layer::Ethernet, bytes, 2),
         protocols::L2TP => l2tp_session(bytes),
         protocols::MPLS => ether::mpls(bytes),
         protocols::ESP => Err(Skipped::Encrypted("ESP")),
@@ -62,7 +62,7 @@ pub(super) fn in_udp(datagram: &[u8]) -> Step<'_> {
             ports::L2TP => l2tp(payload),
             ports::CAPWAP_DATA => capwap(payload),
             ports::MPLS => ether::mpls(payload),
-            ports::LISP => behind(Layer::Ip, payload, 8),
+            ports::LISP => next_header(Layer::Ip, payload, 8),
             ports::GUE => gue(payload),
             ports::TEREDO => teredo(payload),
             ports::TZSP => tzsp(payload),
@@ -91,13 +91,13 @@ fn gre(bytes: &[u8]) -> Step<'_> {
     let at = 4 + 4 * fields.into_iter().filter(|field| *field).count();
     match kind {
         // Type I has no header of its own, and no sequence number.
-        ether_types::ERSPAN if flags & SEQUENCE == 0 => behind(Layer::Ethernet, bytes, at),
-        ether_types::ERSPAN => behind(Layer::Ethernet, bytes, at + 8),
+        ether_types::ERSPAN if flags & SEQUENCE == 0 => next_header(Layer::Ethernet, bytes, at),
+        ether_types::ERSPAN => next_header(Layer::Ethernet, bytes, at + 8),
         ether_types::ERSPAN_3 => erspan_3(bytes.get(at..).ok_or(Skipped::Cut)?),
         // Some headers of redirected packets precede the packet.
-        ether_types::WCCP if octet(bytes, at)? >> 4 != 4 => behind(Layer::Ip, bytes, at + 4),
-        ether_types::WCCP => behind(Layer::Ip, bytes, at),
-        kind => behind(Layer::EtherType(kind), bytes, at),
+        ether_types::WCCP if octet(bytes, at)? >> 4 != 4 => next_header(Layer::Ip, bytes, at + 4),
+        ether_types::WCCP => next_header(Layer::Ip, bytes, at),
+        kind => next_header(Layer::EtherType(kind), bytes, at),
     }
 }
 
@@ -107,7 +107,7 @@ fn erspan_3(bytes: &[u8]) -> Step<'_> {
     let flags = octet(bytes, 11)?;
     let at = if flags & 1 == 0 { 12 } else { 20 };
     let frame_type = octet(bytes, 10)? >> 2 & 0x1f;
-    behind(
+    next_header(
         if frame_type == IP {
             Layer::Ip
         } else {
@@ -124,13 +124,13 @@ fn vxlan(bytes: &[u8]) -> Step<'_> {
     if octet(bytes, 0)? & HAS_NUMBER == 0 {
         return Err(Skipped::Ip(17));
     }
-    behind(Layer::Ethernet, bytes, 8)
+    next_header(Layer::Ethernet, bytes, 8)
 }
 
 /// Geneve (RFC 8926 §3.4).
 fn geneve(bytes: &[u8]) -> Step<'_> {
     let options = usize::from(octet(bytes, 0)? & 0x3f) * 4;
-    behind(Layer::EtherType(word(bytes, 2)?), bytes, 8 + options)
+    next_header(Layer::EtherType(word(bytes, 2)?), bytes, 8 + options)
 }
 
 /// L2TP in UDP: version 2 (RFC 2661 §3.1) carries PPP, version 3 (RFC 3931 §4.1.2) what was agreed.
@@ -155,7 +155,7 @@ fn l2tp(bytes: &[u8]) -> Step<'_> {
     if flags & OFFSET != 0 {
         at += 2 + usize::from(word(bytes, at)?);
     }
-    behind(Layer::Ppp, bytes, at)
+    next_header(Layer::Ppp, bytes, at)
 }
 
 /// Session of L2TPv3 (RFC 3931 §4.1). Cookie and sublayer are agreed before, and so is what it carries: here what
@@ -199,7 +199,7 @@ fn capwap(bytes: &[u8]) -> Step<'_> {
     }
     let at = usize::from(octet(bytes, 1)? >> 3) * 4;
     if octet(bytes, 2)? & NATIVE == 0 {
-        return behind(Layer::Ethernet, bytes, at);
+        return next_header(Layer::Ethernet, bytes, at);
     }
     wifi::frame_of_controller(bytes.get(at..).ok_or(Skipped::Cut)?)
 }
@@ -211,7 +211,7 @@ fn gue(bytes: &[u8]) -> Step<'_> {
     match first >> 6 {
         0 if first & CONTROL == 0 => {
             let at = 4 + usize::from(first & 0x1f) * 4;
-            behind(Layer::IpProtocol(octet(bytes, 1)?), bytes, at)
+            next_header(Layer::IpProtocol(octet(bytes, 1)?), bytes, at)
         }
         1 => Ok((Layer::Ip, bytes)),
         _ => Err(Skipped::Other("GUE without a packet")),
@@ -228,7 +228,7 @@ fn teredo(bytes: &[u8]) -> Step<'_> {
     if word(bytes, at)? == 0 {
         at += 8;
     }
-    behind(Layer::Ip, bytes, at)
+    next_header(Layer::Ip, bytes, at)
 }
 
 /// TZSP, by which access points hand on what they capture: tagged fields, then a frame.
@@ -245,7 +245,7 @@ fn tzsp(bytes: &[u8]) -> Step<'_> {
     let mut at = 4;
     loop {
         match octet(bytes, at)? {
-            END => return behind(layer, bytes, at + 1),
+            END => return next_header(layer, bytes, at + 1),
             PADDING => at += 1,
             _ => at += 2 + usize::from(octet(bytes, at + 1)?),
         }

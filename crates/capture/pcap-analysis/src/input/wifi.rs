@@ -1,6 +1,6 @@
 //! IEEE 802.11: from a data frame to its payload.
 
-use super::layer::{Layer, Step, behind, octet};
+use super::layer::{Layer, Step, next_header, octet};
 use super::skipped::Skipped;
 
 /// Name in the counts of what was left out.
@@ -24,7 +24,7 @@ pub(super) fn frame(bytes: &[u8]) -> Step<'_> {
     }
     let mut at = if flags & BOTH_DS == BOTH_DS { 30 } else { 24 };
     if kind & QOS == 0 {
-        return behind(Layer::Llc, bytes, at);
+        return next_header(Layer::Llc, bytes, at);
     }
     let is_aggregate = octet(bytes, at)? & AGGREGATE != 0;
     at += 2;
@@ -32,7 +32,7 @@ pub(super) fn frame(bytes: &[u8]) -> Step<'_> {
         at += 4;
     }
     // Of an aggregate, the first frame is read: addresses, length, and what they frame.
-    behind(Layer::Llc, bytes, if is_aggregate { at + 14 } else { at })
+    next_header(Layer::Llc, bytes, if is_aggregate { at + 14 } else { at })
 }
 
 /// Returns the layer in a frame of CAPWAP, in which some controllers swap the octets of the frame control.
@@ -48,5 +48,5 @@ pub(super) fn frame_of_controller(bytes: &[u8]) -> Step<'_> {
         swapped.swap(0, 1);
     }
     let (layer, rest) = frame(&swapped[..len])?;
-    behind(layer, bytes, len - rest.len())
+    next_header(layer, bytes, len - rest.len())
 }

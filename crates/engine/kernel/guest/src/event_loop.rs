@@ -217,7 +217,7 @@ impl<'a> EventLoop<'a> {
         let pacing_caps = self
             .connections
             .iter()
-            .filter_map(|connection| connection.hold.as_ref());
+            .filter_map(|connection| connection.cap.as_ref());
         pacing_caps
             .map(PacingCap::next)
             .min()
@@ -511,8 +511,8 @@ fn kernel_time() -> io::Result<Duration> {
     ))
 }
 
-/// Returns whether an error of a socket means that the connection has timed out at this end or, if a user timeout or
-/// keepalive is set, at the other end, which then sends a RST.
+/// Returns whether a socket error means that the connection has timed out. With a user timeout or keepalive that may have
+/// been at the peer, which then sends a RST.
 fn has_timed_out(settings: &KernelSettings, error: &io::Error) -> bool {
     let has_timeout = settings.user_timeout_ms.is_some() || settings.keepalive.is_some();
     match error.kind() {

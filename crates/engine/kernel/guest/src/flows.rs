@@ -44,7 +44,7 @@ pub(crate) fn switches(job: &GuestJob) -> io::Result<Switches<CcaChoice>> {
                 at: at(switch.at_ns),
                 flow: number,
                 to: read(&switch.to)?,
-                mode: switch.how,
+                mode: switch.mode,
             });
         }
     }

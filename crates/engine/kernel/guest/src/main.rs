@@ -1,5 +1,5 @@
-//! Init, the only program of the guest: sets up the hosts, plays the workloads of its job on real sockets, reports the
-//! states of senders to the path, and switches the machine off.
+//! Init, the only program of the guest. It sets up the hosts, runs the workloads of its job on real sockets, reports the
+//! states of senders to the path, and powers the machine off.
 
 mod connection;
 mod device;

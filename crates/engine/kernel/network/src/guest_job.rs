@@ -10,10 +10,10 @@ use units::Duration;
 
 use crate::settings;
 
-/// Interval that stands for a sample per ACK, which cannot be had from sockets.
+/// Interval of samples in place of one per ACK, which sockets do not offer.
 const DENSE_INTERVAL: Duration = Duration::from_millis(1);
 
-/// Returns the job of a scenario; an error names the setting that the kernel does not take.
+/// Returns the job of a scenario; an error names the setting that the kernel does not support.
 pub(crate) fn guest_job(scenario: &Scenario, plan: &Plan, job: &Job) -> io::Result<GuestJob> {
     let mut files = scenario.selection.clone();
     for name in scenario
@@ -46,7 +46,7 @@ fn guest_flow(flow: &Flow, start_jitter: Duration, nodelay: Option<bool>) -> io:
     let switches = flow.switch.iter().map(|switch| GuestSwitch {
         at_ns: switch.at.as_nanos(),
         to: switch.to.to_string(),
-        how: switch.mode,
+        mode: switch.mode,
     });
     Ok(GuestFlow {
         name: flow.name.clone(),
@@ -70,11 +70,11 @@ mod tests {
     use super::*;
 
     /// Returns whether the guest is to set `TCP_NODELAY` for a workload, with fields of the flow.
-    fn nodelay(workload: &str, more: &str, all: Option<bool>) -> bool {
-        let kind = format!("{{ {more} workload = {{ {workload} }} }}");
+    fn nodelay(workload: &str, flow_fields: &str, tcp_nodelay: Option<bool>) -> bool {
+        let kind = format!("{{ {flow_fields} workload = {{ {workload} }} }}");
         let text = format!("path.down.rate = '10Mbit/s'\nflows = [{kind}]");
         let scenario = Scenario::from_toml(&text, "one", &[]).unwrap();
-        guest_flow(&scenario.flows[0], Duration::ZERO, all)
+        guest_flow(&scenario.flows[0], Duration::ZERO, tcp_nodelay)
             .unwrap()
             .nodelay
     }

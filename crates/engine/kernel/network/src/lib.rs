@@ -1,5 +1,5 @@
 //! The path of the kernel engine: a shared object that a user-mode Linux kernel loads, and whose functions its network
-//! devices call in virtual time (`kernel/driver/path.h` has the border).
+//! devices call in virtual time (`kernel/driver/path.h` declares them).
 //!
 //! The path, its queues, draws and observers are those of every engine; only the packets are the kernel's. Their bytes
 //! stay in the kernel's memory. The path reads the headers, and copies packets where there are middleboxes.

@@ -294,11 +294,11 @@ impl Session {
             Message::Switched {
                 connection,
                 to,
-                how,
+                mode,
                 cwnd,
             } => {
                 if let Some(recorder) = self.recorder() {
-                    recorder.switched(time, connection, &to, how, cwnd);
+                    recorder.switched(time, connection, &to, mode, cwnd);
                 }
             }
             Message::Decision(row) => {

@@ -9,16 +9,16 @@ use units::{Bytes, Duration};
 
 use crate::linux_queue;
 
-/// Returns the settings for a scenario on a kernel with `memory` bytes; the error names the one that the kernel does
-/// not take.
+/// Returns the settings for a scenario on a kernel with `memory` bytes; the error names a setting that the kernel does
+/// not have.
 pub(crate) fn of(scenario: &Scenario, memory: u64) -> Result<KernelSettings, String> {
-    let (tcp, usual) = (&scenario.tcp, Tcp::default());
+    let (tcp, default) = (&scenario.tcp, Tcp::default());
     if let Some(timeout) = tcp.delayed_ack_timeout {
         return Err(format!(
             "tcp.delayed_ack_timeout: {timeout} cannot be set on the kernel engine, whose Linux has 40ms; allowed: unset"
         ));
     }
-    let rto = (tcp.min_rto != usual.min_rto).then(|| tcp.min_rto.as_millis() as u32);
+    let rto = (tcp.min_rto != default.min_rto).then(|| tcp.min_rto.as_millis() as u32);
     let cap = |bytes: Option<Bytes>| bytes.map(|bytes| bytes.get() as u32);
     Ok(KernelSettings {
         sysctls: sysctls(scenario, Some(memory))?,
@@ -43,8 +43,8 @@ pub(crate) fn of(scenario: &Scenario, memory: u64) -> Result<KernelSettings, Str
 
 /// Returns idle time, interval and probes of keep-alive, which Linux has in whole seconds.
 fn keepalive(tcp: &Tcp) -> Result<Option<KeepAlive>, String> {
-    let seconds = |field: &str, time: Option<Duration>, usual: u32| match time {
-        None => Ok(usual),
+    let seconds = |field: &str, time: Option<Duration>, default: u32| match time {
+        None => Ok(default),
         Some(time) if time.as_nanos() % 1_000_000_000 == 0 => Ok(time.as_secs_f64() as u32),
         Some(time) => Err(format!(
             "tcp.{field}: {time} is not whole; allowed on the kernel engine: whole seconds"
@@ -67,7 +67,7 @@ fn modules(scenario: &Scenario) -> Result<BTreeMap<String, String>, String> {
         let later = flow.switch.iter().map(|switch| &switch.to);
         core::iter::once(&flow.cca).chain(later)
     });
-    // A selected congestion control has its usual parameters.
+    // A selected congestion control has its default parameters.
     for choice in of_flows.filter(|choice| choice.fixed().is_some()) {
         for (name, value) in choice.settings() {
             let (parameter, text) = module_parameter(choice, name, value)?;

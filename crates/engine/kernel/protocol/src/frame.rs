@@ -89,7 +89,7 @@ mod tests {
                 .map(|connection| Message::Switched {
                     connection,
                     to: "bbr".repeat(connection as usize),
-                    how: SwitchMode::Context,
+                    mode: SwitchMode::Context,
                     cwnd: connection,
                 })
                 .collect();

@@ -53,8 +53,8 @@ pub enum Message {
         connection: u32,
         /// The congestion control that took over.
         to: String,
-        /// Kind of takeover.
-        how: SwitchMode,
+        /// Mode of the switch.
+        mode: SwitchMode,
         /// The window that it starts from, segments.
         cwnd: u32,
     },

@@ -98,7 +98,7 @@ pub struct GuestFlow {
     pub start_ns: u64,
     /// Number of sessions that do the same in parallel.
     pub count: u32,
-    /// The workload as JSON: alternatives with fields of their own describe themselves, which postcard cannot read.
+    /// The workload as JSON: postcard cannot deserialize its internally tagged enum.
     pub workload: String,
     /// Whether sockets send short segments at once.
     pub nodelay: bool,
@@ -117,6 +117,6 @@ pub struct GuestSwitch {
     pub at_ns: u64,
     /// The congestion control that takes over.
     pub to: String,
-    /// Kind of takeover.
-    pub how: SwitchMode,
+    /// Mode of the switch.
+    pub mode: SwitchMode,
 }

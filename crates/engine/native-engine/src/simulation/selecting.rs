@@ -1,4 +1,4 @@
-//! Changes of the congestion control in flight: scheduled switches, and takeovers that selectors decide.
+//! Switches of the congestion control in flight: scheduled ones, and those that selectors decide.
 
 use core::convert::Infallible;
 
@@ -30,14 +30,14 @@ impl Endpoint for Simulation {
         Ok(())
     }
 
-    fn take_over(
+    fn switch_cca(
         &mut self,
         _: Instant,
         connection: u32,
         cca: &'static str,
-        how: SwitchMode,
+        mode: SwitchMode,
     ) -> Result<(), Infallible> {
-        self.switch(connection, &CcaChoice::plain(cca), how);
+        self.switch(connection, &CcaChoice::plain(cca), mode);
         Ok(())
     }
 }
@@ -51,7 +51,10 @@ impl Simulation {
     /// Returns the CCA in use and the present estimates of a connection that has a selector and is open.
     pub fn selection(&self, connection: u32) -> Option<(&'static str, Features)> {
         let selector = self.selectors.selector(connection)?;
-        Some((selector.present(), Features::of(selector.watch().view())))
+        Some((
+            selector.present(),
+            Features::of(selector.estimators().view()),
+        ))
     }
 
     /// Returns the slots so far of a connection from number `first` on; none before it is requested.
@@ -79,15 +82,15 @@ impl Simulation {
         }
     }
 
-    fn switch(&mut self, connection: u32, to: &CcaChoice, how: SwitchMode) {
+    fn switch(&mut self, connection: u32, to: &CcaChoice, mode: SwitchMode) {
         let Ok(built) = settings::cca(to) else {
             unreachable!("the congestion control of every switch was looked up at the start");
         };
         let server = self.endpoints.end(connection, End::Server);
-        let handed = server.switch(self.now, built, how);
+        let handed = server.switch(self.now, built, mode);
         let (now, to) = (self.now, to.to_string());
         let recorder = self.path.recorder();
-        recorder.switched(now, connection, &to, how, handed.cwnd);
+        recorder.switched(now, connection, &to, mode, handed.cwnd);
         self.flush(connection, End::Server);
     }
 
@@ -104,7 +107,7 @@ impl Simulation {
 
     /// Shows the selectors the states of their senders, and carries out their decisions.
     pub(super) fn select(&mut self) {
-        self.with_selectors(|all, endpoint| all.look(endpoint.now, endpoint));
+        self.with_selectors(|all, endpoint| all.observe_all(endpoint.now, endpoint));
     }
 
     fn with_selectors<T>(

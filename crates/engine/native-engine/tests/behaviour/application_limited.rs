@@ -35,11 +35,11 @@ fn windows_do_not_outgrow_what_an_application_sends() {
     }
 }
 
-/// A connection that has sent 2 of 20 Mbit/s for 45 s after a loss, and then has more: by RFC 9438 §5.8 the time does not
-/// count on CUBIC's curve, so that the window grows from where it was. Linux leaves out idle times only, and its window
-/// grows by some 80 segments a round trip.
+/// A connection sends 2 Mbit/s on a path of 20 Mbit/s for 45 s after a loss, then has more to send. RFC 9438 §5.8 excludes
+/// application-limited time from CUBIC's curve, so that the window grows from its last value. Linux excludes idle time
+/// only: its window grows by some 80 segments a round trip.
 #[test]
-fn cubic_counts_application_limited_time_as_asked() {
+fn cubic_can_exclude_application_limited_time() {
     let after_the_pause = |cca: &str| {
         let flow = format!(
             "flows=[{{ cca = {cca}, opens = 'from', workload = {{ kind = 'frames', size = '6.25kB', interval = '25ms', \
@@ -62,15 +62,16 @@ fn cubic_counts_application_limited_time_as_asked() {
         (steps.max().expect("there are slots"), lost)
     };
     let (step, lost) = after_the_pause("'cubic'");
-    let (careful, fewer) = after_the_pause("{ name = 'cubic', excluded = 'application-limited' }");
-    assert!(step > 60 && careful < 30, "{step} {careful}");
-    assert!(fewer < lost / 3, "{fewer} of {lost}");
+    let (compliant_step, compliant_lost) =
+        after_the_pause("{ name = 'cubic', excluded = 'application-limited' }");
+    assert!(step > 60 && compliant_step < 30, "{step} {compliant_step}");
+    assert!(compliant_lost < lost / 3, "{compliant_lost} of {lost}");
 }
 
-/// Questions and answers on one connection, an hour apart for 70 days with losses: the clock of timestamps wraps on the way,
-/// and the last 20 days are as the first.
+/// Requests and responses on one connection, one an hour for 70 days, with losses. The timestamp clock wraps in that time;
+/// response times of the last 20 days are like those of the first.
 #[test]
-fn a_connection_is_on_its_last_day_as_on_its_first() {
+fn response_times_do_not_change_in_70_days() {
     let flow = "flows=[{ workload = { kind = 'request-response', request = '100B', response = '3000B', gap = '3600s' } }]";
     let changes = [
         "duration=6048000s",
@@ -95,7 +96,10 @@ fn a_connection_is_on_its_last_day_as_on_its_first() {
             .collect();
         (of.len(), of.iter().sum::<f64>() / of.len() as f64)
     };
-    let ((many, first), (as_many, last)) = (days(0), days(50));
-    assert!(many.abs_diff(as_many) < many / 50, "{many} {as_many}");
+    let ((first_count, first), (last_count, last)) = (days(0), days(50));
+    assert!(
+        first_count.abs_diff(last_count) < first_count / 50,
+        "{first_count} {last_count}"
+    );
     assert!((0.6..1.6).contains(&(last / first)), "{first} {last}");
 }

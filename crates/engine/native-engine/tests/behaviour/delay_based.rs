@@ -156,9 +156,8 @@ fn hystart_leaves_before_the_first_loss() {
     );
 }
 
-/// On a link with jitter Hybrid Slow Start takes it for a queue and leaves with less than the path holds;
-/// three detections take longer than one (atxutegi2018 §V), and HyStart++ (RFC 9406 §4.2) goes back from
-/// conservative slow start.
+/// Hybrid Slow Start takes jitter for a queue, and ends with a window below the BDP. Requiring three detections delays
+/// that (atxutegi2018 §V), and HyStart++ (RFC 9406 §4.2) can return from conservative slow start.
 #[test]
 fn jitter_ends_hystart_too_early() {
     let jitter = ["path.jitter={ mean = '20ms', sd = '20ms' }"];

@@ -1,4 +1,4 @@
-//! Marks instead of losses, on whole paths.
+//! ECN: marks in place of drops, on complete paths.
 
 use results::Tables;
 
@@ -35,9 +35,9 @@ fn dctcp_keeps_the_queue_near_the_threshold() {
 /// RFC 3168, RFC 8289 §3: with ECN CoDel marks where it would drop, and nothing has to be sent again.
 #[test]
 fn codel_marks_rather_than_drops() {
-    for (ecn, asks) in [("true", "tcp.ecn=true"), ("false", "tcp.ecn=false")] {
+    for (ecn, negotiates) in [("true", "tcp.ecn=true"), ("false", "tcp.ecn=false")] {
         let queue = format!("{{kind=\"codel\",ecn={ecn}}}");
-        let tables = marked(&queue, &["flows.0.cca=reno", asks]);
+        let tables = marked(&queue, &["flows.0.cca=reno", negotiates]);
         let row = first(&tables.flows);
         assert_eq!(row.retransmissions == 0, ecn == "true", "ecn {ecn}");
         assert!(row.goodput_mbps > 15.0, "{}", row.goodput_mbps);

@@ -34,7 +34,7 @@ fn tables(changes: &[&str], seed: u64) -> Tables {
 fn outcome(tables: &Tables) -> (f64, f64, f64) {
     let (bulk, thin) = (tables.flows.row(0), tables.flows.row(1));
     println!(
-        "{:.1} Mbit/s at {:.0} ms, {} sent again; thin flow {:.0} ms",
+        "{:.1} Mbit/s at {:.0} ms, {} retransmissions; thin flow {:.0} ms",
         bulk.goodput_mbps, bulk.rtt_mean_ms, bulk.retransmissions, thin.rtt_mean_ms
     );
     (bulk.goodput_mbps, bulk.rtt_mean_ms, thin.rtt_mean_ms)
@@ -57,7 +57,7 @@ fn disciplines_shorten_the_queue_of_a_cell() {
     }
 }
 
-/// The queue of a phone that sends: buffer status reports include all that waits, so that grants do not become small. A
+/// The queue of a phone that sends: buffer status reports include the queue, so that grants do not become small. A
 /// target of 5 ms would be below the time from a request to the grant, which no drop shortens.
 #[test]
 fn disciplines_shorten_the_queue_of_a_phone() {
@@ -77,7 +77,7 @@ fn disciplines_shorten_the_queue_of_a_phone() {
     }
 }
 
-/// A discipline that never drops and never reorders changes little: what it adds to RLC's buffer is a block of a TTI.
+/// A discipline that never drops and never reorders changes little: it adds one transport block to the RLC buffer.
 #[test]
 fn a_discipline_that_does_nothing_leaves_the_transfer_as_it_is() {
     for rlc in ["am", "um"] {
@@ -124,7 +124,7 @@ fn no_radio_with_a_discipline_breaks_an_invariant() {
 }
 
 #[test]
-fn what_cannot_work_with_a_discipline_is_refused() {
+fn a_middlebox_that_needs_drop_tail_refuses_other_disciplines() {
     let refusal = |changes: &[&str]| {
         let changes: Vec<String> = changes.iter().map(ToString::to_string).collect();
         let result = Scenario::from_toml(FADING, "test", &changes);

@@ -1,4 +1,4 @@
-//! Queue disciplines that many flows share, beside those of Linux.
+//! Queueing delay and retransmissions of shared queue disciplines, compared with Linux.
 
 use crate::library::{run, scenario};
 
@@ -12,10 +12,12 @@ fn seeds(mbps: f64, flows: u32) -> core::ops::RangeInclusive<u64> {
     }
 }
 
-/// Rate of the link in Mbit/s and number of CUBIC flows; what the link makes a packet wait, mean over the flows, ms;
-/// segments that were sent again in a minute. The figures are those of Linux 7.3.4 on the kernel engine with
-/// `kernel.queue = true` (Debian's linux-source-7.3 of November 2026): means of four runs for 200 flows, of 8 to 112
-/// otherwise, because those of some loads differ by a third.
+/// Rate of the link in Mbit/s, number of CUBIC flows, mean queueing delay over the flows in ms, and retransmissions per
+/// minute.
+///
+/// The figures are those of Linux 7.3.4 on the kernel engine with `kernel.queue = true` (Debian's linux-source-7.3 of
+/// November 2026). They are means of four runs for 200 flows and of 8 to 112 runs otherwise, as runs of some loads differ
+/// by a third.
 type Load = (f64, u32, f64, f64);
 
 fn measured(queue: &str, mbps: f64, flows: u32) -> (f64, f64) {
@@ -31,14 +33,14 @@ fn measured(queue: &str, mbps: f64, flows: u32) -> (f64, f64) {
     ];
     let changes: Vec<&str> = changes.iter().map(String::as_str).collect();
     let scenario = scenario("steady-20-68", &changes);
-    let (mut wait, mut repeated) = (0.0, 0.0);
+    let (mut delay_ms, mut retransmissions) = (0.0, 0.0);
     for seed in seeds(mbps, flows) {
         let rows = run(&scenario, seed).flows;
-        wait += rows.rtt_mean_ms.iter().sum::<f64>() / f64::from(flows) - 40.0;
-        repeated += rows.retransmissions.iter().sum::<u64>() as f64;
+        delay_ms += rows.rtt_mean_ms.iter().sum::<f64>() / f64::from(flows) - 40.0;
+        retransmissions += rows.retransmissions.iter().sum::<u64>() as f64;
     }
     let runs = seeds(mbps, flows).count() as f64;
-    (wait / runs, repeated / runs)
+    (delay_ms / runs, retransmissions / runs)
 }
 
 /// Loads of a test: those with few packets, for a test that runs each time, or the others.
@@ -56,19 +58,22 @@ fn part(&(mbps, flows, ..): &Load) -> Part {
     }
 }
 
-fn hold(queue: &str, loads: &[Load], chosen: Part) {
-    for &(mbps, flows, wait, repeated) in loads.iter().filter(|load| part(load) == chosen) {
-        let ours = measured(queue, mbps, flows);
-        let off = |ours: f64, linux: f64| (ours / linux - 1.0).abs();
+fn assert_like_linux(queue: &str, loads: &[Load], wanted: Part) {
+    for &(mbps, flows, delay_ms, retransmissions) in
+        loads.iter().filter(|load| part(load) == wanted)
+    {
+        let native = measured(queue, mbps, flows);
+        let relative_error = |native: f64, linux: f64| (native / linux - 1.0).abs();
         assert!(
-            off(ours.0, wait) < 0.1 && off(ours.1, repeated) < 0.1,
-            "{queue}, {flows} flows on {mbps} Mbit/s: {ours:?}, Linux {wait} ms, {repeated}"
+            relative_error(native.0, delay_ms) < 0.1
+                && relative_error(native.1, retransmissions) < 0.1,
+            "{queue}, {flows} flows on {mbps} Mbit/s: {native:?}, Linux {delay_ms} ms, {retransmissions}"
         );
     }
 }
 
-/// Of many flows on a slow link each has less than a packet in its queue, and all of them wait long: CoDel looks at the
-/// backlog of the link (`fq_codel_dequeue`), and drops.
+/// With many flows on a slow link, each has less than one packet in its queue, but the delay is long: CoDel compares the
+/// backlog of the link with the MTU (`fq_codel_dequeue`), and drops.
 const FQ_CODEL: [Load; 8] = [
     (1.0, 1, 37.0, 92.0),
     (1.0, 10, 72.9, 2384.0),
@@ -81,14 +86,14 @@ const FQ_CODEL: [Load; 8] = [
 ];
 
 #[test]
-fn fq_codel_stands_as_in_linux() {
-    hold("fq-codel", &FQ_CODEL, Part::Light);
+fn fq_codel_has_the_delay_of_linux() {
+    assert_like_linux("fq-codel", &FQ_CODEL, Part::Light);
 }
 
 #[test]
 #[ignore = "slow, make test-all"]
-fn fq_codel_stands_as_in_linux_under_load() {
-    hold("fq-codel", &FQ_CODEL, Part::Heavy);
+fn fq_codel_has_the_delay_of_linux_under_load() {
+    assert_like_linux("fq-codel", &FQ_CODEL, Part::Heavy);
 }
 
 const CODEL: [Load; 8] = [
@@ -103,14 +108,14 @@ const CODEL: [Load; 8] = [
 ];
 
 #[test]
-fn codel_stands_as_in_linux() {
-    hold("codel", &CODEL, Part::Light);
+fn codel_has_the_delay_of_linux() {
+    assert_like_linux("codel", &CODEL, Part::Light);
 }
 
 #[test]
 #[ignore = "slow, make test-all"]
-fn codel_stands_as_in_linux_under_load() {
-    hold("codel", &CODEL, Part::Heavy);
+fn codel_has_the_delay_of_linux_under_load() {
+    assert_like_linux("codel", &CODEL, Part::Heavy);
 }
 
 const PIE: [Load; 8] = [
@@ -125,12 +130,12 @@ const PIE: [Load; 8] = [
 ];
 
 #[test]
-fn pie_stands_as_in_linux() {
-    hold("pie", &PIE, Part::Light);
+fn pie_has_the_delay_of_linux() {
+    assert_like_linux("pie", &PIE, Part::Light);
 }
 
 #[test]
 #[ignore = "slow, make test-all"]
-fn pie_stands_as_in_linux_under_load() {
-    hold("pie", &PIE, Part::Heavy);
+fn pie_has_the_delay_of_linux_under_load() {
+    assert_like_linux("pie", &PIE, Part::Heavy);
 }

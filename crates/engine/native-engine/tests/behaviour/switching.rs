@@ -31,10 +31,9 @@ fn switched(from: &str, to: Option<&str>, mode: &str, seed: u64) -> Tables {
     run(&scenario("steady-20-68", &overrides), seed)
 }
 
-/// Takeovers by the CCAs that are so many places further in the catalogue: over the next ten seconds the connection
-/// keeps more than half of what the better of the two has on its own, never stands still, keeps its window within four
-/// times what path and buffer hold, and the event says so. Every second pair takes over as in Linux, the others by
-/// context; `turn` says which begin.
+/// Switches each CCA to those at the given distances in the catalogue. Over the next ten seconds, goodput must exceed half
+/// of that of the better CCA alone and never be zero. The window must stay below four times path and buffer. Pairs
+/// alternate between the modes kernel and context, beginning with `turn`.
 fn pairs_go_on(distances: Range<usize>, turn: usize) {
     static ALONE: LazyLock<[f64; CCAS.len()]> = LazyLock::new(|| {
         CCAS.map(|cca| after_five_seconds(&switched(cca.name, None, "context", 1), cca.name).0)
@@ -94,10 +93,10 @@ fn any_congestion_control_takes_over_from_far_ones() {
     pairs_go_on(CCAS.len() / 2..CCAS.len(), 1);
 }
 
-/// An outage of 2 s ends 0.5 s after the takeover, so that the connection recovers from a time-out (RFC 5681 §3.1).
+/// An outage of 2 s ends 0.5 s after the switch, so that the connection recovers from a time-out (RFC 5681 §3.1).
 /// The modelled window would be that of the time-out, two segments, and would become the slow-start threshold.
 #[test]
-fn a_takeover_in_the_recovery_from_a_time_out_keeps_the_threshold() {
+fn a_switch_in_the_recovery_from_a_time_out_keeps_the_threshold() {
     let run_to = |to: &str, mode: &str| {
         let switch = format!("flows.0.switch=[{{at=\"21.5s\",to=\"{to}\",mode=\"{mode}\"}}]");
         let tables = run(&scenario("outage", &["duration=40s", &switch]), 1);

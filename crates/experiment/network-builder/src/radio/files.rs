@@ -10,7 +10,7 @@ use scenario::radio::{Radio, SignalSource, Sinr, Sumo};
 
 use crate::Files;
 
-/// SINR traces by UE, and the ways of vehicles by file.
+/// SINR traces by UE, and the trajectories of vehicles by file.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RadioFiles {
     sinr: BTreeMap<String, SinrTrace>,
@@ -47,8 +47,8 @@ impl RadioFiles {
         self.sinr.get(ue)
     }
 
-    /// Returns the ways of the vehicles in the file of `sumo`.
-    pub(super) fn ways(&self, sumo: &Sumo) -> &BTreeMap<String, Trajectory> {
+    /// Returns the trajectories of the vehicles in the file of `sumo`.
+    pub(super) fn trajectories(&self, sumo: &Sumo) -> &BTreeMap<String, Trajectory> {
         let file = located(sumo, &self.directory);
         self.trajectories
             .get(&file)
@@ -110,13 +110,13 @@ impl RadioFiles {
             read_ns2
         };
         // Named vehicles are asked for by name, so that a missing one is an error.
-        let mut ways =
+        let mut trajectories =
             reader(&name, text, &named, height_m).map_err(|error| FieldError::new(field, error))?;
         if every {
-            ways = reader(&name, text, &[], height_m)
+            trajectories = reader(&name, text, &[], height_m)
                 .map_err(|error| FieldError::new(field, error))?;
         }
-        self.trajectories.insert(file, ways);
+        self.trajectories.insert(file, trajectories);
         Ok(())
     }
 }

@@ -21,12 +21,12 @@ use crate::PlanError;
 /// The radio access network and the nodes of its users.
 pub(crate) struct RadioPlan<'a> {
     pub(crate) config: RanConfig,
-    /// Name of the node of each user, and the traffic of others towards it; the phone is the first.
+    /// Node name of each user and the cross traffic towards it; the phone is the first.
     pub(crate) nodes: Vec<(String, &'a [Cross])>,
 }
 
-/// A UE with the name of its node and, if it is a vehicle, its way.
-type Named<'a> = (String, &'a Ue, Option<&'a Trajectory>);
+/// A UE with the name of its node and, for a vehicle, its trajectory.
+type NamedUe<'a> = (String, &'a Ue, Option<&'a Trajectory>);
 
 /// Plans the radio access network of `scenario` in the run with `seed`.
 pub(crate) fn plan<'a>(
@@ -37,8 +37,8 @@ pub(crate) fn plan<'a>(
 ) -> Result<RadioPlan<'a>, PlanError> {
     let air = radio.air_interface().map_err(PlanError::radio)?;
     let frequency = radio.known_carrier().map_err(PlanError::radio)?;
-    let placed = radio.ues.iter().any(Ue::has_position);
-    let deployment = placed
+    let has_positions = radio.ues.iter().any(Ue::has_position);
+    let deployment = has_positions
         .then(|| Deployment::new(radio, air.grid(), seed).map(Arc::new))
         .transpose()
         .map_err(PlanError::radio)?;
@@ -48,12 +48,12 @@ pub(crate) fn plan<'a>(
         .flat_map(|flow| [flow.from.as_str(), flow.to.as_str()])
         .collect();
     let (mut users, mut nodes) = (Vec::new(), Vec::new());
-    for (number, (name, ue, way)) in (0..).zip(named(radio, files)) {
+    for (number, (name, ue, vehicle)) in (0..).zip(ues_by_node(radio, files)) {
         let fading = channel::fading(radio, ue, frequency);
-        let channel = match (&deployment, trajectory(radio, ue, way)?) {
-            (Some(deployment), Some(way)) => {
+        let channel = match (&deployment, movement(radio, ue, vehicle)?) {
+            (Some(deployment), Some(trajectory)) => {
                 let deployment = Arc::clone(deployment);
-                let reception = Reception::new(deployment, number, way, fading);
+                let reception = Reception::new(deployment, number, trajectory, fading);
                 Channel::Placed(Box::new(reception.map_err(PlanError::radio)?))
             }
             _ => traced(ue, files, (air.grid(), fading, number, seed))?,
@@ -71,25 +71,29 @@ pub(crate) fn plan<'a>(
 }
 
 /// Returns all UEs by node, the phone first.
-fn named<'a>(radio: &'a Radio, files: &'a RadioFiles) -> Vec<Named<'a>> {
+fn ues_by_node<'a>(radio: &'a Radio, files: &'a RadioFiles) -> Vec<NamedUe<'a>> {
     let named = radio.ues.iter().filter(|ue| !ue.is_wildcard());
     let taken: BTreeSet<_> = named
         .filter_map(|ue| ue.sumo.as_ref())
         .map(|sumo| (&sumo.fcd, &sumo.ns2, sumo.vehicle.as_str()))
         .collect();
-    let mut all: Vec<Named<'a>> = Vec::new();
+    let mut all: Vec<NamedUe<'a>> = Vec::new();
     for ue in &radio.ues {
-        let ways = ue.sumo.as_ref().map(|sumo| (sumo, files.ways(sumo)));
-        if let (true, Some((sumo, ways))) = (ue.is_wildcard(), ways) {
-            let others = ways
+        let trajectories = ue
+            .sumo
+            .as_ref()
+            .map(|sumo| (sumo, files.trajectories(sumo)));
+        if let (true, Some((sumo, trajectories))) = (ue.is_wildcard(), trajectories) {
+            let others = trajectories
                 .iter()
                 .filter(|(vehicle, _)| !taken.contains(&(&sumo.fcd, &sumo.ns2, vehicle.as_str())));
-            all.extend(
-                others.map(|(vehicle, way)| (format!("{}-{vehicle}", ue.name), ue, Some(way))),
-            );
+            all.extend(others.map(|(vehicle, trajectory)| {
+                (format!("{}-{vehicle}", ue.name), ue, Some(trajectory))
+            }));
         } else {
-            let way = ways.and_then(|(sumo, ways)| ways.get(&sumo.vehicle));
-            all.extend(ue.nodes().map(|name| (name, ue, way)));
+            let trajectory =
+                trajectories.and_then(|(sumo, trajectories)| trajectories.get(&sumo.vehicle));
+            all.extend(ue.nodes().map(|name| (name, ue, trajectory)));
         }
     }
     all.sort_by_key(|(name, ..)| name != "phone");
@@ -97,22 +101,24 @@ fn named<'a>(radio: &'a Radio, files: &'a RadioFiles) -> Vec<Named<'a>> {
 }
 
 /// Returns the movement of a UE that has a position.
-fn trajectory(
+fn movement(
     radio: &Radio,
     ue: &Ue,
-    way: Option<&Trajectory>,
+    vehicle: Option<&Trajectory>,
 ) -> Result<Option<Trajectory>, PlanError> {
-    use scenario::radio::SignalSource as Received;
+    use scenario::radio::SignalSource;
     let height = radio.propagation.ue_height;
     Ok(match ue.reception() {
-        Received::Sinr(_) => None,
-        Received::Linear(position, velocity) => Some(channel::linear(position, velocity, height)),
-        Received::WayPoints(points) => Some(channel::way(points, height)?),
-        Received::Sumo(_) => way.cloned(),
+        SignalSource::Sinr(_) => None,
+        SignalSource::Linear(position, velocity) => {
+            Some(channel::linear(position, velocity, height))
+        }
+        SignalSource::WayPoints(points) => Some(channel::way(points, height)?),
+        SignalSource::Sumo(_) => vehicle.cloned(),
     })
 }
 
-/// Returns the reception of a UE whose mean SINR is given.
+/// Returns the channel of a UE whose mean SINR is given.
 fn traced(
     ue: &Ue,
     files: &RadioFiles,

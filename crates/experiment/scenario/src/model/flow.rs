@@ -40,10 +40,10 @@ table! {
 }
 
 impl Flow {
-    /// Returns whether its sockets send short segments at once, where `all` is what the scenario says of all sockets. What
-    /// is set wins, first that of the flow; otherwise the application decides.
-    pub fn sends_at_once(&self, all: Option<bool>) -> bool {
-        let set = self.nodelay.or(all);
+    /// Returns whether its sockets set `TCP_NODELAY`: by the field of the flow, else by `tcp_nodelay` (the scenario's
+    /// tcp.nodelay), else by the application.
+    pub fn sends_at_once(&self, tcp_nodelay: Option<bool>) -> bool {
+        let set = self.nodelay.or(tcp_nodelay);
         set.unwrap_or_else(|| self.workload.sets_nodelay())
     }
 }

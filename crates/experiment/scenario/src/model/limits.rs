@@ -17,7 +17,7 @@ table! {
 }
 
 impl Limits {
-    /// Returns whether they are the usual ones, which files do not write.
+    /// Returns whether all limits are the defaults, which [`Scenario::to_toml`](crate::Scenario::to_toml) omits.
     pub(crate) fn is_default(&self) -> bool {
         *self == Self::default()
     }

@@ -13,7 +13,7 @@ table! {
         pub at: Duration,
         /// CCA that takes over; default "cubic".
         pub to: CcaChoice,
-        /// Kind of takeover: "context" hands over what the connection has learnt, "kernel" does what Linux does;
+        /// Mode of the switch: "context" transfers the estimates of the connection, "kernel" does what Linux does;
         /// default "context".
         pub mode: SwitchMode,
     }

@@ -9,7 +9,7 @@ impl Scenario {
     /// and the text of a file.
     ///
     /// # Errors
-    /// The first fault, with the line of the scenario that names the file.
+    /// The first invalid file, with the line of the scenario that names it.
     pub fn load_files(
         &mut self,
         mut read: impl FnMut(&str) -> Result<(String, String), FieldError>,
@@ -28,13 +28,13 @@ impl Scenario {
         read: &mut impl FnMut(&str) -> Result<(String, String), FieldError>,
     ) -> Result<(), ConfigError> {
         let path = &mut self.path;
-        let own = [("path.loss".to_owned(), &mut path.loss)];
+        let downlink = [("path.loss".to_owned(), &mut path.loss)];
         let uplink = [("path.uplink_loss".to_owned(), &mut path.uplink_loss)];
         let hops = path.wired.iter_mut().enumerate();
         let hops = hops.map(|(index, hop)| (format!("path.wired.{index}.loss"), &mut hop.loss));
         let links = self.links.iter_mut().enumerate();
         let links = links.map(|(index, link)| (format!("links.{index}.loss"), &mut link.loss));
-        for (field, loss) in own.into_iter().chain(uplink).chain(hops).chain(links) {
+        for (field, loss) in downlink.into_iter().chain(uplink).chain(hops).chain(links) {
             if let Loss::Trace(trace) = loss {
                 let loaded = trace.load(&mut *read).in_table(field);
                 loaded.map_err(|wrong| self.source.error(wrong, &self.name))?;
@@ -43,7 +43,7 @@ impl Scenario {
         Ok(())
     }
 
-    /// Returns what is to be known of the files of workloads that have been read, each once.
+    /// Returns notes on the loaded files of workloads, without repetitions.
     pub fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         for note in self.flows.iter().flat_map(|flow| flow.workload.notes()) {

@@ -16,26 +16,26 @@ const ALTERNATIVES: [&[&str]; 7] = [
 ];
 
 /// Fields that are valid only together with another one.
-const COMPANIONS: [(&str, &str); 3] = [
+const DEPENDENT_FIELDS: [(&str, &str); 3] = [
     ("format", "trace"),
     ("offset", "phone_log"),
     ("velocity", "position"),
 ];
 
 /// Returns whether a field of a table is removed when `set` is set.
-fn gives_way(field: &str, set: &str) -> bool {
+fn is_replaced_by(field: &str, set: &str) -> bool {
     let excludes = |other: &str| {
         let mut all = ALTERNATIVES.iter();
         other != set && all.any(|group| group.contains(&set) && group.contains(&other))
     };
-    let mut companions = COMPANIONS.iter();
+    let mut companions = DEPENDENT_FIELDS.iter();
     excludes(field) || companions.any(|(companion, of)| *companion == field && excludes(of))
 }
 
 /// Tables whose keys are names with dots.
 const NAMES_WITH_DOTS: [&str; 2] = ["kernel.sysctl.", "kernel.module."];
 
-/// Returns the keys on the way to a field.
+/// Returns the keys of the path to a field.
 fn keys(field: &str) -> Vec<&str> {
     let field = field.trim();
     let named = NAMES_WITH_DOTS
@@ -49,8 +49,7 @@ fn keys(field: &str) -> Vec<&str> {
     table.split('.').chain(core::iter::once(name)).collect()
 }
 
-/// Applies `field=value`, and returns the former names in `field`. Tables on the way that the tree lacks come from
-/// `defaults`.
+/// Applies `field=value`, and returns the former names in `field`. Missing tables of the path are copied from `defaults`.
 pub(super) fn apply(
     tree: &mut Node,
     defaults: &Node,
@@ -70,34 +69,34 @@ pub(super) fn apply(
     }
     let deprecations = RENAMED.update_path(&mut keys, origin);
     let value = Node::from_toml_value(text.trim(), origin);
-    let mut place = Place {
+    let mut cursor = Cursor {
         node: tree,
         defaults: Some(defaults),
         name: "",
     };
     for (depth, key) in keys.iter().enumerate() {
         let sets_kind = depth + 1 == keys.len() && *key == "kind";
-        if sets_kind && place.node.child("kind").and_then(word) != word(&value) {
-            place.node.value = Value::Table(Vec::new());
+        if sets_kind && cursor.node.child("kind").and_then(text_of) != text_of(&value) {
+            cursor.node.value = Value::Table(Vec::new());
         }
-        place = place.enter(key, origin).map_err(|message| FieldError {
+        cursor = cursor.enter(key, origin).map_err(|message| FieldError {
             field: keys[..=depth].join("."),
             message,
         })?;
     }
-    *place.node = value;
+    *cursor.node = value;
     Ok(deprecations)
 }
 
 /// Position in the tree that an override has reached.
-struct Place<'a> {
+struct Cursor<'a> {
     node: &'a mut Node,
     defaults: Option<&'a Node>,
     /// Key of this position.
     name: &'a str,
 }
 
-impl<'a> Place<'a> {
+impl<'a> Cursor<'a> {
     /// Returns the field or element called `key`, which is created if it is missing.
     fn enter(self, key: &'a str, origin: Location) -> Result<Self, String> {
         let Self {
@@ -105,7 +104,7 @@ impl<'a> Place<'a> {
             defaults,
             name,
         } = self;
-        open(node, name, origin);
+        expand_shorthand(node, name, origin);
         let defaults = defaults.and_then(|defaults| defaults.child(key));
         let missing =
             || defaults.map_or_else(|| Node::empty(origin), |d| d.clone().moved_to(origin));
@@ -125,7 +124,7 @@ impl<'a> Place<'a> {
                 &mut items[index]
             }
             Value::Table(fields) => {
-                fields.retain(|(other, _)| !gives_way(other, key));
+                fields.retain(|(other, _)| !is_replaced_by(other, key));
                 let known = fields.iter().position(|(field, _)| field == key);
                 let index = known.unwrap_or_else(|| {
                     let index = if key == "kind" { 0 } else { fields.len() };
@@ -144,23 +143,23 @@ impl<'a> Place<'a> {
     }
 }
 
-/// Turns a word or number that stands for a table into that table.
-fn open(node: &mut Node, name: &str, origin: Location) {
-    let stands_for = match (&node.value, name) {
+/// Replaces a scalar that is a shorthand for a table by that table: `cca = "bbr"` becomes `cca = { name = "bbr" }`.
+fn expand_shorthand(node: &mut Node, name: &str, origin: Location) {
+    let shorthand_key = match (&node.value, name) {
         (Value::List(_) | Value::Table(_), _) => return,
         (Value::Text(_), "cca") => Some("name"),
         (Value::Text(_), "queue" | "workload" | "model" | "antenna" | "trigger") => Some("kind"),
         _ => None,
     };
     let inner = core::mem::replace(node, Node::empty(origin));
-    if let (Some(key), Value::Table(fields)) = (stands_for, &mut node.value) {
+    if let (Some(key), Value::Table(fields)) = (shorthand_key, &mut node.value) {
         fields.push((key.to_owned(), inner));
     }
 }
 
-fn word(node: &Node) -> Option<&str> {
+fn text_of(node: &Node) -> Option<&str> {
     match &node.value {
-        Value::Text(word) => Some(word),
+        Value::Text(text) => Some(text),
         _ => None,
     }
 }

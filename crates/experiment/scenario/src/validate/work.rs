@@ -1,8 +1,8 @@
-//! Check that a run ends in a time that one can wait for: an estimate of its events.
+//! Check that a run ends in an acceptable time: an estimate of its events.
 //!
-//! The estimate is one from above where the scenario shows it: what cross-traffic, the intervals of the radio and the
-//! timers of applications make is known, and connections send no more than their windows and the access link allow. What
-//! a trace or the radio allows is not known before the run: [`CELLULAR`] stands for it.
+//! The estimate is an upper bound where the scenario gives one. Events of cross-traffic, of radio intervals and of
+//! application timers are known, and connections send no more than their windows and the access link allow. The capacity
+//! of traces and of the radio is not known before the run; [`CELLULAR`] is assumed.
 
 use config::{Cross, FieldError, Measure, Quantity, invalid_value, number, positive};
 use units::{Bytes, Duration, Rate};

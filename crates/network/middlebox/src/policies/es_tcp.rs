@@ -9,7 +9,7 @@ use units::{Duration, Instant};
 
 use super::Policy;
 
-/// State of the sender, as far as this policy has brought it about.
+/// State of the sender that this policy controls.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Sender {
     /// It has a window.
@@ -24,9 +24,9 @@ pub(crate) struct EsTcp {
     freeze_after: Duration,
     sender: Sender,
     /// Payload of the sender's largest segment, bytes.
-    full: u64,
-    /// Time at which the estimate of the sender's time-out expires.
-    expires: Instant,
+    mss: u64,
+    /// Time at which the sender is frozen: before its estimated RTO expires.
+    freeze_at: Instant,
 }
 
 impl EsTcp {
@@ -35,14 +35,14 @@ impl EsTcp {
             reserve,
             freeze_after,
             sender: Sender::Free,
-            full: 1,
-            expires: Instant::NEVER,
+            mss: 1,
+            freeze_at: Instant::NEVER,
         }
     }
 
     /// Lets the next ACK freeze the sender: it covers one reserved byte more and offers no window.
     fn freeze(&mut self, inbound: &mut Connection) {
-        self.expires = Instant::NEVER;
+        self.freeze_at = Instant::NEVER;
         self.sender = Sender::Frozen;
         inbound.freeze(true);
         if inbound.withheld() > 1 {
@@ -50,10 +50,10 @@ impl EsTcp {
         }
     }
 
-    /// Returns whether the sender could send a full segment. If not, it is frozen as it is, and a window update will
-    /// let it go on.
+    /// Returns whether the window allows a full segment. If not, the sender is frozen already, and a window update will
+    /// end that.
     fn has_window(&self, inbound: &Connection) -> bool {
-        inbound.offered_window() >= self.full
+        inbound.offered_window() >= self.mss
     }
 
     fn thaw(&mut self, inbound: &mut Connection) {
@@ -68,9 +68,9 @@ impl Policy for EsTcp {
     }
 
     fn before_data(&mut self, inbound: &mut Connection, segment: &Segment) {
-        self.full = self.full.max(u64::from(segment.len));
+        self.mss = self.mss.max(u64::from(segment.len));
         if inbound.repeats(segment) {
-            // The sender's time-out has come before our estimate of it: the answer to the repetition freezes it.
+            // The sender's RTO was shorter than estimated: the ACK of the retransmission freezes it.
             if self.has_window(inbound) {
                 self.freeze(inbound);
             }
@@ -81,7 +81,7 @@ impl Policy for EsTcp {
 
     fn on_data(&mut self, now: Instant, inbound: &mut Connection) {
         let waits = inbound.withheld() > 0 && self.has_window(inbound);
-        self.expires = if waits {
+        self.freeze_at = if waits {
             now + self.freeze_after
         } else {
             Instant::NEVER
@@ -91,7 +91,7 @@ impl Policy for EsTcp {
     fn on_confirmed(&mut self, now: Instant, inbound: &mut Connection, everything: bool) {
         if everything {
             self.thaw(inbound);
-            self.expires = Instant::NEVER;
+            self.freeze_at = Instant::NEVER;
             inbound.acknowledge(now);
         } else if self.sender == Sender::Free && inbound.window_update_due() {
             if inbound.withheld() > 1 {
@@ -102,7 +102,7 @@ impl Policy for EsTcp {
     }
 
     fn deadline(&self) -> Instant {
-        self.expires
+        self.freeze_at
     }
 
     fn on_deadline(&mut self, now: Instant, inbound: &mut Connection) {

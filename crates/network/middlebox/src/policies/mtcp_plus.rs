@@ -1,8 +1,8 @@
 //! M-TCP+: M-TCP that is notified of disconnections before they happen (Omueti and Trajković, SPECTS 2007).
 //!
-//! In the publication the mobile host foresees the disconnection and says so. Here the split host has this from the
-//! link itself. The sender is frozen before the interruption, and its window opens again as soon as the link is back:
-//! the buffer fills while the local sender goes on from the state that it had.
+//! In the publication the mobile host announces the disconnection; here the link notifies the split host. The sender is
+//! frozen before the interruption, and its window opens as soon as the link is back. The buffer then fills while the
+//! local sender continues from its former state.
 
 use net::LinkChange;
 use tcp::{Connection, Segment};

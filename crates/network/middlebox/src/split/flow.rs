@@ -81,9 +81,9 @@ impl Flow {
         at.min(self.last_packet + self.idle_timeout)
     }
 
-    /// Returns whether the answer of the acceptor opens the leg to the opener, whose initial sequence number is then
-    /// that of the acceptor.
-    pub(crate) fn awaits_answer(&self) -> bool {
+    /// Returns whether the acceptor has not answered yet. Its answer opens the leg to the opener, with the same initial
+    /// sequence number.
+    pub(crate) fn is_connecting(&self) -> bool {
         self.request.is_some()
     }
 
@@ -110,7 +110,7 @@ impl Flow {
         self.relay(now);
     }
 
-    /// Handles a segment of the opener before the acceptor has answered: it gives up, or asks again.
+    /// Handles a segment of the opener before the acceptor has answered: a reset, or another SYN.
     pub(crate) fn on_early_segment(&mut self, now: Instant, segment: &Segment) {
         self.last_packet = now;
         if segment.flags.contains(tcp::Flags::RST) {
@@ -119,7 +119,7 @@ impl Flow {
         }
     }
 
-    /// Handles the answer of the acceptor, or its refusal. `opener` becomes the leg to the opener.
+    /// Handles the SYN-ACK or reset of the acceptor. `opener` creates the leg to the opener.
     pub(crate) fn on_answer(
         &mut self,
         now: Instant,
@@ -193,7 +193,7 @@ impl Flow {
 
     /// Handles a change of the link to the host `to`, which is one of the ends.
     pub(crate) fn on_link(&mut self, now: Instant, to: HostId, change: LinkChange) {
-        if self.awaits_answer() {
+        if self.is_connecting() {
             return;
         }
         let [opener, acceptor] = &mut self.legs;
@@ -206,7 +206,7 @@ impl Flow {
         self.relay(now);
     }
 
-    /// Moves data between the legs, and a reset from one to the other.
+    /// Transfers data between the legs, and the failure of one to the other.
     fn relay(&mut self, now: Instant) {
         let [opener, acceptor] = &mut self.legs;
         let [from_opener, from_acceptor] = &mut self.streams;

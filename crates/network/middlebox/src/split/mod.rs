@@ -123,7 +123,7 @@ impl SplitHost {
     ) {
         let now = actions.now();
         let leg = flow.leg_to(packet.source);
-        if flow.awaits_answer() {
+        if flow.is_connecting() {
             if leg == OPENER {
                 flow.on_early_segment(now, segment);
             } else {

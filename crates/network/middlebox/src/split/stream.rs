@@ -1,8 +1,8 @@
 //! Stream: the shared buffer of one direction of a split connection.
 //!
-//! Its bytes are in the receive categories of the leg on which they come and in the transmit categories of the other
-//! leg at once (Kim 2016, figures 35 and 41): received, passed on to the other leg, and confirmed by the far end.
-//! The stream keeps the bytes that are not confirmed, if packets have bytes; otherwise it has ranges only.
+//! The buffer is the receive buffer of one leg and the send buffer of the other leg at once (Kim 2016, figures 35 and
+//! 41). Its bytes are received, then transferred to the other leg, then confirmed by the far end. It holds the payload of
+//! unconfirmed bytes if packets have payload; otherwise only ranges.
 
 use std::collections::VecDeque;
 

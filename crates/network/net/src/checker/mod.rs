@@ -37,11 +37,12 @@ enum PacketLocation {
 
 /// An observer that verifies a run.
 ///
-/// No link may be above its rate and no queue above its limit. No packet may be early, out of order (where the link
-/// keeps it), seen twice, or anywhere else than its way leads. A packet appears only where it is sent or created, and
-/// vanishes only where it is received, absorbed or dropped. On the radio, no TTI may have more resource blocks than the
-/// carrier, no block more than its size or more attempts than allowed, and no user may get more than was decoded for
-/// it, or than its cell could carry on what the other users leave.
+/// No link may be above its rate and no queue above its limit. No packet may be early, out of order (unless the link
+/// reorders), duplicated, or off its route. A packet appears only where it is sent or created, and vanishes only where it
+/// is received, absorbed or dropped.
+///
+/// On the radio, no TTI may have more resource blocks than the carrier, and no block more than its size or more attempts
+/// than allowed. No user may get more than was decoded for it, or than its cell could carry beside the other users.
 ///
 /// The checker remembers the identities of packets that have left, about 16 bytes each.
 pub struct Checker {

@@ -1,4 +1,4 @@
-//! Forged events: each violation is found.
+//! Tests of the checker: it finds each violation in forged events.
 
 use units::{Bytes, Duration, Rate};
 
@@ -12,11 +12,11 @@ fn checker(change: impl FnOnce(&mut LinkConfig)) -> Checker {
     let mut topology = Topology::default();
     let (a, b) = (topology.node("a"), topology.node("b"));
     let rate = LinkCapacity::Constant(Rate::from_mbps(1.0));
-    let mut there = LinkConfig::new("there", a, b, rate.clone(), Duration::from_millis(10));
-    there.queue.limit = Limit::Bytes(Bytes::new(3_000));
-    change(&mut there);
+    let mut forward = LinkConfig::new("there", a, b, rate.clone(), Duration::from_millis(10));
+    forward.queue.limit = Limit::Bytes(Bytes::new(3_000));
+    change(&mut forward);
     let back = LinkConfig::new("back", b, a, rate, Duration::from_millis(10));
-    topology.links = vec![there, back];
+    topology.links = vec![forward, back];
     Checker::new(&topology).unwrap()
 }
 
@@ -51,7 +51,7 @@ fn assert_found(checker: &Checker, message: &str) {
 }
 
 #[test]
-fn an_honest_run_passes() {
+fn a_correct_run_passes() {
     let mut checker = checker(|_| {});
     send(&mut checker, 1, 0, 12);
     checker.sent(ms(5), HostId(0), &packet(2));
@@ -69,7 +69,7 @@ fn a_link_above_its_rate_is_found_over_several_packets() {
     send(&mut checker, 1, 100, 112);
     send(&mut checker, 2, 112, 124);
     assert_eq!(checker.verify(), Ok(()));
-    // Idle time does not count for later.
+    // Capacity of idle time cannot be used later.
     send(&mut checker, 3, 200, 212);
     send(&mut checker, 4, 210, 222);
     assert_found(
@@ -110,7 +110,7 @@ fn a_full_queue_is_found() {
 }
 
 #[test]
-fn a_queue_that_lies_is_found() {
+fn a_wrong_backlog_is_found() {
     let mut checker = checker(|_| {});
     checker.sent(ms(0), HostId(0), &packet(1));
     checker.enqueued(ms(0), LINK, &packet(1), backlog(0));
@@ -248,7 +248,7 @@ fn a_packet_that_vanishes_is_found() {
 }
 
 #[test]
-fn an_honest_middlebox_passes() {
+fn a_correct_middlebox_passes() {
     let mut checker = checker(|_| {});
     send(&mut checker, 1, 0, 12);
     checker.arrived(ms(22), HostId(1), &packet(1));
@@ -265,18 +265,18 @@ fn an_honest_middlebox_passes() {
 #[test]
 fn a_middlebox_that_forges_is_found() {
     let twice = "and was never sent, sent twice, or gone before";
-    let mut untold = checker(|_| {});
-    untold.arrived(ms(0), HostId(0), &packet(7));
+    let mut unsent = checker(|_| {});
+    unsent.arrived(ms(0), HostId(0), &packet(7));
     assert_found(
-        &untold,
+        &unsent,
         &format!("packet 7 is seen at 0.000000000s, {twice}"),
     );
-    let mut risen = checker(|_| {});
-    risen.sent(ms(0), HostId(0), &packet(1));
-    risen.absorbed(ms(0), HostId(0), &packet(1));
-    risen.transmitted(LINK, &packet(1), ms(1), ms(13));
+    let mut reappeared = checker(|_| {});
+    reappeared.sent(ms(0), HostId(0), &packet(1));
+    reappeared.absorbed(ms(0), HostId(0), &packet(1));
+    reappeared.transmitted(LINK, &packet(1), ms(1), ms(13));
     assert_found(
-        &risen,
+        &reappeared,
         &format!("packet 1 is seen at 0.001000000s, {twice}"),
     );
     let mut copied = checker(|_| {});
@@ -291,13 +291,13 @@ fn a_middlebox_that_forges_is_found() {
     moved.transmitted(LINK, &packet(1), ms(0), ms(12));
     assert_found(
         &moved,
-        "packet 1 is seen at HostId(0) at 0.000000000s, its way has led to HostId(1)",
+        "packet 1 is seen at HostId(0) at 0.000000000s, expected at HostId(1)",
     );
     let mut remote = checker(|_| {});
     send(&mut remote, 1, 0, 12);
     remote.absorbed(ms(22), HostId(0), &packet(1));
     assert_found(
         &remote,
-        "packet 1 is seen at HostId(0) at 0.022000000s, its way has led to HostId(1)",
+        "packet 1 is seen at HostId(0) at 0.022000000s, expected at HostId(1)",
     );
 }

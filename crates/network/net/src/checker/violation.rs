@@ -98,7 +98,7 @@ pub enum Violation {
         at: Instant,
     },
     /// Packet at a node that is not on its route.
-    #[error("packet {packet} is seen at {node:?} at {at:?}, its way has led to {actual:?}")]
+    #[error("packet {packet} is seen at {node:?} at {at:?}, expected at {actual:?}")]
     WrongNode {
         /// The packet.
         packet: u64,

@@ -1,4 +1,4 @@
-//! Calls of middleboxes: packets, changes of links and times that they are given, and the actions that they answer.
+//! Calls of middleboxes: they receive packets, changes of links and timers, and return actions.
 
 use units::{Deadlines, Instant};
 
@@ -54,12 +54,12 @@ impl Network {
         self.middleboxes.contents.as_mut()
     }
 
-    /// Shows each connection at each middlebox, with the node.
+    /// Calls `show` for each connection at each middlebox, with the node.
     pub fn passages(&self, show: &mut dyn FnMut(HostId, &ConnectionState)) {
         self.middleboxes.passages(show);
     }
 
-    /// Lets a packet of the host at `node` wait for the middlebox there, which is called when the network is advanced.
+    /// Enqueues a packet of the host at `node` for the middlebox there, which is called when the network is advanced.
     #[cold]
     pub(super) fn enqueue_at_middlebox(
         &mut self,
@@ -71,7 +71,7 @@ impl Network {
         self.schedule_call(node);
     }
 
-    /// Lets the middlebox at `node` do what is due.
+    /// Calls the middlebox at `node` for the next waiting packet, change of a link or timer.
     #[cold]
     pub(super) fn run_middlebox(
         &mut self,

@@ -1,4 +1,4 @@
-//! TTIs of the radio access network: what they mean for packets, links and middleboxes.
+//! TTIs of the radio access network: they deliver packets, interrupt links and notify middleboxes.
 
 use radio::ran::{ConnectionEvent, Direction};
 use units::Instant;
@@ -102,7 +102,7 @@ impl Network {
         }
     }
 
-    /// Takes the packets whose headers have come to base stations with a middlebox.
+    /// Returns the packets whose headers have reached base stations with a middlebox.
     fn heads_of(&self, air: &mut RanLinks) -> Vec<(HostId, Packet)> {
         let mut heads = core::mem::take(&mut air.outcome.heads);
         let mut notified = Vec::new();
@@ -117,7 +117,7 @@ impl Network {
         notified
     }
 
-    /// Discards what waits at base stations for `host` on connection `flow`.
+    /// Discards segments of connection `flow` that wait at base stations for `host`.
     pub(super) fn purge(
         &mut self,
         now: Instant,
@@ -136,11 +136,11 @@ impl Network {
                 continue;
             }
             let store = &self.store;
-            let gone = |packet_id: u64| {
+            let is_purged = |packet_id: u64| {
                 let packet = store.packet(packet_id as PacketHandle);
                 packet.flow == flow && packet.segment().is_some()
             };
-            let discarded = air.ran.discard(now, link.user, &gone);
+            let discarded = air.ran.discard(now, link.user, &is_purged);
             let mut context = QueueContext {
                 now,
                 link: LinkId(index as u32),
@@ -154,7 +154,7 @@ impl Network {
     }
 }
 
-/// Returns the changes of a user's link that an event of its connection means.
+/// Returns the changes of a user's link at an event of its RRC connection.
 fn changes_of(event: &ConnectionEvent) -> &'static [LinkChange] {
     match event {
         ConnectionEvent::HandoverBegins { .. } => &[LinkChange::Expected, LinkChange::Interrupted],

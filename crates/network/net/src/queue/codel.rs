@@ -49,14 +49,14 @@ impl Qdisc for CodelQdisc {
     fn offer<O: Observer>(
         &mut self,
         handle: PacketHandle,
-        scene: &mut QueueContext<'_, O>,
+        context: &mut QueueContext<'_, O>,
     ) -> bool {
-        self.queue.list.push(handle, scene.now, scene.store);
+        self.queue.list.push(handle, context.now, context.store);
         true
     }
 
-    fn take<O: Observer>(&mut self, scene: &mut QueueContext<'_, O>) -> Option<PacketHandle> {
-        self.control.take(&mut self.queue, 0, scene)
+    fn take<O: Observer>(&mut self, context: &mut QueueContext<'_, O>) -> Option<PacketHandle> {
+        self.control.take(&mut self.queue, 0, context)
     }
 }
 
@@ -125,10 +125,10 @@ impl CodelControl {
     /// Comes to 1/√count. From below, as where the count has become smaller, it does so by a step of Newton's method
     /// for each drop (`codel_Newton_step`): drops that begin again are denser than their law for a while. From so far
     /// above that the method does not converge, Linux' integers wrap around.
-    fn approach(&self, lane: &mut CodelQueue) {
-        let (root, count) = (lane.inverse_root, f64::from(lane.count));
+    fn approach(&self, codel_queue: &mut CodelQueue) {
+        let (root, count) = (codel_queue.inverse_root, f64::from(codel_queue.count));
         let share = count * root * root;
-        lane.inverse_root = if share < self.most_by_step {
+        codel_queue.inverse_root = if share < self.most_by_step {
             root * (1.5 - 0.5 * share)
         } else {
             1.0 / libm::sqrt(count)
@@ -136,78 +136,79 @@ impl CodelControl {
     }
 
     /// Returns the time of the next drop. Drops come closer with the square root of their number (RFC 8289 §5.6).
-    fn control_law(&self, from: Instant, lane: &CodelQueue) -> Instant {
+    fn control_law(&self, from: Instant, codel_queue: &CodelQueue) -> Instant {
         let interval = self.config.interval.as_nanos() as f64;
-        from + Duration::from_nanos((interval * lane.inverse_root) as u64)
+        from + Duration::from_nanos((interval * codel_queue.inverse_root) as u64)
     }
 
     /// Returns the head of the queue, and whether its delay has been above target for an interval (RFC 8289 §5.6).
     fn head<O>(
         &self,
-        lane: &mut CodelQueue,
-        beside: u64,
-        scene: &QueueContext<'_, O>,
+        codel_queue: &mut CodelQueue,
+        other_bytes: u64,
+        context: &QueueContext<'_, O>,
     ) -> Option<(PacketHandle, bool)> {
-        let Some(handle) = lane.list.pop(scene.store) else {
-            lane.first_above_time = None;
+        let Some(handle) = codel_queue.list.pop(context.store) else {
+            codel_queue.first_above_time = None;
             return None;
         };
-        let sojourn = scene.now.saturating_since(scene.store.since(handle));
-        let backlog = lane.list.backlog().bytes + beside;
+        let sojourn = context.now.saturating_since(context.store.since(handle));
+        let backlog = codel_queue.list.backlog().bytes + other_bytes;
         if sojourn < self.config.target || backlog <= self.largest_packet {
-            lane.first_above_time = None;
+            codel_queue.first_above_time = None;
             return Some((handle, false));
         }
-        let deadline = *lane
+        let deadline = *codel_queue
             .first_above_time
-            .get_or_insert(scene.now + self.config.interval);
-        Some((handle, scene.now >= deadline))
+            .get_or_insert(context.now + self.config.interval);
+        Some((handle, context.now >= deadline))
     }
 
-    /// RFC 8289 §5.5: the packet that goes next, after those that have to go altogether. `beside` is the backlog of the
+    /// RFC 8289 §5.5: the next packet to send, after any packets that are dropped. `other_bytes` is the backlog of the
     /// link in other lanes, bytes.
     pub(super) fn take<O: Observer>(
         &self,
-        lane: &mut CodelQueue,
-        beside: u64,
-        scene: &mut QueueContext<'_, O>,
+        codel_queue: &mut CodelQueue,
+        other_bytes: u64,
+        context: &mut QueueContext<'_, O>,
     ) -> Option<PacketHandle> {
-        let mut result = self.head(lane, beside, scene);
-        if lane.dropping {
+        let mut result = self.head(codel_queue, other_bytes, context);
+        if codel_queue.dropping {
             while let Some((handle, true)) = result
-                && scene.now >= lane.drop_next
+                && context.now >= codel_queue.drop_next
             {
-                lane.count += 1;
-                self.approach(lane);
-                if self.config.ecn && scene.mark(handle) {
-                    lane.drop_next = self.control_law(lane.drop_next, lane);
+                codel_queue.count += 1;
+                self.approach(codel_queue);
+                if self.config.ecn && context.mark(handle) {
+                    codel_queue.drop_next = self.control_law(codel_queue.drop_next, codel_queue);
                     break;
                 }
-                scene.discard(handle, DropReason::Aqm);
-                result = self.head(lane, beside, scene);
+                context.discard(handle, DropReason::Aqm);
+                result = self.head(codel_queue, other_bytes, context);
                 if let Some((_, true)) = result {
-                    lane.drop_next = self.control_law(lane.drop_next, lane);
+                    codel_queue.drop_next = self.control_law(codel_queue.drop_next, codel_queue);
                 }
             }
-            lane.dropping = matches!(result, Some((_, true)));
+            codel_queue.dropping = matches!(result, Some((_, true)));
         } else if let Some((handle, true)) = result {
-            if !(self.config.ecn && scene.mark(handle)) {
-                scene.discard(handle, DropReason::Aqm);
-                result = self.head(lane, beside, scene);
+            if !(self.config.ecn && context.mark(handle)) {
+                context.discard(handle, DropReason::Aqm);
+                result = self.head(codel_queue, other_bytes, context);
             }
-            lane.dropping = true;
+            codel_queue.dropping = true;
             // Where dropping began again soon, the rate that worked before is a better start.
-            let delta = lane.count.saturating_sub(lane.last_count);
-            let recently = scene.now.saturating_since(lane.drop_next) < self.config.interval * 16;
+            let delta = codel_queue.count.saturating_sub(codel_queue.last_count);
+            let recently =
+                context.now.saturating_since(codel_queue.drop_next) < self.config.interval * 16;
             if delta > 1 && recently {
-                lane.count = delta;
-                self.approach(lane);
+                codel_queue.count = delta;
+                self.approach(codel_queue);
             } else {
-                lane.count = 1;
-                lane.inverse_root = 1.0;
+                codel_queue.count = 1;
+                codel_queue.inverse_root = 1.0;
             }
-            lane.drop_next = self.control_law(scene.now, lane);
-            lane.last_count = lane.count;
+            codel_queue.drop_next = self.control_law(context.now, codel_queue);
+            codel_queue.last_count = codel_queue.count;
         }
         result.map(|(handle, _)| handle)
     }

@@ -70,10 +70,10 @@ macro_rules! disciplines {
                 }
             }
 
-            fn make_room<O: Observer>(&mut self, limit: Limit, size: u64, scene: &mut QueueContext<'_, O>) {
+            fn make_room<O: Observer>(&mut self, limit: Limit, size: u64, context: &mut QueueContext<'_, O>) {
                 match self {
-                    Self::$plain(queue) => queue.make_room(limit, size, scene),
-                    $(Self::$variant(queue) => queue.make_room(limit, size, scene),)+
+                    Self::$plain(queue) => queue.make_room(limit, size, context),
+                    $(Self::$variant(queue) => queue.make_room(limit, size, context),)+
                 }
             }
 
@@ -84,17 +84,17 @@ macro_rules! disciplines {
                 }
             }
 
-            fn offer<O: Observer>(&mut self, handle: PacketHandle, scene: &mut QueueContext<'_, O>) -> bool {
+            fn offer<O: Observer>(&mut self, handle: PacketHandle, context: &mut QueueContext<'_, O>) -> bool {
                 match self {
-                    Self::$plain(queue) => queue.offer(handle, scene),
-                    $(Self::$variant(queue) => queue.offer(handle, scene),)+
+                    Self::$plain(queue) => queue.offer(handle, context),
+                    $(Self::$variant(queue) => queue.offer(handle, context),)+
                 }
             }
 
-            fn take<O: Observer>(&mut self, scene: &mut QueueContext<'_, O>) -> Option<PacketHandle> {
+            fn take<O: Observer>(&mut self, context: &mut QueueContext<'_, O>) -> Option<PacketHandle> {
                 match self {
-                    Self::$plain(queue) => queue.take(scene),
-                    $(Self::$variant(queue) => queue.take(scene),)+
+                    Self::$plain(queue) => queue.take(context),
+                    $(Self::$variant(queue) => queue.take(context),)+
                 }
             }
         }

@@ -25,14 +25,14 @@ impl Qdisc for DropTail {
     fn offer<O: Observer>(
         &mut self,
         handle: PacketHandle,
-        scene: &mut QueueContext<'_, O>,
+        context: &mut QueueContext<'_, O>,
     ) -> bool {
-        self.list.push(handle, scene.now, scene.store);
+        self.list.push(handle, context.now, context.store);
         true
     }
 
     #[inline]
-    fn take<O: Observer>(&mut self, scene: &mut QueueContext<'_, O>) -> Option<PacketHandle> {
-        self.list.pop(scene.store)
+    fn take<O: Observer>(&mut self, context: &mut QueueContext<'_, O>) -> Option<PacketHandle> {
+        self.list.pop(context.store)
     }
 }

@@ -41,7 +41,7 @@ impl FqCodel {
 const BATCH: u32 = 64;
 
 struct SubQueue {
-    lane: CodelQueue,
+    codel_queue: CodelQueue,
     /// Bytes that it may still send in this turn.
     deficit: i64,
     scheduled: bool,
@@ -63,7 +63,7 @@ impl FqCodelQdisc {
     pub(super) fn new(config: &FqCodel, attachment: Attachment) -> Self {
         let Attachment { mtu, seed, link } = attachment;
         let queue = || SubQueue {
-            lane: CodelQueue::default(),
+            codel_queue: CodelQueue::default(),
             deficit: 0,
             scheduled: false,
         };
@@ -87,24 +87,24 @@ impl FqCodelQdisc {
     }
 
     /// Drops half of the queue with most bytes, from its head (RFC 8290 §4.1).
-    fn drop_fattest<O: Observer>(&mut self, scene: &mut QueueContext<'_, O>) {
-        let bytes = |queue: &SubQueue| queue.lane.list.backlog().bytes;
+    fn drop_fattest<O: Observer>(&mut self, context: &mut QueueContext<'_, O>) {
+        let bytes = |queue: &SubQueue| queue.codel_queue.list.backlog().bytes;
         let Some(longest) = self.queues.iter_mut().max_by_key(|queue| bytes(queue)) else {
             return;
         };
         let half = bytes(longest) / 2;
         let (mut count, mut dropped) = (0, 0);
         while count == 0 || (count < BATCH && dropped < half) {
-            let Some(handle) = longest.lane.list.pop(scene.store) else {
+            let Some(handle) = longest.codel_queue.list.pop(context.store) else {
                 break;
             };
-            let size = u64::from(scene.store.packet(handle).size);
+            let size = u64::from(context.store.packet(handle).size);
             (count, dropped) = (count + 1, dropped + size);
             self.backlog.bytes -= size;
             self.backlog.packets -= 1;
-            scene.discard(handle, DropReason::Overflow);
+            context.discard(handle, DropReason::Overflow);
         }
-        longest.lane.add_drops(count);
+        longest.codel_queue.add_drops(count);
     }
 }
 
@@ -114,9 +114,14 @@ impl Qdisc for FqCodelQdisc {
     }
 
     /// Drops packets of the fattest flows.
-    fn make_room<O: Observer>(&mut self, limit: Limit, size: u64, scene: &mut QueueContext<'_, O>) {
+    fn make_room<O: Observer>(
+        &mut self,
+        limit: Limit,
+        size: u64,
+        context: &mut QueueContext<'_, O>,
+    ) {
         while !limit.allows(self.backlog, size) && self.backlog.packets > 0 {
-            self.drop_fattest(scene);
+            self.drop_fattest(context);
         }
     }
 
@@ -124,14 +129,17 @@ impl Qdisc for FqCodelQdisc {
     fn offer<O: Observer>(
         &mut self,
         handle: PacketHandle,
-        scene: &mut QueueContext<'_, O>,
+        context: &mut QueueContext<'_, O>,
     ) -> bool {
-        let packet = scene.store.packet(handle);
+        let packet = context.store.packet(handle);
         let index = hash(packet, self.key) % self.queues.len() as u64;
         self.backlog.bytes += u64::from(packet.size);
         self.backlog.packets += 1;
         let queue = &mut self.queues[index as usize];
-        queue.lane.list.push(handle, scene.now, scene.store);
+        queue
+            .codel_queue
+            .list
+            .push(handle, context.now, context.store);
         if !queue.scheduled {
             queue.scheduled = true;
             queue.deficit = self.quantum;
@@ -141,7 +149,7 @@ impl Qdisc for FqCodelQdisc {
     }
 
     /// Takes the next packet by deficit round robin, from new queues first (RFC 8290 §4.2).
-    fn take<O: Observer>(&mut self, scene: &mut QueueContext<'_, O>) -> Option<PacketHandle> {
+    fn take<O: Observer>(&mut self, context: &mut QueueContext<'_, O>) -> Option<PacketHandle> {
         loop {
             let is_new = !self.new.is_empty();
             let list = if is_new { &mut self.new } else { &mut self.old };
@@ -153,14 +161,16 @@ impl Qdisc for FqCodelQdisc {
                 self.old.push_back(index);
                 continue;
             }
-            let before = queue.lane.list.backlog();
-            let beside = self.backlog.bytes - before.bytes;
-            let result = self.codel.take(&mut queue.lane, beside, scene);
-            let after = queue.lane.list.backlog();
+            let before = queue.codel_queue.list.backlog();
+            let other_bytes = self.backlog.bytes - before.bytes;
+            let result = self
+                .codel
+                .take(&mut queue.codel_queue, other_bytes, context);
+            let after = queue.codel_queue.list.backlog();
             self.backlog.bytes -= before.bytes - after.bytes;
             self.backlog.packets -= before.packets - after.packets;
             if let Some(handle) = result {
-                queue.deficit -= i64::from(scene.store.packet(handle).size);
+                queue.deficit -= i64::from(context.store.packet(handle).size);
                 return Some(handle);
             }
             list.pop_front();

@@ -69,11 +69,14 @@ trait Qdisc {
     fn on_overflow(&mut self) {}
 
     /// Enqueues a packet, or discards it; returns whether it waits.
-    fn offer<O: Observer>(&mut self, handle: PacketHandle, scene: &mut QueueContext<'_, O>)
-    -> bool;
+    fn offer<O: Observer>(
+        &mut self,
+        handle: PacketHandle,
+        context: &mut QueueContext<'_, O>,
+    ) -> bool;
 
     /// Dequeues the packet that is sent next.
-    fn take<O: Observer>(&mut self, scene: &mut QueueContext<'_, O>) -> Option<PacketHandle>;
+    fn take<O: Observer>(&mut self, context: &mut QueueContext<'_, O>) -> Option<PacketHandle>;
 }
 
 /// The queue of a link: a discipline and the limit of its backlog.
@@ -106,40 +109,40 @@ impl LinkQueue {
         }
     }
 
-    /// Enqueues a packet, or drops it (with fair queueing, others of a longer sub-queue). Most queues are plain.
+    /// Enqueues a packet, or drops it (with fair queueing, others of a longer sub-queue). Drop-tail has a fast path.
     #[inline]
     pub(crate) fn offer<O: Observer>(
         &mut self,
         handle: PacketHandle,
-        scene: &mut QueueContext<'_, O>,
+        context: &mut QueueContext<'_, O>,
     ) {
         match &mut self.discipline {
             Discipline::Droptail(queue) => {
-                offer_within(queue, self.limit, Backlog::default(), handle, scene);
+                offer_within(queue, self.limit, Backlog::default(), handle, context);
             }
-            _ => self.offer_before(Backlog::default(), handle, scene),
+            _ => self.offer_before(Backlog::default(), handle, context),
         }
     }
 
-    /// Enqueues a packet before a link on which `others` have left the queue and still count as its backlog.
+    /// Enqueues a packet; `others` are packets that have left the queue and still count as backlog of the link.
     pub(crate) fn offer_before<O: Observer>(
         &mut self,
         others: Backlog,
         handle: PacketHandle,
-        scene: &mut QueueContext<'_, O>,
+        context: &mut QueueContext<'_, O>,
     ) {
-        offer_within(&mut self.discipline, self.limit, others, handle, scene);
+        offer_within(&mut self.discipline, self.limit, others, handle, context);
     }
 
     /// Dequeues the packet that is sent next.
     #[inline]
     pub(crate) fn take<O: Observer>(
         &mut self,
-        scene: &mut QueueContext<'_, O>,
+        context: &mut QueueContext<'_, O>,
     ) -> Option<PacketHandle> {
         match &mut self.discipline {
-            Discipline::Droptail(queue) => queue.take(scene),
-            discipline => discipline.take(scene),
+            Discipline::Droptail(queue) => queue.take(context),
+            discipline => discipline.take(context),
         }
     }
 }
@@ -151,19 +154,19 @@ fn offer_within<O: Observer>(
     limit: Limit,
     others: Backlog,
     handle: PacketHandle,
-    scene: &mut QueueContext<'_, O>,
+    context: &mut QueueContext<'_, O>,
 ) {
-    let size = u64::from(scene.store.packet(handle).size);
-    queue.make_room(limit, size, scene);
+    let size = u64::from(context.store.packet(handle).size);
+    queue.make_room(limit, size, context);
     if !limit.allows(queue.backlog(), size) {
         queue.on_overflow();
-        return scene.discard(handle, DropReason::Overflow);
+        return context.discard(handle, DropReason::Overflow);
     }
-    if queue.offer(handle, scene) {
-        let packet = scene.store.packet(handle);
-        scene
+    if queue.offer(handle, context) {
+        let packet = context.store.packet(handle);
+        context
             .observer
-            .enqueued(scene.now, scene.link, packet, queue.backlog() + others);
+            .enqueued(context.now, context.link, packet, queue.backlog() + others);
     }
 }
 

@@ -134,9 +134,9 @@ impl PieQdisc {
     fn admits<O: Observer>(
         &mut self,
         handle: PacketHandle,
-        scene: &mut QueueContext<'_, O>,
+        context: &mut QueueContext<'_, O>,
     ) -> bool {
-        self.update(scene.now);
+        self.update(context.now);
         let arrival = self.arrivals;
         self.arrivals += 1;
         let backlog = self.list.backlog().bytes;
@@ -144,7 +144,7 @@ impl PieQdisc {
             return true;
         }
         self.state.sum = 0.0;
-        self.config.ecn && self.state.probability <= MARK_UP_TO && scene.mark(handle)
+        self.config.ecn && self.state.probability <= MARK_UP_TO && context.mark(handle)
     }
 
     fn is_safe(&self, backlog: u64) -> bool {
@@ -255,23 +255,23 @@ impl Qdisc for PieQdisc {
     fn offer<O: Observer>(
         &mut self,
         handle: PacketHandle,
-        scene: &mut QueueContext<'_, O>,
+        context: &mut QueueContext<'_, O>,
     ) -> bool {
-        let is_admitted = self.admits(handle, scene);
+        let is_admitted = self.admits(handle, context);
         if is_admitted {
-            self.list.push(handle, scene.now, scene.store);
+            self.list.push(handle, context.now, context.store);
         } else {
-            scene.discard(handle, DropReason::Aqm);
+            context.discard(handle, DropReason::Aqm);
         }
         is_admitted
     }
 
-    fn take<O: Observer>(&mut self, scene: &mut QueueContext<'_, O>) -> Option<PacketHandle> {
-        self.update(scene.now);
-        let handle = self.list.pop(scene.store)?;
-        let size = u64::from(scene.store.packet(handle).size);
-        let wait = scene.now.saturating_since(scene.store.since(handle));
-        self.depart(scene.now, size, wait);
+    fn take<O: Observer>(&mut self, context: &mut QueueContext<'_, O>) -> Option<PacketHandle> {
+        self.update(context.now);
+        let handle = self.list.pop(context.store)?;
+        let size = u64::from(context.store.packet(handle).size);
+        let wait = context.now.saturating_since(context.store.since(handle));
+        self.depart(context.now, size, wait);
         Some(handle)
     }
 }

@@ -46,15 +46,15 @@ impl Qdisc for ThresholdQdisc {
     fn offer<O: Observer>(
         &mut self,
         handle: PacketHandle,
-        scene: &mut QueueContext<'_, O>,
+        context: &mut QueueContext<'_, O>,
     ) -> bool {
         if self.backlog().bytes > self.ecn_threshold {
-            scene.mark(handle);
+            context.mark(handle);
         }
-        self.queue.offer(handle, scene)
+        self.queue.offer(handle, context)
     }
 
-    fn take<O: Observer>(&mut self, scene: &mut QueueContext<'_, O>) -> Option<PacketHandle> {
-        self.queue.take(scene)
+    fn take<O: Observer>(&mut self, context: &mut QueueContext<'_, O>) -> Option<PacketHandle> {
+        self.queue.take(context)
     }
 }

@@ -1,4 +1,4 @@
-//! Loss and jitter, and what does not change them.
+//! Loss and jitter, and their independence of size, load and each other.
 
 use net::{DropReason, Jitter, JitterDistribution, LinkCapacity, LinkConfig, Loss, Network};
 use units::{Duration, Instant, Rate};
@@ -51,7 +51,7 @@ fn jitter_with_reordering_lets_packets_overtake() {
 }
 
 #[test]
-fn jitter_adds_to_the_delay_and_never_takes_from_it() {
+fn jitter_only_adds_to_the_delay() {
     let notes = run(1, 1_000, |link| {
         link.delay = Duration::from_millis(20);
         exponential(true)(link);
@@ -105,7 +105,7 @@ fn loss_does_not_change_jitter() {
 }
 
 #[test]
-fn capacity_does_not_depend_on_what_is_sent() {
+fn capacity_does_not_depend_on_traffic() {
     let network = |busy: bool| {
         let generator = link_trace::Generate {
             mean: Rate::from_mbps(8.0),

@@ -295,9 +295,8 @@ fn drops_of_pie_do_not_follow_each_other_by_chance() {
     assert!(dropped.len() > 6_000 && gaps.min() >= Some(2));
 }
 
-/// Linux (`pie_calculate_probability`) adds 2 % to the drop probability with each update at more than 250 ms, and does
-/// not cap it at 1: nothing but two packets gets through after that, until the probability has come down by 1/64 at a
-/// time.
+/// Linux (`pie_calculate_probability`) adds 2 % to the drop probability with each update above 250 ms, without a cap at
+/// 1. After that only two packets get through until the probability has decayed, by 1/64 per update.
 #[test]
 fn pie_drops_all_for_a_while_after_long_congestion() {
     let mut lab = lab(Queue::Pie(Pie::default()));

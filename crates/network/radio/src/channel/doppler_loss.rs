@@ -64,7 +64,8 @@ impl Receiver {
 /// Angles over which the scattered waves are summed: exact for powers of the shift below 16.
 const ANGLES: usize = 8;
 
-/// Remaining signal over the received power, and the noise made of it over the mean power of one antenna.
+/// Effect of the Doppler shift: the remaining share of the received power, and the noise relative to the mean power of one
+/// antenna.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Distortion {
     pub signal: f32,
@@ -76,7 +77,7 @@ pub(crate) struct Distortion {
 pub(crate) struct DopplerLoss {
     receiver: Receiver,
     subcarrier_spacing_hz: f64,
-    largest_hz: f64,
+    max_shift_hz: f64,
     direct_share: f64,
     antennas: f64,
     line_of_sight: Option<LineOfSight>,
@@ -89,7 +90,7 @@ impl DopplerLoss {
         let mut loss = Self {
             receiver,
             subcarrier_spacing_hz: grid.subcarrier_spacing_hz(),
-            largest_hz: fading.doppler.hz(),
+            max_shift_hz: fading.doppler.hz(),
             direct_share: fading.direct_share(),
             antennas: fading.antennas as f64,
             line_of_sight: fading.line_of_sight,
@@ -108,7 +109,7 @@ impl DopplerLoss {
     fn evaluate(&self, at: Instant) -> Distortion {
         let shift = |at| {
             self.line_of_sight
-                .map_or(0.0, |line| line.shift_hz(self.largest_hz, at))
+                .map_or(0.0, |line| line.shift_hz(self.max_shift_hz, at))
         };
         let oscillator = match self.receiver.tracking {
             Tracking::Ideal => shift(at),
@@ -121,17 +122,21 @@ impl DopplerLoss {
         let (mut leaked, mut noise) = (0.0, 0.0);
         let mut add = |share: f64, hz: f64, antennas: f64| {
             let leak = leakage(hz / self.subcarrier_spacing_hz);
-            let misjudged = self.receiver.estimation.spacing().map_or(0.0, |spacing| {
+            let estimation_error = self.receiver.estimation.spacing().map_or(0.0, |spacing| {
                 interpolation_error(core::f64::consts::TAU * hz * spacing.as_secs_f64())
             });
             leaked += share * leak;
-            noise += antennas * share * (leak + misjudged);
+            noise += antennas * share * (leak + estimation_error);
         };
         add(self.direct_share, shift(at) - oscillator, self.antennas);
         let share = (1.0 - self.direct_share) / ANGLES as f64;
         for angle in 0..ANGLES {
             let angle = core::f64::consts::PI * (angle as f64 + 0.5) / ANGLES as f64;
-            add(share, self.largest_hz * libm::cos(angle) - oscillator, 1.0);
+            add(
+                share,
+                self.max_shift_hz * libm::cos(angle) - oscillator,
+                1.0,
+            );
         }
         Distortion {
             signal: (1.0 - leaked) as f32,

@@ -98,7 +98,7 @@ impl Drx {
         self.active_until = subframe + 1 + self.config.inactivity;
     }
 
-    /// Notes a downlink transmission in `subframe`; the UE listens when one that was not decoded may be repeated.
+    /// Notes a downlink transmission in `subframe`; the UE listens when one that was not decoded may be retransmitted.
     pub(crate) fn received(&mut self, subframe: u64, process: usize, is_decoded: bool) {
         let from = subframe + self.config.harq_round_trip;
         let until = if is_decoded {
@@ -109,11 +109,11 @@ impl Drx {
         self.expect(false, process, from, until);
     }
 
-    /// Notes an uplink transmission in `subframe`. The UE does not know whether it is decoded, and listens when it may
-    /// be repeated, unless it is the last attempt (`is_last`).
+    /// Notes an uplink transmission in `subframe`. The UE does not know whether it is decoded, and listens when it may be
+    /// retransmitted, unless it is the last attempt (`is_last`).
     pub(crate) fn sent(&mut self, subframe: u64, process: usize, is_last: bool) {
-        let repeated = subframe + self.config.harq_round_trip;
-        let from = repeated.saturating_sub(GRANT_TO_TRANSMISSION);
+        let retransmission = subframe + self.config.harq_round_trip;
+        let from = retransmission.saturating_sub(GRANT_TO_TRANSMISSION);
         let until = if is_last {
             0
         } else {
@@ -171,7 +171,7 @@ mod tests {
     /// TS 36.321 clause 5.7: onDurationTimer starts where the subframe number modulo the long cycle
     /// is drxStartOffset.
     #[test]
-    fn an_idle_user_listens_at_the_start_of_each_long_cycle() {
+    fn an_idle_ue_listens_at_the_start_of_each_long_cycle() {
         let mut drx = Drx::new(CONFIG);
         assert_eq!(active(&mut drx, 0..90), [3, 4, 43, 44, 83, 84]);
     }
@@ -179,7 +179,7 @@ mod tests {
     /// Same clause: a new transmission starts drx-InactivityTimer; data that was not decoded opens
     /// drx-RetransmissionTimer after the HARQ round trip.
     #[test]
-    fn data_keeps_the_user_awake() {
+    fn data_keep_the_ue_awake() {
         let mut drx = Drx::new(CONFIG);
         assert_eq!(active(&mut drx, 0..5), [3, 4]);
         drx.new_transmission(4);
@@ -193,7 +193,7 @@ mod tests {
     /// Same clause: the active time includes the time when "an uplink grant for a pending HARQ retransmission can occur
     /// and there is data in the corresponding HARQ buffer", which is flushed after the last attempt.
     #[test]
-    fn the_user_listens_when_its_uplink_may_have_to_be_repeated() {
+    fn the_ue_listens_when_an_uplink_retransmission_may_be_granted() {
         let mut drx = Drx::new(CONFIG);
         drx.sent(10, 0, false);
         drx.sent(11, 1, true);

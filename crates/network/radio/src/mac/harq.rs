@@ -108,7 +108,7 @@ impl<T: Default, S: Default> Harq<T, S> {
         }
     }
 
-    /// Takes the feedback that has arrived by `tti`, one process at a time in order of its number.
+    /// Returns the feedback that has arrived by `tti`, one process at a call, in order of their numbers.
     pub fn feedback(&mut self, tti: u64) -> Option<(usize, Feedback)> {
         if tti < self.next_feedback {
             return None;
@@ -157,14 +157,14 @@ impl<T: Default, S: Default> Harq<T, S> {
             .iter()
             .enumerate()
             .filter_map(|(index, process)| match process.state {
-                State::Pending { since } if self.may_repeat(since, tti) => Some((since, index)),
+                State::Pending { since } if self.may_retransmit(since, tti) => Some((since, index)),
                 _ => None,
             })
             .min()
             .map(|(_, index)| index)
     }
 
-    fn may_repeat(&self, since: u64, tti: u64) -> bool {
+    fn may_retransmit(&self, since: u64, tti: u64) -> bool {
         match self.config.timing {
             Timing::Asynchronous => since <= tti,
             Timing::Synchronous => {
@@ -243,7 +243,7 @@ impl<T: Default, S: Default> Harq<T, S> {
         reception
     }
 
-    /// Sends a process at `tti` to a receiver that misses the message about it, and so neither receives the block nor
+    /// Sends a process at `tti` to a receiver that misses its DCI (DTX), and so neither receives the block nor
     /// answers. Only a block that was decoded before is not lost if the silence is heard as an acknowledgement.
     pub fn send_dtx(&mut self, tti: u64, process: usize, chance: &ErrorDraws) {
         let due = tti + self.config.round_trip;
@@ -312,15 +312,15 @@ impl ErrorDraws {
     }
 
     fn nack_to_ack(&self, tti: u64, decoded: bool) -> bool {
-        let wrong = if decoded {
+        let error_rate = if decoded {
             self.positive_as_negative
         } else {
             self.negative_as_positive
         };
-        if wrong <= 0.0 {
+        if error_rate <= 0.0 {
             return decoded;
         }
-        decoded != (unit_interval(self.feedback.at(tti)) < wrong)
+        decoded != (unit_interval(self.feedback.at(tti)) < error_rate)
     }
 }
 

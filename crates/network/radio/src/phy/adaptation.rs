@@ -78,9 +78,9 @@ impl LinkAdaptation {
     }
 
     /// Makes each CQI the one at which the scheme with its modulation and code rate keeps the error target on the whole
-    /// carrier; `scheme_of` returns that scheme. The rounding of transport blocks (TS 38.214 5.1.3.2) makes the block of
-    /// the carrier need up to some tenths of a dB more than a block of the nominal rate, and a base station that knows
-    /// the CQI alone would go without the scheme at every SINR.
+    /// carrier; `scheme_of` returns that scheme. Rounded transport blocks (TS 38.214 5.1.3.2) need up to some tenths of a
+    /// dB more than blocks of the nominal rate. Otherwise a base station that knows the CQI alone would never use the
+    /// scheme.
     pub(crate) fn with_schemes_of_cqis(mut self, scheme_of: impl Fn(u8) -> Option<u8>) -> Self {
         let whole = self.needs.len() - self.schemes;
         for (cqi, threshold) in (1..).zip(&mut self.cqis) {

@@ -326,9 +326,9 @@ impl AirInterface {
         self.pattern.slot(tti).downlink_symbols >= self.control_symbols
     }
 
-    /// Returns the uplink TTIs that the control region of `tti` grants: the first one that a UE can be ready for, and
-    /// those after it that the next control region would be too late for. TS 38.214 clause 6.1.2.1 lets a grant be for
-    /// any later slot (K2).
+    /// Returns the uplink TTIs that the control region of `tti` grants. These are the first one after a UE's processing
+    /// time, and later ones for which the next control region would be too late. TS 38.214 clause 6.1.2.1 allows grants
+    /// for any later slot (K2).
     pub(super) fn granted_by(&self, tti: u64) -> impl Iterator<Item = u64> + '_ {
         let first = self
             .pattern

@@ -78,10 +78,10 @@ impl Rlc {
         }
     }
 
-    fn forward(&mut self, which: Forwarding, out: &mut Vec<Sdu>) {
+    fn forward(&mut self, mode: Forwarding, out: &mut Vec<Sdu>) {
         match self {
-            Self::Am(rlc) => rlc.forward(which, out),
-            Self::Um(rlc) => rlc.forward(which, out),
+            Self::Am(rlc) => rlc.forward(mode, out),
+            Self::Um(rlc) => rlc.forward(mode, out),
         }
     }
 

@@ -1,8 +1,12 @@
 //! The radio access network: cells, users and their bearers, joined from the parts of this crate.
 //!
-//! [`Ran`] is a state machine without I/O that works in TTIs. In each, in this order: what was decoded
-//! reaches RLC and what RLC completes is reported; users measure, hand over, recover; cells choose what to
-//! send down, and it is drawn what arrives; users ask, report and send; they measure the channel.
+//! [`Ran`] is a state machine without I/O that works in TTIs. The steps of a TTI are:
+//!
+//! 1. Decoded blocks reach RLC, and RLC reports complete packets.
+//! 2. Users measure, hand over and recover.
+//! 3. Cells schedule the downlink, and decoding is drawn.
+//! 4. Users send scheduling requests, buffer status reports and uplink blocks.
+//! 5. Users measure the channel.
 
 mod air_interface;
 mod bearer;

@@ -159,14 +159,13 @@ impl Ran {
         self.users[user as usize].hints(now)
     }
 
-    /// Packets that have been taken and whose fate is open.
+    /// Returns the number of packets that are neither delivered nor dropped yet.
     pub fn under_way(&self, user: UserId, direction: Direction) -> usize {
         self.users[user as usize].bearer.under_way(direction)
     }
 
-    /// Bytes that could have been sent to or from an observed user in the TTIs that begin from `from` on
-    /// and before `to`, on all resource blocks that nobody else got, less what would have had to be
-    /// repeated. TTIs to come are not known and count nothing.
+    /// Returns the capacity of an observed user in the TTIs that begin from `from` on and before `to`, bytes. It counts all
+    /// resource blocks of no other user, less retransmissions. Future TTIs are unknown and count as zero.
     pub fn capacity(
         &self,
         user: UserId,

@@ -150,8 +150,8 @@ impl Measured<'_> {
         }
     }
 
-    /// Returns the bytes of data that each transmission adds of a block with the lowest scheme, sent as often as it takes
-    /// until the sum of the energy keeps the error target; 0 if that is more often than HARQ allows.
+    /// Returns the data bytes per transmission of a block with the lowest scheme. The block is retransmitted until the
+    /// combined energy meets the error target; 0 if HARQ does not allow as many transmissions.
     fn bytes_repeated(&self, config: &RanConfig, prbs: u32) -> f64 {
         let formats = &config.air.up;
         let missing_db = formats.adaptation.needs_db(0, prbs) - self.sinr_db(prbs);

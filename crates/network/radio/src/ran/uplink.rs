@@ -16,8 +16,8 @@ use crate::settings::{Access, Technology};
 /// (TS 36.213 gives both sides four subframes).
 const REQUEST_TO_GRANT: u64 = 4;
 
-/// TTIs from a report that a UE sends without a grant to the earliest grant by it: four until it is decoded, as for
-/// requests, and the grant goes out with the next control region.
+/// TTIs from a buffer status report without a grant to the earliest grant by it: four for decoding, as for requests, and
+/// one to the next control region.
 const REPORT_TO_GRANT: u64 = 5;
 
 /// Grants to one UE in one control region: a UE in TDD can do with two (TR 38.822, feature group 3-1), one in FDD has

@@ -449,9 +449,8 @@ impl UserState {
         Some((cqi, mcs))
     }
 
-    /// Adds to the capacity what this TTI could have carried on the resource blocks that nobody else got, and returns
-    /// it: the transport block that would have been sent, of which the share that fails takes a second TTI. Third ones
-    /// are rare.
+    /// Adds the capacity of this TTI on the resource blocks of no other user, and returns it. It is the transport block
+    /// that would have been sent, less its BLER, as a failed block takes a second TTI. Third attempts are rare.
     pub(super) fn follow(
         &mut self,
         tti: u64,

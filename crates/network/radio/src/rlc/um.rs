@@ -156,10 +156,10 @@ impl Entity {
     }
 
     /// Empties the transmitting side for a handover. SDUs to be forwarded go to `out` in order.
-    pub fn forward(&mut self, which: Forwarding, out: &mut Vec<Sdu>) {
+    pub fn forward(&mut self, mode: Forwarding, out: &mut Vec<Sdu>) {
         let kept = out.len();
-        self.buffer.drain(which == Forwarding::Lossless, out);
-        if which == Forwarding::Discard {
+        self.buffer.drain(mode == Forwarding::Lossless, out);
+        if mode == Forwarding::Discard {
             out.truncate(kept);
         }
         self.next_sent = 0;

@@ -104,7 +104,7 @@ const NR: [Band; 36] = [
 ];
 
 impl Band {
-    /// Those of a technology that are known here.
+    /// Returns the bands of a technology that are supported.
     pub const fn all(technology: Technology) -> &'static [Self] {
         match technology {
             Technology::Lte => &LTE,
@@ -135,12 +135,12 @@ mod tests {
     /// EARFCN 3100 is its middle; band 13 reaches from 5180 to 5280.
     #[test]
     fn the_centre_of_a_band_is_that_of_its_channel_numbers() {
-        let of = |number: u32| {
+        let centre_hz = |number: u32| {
             let band = LTE.iter().find(|band| band.number == number).unwrap();
             band.centre().hertz()
         };
-        assert_eq!(of(7), 2620e6 + 1e5 * f64::from(3100 - 2750));
-        assert_eq!(of(13), 746e6 + 1e5 * f64::from(5230 - 5180));
+        assert_eq!(centre_hz(7), 2620e6 + 1e5 * f64::from(3100 - 2750));
+        assert_eq!(centre_hz(13), 746e6 + 1e5 * f64::from(5230 - 5180));
     }
 
     /// Bands of both technologies with the same number are the same part of the spectrum (TS 38.101-1

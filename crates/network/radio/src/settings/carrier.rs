@@ -204,22 +204,22 @@ impl Radio {
         self.harq.decoding.unwrap_or(self.tti() * 4)
     }
 
-    /// Names of the nodes of all UEs, except of a UE that stands for all vehicles of a file, which is not read yet.
+    /// Names of the nodes of all UEs, except of a wildcard UE, as its file is not read yet.
     pub fn nodes(&self) -> impl Iterator<Item = String> + '_ {
         self.ues.iter().flat_map(Ue::nodes)
     }
 
-    /// Suffix of a UE's name that makes it stand for all nodes of the UE.
+    /// Suffix of a UE's name for all nodes of the UE.
     pub const EACH: &str = "-*";
 
-    /// Returns the nodes that `text` stands for: those of the UE whose name precedes the suffix [`Self::EACH`].
+    /// Returns the nodes of the UE whose name precedes the suffix [`Self::EACH`].
     pub fn each(&self, text: &str) -> Option<Vec<String>> {
         let name = text.strip_suffix(Self::EACH)?;
         let ue = self.ues.iter().find(|ue| ue.name == name)?;
         (!ue.is_wildcard()).then(|| ue.nodes().collect())
     }
 
-    /// Whether the node may be a vehicle of a UE that stands for all vehicles of a file.
+    /// Returns whether the node may be a vehicle of a wildcard UE.
     pub fn may_be_vehicle(&self, node: &str) -> bool {
         let mut wildcards = self.ues.iter().filter(|ue| ue.is_wildcard());
         wildcards.any(|ue| {

@@ -37,9 +37,9 @@ table! {
 }
 
 table! {
-    /// Errors of the signalling about downlink blocks. A UE misses an assignment as often as its channel in that TTI
-    /// asks for, with the control channel elements that its latest CQI was worth. It then neither receives the block
-    /// nor answers. Defaults: what a base station may get wrong at most (TS 36.104 clause 8.3).
+    /// Errors of the signalling about downlink blocks. A UE misses an assignment with the error rate of the PDCCH in that
+    /// TTI, at the aggregation level chosen by its latest CQI. It then neither receives the block nor sends HARQ
+    /// feedback. Defaults: the maxima for base stations (TS 36.104 clause 8.3).
     pub struct ControlErrors {
         /// Share of missed answers that count as acknowledgements; default 0.01.
         #[schemars(range(min = 0, max = 1))]
@@ -71,7 +71,7 @@ pub enum Scheduler {
 pub enum Cqi {
     /// One value for the whole carrier.
     Wideband,
-    /// And one for each sub-band.
+    /// One value for the whole carrier and one for each sub-band.
     Subband,
 }
 
@@ -86,9 +86,9 @@ pub enum SubbandRate {
 }
 
 table! {
-    /// A correction of the reported SINR by what became of blocks.
+    /// A correction of the reported SINR by the HARQ feedback of blocks.
     pub struct OuterLoop {
-        /// Share of first transmissions that shall fail; default 0.1.
+        /// Target share of first transmissions that fail; default 0.1.
         #[schemars(range(min = 0, max = 1))]
         pub target: f64 = 0.1,
         /// Step down after a failure; a step up is so much smaller that both balance at the target; default

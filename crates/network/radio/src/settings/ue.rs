@@ -35,7 +35,7 @@ table! {
     }
 }
 
-/// Reception: the signals of a UE, and their sources.
+/// Source of the signals that a UE receives.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum SignalSource<'a> {
     /// This SINR, from the first cell.
@@ -49,7 +49,7 @@ pub enum SignalSource<'a> {
 }
 
 impl Ue {
-    /// Returns the signals that it receives, and their sources.
+    /// Returns the source of the signals that it receives.
     pub fn reception(&self) -> SignalSource<'_> {
         if let Some(position) = self.position {
             SignalSource::Linear(position, self.velocity)
@@ -62,18 +62,18 @@ impl Ue {
         }
     }
 
-    /// Whether what it receives follows from where it is.
+    /// Returns whether its signals follow from its position.
     pub fn has_position(&self) -> bool {
         !matches!(self.reception(), SignalSource::Sinr(_))
     }
 
-    /// Whether it stands for all vehicles of a file that no other UE names; their nodes are called after
+    /// Returns whether it represents all vehicles of a file that no other UE names. Their nodes are named after
     /// the UE and the vehicle: "ue-2-car7".
     pub fn is_wildcard(&self) -> bool {
         matches!(self.reception(), SignalSource::Sumo(sumo) if sumo.vehicle == EVERY)
     }
 
-    /// Names of its nodes; none if it stands for all vehicles of a file.
+    /// Returns the names of its nodes; none if it represents all vehicles of a file.
     pub fn nodes(&self) -> impl Iterator<Item = String> + '_ {
         let count = if self.is_wildcard() { 0 } else { self.count };
         (1..=count).map(move |number| match count {

@@ -59,24 +59,24 @@ fn train(k_db: f64) -> FadingConfig {
     }
 }
 
-/// With reference symbols as dense as those of LTE, the train's flat Rician tap is what makes it low
-/// and jumpy: there are no other PRBs to make up for a fade.
+/// With the dense reference symbols of LTE, the train's flat Rician tap lowers the SINR and makes it vary: a fade hits
+/// all PRBs at once.
 #[test]
 fn a_flat_rician_train_is_low_and_jumps() {
     let lte = receiver(Estimation::Lte);
-    let [slow, fast, rails] = [eva(60.0), eva(120.0), train(3.0)].map(|c| wideband(c, lte));
+    let [slow, fast, train] = [eva(60.0), eva(120.0), train(3.0)].map(|c| wideband(c, lte));
     assert!(slow.0 > fast.0, "{slow:?}, {fast:?}");
-    assert!(fast.0 > rails.0 + 0.5, "{fast:?}, {rails:?}");
-    assert!(rails.1 > 1.5 * slow.1, "{slow:?}, {rails:?}");
+    assert!(fast.0 > train.0 + 0.5, "{fast:?}, {train:?}");
+    assert!(train.1 > 1.5 * slow.1, "{slow:?}, {train:?}");
 }
 
-/// With one estimate per slot, speed itself costs: a little at 120 km/h, most of the SINR at 300.
+/// With one channel estimate per slot, the SINR falls with speed: a little at 120 km/h, by most of it at 300.
 #[test]
 fn sparse_channel_estimates_make_speed_costly() {
     let slot = receiver(Estimation::LteSlot);
-    let [slow, fast, rails] = [eva(60.0), eva(120.0), train(3.0)].map(|c| wideband(c, slot));
+    let [slow, fast, train] = [eva(60.0), eva(120.0), train(3.0)].map(|c| wideband(c, slot));
     assert!(slow.0 > fast.0 + 0.2, "{slow:?}, {fast:?}");
-    assert!(fast.0 > rails.0 + 5.0, "{fast:?}, {rails:?}");
+    assert!(fast.0 > train.0 + 5.0, "{fast:?}, {train:?}");
 }
 
 /// The noise of scattered waves does not fade with the signal. Where it limits the SINR, the flat tap of a train
@@ -84,12 +84,12 @@ fn sparse_channel_estimates_make_speed_costly() {
 #[test]
 fn the_noise_of_speed_does_not_fade_with_the_signal() {
     let slot = receiver(Estimation::LteSlot);
-    let [fast, rails] = [eva(120.0), train(2.0)].map(|c| wideband(c, slot));
-    assert!(rails.1 > 1.5 * fast.1, "{fast:?}, {rails:?}");
+    let [fast, train] = [eva(120.0), train(2.0)].map(|c| wideband(c, slot));
+    assert!(train.1 > 1.5 * fast.1, "{fast:?}, {train:?}");
 }
 
-/// The single non-fading tap of TS 36.101 B.3 does not jump by itself. A receiver that follows the shift always has
-/// its 20 dB (here 18 for 6 bit); one that does not has less.
+/// The single tap of TS 36.101 B.3 does not fade. A receiver that tracks the Doppler shift keeps its 20 dB (18 dB at the
+/// cap of 6 bit); a receiver that does not track it loses SINR.
 #[test]
 fn the_profile_of_3gpp_is_steady_for_a_receiver_that_follows() {
     let slot = receiver(Estimation::LteSlot);

@@ -140,9 +140,9 @@ impl CongestionControl for Ledbat {
         let cwnd = f64::from(window.cwnd) + self.fraction;
         let change = self.config.gain * self.off_target() * f64::from(acked) / cwnd.max(1.0);
         let flight = window.inflight.saturating_add(acked);
-        let most = flight.saturating_add(self.config.allowed_increase);
-        let most = most.min(window.cwnd_clamp).max(self.config.min_cwnd);
-        let cwnd = (cwnd + change).clamp(f64::from(self.config.min_cwnd), f64::from(most));
+        let max_cwnd = flight.saturating_add(self.config.allowed_increase);
+        let max_cwnd = max_cwnd.min(window.cwnd_clamp).max(self.config.min_cwnd);
+        let cwnd = (cwnd + change).clamp(f64::from(self.config.min_cwnd), f64::from(max_cwnd));
         window.cwnd = (cwnd as u32).clamp(1, window.cwnd_clamp);
         self.fraction = cwnd - libm::floor(cwnd);
     }

@@ -14,13 +14,13 @@ const SMALL: u32 = 10;
 choices! {
     /// Variants of LP.
     pub enum Version {
-        /// LP of the paper. The clock of the other end ticks in milliseconds like ours, so that differences
+        /// LP of the paper. The clock of the peer ticks in milliseconds like ours, so that differences
         /// of timestamps are differences of delays. The range of delays is that of the whole connection. The
         /// delay of a single segment, whose ACK may be delayed, does not count. Neither does a delay within a
         /// round trip of a reduction, which cannot show the reduction yet. Up to the first loss LP is Reno,
         /// because only a loss shows how long a full queue is.
         Paper = "paper",
-        /// LP of the kernel. It estimates the tick of the other end's clock and includes the offset of the
+        /// LP of the kernel. It estimates the tick of the peer's clock and includes the offset of the
         /// clocks in the delay. An offset beyond 2²⁹ ms, which the random offsets of timestamps (RFC 7323
         /// §5.4) make likely, hides the delay; LP is Reno then. The range of delays restarts at each
         /// reduction, and the threshold does not change.
@@ -76,7 +76,7 @@ pub struct Lp {
     lost_earlier: bool,
 }
 
-/// Clock of the other end: its ticks per second, estimated from the steps of both clocks.
+/// Clock of the peer: its ticks per second, estimated from the steps of both clocks.
 #[derive(Clone, Copy, Debug, Default)]
 struct RemoteClock {
     ticks_per_second: u32,

@@ -10,9 +10,9 @@ use crate::{
     TransferState, Window,
 };
 
-/// Least window for a decision, segments.
+/// Minimum window for a decision, segments.
 const MIN_CWND: u32 = 4;
-/// Step and bound of the growth of that least window where a round has only one ACK, segments.
+/// Step and upper bound of that minimum, which rises after each round with only one ACK, segments.
 const MIN_CWND_GROWTH: u32 = 2;
 const MIN_CWND_BOUND: u32 = 81;
 /// Slowest growth: one segment in 2^8 round trips.
@@ -156,9 +156,9 @@ impl Nv {
         let bytes = u64::from(in_flight) * u64::from(w.mss);
         self.max_rate = self.max_rate.max(bytes * RATE_UNIT / average.max(1));
         self.samples = (self.samples + 1).min(COUNTED);
-        let bounded = self.bounded(average);
-        self.min_rtt = self.min_rtt.min(bounded);
-        self.min_rtt_new = self.min_rtt_new.min(bounded);
+        let clamped = self.clamp_to_base(average);
+        self.min_rtt = self.min_rtt.min(clamped);
+        self.min_rtt_new = self.min_rtt_new.min(clamped);
         if w.now >= self.reset_at {
             self.min_rtt = self.min_rtt_new;
             self.min_rtt_new = u64::MAX;
@@ -170,7 +170,7 @@ impl Nv {
     }
 
     /// Returns the RTT clamped to 80 % to 100 % of the RTT that is known in advance, if there is one.
-    fn bounded(&self, rtt: u64) -> u64 {
+    fn clamp_to_base(&self, rtt: u64) -> u64 {
         let base = self.config.base_rtt.as_micros();
         if base == 0 {
             return rtt;
@@ -179,7 +179,7 @@ impl Nv {
     }
 
     /// Returns the window at which `nv_pad` segments are queued, by the highest rate of the round.
-    fn most(&self, mss: u32) -> u32 {
+    fn max_window(&self, mss: u32) -> u32 {
         let segment = u128::from(RATE_UNIT) * u128::from(mss);
         let window = u128::from(self.max_rate) * u128::from(self.min_rtt) / segment;
         (window.min(u128::from(u32::MAX / 64)) as u32) + self.config.nv_pad
@@ -187,16 +187,16 @@ impl Nv {
 
     /// Decides at the end of a round: grow the window, shrink it, or wait for more samples.
     fn decide(&mut self, w: &mut Window) {
-        let most = self.most(w.mss);
-        if w.cwnd > most {
+        let max_window = self.max_window(w.mss);
+        if w.cwnd > max_window {
             if !self.may_shrink(w) {
                 return;
             }
             self.may_grow = false;
-            self.shrink(w, most);
+            self.shrink(w, max_window);
             self.growth = self.growth.min(0);
             self.no_cong_cnt = 0;
-        } else if w.cwnd <= most.saturating_sub(self.config.nv_pad_buffer) {
+        } else if w.cwnd <= max_window.saturating_sub(self.config.nv_pad_buffer) {
             if self.samples < self.config.nv_inc_eval_min_calls {
                 return;
             }
@@ -226,15 +226,15 @@ impl Nv {
         true
     }
 
-    fn shrink(&self, w: &mut Window, most: u32) {
-        let threshold = u64::from(self.config.nv_ssthresh_factor) * u64::from(most) / 8;
+    fn shrink(&self, w: &mut Window, max_window: u32) {
+        let threshold = u64::from(self.config.nv_ssthresh_factor) * u64::from(max_window) / 8;
         w.ssthresh = threshold.clamp(1, u64::from(INFINITE_SSTHRESH)) as u32;
-        let surplus = w.cwnd - most;
+        let surplus = w.cwnd - max_window;
         if surplus > 2 {
             let share = u64::from(surplus) * u64::from(self.config.nv_cong_dec_mult) / 128;
             w.cwnd -= (share as u32).max(2);
         } else if self.config.nv_cong_dec_mult > 0 {
-            w.cwnd = most;
+            w.cwnd = max_window;
         }
     }
 
@@ -253,19 +253,19 @@ impl Nv {
     }
 
     /// Returns whether the round had only one ACK. The window is then too small for a decision, because
-    /// bursts or the receiver merge ACKs; the least window for a decision grows.
+    /// bursts or the receiver merge ACKs; the minimum window for a decision rises.
     fn is_one_ack_per_round(&mut self, w: &Window, acked: u64) -> bool {
         let mss = u64::from(w.mss);
-        let alone = self.samples == 1
+        let is_single = self.samples == 1
             && acked >= u64::from(self.min_cwnd - 1) * mss
             && self.min_cwnd < MIN_CWND_BOUND;
-        if alone {
+        if is_single {
             self.min_cwnd = (self.min_cwnd + MIN_CWND_GROWTH).min(MIN_CWND_BOUND);
             self.round_end = w.snd_nxt + u64::from(self.min_cwnd) * mss;
             self.samples = 0;
             self.may_grow = true;
         }
-        alone
+        is_single
     }
 }
 

@@ -347,9 +347,9 @@ fn the_bandwidth_is_followed_up_and_down() {
     path.run_while_not(30, |p| result(p) < 11.0);
 }
 
-/// Takeover by context: neither STARTUP nor a burst, but the gain cycle at the rate of the context.
+/// Switch by context: neither STARTUP nor a burst, but the gain cycle at the rate of the context.
 #[test]
-fn a_takeover_by_context_replaces_startup() {
+fn a_switch_by_context_replaces_startup() {
     let mut w = window(100);
     w.now = Instant::ZERO + Duration::from_secs(10);
     let context = TransferState {

@@ -4,7 +4,7 @@ use cca::bic::{Bic, BicConfig};
 use cca::{CaState, CongestionControl, Window};
 
 use crate::lab::RTT;
-use crate::rounds::{flying, round, round_of};
+use crate::rounds::{full_window, round, round_with_stretch_acks};
 
 /// Growth here per segment of the paper's growth per round trip. Linux counts segments and also corrects for
 /// ACKs that cover several. The mean of that correction starts at 2 and, in sixteenths rounded down, stays at
@@ -13,7 +13,7 @@ const SPED_UP: f64 = 31.0 / 16.0;
 
 /// Returns a BIC that lost at `w_max` and has recovered, with an ACK for every segment.
 fn after_loss_at(w_max: u32) -> (Bic, Window) {
-    let (mut bic, mut w) = (Bic::new(Default::default()), flying(w_max));
+    let (mut bic, mut w) = (Bic::new(Default::default()), full_window(w_max));
     round(&mut bic, &mut w, RTT);
     w.cwnd = w_max;
     w.cwnd = bic.ssthresh(&mut w);
@@ -26,10 +26,10 @@ fn after_loss_at(w_max: u32) -> (Bic, Window) {
 #[test]
 fn bic_reduces_to_four_fifths_or_halves_small_windows() {
     let mut bic = Bic::new(Default::default());
-    assert_eq!(bic.ssthresh(&mut flying(1_000)), 799);
-    assert_eq!(bic.ssthresh(&mut flying(14)), 7);
-    assert_eq!(bic.ssthresh(&mut flying(15)), 11);
-    assert_eq!(bic.ssthresh(&mut flying(2)), 2);
+    assert_eq!(bic.ssthresh(&mut full_window(1_000)), 799);
+    assert_eq!(bic.ssthresh(&mut full_window(14)), 7);
+    assert_eq!(bic.ssthresh(&mut full_window(15)), 11);
+    assert_eq!(bic.ssthresh(&mut full_window(2)), 2);
 }
 
 /// Additive increase while the goal is far, Smax = 16 segments per round trip. Then the steps shrink to a
@@ -86,8 +86,8 @@ fn bic_aims_lower_when_it_lost_below_its_goal() {
             fast_convergence,
             ..BicConfig::default()
         });
-        bic.ssthresh(&mut flying(1_000));
-        let mut w = flying(900);
+        bic.ssthresh(&mut full_window(1_000));
+        let mut w = full_window(900);
         bic.ssthresh(&mut w);
         // The goal is where the window stops growing by more than one segment per round trip.
         w.cwnd = 720;
@@ -124,7 +124,7 @@ fn bic_does_not_slow_down_for_delayed_acks() {
     let grown = |covered| {
         let (mut bic, mut w) = after_loss_at(1_000);
         for _ in 0..4 {
-            round_of(&mut bic, &mut w, RTT, covered);
+            round_with_stretch_acks(&mut bic, &mut w, RTT, covered);
         }
         f64::from(w.cwnd - 799)
     };

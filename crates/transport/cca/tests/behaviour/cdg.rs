@@ -5,12 +5,12 @@ use cca::{AckSample, CongestionControl, Event, INFINITE_SSTHRESH, Window};
 use units::Duration;
 use units::random::{Purpose, RngStream};
 
-use crate::rounds::{flying, round};
+use crate::rounds::{full_window, round};
 
 const BASE: Duration = Duration::from_millis(100);
 
 fn cdg(config: CdgConfig, cwnd: u32, seed: u64) -> (Cdg, Window) {
-    let (mut cdg, mut w) = (Cdg::new(config), flying(cwnd));
+    let (mut cdg, mut w) = (Cdg::new(config), full_window(cwnd));
     w.random = RngStream::new(seed, Purpose::CongestionControl, 0);
     cdg.init(&mut w);
     (cdg, w)

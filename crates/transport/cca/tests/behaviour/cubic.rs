@@ -155,10 +155,10 @@ fn cubic_of_linux_3_19_jumps_after_an_idle_time() {
     assert!(then > now + 300, "{then} {now}");
 }
 
-/// atxutegi2018 §6: after a takeover by context the window stays near the window of the context, as after a
+/// atxutegi2018 §6: after a switch by context the window stays near the window of the context, as after a
 /// reduction from there (RFC 9438 §4.2); without the context it grows by 5 % per round trip.
 #[test]
-fn a_takeover_by_context_starts_at_the_flat_part_of_the_curve() {
+fn a_switch_by_context_starts_at_the_flat_part_of_the_curve() {
     let grown = |by_context: bool| {
         let (mut cubic, mut w) = (Cubic::default(), window(200));
         cubic.init(&mut w);

@@ -5,7 +5,7 @@ use cca::{AckKind, CaState, CongestionControl, Event, Window};
 
 use crate::lab::window;
 
-fn begun(cwnd: u32) -> (Dctcp, Window) {
+fn started(cwnd: u32) -> (Dctcp, Window) {
     let (mut dctcp, mut w) = (Dctcp::default(), window(cwnd));
     w.ecn = true;
     dctcp.init(&mut w);
@@ -24,7 +24,7 @@ fn observe(dctcp: &mut Dctcp, w: &mut Window, segments: u64, marked: u64) {
 /// §3.3: alpha starts at 1, so that the first mark halves the window.
 #[test]
 fn the_first_mark_halves_the_window() {
-    let (mut dctcp, mut w) = begun(100);
+    let (mut dctcp, mut w) = started(100);
     assert!((dctcp.alpha() - 1.0).abs() < 1e-9);
     assert_eq!(dctcp.ssthresh(&mut w), 50);
 }
@@ -32,7 +32,7 @@ fn the_first_mark_halves_the_window() {
 /// §3.3: alpha = (1 - g) alpha + g M with g = 1/16, once per window of data.
 #[test]
 fn alpha_follows_the_share_of_marks() {
-    let (mut dctcp, mut w) = begun(100);
+    let (mut dctcp, mut w) = started(100);
     let mut expected = 1.0;
     for round in 0..200 {
         let marked = if round % 2 == 0 { 25 } else { 35 };
@@ -54,7 +54,7 @@ fn alpha_follows_the_share_of_marks() {
 /// §3.3: alpha does not change within a window of data.
 #[test]
 fn alpha_changes_once_per_window() {
-    let (mut dctcp, mut w) = begun(100);
+    let (mut dctcp, mut w) = started(100);
     observe(&mut dctcp, &mut w, 100, 0);
     let once = dctcp.alpha();
     w.snd_una += 1;
@@ -65,7 +65,7 @@ fn alpha_changes_once_per_window() {
 /// Without marks alpha goes to zero (Linux drops a remainder below 1/64 at once).
 #[test]
 fn alpha_goes_to_zero_without_marks() {
-    let (mut dctcp, mut w) = begun(100);
+    let (mut dctcp, mut w) = started(100);
     for _ in 0..120 {
         observe(&mut dctcp, &mut w, 100, 0);
     }
@@ -76,7 +76,7 @@ fn alpha_goes_to_zero_without_marks() {
 /// §3.4 and §4.1: a loss has the effect that it has on NewReno, regardless of alpha.
 #[test]
 fn a_loss_halves_the_window_regardless_of_marks() {
-    let (mut dctcp, mut w) = begun(100);
+    let (mut dctcp, mut w) = started(100);
     for _ in 0..120 {
         observe(&mut dctcp, &mut w, 100, 0);
     }

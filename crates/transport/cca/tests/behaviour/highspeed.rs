@@ -4,7 +4,7 @@ use cca::CongestionControl;
 use cca::highspeed::{HighSpeed, HighSpeedConfig};
 
 use crate::lab::RTT;
-use crate::rounds::{flying, round};
+use crate::rounds::{full_window, round};
 
 /// Rows of RFC 3649 appendix B: window, a(w), b(w) in hundredths.
 const APPENDIX_B: [(u32, u32, u32); 14] = [
@@ -46,18 +46,18 @@ fn highspeed_has_the_table_of_the_rfc() {
 /// by a tenth.
 #[test]
 fn highspeed_grows_faster_and_reduces_less_in_larger_windows() {
-    let (mut highspeed, mut w) = (HighSpeed::new(Default::default()), flying(20));
+    let (mut highspeed, mut w) = (HighSpeed::new(Default::default()), full_window(20));
     highspeed.init(&mut w);
     round(&mut highspeed, &mut w, RTT);
     assert_eq!(w.cwnd, 21);
-    assert_eq!(highspeed.ssthresh(&mut flying(20)), 10);
+    assert_eq!(highspeed.ssthresh(&mut full_window(20)), 10);
     for (cwnd, added, share) in [
         (100, 2, 0.44),
         (1_000, 8, 0.33),
         (10_000, 30, 0.21),
         (83_000, 71, 0.1),
     ] {
-        let mut w = flying(cwnd);
+        let mut w = full_window(cwnd);
         round(&mut highspeed, &mut w, RTT);
         assert!(
             (w.cwnd - cwnd).abs_diff(added) <= 1,
@@ -72,6 +72,6 @@ fn highspeed_grows_faster_and_reduces_less_in_larger_windows() {
 /// Linux `hstcp_ssthresh`: before any congestion avoidance a loss halves the window, regardless of its size.
 #[test]
 fn highspeed_halves_after_slow_start() {
-    let mut w = flying(5_000);
+    let mut w = full_window(5_000);
     assert_eq!(HighSpeed::new(Default::default()).ssthresh(&mut w), 2_500);
 }

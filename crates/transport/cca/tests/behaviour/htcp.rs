@@ -5,7 +5,7 @@ use cca::{CaState, CongestionControl, Window};
 use units::Duration;
 
 use crate::lab::RTT;
-use crate::rounds::{flying, round};
+use crate::rounds::{full_window, round};
 
 fn lose(htcp: &mut Htcp, w: &mut Window) {
     w.ssthresh = htcp.ssthresh(w);
@@ -19,7 +19,7 @@ fn lose(htcp: &mut Htcp, w: &mut Window) {
 }
 
 fn settled(config: HtcpConfig, cwnd: u32) -> (Htcp, Window) {
-    let (mut htcp, mut w) = (Htcp::new(config), flying(cwnd));
+    let (mut htcp, mut w) = (Htcp::new(config), full_window(cwnd));
     htcp.init(&mut w);
     (htcp, w)
 }

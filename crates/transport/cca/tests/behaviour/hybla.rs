@@ -4,11 +4,11 @@ use cca::hybla::{Hybla, HyblaConfig};
 use cca::{CaState, CongestionControl, Window};
 use units::Duration;
 
-use crate::rounds::{flying, round};
+use crate::rounds::{full_window, round};
 
 /// Returns Hybla on a path of `rtt`, with a window of `cwnd` segments in congestion avoidance.
 fn on_path(rtt: Duration, cwnd: u32) -> (Hybla, Window) {
-    let (mut hybla, mut w) = (Hybla::new(Default::default()), flying(cwnd));
+    let (mut hybla, mut w) = (Hybla::new(Default::default()), full_window(cwnd));
     w.srtt = rtt;
     hybla.init(&mut w);
     w.cwnd = cwnd;
@@ -66,7 +66,7 @@ fn hybla_starts_by_powers_of_two() {
 #[test]
 fn hybla_begins_with_rho_segments() {
     for (ms, cwnd) in [(10, 1), (60, 2), (500, 20)] {
-        let mut w = flying(10);
+        let mut w = full_window(10);
         w.srtt = Duration::from_millis(ms);
         Hybla::new(Default::default()).init(&mut w);
         assert_eq!((w.cwnd, w.cwnd_clamp), (cwnd, 65_535));
@@ -109,7 +109,7 @@ fn hybla_is_reno_in_recovery() {
 fn hybla_takes_another_reference() {
     let rtt = Duration::from_millis(100);
     let mut hybla = Hybla::new(HyblaConfig { rtt0: rtt });
-    let mut w = flying(200);
+    let mut w = full_window(200);
     hybla.init(&mut w);
     w.cwnd = 200;
     round(&mut hybla, &mut w, rtt);

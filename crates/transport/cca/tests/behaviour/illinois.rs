@@ -5,14 +5,14 @@ use cca::{CaState, CongestionControl, Window};
 use units::Duration;
 
 use crate::lab::RTT;
-use crate::rounds::{flying, round};
+use crate::rounds::{full_window, round};
 
 /// Largest queueing delay that the path has shown.
 const LARGEST: Duration = Duration::from_millis(100);
 
 /// Returns an Illinois that has seen RTTs from 100 to 200 ms, with a constant window of `cwnd` segments.
 fn knowing(cwnd: u32) -> (Illinois, Window) {
-    let (mut illinois, mut w) = (Illinois::new(Default::default()), flying(cwnd));
+    let (mut illinois, mut w) = (Illinois::new(Default::default()), full_window(cwnd));
     illinois.init(&mut w);
     for rtt in [RTT, RTT + LARGEST, RTT] {
         held_round(&mut illinois, &mut w, rtt);
@@ -129,7 +129,7 @@ fn illinois_without_its_ranges_is_reno() {
         beta_min: 0.5,
         ..IllinoisConfig::default()
     });
-    let mut w = flying(100);
+    let mut w = full_window(100);
     illinois.init(&mut w);
     for rtt in [RTT, RTT * 2, RTT * 2, RTT] {
         round(&mut illinois, &mut w, rtt);

@@ -5,14 +5,14 @@ use cca::slow_start::Standard;
 use cca::{AckSample, CongestionControl, INFINITE_SSTHRESH, Window};
 use units::Duration;
 
-use crate::rounds::{flying, round};
+use crate::rounds::{full_window, round};
 
 const MS: Duration = Duration::from_millis(1);
 const BASE: Duration = Duration::from_millis(100);
 
 /// Returns a LEDBAT that knows the base delay, with `cwnd` segments in flight.
 fn ledbat(config: LedbatConfig, cwnd: u32) -> (Ledbat, Window) {
-    let (mut ledbat, mut w) = (Ledbat::new(config), flying(cwnd));
+    let (mut ledbat, mut w) = (Ledbat::new(config), full_window(cwnd));
     w.delivered = 1;
     ledbat.init(&mut w);
     round(&mut ledbat, &mut w, BASE);
@@ -80,7 +80,7 @@ fn ledbat_settles_at_the_target() {
 #[test]
 fn ledbat_measures_one_way_delays_with_timestamps() {
     let queueing = |timestamps: bool| {
-        let (mut ledbat, mut w) = (Ledbat::new(Default::default()), flying(40));
+        let (mut ledbat, mut w) = (Ledbat::new(Default::default()), full_window(40));
         ledbat.init(&mut w);
         for rtt in [100, 100, 100, 100, 250, 250, 250, 250] {
             let now = w.clock_ms();
@@ -129,7 +129,7 @@ fn ledbat_has_slow_start_only_if_configured() {
             slow_start_share,
             ..LedbatConfig::default()
         };
-        let (mut ledbat, mut w) = (Ledbat::new(config), flying(10));
+        let (mut ledbat, mut w) = (Ledbat::new(config), full_window(10));
         w.ssthresh = INFINITE_SSTHRESH;
         ledbat.init(&mut w);
         assert_eq!(w.cwnd, 2);

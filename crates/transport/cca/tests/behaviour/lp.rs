@@ -4,7 +4,7 @@ use cca::lp::{Lp, LpConfig, Version};
 use cca::{CongestionControl, Window};
 use units::Duration;
 
-use crate::rounds::{ack, flying, round};
+use crate::rounds::{ack, full_window, round};
 
 const MS: Duration = Duration::from_millis(1);
 const BASE: Duration = Duration::from_millis(100);
@@ -14,7 +14,7 @@ fn lp(version: Version, cwnd: u32) -> (Lp, Window) {
         version,
         ..LpConfig::default()
     };
-    let (mut lp, mut w) = (Lp::new(config), flying(cwnd));
+    let (mut lp, mut w) = (Lp::new(config), full_window(cwnd));
     lp.init(&mut w);
     (lp, w)
 }

@@ -4,13 +4,13 @@ use cca::nv::{Nv, NvConfig};
 use cca::{CaState, CongestionControl, INFINITE_SSTHRESH, Window};
 use units::Duration;
 
-use crate::rounds::{flying, round};
+use crate::rounds::{full_window, round};
 
 const BASE: Duration = Duration::from_millis(100);
 
 /// Returns an NV with `cwnd` segments in flight that has seen a few rounds of the base RTT.
 fn nv(config: NvConfig, cwnd: u32) -> (Nv, Window) {
-    let (mut nv, mut w) = (Nv::new(config), flying(cwnd));
+    let (mut nv, mut w) = (Nv::new(config), full_window(cwnd));
     nv.init(&mut w);
     for _ in 0..4 {
         w.cwnd = cwnd;

@@ -80,7 +80,7 @@ fn acks() -> impl Strategy<Value = Step> {
 
 fn steps() -> impl Strategy<Value = Step> {
     let reductions = [CaState::Cwr, CaState::Recovery].map(Step::Reduction);
-    let how = prop_oneof![Just(SwitchMode::Kernel), Just(SwitchMode::Context)];
+    let mode = prop_oneof![Just(SwitchMode::Kernel), Just(SwitchMode::Context)];
     prop_oneof![
         20 => acks(),
         1 => Just(Step::Disorder),
@@ -90,7 +90,7 @@ fn steps() -> impl Strategy<Value = Step> {
         1 => any::<bool>().prop_map(Step::Undone),
         1 => Just(Step::Idle),
         1 => segments().prop_map(Step::Restarted),
-        1 => (any::<usize>(), how).prop_map(|(which, how)| Step::Switched(which, how)),
+        1 => (any::<usize>(), mode).prop_map(|(which, mode)| Step::Switched(which, mode)),
     ]
 }
 
@@ -166,9 +166,9 @@ impl Lab {
                 let w = self.window();
                 w.cwnd = w.cwnd.min(cwnd.max(1));
             }
-            Step::Switched(which, how) => {
+            Step::Switched(which, mode) => {
                 let pair = built(CCAS[which % CCAS.len()], self.choice);
-                self.congestion.switch(pair, how);
+                self.congestion.switch(pair, mode);
             }
         }
     }

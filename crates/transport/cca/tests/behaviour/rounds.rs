@@ -6,11 +6,11 @@ use units::Duration;
 
 use crate::lab::window;
 
-/// Offset of the other end's timestamp clock from ours, ms.
-const CLOCKS_APART: u32 = 5_000;
+/// Offset of the peer's timestamp clock from the sender's, ms.
+const CLOCK_OFFSET_MS: u32 = 5_000;
 
-/// Returns a window in full use with all of it in flight, in congestion avoidance.
-pub fn flying(cwnd: u32) -> Window {
+/// Returns a window in congestion avoidance, with all of its segments in flight.
+pub fn full_window(cwnd: u32) -> Window {
     let mut w = window(cwnd);
     w.now += Duration::from_secs(10);
     w.ssthresh = cwnd;
@@ -26,11 +26,11 @@ fn fill(w: &mut Window) {
 
 /// Receives an ACK for one segment after `rtt`, of which `one_way` is the forward path.
 pub fn ack(cca: &mut dyn CongestionControl, w: &mut Window, rtt: Duration, one_way: Duration) {
-    ack_of(cca, w, rtt, one_way, 1);
+    ack_segments(cca, w, rtt, one_way, 1);
 }
 
 /// Receives an ACK for several segments.
-fn ack_of(
+fn ack_segments(
     cca: &mut dyn CongestionControl,
     w: &mut Window,
     rtt: Duration,
@@ -43,7 +43,7 @@ fn ack_of(
     let now = w.clock_ms();
     let sent = now.wrapping_sub(rtt.as_millis() as u32);
     let arrived = sent.wrapping_add(one_way.as_millis() as u32);
-    w.timestamps = Some((arrived.wrapping_add(CLOCKS_APART), sent)).into();
+    w.timestamps = Some((arrived.wrapping_add(CLOCK_OFFSET_MS), sent)).into();
     let sample = AckSample {
         acked: segments,
         rtt: Some(rtt),
@@ -57,15 +57,20 @@ fn ack_of(
 /// Runs a round trip of `rtt` with an ACK for each segment of the window. Half of the base RTT of 100 ms, and
 /// all delay beyond the base, is on the forward path.
 pub fn round(cca: &mut dyn CongestionControl, w: &mut Window, rtt: Duration) {
-    round_of(cca, w, rtt, 1);
+    round_with_stretch_acks(cca, w, rtt, 1);
 }
 
-/// Runs a round trip with an ACK for every `covered` segments.
-pub fn round_of(cca: &mut dyn CongestionControl, w: &mut Window, rtt: Duration, covered: u32) {
+/// Runs a round trip with an ACK for every `segments_per_ack` segments.
+pub fn round_with_stretch_acks(
+    cca: &mut dyn CongestionControl,
+    w: &mut Window,
+    rtt: Duration,
+    segments_per_ack: u32,
+) {
     let one_way = rtt.saturating_sub(Duration::from_millis(50));
     let segments = w.cwnd;
-    for _ in 0..segments / covered {
-        w.now += rtt * u64::from(covered) / u64::from(segments);
-        ack_of(cca, w, rtt, one_way, covered);
+    for _ in 0..segments / segments_per_ack {
+        w.now += rtt * u64::from(segments_per_ack) / u64::from(segments);
+        ack_segments(cca, w, rtt, one_way, segments_per_ack);
     }
 }

@@ -4,14 +4,14 @@ use cca::CongestionControl;
 use cca::scalable::{Scalable, ScalableConfig};
 
 use crate::lab::RTT;
-use crate::rounds::{flying, round};
+use crate::rounds::{full_window, round};
 
 /// Kelly 2003: 0.01 of a segment for each acknowledged one, which is 1 % of the window per round trip for any
 /// window; a loss takes an eighth.
 #[test]
 fn scalable_grows_by_a_percent_and_reduces_by_an_eighth() {
     for cwnd in [200, 1_000, 5_000] {
-        let (mut scalable, mut w) = (Scalable::default(), flying(cwnd));
+        let (mut scalable, mut w) = (Scalable::default(), full_window(cwnd));
         for _ in 0..10 {
             round(&mut scalable, &mut w, RTT);
         }
@@ -27,7 +27,7 @@ fn scalable_grows_by_a_percent_and_reduces_by_an_eighth() {
 #[test]
 fn scalable_recovers_within_fourteen_round_trips() {
     for cwnd in [400, 4_000] {
-        let (mut scalable, mut w) = (Scalable::default(), flying(cwnd));
+        let (mut scalable, mut w) = (Scalable::default(), full_window(cwnd));
         w.cwnd = scalable.ssthresh(&mut w);
         w.ssthresh = w.cwnd;
         let mut rounds = 0;
@@ -43,14 +43,14 @@ fn scalable_recovers_within_fourteen_round_trips() {
 /// lwnd of Kelly 2003 a loss there takes half.
 #[test]
 fn scalable_is_reno_where_the_window_is_small() {
-    let (mut scalable, mut w) = (Scalable::default(), flying(50));
+    let (mut scalable, mut w) = (Scalable::default(), full_window(50));
     round(&mut scalable, &mut w, RTT);
     assert_eq!(w.cwnd, 51);
-    assert_eq!(scalable.ssthresh(&mut flying(16)), 14);
+    assert_eq!(scalable.ssthresh(&mut full_window(16)), 14);
     let mut as_published = Scalable::new(ScalableConfig {
         legacy_window: 16,
         ..ScalableConfig::default()
     });
-    assert_eq!(as_published.ssthresh(&mut flying(16)), 8);
-    assert_eq!(as_published.ssthresh(&mut flying(17)), 15);
+    assert_eq!(as_published.ssthresh(&mut full_window(16)), 8);
+    assert_eq!(as_published.ssthresh(&mut full_window(17)), 15);
 }

@@ -179,16 +179,16 @@ fn bbr_startup_ends_when_the_rate_stops_growing() {
     assert_eq!(rounds, 7);
     // 530 segments per second over 100 ms.
     assert_eq!((w.cwnd, w.ssthresh), (53, 53));
-    let kept = SlowStartConfig {
+    let without_drain = SlowStartConfig {
         startup_drain: false,
         ..SlowStartConfig::default()
     };
-    let (_, w) = start_up(kept, rates.into_iter(), false);
+    let (_, w) = start_up(without_drain, rates.into_iter(), false);
     assert_eq!((w.cwnd, w.ssthresh), (64, 64));
     let (rounds, _) = start_up(
         SlowStartConfig {
             startup_rounds: 1,
-            ..kept
+            ..without_drain
         },
         rates.into_iter(),
         false,
@@ -354,8 +354,8 @@ fn every_method_can_be_chosen() {
             let settings = [("slow_start".to_owned(), method.to_owned())].into();
             let built = cca.build(&settings).expect("an allowed setting");
             let start = format!("{:?}", built.slow_start);
-            let is_it = start.starts_with(kind) && start.contains(of_kind);
-            assert!(is_it, "{} with {method}: {start}", cca.name);
+            let has_method = start.starts_with(kind) && start.contains(of_kind);
+            assert!(has_method, "{} with {method}: {start}", cca.name);
         }
     }
 }

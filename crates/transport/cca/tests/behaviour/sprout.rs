@@ -115,9 +115,9 @@ fn an_application_limit_does_not_lower_the_estimate() {
     assert!(after > 0.5 * before, "{before}, then {after}");
 }
 
-/// Takeover by context: the belief starts at the rate of the context.
+/// Switch by context: the belief starts at the rate of the context.
 #[test]
-fn a_takeover_by_context_sets_the_belief() {
+fn a_switch_by_context_sets_the_belief() {
     let mut w = window(100);
     w.now = Instant::ZERO + Duration::from_secs(10);
     let per_second = Bytes::new(1000 * u64::from(MSS));

@@ -4,13 +4,13 @@ use cca::vegas::{Vegas, VegasConfig};
 use cca::{CaState, CongestionControl, Event, INFINITE_SSTHRESH, Window};
 use units::Duration;
 
-use crate::rounds::{flying, round};
+use crate::rounds::{full_window, round};
 
 const BASE: Duration = Duration::from_millis(100);
 
 /// Returns a Vegas that knows the base RTT, with `cwnd` segments in flight.
 fn vegas(config: VegasConfig, cwnd: u32) -> (Vegas, Window) {
-    let (mut vegas, mut w) = (Vegas::new(config), flying(cwnd));
+    let (mut vegas, mut w) = (Vegas::new(config), full_window(cwnd));
     vegas.init(&mut w);
     round(&mut vegas, &mut w, BASE);
     w.cwnd = cwnd;

@@ -5,11 +5,11 @@ use cca::{CaState, CongestionControl, Event, Window};
 use units::Duration;
 
 use crate::lab::RTT;
-use crate::rounds::{flying, round};
+use crate::rounds::{full_window, round};
 
 /// Returns a Veno that knows the path of 100 ms, with a window of `cwnd` segments.
 fn knowing(cwnd: u32) -> (Veno, Window) {
-    let (mut veno, mut w) = (Veno::new(Default::default()), flying(cwnd));
+    let (mut veno, mut w) = (Veno::new(Default::default()), full_window(cwnd));
     veno.init(&mut w);
     round(&mut veno, &mut w, RTT);
     w.cwnd = cwnd;

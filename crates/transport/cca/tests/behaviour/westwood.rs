@@ -5,7 +5,7 @@ use cca::{AckKind, AckSample, CongestionControl, Event, Window};
 use units::Duration;
 
 use crate::lab::RTT;
-use crate::rounds::{flying, round};
+use crate::rounds::{full_window, round};
 
 /// Runs `rounds` round trips of `rtt` in which `segments` are acknowledged, one by one and in order.
 fn deliver(westwood: &mut Westwood, w: &mut Window, segments: u32, rounds: u32, rtt: Duration) {
@@ -23,7 +23,7 @@ fn deliver(westwood: &mut Westwood, w: &mut Window, segments: u32, rounds: u32, 
 }
 
 fn measured(segments: u32, rounds: u32) -> (Westwood, Window) {
-    let (mut westwood, mut w) = (Westwood::new(Default::default()), flying(segments));
+    let (mut westwood, mut w) = (Westwood::new(Default::default()), full_window(segments));
     westwood.init(&mut w);
     deliver(&mut westwood, &mut w, segments, rounds, RTT);
     (westwood, w)
@@ -112,7 +112,7 @@ fn westwood_counts_duplicate_acks_once() {
 /// Grieco and Mascolo 2004: Westwood+ grows like Reno.
 #[test]
 fn westwood_grows_as_reno() {
-    let (mut westwood, mut w) = (Westwood::new(Default::default()), flying(50));
+    let (mut westwood, mut w) = (Westwood::new(Default::default()), full_window(50));
     westwood.init(&mut w);
     round(&mut westwood, &mut w, RTT);
     assert_eq!(w.cwnd, 51);

@@ -4,13 +4,13 @@ use cca::yeah::{Yeah, YeahConfig};
 use cca::{CongestionControl, Window};
 use units::Duration;
 
-use crate::rounds::{flying, round};
+use crate::rounds::{full_window, round};
 
 const BASE: Duration = Duration::from_millis(100);
 
 /// Returns a YeAH that knows the base RTT, with `cwnd` segments in flight.
 fn yeah(cwnd: u32) -> (Yeah, Window) {
-    let (mut yeah, mut w) = (Yeah::new(Default::default()), flying(cwnd));
+    let (mut yeah, mut w) = (Yeah::new(Default::default()), full_window(cwnd));
     yeah.init(&mut w);
     round(&mut yeah, &mut w, BASE);
     w.cwnd = cwnd;
@@ -92,7 +92,7 @@ fn the_parameters_of_yeah_take_effect() {
             phy: 1,
             ..YeahConfig::default()
         };
-        let (mut yeah, mut w) = (Yeah::new(config), flying(200));
+        let (mut yeah, mut w) = (Yeah::new(config), full_window(200));
         yeah.init(&mut w);
         round(&mut yeah, &mut w, BASE);
         for _ in 0..2 {

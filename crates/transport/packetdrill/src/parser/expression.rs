@@ -6,7 +6,7 @@ use crate::lexer::Token;
 use crate::script::Expression;
 
 /// Limit of nested terms, which no real call needs.
-const DEEPEST: u32 = 30;
+const MAX_DEPTH: u32 = 30;
 
 impl Parser {
     /// Parses `(a, b, ...)`.
@@ -42,8 +42,8 @@ impl Parser {
 
     /// Parses a term; the depth of nested terms is limited.
     fn term(&mut self) -> Result<Expression, SyntaxError> {
-        if self.depth == DEEPEST {
-            return self.refuse(format!("more than {DEEPEST} brackets within brackets"));
+        if self.depth == MAX_DEPTH {
+            return self.refuse(format!("more than {MAX_DEPTH} brackets within brackets"));
         }
         self.depth += 1;
         let term = self.shallow_term();

@@ -10,7 +10,7 @@ use crate::script::{EventKind, Icmp, IpEcn, Packet, TcpOption};
 const FLAGS: &str = "SFRPEWUAC";
 
 impl Parser {
-    /// Parses what follows `<` or `>`.
+    /// Parses the packet after `<` or `>`.
     pub(super) fn packet(&mut self, inbound: bool) -> Result<EventKind, SyntaxError> {
         let (mut ecn, mut quoted) = (None, None);
         if self.take_mark('[') {
@@ -78,11 +78,11 @@ impl Parser {
     }
 
     /// Skips a packet of a kind that is not modelled, up to a line that begins with the time of an event.
-    fn skip_packet(&mut self, what: &'static str) -> Result<EventKind, SyntaxError> {
+    fn skip_packet(&mut self, feature: &'static str) -> Result<EventKind, SyntaxError> {
         loop {
             self.skip_line();
             if self.peek().is_none_or(begins_event) {
-                return Ok(EventKind::Unsupported(what));
+                return Ok(EventKind::Unsupported(feature));
             }
         }
     }
@@ -226,7 +226,7 @@ impl Parser {
     }
 
     /// Skips the arguments of an option that is not modelled; lists in brackets are among them.
-    fn unmodelled(&mut self, what: &'static str) -> TcpOption {
+    fn unmodelled(&mut self, feature: &'static str) -> TcpOption {
         let mut depth = 0_u32;
         while let Some(token) = self.peek() {
             match token {
@@ -238,7 +238,7 @@ impl Parser {
             }
             self.at += 1;
         }
-        TcpOption::Unmodelled(what)
+        TcpOption::Unmodelled(feature)
     }
 
     /// Returns whether the next token is a name in capital letters.
@@ -246,7 +246,8 @@ impl Parser {
         matches!(self.peek(), Some(Token::Word(word)) if word.starts_with(|c: char| c.is_ascii_uppercase()))
     }
 
-    /// Parses what follows `icmp`; `quoted` are the numbers of the packet that it is about, where they stand before.
+    /// Parses the message after `icmp`. `quoted` are the sequence number and the length of the quoted packet, if they stand
+    /// before `icmp`.
     fn icmp(&mut self, quoted: Option<(u32, u32)>) -> Result<EventKind, SyntaxError> {
         let kind = self.word()?;
         let mut icmp = Icmp {
@@ -272,6 +273,6 @@ impl Parser {
     }
 
     fn peek_is_word(&self, word: &str) -> bool {
-        matches!(self.peek(), Some(Token::Word(mine)) if mine == word)
+        matches!(self.peek(), Some(Token::Word(next)) if next == word)
     }
 }

@@ -7,17 +7,17 @@ fn events(text: &str) -> Vec<Event> {
     parse(text).expect("it is in the language").events
 }
 
-fn only(text: &str) -> EventKind {
+fn only_event(text: &str) -> EventKind {
     let mut events = events(text);
     assert_eq!(events.len(), 1, "{events:?}");
-    events.remove(0).what
+    events.remove(0).kind
 }
 
 #[test]
 fn packets_have_flags_numbers_windows_and_options() {
-    let EventKind::Out(packet) =
-        only("+0 > [ect0] PE. 1:1001(1000) ack 7 win 5 <nop,nop,TS val 1 ecr 2,sack 3:4 5:6>")
-    else {
+    let EventKind::Out(packet) = only_event(
+        "+0 > [ect0] PE. 1:1001(1000) ack 7 win 5 <nop,nop,TS val 1 ecr 2,sack 3:4 5:6>",
+    ) else {
         panic!("a packet");
     };
     assert_eq!(
@@ -36,7 +36,7 @@ fn packets_have_flags_numbers_windows_and_options() {
         sack,
     ];
     assert_eq!(packet.options.as_deref(), Some(&expected[..]));
-    let EventKind::In(none) = only("0 < - 1:1(0) win 3 <...>") else {
+    let EventKind::In(none) = only_event("0 < - 1:1(0) win 3 <...>") else {
         panic!("a packet")
     };
     assert_eq!((none.flags.as_str(), none.options), ("", None));
@@ -62,7 +62,7 @@ fn times_are_relative_absolute_ranges_or_any() {
 #[test]
 fn calls_have_arguments_results_errors_and_ends() {
     let EventKind::Call(call) =
-        only("+.1...0.2 connect(3, ..., ...) = -1 EINPROGRESS (Operation now in progress)")
+        only_event("+.1...0.2 connect(3, ..., ...) = -1 EINPROGRESS (Operation now in progress)")
     else {
         panic!("a call");
     };
@@ -71,7 +71,7 @@ fn calls_have_arguments_results_errors_and_ends() {
         ("connect", Some(200_000), Some("EINPROGRESS"))
     );
     let text = "0 sendmsg(4, {msg_name(...)=..., msg_iov(2)=[{..., 100}, {..., 5}], msg_flags=0}, MSG_MORE|MSG_EOR) = 105";
-    let EventKind::Call(call) = only(text) else {
+    let EventKind::Call(call) = only_event(text) else {
         panic!("a call")
     };
     let Some(Expression::List(vectors)) = call.arguments[1].field("msg_iov") else {
@@ -82,20 +82,20 @@ fn calls_have_arguments_results_errors_and_ends() {
         Expression::List(vec![Expression::Any, Expression::Number(100)])
     );
     assert!(call.arguments[2].has_word("MSG_EOR"));
-    let EventKind::Call(call) = only("0 fcntl(3, F_GETFL) = 0x2 (flags O_RDWR)") else {
+    let EventKind::Call(call) = only_event("0 fcntl(3, F_GETFL) = 0x2 (flags O_RDWR)") else {
         panic!("a call")
     };
     assert_eq!(call.result, Expression::Number(2));
 }
 
 #[test]
-fn what_is_recognised_but_not_modelled_is_named() {
+fn unsupported_features_are_named() {
     assert_eq!(
-        only("0 > S.5 0:0(0) ack 1 <...>"),
+        only_event("0 > S.5 0:0(0) ack 1 <...>"),
         EventKind::Unsupported("AccECN")
     );
     assert_eq!(
-        only("0 < U. 1:2(1) ack 1 win 2 urg 1"),
+        only_event("0 < U. 1:2(1) ack 1 win 2 urg 1"),
         EventKind::Unsupported("urgent data")
     );
     assert_eq!(events("0 < udp (10)\n0 `a`").len(), 2);
@@ -107,7 +107,7 @@ fn packets_of_other_protocols_end_where_the_next_event_begins() {
     let last_of = |text: &str, feature: &'static str| {
         let events = events(&format!("{text}\n+0 `next`"));
         assert_eq!(events.len(), 2, "{text}: {events:?}");
-        assert_eq!(events[0].what, EventKind::Unsupported(feature), "{text}");
+        assert_eq!(events[0].kind, EventKind::Unsupported(feature), "{text}");
     };
     let labels = "0 < ipv4 2.2.2.2 > 1.1.1.1: gre:\n  mpls (label 0, tc 0, ttl 0)\n  (label 7, [S], ttl 255): . 1:1(0)";
     last_of(labels, "encapsulation");
@@ -129,7 +129,7 @@ fn a_message_of_icmp_may_name_its_packet_before_or_after() {
         "0 < [1:1001(1000)] icmp unreachable frag_needed mtu 1500",
         "0 < icmp unreachable frag_needed mtu 1500 [1:1001(1000)]",
     ] {
-        let EventKind::Icmp(icmp) = only(text) else {
+        let EventKind::Icmp(icmp) = only_event(text) else {
             panic!("a message: {text}")
         };
         assert_eq!((icmp.code.as_str(), icmp.mtu), ("frag_needed", Some(1_500)));
@@ -139,7 +139,7 @@ fn a_message_of_icmp_may_name_its_packet_before_or_after() {
 
 #[test]
 fn options_of_tcp_that_are_not_modelled_may_have_lists() {
-    let features = |text: &str| match only(text) {
+    let features = |text: &str| match only_event(text) {
         EventKind::Out(packet) => packet.options.expect("a list"),
         other => panic!("{other:?}"),
     };
@@ -175,7 +175,7 @@ fn errors_name_their_lines() {
     ] {
         let error = parse(text).expect_err(text);
         assert_eq!(error.line, line, "{text}: {error}");
-        assert!(error.what.contains(word), "{text}: {error}");
+        assert!(error.message.contains(word), "{text}: {error}");
     }
 }
 
@@ -185,11 +185,11 @@ fn symbols_are_replaced_by_their_values() {
     let [first, second] = &events(text)[..] else {
         panic!("two events")
     };
-    let EventKind::In(packet) = &first.what else {
+    let EventKind::In(packet) = &first.kind else {
         panic!("a packet")
     };
     assert_eq!((packet.len, packet.window), (1_000, Some(1_000)));
-    let EventKind::Call(call) = &second.what else {
+    let EventKind::Call(call) = &second.kind else {
         panic!("a call")
     };
     assert_eq!(call.result, Expression::Number(2_000));
@@ -200,7 +200,7 @@ fn symbols_are_replaced_by_their_values() {
 #[test]
 fn sizes_of_types_are_arguments() {
     let EventKind::Call(call) =
-        only("0 setsockopt(3, SOL_SOCKET, SO_REUSEADDR, [1], sizeof(int)) = 0 (note)")
+        only_event("0 setsockopt(3, SOL_SOCKET, SO_REUSEADDR, [1], sizeof(int)) = 0 (note)")
     else {
         panic!("a call")
     };
@@ -216,7 +216,7 @@ fn brackets_without_end_are_refused() {
     for open in ["[", "{", "f(1, "] {
         let text = format!("0 poll({}", open.repeat(100_000));
         let error = parse(&text).expect_err("no end");
-        assert!(error.what.contains("brackets"), "{open}: {error}");
+        assert!(error.message.contains("brackets"), "{open}: {error}");
     }
 }
 
@@ -228,21 +228,27 @@ fn a_symbol_does_not_make_a_script_of_any_length() {
     assert!(text.len() < 100_000);
     let error = parse(&text).expect_err("it is 40 MB");
     assert_eq!(
-        (error.line, error.what.as_str()),
+        (error.line, error.message.as_str()),
         (
             2,
             "the script is too long: up to 8388608 bytes, symbols replaced, are allowed"
         )
     );
     let error = parse(&" ".repeat(9 << 20)).expect_err("it is 9 MiB");
-    assert!(error.what.starts_with("the script is too long"), "{error}");
+    assert!(
+        error.message.starts_with("the script is too long"),
+        "{error}"
+    );
 }
 
 #[test]
 fn times_beyond_four_months_are_refused() {
     assert!(parse("+10000000 close(3) = 0").is_ok());
     let error = parse("+10000001 close(3) = 0").expect_err("it is too late");
-    assert_eq!(error.what, "time: 10000001 s is not between 0 and 10000000");
+    assert_eq!(
+        error.message,
+        "time: 10000001 s is not between 0 and 10000000"
+    );
 }
 
 /// A misspelt call is an error of the script, also where an earlier event would end it; one that packetdrill has and the
@@ -253,7 +259,7 @@ fn an_unknown_call_is_an_error_that_names_it() {
         let text = format!("+0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3\n+0 {name}(3) = 0");
         let error = parse(&text).expect_err("no such call");
         assert_eq!(error.line, 2);
-        assert_eq!(error.what, format!("unknown system call {name}"));
+        assert_eq!(error.message, format!("unknown system call {name}"));
     }
     for name in [
         "write",

@@ -12,9 +12,9 @@ use crate::script::{Call, Expression};
 /// Outcome of a call that does not fail.
 pub(super) enum CallResult {
     Value(i64),
-    /// Not returned yet; so many bytes are done.
+    /// Blocks after so many bytes.
     Blocks(u64),
-    /// Returned with something else than expected.
+    /// Returned another result than expected: its text.
     Other(String),
 }
 
@@ -22,7 +22,7 @@ pub(super) enum CallResult {
 pub(super) type Done = Result<CallResult, Errno>;
 
 impl Player {
-    /// Carries out a call of which `done` bytes are done, or stops at what is not modelled.
+    /// Carries out a call of which `done` bytes are done; an error if it is not modelled.
     pub(super) fn carry_out(
         &mut self,
         line: u32,
@@ -41,7 +41,7 @@ impl Player {
         }
     }
 
-    /// Compares what a call has returned with what the script says.
+    /// Compares the result of a call with that of the script.
     pub(super) fn check_answer(
         &self,
         line: u32,
@@ -50,7 +50,7 @@ impl Player {
     ) -> Result<(), PlayError> {
         let expected = call_text(call);
         match answer {
-            CallResult::Other(seen) => Self::failed(line, expected, seen.clone(), "result"),
+            CallResult::Other(actual) => Self::failed(line, expected, actual.clone(), "result"),
             CallResult::Value(value) => match &call.result {
                 Expression::Number(number)
                     if number != value || (*value >= 0 && call.errno.is_some()) =>
@@ -68,7 +68,7 @@ impl Player {
         }
     }
 
-    /// Takes what all connections have sent.
+    /// Collects the segments that all connections have sent.
     pub(super) fn collect_all(&mut self) {
         for index in 0..self.sockets.len() {
             self.collect(index);
@@ -123,7 +123,7 @@ impl Player {
     }
 
     /// Gives a socket the descriptor that the script expects.
-    fn describe(&mut self, socket: usize, call: &Call) -> CallResult {
+    fn assign_descriptor(&mut self, socket: usize, call: &Call) -> CallResult {
         let descriptor = match &call.result {
             Expression::Number(number) if *number >= 0 => *number,
             _ => self.descriptors.keys().last().map_or(3, |last| last + 1),
@@ -139,7 +139,7 @@ impl Player {
             .iter()
             .any(|argument| argument.has_word("SOCK_NONBLOCK"));
         self.sockets.push(socket);
-        Ok(self.describe(self.sockets.len() - 1, call))
+        Ok(self.assign_descriptor(self.sockets.len() - 1, call))
     }
 
     fn listen(&mut self, arguments: &[Expression]) -> Done {
@@ -180,7 +180,7 @@ impl Player {
             .arguments
             .iter()
             .any(|argument| argument.has_word("SOCK_NONBLOCK"));
-        Ok(self.describe(index, call))
+        Ok(self.assign_descriptor(index, call))
     }
 
     /// Opens a connection; `begun` is not zero if the call was already made and blocks.

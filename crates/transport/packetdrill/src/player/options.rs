@@ -137,7 +137,7 @@ impl Player {
                 "TCP_CORK" => peer.tcp.set_cork(now, cork),
                 "TCP_USER_TIMEOUT" => peer.tcp.set_user_timeout(user_timeout),
                 "SO_SNDBUF" => peer.tcp.set_send_buffer(send_buffer.unwrap_or_default()),
-                "TCP_QUICKACK" if number != 0 => peer.tcp.acknowledge_quickly(now),
+                "TCP_QUICKACK" if number != 0 => peer.tcp.set_quickack(now),
                 _ => {}
             }
         }

@@ -3,7 +3,7 @@
 
 use crate::playing::{passes, server};
 
-/// The other end does not learn that nobody reads: its data is acknowledged and may still be read.
+/// The peer does not learn that nobody reads: its data is acknowledged and may still be read.
 #[test]
 fn without_reading_data_still_arrives() {
     passes(&server(

@@ -1,4 +1,4 @@
-//! Windows that the other end withdraws while data is in flight (RFC 9293 §3.8.6): only what fits is repeated, and the head
+//! Windows that the peer withdraws while data is in flight (RFC 9293 §3.8.6): only what fits is repeated, and the head
 //! probes a window without any room, as in Linux since 2022.
 
 use crate::playing::{passes, played};

@@ -1,4 +1,4 @@
-//! End of a connection before or beside the FIN: failures, resets, and an application that is gone.
+//! End of a connection other than by FIN: failures, resets, and closed or shut-down sockets.
 
 use units::{Duration, Instant};
 
@@ -9,13 +9,13 @@ use crate::segment::{Flags, Segment};
 /// Reason for which a connection has failed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Failure {
-    /// The other end has reset the connection.
+    /// The peer has reset the connection.
     Reset,
-    /// The other end refuses connections.
+    /// The peer refuses connections.
     Refused,
-    /// The other end has reset the connection after its FIN.
+    /// The peer has reset the connection after its FIN.
     Pipe,
-    /// The other end does not answer.
+    /// The peer does not answer.
     TimedOut,
     /// The network does not know the host.
     HostUnreachable,
@@ -29,7 +29,7 @@ impl Connection {
         self.failure
     }
 
-    /// Returns whether the other end has ended its stream and all of it has arrived.
+    /// Returns whether the peer has ended its stream and all of it has arrived.
     pub fn has_ended(&self) -> bool {
         let receiver = self.receiver.as_ref();
         receiver.is_some_and(crate::receiver::Receiver::fin_received)
@@ -55,7 +55,7 @@ impl Connection {
         self.time_wait_until = Instant::NEVER;
     }
 
-    /// Closes the application's end at once; the other end gets a reset (RFC 9293 §3.10.5; the kernel's
+    /// Closes the application's end at once; the peer gets a reset (RFC 9293 §3.10.5; the kernel's
     /// `tcp_disconnect`).
     pub fn abort(&mut self, now: Instant) {
         if self.is_synchronised() && self.state != State::TimeWait {
@@ -71,8 +71,8 @@ impl Connection {
         self.close(now);
     }
 
-    /// Ends reading: no more data is awaited, what arrives stays readable, and once this end has sent its FIN, too, new
-    /// data is answered by a reset (`SHUT_RD`; the kernel's `tcp_rcv_state_process`).
+    /// Ends reading (`SHUT_RD`): reads no longer block, though data that arrives can be read. After this end's FIN, new
+    /// data is answered by a reset (the kernel's `tcp_rcv_state_process`).
     pub fn shut_reading(&mut self) {
         self.reading_shut = true;
     }
@@ -105,7 +105,7 @@ impl Connection {
         }
     }
 
-    /// Handles a message of the network that the other end cannot be reached. Only an attempt to connect fails.
+    /// Handles a message of the network that the peer cannot be reached. Only an attempt to connect fails.
     pub fn on_unreachable(&mut self, failure: Failure) {
         if self.state == State::SynSent {
             self.fail(failure);
@@ -136,7 +136,7 @@ impl Connection {
     }
 
     /// Acknowledges each segment at once for a while (`TCP_QUICKACK`).
-    pub fn acknowledge_quickly(&mut self, now: Instant) {
+    pub fn set_quickack(&mut self, now: Instant) {
         if let Some(receiver) = &mut self.receiver {
             receiver.enter_quickack();
         }

@@ -22,10 +22,10 @@ pub(super) struct FarAcks {
     /// Whether this end / the peer sends far ACKs (negotiated).
     sends: bool,
     receives: bool,
-    /// Payload that the far end behind this end has, and the part of it that was acknowledged to the other end, bytes.
+    /// Payload that the far end behind this end has, and the part of it that was acknowledged to the peer, bytes.
     confirmed: u64,
     sent_to: u64,
-    /// Payload of this end that the far end behind the other end has, bytes.
+    /// Payload of this end that the far end behind the peer has, bytes.
     received_to: u64,
     /// Probes since the last far ACK; unanswered ones; time of the next.
     probes: u32,
@@ -68,19 +68,19 @@ impl Connection {
         self.far_acks.is_some_and(|far| far.sends)
     }
 
-    /// Returns whether the other end does not know yet what the far end has.
+    /// Returns whether the peer does not know yet what the far end has.
     pub fn far_ack_due(&self) -> bool {
         self.far_acks
             .is_some_and(|far| far.sends && far.confirmed > far.sent_to)
     }
 
-    /// Returns the payload bytes of the other end that are covered by far ACKs sent to it.
+    /// Returns the payload bytes of the peer that are covered by far ACKs sent to it.
     pub fn far_acked(&self) -> u64 {
         self.far_acks.map_or(0, |far| far.sent_to)
     }
 
     /// Returns the payload bytes that have reached the end that reads them, as far as this end knows: what far
-    /// acknowledgements cover if the other end sends them, and what ACKs cover if not.
+    /// acknowledgements cover if the peer sends them, and what ACKs cover if not.
     pub fn delivered(&self) -> u64 {
         let acknowledged = self.acknowledged();
         match &self.far_acks {
@@ -97,7 +97,7 @@ impl Connection {
         })
     }
 
-    /// Takes the option of the other end's SYN or SYN-ACK. Without one, or between two ends that are no hosts in the
+    /// Takes the option of the peer's SYN or SYN-ACK. Without one, or between two ends that are no hosts in the
     /// middle, there are no far acknowledgements.
     pub(super) fn agree_on_far_acks(&mut self, segment: &Segment) {
         let Some(far) = &mut self.far_acks else {
@@ -142,7 +142,7 @@ impl Connection {
         })
     }
 
-    /// Lets the next ACK tell again what the far end has: the other end has asked.
+    /// Lets the next ACK tell again what the far end has: the peer has asked.
     pub(super) fn repeat_far_ack(&mut self) {
         if let Some(far) = &mut self.far_acks {
             far.sent_to = 0;
@@ -171,7 +171,7 @@ impl Connection {
         true
     }
 
-    /// Plans a question for the rest, if the other end has everything and the far end may not.
+    /// Plans a question for the rest, if the peer has everything and the far end may not.
     pub(super) fn schedule_probe(&mut self, now: Instant) {
         if self.far_acks.is_none() {
             return;
@@ -194,7 +194,7 @@ impl Connection {
         self.far_acks.map_or(Instant::NEVER, |far| far.probe_at)
     }
 
-    /// Asks what the far end has. The connection fails if the other end does not answer as often as data would be
+    /// Asks what the far end has. The connection fails if the peer does not answer as often as data would be
     /// repeated.
     pub(super) fn ask(&mut self, now: Instant) {
         let retries = self.config.retries;
@@ -212,7 +212,7 @@ impl Connection {
         self.schedule_probe(now);
     }
 
-    /// Puts a segment without data on the wire that the other end has to answer (the kernel's `tcp_xmit_probe_skb`).
+    /// Puts a segment without data on the wire that the peer has to answer (the kernel's `tcp_xmit_probe_skb`).
     pub(super) fn send_probe(&mut self, now: Instant) {
         let timestamp = self.timestamp(now);
         let Some(receiver) = &mut self.receiver else {

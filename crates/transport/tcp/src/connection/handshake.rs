@@ -69,7 +69,7 @@ impl Connection {
         self.flush(now);
     }
 
-    /// Takes the options that both ends support, and the other end's initial sequence number.
+    /// Takes the options that both ends support, and the peer's initial sequence number.
     fn take_options(&mut self, now: Instant, segment: &Segment) {
         self.timestamps = self.config.settings.timestamps && segment.timestamps.is_some();
         self.config.sack &= segment.sack_permitted;
@@ -88,7 +88,7 @@ impl Connection {
         }
         let first = sequence::first(segment.seq) + 1;
         let window = self.first_window(self.state == State::Listen && self.timestamps);
-        // The window grows by what this end announces (the kernel's `advmss`), not by what the other end takes.
+        // The window grows by what this end announces (the kernel's `advmss`), not by what the peer takes.
         let own = TcpConfig {
             mss: self.segment_for(self.announced_mss),
             ..self.config.clone()
@@ -114,7 +114,7 @@ impl Connection {
         self.ack_received_at = now;
         self.start_keepalive(now);
         let once = self.handshake_tries == 1 && !self.answer_repeated;
-        // The echo says which of several the other end has answered (the kernel's `tcp_ack_update_rtt`).
+        // The echo says which of several the peer has answered (the kernel's `tcp_ack_update_rtt`).
         let rtt = if once {
             Some(now.saturating_since(self.handshake_sent))
         } else {
@@ -139,7 +139,7 @@ impl Connection {
         self.sender.establish(now, rtt, window, cautious);
     }
 
-    /// Returns whether the other end has answered the first SYN or SYN-ACK, so that the time-outs after it were spurious
+    /// Returns whether the peer has answered the first SYN or SYN-ACK, so that the time-outs after it were spurious
     /// (the kernel's `tcp_try_undo_spurious_syn`).
     fn were_timeouts_spurious(&self, echo: Option<u32>) -> bool {
         echo == Some(self.handshake_begun.since_start().as_millis() as u32)
@@ -256,7 +256,7 @@ impl Connection {
         first_window(&own, answers_timestamps)
     }
 
-    /// Returns the payload of a full segment if the other end or the path allows `mss` bytes with options (the kernel's
+    /// Returns the payload of a full segment if the peer or the path allows `mss` bytes with options (the kernel's
     /// `tcp_mtu_to_mss`).
     pub(super) fn segment_for(&self, mss: u32) -> u32 {
         mss.max(MIN_SEGMENT) - TIMESTAMPS_OPTION * u32::from(self.timestamps)

@@ -15,7 +15,7 @@ pub struct Info {
     pub backoff: u32,
     /// Negotiated options: timestamps 1, SACK 2, window scale 4, ECN 8 (`tcpi_options`).
     pub options: u8,
-    /// Window scale of the other end.
+    /// Window scale of the peer.
     pub send_scale: u8,
     /// Window scale of this end.
     pub receive_scale: u8,
@@ -55,7 +55,7 @@ pub struct Info {
     pub duplicates_reported: u64,
     /// Time with data to send (`tcpi_busy_time`).
     pub busy: Duration,
-    /// Part of it that the other end's window was the limit (`tcpi_rwnd_limited`).
+    /// Part of it that the peer's window was the limit (`tcpi_rwnd_limited`).
     pub window_limited: Duration,
     /// Part of it that the send buffer was the limit (`tcpi_sndbuf_limited`).
     pub buffer_limited: Duration,

@@ -52,7 +52,7 @@ impl Connection {
         }
     }
 
-    /// Sends no data while the link to the other end is interrupted. The congestion state stays, and timers of the sender
+    /// Sends no data while the link to the peer is interrupted. The congestion state stays, and timers of the sender
     /// stand still.
     pub fn suspend(&mut self, now: Instant) {
         self.sender.suspend(now);
@@ -66,7 +66,7 @@ impl Connection {
         }
     }
 
-    /// Returns the smoothed RTT to the other end; zero before the first sample.
+    /// Returns the smoothed RTT to the peer; zero before the first sample.
     pub fn srtt(&self) -> Duration {
         self.sender.srtt()
     }
@@ -78,7 +78,7 @@ impl Connection {
         }
     }
 
-    /// Returns whether the window that could be offered is so much larger than the offered one that the other end
+    /// Returns whether the window that could be offered is so much larger than the offered one that the peer
     /// should hear of it.
     pub fn window_update_due(&self) -> bool {
         self.receiver.as_ref().is_some_and(Receiver::opens)
@@ -113,7 +113,7 @@ impl Connection {
     }
 
     /// Returns whether a segment that begins at `seq` has only data that is here already and kept back. Its timestamp
-    /// is not echoed, so that the other end can tell that its time-out was spurious (RFC 3522).
+    /// is not echoed, so that the peer can tell that its time-out was spurious (RFC 3522).
     pub(super) fn repeats_withheld(&self, seq: u64, segment: &Segment) -> bool {
         let end = seq + u64::from(segment.sequence_len());
         self.receiver.as_ref().is_some_and(|receiver| {

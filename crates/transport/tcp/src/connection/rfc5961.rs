@@ -60,7 +60,7 @@ impl Connection {
         plausible
     }
 
-    /// Sends an ACK that the other end would answer by a reset if it knew nothing of the connection.
+    /// Sends an ACK that the peer would answer by a reset if it knew nothing of the connection.
     fn challenge(&mut self, now: Instant) {
         if let Some(receiver) = &mut self.receiver {
             receiver.acknowledge_now();

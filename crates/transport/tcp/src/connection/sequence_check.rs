@@ -8,7 +8,7 @@ use crate::sequence::unwrap;
 
 /// Steps of the clock that a timestamp may lie behind the latest one (`TCP_PAWS_WINDOW`).
 const TOLERANCE: i32 = 1;
-/// Time after which the latest timestamp of the other end no longer counts (RFC 7323 §5.5; `TCP_PAWS_24DAYS`).
+/// Time after which the latest timestamp of the peer no longer counts (RFC 7323 §5.5; `TCP_PAWS_24DAYS`).
 const MAX_AGE: Duration = Duration::from_secs(24 * 24 * 3600);
 /// Least time between two answers to segments without data that are not acceptable (`tcp_invalid_ratelimit`).
 const ANSWER_INTERVAL: Duration = Duration::from_millis(500);
@@ -16,7 +16,7 @@ const ANSWER_INTERVAL: Duration = Duration::from_millis(500);
 /// Reason to discard a segment by its timestamp.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum PawsResult {
-    /// A duplicate ACK reports it to the other end.
+    /// A duplicate ACK reports it to the peer.
     Answered,
     /// Nothing: an old ACK is common.
     Ignored,
@@ -62,8 +62,8 @@ impl Connection {
         (!self.is_reordered_duplicate(seq, segment, behind)).then_some(PawsResult::Answered)
     }
 
-    /// Returns whether a timestamp of the other end is at most `tolerance` steps behind the latest one in order, or
-    /// cannot be compared with it, which is then too old or zero (the kernel's `tcp_paws_check`).
+    /// Returns whether a timestamp of the peer is at most `tolerance` ticks behind the latest one in order. It also is if
+    /// the latest one is zero or too old for a comparison (the kernel's `tcp_paws_check`).
     pub(super) fn is_timestamp_recent(&self, now: Instant, value: u32, tolerance: i32) -> bool {
         self.ts_recent.wrapping_sub(value) as i32 <= tolerance
             || now.saturating_since(self.ts_recent_at) >= MAX_AGE
@@ -75,7 +75,7 @@ impl Connection {
     fn is_reordered_duplicate(&self, seq: u64, segment: &Segment, behind: i32) -> bool {
         let ack = unwrap(self.sender.snd_una(), segment.ack);
         let window = u64::from(segment.window) << self.snd_wscale;
-        // A clock of the other end has at most 1200 Hz.
+        // A clock of the peer has at most 1200 Hz.
         let replay = self.sender.rto().as_millis() * 1200 / 1000;
         ack == self.sender.snd_una()
             && !self.sender.is_window_update(ack, seq, window)

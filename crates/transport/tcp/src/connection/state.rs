@@ -21,11 +21,11 @@ pub enum State {
     FinWait1,
     /// This end has closed; its FIN is acknowledged.
     FinWait2,
-    /// The other end has closed.
+    /// The peer has closed.
     CloseWait,
     /// Both ends have closed at the same time.
     Closing,
-    /// The other end closed first; our FIN is not acknowledged.
+    /// The peer closed first; our FIN is not acknowledged.
     LastAck,
     /// Waits until stray segments have left the network.
     TimeWait,

@@ -153,7 +153,7 @@ impl Receiver {
         self.ack_timeout = self.delayed_ack_timeout;
     }
 
-    /// Notes that data leaves. If it follows data of the other end soon, it probably answers that (the kernel's
+    /// Notes that data leaves. If it follows data of the peer soon, it probably answers that (the kernel's
     /// `tcp_event_data_sent`).
     pub(crate) fn note_data_sent(&mut self, now: Instant) {
         self.pingpong |= self.started && self.ticks_since_arrival(now) < self.ack_timeout;

@@ -18,7 +18,7 @@ impl Receiver {
             .map_or(0, |read_to| self.first + self.delivered() - read_to)
     }
 
-    /// Reads up to `bytes` of the data in order and returns how many were there. The other end hears of the room at
+    /// Reads up to `bytes` of the data in order and returns how many were there. The peer hears of the room at
     /// once if it was waiting for it.
     pub(crate) fn read(&mut self, now: Instant, bytes: u64) -> u64 {
         self.set_manual_read();

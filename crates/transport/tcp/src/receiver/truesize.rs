@@ -14,8 +14,8 @@ const PAGE: u64 = 4_096;
 /// Logarithm of the pages that are got at once at most (`PAGE_ALLOC_COSTLY_ORDER`).
 const LARGEST_ORDER: u32 = 3;
 
-/// Returns the memory that a packet of `packet` bytes takes in the buffers of most network drivers, and whether its
-/// data may join another buffer: it is a piece of a page, unless it is very small or greater than a page
+/// Returns the memory of a packet of `packet` bytes in the buffers of most network drivers, and whether its data may be
+/// coalesced with another buffer. That needs a page fragment, so not a very small packet or one above a page
 /// (`__netdev_alloc_skb`, `skb_try_coalesce`).
 pub(super) fn truesize(packet: u64) -> (u64, bool) {
     let room = packet + PAD;
@@ -29,8 +29,8 @@ pub(super) fn truesize(packet: u64) -> (u64, bool) {
     }
 }
 
-/// Returns the memory that segments take which a TUN device has joined into a packet of `packet` bytes: one page for its
-/// beginning, and the largest blocks of pages that its rest fills (`tun_alloc_skb`, `alloc_skb_with_frags`).
+/// Returns the memory of a packet of `packet` bytes into which a TUN device has merged segments: one page for its head,
+/// and the largest blocks of pages for the rest (`tun_alloc_skb`, `alloc_skb_with_frags`).
 pub(super) fn joined_truesize(packet: u64) -> u64 {
     if packet + PAD < PAGE {
         return truesize(packet).0;

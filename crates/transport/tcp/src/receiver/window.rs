@@ -36,7 +36,7 @@ pub(super) struct WindowTuning {
     room: u64,
     /// Limit of growth that keeps a burst from overrunning the buffer (`rcv_ssthresh`).
     threshold: u64,
-    /// Payload of the other end's full segments, as measured, and the latest size below it.
+    /// Payload of the peer's full segments, as measured, and the latest size below it.
     mss: u64,
     last_size: u64,
     /// Memory of such a full segment, and whether it may join another one.
@@ -130,7 +130,7 @@ impl WindowTuning {
         }
     }
 
-    /// Bounds the first guess of the other end's segments by `mss` (the kernel's `tcp_initialize_rcv_mss`).
+    /// Bounds the first guess of the peer's segments by `mss` (the kernel's `tcp_initialize_rcv_mss`).
     pub(super) fn init_rcv_mss(&mut self, mss: u64) {
         self.set_mss(self.mss.min(mss).max(MIN_MSS));
     }
@@ -140,7 +140,7 @@ impl WindowTuning {
         self.measured_from = now;
     }
 
-    /// Returns the payload of the other end's full segments, as far as known (`rcv_mss`).
+    /// Returns the payload of the peer's full segments, as far as known (`rcv_mss`).
     pub(super) fn mss(&self) -> u64 {
         self.mss
     }
@@ -203,7 +203,7 @@ impl WindowTuning {
         memory
     }
 
-    /// Learns the size of the other end's segments, and how much memory one takes, from a segment of `len` payload
+    /// Learns the size of the peer's segments, and how much memory one takes, from a segment of `len` payload
     /// bytes; `ends` if it has the push flag or the FIN. Returns whether it is the end of a message (the kernel's
     /// `tcp_measure_rcv_mss`).
     pub(super) fn measure_rcv_mss(&mut self, len: u64, ends: bool) -> bool {

@@ -18,7 +18,7 @@ pub(crate) struct AckInput<'a> {
     pub(crate) sack: &'a [(u64, u64)],
     /// Our timestamp that the segment echoes, without its offset, milliseconds modulo 2^32.
     pub(crate) echo: Option<u32>,
-    /// Timestamps option: the clock of the other end, and our echoed clock without its offset, milliseconds.
+    /// Timestamps option: the clock of the peer, and our echoed clock without its offset, milliseconds.
     pub(crate) timestamps: Option<(u32, u32)>,
     /// Whether the segment has payload or other news, and so is no duplicate ACK.
     pub(crate) not_dup: bool,

@@ -233,7 +233,7 @@ impl Sender {
         bytes - left
     }
 
-    /// Returns the bytes of data in a buffer: whole segments, at most half of the largest window that the other end
+    /// Returns the bytes of data in a buffer: whole segments, at most half of the largest window that the peer
     /// has offered (the kernel's `tcp_xmit_size_goal`).
     fn xmit_size_goal(&self) -> u64 {
         let mss = u64::from(self.config.mss);

@@ -12,7 +12,7 @@ pub(crate) enum Limit {
     Start,
     /// The application has nothing to send.
     Application,
-    /// The window that the other end offers (`TCP_CHRONO_RWND_LIMITED`).
+    /// The window that the peer offers (`TCP_CHRONO_RWND_LIMITED`).
     ReceiveWindow,
     /// The application waits for room in the send buffer, and all it holds was sent (`TCP_CHRONO_SNDBUF_LIMITED`).
     SendBuffer,

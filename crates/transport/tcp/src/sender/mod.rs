@@ -193,7 +193,7 @@ impl Sender {
         self.seq.snd_nxt
     }
 
-    /// Returns the window that the other end offers, bytes.
+    /// Returns the window that the peer offers, bytes.
     pub(crate) fn snd_wnd(&self) -> u64 {
         self.seq.snd_wnd
     }

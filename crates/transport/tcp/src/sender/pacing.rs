@@ -205,7 +205,7 @@ impl Sender {
 pub(super) enum Deferred {
     /// The congestion window keeps the burst small.
     ByCongestionWindow,
-    /// The other end's window keeps the burst small.
+    /// The peer's window keeps the burst small.
     ByOfferedWindow,
     /// The application keeps the burst small.
     Otherwise,

@@ -16,7 +16,7 @@ impl Sender {
         if suspect {
             // Linux's timer counts whole milliseconds.
             let half = (self.rtt.srtt() / 2).as_micros().div_ceil(1_000);
-            self.set_rto_timer(now, Duration::from_millis(half).max(MIN_WAIT));
+            self.arm_rto(now, Duration::from_millis(half).max(MIN_WAIT));
             effects.timer_is_due = false;
         }
         suspect

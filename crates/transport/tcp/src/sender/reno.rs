@@ -1,11 +1,11 @@
-//! Duplicate ACKs in place of SACK, for an other end that does not support it (RFC 6582; the kernel's
+//! Duplicate ACKs in place of SACK, for a peer that does not support it (RFC 6582; the kernel's
 //! `tcp_add_reno_sack` and what belongs to it).
 
 use super::Sender;
 use cca::CaState;
 
 impl Sender {
-    /// Returns whether the other end does not report what it has received.
+    /// Returns whether the peer does not report what it has received.
     pub(super) fn is_reno(&self) -> bool {
         !self.config.sack
     }

@@ -185,8 +185,8 @@ mod tests {
         assert!(rtt.rto() >= Duration::from_millis(500), "{}", rtt.rto());
     }
 
-    /// Linux `tcp_rtt_estimator`: an eighth of the error for the mean, a quarter for the deviation, of which a falling RTT
-    /// adds only an eighth; the variance follows a rise at once, and falls by a quarter of the distance per round trip.
+    /// Linux `tcp_rtt_estimator`: the mean follows by an eighth of the error, the deviation by a quarter, or by a 32nd
+    /// where a falling RTT raises it. The variance follows a rise at once, and falls by a quarter of the distance per round trip.
     #[test]
     fn deviation_and_variance_follow_the_samples() {
         let mut rtt = estimator();

@@ -95,7 +95,7 @@ impl Scoreboard {
         self.sacked
     }
 
-    /// Sets the number of segments that have arrived out of order, where the other end does not report them.
+    /// Sets the number of segments that have arrived out of order, where the peer does not report them.
     pub(crate) fn set_arrived(&mut self, segments: u32) {
         self.sacked = segments;
     }
@@ -266,7 +266,7 @@ impl Scoreboard {
         self.mark_repeated(ordinal, stamp);
     }
 
-    /// Records a repetition of the segment as a probe, which does not count as in flight a second time.
+    /// Records a retransmission of the segment as a TLP, which does not count as in flight a second time.
     pub(crate) fn mark_repeated(&mut self, ordinal: u64, stamp: NewlySent) {
         self.remove_from_time_order(ordinal);
         let sent = self.get_mut(ordinal);

@@ -1,6 +1,6 @@
-//! Send sequence variables (RFC 9293 §3.3.1): what is acknowledged, sent and written, and the window of the other end.
+//! Send sequence variables (RFC 9293 §3.3.1): what is acknowledged, sent and written, and the window of the peer.
 
-/// Sequence numbers of the sending half, and the window that the other end offers.
+/// Sequence numbers of the sending half, and the window that the peer offers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SendSequence {
     /// Oldest unacknowledged number.
@@ -12,11 +12,11 @@ pub(super) struct SendSequence {
     pub(super) fin_queued: bool,
     /// End of the last segment sent that was not full.
     snd_sml: u64,
-    /// Window that the other end offers, bytes.
+    /// Window that the peer offers, bytes.
     pub(super) snd_wnd: u64,
     /// Sequence number of the segment that set the window.
     snd_wl1: u64,
-    /// Largest window that the other end has offered, bytes.
+    /// Largest window that the peer has offered, bytes.
     pub(super) max_window: u64,
 }
 
@@ -56,12 +56,12 @@ impl SendSequence {
         self.max_window = self.max_window.max(window);
     }
 
-    /// Returns the end of the other end's window (`tcp_wnd_end`).
+    /// Returns the end of the peer's window (`tcp_wnd_end`).
     pub(super) fn wnd_end(&self) -> u64 {
         self.snd_una + self.snd_wnd
     }
 
-    /// Returns the room in the other end's window, bytes.
+    /// Returns the room in the peer's window, bytes.
     pub(super) fn window_room(&self) -> u64 {
         self.wnd_end().saturating_sub(self.snd_nxt)
     }

@@ -148,15 +148,14 @@ impl Sender {
         }
     }
 
-    /// Returns whether the device holds data back: fq does until its time, a card until its report.
+    /// Returns whether the device holds data: fq until its departure time, a reporting device until its report.
     pub(super) fn device_holds(&self) -> bool {
         self.has_fair_queue() || matches!(self.config.net_device, NetDevice::Reporting { .. })
     }
 
     /// Returns whether the device has so much that a burst of `bytes` has to wait (the kernel's
-    /// `tcp_small_queue_check`, whose count begins at one). An immediate card without fq has sent it before anything else
-    /// happens, so that only an application that is writing finds it full: the data then stays in the buffer, and counts
-    /// as its memory.
+    /// `tcp_small_queue_check`, whose count begins at one). An immediate device without fq has sent its data before the
+    /// next event. So only a write finds it full; the data then stays in the send buffer and counts as its memory.
     pub(super) fn small_queue_check(&self, now: Instant, bytes: u64, within_write: bool) -> bool {
         let with_present = within_write && self.config.net_device == NetDevice::Immediate;
         if !with_present && !self.device_holds() {
@@ -166,8 +165,8 @@ impl Sender {
         self.device.has(limit, now, with_present) && self.board.bursts_out() > 1
     }
 
-    /// Returns whether the device has so much that a repetition of `bytes` has to wait: twice as much as of new data.
-    pub(super) fn is_full_for_repetition(&self, now: Instant, bytes: u64) -> bool {
+    /// Returns whether the device has so much that a retransmission of `bytes` has to wait: twice as much as of new data.
+    pub(super) fn is_full_for_retransmission(&self, now: Instant, bytes: u64) -> bool {
         self.device_holds()
             && self.device.has(2 * self.device_limit(bytes), now, false)
             && self.board.bursts_out() > 1

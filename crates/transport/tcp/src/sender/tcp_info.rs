@@ -21,7 +21,7 @@ impl Sender {
         self.config.sack = sack;
     }
 
-    /// Returns the largest window that the other end has offered, bytes.
+    /// Returns the largest window that the peer has offered, bytes.
     pub(crate) fn max_wnd(&self) -> u64 {
         self.seq.max_window
     }

@@ -13,8 +13,8 @@ fn ten_out() -> (Sender, Instant) {
     (sender, start + RTT)
 }
 
-/// Linux `tcp_skb_spurious_retrans`: only an ACK of a segment that was repeated can be for an earlier transmission. An
-/// echo that is older than the transmission means nothing for the others.
+/// Linux `tcp_skb_spurious_retrans`: only the ACK of a retransmitted segment can be for an earlier transmission. An old
+/// timestamp echo means nothing for segments that were sent once.
 #[test]
 fn an_old_echo_says_nothing_of_segments_sent_once() {
     let (mut sender, now) = ten_out();
@@ -53,9 +53,9 @@ fn an_undone_recovery_prolongs_the_widened_window() {
     assert_eq!(rack.recoveries_left(), 16);
 }
 
-/// Linux `tcp_init_undo`: without a repeated segment in flight, no D-SACK can show that all were needless.
+/// Linux `tcp_init_undo`: without a retransmission in flight, no D-SACK can show that all were spurious.
 #[test]
-fn a_reduction_without_repetitions_is_not_undone_at_once() {
+fn a_reduction_without_retransmissions_is_not_undone_at_once() {
     let (mut sender, now) = ten_out();
     ack(&mut sender, now, 0, &[(4, 9)], None);
     assert_eq!(sender.congestion.window.state, CaState::Recovery);
@@ -70,24 +70,24 @@ fn a_reduction_without_repetitions_is_not_undone_at_once() {
     assert!(sender.undo_by_dsack());
 }
 
-/// Linux `tcp_rack_detect_loss`: what counts as lost and was not repeated stays lost; a repetition is judged by the time
-/// of its own.
+/// Linux `tcp_rack_detect_loss`: a lost segment that was not retransmitted stays lost; a retransmission is judged by its
+/// own time.
 #[test]
-fn a_repetition_is_judged_anew() {
+fn a_retransmission_is_judged_anew() {
     let (mut sender, now) = ten_out();
     ack(&mut sender, now, 0, &[(4, 9)], None);
     assert_eq!(sender.board.retrans_out(), sender.board.lost_out());
-    let repeated = sender.counts.retransmissions;
-    assert!(repeated > 0);
+    let retransmitted = sender.counts.retransmissions;
+    assert!(retransmitted > 0);
     let lost = sender.board.lost_out();
     sender.mark_losses(now);
     assert_eq!(sender.board.lost_out(), lost, "just sent again");
     assert_eq!(sender.board.retrans_out(), lost);
 }
 
-/// `tcpi_total_retrans`: every repeated segment counts once.
+/// `tcpi_total_retrans`: every retransmitted segment counts once.
 #[test]
-fn repetitions_are_counted() {
+fn retransmissions_are_counted() {
     let (mut sender, _) = ten_out();
     for times in 1..=3 {
         while sender.counts.retransmissions < times {
@@ -103,38 +103,38 @@ fn repetitions_are_counted() {
 fn the_largest_offer_is_remembered() {
     let (mut sender, now) = ten_out();
     assert_eq!(sender.max_wnd(), 1 << 20);
-    let of = |window: u64, seq: u64| AckInput { seq, window, ..ACK };
-    sender.on_ack(now, &of(2 << 20, 1));
-    sender.on_ack(now, &of(1 << 19, 2));
+    let input = |window: u64, seq: u64| AckInput { seq, window, ..ACK };
+    sender.on_ack(now, &input(2 << 20, 1));
+    sender.on_ack(now, &input(1 << 19, 2));
     assert_eq!((sender.max_wnd(), sender.snd_wnd()), (2 << 20, 1 << 19));
 }
 
 /// RFC 5681 §2: an ACK that brings data or moves the window is no duplicate, so that without SACK it does not count.
 #[test]
-fn an_ack_with_news_is_no_duplicate() {
+fn an_ack_with_data_or_another_window_is_no_duplicate() {
     let (mut sender, now) = ten_out();
     sender.config.sack = false;
-    let of = |is_news: bool| AckInput {
+    let input = |is_news: bool| AckInput {
         not_dup: is_news,
         ..ACK
     };
     for _ in 0..5 {
-        sender.on_ack(now, &of(true));
+        sender.on_ack(now, &input(true));
     }
     assert_eq!(sender.board.sacked_out(), 0);
-    sender.on_ack(now, &of(false));
+    sender.on_ack(now, &input(false));
     assert_eq!(sender.board.sacked_out(), 1);
 }
 
-/// RFC 8985 §6.2 step 5: a repetition is lost, too, if another one that was sent no earlier was delivered. It is sent once
-/// more, without a time-out.
+/// RFC 8985 §6.2 step 5: a retransmission is lost if a segment that was sent no earlier was delivered. It is sent again
+/// without a time-out.
 #[test]
-fn a_lost_repetition_is_repeated() {
+fn a_lost_retransmission_is_sent_again() {
     let (mut sender, now) = ten_out();
     ack(&mut sender, now, 0, &[(4, 9)], None);
     sender.congestion.window.cwnd = 20;
     sender.retransmit_lost(now);
-    let repeated = |sender: &mut Sender| -> Vec<u64> {
+    let retransmitted = |sender: &mut Sender| -> Vec<u64> {
         let out = sender
             .output
             .queue
@@ -149,9 +149,9 @@ fn a_lost_repetition_is_repeated() {
             .iter()
             .all(|sent| u64::from(sent.len) == MSS)
     );
-    assert_eq!(repeated(&mut sender), [0, 1, 2, 3]);
+    assert_eq!(retransmitted(&mut sender), [0, 1, 2, 3]);
     ack(&mut sender, now + RTT, 0, &[(1, 9)], None);
-    assert_eq!(repeated(&mut sender), [0, 9], "9 was never reported");
+    assert_eq!(retransmitted(&mut sender), [0, 9], "9 was never reported");
     assert_eq!(sender.counts.timeouts, 0);
 }
 
@@ -170,10 +170,10 @@ fn deliveries_with_an_echo_are_counted_apart() {
     assert_eq!(sender.congestion.window.delivered_ce, 3);
 }
 
-/// Linux `tcp_clean_rtx_queue`: if a segment is delivered that was sent before the head was repeated, the time-out begins
-/// anew. RFC 6298 §5.3 asks for that after an ACK of new data alone.
+/// Linux `tcp_clean_rtx_queue`: the delivery of a segment that was sent before the head was retransmitted restarts the
+/// RTO timer. RFC 6298 §5.3 requires that only after an ACK of new data.
 #[test]
-fn a_delivery_from_before_the_repetition_of_the_head_restarts_the_timer() {
+fn a_delivery_from_before_the_retransmission_of_the_head_restarts_the_timer() {
     let (mut sender, now) = ten_out();
     ack(&mut sender, now, 0, &[(4, 9)], None);
     let before = sender.deadline();

@@ -23,7 +23,7 @@ pub(super) struct Timeouts {
     since: Instant,
     /// Times that the time-out has doubled (`icsk_backoff`).
     pub(super) backoff: u32,
-    /// Whether the other end has not answered for too long (`ETIMEDOUT`).
+    /// Whether the peer has not answered for too long (`ETIMEDOUT`).
     pub(super) expired: bool,
 }
 
@@ -34,7 +34,7 @@ impl Timeouts {
     }
 
     /// Notes the time of a time-out, if it is the first one; `withdrawn` if the receiver has withdrawn its window,
-    /// since the repetition is no time-out then, but backs off.
+    /// since the retransmission is no time-out then, but backs off.
     pub(super) fn begin(&mut self, now: Instant, withdrawn: bool) {
         let before = if withdrawn {
             self.backoff
@@ -78,7 +78,7 @@ fn model_timeout(config: &TcpConfig) -> Duration {
 }
 
 impl Sender {
-    /// Returns whether the other end has not answered for too long.
+    /// Returns whether the peer has not answered for too long.
     pub(crate) fn has_timed_out(&self) -> bool {
         self.timeouts.expired
     }
@@ -93,7 +93,7 @@ impl Sender {
             && self.timeouts.retransmits <= THIN_LINEAR_RETRIES
     }
 
-    /// Returns whether an other end that has withdrawn its window has been silent for too long while segments were
+    /// Returns whether a peer that has withdrawn its window has been silent for too long while segments were
     /// repeated (the kernel's `tcp_rtx_probe0_timed_out`). As long as it answers, the connection lasts.
     pub(super) fn rtx_probe0_timed_out(&self, now: Instant) -> bool {
         let since_ms = self.recovery.retrans_stamp.unwrap_or_else(|| {

@@ -5,7 +5,7 @@ use units::{Duration, Instant};
 use super::{Sender, WindowProbes};
 use cca::CaState;
 
-/// Least time of these timers in Linux (`TCP_TIMEOUT_MIN`, two ticks of 1 ms).
+/// Minimum of these timers in Linux (`TCP_TIMEOUT_MIN`, two ticks of 1 ms).
 pub(super) const TIMEOUT_MIN: Duration = Duration::from_millis(2);
 
 /// Purpose of the timer; there is only one at a time, like in Linux.
@@ -25,14 +25,14 @@ enum TimerKind {
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Timer {
-    waits: TimerKind,
+    kind: TimerKind,
     at: Instant,
 }
 
 impl Default for Timer {
     fn default() -> Self {
         Self {
-            waits: TimerKind::Nothing,
+            kind: TimerKind::Nothing,
             at: Instant::NEVER,
         }
     }
@@ -68,7 +68,7 @@ impl Sender {
         }
         // The purpose of the timer stays known while it is handled.
         self.timer.at = Instant::NEVER;
-        match self.timer.waits {
+        match self.timer.kind {
             TimerKind::Nothing => {}
             TimerKind::Retransmission => self.on_retransmission_timeout(now),
             TimerKind::Probe => self.send_loss_probe(now),
@@ -92,9 +92,9 @@ impl Sender {
     }
 
     /// Starts the timer instead of the present one.
-    fn start_timer(&mut self, waits: TimerKind, now: Instant, wait: Duration) {
+    fn start_timer(&mut self, kind: TimerKind, now: Instant, wait: Duration) {
         let at = self.config.timers.end(now, wait);
-        self.timer = Timer { waits, at };
+        self.timer = Timer { kind, at };
     }
 
     /// Waits for the end of a reordering window.
@@ -114,7 +114,7 @@ impl Sender {
             self.timer.clear();
             return;
         }
-        let wait = match self.timer.waits {
+        let wait = match self.timer.kind {
             TimerKind::Reordering | TimerKind::Probe => {
                 self.time_until_time_out(now).max(Duration::from_millis(1))
             }
@@ -133,13 +133,9 @@ impl Sender {
         self.arm_rto(now, self.rto() + self.pacing_delay(now));
     }
 
-    fn arm_rto(&mut self, now: Instant, wait: Duration) {
-        self.start_timer(TimerKind::Retransmission, now, wait);
-    }
-
     /// Arms the RTO timer to expire after `wait`.
-    pub(super) fn set_rto_timer(&mut self, now: Instant, wait: Duration) {
-        self.arm_rto(now, wait);
+    pub(super) fn arm_rto(&mut self, now: Instant, wait: Duration) {
+        self.start_timer(TimerKind::Retransmission, now, wait);
     }
 
     /// Restarts the timer after an ACK of new data (RFC 6298 §5.3), as a probe if possible.
@@ -151,14 +147,14 @@ impl Sender {
 
     /// Starts the timer after sending new data; `first` if nothing was outstanding before.
     pub(super) fn rearm_after_sending(&mut self, now: Instant, first: bool) {
-        if first || self.timer.waits == TimerKind::Probe {
+        if first || self.timer.kind == TimerKind::Probe {
             self.rearm_retransmission(now);
         }
     }
 
-    /// Returns whether the timer waits for the end of a reordering window.
+    /// Returns whether the timer kind for the end of a reordering window.
     pub(super) fn waits_for_reordering(&self) -> bool {
-        self.timer.waits == TimerKind::Reordering
+        self.timer.kind == TimerKind::Reordering
     }
 
     fn on_retransmission_timeout(&mut self, now: Instant) {
@@ -166,8 +162,8 @@ impl Sender {
         if self.board.packets_out() == 0 {
             return;
         }
-        // Where the receiver has withdrawn its window, the repetition is a probe of the window, not a time-out (the
-        // kernel's `tcp_retransmit_timer`).
+        // If the receiver has withdrawn its window, the retransmission is a window probe, not a time-out (the kernel's
+        // `tcp_retransmit_timer`).
         let withdrawn = self.seq.snd_wnd == 0;
         let hopeless = if withdrawn {
             self.rtx_probe0_timed_out(now)
@@ -189,7 +185,7 @@ impl Sender {
             self.timeouts.retransmits += 1;
         }
         let first = self.board.ordinals().start;
-        if !self.still_in_host_queue(now, first) && self.fit_repetition(first, 1) > 0 {
+        if !self.still_in_host_queue(now, first) && self.fit_retransmission(first, 1) > 0 {
             self.retransmit(now, first, 1);
         }
         if self.has_linear_timeouts() {
@@ -219,14 +215,14 @@ impl Sender {
             }
             self.retransmit_lost(now);
         }
-        if self.timer.waits != TimerKind::Retransmission {
+        if self.timer.kind != TimerKind::Retransmission {
             self.rearm_retransmission(now);
         }
     }
 
-    /// Starts the zero-window probe timer if nothing is in flight, data waits and the window is closed.
+    /// Starts the zero-window probe timer if nothing is in flight, data kind and the window is closed.
     pub(super) fn ensure_zero_window_probe(&mut self, now: Instant) {
-        if self.timer.waits == TimerKind::Nothing
+        if self.timer.kind == TimerKind::Nothing
             && self.board.packets_out() == 0
             && self.seq.has_unsent()
         {
@@ -237,7 +233,7 @@ impl Sender {
     /// Probes a window that has had no room for the next segment for a time-out (the kernel's `tcp_send_probe0`).
     fn send_zero_window_probe(&mut self, now: Instant) {
         if self.next_fits() {
-            // Nothing but the hold of short segments keeps it back.
+            // Only Nagle's algorithm or TCP_CORK delays the segment.
             self.send_held(now);
             return;
         }

@@ -33,7 +33,7 @@ impl Push {
 }
 
 impl Sender {
-    /// Returns whether the next segment fits into the other end's window (`tcp_snd_wnd_test`).
+    /// Returns whether the next segment fits into the peer's window (`tcp_snd_wnd_test`).
     pub(super) fn next_fits(&self) -> bool {
         self.seq.next_end(self.config.mss) <= self.seq.wnd_end()
     }
@@ -147,7 +147,7 @@ impl Sender {
         Some(self.seq.snd_nxt + takes)
     }
 
-    /// Returns whether the other end's window has room for the first segment of a burst (the kernel's
+    /// Returns whether the peer's window has room for the first segment of a burst (the kernel's
     /// `tcp_snd_wnd_test`).
     fn first_fits(&self, burst: Burst) -> bool {
         let mss = u64::from(self.config.mss);
@@ -194,7 +194,7 @@ impl Sender {
         self.check_space(now);
     }
 
-    /// Sends the part of the next segment that the other end's window has room for.
+    /// Sends the part of the next segment that the peer's window has room for.
     pub(super) fn send_part(&mut self, now: Instant) {
         let end = self.seq.wnd_end();
         let len = end - self.seq.snd_nxt;
@@ -209,7 +209,7 @@ impl Sender {
     }
 
     /// Sends one new segment regardless of the congestion window (tail loss probe). Returns whether pacing
-    /// and the other end's window let it leave.
+    /// and the peer's window let it leave.
     pub(super) fn send_one_beyond_window(&mut self, now: Instant) -> bool {
         let end = self.seq.next_end(self.config.mss);
         if self.is_held_by_pacing(now) || end > self.seq.wnd_end() {
@@ -280,11 +280,12 @@ impl Sender {
             }
             let segments = self.board.lost_together(ordinal, room.min(largest));
             let bytes = u64::from(segments) * u64::from(self.config.mss);
-            if self.is_full_for_repetition(now, bytes) || self.still_in_host_queue(now, ordinal) {
+            if self.is_full_for_retransmission(now, bytes) || self.still_in_host_queue(now, ordinal)
+            {
                 self.device.throttle();
                 break;
             }
-            let segments = self.fit_repetition(ordinal, segments);
+            let segments = self.fit_retransmission(ordinal, segments);
             if segments == 0 {
                 // Linux leaves the timer as it is, too (`tcp_xmit_retransmit_queue`).
                 return;
@@ -300,10 +301,9 @@ impl Sender {
         }
     }
 
-    /// Returns how many of `segments` from `first` on the other end's window has room for: one that fits in part is
-    /// split. Beyond the window only the head is repeated, which then probes the window (the kernel's
-    /// `__tcp_retransmit_skb`).
-    pub(super) fn fit_repetition(&mut self, first: u64, segments: u32) -> u32 {
+    /// Returns how many of `segments` from `first` on fit into the receive window; one that fits in part is split.
+    /// Beyond the window only the head is retransmitted, as a window probe (the kernel's `__tcp_retransmit_skb`).
+    pub(super) fn fit_retransmission(&mut self, first: u64, segments: u32) -> u32 {
         let mss = u64::from(self.config.mss);
         let sent = *self.board.get(first);
         let room = match self.seq.wnd_end().checked_sub(sent.seq) {
@@ -347,9 +347,9 @@ impl Sender {
         self.pace(now, bytes);
     }
 
-    /// Repeats a segment as a tail loss probe, as far as the other end's window has room. Returns whether it has any.
+    /// Retransmits a segment as a tail loss probe, up to the receive window. Returns false if none of it fits.
     pub(super) fn retransmit_as_tlp(&mut self, now: Instant, ordinal: u64) -> bool {
-        if self.fit_repetition(ordinal, 1) == 0 {
+        if self.fit_retransmission(ordinal, 1) == 0 {
             return false;
         }
         let stamp = self.repeat(now, ordinal);

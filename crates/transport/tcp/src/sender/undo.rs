@@ -22,8 +22,8 @@ impl Undo {
     /// Begins a reduction while `retransmitted` segments are in flight a second time.
     pub(super) fn start(&mut self, snd_una: u64, retransmitted: u32, probe: &LossProbe) {
         self.marker = Some(snd_una);
-        let repeated = retransmitted + u32::from(probe.is_retransmission());
-        self.retransmissions = (repeated > 0).then_some(repeated);
+        let in_flight_twice = retransmitted + u32::from(probe.is_retransmission());
+        self.retransmissions = (in_flight_twice > 0).then_some(in_flight_twice);
     }
 
     /// Saves the threshold; outside of a reduction it is at least three quarters of the window.
@@ -39,9 +39,9 @@ impl Undo {
     /// Handles a D-SACK for duplicates of `segments` that end at `right`.
     pub(super) fn duplicates_reported(&mut self, right: u64, segments: u32) {
         if self.marker.is_some_and(|marker| right > marker)
-            && let Some(left) = &mut self.retransmissions
+            && let Some(pending) = &mut self.retransmissions
         {
-            *left = left.saturating_sub(segments);
+            *pending = pending.saturating_sub(segments);
         }
     }
 
@@ -97,9 +97,9 @@ impl Sender {
         self.rack.advanced = true;
     }
 
-    /// Ends a recovery when all data outstanding at its start is acknowledged, and undoes it if it was
-    /// unneeded. Returns whether the state stays: without SACK it does until data beyond is acknowledged, against
-    /// another recovery by duplicate ACKs of the same data (RFC 6582 §4.1).
+    /// Ends a recovery when all data outstanding at its start is acknowledged, and undoes it if it was unneeded. Returns
+    /// whether the state is kept. Without SACK it is kept until later data is acknowledged, so that duplicate ACKs of the
+    /// same data start no other recovery (RFC 6582 §4.1).
     pub(super) fn undo_finished_recovery(&mut self) -> bool {
         if self.may_undo() {
             self.undo_reduction(false);
@@ -155,8 +155,8 @@ impl Sender {
     }
 
     /// Sends what a processed ACK requests (the kernel's `tcp_xmit_recovery`).
-    pub(super) fn resend(&mut self, now: Instant, what: Rexmit) {
-        match what {
+    pub(super) fn resend(&mut self, now: Instant, kind: Rexmit) {
+        match kind {
             Rexmit::Nothing => {}
             Rexmit::Lost => self.retransmit_lost(now),
             Rexmit::New => {

@@ -84,7 +84,7 @@ fn delayed_data_is_acknowledged_before_a_change_of_marks() {
     assert_eq!(said(&acks), [(number(next + 3), false)], "marks end");
 }
 
-/// RFC 3168 §6.1.3: ECE from the first mark on, until the other end says that it has reduced its window.
+/// RFC 3168 §6.1.3: ECE from the first mark on, until the peer says that it has reduced its window.
 #[test]
 fn a_mark_is_echoed_until_the_window_is_reduced() {
     let mut socket = capable("reno");

@@ -1,4 +1,4 @@
-//! One end of a connection whose other end is played by the test, segment by segment.
+//! One end of a connection whose peer is played by the test, segment by segment.
 
 use cca::{CongestionState, cca_by_name};
 use tcp::{Connection, Flags, Segment, State, TcpConfig, Timers};
@@ -22,7 +22,7 @@ pub fn exact() -> TcpConfig {
     }
 }
 
-/// Returns the SYN of the other end: SACK, no timestamps, no window scale.
+/// Returns the SYN of the peer: SACK, no timestamps, no window scale.
 pub fn request() -> Segment {
     Segment {
         seq: OTHER,
@@ -78,7 +78,7 @@ pub fn opened(config: TcpConfig, cca: &str, request: &Segment) -> Connection {
     socket
 }
 
-/// Returns an ACK for the first `bytes` that the end under test has sent, before any data of the other end.
+/// Returns an ACK for the first `bytes` that the end under test has sent, before any data of the peer.
 pub fn ack(bytes: u32) -> Segment {
     Segment {
         seq: OTHER + 1,
@@ -89,7 +89,7 @@ pub fn ack(bytes: u32) -> Segment {
     }
 }
 
-/// Returns `len` bytes of the other end's stream from `offset` on, which acknowledge nothing new.
+/// Returns `len` bytes of the peer's stream from `offset` on, which acknowledge nothing new.
 pub fn data(offset: u32, len: u32) -> Segment {
     Segment {
         seq: OTHER + 1 + offset,

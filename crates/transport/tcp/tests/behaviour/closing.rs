@@ -5,7 +5,7 @@ use units::Instant;
 
 use crate::alone::{OTHER, OWN, ack, at, data, exact, opened, pass, request, sent};
 
-/// Returns the FIN of the other end after `offset` bytes, which acknowledges the first `bytes` of this end.
+/// Returns the FIN of the peer after `offset` bytes, which acknowledges the first `bytes` of this end.
 fn fin(offset: u32, bytes: u32) -> Segment {
     Segment {
         flags: Flags::ACK | Flags::FIN,
@@ -47,7 +47,7 @@ fn the_end_that_closes_first_waits_for_a_minute() {
     assert_eq!((socket.state(), socket.failure()), (State::Closed, None));
 }
 
-/// RFC 9293 §3.6, case 2: the other end closes first. This end may go on to send.
+/// RFC 9293 §3.6, case 2: the peer closes first. This end may go on to send.
 #[test]
 fn the_end_that_closes_last_is_done_with_the_ack() {
     let mut socket = open();
@@ -211,7 +211,7 @@ fn an_abort_sends_a_reset() {
     assert_eq!(waiting.state(), State::Closed);
 }
 
-/// RFC 9293 §3.10.7.4: data behind the FIN of the other end does not exist.
+/// RFC 9293 §3.10.7.4: data behind the FIN of the peer does not exist.
 #[test]
 fn the_stream_ends_with_the_fin() {
     let mut socket = open();

@@ -84,7 +84,7 @@ fn the_user_timeout_bounds_the_silence() {
     assert_eq!(socket.failure(), Some(Failure::TimedOut));
 }
 
-/// An application that has ended its own stream still reads; its connection is probed until the other end ends, too.
+/// An application that has ended its own stream still reads; its connection is probed until the peer ends, too.
 #[test]
 fn half_a_connection_is_probed_too() {
     let mut socket = probed(None);

@@ -1,4 +1,4 @@
-//! Tests of the times for which something held a sender back: the application, the other end's window, the network.
+//! Tests of the times for which something held a sender back: the application, the peer's window, the network.
 
 use cca::SendLimit;
 use tcp::{Connection, Segment};
@@ -8,7 +8,7 @@ use crate::alone::{OTHER, ack, at, data, exact, opened, request, sent};
 
 const MSS: u32 = 1_460;
 
-/// Returns the milliseconds for which the application, the other end's window and the send buffer were the limit.
+/// Returns the milliseconds for which the application, the peer's window and the send buffer were the limit.
 fn limited(socket: &Connection) -> [u64; 3] {
     let view = socket.view();
     [
@@ -19,7 +19,7 @@ fn limited(socket: &Connection) -> [u64; 3] {
     .map(|time| time.map_or(0, Duration::as_millis))
 }
 
-/// Linux `tcp_write_xmit` (`TCP_CHRONO_RWND_LIMITED`): the other end's window is the limit where the congestion window
+/// Linux `tcp_write_xmit` (`TCP_CHRONO_RWND_LIMITED`): the peer's window is the limit where the congestion window
 /// has room and the next segment does not fit. A full congestion window is a limit of the network.
 #[test]
 fn a_small_offered_window_is_the_limit_until_it_opens() {

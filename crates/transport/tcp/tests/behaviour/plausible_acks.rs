@@ -1,16 +1,16 @@
-//! Acknowledgements that cannot be ours: what an open connection does with segments that carry them.
+//! Tests of an open connection with segments whose acknowledgement numbers are implausible.
 
 use cca::{CongestionState, Window, cca_by_name};
 use tcp::{Connection, Flags, Segment, State, TcpConfig};
 use units::Instant;
 use units::random::{Purpose, RngStream};
 
-const OWN: u32 = 5_000;
-const OTHER: u32 = 1_000;
+const LOCAL_ISS: u32 = 5_000;
+const PEER_ISS: u32 = 1_000;
 
 fn segment(ack: u32, len: u32, flags: Flags) -> Segment {
     Segment {
-        seq: OTHER + 1,
+        seq: PEER_ISS + 1,
         ack,
         len,
         flags,
@@ -24,17 +24,17 @@ fn open() -> Connection {
     let draws = RngStream::new(1, Purpose::CongestionControl, 0);
     let cca = cca_by_name("reno").expect("a CCA of ours");
     let congestion = CongestionState::new(Window::new(1_460, 10, draws), cca);
-    let mut socket = Connection::new(TcpConfig::default(), congestion, OWN, 0);
+    let mut socket = Connection::new(TcpConfig::default(), congestion, LOCAL_ISS, 0);
     socket.listen();
     let request = Segment {
-        seq: OTHER,
+        seq: PEER_ISS,
         flags: Flags::SYN,
         window: 65_535,
         mss: Some(1_460),
         ..Segment::default()
     };
     socket.on_segment(Instant::ZERO, &request);
-    socket.on_segment(Instant::ZERO, &segment(OWN + 1, 0, Flags::ACK));
+    socket.on_segment(Instant::ZERO, &segment(LOCAL_ISS + 1, 0, Flags::ACK));
     assert_eq!(socket.state(), State::Established);
     while socket.poll_transmit().is_some() {}
     socket
@@ -44,24 +44,24 @@ fn open() -> Connection {
 /// it is dropped.
 #[test]
 fn data_with_an_impossible_ack_is_dropped_and_challenged() {
-    for ack in [OWN + 2, OWN.wrapping_sub(70_000)] {
+    for ack in [LOCAL_ISS + 2, LOCAL_ISS.wrapping_sub(70_000)] {
         let mut socket = open();
         socket.on_segment(Instant::ZERO, &segment(ack, 100, Flags::ACK));
         assert_eq!(socket.received(), 0, "{ack}");
         let answer = socket.poll_transmit().expect("a challenge");
         assert_eq!(
             (answer.flags, answer.ack, answer.len),
-            (Flags::ACK, OTHER + 1, 0)
+            (Flags::ACK, PEER_ISS + 1, 0)
         );
     }
 }
 
 #[test]
-fn data_with_an_old_ack_is_taken() {
+fn data_with_an_old_ack_is_accepted() {
     let mut socket = open();
     socket.on_segment(
         Instant::ZERO,
-        &segment(OWN.wrapping_sub(60_000), 100, Flags::ACK),
+        &segment(LOCAL_ISS.wrapping_sub(60_000), 100, Flags::ACK),
     );
     assert_eq!(socket.received(), 100);
 }
@@ -78,26 +78,26 @@ fn data_without_an_ack_is_dropped() {
 /// RFC 1122 §4.2.2.13, Linux `tcp_rcv_state_process`: data for an application that is gone is answered by a reset, old
 /// data is not.
 #[test]
-fn data_for_nobody_is_refused() {
-    for (gone, len, refused) in [(true, 100, true), (false, 100, false), (true, 0, false)] {
+fn data_after_close_is_refused() {
+    for (detached, len, refused) in [(true, 100, true), (false, 100, false), (true, 0, false)] {
         let mut socket = open();
-        if gone {
+        if detached {
             socket.detach(Instant::ZERO);
         } else {
             socket.close(Instant::ZERO);
         }
         while socket.poll_transmit().is_some() {}
-        socket.on_segment(Instant::ZERO, &segment(OWN + 1, len, Flags::ACK));
+        socket.on_segment(Instant::ZERO, &segment(LOCAL_ISS + 1, len, Flags::ACK));
         let answers: Vec<_> = core::iter::from_fn(|| socket.poll_transmit()).collect();
         let resets = answers.iter().any(|each| each.flags.contains(Flags::RST));
-        assert_eq!(resets, refused, "{gone} {len}");
+        assert_eq!(resets, refused, "{detached} {len}");
         assert_eq!(socket.state() == State::Closed, refused);
     }
 }
 
-/// `tcpi_options`: SACK is reported once the other end has agreed, not before and not where it is off.
+/// `tcpi_options`: SACK is reported once the peer has agreed, not before and not where it is off.
 #[test]
-fn options_are_told_once_they_are_agreed_on() {
+fn options_are_reported_once_negotiated() {
     let sack = 2;
     assert_eq!(
         open().info(Instant::ZERO).options & sack,
@@ -107,6 +107,6 @@ fn options_are_told_once_they_are_agreed_on() {
     let draws = RngStream::new(1, Purpose::CongestionControl, 0);
     let cca = cca_by_name("reno").expect("a CCA of ours");
     let congestion = CongestionState::new(Window::new(1_460, 10, draws), cca);
-    let socket = Connection::new(TcpConfig::default(), congestion, OWN, 0);
+    let socket = Connection::new(TcpConfig::default(), congestion, LOCAL_ISS, 0);
     assert_eq!(socket.info(Instant::ZERO).options & sack, 0, "not open");
 }

@@ -1,4 +1,4 @@
-//! Tests of a connection whose other end is a host in the middle: what its ACKs cover, and far acknowledgements.
+//! Tests of a connection whose peer is a host in the middle: what its ACKs cover, and far acknowledgements.
 
 use tcp::{Connection, Segment};
 use units::Duration;

@@ -100,7 +100,7 @@ fn a_segment_takes_half_of_a_small_window() {
     }
 }
 
-/// Linux `TCP_MIN_SND_MSS`: 48 bytes with the options are the least full segment, however little the other end announces
+/// Linux `TCP_MIN_SND_MSS`: 48 bytes with the options are the least full segment, however little the peer announces
 /// and however small its window is (`tcp_mtu_to_mss`, `tcp_bound_to_half_wnd`). Timestamps take 12 of them.
 #[test]
 fn a_full_segment_has_48_bytes_with_its_options() {
@@ -199,7 +199,7 @@ fn a_probe_with_new_data_is_no_short_segment() {
     assert_eq!(pieces(&mut socket), [(100, true)]);
 }
 
-/// RFC 9293 §3.8.6.1: a closed window is probed with a number that the other end has, after time-outs that double; the
+/// RFC 9293 §3.8.6.1: a closed window is probed with a number that the peer has, after time-outs that double; the
 /// probes do not count as data.
 #[test]
 fn a_closed_window_is_probed() {
@@ -266,7 +266,7 @@ fn a_silent_end_with_a_closed_window_is_given_up() {
     }
 }
 
-/// Returns a connection whose other end has offered no window yet.
+/// Returns a connection whose peer has offered no window yet.
 fn never_open() -> Connection {
     let mut socket = closed(exact(), "reno");
     socket.listen();

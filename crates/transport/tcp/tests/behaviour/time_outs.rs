@@ -189,7 +189,7 @@ fn without_new_data_the_next_segments_are_repeated() {
     assert_eq!((view.ca_state, view.retransmissions), (CaState::Open, 4));
 }
 
-/// RFC 8985 §7.4.2 and RFC 2883 §4: a probe that the other end has twice repaired nothing, so that the window stays. A
+/// RFC 8985 §7.4.2 and RFC 2883 §4: a probe that the peer has twice repaired nothing, so that the window stays. A
 /// report beyond what was ever sent is not believed.
 #[test]
 fn the_report_of_a_needless_probe_leaves_the_window() {
@@ -284,10 +284,10 @@ fn a_report_in_the_ack_of_the_probe_settles_it() {
     );
 }
 
-/// Linux `tcp_write_timeout` with `tcp_retries2` of 15: a silent other end is given up at the first time-out that ends
-/// 924.6 s after the first one, the time of 15 time-outs from 200 ms on that double up to 120 s.
+/// Linux `tcp_write_timeout` with `tcp_retries2` of 15: the connection fails at the first time-out 924.6 s after the
+/// first transmission. That is the sum of 15 time-outs from 200 ms on that double up to 120 s.
 #[test]
-fn a_silent_other_end_is_given_up() {
+fn a_connection_to_a_silent_peer_times_out() {
     let mut socket = sending(10);
     let all = record(&pass(&mut socket, at(945_100)));
     // Time-outs of 220 ms double ten times, and then take 120 s each.

@@ -26,8 +26,8 @@ fn acked(socket: &mut Connection, ms: u64, segments: u32) -> Vec<u32> {
     all.iter().map(|each| (each.seq - OWN - 1) / MSS).collect()
 }
 
-/// RFC 5681 §3.2 and RFC 6582 §3.2: the third duplicate ACK repeats the first segment, a partial ACK the next one that
-/// is missing, and the ACK of all that was outstanding ends the recovery at half of the window.
+/// RFC 5681 §3.2 and RFC 6582 §3.2: the third duplicate ACK retransmits the first segment, and a partial ACK the next
+/// missing one. The ACK of all outstanding data ends the recovery at half of the window.
 #[test]
 fn three_duplicates_begin_a_recovery_and_partial_acks_go_on() {
     let mut socket = sending(10);

@@ -51,14 +51,14 @@ impl Direction {
 
     /// Takes a segment up to `end` that fills gaps: reordered before the capture, or lost there and sent again. Returns
     /// `None` if it fills none.
-    pub(super) fn fill(&mut self, passing: &SeenSegment, end: u64) -> Option<SegmentKind> {
-        let start = passing.start;
+    pub(super) fn fill(&mut self, segment: &SeenSegment, end: u64) -> Option<SegmentKind> {
+        let start = segment.start;
         let first = *self
             .gaps
             .iter()
             .find(|gap| gap.overlap(start, end).is_some())?;
-        let is_reordering = self.is_reordering(&first, passing);
-        let mut again = (end - start).min(u64::from(passing.len));
+        let is_reordering = self.is_reordering(&first, segment);
+        let mut again = (end - start).min(u64::from(segment.len));
         if is_reordering {
             self.counts.out_of_order += 1;
             again = 0;
@@ -72,10 +72,10 @@ impl Direction {
             .collect();
         let parts = filled.iter().filter_map(|gap| gap.overlap(start, end));
         if parts.map(|(from, to)| to - from).sum::<u64>() < end - start {
-            self.flight.repeat(start, end, passing.at_ns);
+            self.flight.repeat(start, end, segment.at_ns);
         }
         for gap in filled {
-            self.fill_gap(&gap, passing, end, is_reordering);
+            self.fill_gap(&gap, segment, end, is_reordering);
         }
         self.counts.retransmitted_bytes += again;
         self.interval.retransmitted += again;
@@ -88,8 +88,8 @@ impl Direction {
     }
 
     /// Fills one gap, and keeps what remains of it.
-    fn fill_gap(&mut self, gap: &Gap, passing: &SeenSegment, end: u64, is_reordering: bool) {
-        let Some((from, to)) = gap.overlap(passing.start, end) else {
+    fn fill_gap(&mut self, gap: &Gap, segment: &SeenSegment, end: u64, is_reordering: bool) {
+        let Some((from, to)) = gap.overlap(segment.start, end) else {
             return;
         };
         for (left, right) in [(gap.start, from), (to, gap.end)] {
@@ -101,12 +101,12 @@ impl Direction {
                 });
             }
         }
-        self.flight.insert(from, to, passing.at_ns);
-        let fresh = (to - from).min(u64::from(passing.len));
+        self.flight.insert(from, to, segment.at_ns);
+        let fresh = (to - from).min(u64::from(segment.len));
         self.counts.bytes += fresh;
         self.interval.bytes += fresh;
-        let is_reported = self.is_reported(passing, to, gap.at_ns);
-        let repair = match self.repair(passing.at_ns, gap.at_ns, is_reported) {
+        let is_reported = self.is_reported(segment, to, gap.at_ns);
+        let repair = match self.repair(segment.at_ns, gap.at_ns, is_reported) {
             _ if is_reordering => Repair::None,
             Repair::TimeOut => Repair::TimeOut,
             _ => Repair::Fast,
@@ -115,12 +115,12 @@ impl Direction {
             start: from,
             end: to,
             lost_ns: gap.at_ns,
-            repaired_ns: passing.at_ns,
+            repaired_ns: segment.at_ns,
             repair,
             is_upstream: true,
             is_reported,
             queue: Queue::default(),
-            timestamp: passing.timestamp,
+            timestamp: segment.timestamp,
             spurious: None,
             is_reordering,
             acked_ns: None,
@@ -131,25 +131,25 @@ impl Direction {
     }
 
     /// Returns whether a segment that fills a gap was overtaken, and not sent again.
-    fn is_reordering(&self, gap: &Gap, passing: &SeenSegment) -> bool {
+    fn is_reordering(&self, gap: &Gap, segment: &SeenSegment) -> bool {
         // Timestamps do not decrease in the order of sending (RFC 7323 §4.1).
-        if let (Some(shown), Some(own)) = (gap.timestamp, passing.timestamp)
+        if let (Some(shown), Some(own)) = (gap.timestamp, segment.timestamp)
             && own != shown
         {
             return sequence::older(own, shown);
         }
-        let waited = passing.at_ns.saturating_sub(gap.at_ns);
+        let waited = segment.at_ns.saturating_sub(gap.at_ns);
         // Earlier than an RTT after the gap showed, its sender does not know of it.
-        let knows = waited >= passing.near_ns;
+        let knows = waited >= segment.near_ns;
         // Neither do identifications, unless they are random.
-        let newer = passing.identification.wrapping_sub(gap.identification);
+        let newer = segment.identification.wrapping_sub(gap.identification);
         let older = newer.wrapping_neg();
-        let are_there = gap.identification != 0 && passing.identification != 0;
+        let are_there = gap.identification != 0 && segment.identification != 0;
         if are_there && newer != 0 && newer.min(older) <= NEARBY {
             return older < newer || !knows && waited < REORDERING_NS;
         }
         let is_asked_for =
-            self.duplicates - gap.duplicates >= DUPLICATES && passing.near_ns > 0 && knows;
+            self.duplicates - gap.duplicates >= DUPLICATES && segment.near_ns > 0 && knows;
         waited < REORDERING_NS && !is_asked_for
     }
 }

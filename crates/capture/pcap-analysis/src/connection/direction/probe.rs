@@ -7,15 +7,15 @@ use super::{Direction, SeenSegment};
 
 impl Direction {
     /// Takes a segment that may be a probe; returns whether it is. `closed`: the other side's window is closed.
-    pub(super) fn probe(&mut self, passing: &SeenSegment, closed: bool) -> bool {
+    pub(super) fn probe(&mut self, segment: &SeenSegment, closed: bool) -> bool {
         let highest = self.flight.highest;
-        if passing.len > 1 || passing.is_fin {
+        if segment.len > 1 || segment.is_fin {
             return false;
         }
-        let keeps_alive = passing.start + 1 == highest && self.flight.is_empty();
-        let refused = closed && passing.len == 1 && passing.start <= highest;
-        if refused && passing.start == highest {
-            self.probed.get_or_insert(*passing);
+        let keeps_alive = segment.start + 1 == highest && self.flight.is_empty();
+        let refused = closed && segment.len == 1 && segment.start <= highest;
+        if refused && segment.start == highest {
+            self.probed.get_or_insert(*segment);
         }
         keeps_alive || refused
     }

@@ -19,8 +19,8 @@ impl Direction {
         let known = is_syn || self.scale_known;
         self.window = known.then_some(bytes);
         if known && !is_syn {
-            self.window_most = self.window_most.max(bytes);
-            self.window_least = Some(self.window_least.map_or(bytes, |least| least.min(bytes)));
+            self.window_max = self.window_max.max(bytes);
+            self.window_min = Some(self.window_min.map_or(bytes, |least| least.min(bytes)));
         }
         if field == 0 && !is_syn && !segment.flags.contains(Flags::RST) {
             if self.closed_since.is_none() {

@@ -41,8 +41,8 @@ impl<'a> EventLoop<'a> {
                 options::set_congestion(&self.listeners[flow], cca)?;
             }
         }
-        let of_all = self.job.settings.initial_window;
-        let initial_window = decision.map_or(of_all, |own| own.initial_window_beside(of_all));
+        let default = self.job.settings.initial_window;
+        let initial_window = decision.map_or(default, |own| own.initial_window_beside(default));
         self.set_initial_window(flow, initial_window)?;
         opener.enter()?;
         // A CCA that needs ECN asks for it and has marks echoed one by one, on its own side only.
@@ -64,12 +64,12 @@ impl<'a> EventLoop<'a> {
         Ok(())
     }
 
-    /// Has the sender of a flow begin connections with this window. Linux takes it from the route.
+    /// Sets the initial window of the sender of a flow, as an attribute of its route.
     fn set_initial_window(&mut self, flow: usize, segments: u32) -> io::Result<()> {
         let ends = &self.job.flows[flow];
         let key = (ends.from.clone(), ends.to.clone());
-        let of_all = self.job.settings.initial_window;
-        if *self.initial_windows.get(&key).unwrap_or(&of_all) == segments {
+        let default = self.job.settings.initial_window;
+        if *self.initial_windows.get(&key).unwrap_or(&default) == segments {
             return Ok(());
         }
         let sender = self.host_of(flow, End::Server)?;
@@ -90,12 +90,12 @@ impl<'a> EventLoop<'a> {
 
     pub(super) fn accept(&mut self, flow: usize) -> io::Result<()> {
         while let Some((socket, port)) = connection::accept(&self.listeners[flow])? {
-            let is_it = |(number, each): &(usize, &Connection)| {
+            let matches = |(number, each): &(usize, &Connection)| {
                 each.flow == flow
                     && each.has_no_socket(each.opened_by.other())
                     && addressing::client_port(*number as u32) == port
             };
-            let result = self.connections.iter().enumerate().rev().find(is_it);
+            let result = self.connections.iter().enumerate().rev().find(matches);
             let Some((number, _)) = result else {
                 continue;
             };

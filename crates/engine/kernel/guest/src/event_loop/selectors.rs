@@ -34,7 +34,7 @@ impl Endpoint for EventLoop<'_> {
         self.device.send(&Message::Decision(decision))
     }
 
-    fn take_over(
+    fn switch_cca(
         &mut self,
         now: Instant,
         connection: u32,
@@ -65,7 +65,7 @@ impl EventLoop<'_> {
 
     /// Calls the selectors with the states of their senders, and carries out their decisions.
     pub(super) fn select(&mut self, now: Instant) -> io::Result<()> {
-        self.with_selectors(|all, endpoint| all.look(now, endpoint))
+        self.with_selectors(|all, endpoint| all.observe_all(now, endpoint))
     }
 
     fn with_selectors<T>(

@@ -110,7 +110,7 @@ pub(super) struct Connection {
     pub(super) is_established: bool,
     ends: [EndSocket; 2],
     pub(super) cca: &'static str,
-    pub(super) hold: Option<PacingCap>,
+    pub(super) cap: Option<PacingCap>,
 }
 
 impl Connection {
@@ -121,7 +121,7 @@ impl Connection {
             is_established: false,
             ends: Default::default(),
             cca,
-            hold: None,
+            cap: None,
         }
     }
 

@@ -1,4 +1,4 @@
-//! Switching: takeovers of the CCA, and the cap that holds the new one to the modelled window at first.
+//! Switches of the CCA, and the cap of the pacing rate that keeps the new CCA to the modelled window at first.
 
 use std::io;
 
@@ -35,7 +35,7 @@ impl EventLoop<'_> {
         now: Instant,
         number: usize,
         to: &'static str,
-        how: SwitchMode,
+        mode: SwitchMode,
     ) -> io::Result<()> {
         let Some(before) = self.view(number)? else {
             return Ok(());
@@ -44,21 +44,21 @@ impl EventLoop<'_> {
         let Some(socket) = connection.sender() else {
             return Ok(());
         };
-        let hold = match how {
+        let cap = match mode {
             SwitchMode::Kernel => None,
             SwitchMode::Context => PacingCap::new(now, &before),
         };
-        let cwnd = hold.as_ref().map_or(before.cwnd, PacingCap::window);
-        if let Some(hold) = hold {
-            hold.apply(&socket)?;
-            connection.hold = Some(hold);
+        let cwnd = cap.as_ref().map_or(before.cwnd, PacingCap::window);
+        if let Some(cap) = cap {
+            cap.apply(&socket)?;
+            connection.cap = Some(cap);
         }
         options::set_congestion(&socket, to)?;
         connection.cca = to;
         self.device.send(&Message::Switched {
             connection: number as u32,
             to: to.to_owned(),
-            how,
+            mode,
             cwnd,
         })
     }
@@ -66,17 +66,17 @@ impl EventLoop<'_> {
     pub(super) fn update_pacing_caps(&mut self, now: Instant) -> io::Result<()> {
         for connection in &mut self.connections {
             let sender = connection.sender();
-            let Some(hold) = connection.hold.as_mut().filter(|hold| hold.next() <= now) else {
+            let Some(cap) = connection.cap.as_mut().filter(|cap| cap.next() <= now) else {
                 continue;
             };
-            let goes_on = hold.advance();
+            let goes_on = cap.advance();
             match sender {
-                Some(socket) if goes_on => hold.apply(&socket)?,
+                Some(socket) if goes_on => cap.apply(&socket)?,
                 Some(socket) => options::cap_pacing_rate(&socket, u64::MAX)?,
                 None => {}
             }
             if !goes_on {
-                connection.hold = None;
+                connection.cap = None;
             }
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! Tests of the border as the kernel's driver uses it, with middleboxes on the path.
+//! Tests of the ABI as the kernel's driver uses it, with middleboxes on the path.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -55,7 +55,7 @@ impl Driver {
         plan.middleboxes
             .extend(middleboxes.iter().map(|&(node, build)| Middlebox {
                 node: node.to_owned(),
-                promise: AckSemantics::NoGuarantee,
+                ack_semantics: AckSemantics::NoGuarantee,
                 build: Arc::new(build),
             }));
         assert_eq!(plan.node("test", "server"), Ok(SERVER));

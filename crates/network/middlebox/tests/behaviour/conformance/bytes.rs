@@ -1,4 +1,4 @@
-//! Bytes: what a split host passes on is what it was sent, whatever came twice, out of order, or in other pieces.
+//! Bytes: a split host forwards the byte stream unchanged, despite duplicates, reordering and overlapping segments.
 
 use middlebox::{Kind, Middlebox};
 

@@ -36,14 +36,14 @@ pub(super) fn at_2_ghz(carrier: Frequency) -> Result<Line, ParameterError> {
 }
 
 /// Returns the lines with and without line of sight of TR 36.814 table A.2.1.1.2-3, model 2.
-pub(super) fn sighted_at_2_ghz(carrier: Frequency) -> Result<(Line, Line), ParameterError> {
+pub(super) fn los_and_nlos_at_2_ghz(carrier: Frequency) -> Result<(Line, Line), ParameterError> {
     check_2_ghz(carrier)?;
     Ok((Line::over_km(103.4, 24.2), Line::over_km(131.1, 42.8)))
 }
 
 /// Returns the probability of line of sight of TR 36.814 table A.2.1.1.2-3, model 2, case 1: min(0.018/R, 1)(1 -
 /// exp(-R/0.063)) + exp(-R/0.063), R in km.
-pub(super) fn sight_probability(ground_m: f64) -> f64 {
+pub(super) fn los_probability(ground_m: f64) -> f64 {
     let far = libm::exp(-ground_m / 63.0);
     (18.0 / ground_m.max(NEAREST_M)).min(1.0) * (1.0 - far) + far
 }
@@ -87,9 +87,9 @@ mod tests {
     }
 
     #[test]
-    fn near_base_stations_are_in_sight() {
-        assert!(super::sight_probability(1.0) > 0.98);
-        let far = super::sight_probability(1_000.0);
+    fn near_base_stations_have_los() {
+        assert!(super::los_probability(1.0) > 0.98);
+        let far = super::los_probability(1_000.0);
         assert!((far - 0.018).abs() < 1e-4, "{far}");
     }
 }

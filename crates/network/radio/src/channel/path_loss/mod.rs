@@ -86,28 +86,28 @@ impl LossCurve {
                 let reference_m = log.reference.metres();
                 let per_decade = 10.0 * log.exponent;
                 let at_1_m = free_space.db(reference_m) - per_decade * libm::log10(reference_m);
-                let line = Line { at_1_m, per_decade };
-                Curve::Spatial(line, reference_m)
+                let los = Line { at_1_m, per_decade };
+                Curve::Spatial(los, reference_m)
             }
             PathLoss::OkumuraHata(hata) => {
-                let line = hata::okumura(hata.environment, carrier, heights)?;
-                Curve::Ground(line, free_space)
+                let los = hata::okumura(hata.environment, carrier, heights)?;
+                Curve::Ground(los, free_space)
             }
             PathLoss::Cost231Hata(hata) => {
-                let line = hata::cost231(hata.environment, carrier, heights)?;
-                Curve::Ground(line, free_space)
+                let los = hata::cost231(hata.environment, carrier, heights)?;
+                Curve::Ground(los, free_space)
             }
             PathLoss::Tr36942Urban(roofs) => {
-                let line = lte_macro::urban(carrier, roofs.above_roofs.metres());
-                Curve::Ground(line, free_space)
+                let los = lte_macro::urban(carrier, roofs.above_roofs.metres());
+                Curve::Ground(los, free_space)
             }
             PathLoss::Tr36942Rural => {
                 Curve::Ground(lte_macro::rural(carrier, base_height_m)?, free_space)
             }
             PathLoss::Tr36814Macro => Curve::Ground(lte_macro::at_2_ghz(carrier)?, free_space),
             PathLoss::Tr36814Sighted => {
-                let (line, no_line) = lte_macro::sighted_at_2_ghz(carrier)?;
-                Curve::LosNlos(line, no_line)
+                let (los, nlos) = lte_macro::los_and_nlos_at_2_ghz(carrier)?;
+                Curve::LosNlos(los, nlos)
             }
             PathLoss::Tr38901Uma => Curve::Uma(Uma::new(carrier, heights)?),
             PathLoss::Tr38901Rma(streets) => Curve::Rma(Rma::new(carrier, heights, streets)?),
@@ -121,26 +121,26 @@ impl LossCurve {
 
     /// Returns the loss in dB at a distance over ground in metres. Models without line of sight ignore `is_los`.
     /// Below the least distance of a model, that distance counts; beyond its largest one the formula is continued.
-    pub fn loss_db(&self, ground_m: f64, in_sight: bool) -> f64 {
+    pub fn loss_db(&self, ground_m: f64, is_los: bool) -> f64 {
         let through_space =
             |ground: f64| libm::hypot(ground, self.base_height_m - self.ue_height_m);
         match &self.curve {
-            Curve::Spatial(line, nearest_m) => line.db(through_space(ground_m).max(*nearest_m)),
-            Curve::Ground(line, free_space) => {
+            Curve::Spatial(los, nearest_m) => los.db(through_space(ground_m).max(*nearest_m)),
+            Curve::Ground(los, free_space) => {
                 let distance = ground_m.max(NEAREST_M);
-                line.db(distance).max(free_space.db(distance))
+                los.db(distance).max(free_space.db(distance))
             }
-            Curve::LosNlos(line, no_line) => {
+            Curve::LosNlos(los, nlos) => {
                 let distance = ground_m.max(lte_macro::NEAREST_M);
-                if in_sight { line } else { no_line }.db(distance)
+                if is_los { los } else { nlos }.db(distance)
             }
             Curve::Uma(uma) => {
                 let ground = ground_m.max(tr38901::NEAREST_M);
-                uma.db(ground, through_space(ground), in_sight)
+                uma.db(ground, through_space(ground), is_los)
             }
             Curve::Rma(rma) => {
                 let ground = ground_m.max(tr38901::NEAREST_M);
-                rma.db(ground, through_space(ground), in_sight)
+                rma.db(ground, through_space(ground), is_los)
             }
         }
     }
@@ -150,9 +150,9 @@ impl LossCurve {
     pub(crate) fn los_probability(&self, ground_m: f64) -> Option<f64> {
         match &self.curve {
             Curve::Spatial(..) | Curve::Ground(..) => None,
-            Curve::LosNlos(..) => Some(lte_macro::sight_probability(ground_m)),
-            Curve::Uma(_) => Some(tr38901::uma_sight_probability(ground_m)),
-            Curve::Rma(_) => Some(tr38901::rma_sight_probability(ground_m)),
+            Curve::LosNlos(..) => Some(lte_macro::los_probability(ground_m)),
+            Curve::Uma(_) => Some(tr38901::uma_los_probability(ground_m)),
+            Curve::Rma(_) => Some(tr38901::rma_los_probability(ground_m)),
         }
     }
 }
@@ -167,7 +167,7 @@ mod tests {
         mhz: f64,
         heights: (f64, f64),
         ground_m: f64,
-        in_sight: bool,
+        is_los: bool,
     ) -> f64 {
         LossCurve::new(
             model,
@@ -176,7 +176,7 @@ mod tests {
             heights.1,
         )
         .unwrap()
-        .loss_db(ground_m, in_sight)
+        .loss_db(ground_m, is_los)
     }
 
     #[track_caller]

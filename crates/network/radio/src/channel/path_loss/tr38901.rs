@@ -37,26 +37,29 @@ impl Uma {
         ParameterError::range("UE height in m for UMa", ue, 1.5, 13.0)?;
         let effective = |height: f64| height - Self::ENVIRONMENT_M;
         let break_point_m = 4.0 * effective(base) * effective(ue) * carrier.hertz() / C;
-        let between = base - ue;
+        let height_difference = base - ue;
         Ok(Self {
             frequency_db: 20.0 * libm::log10(ghz(carrier)),
             break_point_m,
-            break_db: 9.0 * libm::log10(break_point_m * break_point_m + between * between),
+            break_db: 9.0
+                * libm::log10(
+                    break_point_m * break_point_m + height_difference * height_difference,
+                ),
             height_db: 0.6 * (ue - 1.5),
         })
     }
 
-    pub fn db(&self, ground_m: f64, space_m: f64, in_sight: bool) -> f64 {
+    pub fn db(&self, ground_m: f64, space_m: f64, is_los: bool) -> f64 {
         let log = libm::log10(space_m);
-        let line = if ground_m <= self.break_point_m {
+        let los = if ground_m <= self.break_point_m {
             28.0 + 22.0 * log + self.frequency_db
         } else {
             28.0 + 40.0 * log + self.frequency_db - self.break_db
         };
-        if in_sight {
-            return line;
+        if is_los {
+            return los;
         }
-        line.max(13.54 + 39.08 * log + self.frequency_db - self.height_db)
+        los.max(13.54 + 39.08 * log + self.frequency_db - self.height_db)
     }
 }
 
@@ -72,8 +75,8 @@ pub(super) struct Rma {
     /// 0.002 log10(h), dB per metre.
     per_metre: f64,
     break_point_m: f64,
-    no_line_at_1_km: f64,
-    no_line_per_decade: f64,
+    nlos_at_1_km: f64,
+    nlos_per_decade: f64,
 }
 
 impl Rma {
@@ -93,19 +96,19 @@ impl Rma {
         let powered = libm::pow(building_height_m, 1.72);
         let relative = building_height_m / base;
         let ue_log = libm::log10(11.75 * ue);
-        let no_line_per_decade = 43.42 - 3.1 * libm::log10(base);
+        let nlos_per_decade = 43.42 - 3.1 * libm::log10(base);
         Ok(Self {
             frequency_db: 20.0 * libm::log10(40.0 * core::f64::consts::PI * ghz / 3.0),
             slope: (0.03 * powered).min(10.0),
             building_db: (0.044 * powered).min(14.77),
             per_metre: 0.002 * libm::log10(building_height_m),
             break_point_m: 2.0 * core::f64::consts::PI * base * ue * carrier.hertz() / C,
-            no_line_at_1_km: 161.04 - 7.1 * libm::log10(street_width_m)
+            nlos_at_1_km: 161.04 - 7.1 * libm::log10(street_width_m)
                 + 7.5 * libm::log10(building_height_m)
                 - (24.37 - 3.7 * relative * relative) * libm::log10(base)
                 + 20.0 * libm::log10(ghz)
                 - (3.2 * ue_log * ue_log - 4.97),
-            no_line_per_decade,
+            nlos_per_decade,
         })
     }
 
@@ -115,23 +118,23 @@ impl Rma {
             + self.per_metre * space_m
     }
 
-    pub fn db(&self, ground_m: f64, space_m: f64, in_sight: bool) -> f64 {
-        let line = if ground_m <= self.break_point_m {
+    pub fn db(&self, ground_m: f64, space_m: f64, is_los: bool) -> f64 {
+        let los = if ground_m <= self.break_point_m {
             self.before_break_point(space_m)
         } else {
             self.before_break_point(self.break_point_m)
                 + 40.0 * libm::log10(space_m / self.break_point_m)
         };
-        if in_sight {
-            return line;
+        if is_los {
+            return los;
         }
         let decades = libm::log10(space_m) - 3.0;
-        line.max(self.no_line_at_1_km + self.no_line_per_decade * decades)
+        los.max(self.nlos_at_1_km + self.nlos_per_decade * decades)
     }
 }
 
 /// Returns the probability of line of sight of table 7.4.2-1, UMa, for UEs up to 13 m.
-pub(super) fn uma_sight_probability(ground_m: f64) -> f64 {
+pub(super) fn uma_los_probability(ground_m: f64) -> f64 {
     if ground_m <= 18.0 {
         return 1.0;
     }
@@ -140,7 +143,7 @@ pub(super) fn uma_sight_probability(ground_m: f64) -> f64 {
 }
 
 /// Returns the probability of line of sight of table 7.4.2-1, RMa.
-pub(super) fn rma_sight_probability(ground_m: f64) -> f64 {
+pub(super) fn rma_los_probability(ground_m: f64) -> f64 {
     if ground_m <= 10.0 {
         return 1.0;
     }
@@ -164,7 +167,7 @@ mod tests {
     /// 28 + 22 log10(201.376) + 6.0206 = 84.71. At 1000 m d3D = 1000.276 m:
     /// 28 + 40·3.00012 + 6.0206 - 9 log10(320² + 23.5²) = 108.91.
     #[test]
-    fn uma_in_sight_breaks_at_320_m() {
+    fn uma_los_breaks_at_320_m() {
         let at = |m| loss(&PathLoss::Tr38901Uma, 2000.0, UMA, m, true);
         assert_db(at(200.0), 84.709);
         assert_db(at(1_000.0), 108.91);
@@ -174,7 +177,7 @@ mod tests {
 
     /// 13.54 + 39.08 log10(1000.276) + 6.0206 = 136.81.
     #[test]
-    fn uma_out_of_sight() {
+    fn uma_nlos() {
         let model = PathLoss::Tr38901Uma;
         assert_db(loss(&model, 2000.0, UMA, 1_000.0, false), 136.805);
     }
@@ -182,7 +185,7 @@ mod tests {
     /// By hand at 0.7 GHz, h = 5 m: h^1.72 = 15.930, 20 log10(40π·0.7/3) = 29.344, so that PL1 at
     /// 1000 m (d3D = 1000.561 m) is 29.344 + 20.4779·3.000244 - 0.7009 + 1.3987 = 91.48.
     #[test]
-    fn rma_in_sight_before_the_break_point() {
+    fn rma_los_before_the_break_point() {
         // d_BP = 2π·35·1.5·0.7e9/3e8 = 769.7 m: 500 m is before it.
         let result = loss(&rural(), 700.0, RMA, 500.0, true);
         let space: f64 = 501.1215;
@@ -202,7 +205,7 @@ mod tests {
     /// 161.04 - 9.2373 + 5.2423 - (24.37 - 0.0755)·1.54407 + 38.6334·(3.000244 - 3) - 3.0980
     /// - (3.2·1.24627² - 4.97).
     #[test]
-    fn rma_out_of_sight() {
+    fn rma_nlos() {
         let expected = 161.04 - 9.2373 + 5.2423 - 24.2945 * 1.54407 + 0.0094
             - 3.0980
             - (3.2 * 1.246_252 * 1.246_252 - 4.97);
@@ -210,19 +213,19 @@ mod tests {
     }
 
     #[test]
-    fn out_of_sight_is_never_better_than_in_sight() {
+    fn nlos_is_never_better_than_los() {
         for model in [PathLoss::Tr38901Uma, rural()] {
             for ground in 1..500_u32 {
                 let ground = f64::from(ground) * 10.0;
-                let [line, no_line] =
+                let [los, nlos] =
                     [true, false].map(|sight| loss(&model, 2000.0, RMA, ground, sight));
-                assert!(no_line >= line, "{model:?} at {ground} m");
+                assert!(nlos >= los, "{model:?} at {ground} m");
             }
         }
     }
 
     #[test]
-    fn sight_fades_as_table_7_4_2_1_says() {
+    fn los_probability_follows_table_7_4_2_1() {
         let carrier = Frequency::from_hertz(2000e6);
         let uma = LossCurve::new(&PathLoss::Tr38901Uma, carrier, 25.0, 1.5).unwrap();
         let rma = LossCurve::new(&rural(), carrier, 35.0, 1.5).unwrap();

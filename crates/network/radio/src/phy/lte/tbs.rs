@@ -69,7 +69,10 @@ impl Numbers {
 
     const fn finish(&mut self) {
         self.skip_blanks();
-        assert!(self.at == self.text.len(), "the table has another shape");
+        assert!(
+            self.at == self.text.len(),
+            "the table has more numbers than expected"
+        );
     }
 }
 
@@ -99,8 +102,8 @@ pub(crate) fn transport_block_size(tbs_index: u8, prbs: u32, layers: u32) -> Opt
 mod tests {
     use super::*;
 
-    /// Returns whether the turbo interleaver takes blocks of this size (TS 36.212 table 5.1.3-3).
-    fn interleaver_takes(bits: u32) -> bool {
+    /// Returns whether the turbo interleaver has this block size (TS 36.212 table 5.1.3-3).
+    fn interleaver_accepts(bits: u32) -> bool {
         match bits {
             40..=512 => bits.is_multiple_of(8),
             513..=1_024 => bits.is_multiple_of(16),
@@ -114,11 +117,11 @@ mod tests {
     fn cuts_evenly(size: u32) -> bool {
         let with_checksum = size + 24;
         if with_checksum <= 6_144 {
-            return interleaver_takes(with_checksum);
+            return interleaver_accepts(with_checksum);
         }
         let blocks = with_checksum.div_ceil(6_144 - 24);
         let bits = with_checksum + 24 * blocks;
-        bits.is_multiple_of(blocks) && interleaver_takes(bits / blocks)
+        bits.is_multiple_of(blocks) && interleaver_accepts(bits / blocks)
     }
 
     #[test]

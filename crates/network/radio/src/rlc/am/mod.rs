@@ -91,7 +91,7 @@ impl Entity {
         }
     }
 
-    /// Takes an SDU for transmission, or returns it where the buffer is full.
+    /// Adds an SDU to the transmission buffer; fails if that is full.
     pub fn enqueue(&mut self, sdu: Sdu) -> Result<(), Dropped> {
         self.transmitter.enqueue(sdu)
     }
@@ -101,10 +101,15 @@ impl Entity {
         self.transmitter.buffer().has_room(bytes)
     }
 
-    /// Discards the SDUs that `gone` selects by their number and of which nothing has been sent (clause 5.3); appends
+    /// Discards the SDUs that `is_discarded` selects and of which nothing has been sent (clause 5.3); appends
     /// the numbers to `out`.
-    pub fn discard(&mut self, now: Instant, gone: &dyn Fn(u64) -> bool, out: &mut Vec<u64>) {
-        self.transmitter.discard(now, gone, out);
+    pub fn discard(
+        &mut self,
+        now: Instant,
+        is_discarded: &dyn Fn(u64) -> bool,
+        out: &mut Vec<u64>,
+    ) {
+        self.transmitter.discard(now, is_discarded, out);
     }
 
     /// Returns the number of SDUs that have not been sent completely.
@@ -153,7 +158,7 @@ impl Entity {
         block.bytes = bytes - room;
     }
 
-    /// Takes a decoded block. SDUs in order go to `delivered`, and numbers of SDUs that the peer has confirmed
+    /// Processes a decoded block. SDUs in order go to `delivered`, and SDUs that the peer has confirmed
     /// completely go to `confirmed`.
     pub fn receive(
         &mut self,
@@ -190,8 +195,8 @@ impl Entity {
     }
 
     /// Empties the transmitting side for a handover. SDUs to be forwarded go to `out` in order.
-    pub fn forward(&mut self, which: Forwarding, out: &mut Vec<Sdu>) {
-        self.transmitter.forward(which, out);
+    pub fn forward(&mut self, mode: Forwarding, out: &mut Vec<Sdu>) {
+        self.transmitter.forward(mode, out);
     }
 
     /// Re-establishes the entity (clause 5.4). Complete SDUs beyond gaps go to `delivered`; everything else is

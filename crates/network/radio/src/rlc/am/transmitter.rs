@@ -68,11 +68,16 @@ impl Transmitter {
         self.buffer.push(sdu)
     }
 
-    /// Discards SDUs of which nothing has been sent. If that empties the buffer, the PDU that asks for a status report
-    /// has gone with them: t-PollRetransmit then has the last one sent again.
-    pub(super) fn discard(&mut self, now: Instant, gone: &dyn Fn(u64) -> bool, out: &mut Vec<u64>) {
+    /// Discards SDUs of which nothing has been sent. If that empties the buffer, the PDU that would have polled for a
+    /// status report is discarded, too: t-PollRetransmit is started to retransmit the last PDU.
+    pub(super) fn discard(
+        &mut self,
+        now: Instant,
+        is_discarded: &dyn Fn(u64) -> bool,
+        out: &mut Vec<u64>,
+    ) {
         let before = out.len();
-        self.buffer.discard(gone, out);
+        self.buffer.discard(is_discarded, out);
         let drained = out.len() > before && self.buffer.is_empty();
         if drained && !self.window.is_empty() && self.poll_retransmit == Instant::NEVER {
             self.polled = self.next() - 1;
@@ -109,7 +114,7 @@ impl Transmitter {
 
     /// Builds the next PDU within `room` bytes and returns its size.
     pub(super) fn build(&mut self, now: Instant, room: u32, block: &mut Block) -> Option<u32> {
-        let size = match self.repeat(room, block) {
+        let size = match self.retransmit(room, block) {
             Some(size) => size,
             None if self.retransmissions.is_empty() => self.build_new(room, block)?,
             None => return None,
@@ -157,17 +162,17 @@ impl Transmitter {
         Some(header + data)
     }
 
-    fn repeat(&mut self, room: u32, block: &mut Block) -> Option<u32> {
+    fn retransmit(&mut self, room: u32, block: &mut Block) -> Option<u32> {
         let (acknowledged, window) = (self.acknowledged, &self.window);
-        let wanted = self.retransmissions.first(|sn| {
+        let nacked = self.retransmissions.first(|sn| {
             sn.checked_sub(acknowledged)
                 .and_then(|at| window.get(at as usize))
                 .is_some_and(|pdu| !pdu.acknowledged)
         })?;
-        let pdu = self.window[(wanted.sn - acknowledged) as usize];
+        let pdu = self.window[(nacked.sn - acknowledged) as usize];
         let first = (pdu.first - self.segments_gone) as usize;
         let segments = self.segments.range(first..first + pdu.segments as usize);
-        let sent = wanted.cut(&self.config, pdu.data, segments, room, block)?;
+        let sent = nacked.cut(&self.config, pdu.data, segments, room, block)?;
         self.retransmissions.sent(sent.data);
         Some(sent.size)
     }
@@ -191,7 +196,7 @@ impl Transmitter {
         self.poll_retransmit = now + self.config.poll_retransmit;
     }
 
-    /// Takes a status report. SDUs whose last PDU leaves the window go to `confirmed`.
+    /// Processes a status report. SDUs whose last PDU leaves the window are added to `confirmed`.
     pub(super) fn status(&mut self, status: &StatusPdu, confirmed: &mut Vec<Sdu>) {
         let modulus = self.config.am_sn().modulus();
         let base = self.acknowledged;
@@ -210,7 +215,7 @@ impl Transmitter {
             while let Some(nack) = nacks.next_if(|nack| absolute(nack.sn) <= sn) {
                 missing |= absolute(nack.sn) == sn;
                 if absolute(nack.sn) == sn {
-                    self.negative(sn, nack.range);
+                    self.on_nack(sn, nack.range);
                 }
             }
             if !missing {
@@ -230,7 +235,7 @@ impl Transmitter {
     }
 
     /// Retransmits a PDU, or a range of it, if the rules allow it (clause 5.2.1).
-    fn negative(&mut self, sn: u64, range: Option<(u32, u32)>) {
+    fn on_nack(&mut self, sn: u64, range: Option<(u32, u32)>) {
         let pdu = &mut self.window[(sn - self.acknowledged) as usize];
         if pdu.acknowledged {
             return;
@@ -265,14 +270,14 @@ impl Transmitter {
             let last = self.window.iter().rposition(|pdu| !pdu.acknowledged);
             if let Some(last) = last {
                 let sn = self.acknowledged + last as u64;
-                self.negative(sn, None);
+                self.on_nack(sn, None);
             }
         }
     }
 
-    pub(super) fn forward(&mut self, which: Forwarding, out: &mut Vec<Sdu>) {
+    pub(super) fn forward(&mut self, mode: Forwarding, out: &mut Vec<Sdu>) {
         let start = out.len();
-        if which == Forwarding::Lossless {
+        if mode == Forwarding::Lossless {
             let mut at = 0;
             for pdu in &self.window {
                 let end = at + pdu.segments as usize;
@@ -288,8 +293,8 @@ impl Transmitter {
         }
         let mut waiting = Vec::new();
         self.buffer
-            .drain(which == Forwarding::Lossless, &mut waiting);
-        if which != Forwarding::Discard {
+            .drain(mode == Forwarding::Lossless, &mut waiting);
+        if mode != Forwarding::Discard {
             // The SDU that was sent in part may already be listed with its part that is not confirmed.
             let known = out[start..].last().copied();
             out.extend(waiting.into_iter().filter(|sdu| Some(*sdu) != known));

@@ -31,21 +31,21 @@ impl Radio {
     }
 }
 
-/// Longest time that is counted in transmission time intervals.
+/// Maximum of times in TTIs.
 const MAX_TIME: Duration = Duration::from_secs(600);
 
-/// Checks a time of whole transmission time intervals, `least` of them or more.
-fn ttis(field: &str, time: Duration, tti: Duration, least: u64) -> Result<(), FieldError> {
+/// Checks that a time is a multiple of the TTI, `min` times it or more.
+fn ttis(field: &str, time: Duration, tti: Duration, min: u64) -> Result<(), FieldError> {
     let nanos = tti.as_nanos();
     if time > MAX_TIME {
         return invalid_value(field, time, format!("times up to {MAX_TIME}"));
     }
-    if time.as_nanos().is_multiple_of(nanos) && time.as_nanos() / nanos >= least {
+    if time.as_nanos().is_multiple_of(nanos) && time.as_nanos() / nanos >= min {
         return Ok(());
     }
-    let from = match least {
+    let from = match min {
         0 => String::new(),
-        _ => format!(", from {} on", tti * least),
+        _ => format!(", from {} on", tti * min),
     };
     invalid_value(field, time, format!("multiples of the TTI, {tti}{from}"))
 }

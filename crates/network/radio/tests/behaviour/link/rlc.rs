@@ -30,14 +30,14 @@ fn fill(entity: &mut Entity, now: u64, bytes: u32) -> Block {
     block
 }
 
-/// Hands a block over and returns the SDUs it completes.
-fn give(receiver: &mut Entity, now: u64, block: &Block) -> Vec<u64> {
+/// Delivers a block to the receiver, and returns the SDUs that it completes.
+fn deliver(receiver: &mut Entity, now: u64, block: &Block) -> Vec<u64> {
     let (mut delivered, mut confirmed) = (Vec::new(), Vec::new());
     receiver.receive(at(now), block, &mut delivered, &mut confirmed);
     ids(&delivered)
 }
 
-/// Hands a status report to the sender and returns the SDUs it confirms.
+/// Delivers a status report to the sender, and returns the SDUs that it confirms.
 fn confirm(sender: &mut Entity, now: u64, block: &Block) -> Vec<u64> {
     let (mut delivered, mut confirmed) = (Vec::new(), Vec::new());
     sender.receive(at(now), block, &mut delivered, &mut confirmed);
@@ -122,7 +122,7 @@ fn a_status_report_has_the_size_of_its_fields() {
         for tti in 0..8 {
             let block = fill(&mut sender, tti, 503);
             if tti >= lost {
-                give(&mut receiver, tti, &block);
+                deliver(&mut receiver, tti, &block);
             }
         }
         receiver.advance(at(100));
@@ -141,7 +141,7 @@ fn a_report_that_is_cut_short_acknowledges_only_what_it_covers() {
     for tti in 0..8 {
         let block = fill(&mut sender, tti, 503);
         if tti % 2 == 1 {
-            give(&mut receiver, tti, &block);
+            deliver(&mut receiver, tti, &block);
         }
     }
     // The first expiry covers the gaps known when the timer started, the second one covers all of them.
@@ -156,12 +156,12 @@ fn a_report_that_is_cut_short_acknowledges_only_what_it_covers() {
 /// Clauses 5.1.3.2.3 and 5.1.3.2.4: a gap starts t-Reordering. The report names the missing PDU after its expiry, not
 /// before, and the repeated PDU completes delivery in order.
 #[test]
-fn a_lost_pdu_is_asked_for_when_the_reordering_timer_expires() {
+fn a_lost_pdu_is_reported_when_the_reordering_timer_expires() {
     let mut sender = with(Rlc::default(), 3, 1_000);
     let mut receiver = Entity::new(Rlc::default());
     let blocks: Vec<Block> = (0..3).map(|tti| fill(&mut sender, tti, 1_003)).collect();
-    assert_eq!(give(&mut receiver, 0, &blocks[0]), [0]);
-    assert_eq!(give(&mut receiver, 2, &blocks[2]), [0_u64; 0]);
+    assert_eq!(deliver(&mut receiver, 0, &blocks[0]), [0]);
+    assert_eq!(deliver(&mut receiver, 2, &blocks[2]), [0_u64; 0]);
     assert_eq!(receiver.next_deadline(), at(2 + 35));
     // The poll of the last PDU waits for VR(MS) to pass it.
     assert_eq!(receiver.report_due(), Instant::NEVER);
@@ -171,7 +171,7 @@ fn a_lost_pdu_is_asked_for_when_the_reordering_timer_expires() {
     assert_eq!(confirm(&mut sender, 41, &report), [0]);
     let again = fill(&mut sender, 42, 1_003);
     assert_eq!(again.pdus[0].sn, 1);
-    assert_eq!(give(&mut receiver, 42, &again), [1, 2]);
+    assert_eq!(deliver(&mut receiver, 42, &again), [1, 2]);
 }
 
 /// Clause 5.2.3: t-StatusProhibit spaces reports.
@@ -186,7 +186,7 @@ fn reports_are_spaced_by_the_prohibit_timer() {
     let mut reports = Vec::new();
     for tti in 0..40 {
         let block = fill(&mut sender, tti, 503);
-        give(&mut receiver, tti, &block);
+        deliver(&mut receiver, tti, &block);
         if fill(&mut receiver, tti, 100).has_status {
             reports.push(tti);
         }
@@ -231,8 +231,8 @@ fn a_retransmission_is_segmented_to_fit_and_its_parts_acknowledged() {
             (part(800, true), 200)
         ]
     );
-    give(&mut receiver, 80, &parts[0]);
-    give(&mut receiver, 82, &parts[2]);
+    deliver(&mut receiver, 80, &parts[0]);
+    deliver(&mut receiver, 82, &parts[2]);
     receiver.advance(at(120));
     let report = status(&mut receiver, 120);
     let range = Some((400, 800));
@@ -242,7 +242,7 @@ fn a_retransmission_is_segmented_to_fit_and_its_parts_acknowledged() {
     confirm(&mut sender, 124, &report);
     let again = fill(&mut sender, 125, 1_003);
     assert_eq!(again.pdus[0].data, 400);
-    assert_eq!(give(&mut receiver, 125, &again), [0]);
+    assert_eq!(deliver(&mut receiver, 125, &again), [0]);
 }
 
 /// Clauses 5.1.3.1.1 and 7.2: no new PDU when 512 are outstanding.
@@ -310,7 +310,7 @@ fn a_report_goes_alone_or_with_data() {
         let mut peer = with(config, 1, 300);
         let mut entity = with(config, 1, 1_000);
         let block = fill(&mut peer, 0, 400);
-        give(&mut entity, 0, &block);
+        deliver(&mut entity, 0, &block);
         let block = fill(&mut entity, 1, 1_500);
         assert!(block.has_status);
         assert_eq!(!block.pdus.is_empty(), data, "{placement:?}");
@@ -319,21 +319,21 @@ fn a_report_goes_alone_or_with_data() {
 
 /// TS 36.300 clause 10.1.2.3: all SDUs that are not confirmed are forwarded, or only those never sent.
 #[test]
-fn forwarding_hands_over_what_its_kind_says() {
-    let forwarded = |which| {
+fn each_mode_forwards_its_sdus() {
+    let forwarded = |mode| {
         let mut sender = with(Rlc::default(), 6, 1_000);
         let mut receiver = Entity::new(Rlc::default());
         for tti in 0..3 {
             let block = fill(&mut sender, tti, 1_103);
             if tti != 1 {
-                give(&mut receiver, tti, &block);
+                deliver(&mut receiver, tti, &block);
             }
         }
         receiver.advance(at(60));
         let report = status(&mut receiver, 60);
         confirm(&mut sender, 64, &report);
         let mut out = Vec::new();
-        sender.forward(which, &mut out);
+        sender.forward(mode, &mut out);
         assert_eq!(sender.queued_bytes(), 0);
         ids(&out)
     };
@@ -393,7 +393,7 @@ prop_compose! {
         sn in prop_oneof![0_u32..8, 500_u32..530, any::<u32>()],
         poll in any::<bool>(),
         part in prop::option::of((prop_oneof![0_u32..3_000, any::<u32>()], any::<bool>())),
-        honest in any::<bool>(),
+        is_consistent in any::<bool>(),
         data in any::<u32>(),
         first_segment in prop_oneof![Just(0), any::<u32>()],
     ) -> Block {
@@ -402,7 +402,7 @@ prop_compose! {
             sn,
             poll,
             part: part.map(|(offset, last)| Part { offset, last }),
-            data: if honest { sum } else { data },
+            data: if is_consistent { sum } else { data },
             header: 2,
             first_segment,
             segments: segments.len() as u32,
@@ -477,7 +477,7 @@ proptest! {
 
     /// Clause 5.5.1: no PDU, however malformed, makes an entity panic or deliver an SDU twice in a row.
     #[test]
-    fn no_pdu_is_too_strange(
+    fn malformed_pdus_do_not_panic(
         blocks in prop::collection::vec(prop_oneof![any_pdu(), any_status()], 1..60),
         step in 0_u64..20,
     ) {
@@ -485,7 +485,7 @@ proptest! {
         for (index, block) in blocks.iter().enumerate() {
             let now = step * index as u64;
             entity.advance(at(now));
-            give(&mut entity, now, block);
+            deliver(&mut entity, now, block);
             fill(&mut entity, now, 500);
         }
         let mut left = Vec::new();

@@ -1,5 +1,5 @@
-//! Goodput of a saturated user over carriers drawn at random: between Shannon's bound and half of the rate that the CQI
-//! tables have at that SINR, with block errors at their target, and never less with a higher SINR or a wider carrier.
+//! Goodput of a saturated user over carriers drawn at random. It lies between half of the rate of the CQI tables and
+//! Shannon's bound, block errors are at their target, and it never falls with a higher SINR or a wider carrier.
 
 use std::sync::Arc;
 

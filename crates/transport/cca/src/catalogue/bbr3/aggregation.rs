@@ -22,8 +22,8 @@ impl Aggregation {
         }
     }
 
-    /// Begins a new interval. Also what was delivered in the last one is forgotten, as in Linux's BBR (`bbr_cwnd_event`): the
-    /// draft sets only the time, and then deliveries from before idle times add up to any excess.
+    /// Begins a new interval and resets its deliveries, as Linux's BBR does (`bbr_cwnd_event`). The draft resets only the
+    /// time, so that deliveries from before idle times would add up.
     pub(super) fn restart(&mut self, now: Instant) {
         (self.since, self.delivered) = (now, 0);
     }

@@ -37,7 +37,7 @@ impl Delays {
         }
     }
 
-    /// Adds a pair of timestamps: the clock of the other end at arrival and ours at departure, ms.
+    /// Adds a pair of timestamps: the clock of the peer at arrival and ours at departure, ms.
     pub(super) fn one_way(&mut self, now: Instant, (theirs, ours): (u32, u32)) {
         let apart = theirs.wrapping_sub(ours);
         let first = *self.first.get_or_insert(apart);

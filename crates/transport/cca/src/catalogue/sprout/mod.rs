@@ -38,8 +38,8 @@ const BUSY_SHARE: (u64, u64) = (3, 4);
 const MAX_TICKS: u32 = 100;
 /// Longest time ahead of a forecast.
 const MAX_HORIZON: Duration = Duration::from_secs(5);
-/// Relative deviation of the belief after a takeover, whose context gives only an approximate rate.
-const TAKEOVER_DEVIATION: f64 = 0.125;
+/// Relative deviation of the belief after a switch, whose context gives only an approximate rate.
+const SWITCH_DEVIATION: f64 = 0.125;
 
 /// Catalogue entry of the forecast controller.
 pub const INFO: CcaInfo = CcaInfo {
@@ -131,7 +131,7 @@ impl CongestionControl for Sprout {
         }
         let bits = context.pacing_rate.bits_per_second() as f64;
         let rate = bits / 8.0 / f64::from(window.mss.max(1));
-        self.belief.expect(rate, TAKEOVER_DEVIATION);
+        self.belief.expect(rate, SWITCH_DEVIATION);
         self.control(window);
     }
 

@@ -1,4 +1,4 @@
-//! Tests of Startup, of Drain, and of a takeover by context, which replaces them.
+//! Tests of Startup, of Drain, and of a switch by context, which replaces them.
 
 use cca::bbr3::Bbr3;
 use cca::{Ack, CongestionControl, RateSample, TransferState};
@@ -87,9 +87,9 @@ fn startup_finds_the_bandwidth_with_aggregated_acks() {
     assert!(path.cca.extra_acked() >= 20, "{}", path.cca.extra_acked());
 }
 
-/// Takeover by context: no Startup, the rate is that of the context, and the window does not burst.
+/// Switch by context: no Startup, the rate is that of the context, and the window does not burst.
 #[test]
-fn a_takeover_by_context_replaces_startup() {
+fn a_switch_by_context_replaces_startup() {
     let mut w = window(100);
     w.now = Instant::ZERO + Duration::from_secs(10);
     let context = TransferState {

@@ -9,16 +9,16 @@ use crate::segment::SackBlocks;
 use cca::{CongestionState, cca_by_name};
 
 const MSS: u32 = 1_448;
-/// Initial sequence number of the other end.
+/// Initial sequence number of the peer.
 const ISS: u32 = 5_000;
-/// The other end's clock when the connection opens.
+/// The peer's clock when the connection opens.
 const CLOCK: u32 = 10_000;
 
 fn at(ms: u64) -> Instant {
     Instant::ZERO + Duration::from_millis(ms)
 }
 
-/// Returns a connection that another end has opened at 100 ms.
+/// Returns a connection that a peer has opened at 100 ms.
 fn opened() -> Connection {
     let config = TcpConfig::default();
     let draws = RngStream::new(1, Purpose::CongestionControl, 0);
@@ -43,7 +43,7 @@ fn opened() -> Connection {
     connection
 }
 
-/// Returns an ACK for all that was sent, which begins at the n-th segment of the other end's stream.
+/// Returns an ACK for all that was sent, which begins at the n-th segment of the peer's stream.
 fn ack(connection: &Connection, n: u32, clock: u32) -> Segment {
     Segment {
         seq: ISS + 1 + n * MSS,

@@ -28,7 +28,7 @@ fn fresh(mss: u32, scale: u8, cap: Option<u64>) -> WindowTuning {
     WindowTuning::new(&config, 1_000, scale, true, window)
 }
 
-/// Returns a window that knows the size of the other end's segments.
+/// Returns a window that knows the size of the peer's segments.
 fn tuning() -> WindowTuning {
     let mut window = fresh(1_448, 7, None);
     window.measure_rcv_mss(1_448, false);
@@ -331,8 +331,8 @@ fn room_for_one_segment_is_offered() {
     assert_eq!(offers(1_447), Some(0));
 }
 
-/// Linux `tcp_measure_rcv_mss`: a smaller size that comes twice in a row is that of full segments, if it is at least the
-/// default of 536 bytes with the options of its header, or at least 88 bytes and not the end of a message.
+/// Linux `tcp_measure_rcv_mss`: a smaller size becomes the MSS if it comes twice in a row. It must be at least 536 bytes
+/// with options, or at least 88 bytes without PSH.
 #[test]
 fn a_smaller_size_must_come_twice() {
     let after = |len: u64, ends: bool| {

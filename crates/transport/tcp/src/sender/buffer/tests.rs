@@ -12,7 +12,7 @@ use crate::settings::{Tcp, Tso};
 use cca::{CongestionState, cca_by_name};
 
 const RTT: Duration = Duration::from_millis(50);
-/// Segments of a buffer while the other end offers much.
+/// Segments of a buffer while the peer offers much.
 const FULL: u64 = 45;
 /// Segments that the device takes during a write, in three bursts.
 const DEVICE: u64 = 6;

@@ -13,7 +13,7 @@ fn before(at: Instant, by: Duration) -> Instant {
     Instant::ZERO + (at.since_start() - by)
 }
 
-/// Returns a sender with ten segments out whose next ACK is due in 0.3 ms, and the time. The other end's window has
+/// Returns a sender with ten segments out whose next ACK is due in 0.3 ms, and the time. The peer's window has
 /// room for `offered` bytes more.
 fn soon_acked(offered: u64) -> (Sender, Instant) {
     let (mut sender, start) = established_sender(TcpConfig::default(), RTT, 1 << 20);

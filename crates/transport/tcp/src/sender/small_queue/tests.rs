@@ -176,16 +176,16 @@ fn acks_at_one_time_release_two_bursts() {
 
 /// Linux `tcp_xmit_retransmit_queue`: retransmissions wait behind twice as much as new data does.
 #[test]
-fn repetitions_wait_for_the_card_too() {
+fn retransmissions_wait_for_the_device_too() {
     let (mut sender, later) = with_a_reporting_card();
     settle(&mut sender);
     sent(&mut sender);
     for _ in 0..4 {
         sender.tsq_enqueue(later, later, 2 * MSS);
     }
-    assert!(sender.is_full_for_repetition(later, 2 * MSS));
+    assert!(sender.is_full_for_retransmission(later, 2 * MSS));
     assert!(
-        !sender.is_full_for_repetition(later + us(6), 2 * MSS),
+        !sender.is_full_for_retransmission(later + us(6), 2 * MSS),
         "two of eight are reported"
     );
 }
@@ -193,7 +193,7 @@ fn repetitions_wait_for_the_card_too() {
 /// Linux `tcp_small_queue_check`: the limit follows the size of what would leave. Behind six segments there is room for
 /// two at once, not for a single one, of which less may wait.
 #[test]
-fn a_larger_repetition_may_wait_behind_more() {
+fn a_larger_retransmission_may_wait_behind_more() {
     for (lost, repeated) in [(2, 2), (1, 0)] {
         let (mut sender, later) = with_a_reporting_card();
         settle(&mut sender);

@@ -1,4 +1,4 @@
-//! Tests of time-outs: their ticks, and those of an other end that has withdrawn its window.
+//! Tests of time-outs: their ticks, and those of a peer that has withdrawn its window.
 
 use units::{Duration, Instant};
 
@@ -10,7 +10,7 @@ use cca::CaState;
 
 const RTT: Duration = Duration::from_millis(50);
 
-/// Returns a sender with ten segments out whose other end has withdrawn its window, and the time.
+/// Returns a sender with ten segments out whose peer has withdrawn its window, and the time.
 fn withdrawn(config: TcpConfig) -> (Sender, Instant) {
     let (mut sender, start) = established_sender(config, RTT, 1 << 20);
     let now = start + RTT;
@@ -31,7 +31,7 @@ fn closed_window(sender: &mut Sender, now: Instant, ack: u64) {
 }
 
 /// Passes deadlines until the sender has repeated its first segment `times` times. Returns the times.
-fn repetitions(sender: &mut Sender, times: usize) -> Vec<Instant> {
+fn retransmission_times(sender: &mut Sender, times: usize) -> Vec<Instant> {
     let mut seen = Vec::new();
     while seen.len() < times && !sender.has_timed_out() {
         let now = sender.deadline();
@@ -44,16 +44,16 @@ fn repetitions(sender: &mut Sender, times: usize) -> Vec<Instant> {
     seen
 }
 
-/// Linux `tcp_retransmit_timer`: the repetition of data for which the window has gone is a probe of the window. It
+/// Linux `tcp_retransmit_timer`: the retransmission of data for which the window has gone is a probe of the window. It
 /// backs off, but is no time-out.
 #[test]
-fn a_repetition_into_a_withdrawn_window_is_no_time_out() {
+fn a_retransmission_into_a_withdrawn_window_is_no_time_out() {
     let config = TcpConfig {
         timers: Timers::Exact,
         ..TcpConfig::default()
     };
     let (mut sender, _) = withdrawn(config);
-    let seen = repetitions(&mut sender, 4);
+    let seen = retransmission_times(&mut sender, 4);
     let waits: Vec<_> = seen.windows(2).map(|two| two[1] - two[0]).collect();
     assert_eq!(waits[1], waits[0] * 2);
     assert_eq!(waits[2], waits[1] * 2);
@@ -63,13 +63,13 @@ fn a_repetition_into_a_withdrawn_window_is_no_time_out() {
 }
 
 /// Linux `tcp_rtx_probe0_timed_out`: such a connection ends after twice the longest time-out of silence, and not while
-/// the other end answers.
+/// the peer answers.
 #[test]
 fn a_withdrawn_window_is_given_up_after_silence_alone() {
     let config = TcpConfig::default();
     let longest = config.max_rto;
     let (mut silent, heard) = withdrawn(config.clone());
-    let seen = repetitions(&mut silent, usize::MAX);
+    let seen = retransmission_times(&mut silent, usize::MAX);
     let last = *seen.last().expect("it was repeated");
     assert!(silent.has_timed_out());
     assert!(last > heard + longest, "{last:?}");
@@ -77,13 +77,15 @@ fn a_withdrawn_window_is_given_up_after_silence_alone() {
     let (mut answered, heard) = withdrawn(config);
     let mut now = heard;
     while now < heard + longest * 5 {
-        now = *repetitions(&mut answered, 1).last().expect("it goes on");
+        now = *retransmission_times(&mut answered, 1)
+            .last()
+            .expect("it goes on");
         closed_window(&mut answered, now + RTT, FIRST + 1);
     }
     assert!(!answered.has_timed_out());
 }
 
-/// The time-out of the application (`TCP_USER_TIMEOUT`) holds even while the other end answers.
+/// The time-out of the application (`TCP_USER_TIMEOUT`) holds even while the peer answers.
 #[test]
 fn a_withdrawn_window_is_given_up_at_the_time_out_of_the_application() {
     let limit = Duration::from_secs(5);
@@ -93,7 +95,7 @@ fn a_withdrawn_window_is_given_up_at_the_time_out_of_the_application() {
     };
     let (mut sender, heard) = withdrawn(config);
     let mut now = heard;
-    while let [at] = repetitions(&mut sender, 1)[..] {
+    while let [at] = retransmission_times(&mut sender, 1)[..] {
         now = at;
         closed_window(&mut sender, now + RTT, FIRST + 1);
         assert!(now < heard + limit * 2);
