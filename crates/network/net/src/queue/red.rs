@@ -174,26 +174,26 @@ impl Qdisc for RedQdisc {
     fn offer<O: Observer>(
         &mut self,
         handle: PacketHandle,
-        scene: &mut QueueContext<'_, O>,
+        context: &mut QueueContext<'_, O>,
     ) -> bool {
-        self.average(scene.now);
-        self.adapt(scene.now);
+        self.average(context.now);
+        self.adapt(context.now);
         let arrival = self.arrivals;
         self.arrivals += 1;
-        if self.hits(arrival) && !(self.config.ecn && scene.mark(handle)) {
-            scene.discard(handle, DropReason::Aqm);
+        if self.hits(arrival) && !(self.config.ecn && context.mark(handle)) {
+            context.discard(handle, DropReason::Aqm);
             if self.backlog().packets == 0 {
-                self.empty_since = Some(scene.now);
+                self.empty_since = Some(context.now);
             }
             return false;
         }
-        self.queue.offer(handle, scene)
+        self.queue.offer(handle, context)
     }
 
-    fn take<O: Observer>(&mut self, scene: &mut QueueContext<'_, O>) -> Option<PacketHandle> {
-        let handle = self.queue.take(scene);
+    fn take<O: Observer>(&mut self, context: &mut QueueContext<'_, O>) -> Option<PacketHandle> {
+        let handle = self.queue.take(context);
         if self.backlog().packets == 0 {
-            self.empty_since.get_or_insert(scene.now);
+            self.empty_since.get_or_insert(context.now);
         }
         handle
     }
