@@ -505,6 +505,18 @@ def test_what_was_in_flight_when_a_capture_begins_is_not_missing_in_it(tmp_path:
     assert "capture" not in row["diagnosis"]
 
 
+def test_data_that_are_sent_again_are_data_that_came(tmp_path: Path) -> None:
+    made = Connection()
+    gap_at_the_receiver(made)
+    made.packets = [each for each in made.packets if not 0.38 < each[0] < 0.39 or each[2] > MSS]
+    for number in range(14):
+        made.packet(0.5 + 0.2 * number, False, seq=59 * MSS, ack=100, length=MSS)
+        made.packet(0.5001 + 0.2 * number, True, seq=100, ack=59 * MSS)
+    row = analyse(made.write(tmp_path / "x.pcap")).connections.iloc[0]
+    assert row["retransmissions_down"] == 14
+    assert "of which none came" not in row["diagnosis"]
+
+
 def test_a_capture_that_begins_in_an_outage_has_dropped_nothing(tmp_path: Path) -> None:
     """What is sent again first is acknowledged with all that was in flight before."""
     made = Connection()

@@ -21,7 +21,7 @@ DIAGNOSIS = "what it waited for, or what limits it, in one sentence; empty where
 #: Columns of intervals that the rules use.
 INTERVAL_COLUMNS = [
     *("file", "connection", "up", "t_s", "bytes", "in_flight_max", "window_min", "rtt_min_ms"),
-    *("rtt_mean_ms", "near_rtt_mean_ms"),
+    *("retransmitted_bytes", "rtt_mean_ms", "near_rtt_mean_ms"),
 ]
 
 #: Share of a connection's time, and least time, for which a wait is what matters most.

@@ -146,6 +146,8 @@ def _random(evidence: Evidence, lost: str) -> str:
     if _are_bursts(evidence, losses):
         return _bursts(evidence, lost, losses)
     if not _above_lowest(evidence, losses):
+        if not evidence.is_at_sender and len(losses) < _OVERSHOOT:
+            return f"{lost} lost at random, or in a buffer as short as the queue beside it"
         return f"{lost} lost at random, beside a short queue"
     if len(losses) < _SEVERAL:
         return f"{lost} lost, too few to tell why: {_rtts(evidence, losses)}"

@@ -87,7 +87,8 @@ def _gaps(evidence: Evidence) -> Iterator[Wait]:
     row, own = evidence.row, evidence.intervals
     if row["place"] not in ("receiver", "between") or not row["bytes_up"] + row["bytes_down"]:
         return
-    times = own.loc[(own["up"] == (row["direction"] == "up")) & (own["bytes"] > 0), "t_s"]
+    passed = own["bytes"] + own["retransmitted_bytes"] > 0
+    times = own.loc[(own["up"] == (row["direction"] == "up")) & passed, "t_s"]
     gaps = times.sort_values().diff().dropna() - INTERVAL_S
     gap = float(gaps[gaps >= _GAP_S].sum())
     explained = row["harm_s"] + row["turns_up_s"] + row["turns_down_s"]
