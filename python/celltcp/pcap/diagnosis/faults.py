@@ -16,6 +16,8 @@ _ROUTE = 3
 _FAR_MS = 1.0
 #: Number of times from which on it is no accident.
 _SEVERAL = 3
+#: Share of segments after their own ACKs that shows a fault where the handshake was not captured.
+_LATE = 0.1
 
 
 def _forged_reset(evidence: Evidence) -> str:
@@ -107,8 +109,11 @@ def _path_mtu(evidence: Evidence) -> str:
 
 def _captured_late(evidence: Evidence) -> str:
     """Three segments that were captured after their own ACKs: a fault of the capture."""
-    late = evidence.row["captured_late"]
-    if late < _SEVERAL:
+    row = evidence.row
+    late = row["captured_late"]
+    # Where the capture began later, few are sent again of what had arrived before.
+    is_few = late < _LATE * (row["segments_up"] + row["segments_down"])
+    if late < _SEVERAL or (row["handshake"] == "none" and is_few):
         return ""
     return (
         f"the capture has {plural(late, 'segment')} after their own ACKs: a fault of the "

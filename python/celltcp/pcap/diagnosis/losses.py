@@ -147,7 +147,7 @@ def _random(evidence: Evidence, lost: str) -> str:
         return _bursts(evidence, lost, losses)
     if not _above_lowest(evidence, losses):
         if not evidence.is_at_sender and len(losses) < _OVERSHOOT:
-            return f"{lost} lost at random, or in a buffer as short as the queue beside it"
+            return f"{lost} lost at random, by a policer, or in a buffer as short as the queue"
         return f"{lost} lost at random, beside a short queue"
     if len(losses) < _SEVERAL:
         return f"{lost} lost, too few to tell why: {_rtts(evidence, losses)}"
@@ -178,7 +178,8 @@ def _is_top(evidence: Evidence, losses: pd.DataFrame) -> bool:
     """Whether RTTs beside losses are the highest ones, not those of a burst or two by accident."""
     is_highest = losses["rtt_ms"].quantile(0.1) > evidence.row["far_rtt_p95_ms"]
     is_several = len(losses) >= _OVERSHOOT and bool(is_highest)
-    return is_several or _episodes(evidence, losses) >= _SEVERAL
+    is_high = losses["rtt_ms"].median() >= (1 - _JITTER) * evidence.row["far_rtt_p95_ms"]
+    return is_several or (bool(is_high) and _episodes(evidence, losses) >= _SEVERAL)
 
 
 def _episodes(evidence: Evidence, losses: pd.DataFrame) -> int:
