@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any
 
 import celltcp as ct
 from celltcp.comparison.best_value_tables import _cells
-from celltcp.comparison.best_values import Choice
-from celltcp.comparison.field_changes import _Sentences
+from celltcp.comparison.best_values import Choice, advice_rankings
+from celltcp.comparison.few_runs import few_runs_text
+from celltcp.comparison.field_changes import _Sentences, _shown
 from celltcp.comparison.metrics import best_of
 from celltcp.comparison.stakes import Stake
 from celltcp.scenarios.quantities import quantities
@@ -166,6 +168,33 @@ def test_few_runs_with_long_intervals_are_warned_of_once() -> None:
     assert "--runs " in text or "more are" in text
     steady = ct.sweep("steady-20-68", "path.rtt=20ms,80ms", "cubic", 2, duration="2s")
     assert not [each for each in steady.warnings if "decide little" in each]
+
+
+def test_few_values_of_a_spread_are_no_few_runs() -> None:
+    def warned(metric: str) -> str:
+        application = SimpleNamespace(
+            flow="web", names=[metric], values=lambda _: {"cubic": [1.0, 9.0, math.nan, math.nan]}
+        )
+        result: Any = SimpleNamespace(applications=[application], ccas=[], is_competing=False)
+        return few_runs_text([result])
+
+    assert warned("page_load_s")
+    assert not warned("page_load_sd_s")
+
+
+def test_advice_is_apart_under_each_condition_which_is_none_itself() -> None:
+    vary = {"path.loss": ["0%", "3%"], "path.buffer": ["0.2bdp", "4bdp"]}
+    result = ct.sweep("steady-20-68", vary, ["cubic", "bbr"], 2, duration="4s")
+    texts = result.field_changes
+    losses = ["path.loss=0%: ", "path.loss=3%: "]
+    assert all(any(text.startswith(loss) for text in texts) for loss in losses)
+    # Nobody chooses a loss rate: none helps, and none is instead of another.
+    assert all(text.count("path.loss") == 1 for text in texts)
+    assert all(text.startswith(tuple(losses)) for text in texts)
+    # Of many conditions the first and the last one have sentences.
+    rankings = advice_rankings(result)
+    assert _shown(rankings) == rankings
+    assert _shown([*rankings, *rankings, rankings[1]]) == rankings
 
 
 def test_amounts_are_compared_in_one_unit() -> None:

@@ -101,3 +101,16 @@ def test_a_file_has_the_width_that_its_environment_names(monkeypatch, stated, wi
         monkeypatch.setenv("COLUMNS", stated)
     assert Terminal(file=io.StringIO()).width == width
     assert Terminal(66, io.StringIO()).width == 66
+
+
+def test_columns_without_a_number_are_left_out_before_those_with_numbers() -> None:
+    columns = (Column("scenario"), *number_columns("median", "p95 of a long heading"))
+    table = Table(columns, (("drive", "1.25", "-"), ("home", "2.50", "-")), droppable=("median",))
+    text = shown(table, 24)
+    assert "2.50" in text
+    assert "p95" not in text.partition("Columns omitted")[0]
+    # Where there is room, they say that there is no number.
+    assert "p95" in shown(table, 60)
+    # A number in one row keeps a column.
+    known = replace(table, rows=(("drive", "1.25", "-"), ("home", "2.50", "7.5")))
+    assert "7.5" in shown(known, 24)

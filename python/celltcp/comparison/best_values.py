@@ -290,6 +290,35 @@ def overall_rankings(result: Sweep) -> list[FieldRanking]:
     return rankings
 
 
+def advice_rankings(result: Sweep) -> list[FieldRanking]:
+    """Returns the rankings of all combinations, apart under each condition of the network.
+
+    What is best under one loss rate is no advice under another, and a loss rate is none at all. A sweep
+    of conditions only, or of none, has its overall rankings.
+    """
+    overall = overall_rankings(result)
+    conditions = [at for at, axis in enumerate(result.axes) if is_condition(axis)]
+    fields = [axis for axis in result.axes if axis != _SCENARIO and not is_condition(axis)]
+    if not conditions or not fields:
+        return overall
+    figures = {tuple(each.place.values()): each.rankings for each in overall}
+    places = [at for at, axis in enumerate(result.axes) if axis in fields]
+    outside = [at for at in range(len(result.axes)) if at not in places]
+    groups: dict[tuple[str, ...], dict[tuple[str, ...], Comparison]] = {}
+    for point, comparison in result.points.items():
+        outer = tuple(point[at] for at in outside)
+        groups.setdefault(outer, {})[tuple(point[at] for at in places)] = comparison
+    rankings = []
+    for outer, comparisons in groups.items():
+        if any(each.ccas for each in comparisons.values()):
+            place = dict(zip((result.axes[at] for at in outside), outer, strict=True))
+            points = _Points(fields, place, comparisons)
+            # A field with one value still stands beside several congestion controls.
+            if points.ccas and len(points.comparisons) * len(points.ccas) > 1:
+                rankings.append(FieldRanking(points, points.ccas, figures.get(_scenario_of(points))))
+    return rankings
+
+
 def _scenario_of(points: _Points) -> tuple[str, ...]:
     return tuple(value for axis, value in points.place.items() if axis == _SCENARIO)
 

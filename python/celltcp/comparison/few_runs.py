@@ -57,7 +57,8 @@ def _values(result: Comparison) -> Iterator[tuple[tuple[str, str], list[float]]]
     several = len(result.applications) > 1
     for application in result.applications:
         for metric in application.names:
-            if APP_METRICS[metric].sign:
+            # Nobody chooses by the spread of a few values, which one of them alone decides.
+            if APP_METRICS[metric].sign and not APP_METRICS[metric].is_spread:
                 for values in application.values(metric).values():
                     yield (application.flow if several else "", metric), values
     for metric in (GOODPUT, MEAN_RTT):

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from celltcp.comparison.best_values import Choice, FieldRanking, is_condition, overall_rankings
+from celltcp.comparison.best_values import Choice, FieldRanking, advice_rankings, is_condition
 from celltcp.comparison.linux_lines import cca_line, linux_line
 from celltcp.comparison.metrics import APP_METRICS, GOODPUT, METRICS, words_of
 from celltcp.comparison.verdict_tables import hint_text
@@ -45,12 +45,27 @@ def field_texts(result: Sweep, by: Sequence[str] = ()) -> list[str]:
     # Hops and their queues, which lines for shapers need, are alike at most points.
     about = next(iter(result.points.values())).results.about
     scenario = tomllib.loads(about["scenario"])
-    for ranking in overall_rankings(result):
+    for ranking in _shown(advice_rankings(result)):
         if ranking.decides:
-            where = "".join(f"{value}: " for value in ranking.place.values())
+            where = _where(ranking.place)
             sentences = _Sentences(ranking, ranking.deciding(by), result.present, scenario)
             texts += [f"{where}{text}" for text in sentences.all()]
     return texts
+
+
+def _shown(rankings: Sequence[FieldRanking]) -> list[FieldRanking]:
+    """Returns those of few conditions of a scenario, or else of the first and the last one."""
+    groups: dict[str | None, list[FieldRanking]] = {}
+    for each in rankings:
+        groups.setdefault(each.place.get("scenario"), []).append(each)
+    few = (each if len(each) <= _MOST else [each[0], each[-1]] for each in groups.values())
+    return [ranking for each in few for ranking in each]
+
+
+def _where(place: Mapping[str, str]) -> str:
+    """Returns the scenario and the conditions that sentences are about."""
+    parts = (f"{axis}={value}" if is_condition(axis) else value for axis, value in place.items())
+    return "".join(f"{part}: " for part in parts)
 
 
 class _TradeOff(NamedTuple):

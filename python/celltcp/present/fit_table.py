@@ -20,16 +20,17 @@ if TYPE_CHECKING:
 def fit_table(console: Console, table: Table) -> tuple[list[RichTable], list[str]]:
     """Returns a table in the width of the console, and the headings of the columns left out for that.
 
-    No word and no number is cut. Headings and texts are wrapped. If that is not enough, droppable
-    columns are left out, then numbers are wrapped before their intervals. At last the columns are
-    spread over several tables, each with the texts at the head of its rows.
+    No word and no number is cut. Headings and texts are wrapped. If that is not enough, columns without
+    a number and then droppable ones are left out, then numbers are wrapped before their intervals. At
+    last the columns are spread over several tables, each with the texts at the head of its rows.
     """
     # Otherwise nothing is measured as wider than the console.
     options = console.options.update(max_width=10_000)
     headings = {column.name or column.title: column.title for column in table.columns}
     left_out: list[str] = []
     shown = _rich_table(table)
-    for name in table.droppable:
+    names = dict.fromkeys((*_empty_columns(table), *table.droppable))
+    for name in names:
         if _least(console, options, shown) <= console.width:
             break
         if name in headings:
@@ -43,6 +44,15 @@ def fit_table(console: Console, table: Table) -> tuple[list[RichTable], list[str
     for part in parts:
         _set_widths(console, options, part)
     return parts, left_out
+
+
+def _empty_columns(table: Table) -> list[str]:
+    """Returns the columns of numbers that have none in any row."""
+    return [
+        column.name or column.title
+        for place, column in enumerate(table.columns)
+        if column.is_number and table.rows and all(row[place] == "-" for row in table.rows)
+    ]
 
 
 def _parts(console: Console, options: ConsoleOptions, table: Table) -> list[Table]:
