@@ -20,7 +20,7 @@ from celltcp.publications.published_table import Published
 from celltcp.publications.ranks import joint_p_value, rank_correlation
 from celltcp.publications.replication import Figure, replicate
 from celltcp.publications.report.texts import agreement_text
-from goodput_index import scanned
+from goodput_index import index_of_tables
 
 HEADER = "# publication: atxutegi2017\n# experiment: table-9\n# figure: table 9\n# title: made up\n"
 COLUMNS = "scenario,cca,quantity,unit,published,published_ci95\n"
@@ -276,7 +276,7 @@ def test_published_means_are_beside_the_built_in_scenario_only() -> None:
 
 def test_the_index_of_goodputs_is_that_of_the_tables() -> None:
     again = "python tests/goodput_index.py writes it anew"
-    assert list(indexed().items()) == list(scanned().items()), again
+    assert list(indexed().items()) == list(index_of_tables().items()), again
 
 
 def test_published_means_are_found_without_the_other_tables(monkeypatch: pytest.MonkeyPatch) -> None:
