@@ -54,3 +54,10 @@ def test_a_receive_window_has_the_lines_that_enlarge_it(tmp_path: Path) -> None:
 def test_a_transfer_that_waits_for_its_application_has_none(tmp_path: Path) -> None:
     frames = {"kind": "frames", "size": "20kB", "interval": "500ms"}
     assert _steps(tmp_path, **{"flows.0.workload": frames}) == []
+
+
+def test_a_send_buffer_has_its_size_and_no_other_cca(tmp_path: Path) -> None:
+    (step,) = _steps(tmp_path, **{"tcp.send_buffer_max": "100kB"})
+    assert "SO_SNDBUF" in step
+    rate = float(step.partition(" are at most ")[2].split()[0])
+    assert 1 < rate < 25

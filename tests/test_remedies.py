@@ -37,6 +37,36 @@ def test_a_remedy_of_the_cause_comes_first_and_helps(cause: str) -> None:
     assert after.values(ccas[-1], "goodput_mbps")[0] > 1.02 * goodput, remedy.options
 
 
+def test_frames_that_nagle_holds_have_no_delay_as_their_first_remedy() -> None:
+    changes: Changes = {
+        "path.loss": 0.03,
+        "path.rtt": "150ms",
+        "flows.0.nodelay": False,
+        "flows.0.workload": {**GAME, "interval": "50ms", "deadline": "250ms"},
+    }
+    result = ct.compare("steady-20-68", ["cubic"], 3, duration="60s", set=changes)
+    explained = ExplainedComparison(result)
+    (shown,) = explained.shown
+    assert "or Nagle's algorithm held it back, for" in " ".join(explained.texts(shown))
+    first = explained.remedies[0]
+    assert first.options == "--cca cubic --set flows.0.nodelay=true"
+    assert "TCP_NODELAY" in first.text
+    after = _tried(result, first, changes, ["cubic"])
+    late = [each.applications[0].means("late_share")[0] for each in (result, after)]
+    assert late[1] < 0.7 * late[0]
+
+
+def test_what_nagle_holds_is_no_slow_start() -> None:
+    frames = {**GAME, "interval": "50ms"}
+    changes: Changes = {"path.rtt": "150ms", "flows.0.nodelay": False, "flows.0.workload": frames}
+    explained = ExplainedComparison(ct.compare("steady-20-68", ["cubic"], 2, set=changes))
+    (shown,) = explained.shown
+    texts = " ".join(explained.texts(shown))
+    assert "Nagle's algorithm held it back" in texts
+    assert "slow start" not in texts.lower()
+    assert not any("initial_window" in each.options for each in explained.remedies)
+
+
 def test_late_frames_have_a_shorter_time_out_as_a_remedy_and_equal_ccas_one_block() -> None:
     changes: Changes = {
         "path.loss": 0.02,

@@ -7,6 +7,8 @@ from collections.abc import Hashable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from celltcp.comparison.linux_lines import cca_line, linux_line
+from celltcp.pcap.diagnosis.limits import OWN_LIMIT
+from celltcp.present.quantities import size_text
 
 if TYPE_CHECKING:
     from celltcp.pcap.analysis import CaptureAnalyses
@@ -35,6 +37,8 @@ def next_steps(analyses: CaptureAnalyses) -> list[str]:
         return []
     if row["limit_receive_window"] >= _LIMITED:
         return [_window_step(row)]
+    if str(row["diagnosis"]).startswith(OWN_LIMIT):
+        return [_buffer_step(row)]
     if row["file"] == _STDIN:
         return []
     path = shlex.join(
@@ -58,6 +62,17 @@ def _against(row: Mapping[Hashable, Any]) -> str:
             f"congestion; Linux, {cca_line('bbr')}"
         )
     return "whether another CCA would be better there"
+
+
+def _buffer_step(row: Mapping[Hashable, Any]) -> str:
+    """Returns the size that lets a sender go faster: its flight in proportion to the rate."""
+    flight, rtt_ms = float(row["in_flight_max"]), float(row["rtt_min_ms"])
+    return (
+        f"# {size_text(flight)} in flight per RTT of {rtt_ms:.3g} ms are at most "
+        f"{8e-3 * flight / rtt_ms:.3g} Mbit/s; twice the rate needs {size_text(2 * flight)} in flight: "
+        "a larger SO_SNDBUF (Linux, at most net.core.wmem_max; without it net.ipv4.tcp_wmem), or "
+        "larger writes of an application that waits for each"
+    )
 
 
 def _window_step(row: Mapping[Hashable, Any]) -> str:

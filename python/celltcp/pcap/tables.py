@@ -75,7 +75,7 @@ _LIMITS = {
     "receive_window": "receive window",
     "recovery": "recovery",
     "wait": "wait",
-    "network": "network",
+    "network": "network\nor sender",
 }
 
 #: Columns that a narrow terminal does without, the least important first.

@@ -23,15 +23,17 @@ def application(evidence: Evidence) -> Cause | None:
 
     `idle` and `in_flight` take {_LIMITED:.0%} of the time, and {_UNUSED:.0%} is unused. Of bulk flows
     `idle` alone counts: the end of a transfer, for which all is in flight, is no pause of the
-    application.
+    application. What Nagle's algorithm holds back in slow start counts as `startup`.
     """
-    share = evidence.share("idle") if evidence.is_bulk else evidence.share("idle", "in_flight")
+    waits = ("idle",) if evidence.is_bulk else ("idle", "in_flight")
+    share = evidence.share(*waits, *(["startup"] if evidence.is_held_by_nagle else []))
     if share < _LIMITED or evidence.unused < _UNUSED:
         return None
     kind = evidence.workload.get("kind", "bulk")
     if not evidence.is_bulk:
         # Pauses are its nature, and cost it nothing.
-        text = f"The application ({kind}) had no more to send for {percent(share)} of the time."
+        held = ", or Nagle's algorithm held it back," if evidence.is_held_by_nagle else ""
+        text = f"The application ({kind}) had no more to send{held} for {percent(share)} of the time."
         return Cause("application", text, 0.0)
     return Cause(
         "application",

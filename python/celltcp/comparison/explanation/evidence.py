@@ -196,6 +196,15 @@ class Evidence:
         return self.workload.get("kind", "bulk") in THIN
 
     @property
+    def is_held_by_nagle(self) -> bool:
+        """Whether the scenario has little data wait for the ACK of those before (no `TCP_NODELAY`)."""
+        if not self.is_thin:
+            return False
+        own = self.scenario["flows"][self.number].get("nodelay")
+        at_once = self.scenario.get("tcp", {}).get("nodelay") if own is None else own
+        return at_once is False
+
+    @property
     def deadline_s(self) -> float | None:
         """Time after which a frame is late, s; None of other units of work."""
         return in_unit(self.workload["deadline"], "s") if "deadline" in self.workload else None

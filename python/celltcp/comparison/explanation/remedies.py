@@ -266,8 +266,9 @@ def slow_start(_evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     yield _initial_window("a long slow start")
 
 
-def time_outs(_evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
-    """A shorter least RTO."""
+def time_outs(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
+    """No Nagle's algorithm, or a shorter least RTO."""
+    yield from _nodelay(evidence)
     yield _min_rto()
 
 
@@ -279,8 +280,10 @@ def slow_units(evidence: Evidence, cause: Cause) -> Iterator[Remedy]:
     for reason, count in sorted(cause.reasons.items(), key=lambda each: -each[1]):
         if count < least:
             return
-        if reason in (PROBE, TIME_OUT) and _comes_in_time(evidence):
-            yield _min_rto()
+        if reason in (PROBE, TIME_OUT):
+            yield from _nodelay(evidence)
+            if _comes_in_time(evidence):
+                yield _min_rto()
         elif reason in behind and evidence.workload.get("kind") == "frames":
             field = f"flows.{evidence.number}.workload.backlog"
             changes = (f"{field}=newest", "tcp.notsent_lowat=16kB")
@@ -385,6 +388,14 @@ def _pacing(against: str) -> Remedy:
 
 def _initial_window(against: str) -> Remedy:
     return Remedy(against, (f"tcp.initial_window={_INITIAL}",))
+
+
+def _nodelay(evidence: Evidence) -> Iterator[Remedy]:
+    """Short segments at once, so that later ones report a loss before a probe or a time-out."""
+    if evidence.is_held_by_nagle:
+        against = "waits of Nagle's algorithm, which leaves no later segments that report a loss"
+        changes = (f"flows.{evidence.number}.nodelay=true",)
+        yield Remedy(against, changes, linux="sender: the socket option TCP_NODELAY")
 
 
 def _min_rto() -> Remedy:

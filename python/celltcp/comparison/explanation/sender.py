@@ -120,6 +120,9 @@ def slow_start(evidence: Evidence) -> Cause | None:
 
     It takes {_STARTED_ANEW:.0%} of the time without pauses, and no pause shrank the window.
     """
+    # What Nagle's algorithm holds back counts as slow start, too, if the sender has not left that.
+    if evidence.is_held_by_nagle:
+        return None
     share = _in_slow_start(evidence)
     if evidence.is_bulk or share < _STARTED_ANEW or idle_restart(evidence):
         return None

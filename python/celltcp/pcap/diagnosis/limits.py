@@ -11,6 +11,8 @@ from celltcp.pcap.diagnosis.losses import loss_limit, one_a_round_trip, overshoo
 from celltcp.pcap.diagnosis.waits import late_application
 from celltcp.present.quantities import size_text
 
+#: Beginning of the sentence about a send buffer, or an application, that limits the rate.
+OWN_LIMIT = "the send buffer of the "
 #: Least payload for which a limit is named, bytes: less fits into the first windows.
 _LEAST_BYTES = 20_000
 #: Share of the time from which on a limit holds.
@@ -193,7 +195,7 @@ def _send_buffer(evidence: Evidence) -> str:
             f"rate of the {evidence.sender}: it keeps to {size_text(bound)} in flight, nothing is lost"
         )
     return (
-        f"the send buffer of the {evidence.sender} limits the rate, or its application (a window, a "
+        f"{OWN_LIMIT}{evidence.sender} limits the rate, or its application (a window, a "
         f"constant rate), not the network: it keeps to {size_text(bound)} in flight, nothing is lost, "
         f"and the receive window is {size_text(window)}"
     )
