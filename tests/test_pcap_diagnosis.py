@@ -224,6 +224,20 @@ def window_limit(made: Connection) -> None:
                 made.packet(0.3 + turn * 0.1 + segment * 1e-4 - 1e-5, True, ack=(number + 1) * MSS)
 
 
+def window_that_grows(made: Connection) -> None:
+    """A receiver that opens its window by a segment per RTT, which the sender fills."""
+    made.windows = (10 * MSS >> 2, 9_000)
+    made.handshake(rtt=0.1, scale=2)
+    sent = 0
+    for turn in range(30):
+        for segment in range(10 + turn):
+            t = 0.2 + turn * 0.1 + segment * 1e-5
+            made.packet(t, False, seq=(sent + segment) * MSS, length=MSS)
+        sent += 10 + turn
+        made.windows = ((11 + turn) * MSS >> 2, 9_000)
+        made.packet(0.3 + turn * 0.1 - 1e-4, True, ack=sent * MSS)
+
+
 def window_scale_of_0(made: Connection) -> None:
     window_limit(made)
     again = Connection(windows=made.windows)
@@ -415,6 +429,7 @@ CASES: dict[str, tuple[Callable[[Connection], None], tuple[str, ...]]] = {
     "a black hole of path MTU discovery": (black_hole, ("path MTU", "up to 400 bytes")),
     "a capture that drops": (capture_drops, ("the capture dropped packets",)),
     "a window without scale": (window_limit, (", which has no window scale, limits", "11.7 kB")),
+    "a window that grows": (window_that_grows, ("limits the rate: 14.6 kB at first, growing to ",)),
     "a window scale of 0": (window_scale_of_0, (", which has a window scale of 0, limits",)),
     "a send buffer": (send_buffer, ("the send buffer of the server",)),
     "segments after their ACKs": (captured_late, ("20 segments after their own ACKs",)),

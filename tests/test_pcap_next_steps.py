@@ -51,6 +51,13 @@ def test_a_receive_window_has_the_lines_that_enlarge_it(tmp_path: Path) -> None:
     assert "sysctl -w net.ipv4.tcp_rmem='4096 131072 6291456'" in step
 
 
+def test_a_window_with_a_scale_has_no_line_that_turns_it_on(tmp_path: Path) -> None:
+    (step,) = _steps(tmp_path, **{"tcp.receive_window_max": "300kB"})
+    assert "the receive window of the client" in step
+    assert "tcp_window_scaling" not in step
+    assert "; Linux, receiver: sysctl -w net.ipv4.tcp_rmem=" in step
+
+
 def test_a_transfer_that_waits_for_its_application_has_none(tmp_path: Path) -> None:
     frames = {"kind": "frames", "size": "20kB", "interval": "500ms"}
     assert _steps(tmp_path, **{"flows.0.workload": frames}) == []

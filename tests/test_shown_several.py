@@ -69,9 +69,11 @@ def test_few_connections_of_a_capture_are_drawn_over_time(celltcp, tmp_path: Pat
     picture = overview(analyse([tmp_path / "x.pcap"]))
     assert [axes.get_ylabel() for axes in picture.axes] == [
         "Mbit/s",
-        "in flight (grey: window), kB",
+        "most in flight, kB\n(grey: least window)",
         "RTT, ms",
     ]
+    # Each curve is below the frame, even if all its values are alike.
+    assert all(axes.get_ylim()[1] > 1.05 * axes.dataLim.y1 for axes in picture.axes[::2])
     assert picture.get_suptitle() == "1 connection"
     analysed = celltcp("pcap", "analyze", "x.pcap", "--out", "r")
     assert " 1 connection\n" in analysed.stdout

@@ -79,7 +79,10 @@ def _window_step(row: Mapping[Hashable, Any]) -> str:
     """Returns the lines for a larger receive window."""
     side = "client" if row["direction"] == "down" else "server"
     most = max(_DEFAULT, round(2 * _BUFFER * row["window_max"]))
-    lines = [linux_line("tcp.window_scale=true"), linux_line(f"tcp.receive_buffer_max={most}B")]
+    lines = [linux_line(f"tcp.receive_buffer_max={most}B")]
+    # Where both SYNs had a scale, the window has one already.
+    if not all(row[f"scale_{each}"] > 0 for each in ("client", "server")):
+        lines.insert(0, linux_line("tcp.window_scale=true"))
     return (
         f"# against the receive window of the {side}; Linux, {'; '.join(lines)}; an application that "
         "sets SO_RCVBUF keeps to that"

@@ -92,7 +92,8 @@ def draw_intervals(rate: Axes, rtt: Axes, intervals: pd.DataFrame) -> None:
     for axes, label in ((rate, "Mbit/s"), (rtt, "RTT, ms")):
         axes.set_ylabel(label)
         axes.legend(fontsize=7, loc="upper right", ncols=2)
-    rtt.set_ylim(bottom=0)
+        # An even curve, which has hardly any margin, would lie on the frame.
+        axes.set_ylim(0, 1.08 * axes.dataLim.y1 if axes.dataLim.y1 > 0 else None)
     rtt.set_xlabel("time since the first packet, s")
 
 
@@ -151,8 +152,8 @@ def _few_over_time(analyses: CaptureAnalyses, rows: pd.DataFrame) -> Figure:
         top = float(intervals["in_flight_max"].max()) / 1e3
         # The window often ends far above everything that is in flight.
         flight.set_ylim(0, 1.3 * top if top > 0 else None)
-        flight.set_ylabel("in flight (grey: window), kB")
-        rate.set_ylim(bottom=0)
+        # Within an interval, a window that grows passes its least: data in flight may lie above it.
+        flight.set_ylabel("most in flight, kB\n(grey: least window)")
         losses = of_connection(analyses.losses, row, up)
         for kind, group in losses.groupby("kind"):
             look = {"color": KIND_COLOURS[str(kind)], "ms": 8, "clip_on": False}

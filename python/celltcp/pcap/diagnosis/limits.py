@@ -49,6 +49,9 @@ _HARDLY = 0.1
 #: Least packets that came twice, and share of the packets below which not the capture has all twice.
 _TWICE = 3
 _TWICE_SHARE = 0.2
+#: Intervals of a window that grows, and how much larger than in the middle it is at the end.
+_GROWING = 4
+_GROWTH = 1.2
 #: Marks of congestion from which on a queue marks.
 _MARKS = 3
 #: Least delay of a queue that stands, ms, and intervals in which it is seen.
@@ -83,11 +86,29 @@ def _receive_window(evidence: Evidence) -> str:
     rtt = evidence.rtt_ms
     median = row["far_rtt_p50_ms"]
     rate = "" if math.isnan(rtt) else f" of {max(rtt, median) if median > 0 else rtt:.3g} ms"
-    limits = f"the receive window of the {evidence.receiver}{why} limits the rate: {size_text(window)}"
+    grown = _grown_from(evidence)
+    size = (
+        f"{size_text(grown)} at first, growing to {size_text(window)}," if grown else size_text(window)
+    )
+    limits = f"the receive window of the {evidence.receiver}{why} limits the rate: {size}"
     if not is_full and not evidence.is_at_sender:
         return f"{limits} per RTT{rate}, which is about what passed"
     share = 100 * row["window_limited"]
     return f"{limits} per RTT{rate}, full in {share:.0f} % of the time with data in flight"
+
+
+def _grown_from(evidence: Evidence) -> float:
+    """Returns the first window of a receiver that only ever opens it further; zero if it does not.
+
+    Its autotuning follows the data, so that the last window says nothing of the rate before.
+    """
+    own = evidence.intervals[evidence.intervals["up"] == (evidence.row["direction"] == "up")]
+    windows = own["window_min"].dropna()
+    if len(windows) < _GROWING or not windows.is_monotonic_increasing:
+        return 0.0
+    first, middle = float(windows.iloc[0]), float(windows.iloc[len(windows) // 2])
+    # A window that has its size from early on is that size.
+    return first if first > 0 and evidence.row["window_max"] >= _GROWTH * middle else 0.0
 
 
 def _fills_window(evidence: Evidence) -> bool:
