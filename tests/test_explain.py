@@ -492,3 +492,23 @@ def test_a_receive_window_has_the_rate_that_it_gives() -> None:
     rate = re.search(r"at most ([0-9.]+) Mbit/s at an RTT of 65\.", text)
     assert rate is not None, text
     assert result.values("cubic", "goodput_mbps")[0] == pytest.approx(float(rate[1]), rel=0.03)
+
+
+def test_the_share_of_the_capacity_is_that_of_the_rate_beside_it() -> None:
+    # Bursts of losses make some transfers many times as long as others.
+    loss = {"kind": "gilbert-elliott-time", "good": "636ms", "bad": "17ms"}
+    result = ct.compare(
+        *("steady-20-68", ["cubic:hystart=off"], 12),
+        duration="300s",
+        set={
+            "path.rtt": "500ms",
+            "path.down.rate": "12Mbit/s",
+            "path.loss": loss,
+            "flows.0.workload": {"kind": "bulk", "bytes": "20MB"},
+        },
+    )
+    rates = result.runs["goodput_mbps"]
+    assert rates.max() > 2 * rates.min()
+    (explained,) = ExplainedComparison(result).ccas
+    payload_mbps = 12 * 1448 / 1500
+    assert explained.used == pytest.approx(explained.goodput_mbps / payload_mbps, rel=0.05)
