@@ -533,7 +533,7 @@ def test_data_that_are_sent_again_are_data_that_came(tmp_path: Path) -> None:
 
 
 def test_a_capture_that_begins_in_an_outage_has_dropped_nothing(tmp_path: Path) -> None:
-    """What is sent again first is acknowledged with all that was in flight before."""
+    """The first retransmission is acknowledged with all data that were in flight before."""
     made = Connection()
     made.packet(0, False, seq=0, length=MSS)
     made.packet(0.05, True, ack=40 * MSS)

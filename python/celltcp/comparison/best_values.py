@@ -293,8 +293,8 @@ def overall_rankings(result: Sweep) -> list[FieldRanking]:
 def advice_rankings(result: Sweep) -> list[FieldRanking]:
     """Returns the rankings of all combinations, apart under each condition of the network.
 
-    What is best under one loss rate is no advice under another, and a loss rate is none at all. A sweep
-    of conditions only, or of none, has its overall rankings.
+    The best values under one loss rate are no advice under another, and a loss rate is none at all. A
+    sweep of conditions only, or of none, has its overall rankings.
     """
     overall = overall_rankings(result)
     conditions = [at for at, axis in enumerate(result.axes) if is_condition(axis)]

@@ -1,4 +1,4 @@
-"""What to try next against what limits the transfers of captures: commands, and lines of Linux."""
+"""Next steps against the limits of transfers in captures: commands, and lines of Linux."""
 
 from __future__ import annotations
 

@@ -110,6 +110,11 @@ impl RngStream {
         (self.bits() >> 11) as f64 * (1.0 / (1_u64 << 53) as f64)
     }
 
+    /// Returns the draw with the given ordinal as a number that is uniform in [0, 1), with 53 bits.
+    pub fn uniform_at(&self, ordinal: u64) -> f64 {
+        (self.at(ordinal) >> 11) as f64 * (1.0 / (1_u64 << 53) as f64)
+    }
+
     /// Draws a uniform integer below `bound` (zero if `bound` is zero).
     pub fn uniform_u64(&mut self, bound: u64) -> u64 {
         ((u128::from(self.bits()) * u128::from(bound)) >> 64) as u64

@@ -161,7 +161,7 @@ impl PieQdisc {
         } else {
             state.sum = 0.0;
         }
-        let uniform = (self.draws.at(arrival) >> 11) as f64 / (1_u64 << 53) as f64;
+        let uniform = self.draws.uniform_at(arrival);
         state.sum >= CERTAIN.1 || (state.sum >= CERTAIN.0 && uniform < state.probability)
     }
 

@@ -160,7 +160,7 @@ impl RedQdisc {
             self.since = Some(0);
         }
         if hit || since == 0 {
-            self.draw = (self.draws.at(arrival) >> 11) as f64 / (1_u64 << 53) as f64;
+            self.draw = self.draws.uniform_at(arrival);
         }
         hit
     }
