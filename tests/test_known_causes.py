@@ -154,3 +154,23 @@ def test_a_repeated_trace_says_how_much_of_it(tmp_path, trace_s, duration_s, tex
     warnings = [each for each in result.warnings if "lasts" in each]
     assert len(warnings) == (text is not None)
     assert all(each.endswith(f"lasts {trace_s} s: {text}") for each in warnings)
+
+
+def test_uploads_beside_a_trace_of_the_downlink_alone_are_warned_of(tmp_path) -> None:
+    trace = tmp_path / "t.csv"
+    trace.write_text(
+        "time_s,dl_mbps,ul_mbps\n" + "".join(f"{n},{9 + n % 3},{4 + n % 2}\n" for n in range(9))
+    )
+    upload = {"flows.0.from": "phone", "flows.0.to": "server"}
+    both = {"flows": '[{}, { from = "phone", to = "server" }]'}
+    for changes, direction, is_warned in (
+        (upload, "up", True),
+        ({}, "up", False),
+        (both, "up", False),
+        (upload, None, False),
+    ):
+        scenario = ct.load_scenario(trace, direction=direction, changes=changes)
+        result = ct.compare(scenario, "cubic", 1, duration="3s")
+        warnings = [each for each in result.warnings if "all flows are uploads" in each]
+        assert len(warnings) == is_warned
+        assert all("an uplink of 50Mbit/s (path.up)" in each for each in warnings)

@@ -83,3 +83,17 @@ def test_compare_warns_of_a_log_that_is_no_capacity(tmp_path: Path) -> None:
     done = CliRunner().invoke(commands, ["compare", str(file), *options])
     assert done.exit_code == 0, done.output
     assert "warning: the downlink's log is no capacity: its RTT stayed near the lowest" in done.stderr
+
+
+def test_compare_warns_of_rates_of_acks_beside_those_of_an_upload(tmp_path: Path) -> None:
+    """A log of an upload has the rates of its ACKs as those of the downlink."""
+    file = tmp_path / "upload.csv"
+    rows = (f"{n},{(0, 0, 80)[n % 3]},{9000 + 700 * (n % 7)}\n" for n in range(60))
+    file.write_text("time_s,dl_kbps,ul_kbps\n" + "".join(rows))
+    upload = ["--set", "flows.0.from=phone", "--set", "flows.0.to=server"]
+    command = ["compare", str(file), *upload, "--runs", "1", "--duration", "2s", "--cca", "cubic"]
+    output = CliRunner().invoke(commands, command).stderr
+    assert "downlink's log looks like a demand, not a capacity: 67 % of its time is idle" in output
+    assert "--set path.down=RATE takes its place" in output
+    command += ["--set", "path.down=50Mbit/s"]
+    assert "demand" not in CliRunner().invoke(commands, command).stderr

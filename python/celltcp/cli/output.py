@@ -54,11 +54,20 @@ def print_trace_summary(scenario: Scenario) -> None:
         is_beside = direction == "up" and beside is not None and Path(file).name == beside.name
         result = " (found beside the downlink)" if is_beside else ""
         note(f"{direction}link {file}{result}: {summary}")
+    has_both = len(scenario.log_facts) > 1
     for direction, facts in scenario.log_facts:
         known = json.loads(facts)
         made_up = known["made_up"]
         if held_back := known.get("held_back"):
             click.echo(f"warning: the {direction}link's log is no capacity: {held_back}", err=True)
+        elif demand := known.get("looks_like_demand"):
+            # Of a test in one direction, the rates of the other one are those of ACKs.
+            instead = f"; --set path.{direction}=RATE takes its place" if has_both else ""
+            click.echo(
+                f"warning: the {direction}link's log looks like a demand, not a capacity: "
+                f"{demand}{instead}",
+                err=True,
+            )
         if made_up > MOST_MADE_UP:
             click.echo(
                 f"warning: {100 * made_up:.0f} % of the {direction}link's trace is made up: it has the "

@@ -11,6 +11,7 @@ from celltcp.results.columns import rows_of
 from celltcp.results.limits import limited_flows
 from celltcp.results.tested import FlowUnderTest
 from celltcp.results.warnings.delivered import no_delivery, uncovered
+from celltcp.results.warnings.unused_traces import unused_traces
 from celltcp.scenarios.cca_mix import flow_cca, labels
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ def all_warnings(results: Results) -> list[str]:
         return [*missed_real_time(about["lateness"]), *about.get("notes", [])]
     return [
         *no_delivery(results),
+        *unused_traces(about),
         *uncovered(results),
         *_given_up(results),
         *unfinished_transfers(results),
