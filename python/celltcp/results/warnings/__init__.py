@@ -11,7 +11,6 @@ from celltcp.results.columns import rows_of
 from celltcp.results.limits import limited_flows
 from celltcp.results.tested import FlowUnderTest
 from celltcp.results.warnings.delivered import no_delivery, uncovered
-from celltcp.results.warnings.unused_traces import unused_traces
 from celltcp.scenarios.cca_mix import flow_cca, labels
 
 if TYPE_CHECKING:
@@ -26,7 +25,7 @@ def all_warnings(results: Results) -> list[str]:
         return [*missed_real_time(about["lateness"]), *about.get("notes", [])]
     return [
         *no_delivery(results),
-        *unused_traces(about),
+        *_unused_traces(about),
         *uncovered(results),
         *_given_up(results),
         *unfinished_transfers(results),
@@ -47,6 +46,15 @@ def _given_up(results: Results) -> list[str]:
     from celltcp.results.warnings.given_up import given_up
 
     return given_up(results)
+
+
+def _unused_traces(about: Mapping[str, Any]) -> list[str]:
+    """Returns the warnings about traces that no data cross, where there are traces."""
+    if not about.get("traces"):
+        return []
+    from celltcp.results.warnings.unused_traces import unused_traces
+
+    return unused_traces(about)
 
 
 def _undivided_delay(about: Mapping[str, Any]) -> list[str]:
