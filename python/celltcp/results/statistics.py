@@ -16,6 +16,11 @@ class Estimate:
     ci95: float | None
 
     @property
+    def half(self) -> float:
+        """Half width of the interval, NaN without one, as data frames have it."""
+        return math.nan if self.ci95 is None else self.ci95
+
+    @property
     def includes_zero(self) -> bool:
         """Whether zero lies in the interval; without an interval, whether the mean is zero."""
         if self.ci95 is None:

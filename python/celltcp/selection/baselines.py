@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 import re
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -95,13 +94,13 @@ def baselines_of(runs: pd.DataFrame) -> pd.DataFrame:
                 "choice": choice,
                 "cases": int(regret.notna().sum()),
                 "regret": mean.mean,
-                "regret_ci95": _half(mean.ci95),
+                "regret_ci95": mean.half,
                 "worst": float(regret.max()),
             }
             for name, of_policy in policies.items():
                 ahead = paired_difference(values, [float(value) for value in of_policy])
                 row[f"ahead_{name}"] = ahead.mean
-                row[f"ahead_ci95_{name}"] = _half(ahead.ci95)
+                row[f"ahead_ci95_{name}"] = ahead.half
             rows.append(row)
     return pd.DataFrame(rows)
 
@@ -151,7 +150,3 @@ def _better_of_two(fixed: pd.DataFrame) -> tuple[tuple[str, str], pd.Series]:
     means = [float(fixed[list(pair)].min(axis="columns").mean()) for pair in pairs]
     pair = pairs[int(np.argmin(means))]
     return pair, fixed[list(pair)].min(axis="columns")
-
-
-def _half(ci95: float | None) -> float:
-    return math.nan if ci95 is None else ci95

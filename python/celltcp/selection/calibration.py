@@ -169,7 +169,7 @@ def reliability_of(expectations: pd.DataFrame) -> pd.DataFrame:
 def _over_scenarios(part: pd.DataFrame, values: pd.Series) -> tuple[float, float]:
     """Returns the mean of the scenarios' means, and half of its interval (NaN without one)."""
     result = estimate(values.groupby(part["scenario"], sort=False).mean().tolist())
-    return result.mean, math.nan if result.ci95 is None else result.ci95
+    return result.mean, result.half
 
 
 def _correlation(first: pd.Series, second: pd.Series) -> float:

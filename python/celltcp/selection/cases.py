@@ -41,8 +41,7 @@ def relative(mine: Sequence[float], other: Sequence[float]) -> Relative:
     if math.isnan(result.mean) or not level:
         return Relative(math.nan, math.nan, "tied")
     verdict = "tied" if result.includes_zero else "won" if result.mean > 0 else "lost"
-    half = math.nan if result.ci95 is None else 100 * result.ci95 / level
-    return Relative(100 * result.mean / level, half, verdict)
+    return Relative(100 * result.mean / level, 100 * result.half / level, verdict)
 
 
 def cases_of(runs: pd.DataFrame) -> pd.DataFrame:
@@ -168,9 +167,9 @@ def _checks(part: pd.DataFrame) -> dict[str, object]:
     return {
         "cases": len(part),
         "gain": gain.mean,
-        "gain_ci95": math.nan if gain.ci95 is None else gain.ci95,
+        "gain_ci95": gain.half,
         "regret": regret.mean,
-        "regret_ci95": math.nan if regret.ci95 is None else regret.ci95,
+        "regret_ci95": regret.half,
         "oracle_regret": estimate(part["oracle_regret"].tolist()).mean,
         "large_gains": int((part["gain"] > LARGE).sum()),
         "reached_best": int((part["mean"] >= REACHED * part["best_mean"]).sum()),

@@ -50,7 +50,7 @@ def means_of(runs: pd.DataFrame, requirements: Sequence[str]) -> pd.DataFrame:
                             "cca": cca,
                             "metric": REQUIREMENTS[requirement],
                             "mean": result.mean,
-                            "ci95": math.nan if result.ci95 is None else result.ci95,
+                            "ci95": result.half,
                             "to_best": to_best.percent,
                             "to_best_ci95": to_best.ci95,
                             "best": cca in best,

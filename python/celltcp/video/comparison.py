@@ -98,13 +98,13 @@ class VideoComparison:
                 for figure in VIDEO:
                     result = estimate(selected[figure].astype(float).tolist())
                     row[figure] = result.mean
-                    row[f"{figure}_ci95"] = math.nan if result.ci95 is None else result.ci95
+                    row[f"{figure}_ci95"] = result.half
                 row |= {"behind": math.nan, "behind_ci95": math.nan}
                 if leader not in (None, cca):
                     best = runs.loc[runs["cca"] == leader, QOE].tolist()
                     difference = paired_difference(selected[QOE].tolist(), best)
                     row["behind"] = difference.mean
-                    row["behind_ci95"] = math.nan if difference.ci95 is None else difference.ci95
+                    row["behind_ci95"] = difference.half
                 rows.append(row)
         return pd.DataFrame(rows)
 
