@@ -1,7 +1,11 @@
 """Compares live runs with runs of the kernel engine: the same scenario, seed and congestion control.
 
-Each pair of runs is a file in the folder of results, so that a study that was interrupted goes on where
-it was. Live runs that have not kept real time are repeated.
+The programs of a live run begin to send some milliseconds later than they are asked to, and a loss more
+or less changes all that follows. The kernel engine therefore plays several runs that begin within these
+milliseconds, and a live run is held against the interval in which 95 % of further runs are.
+
+The runs of a scenario and a congestion control are a file in the folder of results, so that a study
+that was interrupted goes on where it was. Live runs that have not kept real time are repeated.
 """
 
 from __future__ import annotations
@@ -14,12 +18,19 @@ import time
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from scipy.stats import t as student
+
 import celltcp as ct
 
 #: Time at which data begins to flow, seconds: the programs are ready by then.
 BEGIN_S = 1.0
 #: Length of the slots in which goodput is compared, seconds.
 SLOT_S = 5.0
+#: Times between the beginnings of runs of the kernel engine, seconds.
+LATER_S = 0.003
+#: Differences that are within what the two kernels may differ in, percent: goodput and RTT.
+TOLERATED = {"goodput": 2.0, "rtt": 3.0}
 #: Live runs of a pair at most.
 ATTEMPTS = 3
 #: Port of the download.
@@ -65,9 +76,9 @@ def figures(result: Any, duration: float) -> dict[str, Any]:
     return {"goodput_mbps": sum(per_slot) / whole, "slots_mbps": per_slot, "rtt_ms": float(rtt)}
 
 
-def kernel_run(scenario: str, cca: str, seed: int, duration: float) -> dict[str, Any]:
+def kernel_run(scenario: str, cca: str, seed: int, duration: float, later_s: float) -> dict[str, Any]:
     """Plays the download in the kernel engine."""
-    changes = {"flows.0.start": f"{BEGIN_S}s", "variation.start_jitter": "0s"}
+    changes = {"flows.0.start": f"{BEGIN_S + later_s}s", "variation.start_jitter": "0s"}
     length = f"{duration}s"
     run = ct.run(
         scenario, cca=cca, seed=seed, engine="kernel", duration=length, set=changes, samples="off"
@@ -100,35 +111,52 @@ def live_run(
     return {**figures(ct.load(folder), duration), "lateness": status["lateness"]}
 
 
-def compared(kernel: dict[str, Any], live: dict[str, Any]) -> dict[str, float]:
-    """Returns by how much the live run differs, in percent."""
+def difference(one: float, other: float) -> float:
+    """Returns by how much one figure is above another, in percent."""
+    return 100 * (one / other - 1) if other else 0.0
 
-    def percent(one: float, other: float) -> float:
-        return 100 * (one / other - 1) if other else 0.0
 
-    slots = zip(live["slots_mbps"], kernel["slots_mbps"], strict=True)
-    return {
-        "goodput": percent(live["goodput_mbps"], kernel["goodput_mbps"]),
-        "rtt": percent(live["rtt_ms"], kernel["rtt_ms"]),
-        "slot": max((percent(one, other) for one, other in slots), key=abs),
-    }
+def interval(figure: str, runs: list[dict[str, Any]]) -> tuple[float, float]:
+    """Returns the ends of the interval in which a further run is with a probability of 95 %."""
+    values = [run[figure] for run in runs]
+    count = len(values)
+    half = student.ppf(0.975, count - 1) * np.std(values, ddof=1) * np.sqrt(1 + 1 / count)
+    return float(np.mean(values) - half), float(np.mean(values) + half)
+
+
+def compared(kernel: list[dict[str, Any]], live: dict[str, Any]) -> dict[str, Any]:
+    """Returns means of the kernel engine, differences in percent, and whether the live run is alike.
+
+    It is alike if goodput and RTT are within their intervals or within what is tolerated.
+    """
+    found: dict[str, Any] = {}
+    alike = []
+    for name, figure in (("goodput", "goodput_mbps"), ("rtt", "rtt_ms")):
+        mean = float(np.mean([run[figure] for run in kernel]))
+        found[f"kernel_{name}"] = mean
+        found[name] = difference(live[figure], mean)
+        low, high = interval(figure, kernel)
+        alike.append(low <= live[figure] <= high or abs(found[name]) <= TOLERATED[name])
+    slots = zip(live["slots_mbps"], np.mean([run["slots_mbps"] for run in kernel], axis=0), strict=True)
+    found["slot"] = max((difference(one, float(other)) for one, other in slots), key=abs)
+    return {**found, "alike": all(alike)}
 
 
 def study(arguments: argparse.Namespace) -> None:
-    """Plays the pairs that are missing, and prints all."""
+    """Plays the runs that are missing, and prints a line for each scenario and congestion control."""
     arguments.out.mkdir(parents=True, exist_ok=True)
     print(
         "scenario,cca,kernel Mbit/s,live Mbit/s,goodput %,worst 5 s %,kernel RTT ms,live RTT ms,RTT %,"
-        "valid"
+        "alike,valid"
     )
     seed, duration = arguments.seed, arguments.duration
     for scenario in arguments.scenario:
         for cca in arguments.cca:
             name = f"{scenario.replace('/', '-')}-{cca}-{seed}"
             file = arguments.out / f"{name}.json"
-            pair = json.loads(file.read_text()) if file.is_file() else {}
-            if "kernel" not in pair:
-                pair["kernel"] = kernel_run(scenario, cca, seed, duration)
+            pair = json.loads(file.read_text()) if file.is_file() else {"kernel": []}
+            for number in range(len(pair["kernel"]), arguments.starts):
+                pair["kernel"].append(kernel_run(scenario, cca, seed, duration, number * LATER_S))
                 file.write_text(json.dumps(pair))
             for _ in range(ATTEMPTS):
                 if pair.get("live", {}).get("lateness", {}).get("valid"):
@@ -136,12 +164,13 @@ def study(arguments: argparse.Namespace) -> None:
                 folder = arguments.out / name
                 pair["live"] = live_run(scenario, cca, seed, duration, folder, spin=arguments.busy_poll)
                 file.write_text(json.dumps(pair))
-            kernel, live = pair["kernel"], pair["live"]
-            differs = compared(kernel, live)
+            live = pair["live"]
+            differs = compared(pair["kernel"], live)
             print(
-                f"{scenario},{cca},{kernel['goodput_mbps']:.2f},{live['goodput_mbps']:.2f},"
-                f"{differs['goodput']:+.1f},{differs['slot']:+.1f},{kernel['rtt_ms']:.1f},"
-                f"{live['rtt_ms']:.1f},{differs['rtt']:+.1f},{live['lateness']['valid']}",
+                f"{scenario},{cca},{differs['kernel_goodput']:.2f},{live['goodput_mbps']:.2f},"
+                f"{differs['goodput']:+.1f},{differs['slot']:+.1f},{differs['kernel_rtt']:.1f},"
+                f"{live['rtt_ms']:.1f},{differs['rtt']:+.1f},{differs['alike']},"
+                f"{live['lateness']['valid']}",
                 flush=True,
             )
 
@@ -155,6 +184,7 @@ def main() -> None:
     parser.add_argument("--cca", nargs="+", default=["reno", "cubic", "bbr"])
     parser.add_argument("--seed", type=int, default=3)
     parser.add_argument("--duration", type=float, default=61.0, help="length of a run, s")
+    parser.add_argument("--starts", type=int, default=5, help="runs of the kernel engine, two at least")
     parser.add_argument("--busy-poll", action="store_true", help="as celltcp shell --busy-poll")
     study(parser.parse_args())
 

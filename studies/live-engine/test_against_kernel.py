@@ -1,10 +1,11 @@
 """Tests of the study of live runs."""
 
 from types import SimpleNamespace
+from typing import Any
 
 import pandas as pd
 import pytest
-from against_kernel import BEGIN_S, compared, figures
+from against_kernel import BEGIN_S, compared, figures, interval
 
 
 def test_goodput_is_that_of_whole_slots_of_the_download() -> None:
@@ -19,8 +20,26 @@ def test_goodput_is_that_of_whole_slots_of_the_download() -> None:
     assert found == {"goodput_mbps": 20.0, "slots_mbps": [20.0, 20.0], "rtt_ms": 70.0}
 
 
+def run(goodput: float, slots: list[float], rtt: float) -> dict[str, Any]:
+    """Figures of a run."""
+    return {"goodput_mbps": goodput, "slots_mbps": slots, "rtt_ms": rtt}
+
+
 def test_the_worst_slot_is_the_one_that_differs_most() -> None:
     """Its sign stays."""
-    kernel = {"goodput_mbps": 10.0, "slots_mbps": [10.0, 10.0], "rtt_ms": 50.0}
-    live = {"goodput_mbps": 10.1, "slots_mbps": [10.6, 9.0], "rtt_ms": 51.0}
-    assert compared(kernel, live) == pytest.approx({"goodput": 1.0, "slot": -10.0, "rtt": 2.0})
+    kernel = [run(10.0 + each, [10.0, 10.0 + 2 * each], 50.0) for each in (-0.01, 0.01)]
+    found = compared(kernel, run(10.1, [10.6, 9.0], 51.0))
+    assert found["slot"] == pytest.approx(-10.0)
+    assert (found["goodput"], found["rtt"]) == pytest.approx((1.0, 2.0))
+    assert found["alike"]
+
+
+def test_a_live_run_is_alike_within_the_interval_of_further_runs_or_within_what_is_tolerated() -> None:
+    """Of runs with 9, 10 and 11 Mbit/s, 95 % of further ones are within 4.303 * 1 * sqrt(4 / 3)."""
+    kernel = [run(each, [each], 50.0) for each in (9.0, 10.0, 11.0)]
+    assert interval("goodput_mbps", kernel) == pytest.approx((10 - 4.9685, 10 + 4.9685), abs=1e-3)
+    assert compared(kernel, run(14.9, [14.9], 50.0))["alike"]
+    assert not compared(kernel, run(15.1, [15.1], 50.0))["alike"]
+    # All RTTs are the same, so that only what is tolerated is left.
+    assert compared(kernel, run(10.0, [10.0], 51.4))["alike"]
+    assert not compared(kernel, run(10.0, [10.0], 51.6))["alike"]
