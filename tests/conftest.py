@@ -20,12 +20,22 @@ Stored = Callable[..., Path]
 os.environ.pop("COLUMNS", None)
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--render", action="store_true", help="render the pictures of all commands")
+
+
 @pytest.fixture(scope="session")
 def commands() -> Iterator[Commands]:
     """The process that forks itself into commands."""
     forking = Commands()
     yield forking
     forking.close()
+
+
+@pytest.fixture(autouse=True)
+def _rendering(commands: Commands, request: pytest.FixtureRequest) -> None:
+    is_looked_at = request.node.get_closest_marker("rendered") is not None
+    commands.renders = is_looked_at or request.config.getoption("--render")
 
 
 @pytest.fixture

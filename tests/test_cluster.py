@@ -121,6 +121,38 @@ _CASES = [replace(case, duration="3s") for case in CASES[:2]]
 _SETTINGS = {"scenario": "drive", "cca": "cubic,bbr,auto:policy=rules", "runs": 4, "duration": "30s"}
 
 
+def test_workers_of_a_cluster_give_the_same_tables_and_lose_one_part_with_an_interrupt(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A scheduler and a worker in this process: those of the tests below take long to start."""
+    distributed = pytest.importorskip("distributed", reason="Dask is not installed")
+    monkeypatch.setattr(campaign, "_CHUNK_RUNS", 1)
+    settings = {"scenario": "drive", "cca": "cubic,bbr", "runs": 2, "duration": "2s"}
+    done = []
+
+    def interrupt(share: RunsDone) -> None:
+        done.append(share.finished)
+        if share.finished == 2:
+            raise KeyboardInterrupt
+
+    with distributed.LocalCluster(
+        n_workers=1,
+        threads_per_worker=1,
+        processes=False,
+        protocol="tcp",
+        host="127.0.0.1",
+        dashboard_address=None,
+    ) as here:
+        there = {**settings, "cluster": here.scheduler_address, "out": tmp_path / "there"}
+        with pytest.raises(KeyboardInterrupt):
+            ct.compare(**there, progress=interrupt)
+        assert 0 < len(_parts(tmp_path / "there")) < 4
+        ct.compare(**there)
+    ct.compare(**settings, jobs=1, out=tmp_path / "here")
+    assert _files(tmp_path / "there") == _files(tmp_path / "here")
+
+
+@pytest.mark.slow
 def test_cases_of_captures_are_judged_by_workers(cluster: Processes) -> None:
     there = validate(_CASES, cluster=cluster.address)
     here = validate(_CASES[:1])
@@ -128,6 +160,7 @@ def test_cases_of_captures_are_judged_by_workers(cluster: Processes) -> None:
     assert here[0].matched.equals(there[0].matched)
 
 
+@pytest.mark.slow
 def test_a_worker_that_is_killed_costs_nothing_and_one_of_another_build_does_nothing(
     cluster: Processes, here: Files, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -195,6 +228,7 @@ except ct.CelltcpError as error:
 """
 
 
+@pytest.mark.slow
 def test_classes_of_this_process_are_refused(
     cluster: Processes, commands: Commands, tmp_path: Path
 ) -> None:
@@ -206,6 +240,7 @@ def test_classes_of_this_process_are_refused(
     assert "defined in this process only" in done.stdout
 
 
+@pytest.mark.slow
 def test_with_a_lost_scheduler_the_same_command_goes_on(
     cluster: Processes, here: Files, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

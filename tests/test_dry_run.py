@@ -55,7 +55,8 @@ def test_papers_that_share_places_count_them_once(celltcp) -> None:
     assert runs("atxutegi2017", "table-1", "figure-3") == runs("atxutegi2017", "table-1")
 
 
-@pytest.mark.parametrize("requirement", ["goodput", pytest.param("delay", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("requirement", ["goodput", "delay"])
 def test_a_training_is_planned_with_as_many_runs_as_it_does(
     requirement: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from mutations.trial import outcomes
 
-_COUNT = 50
+_COUNT = 25
 
 
 @pytest.mark.parametrize(
@@ -17,4 +17,4 @@ def test_damaged_input_neither_panics_nor_hangs(first: int) -> None:
     failed = [f"{each.mutant.kind} {each.number}: {each.failure}" for each in tried if each.failure]
     assert not failed, "\n".join(failed)
     ran = sum(each.ran for each in tried)
-    assert 3 < ran < 47, "too few mutants run, or too few are refused, to show anything"
+    assert 1 < ran < 24, "too few mutants run, or too few are refused, to show anything"

@@ -4,27 +4,25 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import pytest
-from click.testing import CliRunner
-
-from celltcp.cli import celltcp as commands
+if TYPE_CHECKING:
+    from conftest import Celltcp
 
 
 def test_a_log_that_is_called_as_a_built_in_scenario_keeps_its_ending(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    celltcp: Celltcp, tmp_path: Path
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("drive.csv").write_text(
+    (tmp_path / "drive.csv").write_text(
         "time_s,rate_mbps\n" + "".join(f"{n},{5 + n % 3}\n" for n in range(30))
     )
     options = ["--cca", "cubic", "--runs", "1", "--duration", "2s", "--out", "both", "--quiet"]
-    done = CliRunner().invoke(commands, ["compare", "drive", "drive.csv", *options])
-    assert done.exit_code == 0, done.output
+    done = celltcp("compare", "drive", "drive.csv", *options)
+    assert done.returncode == 0, done.stderr
     assert re.findall(r"(\S+): mean and 95 % interval", done.stdout) == ["drive", "drive.csv"]
-    reported = CliRunner().invoke(commands, ["report", "both", "--quiet"])
-    assert reported.exit_code == 0, reported.output
-    text = Path("report.html").read_text()
+    reported = celltcp("report", "both", "--quiet")
+    assert reported.returncode == 0, reported.stderr
+    text = (tmp_path / "report.html").read_text()
     assert "What does cubic get on drive, drive.csv?" in text
     assert "What does cubic get on drive.csv, in 1 run of 2 s each" in text
     assert "Best on each scenario" not in text

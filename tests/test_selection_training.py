@@ -50,6 +50,7 @@ def test_a_policy_trained_for_every_requirement_is_the_same_for_the_same_seed() 
     assert train("small", **SMALL).text == train("small", **SMALL).text
 
 
+@pytest.mark.slow
 def test_a_trained_policy_is_the_same_from_outcomes_that_were_kept(trained: tuple[str, Path]) -> None:
     text, kept = trained
     measured = kept.read_bytes()

@@ -204,6 +204,7 @@ fn an_upload_is_limited_by_the_uplink() {
 
 /// RLC in unacknowledged mode, DRX, sub-bands, TDD: nothing of it breaks an invariant.
 #[test]
+#[ignore = "slow, make test-all"]
 fn no_radio_breaks_an_invariant() {
     let variants = [
         &["radio.rlc.mode=um", "radio.harq.transmissions=1"][..],

@@ -86,6 +86,7 @@ const FQ_CODEL: [Load; 8] = [
 ];
 
 #[test]
+#[ignore = "slow, make test-all"]
 fn fq_codel_has_the_delay_of_linux() {
     assert_like_linux("fq-codel", &FQ_CODEL, Part::Light);
 }
@@ -108,6 +109,7 @@ const CODEL: [Load; 8] = [
 ];
 
 #[test]
+#[ignore = "slow, make test-all"]
 fn codel_has_the_delay_of_linux() {
     assert_like_linux("codel", &CODEL, Part::Light);
 }

@@ -56,6 +56,7 @@ fn autocorrelation_over_time_is_a_bessel_function() {
 /// Jakes: the envelope rises through R = ρ·rms N = sqrt(2π) f ρ exp(-ρ²) times per second, and each
 /// fade below it lasts (exp(ρ²) - 1)/(ρ f sqrt(2π)) on average.
 #[test]
+#[ignore = "slow, make test-all"]
 fn level_crossings_and_fade_durations_are_those_of_a_rayleigh_channel() {
     let (hz, grid) = (100.0, one_prb());
     let (seeds, seconds, step) = (60_u32, 10.0, 1e-4);
@@ -121,6 +122,7 @@ fn envelopes_are_rayleigh_on_each_profile() {
 /// The correlation over frequency is the Fourier transform of the delay profile. The bandwidth over which it falls to
 /// one half agrees with that for each profile.
 #[test]
+#[ignore = "slow, make test-all"]
 fn coherence_bandwidth_follows_the_delay_profile() {
     let grid = Grid::lte(100, 1).unwrap();
     let transform = |profile: Profile, hz: f64| {
