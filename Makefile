@@ -41,7 +41,7 @@ test-all: setup
 	CELLTCP_FUZZ_SECONDS=2 cargo test --workspace --locked --quiet -- --include-ignored
 	$(RELEASE) cargo test --release --package celltcp-units --locked --quiet
 	cargo test $(EXAMPLE) --locked --quiet
-	$(BIN)/pytest $(WORKERS) -m ""
+	$(BIN)/pytest $(WORKERS) -m "" --render
 
 # Builds a kernel into the user's cache first, unless it is there; docs/how-to/check-against-linux.md says what that needs.
 ## The tests of the kernel engine
