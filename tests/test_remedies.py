@@ -140,3 +140,27 @@ def test_time_outs_that_double_in_an_outage_have_their_bounds_as_remedies() -> N
     longest = [each.units["duration_s"].max() for each in (result, after)]
     # The outage began with a request under way; time-outs of 2 s show its end within that.
     assert longest[1] < 10.1 < 13 < longest[0]
+
+
+def test_a_full_send_buffer_has_the_next_limit_in_its_remedy() -> None:
+    """4 MiB of send buffer and 6 MiB of receive buffer are both below 144 Mbit/s times 600 ms."""
+    changes: Changes = {"path.rtt": "600ms", "path.down": "144Mbit/s", "path.buffer": "9MB"}
+    result = ct.compare("steady-20-68", "bbr", 1, duration="30s", set=changes)
+    remedy = next(each for each in ExplainedComparison(result).remedies if each.cause == "send_buffer")
+    fields = [each.partition("=")[0] for each in remedy.remedy.changes]
+    assert fields == ["tcp.send_buffer_max", "tcp.receive_buffer_max"]
+    after = ExplainedComparison(_tried(result, remedy, changes, ["bbr"]))
+    assert not {cause.name for cause in after.ccas[0].causes} & {"send_buffer", "receive_window"}
+
+
+@pytest.mark.parametrize("field", ["receive_window_max", "send_buffer_max"])
+def test_a_window_that_fills_a_deep_queue_is_no_cause(field: str) -> None:
+    """Slow start leaves a tenth of the capacity unused; the window is several times the BDP."""
+    changes: Changes = {"path.rtt": "150ms", "path.buffer": "30bdp", f"tcp.{field}": "2MB"}
+    result = ct.compare("steady-20-68", "reno", 1, duration="6s", set=changes)
+    (explained,) = ExplainedComparison(result).ccas
+    (flow,) = result.flows.to_dict("records")
+    limited_s = flow["receive_window_limited_s"] + flow["send_buffer_limited_s"]
+    assert limited_s > 0.5 * flow["duration_s"]
+    assert flow["goodput_mbps"] < 0.9 * 20 * 1448 / 1500
+    assert not {cause.name for cause in explained.causes} & {"send_buffer", "receive_window"}

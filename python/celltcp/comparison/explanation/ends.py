@@ -66,7 +66,7 @@ def given_up(evidence: Evidence) -> Cause | None:
 def receive_window(evidence: Evidence) -> Cause | None:
     """The receive window was the limit while the path had room.
 
-    It takes {_LIMITED:.0%} of the time, and {_UNUSED:.0%} is unused.
+    It takes {_LIMITED:.0%} of the time beyond that in which a queue stood, and {_UNUSED:.0%} is unused.
     """
     fields = ("receive_window_max", "receive_buffer_max", "window_scale")
     return _window(evidence, "receive_window", "receive window", fields)
@@ -75,14 +75,16 @@ def receive_window(evidence: Evidence) -> Cause | None:
 def send_buffer(evidence: Evidence) -> Cause | None:
     """The send buffer was the limit while the path had room.
 
-    It takes {_LIMITED:.0%} of the time, and {_UNUSED:.0%} is unused.
+    It takes {_LIMITED:.0%} of the time beyond that in which a queue stood, and {_UNUSED:.0%} is unused.
     """
     return _window(evidence, "send_buffer", "send buffer", ("send_buffer_max",))
 
 
 def _window(evidence: Evidence, limit: str, name: str, fields: tuple[str, ...]) -> Cause | None:
     share = evidence.share(limit)
-    if share < _LIMITED or evidence.unused < _UNUSED:
+    # A window that is full beside a queue that never empties holds nothing back.
+    held_back = share if evidence.others else share - evidence.queued
+    if held_back < _LIMITED or evidence.unused < _UNUSED:
         return None
     tcp = evidence.scenario.get("tcp", {})
     set_to = ", ".join(f"tcp.{field} = {_toml(tcp[field])}" for field in fields if field in tcp)
@@ -95,7 +97,7 @@ def _window(evidence: Evidence, limit: str, name: str, fields: tuple[str, ...]) 
         limit,
         f"The {name} was full for {percent(share)} of the time, and {percent(evidence.unused)} of the "
         f"capacity stayed unused ({set_to}){most}.",
-        min(share, evidence.unused),
+        min(held_back, evidence.unused),
     )
 
 

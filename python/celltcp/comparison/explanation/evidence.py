@@ -305,6 +305,17 @@ class Evidence:
         return float(self._all_slots.merge(own, on=["run", "flow"])["queue_bytes"].max())
 
     @functools.cached_property
+    def queued(self) -> float:
+        """Share of the time in which the queue of the bottleneck did not empty for an RTT."""
+        if self.slots.empty or "queue_packets" not in self.slots:
+            return 0.0
+        rtt_s = self.mean("rtt_min_ms") / 1e3
+        count = 1 + (0 if math.isnan(rtt_s) else math.ceil(rtt_s / self.slot_s))
+        of_run = self.slots.groupby("run", observed=True)["queue_packets"]
+        lowest = of_run.transform(lambda each: each.rolling(count, min_periods=1, center=True).min())
+        return float((lowest > 0).mean())
+
+    @functools.cached_property
     def mss(self) -> float:
         """Mean payload of the segments that arrived, bytes; of a bulk transfer nearly all are full."""
         arrived = self.total("segments") - self.total("retransmissions")

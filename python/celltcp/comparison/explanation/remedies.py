@@ -103,25 +103,17 @@ class TriedRemedy(NamedTuple):
 
 
 def receive_window(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
-    """A receive buffer for twice the BDP."""
-    window = _WINDOW * evidence.bdp
-    tcp = evidence.scenario.get("tcp", {})
-    changes = [f"tcp.receive_buffer_max={_size(_RECEIVE * window)}"]
-    if "receive_window_max" in tcp:
-        changes.append(f"tcp.receive_window_max={_size(window)}")
-    if tcp.get("window_scale") is not True:
-        changes.append("tcp.window_scale=true")
-    if (in_unit(tcp.get("send_buffer_max", "4MiB"), "B") or 0.0) < _SEND * window:
-        # The next limit would hide the effect.
-        changes.append(f"tcp.send_buffer_max={_size(_SEND * window)}")
-    yield Remedy("a full receive window", tuple(changes))
+    """Windows and buffers for twice the BDP, those of the receiver first."""
+    changes = (*_receiver_changes(evidence), *_sender_changes(evidence))
+    if changes:
+        yield Remedy("a full receive window", changes)
 
 
 def send_buffer(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
-    """A send buffer for twice the BDP."""
-    size = _size(_SEND * _WINDOW * evidence.bdp)
-    changes = (f"tcp.send_buffer_max={size}",)
-    yield Remedy("a full send buffer", changes)
+    """Windows and buffers for twice the BDP, those of the sender first."""
+    changes = (*_sender_changes(evidence), *_receiver_changes(evidence))
+    if changes:
+        yield Remedy("a full send buffer", changes)
 
 
 def shallow_buffer(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
@@ -380,6 +372,30 @@ def _comes_in_time(evidence: Evidence) -> bool:
     repaired_ms = 1.5 * least + _RTO_MS
     is_queued = evidence.mean("rtt_mean_ms") > QUEUED * least
     return not is_queued and (evidence.deadline_s is None or repaired_ms < 1e3 * evidence.deadline_s)
+
+
+def _receiver_changes(evidence: Evidence) -> Iterator[str]:
+    """Yields what the receiver lacks for a window of twice the BDP."""
+    window = _WINDOW * evidence.bdp
+    tcp = evidence.scenario.get("tcp", {})
+    if _bytes(tcp, "receive_buffer_max", "6MiB") < _RECEIVE * window:
+        yield f"tcp.receive_buffer_max={_size(_RECEIVE * window)}"
+    if "receive_window_max" in tcp and _bytes(tcp, "receive_window_max", "0B") < window:
+        yield f"tcp.receive_window_max={_size(window)}"
+    if tcp.get("window_scale", True) is not True:
+        yield "tcp.window_scale=true"
+
+
+def _sender_changes(evidence: Evidence) -> Iterator[str]:
+    """Yields what the sender lacks for a window of twice the BDP."""
+    size = _SEND * _WINDOW * evidence.bdp
+    if _bytes(evidence.scenario.get("tcp", {}), "send_buffer_max", "4MiB") < size:
+        yield f"tcp.send_buffer_max={_size(size)}"
+
+
+def _bytes(tcp: Mapping[str, object], field: str, default: str) -> float:
+    """Returns a size among the settings of TCP, bytes."""
+    return in_unit(str(tcp.get(field, default)), "B") or 0.0
 
 
 def _pacing(against: str) -> Remedy:
