@@ -1,7 +1,7 @@
 """Kinds of logs: the structure of a file decides which reader it gets.
 
-A kind is a module of `celltcp.logs.formats` by its name among the formats of traces, which are tried in
-their order.
+A kind is a known table, or a module of `celltcp.logs.formats` by its name among the formats of traces.
+These are tried in their order.
 """
 
 from __future__ import annotations
@@ -12,18 +12,16 @@ from typing import TYPE_CHECKING, Protocol, cast
 from celltcp._core import trace_formats
 from celltcp.logs.errors import refuse
 from celltcp.logs.foreign import refuse_foreign
+from celltcp.logs.formats.known_tables import TABLES
 
 if TYPE_CHECKING:
     from celltcp.logs.options import Direction, ReadOptions
     from celltcp.logs.recording import Recording
     from celltcp.logs.source import Source
 
-#: Modules whose name is not that of the format.
-_MODULES = {"5gdataset": "phone_log", "phone-log": "phone_log"}
-
 
 class Kind(Protocol):
-    """Module of a kind of log."""
+    """Reader of a kind of log."""
 
     def recognises(self, source: Source) -> bool:
         """Returns whether a file is of the kind."""
@@ -33,8 +31,9 @@ class Kind(Protocol):
 
 
 def _kind(name: str) -> Kind:
-    module = _MODULES.get(name, name.replace("-", "_"))
-    return cast("Kind", import_module(f"celltcp.logs.formats.{module}"))
+    if name in TABLES:
+        return TABLES[name]
+    return cast("Kind", import_module(f"celltcp.logs.formats.{name.replace('-', '_')}"))
 
 
 def read_recording(
@@ -49,7 +48,7 @@ def read_recording(
         raise refuse("the file is empty")
     # The engine reads files of mahimahi itself.
     names = [name for name in trace_formats() if name != "mahimahi"]
-    if wanted in _MODULES or wanted in names:
+    if wanted in TABLES or wanted in names:
         return _kind(wanted).read(source, options, side)
     if wanted is not None:
         raise refuse(f"format: unknown {wanted!r}; allowed: {', '.join(trace_formats())}")
