@@ -132,7 +132,7 @@ pub struct Selector {
 impl Selector {
     /// Creates a selector and returns its first decision.
     pub fn new(policy: Arc<Policy>, auto: Auto, start: &Start<'_>) -> (Self, Decision) {
-        let mut watch = PathEstimators::new();
+        let mut watch = PathEstimators::default();
         watch.expect(auto.flow_size);
         watch.set_requirement(auto.requirement);
         if let Some(hints) = start.hints {

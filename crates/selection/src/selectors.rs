@@ -360,7 +360,7 @@ mod tests {
     use crate::{PathEstimators, estimate::Estimate};
 
     fn mode_of(cause: Cause, to: &'static str, queue_ratio: f64) -> SwitchMode {
-        let mut features = Features::of(PathEstimators::new().view());
+        let mut features = Features::of(PathEstimators::default().view());
         let number = feature_index("queue_ratio").expect("a feature");
         features.0[number] = Some(Estimate::new(queue_ratio, 1.0));
         switch_mode(&Decision {

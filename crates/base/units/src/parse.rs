@@ -20,6 +20,19 @@ impl core::fmt::Display for ParseQuantityError {
 
 impl std::error::Error for ParseQuantityError {}
 
+/// Implements `FromStr` for a quantity that is a whole number of base units: its units, and the constructor.
+macro_rules! from_text {
+    ($name:ident: $wanted:literal; $new:path; $units:expr) => {
+        impl FromStr for $name {
+            type Err = ParseQuantityError;
+
+            fn from_str(text: &str) -> Result<Self, Self::Err> {
+                scaled(text, $wanted, &$units).map(|value| $new(libm::round(value) as u64))
+            }
+        }
+    };
+}
+
 /// Returns `text` in base units, if it is a number that is neither negative nor infinite with one of the units.
 fn scaled(text: &str, wanted: &'static str, units: &Units) -> Result<f64, ParseQuantityError> {
     let value = read(text, units).filter(|value| (0.0..9e18).contains(value));
@@ -29,71 +42,28 @@ fn scaled(text: &str, wanted: &'static str, units: &Units) -> Result<f64, ParseQ
     })
 }
 
-impl FromStr for Duration {
-    type Err = ParseQuantityError;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let units = [
-            ("ns", 1.0),
-            ("us", 1e3),
-            ("µs", 1e3),
-            ("ms", 1e6),
-            ("s", 1e9),
-            ("min", 60e9),
-            ("h", 3600e9),
-        ];
-        scaled(
-            text,
-            "a time such as \"68ms\" (units: ns, us, ms, s, min, h)",
-            &units,
-        )
-        .map(|nanoseconds| Self::from_nanos(libm::round(nanoseconds) as u64))
-    }
+from_text! {
+    Duration: "a time such as \"68ms\" (units: ns, us, ms, s, min, h)";
+    Duration::from_nanos;
+    [("ns", 1.0), ("us", 1e3), ("µs", 1e3), ("ms", 1e6), ("s", 1e9), ("min", 60e9), ("h", 3600e9)]
 }
 
-impl FromStr for Rate {
-    type Err = ParseQuantityError;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let units = [
-            ("bit/s", 1.0),
-            ("bps", 1.0),
-            ("kbit/s", 1e3),
-            ("kbps", 1e3),
-            ("Mbit/s", 1e6),
-            ("Mbps", 1e6),
-            ("Gbit/s", 1e9),
-            ("Gbps", 1e9),
-        ];
-        scaled(
-            text,
-            "a rate such as \"20Mbit/s\" (units: bit/s, kbit/s, Mbit/s, Gbit/s)",
-            &units,
-        )
-        .map(|bits| Self::from_bits_per_second(libm::round(bits) as u64))
-    }
+from_text! {
+    Rate: "a rate such as \"20Mbit/s\" (units: bit/s, kbit/s, Mbit/s, Gbit/s)";
+    Rate::from_bits_per_second;
+    [
+        ("bit/s", 1.0), ("kbit/s", 1e3), ("Mbit/s", 1e6), ("Gbit/s", 1e9),
+        ("bps", 1.0), ("kbps", 1e3), ("Mbps", 1e6), ("Gbps", 1e9),
+    ]
 }
 
-impl FromStr for Bytes {
-    type Err = ParseQuantityError;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let units = [
-            ("B", 1.0),
-            ("kB", 1e3),
-            ("MB", 1e6),
-            ("GB", 1e9),
-            ("KiB", 1024.0),
-            ("MiB", 1_048_576.0),
-            ("GiB", 1_073_741_824.0),
-        ];
-        scaled(
-            text,
-            "a size such as \"300kB\" (units: B, kB, MB, GB, KiB, MiB, GiB)",
-            &units,
-        )
-        .map(|bytes| Self::new(libm::round(bytes) as u64))
-    }
+from_text! {
+    Bytes: "a size such as \"300kB\" (units: B, kB, MB, GB, KiB, MiB, GiB)";
+    Bytes::new;
+    [
+        ("B", 1.0), ("kB", 1e3), ("MB", 1e6), ("GB", 1e9),
+        ("KiB", 1024.0), ("MiB", 1_048_576.0), ("GiB", 1_073_741_824.0),
+    ]
 }
 
 #[cfg(test)]

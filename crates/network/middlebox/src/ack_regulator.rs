@@ -215,17 +215,13 @@ impl Node for AckRegulator {
             }
         }
         self.release(packet.flow, actions);
-        actions.call_at(self.due.earliest().0);
+        actions.call_at(self.due.earliest());
     }
 
     fn on_call(&mut self, actions: &mut Actions<'_>) {
-        loop {
-            let (at, number) = self.due.earliest();
-            if at > actions.now() || at == Instant::NEVER {
-                break;
-            }
+        while let Some(number) = self.due.due(actions.now()) {
             self.release(number, actions);
         }
-        actions.call_at(self.due.earliest().0);
+        actions.call_at(self.due.earliest());
     }
 }

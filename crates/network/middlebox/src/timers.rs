@@ -30,9 +30,14 @@ impl ConnectionTimers {
         self.deadlines.set(index, at);
     }
 
-    /// Returns the earliest deadline, and its connection.
-    pub(crate) fn earliest(&self) -> (Instant, u32) {
+    /// Returns the earliest deadline; [`Instant::NEVER`] without one.
+    pub(crate) fn earliest(&self) -> Instant {
+        self.deadlines.earliest().0
+    }
+
+    /// Returns the connection with the earliest deadline, if that is over.
+    pub(crate) fn due(&self, now: Instant) -> Option<u32> {
         let (at, index) = self.deadlines.earliest();
-        (at, index as u32)
+        (at <= now && at != Instant::NEVER).then_some(index as u32)
     }
 }

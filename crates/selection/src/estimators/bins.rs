@@ -79,8 +79,8 @@ pub(crate) struct Bins {
     last: VecDeque<Bin>,
 }
 
-impl Bins {
-    pub(crate) fn new() -> Self {
+impl Default for Bins {
+    fn default() -> Self {
         Self {
             start: None,
             sums: (0.0, 0.0),
@@ -93,7 +93,9 @@ impl Bins {
             last: VecDeque::with_capacity(SMOOTHED + 1),
         }
     }
+}
 
+impl Bins {
     /// Takes a sample; returns the bin that it ends.
     pub(crate) fn observe(&mut self, sample: &Sample<'_>) -> Option<Bin> {
         let sender = sample.sender;

@@ -94,7 +94,7 @@ struct WeightedBin {
 }
 
 /// Estimator of the capacity, its trend and its variability.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct CapacityEstimator {
     bins: VecDeque<WeightedBin>,
     /// Capacity of the last bins with a queue, ln(bit/s).
@@ -107,16 +107,6 @@ pub(super) struct CapacityEstimator {
 }
 
 impl CapacityEstimator {
-    pub(super) fn new() -> Self {
-        Self {
-            bins: VecDeque::with_capacity(MAX_BINS + 1),
-            known: None,
-            bins_without_queue: 0.0,
-            since_fit: 0,
-            trend: Trend::default(),
-        }
-    }
-
     pub(super) fn observe(&mut self, bin: &Bin) {
         let rate = (bin.rate.bits_per_second().max(10_000) as f64).ln();
         // A rate without a queue is a lower bound. It replaces the known capacity if it exceeds it.

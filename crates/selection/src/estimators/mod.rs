@@ -177,7 +177,7 @@ impl PathEstimates {
 }
 
 /// Watch: the estimators of one connection.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct PathEstimators {
     begun: Option<Instant>,
     bins: Bins,
@@ -196,32 +196,7 @@ pub struct PathEstimators {
     view: PathEstimates,
 }
 
-impl Default for PathEstimators {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 impl PathEstimators {
-    /// Creates the estimators of a connection that has sent nothing yet.
-    pub fn new() -> Self {
-        Self {
-            begun: None,
-            bins: Bins::new(),
-            capacity: CapacityEstimator::new(),
-            queue: QueueEstimator::new(),
-            window: WindowEstimator::default(),
-            jitter: JitterEstimator::default(),
-            extremes: Extremes::default(),
-            competition: CompetitionEstimator::default(),
-            handshake: None,
-            rounds: Rounds::default(),
-            outage: OutageDetector::default(),
-            interrupted: false,
-            view: PathEstimates::default(),
-        }
-    }
-
     /// Returns the present estimates.
     pub fn view(&self) -> &PathEstimates {
         &self.view

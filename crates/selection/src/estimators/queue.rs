@@ -21,7 +21,7 @@ const TELLING: f64 = 3_000.0;
 const FORGOTTEN: f64 = 100_000.0;
 
 /// Estimator of queue, buffer and random losses.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct QueueEstimator {
     /// RTT above that without a queue, relative to it.
     excess: f64,
@@ -41,22 +41,6 @@ pub(super) struct QueueEstimator {
 }
 
 impl QueueEstimator {
-    pub(super) fn new() -> Self {
-        Self {
-            excess: 0.0,
-            queue: 0.0,
-            recent: (0.0, Instant::ZERO),
-            longest: 0.0,
-            buffer: BufferEstimator::default(),
-            max_queue_at_loss: 0.0,
-            overflows: 0,
-            overflowing_until: Instant::ZERO,
-            lost_at_random: 0.0,
-            sent: 0.0,
-            counts: None,
-        }
-    }
-
     /// Takes the next sample; `rate` is in segments per second, `floor` is the RTT without a queue in s. Losses in an
     /// `outage` are neither random nor those of a full buffer. `noise` is the deviation of the RTT of single packets, s,
     /// and the relative one of the capacity.

@@ -9,7 +9,7 @@ use crate::path::{Flow, Window};
 
 /// Returns the estimates at the end of the samples.
 fn seen(samples: &[(Instant, SenderInfo)]) -> PathEstimates {
-    let mut watch = PathEstimators::new();
+    let mut watch = PathEstimators::default();
     samples
         .iter()
         .for_each(|(at, view)| watch.observe(*at, view, None));
@@ -342,7 +342,7 @@ fn what_the_radio_tells_decides() {
         ..Flow::default()
     }
     .samples(5.0, |_| 35.0);
-    let mut watch = PathEstimators::new();
+    let mut watch = PathEstimators::default();
     watch.hint(Hints {
         sinr_db: Some(6.0),
         cqi: None,

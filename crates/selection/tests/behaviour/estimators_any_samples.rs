@@ -79,7 +79,7 @@ proptest! {
         ordered in any::<bool>(),
         trend in prop::option::of(-10.0..10.0_f64),
     ) {
-        let mut watch = PathEstimators::new();
+        let mut watch = PathEstimators::default();
         watch.hint(Hints { sinr_trend: trend, ..Hints::default() });
         let (mut now, mut delivered, mut again) = (Instant::ZERO, 0, 0);
         for (since, mut sample) in samples {

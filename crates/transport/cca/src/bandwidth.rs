@@ -2,6 +2,8 @@
 
 use units::{Bytes, Duration, Rate};
 
+use crate::Window;
+
 /// Fraction bits of a bandwidth in segments per microsecond.
 const BANDWIDTH_BITS: u32 = 24;
 /// Fraction bits of a gain.
@@ -86,6 +88,18 @@ impl Bandwidth {
         let between = Self(self.0.abs_diff(other.0));
         between.pacing_rate(mss, Gain::ONE).bits_per_second() / 8 <= difference.get()
     }
+}
+
+/// Returns the pacing rate before the first sample of the bandwidth: the window over the first RTT, or over 1 ms; `None`
+/// without a window.
+pub(super) fn initial_pacing_rate(window: &Window, gain: Gain) -> Option<Rate> {
+    let rtt = match window.srtt {
+        Duration::ZERO => Duration::from_millis(1),
+        srtt => srtt.max(Duration::from_micros(1)),
+    };
+    let nominal = Bandwidth::of(u64::from(window.cwnd), rtt)?;
+    let rate = nominal.pacing_rate(window.mss, gain);
+    Some(rate.min(window.max_pacing_rate))
 }
 
 #[cfg(test)]

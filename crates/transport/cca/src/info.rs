@@ -1,11 +1,14 @@
 //! Catalogue entry of a congestion control: name, reference, parameters, constructor.
 
+use strum::IntoStaticStr;
+
 use super::parameters::Parameter;
 use super::slow_start::{Method, SlowStartConfig};
 use super::{CongestionControl, SettingError, Settings};
 
 /// Signal that a congestion control reacts to.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum Family {
     /// Loss.
     Loss,
@@ -25,16 +28,8 @@ pub enum Family {
 
 impl Family {
     /// Returns the word for tables.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Loss => "loss",
-            Self::Delay => "delay",
-            Self::Hybrid => "hybrid",
-            Self::Model => "model",
-            Self::Ecn => "ecn",
-            Self::Forecast => "forecast",
-            Self::User => "user",
-        }
+    pub fn name(self) -> &'static str {
+        self.into()
     }
 }
 

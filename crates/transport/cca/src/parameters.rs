@@ -112,53 +112,34 @@ impl Setting for bool {
     }
 }
 
-impl Setting for f64 {
-    fn read(text: &str) -> Option<Self> {
-        text.parse().ok().filter(|value: &Self| value.is_finite())
-    }
+/// Implements [`Setting`] for a type of numbers: how it is parsed, and the name of its values.
+macro_rules! number_setting {
+    ($name:ty, $read:expr, $values:literal, $example:literal) => {
+        impl Setting for $name {
+            fn read(text: &str) -> Option<Self> {
+                text.parse().ok().filter($read)
+            }
 
-    fn show(&self) -> String {
-        self.to_string()
-    }
+            fn show(&self) -> String {
+                self.to_string()
+            }
 
-    fn allowed(range: Option<&RangeInclusive<Self>>) -> String {
-        range.map_or("numbers".to_owned(), |range| {
-            format!("numbers from {} to {}", range.start(), range.end())
-        })
-    }
+            fn allowed(range: Option<&RangeInclusive<Self>>) -> String {
+                range.map_or(concat!($values, $example).to_owned(), |range| {
+                    format!(
+                        concat!($values, " from {} to {}"),
+                        range.start(),
+                        range.end()
+                    )
+                })
+            }
+        }
+    };
 }
 
-impl Setting for u32 {
-    fn read(text: &str) -> Option<Self> {
-        text.parse().ok()
-    }
-
-    fn show(&self) -> String {
-        self.to_string()
-    }
-
-    fn allowed(range: Option<&RangeInclusive<Self>>) -> String {
-        range.map_or("whole numbers".to_owned(), |range| {
-            format!("whole numbers from {} to {}", range.start(), range.end())
-        })
-    }
-}
-
-impl Setting for Duration {
-    fn read(text: &str) -> Option<Self> {
-        text.parse().ok()
-    }
-
-    fn show(&self) -> String {
-        self.to_string()
-    }
-
-    fn allowed(range: Option<&RangeInclusive<Self>>) -> String {
-        range.map_or("times such as 2ms".to_owned(), |range| {
-            format!("times from {} to {}", range.start(), range.end())
-        })
-    }
-}
+number_setting!(f64, |value: &f64| value.is_finite(), "numbers", "");
+number_setting!(u32, |_| true, "whole numbers", "");
+number_setting!(Duration, |_| true, "times", " such as 2ms");
 
 /// Defines an enumeration of words that a parameter can take, and its [`Setting`].
 macro_rules! choices {

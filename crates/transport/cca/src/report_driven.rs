@@ -5,6 +5,7 @@
 //! rate stay the same. After a retransmission time-out the window grows back to the last decision, by one
 //! segment for each delivered one.
 
+use strum::IntoStaticStr;
 use units::{Bytes, Duration, Instant, Rate};
 
 use super::{Ack, CaState, CongestionControl, Window};
@@ -13,7 +14,8 @@ use super::{Ack, CaState, CongestionControl, Window};
 pub const SHORTEST_INTERVAL: Duration = Duration::from_millis(1);
 
 /// Reason for a report.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum Cause {
     /// The congestion control starts or takes over.
     Start,
@@ -27,13 +29,8 @@ pub enum Cause {
 
 impl Cause {
     /// Returns the cause as a word.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Start => "start",
-            Self::Interval => "interval",
-            Self::Loss => "loss",
-            Self::Timeout => "timeout",
-        }
+    pub fn name(self) -> &'static str {
+        self.into()
     }
 }
 

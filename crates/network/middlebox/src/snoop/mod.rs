@@ -8,7 +8,6 @@
 mod flow;
 
 use net::{Actions, Node, Packet};
-use units::Instant;
 
 use crate::Middlebox;
 use crate::egress::EgressQueue;
@@ -93,15 +92,11 @@ impl Node for Snoop {
             actions.create(copy, payload);
         }
         self.due.set(packet.flow, flow.deadline());
-        actions.call_at(self.due.earliest().0);
+        actions.call_at(self.due.earliest());
     }
 
     fn on_call(&mut self, actions: &mut Actions<'_>) {
-        loop {
-            let (at, number) = self.due.earliest();
-            if at > actions.now() || at == Instant::NEVER {
-                break;
-            }
+        while let Some(number) = self.due.due(actions.now()) {
             let flow = &mut self.flows[number as usize];
             let queued = actions.queued_towards(flow.mobile).packets > 0;
             flow.on_deadline(actions.now(), queued);
@@ -110,7 +105,7 @@ impl Node for Snoop {
             }
             self.due.set(number, flow.deadline());
         }
-        actions.call_at(self.due.earliest().0);
+        actions.call_at(self.due.earliest());
     }
 }
 

@@ -236,7 +236,7 @@ impl Node for SplitHost {
                 actions.absorb(packet.id);
                 self.flush(packet.flow, &mut flow, actions);
                 self.put_back(packet.flow, flow);
-                actions.call_at(self.due.earliest().0);
+                actions.call_at(self.due.earliest());
             }
             Entry::Closed => {
                 actions.absorb(packet.id);
@@ -251,11 +251,7 @@ impl Node for SplitHost {
     }
 
     fn on_call(&mut self, actions: &mut Actions<'_>) {
-        loop {
-            let (at, number) = self.due.earliest();
-            if at > actions.now() || at == Instant::NEVER {
-                break;
-            }
+        while let Some(number) = self.due.due(actions.now()) {
             let entry = core::mem::replace(&mut self.entries[number as usize], Entry::Unknown);
             if let Entry::Split(mut flow) = entry {
                 flow.on_deadline(actions.now());
@@ -263,7 +259,7 @@ impl Node for SplitHost {
                 self.put_back(number, flow);
             }
         }
-        actions.call_at(self.due.earliest().0);
+        actions.call_at(self.due.earliest());
     }
 
     fn link_subscription(&self) -> Option<LinkSubscription> {
@@ -284,7 +280,7 @@ impl Node for SplitHost {
                 self.put_back(number as u32, flow);
             }
         }
-        actions.call_at(self.due.earliest().0);
+        actions.call_at(self.due.earliest());
     }
 
     fn for_each_connection(&self, show: &mut dyn FnMut(&ConnectionState)) {

@@ -5,7 +5,7 @@ use units::{Duration, Instant};
 use super::Connection;
 
 /// Values of `TCP_INFO` that [`Connection::view`] does not have.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Info {
     /// Consecutive time-outs (`tcpi_retransmits`).
     pub retransmits: u32,
@@ -69,9 +69,6 @@ impl Connection {
         let since = |at: Instant| now.saturating_since(at.max(opened));
         let receiver = self.receiver.as_ref();
         let mut info = Info {
-            retransmits: 0,
-            probes: 0,
-            backoff: 0,
             options: option(self.timestamps, 1)
                 | option(self.config.sack && self.receiver.is_some(), 2)
                 | option(self.scaling, 4)
@@ -80,24 +77,12 @@ impl Connection {
             receive_scale: self.rcv_wscale,
             ack_timeout: receiver.map_or(Duration::ZERO, |receiver| receiver.ack_timeout()),
             receive_mss: receiver.map_or(0, |receiver| receiver.mss()),
-            sacked: 0,
-            lost: 0,
-            retransmissions_out: 0,
-            since_data_sent: Duration::ZERO,
             since_data_received: since(self.data_received_at),
             since_ack_received: since(self.ack_received_at),
-            rtt_variation: Duration::ZERO,
             announced_mss: self.segment_for(self.announced_mss),
-            reordering: 0,
-            reordering_seen: 0,
             bytes_acked: self.sender.snd_una() - self.iss,
             bytes_received: self.received(),
-            unsent: 0,
-            unacknowledged: 0,
-            duplicates_reported: 0,
-            busy: Duration::ZERO,
-            window_limited: Duration::ZERO,
-            buffer_limited: Duration::ZERO,
+            ..Info::default()
         };
         self.sender.fill_info(now, &mut info);
         info

@@ -12,7 +12,7 @@ mod startup;
 
 use units::{Duration, Instant, Rate};
 
-use crate::bandwidth::{Bandwidth, Gain};
+use crate::bandwidth::{Bandwidth, Gain, initial_pacing_rate};
 use crate::windowed_filter::WindowedMax;
 use crate::{Ack, CaState, CcaInfo, CongestionControl, Event, Family, TransferState, Window};
 use aggregation::Aggregation;
@@ -105,7 +105,7 @@ impl Bbr {
 
     /// Returns the name of the present mode: `startup`, `drain`, `probe_bw` or `probe_rtt`.
     pub fn mode(&self) -> &'static str {
-        self.mode.name()
+        self.mode.into()
     }
 
     /// Returns the estimated bandwidth of the bottleneck, as a payload rate.
@@ -136,16 +136,9 @@ impl Bbr {
 
     /// Sets the pacing rate before the first sample: the window over the first RTT, or over 1 ms.
     fn init_pacing_rate(&mut self, window: &mut Window) {
-        let rtt = if window.srtt.is_zero() {
-            Duration::from_millis(1)
-        } else {
-            self.rtt_seen = true;
-            window.srtt.max(Duration::from_micros(1))
-        };
-        if let Some(bandwidth) = Bandwidth::of(u64::from(window.cwnd), rtt) {
-            let rate = bandwidth.pacing_rate(window.mss, Gain::of(self.config.high_gain));
-            window.pacing_rate = rate.min(window.max_pacing_rate);
-        }
+        self.rtt_seen |= !window.srtt.is_zero();
+        let rate = initial_pacing_rate(window, Gain::of(self.config.high_gain));
+        window.pacing_rate = rate.unwrap_or(window.pacing_rate);
     }
 
     fn renew_pacing_gain(&mut self) {
@@ -241,7 +234,7 @@ impl CongestionControl for Bbr {
     fn cong_avoid(&mut self, _window: &mut Window, _acked: u32) {}
 
     fn mode(&self, _window: &Window) -> &'static str {
-        self.mode.name()
+        self.mode.into()
     }
 
     fn has_cong_control(&self) -> bool {

@@ -1,10 +1,13 @@
 //! The four modes and their gains (draft-cardwell-iccrg-bbr-congestion-control-00 §4.3).
 
+use strum::IntoStaticStr;
+
 use super::config::BbrConfig;
 use crate::bandwidth::Gain;
 
 /// Mode of BBR.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub(super) enum Mode {
     /// Doubles the rate every round to find the bandwidth.
     #[default]
@@ -12,21 +15,13 @@ pub(super) enum Mode {
     /// Drains the queue that Startup left.
     Drain,
     /// Sends at the bandwidth, in phases also above and below it.
+    #[strum(serialize = "probe_bw")]
     ProbeBandwidth,
     /// Keeps four segments in flight, to measure the RTT of an empty path.
     ProbeRtt,
 }
 
 impl Mode {
-    pub(super) const fn name(self) -> &'static str {
-        match self {
-            Self::Startup => "startup",
-            Self::Drain => "drain",
-            Self::ProbeBandwidth => "probe_bw",
-            Self::ProbeRtt => "probe_rtt",
-        }
-    }
-
     /// Returns the pacing gain; in PROBE_BW 5/4, 3/4, then six phases of one (§4.3.4.1).
     pub(super) fn pacing_gain(self, config: &BbrConfig, phase: u32) -> Gain {
         match (self, phase) {

@@ -4,7 +4,7 @@ use units::{Bytes, Duration};
 
 use super::Bbr3;
 use super::state::State;
-use crate::bandwidth::{Bandwidth, Gain};
+use crate::bandwidth::{Bandwidth, Gain, initial_pacing_rate};
 use crate::{Ack, Window};
 
 /// Window before the first RTT, and delivered segments below which Startup grows with every delivery,
@@ -62,17 +62,9 @@ impl Bbr3 {
 
     /// `InitPacingRate`: the window over the first RTT, or over 1 ms.
     pub(super) fn init_pacing_rate(&mut self, window: &mut Window) {
-        let rtt = if window.srtt.is_zero() {
-            Duration::from_millis(1)
-        } else {
-            self.rtt_seen = true;
-            window.srtt.max(Duration::from_micros(1))
-        };
-        if let Some(nominal) = Bandwidth::of(u64::from(window.cwnd), rtt) {
-            let gain = Gain::of(self.config.startup_pacing_gain);
-            let rate = nominal.pacing_rate(window.mss, gain);
-            window.pacing_rate = rate.min(window.max_pacing_rate);
-        }
+        self.rtt_seen |= !window.srtt.is_zero();
+        let rate = initial_pacing_rate(window, Gain::of(self.config.startup_pacing_gain));
+        window.pacing_rate = rate.unwrap_or(window.pacing_rate);
     }
 
     /// Sets the threshold. Its only effect is on the test for full use of the window, for which it must not

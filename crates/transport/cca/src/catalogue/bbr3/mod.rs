@@ -125,7 +125,7 @@ impl Bbr3 {
     /// Returns the name of the present state: `startup`, `drain`, `probe_bw_down`, `probe_bw_cruise`,
     /// `probe_bw_refill`, `probe_bw_up` or `probe_rtt`.
     pub fn state(&self) -> &'static str {
-        self.state.name()
+        self.state.into()
     }
 
     /// Returns `max_bw` as a payload rate for segments of `mss` bytes.
@@ -209,7 +209,7 @@ impl CongestionControl for Bbr3 {
     fn cong_avoid(&mut self, _window: &mut Window, _acked: u32) {}
 
     fn mode(&self, _window: &Window) -> &'static str {
-        self.state.name()
+        self.state.into()
     }
 
     fn has_cong_control(&self) -> bool {

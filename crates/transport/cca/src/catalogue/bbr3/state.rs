@@ -1,10 +1,13 @@
 //! States with their pacing and window gains (draft-ietf-ccwg-bbr-06 §5.6.1, the table).
 
+use strum::IntoStaticStr;
+
 use super::config::Bbr3Config;
 use crate::bandwidth::Gain;
 
 /// State of BBRv3.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub(super) enum State {
     /// Doubles the rate every round.
     #[default]
@@ -12,30 +15,22 @@ pub(super) enum State {
     /// Drains the queue that Startup left.
     Drain,
     /// Sends below the bandwidth, until no queue is left and there is headroom.
+    #[strum(serialize = "probe_bw_down")]
     Down,
     /// Sends at the bandwidth.
+    #[strum(serialize = "probe_bw_cruise")]
     Cruise,
     /// Sends at the bandwidth without the short-term bounds, so that the path is full when probing begins.
+    #[strum(serialize = "probe_bw_refill")]
     Refill,
     /// Sends above the bandwidth.
+    #[strum(serialize = "probe_bw_up")]
     Up,
     /// Keeps half of the BDP in flight, to measure the RTT of an empty path.
     ProbeRtt,
 }
 
 impl State {
-    pub(super) const fn name(self) -> &'static str {
-        match self {
-            Self::Startup => "startup",
-            Self::Drain => "drain",
-            Self::Down => "probe_bw_down",
-            Self::Cruise => "probe_bw_cruise",
-            Self::Refill => "probe_bw_refill",
-            Self::Up => "probe_bw_up",
-            Self::ProbeRtt => "probe_rtt",
-        }
-    }
-
     /// `IsInAProbeBWState`.
     pub(super) const fn is_probe_bandwidth(self) -> bool {
         matches!(self, Self::Down | Self::Cruise | Self::Refill | Self::Up)
