@@ -95,6 +95,37 @@ def test_a_hop_with_an_aqm_is_a_shaper_and_any_other_is_not() -> None:
     assert linux_line("path.wired.1.rate=15Mbit/s") == ""
 
 
+@pytest.mark.parametrize(
+    ("scenario", "change", "shaper"),
+    [
+        ({"path": {"down": {"rate": "20Mbit/s"}}}, "path.queue=fq-codel", "cake bandwidth 18000kbit"),
+        (
+            {
+                "path": {"up": "5Mbit/s", "down": "50Mbit/s"},
+                "flows": [{"workload": {"kind": "frames"}}, {"from": "phone"}],
+            },
+            "path.queue=fq-codel",
+            "cake bandwidth 4500kbit",
+        ),
+        (
+            {"path": {"wired": [{"rate": {"rate": "10Mbit/s"}}]}},
+            "path.wired.0.queue=codel",
+            "cake bandwidth 9000kbit",
+        ),
+        # A shaper has one rate.
+        ({"path": {"down": {"trace": "log.csv"}}}, "path.queue=fq-codel", "no line sets it"),
+        ({"radio": {"x": 1}, "path": {"down": "50Mbit/s"}}, "path.queue=pie", "no line sets it"),
+    ],
+)
+def test_a_queue_in_another_device_needs_a_shaper(
+    scenario: dict[str, Any], change: str, shaper: str
+) -> None:
+    line = linux_line(change, scenario)
+    assert line.startswith("host before the bottleneck: tc qdisc replace dev INTERFACE root ")
+    _, _, behind = line.partition("; where the queue is in a device behind it: ")
+    assert behind.removeprefix("tc qdisc replace dev INTERFACE root ") == shaper
+
+
 def test_a_cca_has_a_line_where_linux_has_it() -> None:
     assert cca_line("bbr@split").endswith("net.ipv4.tcp_congestion_control=bbr")
     assert cca_line("copa") == cca_line("") == ""

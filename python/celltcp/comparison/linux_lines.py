@@ -10,6 +10,8 @@ from celltcp.comparison.report.settings_lines import systems
 
 #: Units of the values of lines, as words of `systems.toml`.
 _UNITS = ("B", "ms")
+#: Rate of a shaper, as a share of that of the link behind it, so that no queue stands there.
+_SHAPED = 0.9
 
 
 def linux_line(change: str, scenario: Mapping[str, Any] | None = None) -> str:
@@ -17,7 +19,8 @@ def linux_line(change: str, scenario: Mapping[str, Any] | None = None) -> str:
 
     Args:
         change: field and value, such as `tcp.initial_window=32`.
-        scenario: as its file has it; without it, no rate of a hop has a line.
+        scenario: as its file has it; without it, no rate of a hop has a line, and no queue of another
+            device.
     """
     field, _, value = change.partition("=")
     field, value = field.strip(), value.strip().strip("\"'")
@@ -26,7 +29,7 @@ def linux_line(change: str, scenario: Mapping[str, Any] | None = None) -> str:
         name = ".".join(parts[2:]).strip("\"'")
         return f"hosts: sysctl -w {name}={value}" if name else ""
     if field == "path.queue" or (parts[:2] == ["path", "wired"] and parts[-1] == "queue"):
-        return _queue_line(value)
+        return _queue_line(parts, value, scenario)
     if parts[:2] == ["path", "wired"] and parts[-1] == "rate":
         return _shaper_line(parts[2], value, scenario or {})
     entry = systems()["linux"]["fields"].get(field)
@@ -60,10 +63,40 @@ def _value_text(value: str, unit: str) -> str | None:
     return {"true": "1", "false": "0"}.get(value, value)
 
 
-def _queue_line(value: str) -> str:
-    """Returns the line for a queue discipline with default parameters."""
+def _queue_line(parts: list[str], value: str, scenario: Mapping[str, Any] | None) -> str:
+    """Returns the line for a queue discipline with default parameters.
+
+    It does nothing where the queue is in another device, such as a modem. With a scenario there is the
+    line for that, too: a shaper, which makes the queue its own.
+    """
     name = {"droptail": "pfifo", "fq-codel": "fq_codel", "codel": "codel", "pie": "pie"}.get(value)
-    return f"host before the bottleneck: tc qdisc replace dev INTERFACE root {name}" if name else ""
+    if name is None:
+        return ""
+    replace = "tc qdisc replace dev INTERFACE root"
+    line = f"host before the bottleneck: {replace} {name}"
+    if scenario is None or value == "droptail":
+        return line
+    rate = _queue_rate(parts, scenario)
+    instead = "no line sets it" if rate is None else f"{replace} cake bandwidth {rate / 1e3:.0f}kbit"
+    return f"{line}; where the queue is in a device behind it: {instead}"
+
+
+def _queue_rate(parts: list[str], scenario: Mapping[str, Any]) -> float | None:
+    """Returns the rate of a shaper before a link, bit/s; None before one whose rate varies."""
+    path = scenario.get("path", {})
+    if scenario.get("radio"):
+        return None
+    if parts[1] == "wired":
+        capacity = path["wired"][int(parts[2])].get("rate")
+    else:
+        flows = scenario.get("flows", ())
+        # What sends as much as it can fills the queue.
+        bulk = [flow for flow in flows if flow.get("workload", {}).get("kind", "bulk") == "bulk"]
+        sender = next((flow.get("from", "server") for flow in (*bulk, *flows)), "server")
+        capacity = path.get("up" if sender == "phone" else "down")
+    value = capacity.get("rate") if isinstance(capacity, Mapping) else capacity
+    rate = in_unit(value, "bit/s") if isinstance(value, str) else None
+    return None if rate is None else _SHAPED * rate
 
 
 def _shaper_line(hop: str, value: str, scenario: Mapping[str, Any]) -> str:

@@ -80,6 +80,8 @@ class TriedRemedy(NamedTuple):
     cause: str
     remedy: Remedy
     ccas: tuple[str, ...]
+    #: Scenario, as its file has it.
+    scenario: Mapping[str, object]
 
     @property
     def options(self) -> str:
@@ -97,7 +99,8 @@ class TriedRemedy(NamedTuple):
     def text(self) -> str:
         """What it is meant to avoid, and the lines that set it on Linux."""
         remedy = self.remedy
-        lines = [remedy.linux, *map(linux_line, remedy.changes), cca_line(remedy.cca)]
+        changes = (linux_line(change, self.scenario) for change in remedy.changes)
+        lines = [remedy.linux, *changes, cca_line(remedy.cca)]
         linux = "; ".join(filter(None, lines))
         return f"against {remedy.against}{f'; Linux, {linux}' if linux else ''}"
 
@@ -320,6 +323,7 @@ def remedies_of(
     """
     ranks: dict[tuple[str, Remedy], tuple[int, bool, float]] = {}
     ccas: dict[tuple[str, Remedy], list[str]] = {}
+    scenario: Mapping[str, object] = {}
     first: dict[tuple[object, ...], tuple[str, Remedy]] = {}
     for evidence, cause, leads in explained:
         given = REMEDIES.get(cause.name)
@@ -328,6 +332,7 @@ def remedies_of(
         is_light = cause.weight < _HEAVY or evidence.has_middleboxes
         if given is None or base is None or is_light:
             continue
+        scenario = evidence.scenario
         possible = (each for each in given(evidence, cause) if _is_new(each, base, evidence, compared))
         for place, remedy in enumerate(possible):
             # Values that are computed differ a little from CCA to CCA.
@@ -339,7 +344,7 @@ def remedies_of(
             if evidence.cca not in ccas.setdefault(key, []):
                 ccas[key].append(evidence.cca)
     best = sorted(ranks, key=ranks.__getitem__)[:MOST_REMEDIES]
-    return [TriedRemedy(name, remedy, tuple(ccas[name, remedy])) for name, remedy in best]
+    return [TriedRemedy(name, remedy, tuple(ccas[name, remedy]), scenario) for name, remedy in best]
 
 
 def _loaded(evidence: Evidence) -> Scenario | None:
