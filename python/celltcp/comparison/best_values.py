@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
@@ -264,7 +265,10 @@ def field_rankings(result: Sweep) -> list[FieldRanking]:
     figures = {tuple(each.place.values()): each.rankings for each in overall_rankings(result)}
     return [
         FieldRanking(points, ccas, figures.get(_scenario_of(points)))
-        for points in _groups(result)
+        for field in result.axes
+        if field != _SCENARIO
+        for points in _points_by(result, [field])
+        if len(points.comparisons) > 1
         for ccas in (
             *([cca] for cca in points.ccas),
             *([points.ccas] if len(points.ccas) > 1 else []),
@@ -274,20 +278,9 @@ def field_rankings(result: Sweep) -> list[FieldRanking]:
 
 def overall_rankings(result: Sweep) -> list[FieldRanking]:
     """Returns for each scenario the ranking of all combinations of values and congestion controls."""
-    places = [at for at, axis in enumerate(result.axes) if axis != _SCENARIO]
-    fields = [result.axes[at] for at in places]
-    by_scenario: dict[tuple[str, ...], dict[tuple[str, ...], Comparison]] = {}
-    for point, comparison in result.points.items():
-        outer = tuple(value for at, value in enumerate(point) if at not in places)
-        by_scenario.setdefault(outer, {})[tuple(point[at] for at in places)] = comparison
-    rankings = []
-    for outer, comparisons in by_scenario.items():
-        if fields and any(each.ccas for each in comparisons.values()):
-            place = dict(zip([_SCENARIO], outer, strict=False))
-            points = _Points(fields, place, comparisons)
-            if points.ccas and len(points.comparisons) > 1:
-                rankings.append(FieldRanking(points, points.ccas))
-    return rankings
+    fields = [axis for axis in result.axes if axis != _SCENARIO]
+    every = _points_by(result, fields) if fields else ()
+    return [FieldRanking(each, each.ccas) for each in every if len(each.comparisons) > 1]
 
 
 def advice_rankings(result: Sweep) -> list[FieldRanking]:
@@ -297,44 +290,33 @@ def advice_rankings(result: Sweep) -> list[FieldRanking]:
     sweep of conditions only, or of none, has its overall rankings.
     """
     overall = overall_rankings(result)
-    conditions = [at for at, axis in enumerate(result.axes) if is_condition(axis)]
     fields = [axis for axis in result.axes if axis != _SCENARIO and not is_condition(axis)]
-    if not conditions or not fields:
+    if not fields or not any(map(is_condition, result.axes)):
         return overall
     figures = {tuple(each.place.values()): each.rankings for each in overall}
-    places = [at for at, axis in enumerate(result.axes) if axis in fields]
-    outside = [at for at in range(len(result.axes)) if at not in places]
-    groups: dict[tuple[str, ...], dict[tuple[str, ...], Comparison]] = {}
-    for point, comparison in result.points.items():
-        outer = tuple(point[at] for at in outside)
-        groups.setdefault(outer, {})[tuple(point[at] for at in places)] = comparison
-    rankings = []
-    for outer, comparisons in groups.items():
-        if any(each.ccas for each in comparisons.values()):
-            place = dict(zip((result.axes[at] for at in outside), outer, strict=True))
-            points = _Points(fields, place, comparisons)
-            # A field with one value still stands beside several congestion controls.
-            if points.ccas and len(points.comparisons) * len(points.ccas) > 1:
-                rankings.append(FieldRanking(points, points.ccas, figures.get(_scenario_of(points))))
-    return rankings
+    # A field with one value still stands beside several congestion controls.
+    return [
+        FieldRanking(points, points.ccas, figures.get(_scenario_of(points)))
+        for points in _points_by(result, fields)
+        if len(points.comparisons) * len(points.ccas) > 1
+    ]
 
 
 def _scenario_of(points: _Points) -> tuple[str, ...]:
     return tuple(value for axis, value in points.place.items() if axis == _SCENARIO)
 
 
-def _groups(result: Sweep) -> Iterator[_Points]:
-    """Yields the comparisons by the values of each field, at each place of the other axes."""
-    for at, field in enumerate(result.axes):
-        if field == _SCENARIO:
-            continue
-        groups: dict[tuple[str, ...], dict[tuple[str, ...], Comparison]] = {}
-        for point, comparison in result.points.items():
-            outer = (*point[:at], *point[at + 1 :])
-            groups.setdefault(outer, {})[point[at : at + 1]] = comparison
-        axes = (*result.axes[:at], *result.axes[at + 1 :])
-        for outer, comparisons in groups.items():
-            if sum(bool(each.ccas) for each in comparisons.values()) > 1:
-                points = _Points([field], dict(zip(axes, outer, strict=True)), comparisons)
-                if points.ccas:
-                    yield points
+def _points_by(result: Sweep, fields: Sequence[str]) -> Iterator[_Points]:
+    """Yields the comparisons by the values of some axes, at each place of the other axes."""
+    groups: dict[tuple[str, ...], dict[tuple[str, ...], Comparison]] = {}
+    inside = [axis in fields for axis in result.axes]
+    outside = [axis not in fields for axis in result.axes]
+    for point, comparison in result.points.items():
+        values = tuple(itertools.compress(point, inside))
+        groups.setdefault(tuple(itertools.compress(point, outside)), {})[values] = comparison
+    axes = list(itertools.compress(result.axes, outside))
+    for outer, comparisons in groups.items():
+        if any(each.ccas for each in comparisons.values()):
+            points = _Points(fields, dict(zip(axes, outer, strict=True)), comparisons)
+            if points.ccas:
+                yield points
