@@ -86,24 +86,10 @@ def _fitting(table: Table) -> Iterator[Table]:
         for place, column in enumerate(table.columns)
     )
     table = replace(table, columns=broken)
-    widths = _widths(table)
-    texts = [place for place, column in enumerate(broken) if not column.is_number]
-    rest = [place for place, column in enumerate(broken) if column.is_number]
-    room = _PAGE_WIDTH - sum(widths[place] for place in texts)
-    parts: list[list[int]] = [[]]
-    for place in rest:
-        if parts[-1] and sum(widths[each] for each in (*parts[-1], place)) > room:
-            parts.append([])
-        parts[-1].append(place)
+    parts = table.parts(_widths(table), _PAGE_WIDTH)
     for number, part in enumerate(parts, 1):
-        places = sorted((*texts, *part))
         title = f"{table.title} (part {number} of {len(parts)})" if len(parts) > 1 else table.title
-        yield replace(
-            table,
-            columns=tuple(broken[place] for place in places),
-            rows=tuple(tuple(cells[place] for place in places) for cells in table.rows),
-            title=title,
-        )
+        yield replace(part, title=title)
 
 
 def _widths(table: Table) -> list[float]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import io
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import matplotlib as mpl
@@ -157,7 +157,8 @@ def _write_section(text: _Pages, section: Section) -> None:
     if section.table is not None:
         if section.table.title:
             text.paragraph(section.table.title, _SMALL)
-        for part in _fitting(section.table):
+        widths = [letters + 2 for letters in _widths(section.table)]
+        for part in section.table.parts(widths, _MOST_LETTERS):
             text.code(_table_text(part))
     if section.code:
         code = section.code
@@ -203,23 +204,6 @@ def _widths(table: Table) -> list[int]:
         min(most, max(map(len, (*column.title.split(), *(row[place] for row in table.rows), ""))))
         for place, column in enumerate(table.columns)
     ]
-
-
-def _fitting(table: Table) -> Iterator[Table]:
-    """Yields a table, or its parts that fit on a page; each part has all columns of texts."""
-    widths = _widths(table)
-    texts = [place for place, column in enumerate(table.columns) if not column.is_number]
-    room = _MOST_LETTERS - sum(widths[place] + 2 for place in texts)
-    parts: list[list[int]] = [[]]
-    for place in (place for place in range(len(widths)) if place not in texts):
-        if parts[-1] and sum(widths[each] + 2 for each in (*parts[-1], place)) > room:
-            parts.append([])
-        parts[-1].append(place)
-    for part in parts:
-        places = sorted((*texts, *part))
-        columns = tuple(table.columns[place] for place in places)
-        rows = tuple(tuple(row[place] for place in places) for row in table.rows)
-        yield replace(table, columns=columns, rows=rows)
 
 
 def _table_text(table: Table) -> str:

@@ -77,6 +77,25 @@ class Table:
             for place, column in enumerate(self.columns)
             if (column.name or column.title) not in names
         ]
+        return self._only(places)
+
+    def parts(self, widths: Sequence[float], room: float) -> list[Table]:
+        """Returns parts of the table that fit into a room; each has all columns of texts.
+
+        Args:
+            widths: width of each column.
+            room: width that a part may have.
+        """
+        texts = [place for place, column in enumerate(self.columns) if not column.is_number]
+        room -= sum(widths[place] for place in texts)
+        parts: list[list[int]] = [[]]
+        for place in (place for place in range(len(widths)) if place not in texts):
+            if parts[-1] and sum(widths[each] for each in (*parts[-1], place)) > room:
+                parts.append([])
+            parts[-1].append(place)
+        return [self._only(sorted((*texts, *part))) for part in parts]
+
+    def _only(self, places: Sequence[int]) -> Table:
         return replace(
             self,
             columns=tuple(self.columns[place] for place in places),
