@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Final, Literal
@@ -68,15 +68,9 @@ def play_script(path: Path) -> Outcome:
     return Outcome(str(path), status, differs.line, expected, seen, differs.reason)
 
 
-def play_scripts(paths: Sequence[str], progress: Callable[[int, int], None] | None = None) -> Outcomes:
+def play_scripts(paths: Sequence[str]) -> Outcomes:
     """Plays all scripts among files and folders."""
-    scripts = find_scripts(paths)
-    outcomes = []
-    for number, script in enumerate(scripts, 1):
-        outcomes.append(play_script(script))
-        if progress:
-            progress(number, len(scripts))
-    return outcomes
+    return [play_script(script) for script in find_scripts(paths)]
 
 
 def count(outcomes: Sequence[Outcome]) -> dict[str, int]:

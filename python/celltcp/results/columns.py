@@ -150,18 +150,12 @@ def sums_by(keys: Sequence[Key], values: Sequence[float]) -> dict[Key, float]:
     return _by(known, group_sums(np.array(values, np.float64), _numbered(keys, known), len(known)))
 
 
-def means_by(
-    keys: Sequence[Key], values: Sequence[float], order: Iterable[Key] | None = None
-) -> dict[Key, float]:
-    """Returns the mean of the values of each key; NaN where none is known.
+def means_by(keys: Sequence[Key], values: Sequence[float]) -> dict[Key, float]:
+    """Returns the mean of the values of each key, in the order in which the keys first come.
 
-    Args:
-        keys: of the values.
-        values: what is averaged.
-        order: of the keys, by which is decided whether groups lie one after another; that in which they
-            first come unless given.
+    NaN where none is known.
     """
-    known = list(dict.fromkeys(keys if order is None else order))
+    known = list(dict.fromkeys(keys))
     return _by(known, group_means(np.array(values, np.float64), _numbered(keys, known), len(known)))
 
 

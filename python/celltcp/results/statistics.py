@@ -167,8 +167,8 @@ def verdict(values: Mapping[str, Sequence[float]], *, random: bool = True) -> Ve
             continue
         half = result.ci95 or 0.0
         undecided.append(name)
-        # The half width shrinks with the root of the number of runs: until it is below the difference,
-        # or until both together are within the margin, whichever comes first.
+        # The half width shrinks with the root of the number of runs. It must get below the difference,
+        # or both together within the margin, whichever comes first.
         room = max(abs(result.mean), within - abs(result.mean))
         needed = max(needed, runs_for(room, half, runs))
     endless = [name for name in values if math.isinf(estimate(values[name]).mean)]

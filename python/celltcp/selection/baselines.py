@@ -14,9 +14,9 @@ from celltcp.results.statistics import estimate, paired_difference
 from celltcp.scenarios.scenario_list import short_name
 from celltcp.selection.cases import best_of, oracle_of, relative, series
 
-#: Baselines in the order of the table: the CCA with the lowest mean regret over all scenarios; the CCA
-#: with the lowest mean regret over the other families of scenarios; the better of two CCAs in each
-#: scenario; the best CCA of each run.
+#: Baselines in the order of the table. The first is the CCA with the lowest mean regret over all
+#: scenarios, the second that over the other families of scenarios. The third is the better of two CCAs
+#: in each scenario, the last the best CCA of each run.
 BASELINES = ("best constant", "best constant, family left out", "better of two", "oracle")
 
 
@@ -70,8 +70,8 @@ def baselines_of(runs: pd.DataFrame) -> pd.DataFrame:
     """Returns a row per requirement and baseline, and a row per requirement and policy.
 
     Columns: `requirement`, `baseline` (empty for policies), `choice` (the policy, or the CCAs of the
-    baseline), `cases`, the mean `regret` over the cases in % with half its confidence interval
-    `regret_ci95`, and `worst` (the highest regret). For each policy, `ahead_POLICY` is the paired
+    baseline), and `cases`. Of these the mean `regret` is in %, with half its confidence interval
+    `regret_ci95`, and `worst` is the highest. For each policy, `ahead_POLICY` is the paired
     difference of the row's regret to that of the policy, with half its interval `ahead_ci95_POLICY`.
 
     Args:

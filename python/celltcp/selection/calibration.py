@@ -47,10 +47,10 @@ def expectations_of(
 ) -> pd.DataFrame:
     """Returns a row per decision with an expectation, of the first connection of each run.
 
-    `realised` is the measure until the next decision, as training measures it: for goodput the
+    `realised` is the measure until the next decision, as training measures it. For goodput that is the
     delivered share of the capacity, otherwise PM from the means of A, B and C over at most 10 s.
-    Choices that lasted less than a second are left out, and so are requirements with a measure of their
-    own: what trees expect there is relative to the best CCA, which one run does not show.
+    Choices that lasted less than a second are left out. So are requirements with a measure of their
+    own, as what trees expect there is relative to the best CCA. One run does not show that.
 
     Args:
         tables: `slots` and `decisions` of the runs.

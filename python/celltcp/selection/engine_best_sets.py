@@ -63,7 +63,7 @@ def overlaps_of(standings: pd.DataFrame) -> pd.DataFrame:
     """Returns a row per case: the best CCAs under each engine, and whether the two sets overlap.
 
     Columns: `scenario`, `requirement`, per engine the best CCA followed by those tied with it
-    (`native`, `kernel`), the CCAs in both sets (`both`), `overlap`, and `by_chance`: the probability
+    (`native`, `kernel`), the CCAs in both sets (`both`), and `overlap`. `by_chance` is the probability
     that two random sets of these sizes overlap. `native_choice` is the difference in % to the best CCA
     under `kernel` if the best CCA under `native` is used there; `kernel_choice` is the reverse.
     """
@@ -96,7 +96,7 @@ def differences_of(standings: pd.DataFrame) -> pd.DataFrame:
     """Returns a row per CCA that is best, or tied with the best, under one engine only.
 
     Columns: `scenario`, `requirement`, `overlap` of the case, `cca`, `only` (the engine under which it
-    is best), and per engine the paired difference to the best CCA in % with half its interval
+    is best). Per engine there is the paired difference to the best CCA in % with half its interval
     (`native`, `native_ci95`, `kernel`, `kernel_ci95`). Cases without overlap come first, then cases
     with the largest difference. In a case, CCAs are in the order of their differences under the other
     engine.
@@ -130,10 +130,10 @@ def summary_of(overlaps: pd.DataFrame) -> pd.DataFrame:
     """Returns counts and means over cases: a row per requirement, and one for all of them.
 
     Columns: `requirement`, `cases`, `overlap` (cases whose sets overlap), `share` of them, mean
-    `by_chance`, mean sizes of the sets (`native`, `kernel`, `both`), `same_best` (cases in which the
-    same CCA has the highest mean under both engines), `native_in_kernel` and `kernel_in_native` (cases
-    in which the best CCA under one engine is in the set of the other), and the mean of `native_choice`
-    and `kernel_choice` in %.
+    `by_chance`, mean sizes of the sets (`native`, `kernel`, `both`). `same_best` counts the cases in
+    which the same CCA has the highest mean under both engines. `native_in_kernel` and
+    `kernel_in_native` count those in which the best CCA under one engine is in the set of the other.
+    `native_choice` and `kernel_choice` are means in %.
     """
     parts = list(overlaps.groupby("requirement", sort=False))
     if len(parts) > 1:
