@@ -3,6 +3,7 @@
 mod acks;
 mod gaps;
 mod probe;
+mod resumption;
 mod window;
 
 use std::collections::VecDeque;
@@ -25,6 +26,7 @@ use super::timestamp_rtt::TimestampRtt;
 use super::undecided::Undecided;
 use crate::sequence;
 use gaps::Gap;
+use resumption::Resumption;
 
 /// RTT between capture and sender below which both see ACKs at the same time, ns.
 const AWAY_NS: u64 = 1_000_000;
@@ -62,6 +64,7 @@ pub(super) struct Direction {
     pub(super) base: Option<u64>,
     pub(super) flight: Flight,
     gaps: Vec<Gap>,
+    resumption: Resumption,
     /// First probe of the byte behind all others.
     probed: Option<SeenSegment>,
     /// RTT between the capture and the other side.
@@ -220,8 +223,9 @@ impl Direction {
             self.limits.send();
         }
         self.segment = self.segment.max(u64::from(segment.len));
+        let is_outage = segment.len > 0 && self.resumption.on_data(segment, highest, self.segment);
         if start >= highest {
-            self.open_gap(segment, highest);
+            self.open_gap(segment, highest, is_outage);
             self.new_data(segment, highest.max(start), end);
             return SegmentKind::New;
         }
@@ -319,6 +323,7 @@ impl Direction {
             timestamp: segment.timestamp,
             spurious: needless.then_some("it passed again after it had been acknowledged"),
             is_reordering: false,
+            is_outage: false,
             acked_ns: needless.then_some(at_ns),
             losses_nearby: 0,
             losses_beside: 0,

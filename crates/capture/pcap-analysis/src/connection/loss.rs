@@ -7,7 +7,8 @@
 //!    its ACK.
 //! 2. *reordering*: later segments were reported first, and the segment was acknowledged without a retransmission.
 //! 3. *outage*: the segment was sent while nothing came from the receiver for 200 ms and two RTTs, and that did not end
-//!    with the ACK of its retransmission, an RTT later.
+//!    with the ACK of its retransmission, an RTT later. Before the capture: the sender was silent as long, and went on
+//!    after a time-out (`direction::resumption`).
 //! 4. *tail*: no later segment had been reported when it was retransmitted.
 //! 5. *congestion*: the queue was full at the time, or many segments were lost with it (`full_queue`).
 //! 6. *random*: anything else.
@@ -89,6 +90,8 @@ pub(super) struct Loss {
     /// Reason why the retransmission was spurious.
     pub(super) spurious: Option<&'static str>,
     pub(super) is_reordering: bool,
+    /// Its sender went on after a time-out, behind a silence before the capture.
+    pub(super) is_outage: bool,
     pub(super) acked_ns: Option<u64>,
     /// Other losses that passed within an RTT around it.
     pub(super) losses_nearby: u32,
@@ -111,6 +114,10 @@ impl Loss {
         if self.is_reordering {
             let reason = "it came after later segments and did not pass again";
             return Some((Kind::Reordering, 0.9, reason));
+        }
+        if self.is_outage {
+            let reason = "its sender was silent, and went on after a time-out";
+            return Some((Kind::Outage, 0.8, reason));
         }
         if silent_until.is_some_and(|until| !self.explains(until, rtt_ns)) {
             let reason = "nothing came from the receiver for long when it passed";

@@ -261,6 +261,45 @@ fn a_loss_within_a_long_silence_is_an_outage() {
     assert!(only(&script.packets).stalled_s > 1.0);
 }
 
+/// A capture 2 ms from the client: 50 segments pass, and nothing for 3 s. Then these pass, an RTT apart; 60 and 61 are
+/// behind a gap, and what was lost is repaired an RTT later.
+fn after_silence(first: &[u32], lost: std::ops::Range<u32>) -> Vec<String> {
+    let mut script = Script::default();
+    script.handshake(40.0, 2.0);
+    for number in 0..50 {
+        let ms = 100.0 + f64::from(number);
+        script.data(ms, number).ack(ms + 2.0, number + 1);
+    }
+    for number in first {
+        script.data(3_150.0, *number);
+    }
+    script.ack(3_152.0, lost.start);
+    script.data(3_193.0, lost.end).data(3_194.0, lost.end + 1);
+    script.sack(3_195.0, lost.start, &[(lost.end, lost.end + 2)]);
+    for number in lost.clone() {
+        script.data(3_240.0 + f64::from(number), number);
+    }
+    script.ack(3_400.0, lost.end + 2);
+    script
+        .data(9_000.0, lost.end + 2)
+        .ack(9_002.0, lost.end + 3);
+    losses(&script)
+        .into_iter()
+        .filter(|loss| loss.is_upstream == 1)
+        .map(|loss| loss.kind)
+        .collect()
+}
+
+/// A time-out repeats a segment whose ACK was lost, or sends one that was lost; F-RTO then sends new data.
+#[test]
+fn a_gap_that_shows_after_a_time_out_was_lost_in_an_outage_before_the_capture() {
+    assert_eq!(after_silence(&[49], 50..60), ["outage"; 10]);
+    assert_eq!(after_silence(&[50], 51..60), ["outage"; 9]);
+    // An application that paused sends a burst, or a segment of which the next one is lost at random.
+    assert_eq!(after_silence(&[50, 51, 52, 53], 54..55), ["random"]);
+    assert_eq!(after_silence(&[50], 51..52), ["random"]);
+}
+
 /// A segment that is overtaken before the capture fills its gap at once.
 #[test]
 fn a_gap_that_closes_at_once_is_reordering() {

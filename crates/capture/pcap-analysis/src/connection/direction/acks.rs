@@ -164,6 +164,7 @@ impl Direction {
             timestamp: None,
             spurious: None,
             is_reordering: true,
+            is_outage: false,
             acked_ns: Some(at_ns),
             losses_nearby: 0,
             losses_beside: 0,

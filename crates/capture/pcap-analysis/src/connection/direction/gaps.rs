@@ -24,6 +24,8 @@ pub(super) struct Gap {
     identification: u16,
     /// Duplicate ACKs before it.
     duplicates: u64,
+    /// Whether it is of an outage before the capture.
+    is_outage: bool,
 }
 
 impl Gap {
@@ -35,8 +37,8 @@ impl Gap {
 }
 
 impl Direction {
-    /// Notes a gap between `from` and the segment that shows it.
-    pub(super) fn open_gap(&mut self, shown_by: &SeenSegment, from: u64) {
+    /// Notes a gap between `from` and the segment that shows it; `is_outage` if the path stood still before.
+    pub(super) fn open_gap(&mut self, shown_by: &SeenSegment, from: u64, is_outage: bool) {
         if from < shown_by.start && self.gaps.len() < GAPS {
             self.gaps.push(Gap {
                 start: from,
@@ -45,6 +47,7 @@ impl Direction {
                 timestamp: shown_by.timestamp,
                 identification: shown_by.identification,
                 duplicates: self.duplicates,
+                is_outage,
             });
         }
     }
@@ -123,6 +126,7 @@ impl Direction {
             timestamp: segment.timestamp,
             spurious: None,
             is_reordering,
+            is_outage: gap.is_outage,
             acked_ns: None,
             losses_nearby: 0,
             losses_beside: 0,
