@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import math
+import re
 import shutil
 from pathlib import Path
 
@@ -149,6 +150,23 @@ def test_a_capture_becomes_a_scenario_that_compare_runs(celltcp, capture: Path) 
     assert path.mean_mbps == pytest.approx(20, rel=0.05)
     assert path.buffer_bytes == pytest.approx(60_000, rel=0.15)
     assert path.random_loss == 0
+
+
+@pytest.mark.parametrize(
+    ("change", "left_out"),
+    [
+        ('path.blackouts=[{at="2s",duration="2s"}]', r"left out +outages, in which \d+ segments were"),
+        ('path.jitter={mean="9ms",sd="3ms",reorder=true}', r"left out +reordering of \d+ % of the seg"),
+    ],
+)
+def test_what_a_scenario_of_a_capture_lacks_is_said(
+    celltcp, tmp_path: Path, change: str, left_out: str
+) -> None:
+    run = ("run", "steady-20-68", "--cca", "cubic", "--duration", "6s", "--pcap", "x.pcap")
+    assert celltcp(*run, "--set", change).returncode == 0
+    done = celltcp("pcap", "to-scenario", "x.pcap")
+    assert re.search(left_out, done.stdout)
+    assert "# left out: " in (tmp_path / "x.toml").read_text()
 
 
 def test_the_analysis_finds_what_the_recorder_knows() -> None:

@@ -15,6 +15,7 @@ from celltcp._core import CelltcpError
 from celltcp.files.atomic_write import write_text
 from celltcp.pcap.analysis import CaptureAnalyses, of_connection
 from celltcp.pcap.endpoint_settings import endpoint_settings
+from celltcp.pcap.unmodelled import unmodelled
 
 #: Headers of a full segment with timestamps, bytes.
 _HEADERS = 52
@@ -58,6 +59,8 @@ class PathEstimate:
     random_loss: float
     #: Parts of a scenario about the endpoints: windows, segment size, options and CCA.
     endpoints: str
+    #: What the capture shows of the path and the scenario does not have.
+    left_out: tuple[str, ...] = ()
 
     @property
     def mean_mbps(self) -> float:
@@ -143,6 +146,7 @@ def estimate_path(
         is_full,
         lost / max(segments, 1),
         endpoint_settings(row, float(rate.max())),
+        tuple(unmodelled(row)),
     )
 
 
@@ -273,6 +277,7 @@ def write_scenario(path: PathEstimate, file: Path) -> tuple[Path, Path]:
     if not path.is_buffer_full:
         seen = f"{path.buffer_bytes:.0f} B waited at most; no overflow was seen"
         note = "at least: no overflow was seen" if path.has_overflow else seen
+    left_out = "".join(f"# left out: {each}\n" for each in path.left_out)
     text = (
         f'name = "{file.stem}"\n'
         f'description = "The path of connection {path.connection} in {Path(path.file).name}."\n'
@@ -282,6 +287,7 @@ def write_scenario(path: PathEstimate, file: Path) -> tuple[Path, Path]:
         f'buffer = "{round(path.scenario_buffer_bytes)}B" # {note}\n'
         f"loss = {path.random_loss:.6f} # losses beside a short queue\n"
         f'down.trace = "{trace.name}" # {path.capacity_note}\n'
+        f"{left_out}"
         f"{path.endpoints}"
     )
     return write_text(file, text), trace

@@ -1,0 +1,26 @@
+"""What a capture shows of a path and the estimated scenario does not have."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from typing import Any
+
+#: Share of the segments that are overtaken from which on reordering matters.
+_REORDERED = 0.01
+
+
+def unmodelled(row: Mapping[Hashable, Any]) -> list[str]:
+    """Returns what is left out, each with the field that could have it.
+
+    Args:
+        row: connection of the transfer.
+    """
+    result = []
+    if lost := int(row["losses_outage"]):
+        result.append(f"outages, in which {lost} segments were lost (path.blackouts)")
+    direction = row["direction"]
+    overtaken = int(row["reordered"]) + int(row[f"out_of_order_{direction}"])
+    share = overtaken / max(int(row[f"segments_{direction}"]), 1)
+    if share >= _REORDERED:
+        result.append(f"reordering of {100 * share:.2g} % of the segments (path.jitter)")
+    return result
