@@ -576,3 +576,38 @@ def test_nothing_is_said_of_a_connection_without_a_fault(tmp_path: Path) -> None
     made.handshake()
     download(made, 0.03, 10, 0.02)
     assert analyse(made.write(tmp_path / "x.pcap")).connections["diagnosis"].iloc[0] == ""
+
+
+def test_outages_before_the_capture_have_their_times_and_are_no_pause(tmp_path: Path) -> None:
+    """After each silence, the segment whose ACK was lost comes again, and an RTT later new data."""
+    made = Connection()
+    at_client(made, 0.04)
+    made.packet(0.05, True, "PA", length=100)
+    t, number = 0.09, 0
+
+    def pass_segments(numbers: range | list[int]) -> None:
+        nonlocal t
+        for each in numbers:
+            made.packet(t, False, seq=each * MSS, ack=100, length=MSS)
+            t += 2e-3
+
+    for _ in range(4):
+        for each in range(number, number + 1000):
+            pass_segments([each])
+            made.packet(t - 1e-3, True, seq=100, ack=(each + 1) * MSS)
+        highest = number + 1000
+        t += 3
+        pass_segments([highest - 1])
+        made.packet(t, True, seq=100, ack=highest * MSS)
+        t += 0.04
+        pass_segments([highest + 5, highest + 6])
+        t += 0.04
+        pass_segments(range(highest, highest + 5))
+        number = highest + 7
+        made.packet(t, True, seq=100, ack=number * MSS)
+    analysis = analyse(made.write(tmp_path / "x.pcap"))
+    row = analysis.connections.iloc[0]
+    assert (row["losses_outage"], row["losses"]) == (20, 20)
+    assert row["diagnosis"].startswith("waited 11.6 s for an outage of the path before the capture")
+    assert "(4 times, one every 5.1" in row["diagnosis"]
+    assert "20 segments were lost" in row["diagnosis"]

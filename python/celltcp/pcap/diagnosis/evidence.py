@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Hashable
 from dataclasses import dataclass
@@ -21,6 +22,10 @@ _DEFAULT = 536
 #: Round trips, and least intervals, over which rates and peaks are taken.
 _ROUND_TRIPS = 2
 _BLOCK = 5
+#: Number of events from which on their times are told.
+_SEVERAL = 2
+#: Spread of the times between events, as a share of their median, below which they are periodic.
+_PERIODIC = 0.2
 
 
 @dataclass(frozen=True)
@@ -136,6 +141,19 @@ class Evidence:
 def plural(count: int, name: str, plural_name: str = "") -> str:
     """Returns a count with its noun."""
     return f"{count} {name if count == 1 else plural_name or name + 's'}"
+
+
+def moments(starts: list[float]) -> str:
+    """Returns the times of several events as words in commas, with their period if they have one."""
+    if len(starts) < _SEVERAL:
+        return ""
+    first, *_, last = starts
+    if len(starts) == _SEVERAL:
+        return f" ({len(starts)} times, at {first:.3g} and {last:.3g} s)"
+    steps = sorted(later - earlier for earlier, later in itertools.pairwise(starts))
+    apart = steps[len(steps) // 2]
+    every = f"one every {apart:.3g} s, " if steps[-1] - steps[0] < _PERIODIC * apart else ""
+    return f" ({len(starts)} times, {every}from {first:.3g} to {last:.3g} s)"
 
 
 def segments_were(count: int) -> str:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from celltcp.pcap.diagnosis.evidence import (
     INTERVAL_S,
     Evidence,
+    moments,
     plural,
     seconds,
     segments_were,
@@ -88,16 +89,34 @@ def _gaps(evidence: Evidence) -> Iterator[Wait]:
     if row["place"] not in ("receiver", "between") or not row["bytes_up"] + row["bytes_down"]:
         return
     passed = own["bytes"] + own["retransmitted_bytes"] > 0
-    times = own.loc[(own["up"] == (row["direction"] == "up")) & passed, "t_s"]
-    gaps = times.sort_values().diff().dropna() - INTERVAL_S
-    gap = float(gaps[gaps >= _GAP_S].sum())
-    explained = row["harm_s"] + row["turns_up_s"] + row["turns_down_s"]
-    if gap > 2 * explained:
-        yield Wait(
-            gap,
-            f"waited {seconds(gap)} for data of the {evidence.sender}, of which none came: its "
-            "application paused, or the path between it and the capture stood still",
+    times = own.loc[(own["up"] == (row["direction"] == "up")) & passed, "t_s"].sort_values()
+    steps = times.diff().dropna() - INTERVAL_S
+    gaps = steps[steps >= _GAP_S]
+    if gaps.sum() <= 2 * (row["harm_s"] + row["turns_up_s"] + row["turns_down_s"]):
+        return
+    losses = evidence.losses
+    lost = losses.loc[(losses["kind"] == "outage") & (losses["is_upstream"] == 1), "t_s"]
+    # What an outage lost shows when its sender goes on, with time-outs that have doubled meanwhile.
+    ends = times[gaps.index]
+    is_outage = [
+        bool(lost.between(end - INTERVAL_S, end + gap).any())
+        for end, gap in zip(ends, gaps, strict=True)
+    ]
+    outages, pauses = gaps[is_outage], gaps[[not each for each in is_outage]]
+    if len(outages):
+        total, when = float(outages.sum()), moments((ends[outages.index] - outages).tolist())
+        text = (
+            f"waited {seconds(total)} for an outage of the path before the capture{when}, in which "
+            f"{segments_were(len(lost))} lost"
         )
+        yield Wait(total, text)
+    if len(pauses):
+        total = float(pauses.sum())
+        text = (
+            f"waited {seconds(total)} for data of the {evidence.sender}, of which none came: its "
+            "application paused, or the path between it and the capture stood still"
+        )
+        yield Wait(total, text)
 
 
 def _silences(evidence: Evidence) -> Iterator[Wait]:
@@ -134,7 +153,23 @@ def _silences(evidence: Evidence) -> Iterator[Wait]:
     else:
         count = row["losses_outage"]
         lost = segments_were(count) if count else "nothing was"
-        yield Wait(rest, f"waited {seconds(rest)} for an outage of the path, in which {lost} lost")
+        when = moments(_outage_starts(evidence))
+        yield Wait(
+            rest, f"waited {seconds(rest)} for an outage of the path{when}, in which {lost} lost"
+        )
+
+
+def _outage_starts(evidence: Evidence) -> list[float]:
+    """Returns when each outage began to lose segments, s; its losses wait for repairs together."""
+    losses = evidence.losses
+    outages = losses[losses["kind"] == "outage"].sort_values("t_s")
+    starts: list[float] = []
+    end = -math.inf
+    for sent, repaired in zip(outages["t_s"], outages["repaired_s"], strict=True):
+        if sent > end:
+            starts.append(float(sent))
+        end = max(end, repaired)
+    return starts
 
 
 def _is_outage(evidence: Evidence) -> bool:
