@@ -512,3 +512,32 @@ def test_the_share_of_the_capacity_is_that_of_the_rate_beside_it() -> None:
     (explained,) = ExplainedComparison(result).ccas
     payload_mbps = 12 * 1448 / 1500
     assert explained.used == pytest.approx(explained.goodput_mbps / payload_mbps, rel=0.05)
+
+
+@pytest.mark.parametrize(
+    ("distribution", "reorder"),
+    [
+        ("normal", False),
+        ("exponential", True),
+        *(
+            pytest.param(*each, marks=pytest.mark.slow)
+            for each in (("uniform", False), ("exponential", False), ("normal", True))
+        ),
+    ],
+)
+def test_jitter_is_no_queue(distribution: str, reorder: bool) -> None:
+    """At random losses CUBIC leaves most of the link idle, and jitter alone delays its packets."""
+    jitter = {"distribution": distribution, "mean": "60ms", "sd": "20ms", "reorder": reorder}
+    if distribution == "exponential":
+        del jitter["sd"]
+    changes: Changes = {"path.jitter": jitter, "path.loss": 0.01}
+    explained = ExplainedComparison(
+        ct.compare("steady-100-18", "cubic", 1, duration="10s", set=changes)
+    )
+    assert "queue" not in {cause.name for cause in explained.ccas[0].causes}
+
+
+def test_a_queue_beside_jitter_is_one() -> None:
+    changes: Changes = {"path.jitter": {"mean": "10ms", "sd": "3ms"}, "path.buffer": "9bdp"}
+    explained = ExplainedComparison(ct.compare("steady-20-18", "reno", 1, duration="9s", set=changes))
+    assert "queue" in {cause.name for cause in explained.ccas[0].causes}

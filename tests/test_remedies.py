@@ -142,6 +142,7 @@ def test_time_outs_that_double_in_an_outage_have_their_bounds_as_remedies() -> N
     assert longest[1] < 10.1 < 13 < longest[0]
 
 
+@pytest.mark.slow
 def test_a_full_send_buffer_has_the_next_limit_in_its_remedy() -> None:
     """4 MiB of send buffer and 6 MiB of receive buffer are both below 144 Mbit/s times 600 ms."""
     changes: Changes = {"path.rtt": "600ms", "path.down": "144Mbit/s", "path.buffer": "9MB"}
@@ -153,7 +154,9 @@ def test_a_full_send_buffer_has_the_next_limit_in_its_remedy() -> None:
     assert not {cause.name for cause in after.ccas[0].causes} & {"send_buffer", "receive_window"}
 
 
-@pytest.mark.parametrize("field", ["receive_window_max", "send_buffer_max"])
+@pytest.mark.parametrize(
+    "field", ["receive_window_max", pytest.param("send_buffer_max", marks=pytest.mark.slow)]
+)
 def test_a_window_that_fills_a_deep_queue_is_no_cause(field: str) -> None:
     """Slow start leaves a tenth of the capacity unused; the window is several times the BDP."""
     changes: Changes = {"path.rtt": "150ms", "path.buffer": "30bdp", f"tcp.{field}": "2MB"}

@@ -218,6 +218,21 @@ class Evidence:
         return {f"{at}.policer": part["policer"] for at, part in parts.items() if part.get("policer")}
 
     @property
+    def jitter_ms(self) -> float:
+        """Delay beyond the lowest one that jitter on the way of its data makes without a queue, ms.
+
+        It is nearly the most: packets that do not overtake each other wait for the longest draw.
+        """
+        path = self.scenario.get("path", {})
+        parts = [*([] if self.is_upload else [path]), *path.get("wired", ())]
+        return sum(_spread_ms(part["jitter"]) for part in parts if part.get("jitter"))
+
+    @property
+    def queue_wait_ms(self) -> float:
+        """Mean time for which packets waited beyond the lowest delay and what jitter makes, ms."""
+        return self.mean("owd_mean_ms") - self.mean("owd_min_ms") - self.jitter_ms
+
+    @property
     def loses_in_bursts_of_packets(self) -> bool:
         """Whether a loss of the path has bursts that last for packets and not for a time."""
         path = self.scenario.get("path", {})
@@ -418,3 +433,13 @@ def _with_lowest(flows: pd.DataFrame) -> pd.DataFrame:
     """Returns connections with the lowest delays of all of them in each run."""
     names = [name for name in ("rtt_min_ms", "owd_min_ms") if name in flows]
     return flows.assign(**{name: flows.groupby("run")[name].transform("min") for name in names})
+
+
+def _spread_ms(jitter: Mapping[str, Any]) -> float:
+    """Returns the difference between nearly the longest and nearly the shortest draw of jitter, ms."""
+    mean, sd = (in_unit(jitter.get(name, "0s"), "ms") or 0.0 for name in ("mean", "sd"))
+    kind = jitter.get("distribution", "normal")
+    if kind == "exponential":
+        return 3 * mean
+    low, high = (math.sqrt(3), math.sqrt(3)) if kind == "uniform" else (3.0, 2.0)
+    return max(mean + high * sd, 0.0) - max(mean - low * sd, 0.0)

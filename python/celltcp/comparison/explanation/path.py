@@ -309,11 +309,12 @@ def competition(evidence: Evidence) -> Cause | None:
 def queue(evidence: Evidence) -> Cause | None:
     """The flow, or others, kept a queue.
 
-    Packets wait {_QUEUE_MS:.0f} ms and {_QUEUE:.0%} of the lowest RTT on average.
+    Packets wait {_QUEUE_MS:.0f} ms and {_QUEUE:.0%} of the lowest RTT on average, beyond what the
+    jitter of the path makes.
     """
     least = evidence.mean("rtt_min_ms")
-    induced = evidence.mean("rtt_mean_ms") - least
-    waits = evidence.mean("owd_mean_ms") - evidence.mean("owd_min_ms")
+    induced = evidence.mean("rtt_mean_ms") - least - evidence.jitter_ms
+    waits = evidence.queue_wait_ms
     if not waits >= max(_QUEUE * least, _QUEUE_MS):
         return None
     return Cause(
