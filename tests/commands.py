@@ -34,10 +34,11 @@ class Commands:
 
     Attributes:
         renders: whether the commands render their pictures.
+        renders_by_default: whether those do that no test has asked for.
     """
 
-    def __init__(self) -> None:
-        self.renders = True
+    def __init__(self, *, renders: bool) -> None:
+        self.renders = self.renders_by_default = renders
         self._line, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._alone = threading.Lock()
         with theirs:

@@ -25,9 +25,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 @pytest.fixture(scope="session")
-def commands() -> Iterator[Commands]:
+def commands(pytestconfig: pytest.Config) -> Iterator[Commands]:
     """The process that forks itself into commands."""
-    forking = Commands()
+    forking = Commands(renders=pytestconfig.getoption("--render"))
     yield forking
     forking.close()
 
@@ -35,7 +35,7 @@ def commands() -> Iterator[Commands]:
 @pytest.fixture(autouse=True)
 def _rendering(commands: Commands, request: pytest.FixtureRequest) -> None:
     is_looked_at = request.node.get_closest_marker("rendered") is not None
-    commands.renders = is_looked_at or request.config.getoption("--render")
+    commands.renders = is_looked_at or commands.renders_by_default
 
 
 @pytest.fixture

@@ -27,7 +27,11 @@ class Store:
             fcntl.flock(lock, fcntl.LOCK_EX)
             if not folder.exists():
                 part = self._folder / f"{name}.part"
+                # The test that happens to be the first decides nothing.
+                asked = self._commands.renders
+                self._commands.renders = self._commands.renders_by_default
                 done = self._commands.run((*words, "--out", str(part)), self._folder)
+                self._commands.renders = asked
                 assert done.returncode == 0, done.stderr
                 part.rename(folder)
         return folder

@@ -216,6 +216,7 @@ def _least(compared: ct.Comparison, slots: pd.DataFrame, name: str) -> float:
     return float(slots[(slots["name"] == name) & slots["run"].isin(runs)]["rtt_mean_ms"].min())
 
 
+@pytest.mark.rendered
 def test_a_metric_is_drawn_or_refused(
     celltcp: Celltcp, swept: tuple[Sweep, Path], tmp_path: Path
 ) -> None:

@@ -15,6 +15,7 @@ _EXAMPLES = sorted((Path(__file__).parent.parent / "docs" / "examples").glob("*.
 _SLOW = ("paper_table",)
 
 
+@pytest.mark.rendered
 @pytest.mark.parametrize(
     "program",
     [pytest.param(each, marks=[pytest.mark.slow] * (each.stem in _SLOW)) for each in _EXAMPLES],

@@ -74,6 +74,7 @@ def test_a_wrong_middlebox_is_refused(middlebox: str, cca: str, part: str) -> No
         ct.compare("steady-20-68", cca, 1, duration="1s", set=PATH, middlebox=middlebox)
 
 
+@pytest.mark.rendered
 def test_compare_has_middleboxes_as_a_second_axis(celltcp, tmp_path: Path) -> None:
     words = ["compare", "steady-20-68", *SETS, "--cca", "reno", "--runs", "1", "--duration", "15s"]
     axis = "none,split:at=node-1,es:at=node-1,snoop"

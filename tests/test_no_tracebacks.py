@@ -118,6 +118,7 @@ def test_terminals_without_utf_8_show_the_table(tmp_path: Path, encoding: str) -
     assert "best for" in text
 
 
+@pytest.mark.rendered
 def test_cca_chooses_in_every_picture_and_table(celltcp, stored, tmp_path: Path) -> None:
     stored("r", *COMPARED)
     both = celltcp("show", "r").stdout

@@ -113,6 +113,7 @@ def test_the_error_describes_the_existing_results(tmp_path: Path) -> None:
         ct.compare("drive", ["cubic"], 1, duration="2s", out=tmp_path)
 
 
+@pytest.mark.rendered
 def test_pictures_of_earlier_results_are_removed(celltcp, tmp_path: Path) -> None:
     folder = tmp_path / "out"
     command = ("compare", "drive", "--duration", "2s", "--cca", "bbr,cubic", "--out", "out")

@@ -58,6 +58,7 @@ def capture(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return file
 
 
+@pytest.mark.rendered
 def test_a_capture_tells_of_its_connections(celltcp, capture: Path, tmp_path: Path) -> None:
     done = celltcp("pcap", "analyze", str(capture), "--out", "r", "--segments", "--json", "j.json")
     assert done.returncode == 0, done.stderr
@@ -128,6 +129,7 @@ def test_a_file_that_is_not_there_is_exit_code_2(celltcp) -> None:
     assert "none.pcap: " in done.stderr
 
 
+@pytest.mark.rendered
 def test_a_connection_is_drawn(celltcp, capture: Path, tmp_path: Path) -> None:
     assert celltcp("pcap", "plot", str(capture), "--out", "x.png").returncode == 0
     assert (tmp_path / "x.png").stat().st_size > 30_000

@@ -53,6 +53,7 @@ def test_bars_on_paper_have_a_hatch_for_each_cca() -> None:
     assert set(hatches(ccas).values()) == {""}
 
 
+@pytest.mark.rendered
 def test_several_folders_are_drawn_in_one_picture(celltcp, folders: Path) -> None:
     names = [str(folders / name) for name in ("a", "b")]
     for plot in ("spider", "ecdf-grid"):

@@ -15,6 +15,7 @@ from reports import drawn
 from store import COMPARED
 
 
+@pytest.mark.rendered
 def test_a_page_has_answer_tables_pictures_versions_and_command(
     celltcp, stored, tmp_path: Path
 ) -> None:

@@ -75,6 +75,7 @@ def test_tables_have_the_columns_that_the_list_of_tables_names() -> None:
             )
 
 
+@pytest.mark.rendered
 def test_every_plot_is_drawn(celltcp, stored, tmp_path: Path) -> None:
     stored("r", *COMPARED)
     assert (tmp_path / "r" / "overview.png").stat().st_size > 20_000

@@ -40,6 +40,7 @@ def test_those_that_would_be_called_the_same_keep_their_text() -> None:
     assert labels([*alike, RULES]) == {**{cca: cca for cca in alike}, RULES: "auto rules balanced"}
 
 
+@pytest.mark.rendered
 def test_a_comparison_shows_labels_and_keeps_the_text(celltcp, tmp_path: Path) -> None:
     ccas = f"cubic,{RULES}"
     arguments = ("compare", "drive", "--cca", ccas, "--runs", "2", "--duration", "4s")

@@ -354,6 +354,7 @@ def test_an_interrupted_evaluation_goes_on_where_it_stopped(
     assert not started
 
 
+@pytest.mark.rendered
 def test_the_command_prints_tables_and_keeps_them(celltcp, tmp_path: Path) -> None:
     done = celltcp(
         "select", "evaluate", "--policy", "rules", "--scenarios", "steady-5-18,steady-20-68", *QUICK,

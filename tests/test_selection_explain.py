@@ -115,6 +115,7 @@ def test_one_run_or_one_selector_can_be_asked_for(kept: Path) -> None:
     assert fixed.run == 4
 
 
+@pytest.mark.rendered
 def test_the_command_tells_and_draws(celltcp, kept: Path) -> None:
     done = celltcp("select", "explain", str(kept), "--json", "told.json")
     assert done.returncode == 0, done.stderr
@@ -156,6 +157,7 @@ def test_a_verdict_compares_what_came_before_and_after() -> None:
     assert verdicts_of(decisions[1:2], slots[:0], "goodput") == ["stood, with nothing to compare"]
 
 
+@pytest.mark.rendered
 def test_comparisons_with_selectors_get_the_picture(celltcp, tmp_path: Path) -> None:
     done = celltcp(
         "compare", "steady-20-68", "--cca", "cubic,auto:policy=rules", "--runs", "1",

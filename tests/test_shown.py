@@ -92,6 +92,7 @@ def test_a_table_that_is_too_wide_in_other_columns_is_shown(capsys: pytest.Captu
     assert "omitted" not in capsys.readouterr().out
 
 
+@pytest.mark.rendered
 def test_text_stays_text_in_svg_and_truetype_in_pdf(celltcp, stored, tmp_path: Path) -> None:
     stored("r", *COMPARED)
     assert "goodput, Mbit/s</text>" in (tmp_path / "r" / "overview.svg").read_text()
@@ -101,6 +102,7 @@ def test_text_stays_text_in_svg_and_truetype_in_pdf(celltcp, stored, tmp_path: P
     assert b"/Type3" not in picture
 
 
+@pytest.mark.rendered
 def test_size_style_and_title_can_be_asked_for(celltcp, stored, tmp_path: Path) -> None:
     stored("r", *COMPARED)
     command = ("show", "r", "--plot", "ecdf", "--out", "p.svg")
@@ -130,6 +132,7 @@ def test_every_command_with_pictures_has_the_options_of_their_looks(command) -> 
     assert all(option in told for option in ("--size", "--style", "--title"))
 
 
+@pytest.mark.rendered
 def test_pictures_are_drawn_again_for_other_looks(celltcp, tmp_path: Path) -> None:
     command = ("sweep", "drive", "--vary", "path.rtt=18ms,68ms", *QUICK, "--out", "r")
     assert celltcp(*command).returncode == 0
@@ -151,6 +154,7 @@ def test_a_place_without_anything_to_write_there_is_refused(celltcp, stored, tmp
     assert not (tmp_path / "p.png").exists()
 
 
+@pytest.mark.rendered
 def test_a_sweep_tells_its_warnings_in_the_table_and_the_picture(celltcp, tmp_path: Path) -> None:
     done = celltcp(
         *("sweep", "steady-20-68", "--vary", "tcp.window_scale=0,7", *QUICK, "--out", "r"),
@@ -271,6 +275,7 @@ def test_a_scenario_shows_itself() -> None:
     assert "[path]" in page
 
 
+@pytest.mark.rendered
 def test_a_picture_of_a_single_run_is_the_asked_one_or_refused(celltcp, tmp_path: Path) -> None:
     game = '{ kind = "request-response", request = "100B", response = "200B", gap = "100ms" }'
     made = celltcp(

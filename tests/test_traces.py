@@ -9,6 +9,7 @@ import pytest
 import celltcp as ct
 
 
+@pytest.mark.rendered
 def test_a_generated_trace_is_described_converted_and_drawn(celltcp, tmp_path: Path) -> None:
     options = ("--mean", "12", "--duration", "60", "--outage-interval", "10", "--seed", "4")
     assert celltcp("traces", "generate", "x.csv", *options).returncode == 0

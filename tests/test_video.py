@@ -106,6 +106,7 @@ def test_a_table_has_the_scores_of_each_scenario_adaptation_and_cca(tmp_path: Pa
     json.dumps(result.to_json(), allow_nan=False)
 
 
+@pytest.mark.rendered
 def test_the_command_prints_scores_and_draws_them(celltcp: Celltcp, tmp_path: Path) -> None:
     done = celltcp(
         *("video", "steady-5-18", "--abr", "bola-e,throughput", "--cca", "cubic,vegas", "--runs", "1"),

@@ -258,6 +258,7 @@ def test_wrong_videos_are_refused_with_field_and_line(
     assert len(message.splitlines()) == 1
 
 
+@pytest.mark.rendered
 def test_the_command_plays_a_film(celltcp: Celltcp, tmp_path: Path) -> None:
     """The file counts from the working directory, wherever the scenario is."""
     place(tmp_path, lines({}))
