@@ -156,7 +156,7 @@ def test_an_interrupt_reports_and_keeps_finished_runs(tmp_path: Path) -> None:
         if share > 0.5:
             raise KeyboardInterrupt
 
-    settings = {"cca": ["cubic", "bbr"], "duration": "1000s", "jobs": 1, "out": tmp_path}
+    settings = {"cca": ["cubic", "bbr"], "duration": "400s", "jobs": 1, "out": tmp_path}
     with pytest.raises(KeyboardInterrupt) as stopped:
         ct.compare("drive", runs=2, progress=stops, **settings)
     assert 1 <= stopped.value.kept <= 3

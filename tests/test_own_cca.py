@@ -271,6 +271,15 @@ def library() -> Path:
     return target / "debug" / f"libown_cca.{'dylib' if sys.platform == 'darwin' else 'so'}"
 
 
+def test_a_file_that_is_no_library_is_refused(celltcp, tmp_path: Path) -> None:
+    (tmp_path / "text.so").write_text("no library")
+    refused = celltcp("compare", "steady-20-68", "--cca-file", "text.so", "--cca", "gentle")
+    assert refused.returncode == 2
+    assert "text.so: cannot be opened as a library: " in refused.stderr
+    assert "Traceback" not in refused.stderr
+
+
+@pytest.mark.slow
 def test_a_library_in_rust_stands_in_one_table_with_the_others(
     celltcp, tmp_path: Path, library: Path
 ) -> None:
@@ -297,11 +306,9 @@ def test_a_library_in_rust_stands_in_one_table_with_the_others(
     assert described["title"] == "NewReno that gives up less"
     keep = described["parameters"][0]
     assert (keep["default"], keep["allowed"]) == ("0.8", "numbers from 0.1 to 0.9")
-    (tmp_path / "text.so").write_text("no library")
     for own, cca, part in (
         (str(library), "gentle:hold=1", 'no parameter "hold"; allowed: keep'),
         (str(library), "gentle:keep=2", "allowed: numbers from 0.1 to 0.9"),
-        ("text.so", "gentle", "text.so: cannot be opened as a library: "),
     ):
         refused = celltcp(*command[:6], "--cca-file", own, "--cca", cca)
         assert refused.returncode == 2

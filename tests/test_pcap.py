@@ -203,6 +203,7 @@ def f1_of_congestion(*names: str) -> tuple[int, float]:
     return score["true"], score["f1"]
 
 
+@pytest.mark.slow
 def test_a_queue_is_full_through_outages() -> None:
     true, f1 = f1_of_congestion("outages of a car")
     assert true > 50

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow.parquet as pq
 import pytest
-from click.testing import CliRunner
 
-from celltcp.cli import celltcp as commands
+if TYPE_CHECKING:
+    from conftest import Celltcp
 
 QUESTIONS = next(
     (
@@ -79,16 +79,16 @@ def test_the_first_table_has_the_figure_that_is_asked_for(
     cca: str,
     flow: int,
     figure: Callable[[Rows, int], str],
+    celltcp: Celltcp,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     assert QUESTIONS is not None
-    monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "240")
     file = str(QUESTIONS / f"{question}.toml")
     options = ("--cca", cca, "--runs", "1", "--duration", f"{seconds}s", "--out", "o")
-    done = CliRunner().invoke(commands, ["compare", file, *options])
-    assert done.exit_code == 0, done.output
+    done = celltcp("compare", file, *options)
+    assert done.returncode == 0, done.stderr
     wanted = figure(lambda table: pq.read_table(tmp_path / "o" / f"{table}.parquet").to_pylist(), flow)
     first_table = done.stdout[: done.stdout.index("\N{BOX DRAWINGS LIGHT UP AND RIGHT}")]
     cells = [cell.strip() for cell in first_table.split("\N{BOX DRAWINGS LIGHT VERTICAL}")]

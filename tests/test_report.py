@@ -138,6 +138,7 @@ def test_the_command_of_a_report_makes_the_results_again(celltcp, tmp_path: Path
         assert first["keys"] == again["keys"]
 
 
+@pytest.mark.slow
 def test_all_congestion_controls_fit_a_report(tmp_path: Path) -> None:
     page = page_on(compared(tmp_path / "all", cca=",".join(COLOURS), runs=1, duration="2s"))
     taken = Taken(page)

@@ -206,6 +206,7 @@ def test_the_theme_can_be_chosen(browser: Browser, report: Path) -> None:
     is_quiet(page, report)
 
 
+@pytest.mark.slow
 def test_a_million_points_are_drawn_at_once_and_zoomed_without_a_pause(
     browser: Browser, tmp_path: Path
 ) -> None:

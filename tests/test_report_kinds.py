@@ -118,6 +118,7 @@ def test_fidelity_has_what_is_within_and_the_windows(tmp_path: Path) -> None:
     assert command in taken.text("pre")
 
 
+@pytest.mark.slow
 def test_fidelity_on_random_cases_has_their_traits(tmp_path: Path) -> None:
     taken = written(judged(tmp_path / "random", [], Altered))
     assert "in 2 cases drawn at random" in taken.text("p")

@@ -130,6 +130,7 @@ def test_what_is_printed_has_every_family_though_a_start_was_not_grown() -> None
     assert "start" not in printed
 
 
+@pytest.mark.slow
 def test_a_policy_for_bounds_has_trees_of_its_own(tmp_path: Path) -> None:
     small = {"scenarios": ("lossy", "slow"), "cca": "cubic,bbr,vegas", "each": 2, "moments_each": 1}
     training = train("own", requirements=OWN, **small, whole_each=2, leaves=2, least=2)

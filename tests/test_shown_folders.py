@@ -73,7 +73,10 @@ def test_each_kind_of_folder_is_loaded_as_what_was_saved(
     assert all(part.findings for part in parts_of(tmp_path / "saved"))
 
 
-@pytest.mark.parametrize("command", _COMMANDS)
+@pytest.mark.parametrize(
+    "command",
+    [pytest.param(each, marks=[pytest.mark.slow] * (each is _gridded)) for each in _COMMANDS],
+)
 def test_an_unfinished_folder_has_the_finished_runs_and_says_so(
     command: Callable[[Path], Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
