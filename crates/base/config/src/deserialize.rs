@@ -12,6 +12,9 @@ use serde::forward_to_deserialize_any;
 use crate::document::LocatedError;
 use crate::{FieldError, Location, Node, Value, suggestion};
 
+/// End of the message about a value that has to be a table.
+const NO_TABLE: &str = " is not a table";
+
 /// An error of serde on its way up the tree.
 #[derive(Debug)]
 pub struct ReadError {
@@ -148,6 +151,21 @@ impl<'de> Deserializer<'de> for &'de Node {
         visitor.visit_newtype_struct(self)
     }
 
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, ReadError> {
+        self.deserialize_any(visitor).map_err(|error| {
+            if fields.is_empty() || !error.fields.is_empty() || !error.message.ends_with(NO_TABLE) {
+                return error;
+            }
+            let message = format!("{}; allowed in it: {}", error.message, fields.join(", "));
+            ReadError { message, ..error }
+        })
+    }
+
     fn deserialize_enum<V: Visitor<'de>>(
         self,
         _: &'static str,
@@ -168,7 +186,7 @@ impl<'de> Deserializer<'de> for &'de Node {
 
     forward_to_deserialize_any! {
         bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit
-        unit_struct seq tuple tuple_struct map struct identifier ignored_any
+        unit_struct seq tuple tuple_struct map identifier ignored_any
     }
 }
 

@@ -46,7 +46,10 @@ fn a_wrong_value_is_named_with_its_line_its_field_and_what_is_allowed() {
         complaint("[tcp]\ninitial_window = -1"),
         "bad.toml:2: tcp.initial_window: -1 is not a whole number from 0 to 4294967295"
     );
-    assert_eq!(complaint("path = 3"), "bad.toml:1: path: 3 is not a table");
+    assert_eq!(
+        complaint("[path]\njitter = \"15ms\""),
+        "bad.toml:2: path.jitter: \"15ms\" is not a table; allowed in it: distribution, mean, sd, reorder"
+    );
 }
 
 /// A field is not ignored without a word because of another one.
