@@ -541,3 +541,16 @@ def test_a_queue_beside_jitter_is_one() -> None:
     changes: Changes = {"path.jitter": {"mean": "10ms", "sd": "3ms"}, "path.buffer": "9bdp"}
     explained = ExplainedComparison(ct.compare("steady-20-18", "reno", 1, duration="9s", set=changes))
     assert "queue" in {cause.name for cause in explained.ccas[0].causes}
+
+
+def test_slow_responses_behind_an_upload_name_it_and_its_link() -> None:
+    upload = {"name": "backup", "from": "phone", "to": "server", "opens": "from", "start": "2s"}
+    game = {"kind": "request-response", "request": "100B", "response": "300B", "gap": "50ms"}
+    chat = {"name": "chat", "from": "phone", "to": "server", "workload": {**GAME, "interval": "100ms"}}
+    changes: Changes = {
+        "path.up": "5Mbit/s",
+        "flows": [upload, {"name": "game", "workload": {**game, "count": 400}}, chat],
+    }
+    result = ct.compare("steady-20-68", "cubic", 1, duration="12s", set=changes)
+    texts = [cause.text for each in ExplainedComparison(result).ccas for cause in each.causes]
+    assert any("waited in a queue (that of backup on the uplink)" in text for text in texts)

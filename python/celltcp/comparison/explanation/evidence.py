@@ -140,6 +140,13 @@ class Evidence:
         """Returns the place of a flow in the scenario; None of one that is not in it."""
         return self._names.index(name) if name in self._names else None
 
+    def is_thin_flow(self, name: str) -> bool:
+        """Returns whether a flow of the scenario sends little by its nature, and fills no queue."""
+        number = self.number_of(name)
+        if number is None:
+            return False
+        return self.scenario["flows"][number].get("workload", {}).get("kind", "bulk") in THIN
+
     @property
     def has_middleboxes(self) -> bool:
         """Whether its packets pass middleboxes."""
@@ -149,6 +156,11 @@ class Evidence:
     def shares_way_back(self) -> bool:
         """Whether other flows send data on the way of its ACKs."""
         return bool(((self._all_flows["ue"] == SERVER) != self.is_upload).any())
+
+    @property
+    def way_back(self) -> str:
+        """Words for the link that its ACKs and requests take."""
+        return " on the downlink" if self.is_upload else " on the uplink"
 
     @property
     def unit(self) -> str:
@@ -290,7 +302,16 @@ class Evidence:
 
     @functools.cached_property
     def others(self) -> dict[str, float]:
-        """Goodput of each other flow while this one ran, Mbit/s."""
+        """Goodput of each other flow of the same direction while this one ran, Mbit/s."""
+        return self._others_towards(is_upload=self.is_upload)
+
+    @functools.cached_property
+    def others_back(self) -> dict[str, float]:
+        """Goodput of each flow of the other direction while this one ran, Mbit/s."""
+        return self._others_towards(is_upload=not self.is_upload)
+
+    def _others_towards(self, *, is_upload: bool) -> dict[str, float]:
+        """Returns the goodput of each other flow of a direction while this one ran, Mbit/s."""
         if self.slots.empty:
             return {}
         times = self.slots[["run", "t_s"]].drop_duplicates()
@@ -298,7 +319,7 @@ class Evidence:
         rest = self._all_slots.merge(times, on=["run", "t_s"])
         is_other = [key not in own for key in zip(rest["run"], rest["flow"], strict=True)]
         # Flows of the other direction use none of the capacity.
-        same_way = self._all_flows[(self._all_flows["ue"] == SERVER) == self.is_upload]
+        same_way = self._all_flows[(self._all_flows["ue"] == SERVER) == is_upload]
         rest = rest[is_other].merge(same_way[["run", "flow", "name"]], on=["run", "flow"])
         sums = rest.groupby("name", observed=True)["goodput_mbps"].sum() / max(len(times), 1)
         return {str(name): float(value) for name, value in sums.items() if value > 0}

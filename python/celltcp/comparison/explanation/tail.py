@@ -46,7 +46,11 @@ def slow_units(evidence: Evidence) -> Cause | None:
         if not any(reasons.values()):
             continue
         rest = len(slow) - sum(reasons.values())
-        parts = [f"{grouped(count)} {reason}" for reason, count in reasons.items() if count]
+        parts = [
+            f"{grouped(count)} {reason}{_queue_of(evidence) if reason == IN_QUEUE else ''}"
+            for reason, count in reasons.items()
+            if count
+        ]
         if dropped:
             parts.insert(0, f"{grouped(dropped)} were dropped by the sender")
         if rest:
@@ -65,6 +69,18 @@ def slow_units(evidence: Evidence) -> Cause | None:
             {reason: count for reason, count in reasons.items() if count},
         )
     return None
+
+
+def _queue_of(evidence: Evidence) -> str:
+    """Returns the flows in whose queue units wait in words, in parentheses; empty if there are none.
+
+    A request goes the other way, and waits there as well.
+    """
+    texts = []
+    for others, way in ((evidence.others, ""), (evidence.others_back, evidence.way_back)):
+        if flows := {name: rate for name, rate in others.items() if not evidence.is_thin_flow(name)}:
+            texts.append(f"{max(flows, key=flows.__getitem__)}{way}")
+    return f" (that of {' and of '.join(texts)})" if texts else ""
 
 
 def median_of_runs(units: pd.DataFrame) -> float:
