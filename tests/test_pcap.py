@@ -277,6 +277,19 @@ def test_a_buffer_that_was_never_full_is_no_shallow_one_in_simulations(celltcp, 
     assert "shallow_buffer" not in {cause.name for cause in cubic.causes}
 
 
+def test_a_wait_for_a_path_that_stood_still_is_no_buffer(tmp_path: Path) -> None:
+    """No more than the receive window of 60 kB was ever in a queue, whatever the outage took."""
+    changes = {
+        "tcp.receive_window_max": "60kB",
+        "path.blackouts": [{"at": "3s", "duration": "2s"}],
+    }
+    file = tmp_path / "x.pcap"
+    ct.run("steady-5-18", "cubic", duration="9s", set=changes, samples="off", pcap=file, pcap_at=place)
+    analyses = analyse(file)
+    assert analyses.connections["losses_outage"].iloc[0] > 0
+    assert 20e3 < estimate_path(analyses).buffer_bytes < 60e3
+
+
 def test_captures_in_between_are_judged(celltcp) -> None:
     """Losses on both sides of the capture, and captures of cases drawn at random."""
     case = Case("both sides", "steady-20-68", "cubic", ("path.buffer=80packets",), "20s", 0.4, "0.1%")

@@ -192,6 +192,20 @@ def _queue_ms(intervals: pd.DataFrame, row: dict[Hashable, Any], *, least: bool 
     return delay
 
 
+def _after_gaps(intervals: pd.DataFrame, row: dict[Hashable, Any]) -> pd.Series:
+    """Returns which intervals have a delay of which at least half is a gap in the data before them.
+
+    That is a wait for a path that stood still, or for ACKs that were lost then, in no queue.
+    """
+    passed = intervals["acked_bytes"]
+    if row["place"] == "receiver":
+        passed = intervals["bytes"] + intervals["retransmitted_bytes"]
+    times = intervals["t_s"].sort_values()
+    last = times.where(passed > 0).ffill().shift()
+    gap: pd.Series = times - last - _BIN_S
+    return (gap > _BIN_S / 2) & (2e3 * gap >= _queue_ms(intervals, row))
+
+
 def _capacity(
     intervals: pd.DataFrame, losses: pd.DataFrame, row: dict[Hashable, Any]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]:
@@ -245,7 +259,7 @@ def _buffer(
         held = (overflow["rtt_ms"].to_numpy() - lowest) / 1e3 * at * 1e6 / 8
         # Random losses are among them by mistake, beside a shorter queue.
         return float(np.percentile(held, 75)), True
-    delay = _queue_ms(intervals, row).max()
+    delay = _queue_ms(intervals, row)[~_after_gaps(intervals, row)].max()
     most = 0.0 if np.isnan(delay) else float(delay) / 1e3 * float(rate.mean()) * 1e6 / 8
     return max(most, 15_000.0), False
 
