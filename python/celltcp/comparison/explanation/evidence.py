@@ -231,10 +231,7 @@ class Evidence:
 
     @property
     def jitter_ms(self) -> float:
-        """Delay beyond the lowest one that jitter on the way of its data makes without a queue, ms.
-
-        It is nearly the most: packets that do not overtake each other wait for the longest draw.
-        """
+        """Mean delay beyond the lowest one that jitter on the way of its data makes, ms."""
         path = self.scenario.get("path", {})
         parts = [*([] if self.is_upload else [path]), *path.get("wired", ())]
         return sum(_spread_ms(part["jitter"]) for part in parts if part.get("jitter"))
@@ -457,10 +454,16 @@ def _with_lowest(flows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _spread_ms(jitter: Mapping[str, Any]) -> float:
-    """Returns the difference between nearly the longest and nearly the shortest draw of jitter, ms."""
+    """Returns by how much jitter usually exceeds nearly its shortest draw, ms.
+
+    Packets that do not overtake each other wait for the longest draw, and others for their own one.
+    """
     mean, sd = (in_unit(jitter.get(name, "0s"), "ms") or 0.0 for name in ("mean", "sd"))
+    is_kept_in_order = not jitter.get("reorder", False)
     kind = jitter.get("distribution", "normal")
     if kind == "exponential":
-        return 3 * mean
+        return 3 * mean if is_kept_in_order else mean
     low, high = (math.sqrt(3), math.sqrt(3)) if kind == "uniform" else (3.0, 2.0)
-    return max(mean + high * sd, 0.0) - max(mean - low * sd, 0.0)
+    # A draw below zero is zero, which raises the mean by less than 0.4 standard deviations.
+    usual = high if is_kept_in_order else 0.4
+    return max(mean + usual * sd, 0.0) - max(mean - low * sd, 0.0)
