@@ -182,6 +182,36 @@ def test_a_download_has_the_rate_of_the_link_and_a_row(wired: Path, tmp_path: Pa
     assert 0 < result.status["cpu_share"] <= 1
 
 
+def test_segments_that_are_handed_over_at_once_arrive_whole(tmp_path: Path) -> None:
+    """On a path that is too fast for one packet at a time."""
+    fast = tmp_path / "fast.toml"
+    fast.write_text(
+        '[path]\nrtt = "4ms"\nbuffer = "5MB"\ndown.rate = "2Gbps"\n'
+        '[[path.wired]]\nname = "wan"\nrate = "10Gbps"\n'
+    )
+    # fmt: off
+    sink = SINK.replace("total = 0", "import hashlib; total = hashlib.sha256()").replace(
+        "total += len(data)", "total.update(data)").replace("print(total", "print(total.hexdigest()")
+    # fmt: on
+    source = (
+        "import hashlib, random, socket\n"
+        "data = random.Random(1).randbytes(1 << 24)\n"
+        "socket.create_connection(('phone', 5001)).sendall(data)\n"
+        "print(hashlib.sha256(data).hexdigest())\n"
+    )
+    with Shell(fast) as shell:
+        receiver = shell.start([sys.executable, "-c", sink], stdout=subprocess.PIPE, text=True)
+        assert receiver.stdout is not None
+        assert receiver.stdout.readline() == "ready\n"
+        sender = [sys.executable, "-c", source]
+        sent = shell.run(sender, on="server", stdout=subprocess.PIPE, text=True, timeout=60)
+        assert receiver.stdout.readline() == sent.stdout
+        status = shell.status()
+    passed = sum(traffic["delivered_packets"] for traffic in status["to"].values())
+    assert status["lateness"]["departures"] == passed
+    assert status["refused"] == 0
+
+
 def test_ipv6_and_large_datagrams_pass(wired: Path) -> None:
     with Shell(wired) as shell:
         server = (

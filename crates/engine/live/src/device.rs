@@ -1,9 +1,9 @@
 //! Device: the network interface of a host.
 
-use std::io;
+use std::io::{self, IoSlice};
 use std::os::fd::{AsFd, BorrowedFd};
 
-use crate::offload::{GroSegment, OFFLOAD_HEADER, segment_packet};
+use crate::offload::{GroSegment, MAX_SEGMENTS, OFFLOAD_HEADER, segment_packet};
 use crate::session::MAX_PACKET;
 use crate::tun::{TUN_FILE, Tun};
 use crate::veth::Veth;
@@ -82,27 +82,22 @@ impl Device {
         Ok(true)
     }
 
-    /// Hands a packet to the host.
+    /// Hands a packet to the host, of several segments only if the device [`Self::merges`] them.
     ///
     /// # Errors
     /// Those of writev(2).
-    pub fn send(&self, packet: &[u8]) -> io::Result<()> {
-        self.send_with(&[0; OFFLOAD_HEADER], packet)
-    }
-
-    /// Sends merged segments to the host; the device must support that ([`Self::merges`]).
-    ///
-    /// # Errors
-    /// Those of writev(2).
-    pub fn send_merged(&self, merged: &mut GroSegment) -> io::Result<()> {
-        let (header, packet) = merged.take();
-        self.send_with(&header, packet)
-    }
-
-    fn send_with(&self, header: &[u8; OFFLOAD_HEADER], packet: &[u8]) -> io::Result<()> {
+    pub fn send(&self, segment: &mut GroSegment) -> io::Result<()> {
+        let (header, packet) = segment.pieces();
+        let mut pieces = [IoSlice::new(&[]); 1 + MAX_SEGMENTS];
+        pieces[0] = IoSlice::new(&header);
+        let mut count = 1;
+        for (place, piece) in pieces[1..].iter_mut().zip(packet) {
+            *place = IoSlice::new(piece);
+            count += 1;
+        }
         match self {
-            Self::Tun(device) => device.send(header, packet),
-            Self::Veth(device) => device.send(packet),
+            Self::Tun(device) => device.send(&pieces[..count]),
+            Self::Veth(device) => device.send(&pieces[1]),
         }
     }
 

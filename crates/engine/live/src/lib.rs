@@ -9,6 +9,7 @@ mod changes;
 mod congestion_mark;
 mod connections;
 mod device;
+mod handover;
 mod host;
 mod lateness;
 mod log;

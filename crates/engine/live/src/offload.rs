@@ -5,7 +5,10 @@ use std::io;
 
 use etherparse::checksum::Sum16BitWords;
 
-use crate::session::MAX_PACKET;
+use net::HostId;
+use units::Instant;
+
+use crate::session::{Departure, MAX_PACKET};
 
 /// Bytes of the header that precedes a packet: `struct virtio_net_hdr` of linux/virtio_net.h, in the byte order of the
 /// machine.
@@ -28,6 +31,9 @@ const SEQUENCE: usize = 4;
 const OFFSET: usize = 12;
 const FLAGS: usize = 13;
 const CHECKSUM: usize = 16;
+/// Most segments that are merged, by which the pieces of a packet are bounded.
+pub const MAX_SEGMENTS: usize = 64;
+
 /// Minimum length of a TCP header.
 const TCP_HEADER: usize = 20;
 const FIN: u8 = 1;
@@ -107,9 +113,10 @@ pub fn segment_packet(
             let identification = word(buffer, 4).wrapping_add(number as u16);
             set_word(buffer, 4, identification);
         }
-        set_length(buffer);
+        let length = buffer.len();
+        set_length(buffer, length);
         set_word(buffer, tcp + CHECKSUM, 0);
-        let sum = pseudo_header(buffer, tcp).add_slice(&buffer[tcp..]);
+        let sum = pseudo_header(buffer, tcp, length).add_slice(&buffer[tcp..]);
         set_word(buffer, tcp + CHECKSUM, sum.ones_complement().to_be());
         each(buffer)?;
     }
@@ -117,8 +124,7 @@ pub fn segment_packet(
 }
 
 /// Writes the length of an IP packet to its header, with the checksum of IPv4.
-fn set_length(packet: &mut [u8]) {
-    let length = packet.len();
+fn set_length(packet: &mut [u8], length: usize) {
     if packet[0] >> 4 == 4 {
         set_word(packet, 2, length as u16);
         set_word(packet, 10, 0);
@@ -130,87 +136,130 @@ fn set_length(packet: &mut [u8]) {
     }
 }
 
-/// Returns the sum of the pseudo-header of the TCP segment that begins at `tcp` (RFC 9293 section 3.1).
-fn pseudo_header(packet: &[u8], tcp: usize) -> Sum16BitWords {
+/// Returns the sum of the pseudo-header of the TCP segment that begins at `tcp` of a packet of this length (RFC 9293
+/// section 3.1).
+fn pseudo_header(packet: &[u8], tcp: usize, length: usize) -> Sum16BitWords {
     let addresses = if packet[0] >> 4 == 4 { 12..20 } else { 8..40 };
-    let length = (packet.len() - tcp) as u32;
+    let length = (length - tcp) as u32;
     Sum16BitWords::new()
         .add_slice(&packet[addresses])
         .add_4bytes(length.to_be_bytes())
         .add_2bytes([0, TCP])
 }
 
-/// Consecutive TCP segments, merged into one packet as by GRO.
-#[derive(Default)]
+/// Consecutive TCP segments of a connection, which the kernel takes as one packet, as those that GRO has merged; or any
+/// single packet.
 pub struct GroSegment {
-    packet: Vec<u8>,
-    segments: u32,
-    /// Offsets of the TCP header and of the payload.
-    tcp: usize,
-    payload: usize,
-    /// Payload of all segments but the last, which may be shorter.
-    size: usize,
-    /// Whether the last segment was shorter or had PSH, so that none may follow.
+    first: Departure,
+    rest: Vec<Departure>,
+    /// Offsets of the TCP header and of the payload, if segments may follow the first.
+    places: Option<(usize, usize)>,
+    /// Length of all.
+    length: usize,
+    /// Whether the last segment was shorter than the first or had PSH, so that none may follow.
     is_full: bool,
 }
 
 impl GroSegment {
-    /// Returns the number of segments.
-    pub fn segments(&self) -> u32 {
-        self.segments
+    /// Creates one that has a single packet so far.
+    pub fn new(first: Departure) -> Self {
+        let places = mergeable(&first.bytes);
+        Self {
+            places,
+            length: first.bytes.len(),
+            is_full: places.is_none_or(|(tcp, _)| first.bytes[tcp + FLAGS] & PSH != 0),
+            first,
+            rest: Vec::new(),
+        }
     }
 
-    /// Appends the segment of a packet if it continues the merged ones; returns false otherwise. An empty one takes any
-    /// mergeable segment.
-    pub fn add(&mut self, packet: &[u8]) -> bool {
-        let Some((tcp, payload)) = mergeable(packet) else {
+    /// Returns whether a segment may follow.
+    pub fn is_open(&self) -> bool {
+        !self.is_full
+    }
+
+    /// Returns the host that it goes to.
+    pub fn host(&self) -> HostId {
+        self.first.host
+    }
+
+    /// Returns the planned time of the first packet.
+    pub fn at(&self) -> Instant {
+        self.first.at
+    }
+
+    /// Returns whether a packet goes to the same host, on the same connection.
+    pub fn has_flow_of(&self, other: &Departure) -> bool {
+        let Some((tcp, _)) = self.places else {
             return false;
         };
-        let length = packet.len() - payload;
-        if self.segments == 0 {
-            self.packet.clear();
-            self.packet.extend_from_slice(packet);
-            (self.tcp, self.payload, self.size) = (tcp, payload, length);
-        } else {
-            let sent = (self.packet.len() - self.payload) as u32;
-            let follows = !self.is_full
-                && (tcp, payload) == (self.tcp, self.payload)
-                && length <= self.size
-                && self.packet.len() + length <= MAX_PACKET
-                && sequence(&self.packet[tcp..]).wrapping_add(sent) == sequence(&packet[tcp..])
-                && has_same_headers(&self.packet, packet, tcp, payload);
-            if !follows {
-                return false;
-            }
-            self.packet.extend_from_slice(&packet[payload..]);
-            self.packet[tcp + FLAGS] |= packet[tcp + FLAGS] & PSH;
-        }
-        self.segments += 1;
-        self.is_full = length < self.size || packet[tcp + FLAGS] & PSH != 0;
-        true
+        let (one, other_bytes) = (&self.first.bytes, &other.bytes);
+        let (protocol, addresses) = if tcp == IPV4 { (9, 12..20) } else { (6, 8..40) };
+        self.first.host == other.host
+            && other_bytes.len() >= tcp + TCP_HEADER
+            && other_bytes[0] == one[0]
+            && other_bytes[protocol] == TCP
+            && other_bytes[addresses.clone()] == one[addresses]
+            && other_bytes[tcp..tcp + SEQUENCE] == one[tcp..tcp + SEQUENCE]
     }
 
-    /// Returns the offload header and the merged packet; it is empty afterwards.
-    pub fn take(&mut self) -> ([u8; OFFLOAD_HEADER], &[u8]) {
+    /// Appends a packet if it continues the segments; returns it otherwise.
+    pub fn add(&mut self, packet: Departure) -> Result<(), Departure> {
+        let Some((tcp, payload)) = self.places.filter(|_| !self.is_full) else {
+            return Err(packet);
+        };
+        let (one, other) = (&self.first.bytes, &packet.bytes);
+        let size = one.len() - payload;
+        let sent = (self.length - payload) as u32;
+        let follows = self.first.host == packet.host
+            && mergeable(other) == self.places
+            && other.len() <= one.len()
+            && self.length + other.len() - payload <= MAX_PACKET
+            && self.rest.len() + 1 < MAX_SEGMENTS
+            && sequence(&one[tcp..]).wrapping_add(sent) == sequence(&other[tcp..])
+            && has_same_headers(one, other, tcp, payload);
+        if !follows {
+            return Err(packet);
+        }
+        let length = other.len() - payload;
+        self.is_full = length < size || other[tcp + FLAGS] & PSH != 0;
+        self.length += length;
+        self.rest.push(packet);
+        Ok(())
+    }
+
+    /// Returns the offload header, and the pieces of the packet: all of the first segment, and the payloads of the rest.
+    /// The first segment is no whole packet afterwards if there is a rest.
+    pub fn pieces(&mut self) -> ([u8; OFFLOAD_HEADER], impl Iterator<Item = &[u8]>) {
         let mut header = [0; OFFLOAD_HEADER];
-        if self.segments > 1 {
-            let kind = if self.packet[0] >> 4 == 4 {
-                TCP_IPV4
-            } else {
-                TCP_IPV6
-            };
+        let mut payload_at = 0;
+        if let (Some((tcp, payload)), Some(last)) = (self.places, self.rest.last()) {
+            let size = self.first.bytes.len() - payload;
+            let psh = last.bytes[tcp + FLAGS] & PSH;
+            let packet = &mut self.first.bytes;
+            let kind = if tcp == IPV4 { TCP_IPV4 } else { TCP_IPV6 };
             (header[0], header[1]) = (NEEDS_CHECKSUM, kind);
-            let fields = [self.payload, self.size, self.tcp, CHECKSUM];
+            let fields = [payload, size, tcp, CHECKSUM];
             for (at, field) in (2..).step_by(2).zip(fields) {
                 header[at..at + 2].copy_from_slice(&(field as u16).to_ne_bytes());
             }
-            set_length(&mut self.packet);
+            packet[tcp + FLAGS] |= psh;
+            set_length(packet, self.length);
             // The kernel adds the sum of the segment, which begins with that of the pseudo-header.
-            let sum = pseudo_header(&self.packet, self.tcp).ones_complement();
-            set_word(&mut self.packet, self.tcp + CHECKSUM, !sum.to_be());
+            let sum = pseudo_header(packet, tcp, self.length).ones_complement();
+            set_word(packet, tcp + CHECKSUM, !sum.to_be());
+            payload_at = payload;
         }
-        self.segments = 0;
-        (header, &self.packet)
+        let rest = self
+            .rest
+            .iter()
+            .map(move |packet| &packet.bytes[payload_at..]);
+        (header, core::iter::once(&*self.first.bytes).chain(rest))
+    }
+
+    /// Returns its packets in their order; of several, the first is no whole packet once the pieces were taken.
+    pub fn into_packets(self) -> impl Iterator<Item = Departure> {
+        core::iter::once(self.first).chain(self.rest)
     }
 }
 
@@ -247,14 +296,14 @@ fn has_same_headers(one: &[u8], other: &[u8], tcp: usize, payload: usize) -> boo
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use etherparse::{Ipv4HeaderSlice, Ipv6HeaderSlice, PacketBuilder, TcpHeaderSlice};
     use proptest::prelude::*;
 
     use super::*;
 
     /// Returns a TCP packet with this payload.
-    fn segment(v6: bool, sequence: u32, payload: &[u8], psh: bool) -> Vec<u8> {
+    pub(crate) fn segment(v6: bool, sequence: u32, payload: &[u8], psh: bool) -> Vec<u8> {
         let mut bytes = Vec::new();
         let mut tcp = etherparse::TcpHeader::new(5_201, 40_000, sequence, 700);
         (tcp.ack, tcp.psh, tcp.acknowledgment_number) = (true, psh, 9);
@@ -280,6 +329,29 @@ mod tests {
         };
         segment_packet(header, &mut packet.to_vec(), &mut Vec::new(), each).unwrap();
         result
+    }
+
+    /// Returns a packet that leaves the path.
+    fn departure(bytes: &[u8]) -> Departure {
+        let (packet, host, at) = (0, HostId(0), Instant::ZERO);
+        let bytes = bytes.to_vec();
+        Departure {
+            packet,
+            host,
+            at,
+            bytes,
+        }
+    }
+
+    /// Returns the header and the packet of segments that are merged.
+    fn merged(packets: &[Vec<u8>]) -> ([u8; OFFLOAD_HEADER], Vec<u8>) {
+        let mut merged = GroSegment::new(departure(&packets[0]));
+        for packet in &packets[1..] {
+            merged.add(departure(packet)).unwrap();
+        }
+        let (header, pieces) = merged.pieces();
+        let packet = pieces.flatten().copied().collect();
+        (header, packet)
     }
 
     fn has_checksums(packet: &[u8]) -> bool {
@@ -313,18 +385,14 @@ mod tests {
                 let mut packet = segment(v6, sequence, &payload, psh);
                 if !v6 {
                     set_word(&mut packet, 4, number as u16);
-                    set_length(&mut packet);
+                    let length = packet.len();
+                    set_length(&mut packet, length);
                 }
                 packets.push(packet);
                 sequence = sequence.wrapping_add(size as u32);
             }
-            let mut merged = GroSegment::default();
-            for packet in &packets {
-                prop_assert!(merged.add(packet));
-            }
-            prop_assert_eq!(merged.segments() as usize, packets.len());
-            let (header, packet) = merged.take();
-            let again = segmented(header, packet);
+            let (header, packet) = merged(&packets);
+            let again = segmented(header, &packet);
             prop_assert!(again.iter().all(|packet| has_checksums(packet)));
             prop_assert_eq!(again, packets);
         }
@@ -340,25 +408,27 @@ mod tests {
             segment(false, 150, &[], false),
         ];
         for other in &others {
-            let mut merged = GroSegment::default();
-            assert!(merged.add(&first));
-            assert!(!merged.add(other));
-            assert_eq!(merged.take(), ([0; OFFLOAD_HEADER], &first[..]));
+            let mut merged = GroSegment::new(departure(&first));
+            assert_eq!(merged.add(departure(other)).unwrap_err().bytes, *other);
+            let (header, pieces) = merged.pieces();
+            assert_eq!(header, [0; OFFLOAD_HEADER]);
+            assert!(pieces.eq([&first[..]]));
         }
         // Nor are packets with another ECN field, acknowledgement number or flag, or after PSH or a shorter segment.
         let next = segment(false, 150, &[1; 50], false);
         for (at, value) in [(1, 3), (20 + 11, 10), (20 + FLAGS, ACK | FIN)] {
-            let mut merged = GroSegment::default();
-            assert!(merged.add(&first));
+            let mut merged = GroSegment::new(departure(&first));
             let mut other = next.clone();
             other[at] = value;
-            assert!(!merged.add(&other), "byte {at}");
+            assert!(merged.add(departure(&other)).is_err(), "byte {at}");
         }
         for (length, psh) in [(50, true), (49, false)] {
-            let mut merged = GroSegment::default();
-            assert!(merged.add(&first));
-            assert!(merged.add(&segment(false, 150, &vec![1; length], psh)));
-            assert!(!merged.add(&segment(false, 150 + length as u32, &[1; 20], false)));
+            let mut merged = GroSegment::new(departure(&first));
+            let second = segment(false, 150, &vec![1; length], psh);
+            assert!(merged.add(departure(&second)).is_ok());
+            assert!(!merged.is_open());
+            let third = segment(false, 150 + length as u32, &[1; 20], false);
+            assert!(merged.add(departure(&third)).is_err());
         }
     }
 
@@ -384,7 +454,9 @@ mod tests {
     fn a_partial_checksum_is_completed() {
         let whole = segment(false, 100, &[1; 151], false);
         let mut open = whole.clone();
-        let sum = pseudo_header(&whole, 20).ones_complement().to_be();
+        let sum = pseudo_header(&whole, 20, whole.len())
+            .ones_complement()
+            .to_be();
         set_word(&mut open, 20 + CHECKSUM, !sum);
         let mut header = [NEEDS_CHECKSUM, 0, 0, 0, 0, 0, 0, 0, 0, 0];
         header[6..8].copy_from_slice(&20_u16.to_ne_bytes());

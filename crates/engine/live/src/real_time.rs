@@ -19,6 +19,7 @@ use units::{Duration, Instant};
 
 use crate::capture::CaptureWriter;
 use crate::device::{Device, ReceiveBuffers};
+use crate::handover::Handover;
 use crate::log::{Digest, LogWriter};
 use crate::offload::GroSegment;
 use crate::sender_watch::SenderWatch;
@@ -26,8 +27,6 @@ use crate::{Arrival, Lateness, LiveError, Session};
 
 /// Times that a device is read before the next; each may give many packets.
 const BATCH: usize = 8;
-/// Lateness from which on segments that leave are handed over at once, as by a network card: it is cheaper.
-const MERGED_FROM: Duration = Duration::from_micros(200);
 /// Priority among real-time threads: the lowest, which is above all others.
 const PRIORITY: u8 = 1;
 
@@ -50,8 +49,8 @@ pub struct Progress {
     pub digest: Digest,
     /// Files that are written meanwhile.
     pub(crate) files: Files,
-    /// Segments that are handed over at once, where time is short.
-    merged: GroSegment,
+    /// Segments that wait for others.
+    handover: Handover,
     /// Packets without a host of the path as destination.
     pub no_route: u64,
     /// Packets that were not whole, or that a device did not accept.
@@ -123,7 +122,7 @@ impl Driver {
             lateness: Lateness::default(),
             digest: Digest::default(),
             files,
-            merged: GroSegment::default(),
+            handover: Handover::default(),
             no_route: 0,
             refused: 0,
             cpu: (Duration::ZERO, Instant::ZERO),
@@ -164,6 +163,7 @@ impl Driver {
         let devices = self.devices.as_deref().map_or(&[][..], Vec::as_slice);
         let now = self.shared.now();
         advance(&mut progress, devices, now, || self.shared.now()).map_err(LiveError::Path)?;
+        hand_over_all(&mut progress, devices, || self.shared.now());
         let changed = change(&mut progress);
         drop(progress);
         // The next event may be earlier now.
@@ -248,7 +248,12 @@ fn drive(
                 continue;
             }
             for _ in 0..BATCH {
-                let arrive = |packet: &[u8]| arrive(shared, &mut progress, devices, host, packet);
+                // Segments that the kernel hands over at once arrive at once.
+                let mut now = None;
+                let arrive = |packet: &[u8]| {
+                    let now = *now.get_or_insert_with(|| shared.now());
+                    arrive(shared, &mut progress, devices, now, host, packet)
+                };
                 if !device.receive(&mut room, arrive)? {
                     break;
                 }
@@ -261,7 +266,8 @@ fn drive(
             let taken = std::time::Duration::from(taken).as_nanos() as u64;
             progress.cpu = (Duration::from_nanos(taken), shared.now());
         }
-        let next = progress.session.next_event();
+        hand_over_all(&mut progress, devices, || shared.now());
+        let next = progress.session.next_event() + progress.handover.moderation();
         drop(progress);
         if !spin {
             is_polled = sleep(&mut polled, next.saturating_since(shared.now()))?;
@@ -278,10 +284,10 @@ fn arrive(
     shared: &Shared,
     progress: &mut Progress,
     devices: &Devices,
+    now: Instant,
     host: HostId,
     packet: &[u8],
 ) -> std::io::Result<()> {
-    let now = shared.now();
     advance(progress, devices, now, || shared.now())?;
     match progress.session.arrive(now, host, packet) {
         Arrival::Sent(_) => {
@@ -299,7 +305,8 @@ fn arrive(
     Ok(())
 }
 
-/// Advances the path to `now`, and hands the packets that have left it to their hosts.
+/// Advances the path to `now`, and hands the packets that have left it to their hosts, except for those that wait for
+/// others.
 fn advance(
     progress: &mut Progress,
     devices: &[(HostId, Device)],
@@ -308,40 +315,48 @@ fn advance(
 ) -> std::io::Result<()> {
     let advanced = progress.session.advance(now);
     advanced.map_err(std::io::Error::other)?;
-    let mut host = None;
+    let mut handover = core::mem::take(&mut progress.handover);
+    handover.end_waits(now, |segment| hand_over(progress, devices, segment, &clock));
     while let Some(departure) = progress.session.next_departure() {
-        let late = clock().saturating_since(departure.at);
-        progress.lateness.add(late);
         progress.digest.add(&departure);
         if let Some(capture) = &mut progress.files.capture {
             capture.packet(departure.at, departure.host, &departure.bytes)?;
         }
-        let is_same = host == Some(departure.host);
-        if !is_same || !progress.merged.add(&departure.bytes) {
-            flush(progress, devices, host.take());
-            let device = device_of(devices, departure.host);
-            let may_merge = late > MERGED_FROM && device.is_some_and(Device::merges);
-            if may_merge && progress.merged.add(&departure.bytes) {
-                host = Some(departure.host);
-            } else {
-                let sent = device.map(|device| device.send(&departure.bytes));
-                // A host whose device is full or down loses the packet, as a card would.
-                progress.refused += u64::from(!matches!(sent, Some(Ok(()))));
-            }
-        }
-        progress.session.recycle(departure.bytes);
+        let merges = device_of(devices, departure.host).is_some_and(Device::merges);
+        let send = |segment| hand_over(progress, devices, segment, &clock);
+        handover.add(clock(), departure, merges, send);
     }
-    flush(progress, devices, host);
+    progress.handover = handover;
     Ok(())
 }
 
-/// Hands the segments that were merged for a host to it.
-fn flush(progress: &mut Progress, devices: &[(HostId, Device)], host: Option<HostId>) {
-    if let Some(device) = host.and_then(|host| device_of(devices, host)) {
-        let segments = u64::from(progress.merged.segments());
-        if device.send_merged(&mut progress.merged).is_err() {
-            progress.refused += segments;
-        }
+/// Hands all packets that wait for others to their hosts.
+fn hand_over_all(
+    progress: &mut Progress,
+    devices: &[(HostId, Device)],
+    clock: impl Fn() -> Instant,
+) {
+    let mut handover = core::mem::take(&mut progress.handover);
+    handover.end_all_waits(|segment| hand_over(progress, devices, segment, &clock));
+    progress.handover = handover;
+}
+
+/// Hands a packet, or segments at once, to the host.
+fn hand_over(
+    progress: &mut Progress,
+    devices: &[(HostId, Device)],
+    mut segment: GroSegment,
+    clock: impl Fn() -> Instant,
+) {
+    let now = clock();
+    let device = device_of(devices, segment.host());
+    let sent = device.map(|device| device.send(&mut segment));
+    // A host whose device is full or down loses the packet, as a card would.
+    let is_refused = !matches!(sent, Some(Ok(())));
+    for packet in segment.into_packets() {
+        progress.lateness.add(now.saturating_since(packet.at));
+        progress.refused += u64::from(is_refused);
+        progress.session.recycle(packet.bytes);
     }
 }
 

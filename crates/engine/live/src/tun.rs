@@ -71,13 +71,12 @@ impl Tun {
         Ok(length.saturating_sub(OFFLOAD_HEADER))
     }
 
-    /// Hands a packet to the host.
+    /// Hands a packet to the host, in pieces of which the first is the offload header.
     ///
     /// # Errors
     /// Those of writev(2).
-    pub fn send(&self, header: &[u8; OFFLOAD_HEADER], packet: &[u8]) -> io::Result<()> {
-        let parts = [IoSlice::new(header), IoSlice::new(packet)];
-        (&self.0).write_vectored(&parts).map(|_| ())
+    pub fn send(&self, pieces: &[IoSlice<'_>]) -> io::Result<()> {
+        (&self.0).write_vectored(pieces).map(|_| ())
     }
 }
 

@@ -1,0 +1,224 @@
+//! Handover: the last step of packets that have left the path, to the devices of their hosts.
+
+use units::{Duration, Instant};
+
+use crate::offload::GroSegment;
+use crate::session::Departure;
+
+/// Longest time that a segment waits for those that follow it, and that the path sleeps beyond its next event, while
+/// many packets pass: as network cards moderate their interrupts.
+pub const MODERATION: Duration = Duration::from_micros(50);
+/// Lateness from which on segments wait for those that follow, however few pass: handing them over at once is cheaper.
+const LATE: Duration = Duration::from_micros(200);
+/// Packets in an interval from which on they are many: 0.8 Gbit/s of 1500 B.
+const MANY: u64 = 64;
+/// Shortest interval over which packets are counted.
+const INTERVAL: Duration = Duration::from_millis(1);
+/// Connections whose segments wait at a time, as of GRO in Linux.
+const MAX_WAITING: usize = 8;
+
+/// Segments that wait for those that follow them.
+#[derive(Default)]
+pub struct Handover {
+    /// In the order of their first packets.
+    waiting: Vec<GroSegment>,
+    load: Load,
+}
+
+impl Handover {
+    /// Takes a packet that leaves the path at `now`, and calls `send` for what is to be handed over now. Its segments
+    /// may wait for those that follow if its device `merges` them.
+    pub fn add(
+        &mut self,
+        now: Instant,
+        packet: Departure,
+        merges: bool,
+        mut send: impl FnMut(GroSegment),
+    ) {
+        self.load.count(now);
+        let waits = merges && (self.load.is_high || now.saturating_since(packet.at) > LATE);
+        let mut waiting = self.waiting.iter();
+        let packet = match waiting.position(|segment| segment.has_flow_of(&packet)) {
+            None => packet,
+            Some(place) => match self.waiting[place].add(packet) {
+                Ok(()) => {
+                    if !self.waiting[place].is_open() {
+                        send(self.waiting.remove(place));
+                    }
+                    return;
+                }
+                // It must not overtake others of its connection.
+                Err(packet) => {
+                    send(self.waiting.remove(place));
+                    packet
+                }
+            },
+        };
+        let segment = GroSegment::new(packet);
+        if !waits || !segment.is_open() {
+            return send(segment);
+        }
+        if self.waiting.len() == MAX_WAITING {
+            send(self.waiting.remove(0));
+        }
+        self.waiting.push(segment);
+    }
+
+    /// Calls `send` for segments that have waited long enough at `now`.
+    pub fn end_waits(&mut self, now: Instant, send: impl FnMut(GroSegment)) {
+        let waits = |segment: &GroSegment| now.saturating_since(segment.at()) < MODERATION;
+        let over = self.waiting.iter().take_while(|segment| !waits(segment));
+        let over = over.count();
+        self.waiting.drain(..over).for_each(send);
+    }
+
+    /// Calls `send` for all segments that wait.
+    pub fn end_all_waits(&mut self, send: impl FnMut(GroSegment)) {
+        self.waiting.drain(..).for_each(send);
+    }
+
+    /// Returns how much longer than until its next event the path may sleep.
+    pub fn moderation(&self) -> Duration {
+        if self.load.is_high {
+            MODERATION
+        } else {
+            Duration::ZERO
+        }
+    }
+}
+
+/// Load: how many packets leave the path.
+#[derive(Default)]
+struct Load {
+    since: Instant,
+    packets: u64,
+    is_high: bool,
+}
+
+impl Load {
+    /// Counts a packet that leaves at `now`.
+    fn count(&mut self, now: Instant) {
+        self.packets += 1;
+        let elapsed = now.saturating_since(self.since);
+        if elapsed >= INTERVAL {
+            let many = u128::from(MANY) * u128::from(elapsed.as_nanos());
+            let seen = u128::from(self.packets) * u128::from(INTERVAL.as_nanos());
+            self.is_high = seen >= many;
+            (self.since, self.packets) = (now, 0);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use net::HostId;
+
+    use super::*;
+    use crate::offload::tests::segment;
+
+    /// Time of the first packet.
+    const START: Instant = Instant::from_nanos(1_000_000_000);
+
+    /// Nothing that is sent.
+    const NONE: [usize; 0] = [];
+
+    /// Adds a packet to `host` that leaves when it should; returns how many packets each of what is sent has.
+    fn add(handover: &mut Handover, at: Instant, host: u32, bytes: Vec<u8>) -> Vec<usize> {
+        let (packet, host) = (0, HostId(host));
+        let departure = Departure {
+            packet,
+            host,
+            at,
+            bytes,
+        };
+        let mut sent = Vec::new();
+        handover.add(at, departure, true, |segment| {
+            sent.push(segment.into_packets().count())
+        });
+        sent
+    }
+
+    /// Returns the segment of a connection with this number; all have 100 bytes.
+    fn numbered(number: u32) -> Vec<u8> {
+        segment(false, number * 100, &[0; 100], false)
+    }
+
+    /// Returns a handover after packets of other connections, one each so many microseconds.
+    fn after_packets(interval_us: u64) -> (Handover, Instant) {
+        let mut handover = Handover::default();
+        let time = |number| START + Duration::from_micros(number * interval_us);
+        for number in 0..200 {
+            let other = segment(true, 7, &[0; 10], true);
+            assert_eq!(add(&mut handover, time(number), 1, other), [1]);
+        }
+        (handover, time(200))
+    }
+
+    #[test]
+    fn packets_wait_for_others_only_while_many_pass() {
+        let (mut handover, now) = after_packets(20);
+        assert_eq!(handover.moderation(), Duration::ZERO);
+        assert_eq!(add(&mut handover, now, 1, numbered(0)), [1]);
+        let (mut handover, now) = after_packets(10);
+        assert_eq!(handover.moderation(), MODERATION);
+        for number in 0..5 {
+            assert_eq!(add(&mut handover, now, 1, numbered(number)), NONE);
+        }
+        let mut sent = Vec::new();
+        let mut send = |segment: GroSegment| sent.push(segment.into_packets().count());
+        handover.end_waits(now + Duration::from_micros(49), &mut send);
+        handover.end_waits(now + MODERATION, &mut send);
+        handover.end_all_waits(&mut send);
+        assert_eq!(sent, [5]);
+        // After a pause they are few again.
+        let later = now + Duration::from_millis(50);
+        assert_eq!(add(&mut handover, later, 1, numbered(9)), [1]);
+    }
+
+    #[test]
+    fn packets_that_are_late_wait_for_others() {
+        let mut handover = Handover::default();
+        let at = START;
+        let late = at + Duration::from_micros(201);
+        let (packet, host) = (0, HostId(1));
+        for merges in [false, true] {
+            let mut sent = 0;
+            let bytes = numbered(0);
+            let departure = Departure {
+                packet,
+                host,
+                at,
+                bytes,
+            };
+            handover.add(late, departure, merges, |_| sent += 1);
+            assert_eq!(sent, u32::from(!merges));
+        }
+    }
+
+    #[test]
+    fn no_packet_overtakes_another_of_its_connection() {
+        let (mut handover, now) = after_packets(10);
+        assert_eq!(add(&mut handover, now, 1, numbered(0)), NONE);
+        assert_eq!(add(&mut handover, now, 1, numbered(1)), NONE);
+        // Other connections and hosts leave it as it is; one without data is one of its own.
+        assert_eq!(add(&mut handover, now, 2, numbered(0)), NONE);
+        assert_eq!(
+            add(&mut handover, now, 1, segment(true, 0, &[0; 9], false)),
+            NONE
+        );
+        assert_eq!(
+            add(&mut handover, now, 1, segment(false, 200, &[], false)),
+            [2, 1]
+        );
+        // The last of a message does not wait.
+        assert_eq!(add(&mut handover, now, 1, numbered(2)), NONE);
+        assert_eq!(
+            add(&mut handover, now, 1, segment(false, 300, &[0; 100], true)),
+            [2]
+        );
+        // What was lost on the path comes between.
+        assert_eq!(add(&mut handover, now, 1, numbered(7)), NONE);
+        assert_eq!(add(&mut handover, now, 1, numbered(4)), [1]);
+        assert_eq!(add(&mut handover, now, 1, numbered(8)), [1]);
+    }
+}
