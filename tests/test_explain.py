@@ -246,6 +246,7 @@ def test_each_comparison_of_a_sweep_is_explained(
     assert len(document["folders"]) == 2
 
 
+@pytest.mark.slow
 def test_python_explains_results_as_the_command_explains_their_folder(
     tmp_path: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -61,6 +61,12 @@ def test_no_pandas_and_no_matplotlib_before_a_picture_is_asked_for(
     assert not {"pandas", "matplotlib"} & result
 
 
+def test_a_plan_of_a_training_needs_no_library_for_it(tmp_path: Path) -> None:
+    result = imported("select", "train", "--runs", "2", "--dry-run", folder=tmp_path)
+    assert "celltcp.selection.training.train" in result
+    assert not {"sklearn", "scipy"} & result
+
+
 #: Prints a line for each command: the modules that a fork has imported to describe its JSON.
 _SCHEMAS = """
 import os

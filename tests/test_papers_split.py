@@ -97,6 +97,7 @@ def test_gains_are_printed_drawn_and_resumed(celltcp, tmp_path: Path) -> None:
     assert rows == json.loads((tmp_path / "rows.json").read_text())
 
 
+@pytest.mark.slow
 def test_a_part_of_the_campaign_is_chosen_by_patterns(celltcp) -> None:
     words = ("papers", "kim2016", "split", "--runs", "1", "--dry-run", "--scenario")
     done = celltcp(*words, "split/60-60/5MB/mcs-25/*")

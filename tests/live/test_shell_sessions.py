@@ -345,6 +345,7 @@ def test_programs_of_the_machine_stay_where_they_are(wired: Path) -> None:
         assert shell.run([sys.executable, "-c", code], stderr=subprocess.DEVNULL).returncode != 0
 
 
+@pytest.mark.slow
 def test_two_phones_share_a_cell(tmp_path: Path) -> None:
     """The load of one phone takes half of the cell from the other, as no recorded trace can."""
     cell = tmp_path / "cell.toml"

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import LeaveOneGroupOut
 
 from celltcp.scenarios.requirements import OWN
 from celltcp.selection.candidates import DEFAULT
@@ -148,6 +147,9 @@ def fit_tree(
         least: minimum of moments in a leaf.
         baseline: CCA that is kept unless another is surely better; with None each leaf takes the best.
     """
+    # Its import takes longer than a dry run.
+    from sklearn.model_selection import LeaveOneGroupOut
+
     # Unknown features are NaN.
     known_features = np.array(
         [[each.get(name, np.nan) for name in features] for each in result.features]

@@ -6,10 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from sklearn.ensemble import RandomForestRegressor
-from sklearn.model_selection import LeaveOneGroupOut
-from sklearn.neighbors import KNeighborsRegressor
-from sklearn.preprocessing import QuantileTransformer
 
 from celltcp._core import available_threads
 from celltcp.selection.training.counterfactual import Outcomes
@@ -76,6 +72,11 @@ def fit_knn(
         features: names of the features that may count.
         seed: of the forest.
     """
+    # Its import takes longer than a dry run.
+    from sklearn.ensemble import RandomForestRegressor
+    from sklearn.model_selection import LeaveOneGroupOut
+    from sklearn.neighbors import KNeighborsRegressor
+
     seen = np.array([[each.get(name, np.nan) for name in features] for each in result.features])
     measured = relative_to_best(scores(result, requirement, ccas))
     families = np.array([point.network.family for point in result.points])
@@ -120,6 +121,8 @@ def _places(seen: Matrix, before: Names, weights: Matrix, of_before: float) -> M
 
     A feature that is unknown is in the middle, and away from all moments that know it.
     """
+    from sklearn.preprocessing import QuantileTransformer
+
     unknown = np.isnan(seen)
     steps = min(256, len(seen))
     ranks = QuantileTransformer(n_quantiles=steps, subsample=None).fit_transform(seen)

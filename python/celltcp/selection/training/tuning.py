@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import pandas as pd
-from scipy.stats import ttest_1samp
 
 from celltcp.campaign.engines import Engine
 from celltcp.campaign.run import Workers
@@ -107,6 +106,9 @@ def _harms(measures: pd.DataFrame, label: str) -> bool:
 
     The more families are looked at, the surer it must be of each (Bonferroni).
     """
+    # Its import takes longer than a dry run.
+    from scipy.stats import ttest_1samp
+
     families = measures[measures[DEFAULT] > 0].groupby(level="family")
     with warnings.catch_warnings():
         # One network alone has no interval, and equal measures have no spread.
