@@ -62,7 +62,9 @@ def test_no_pandas_and_no_matplotlib_before_a_picture_is_asked_for(
 
 
 def test_a_plan_of_a_training_needs_no_library_for_it(tmp_path: Path) -> None:
-    result = imported("select", "train", "--runs", "2", "--dry-run", folder=tmp_path)
+    result = imported(
+        *("select", "train", "--runs", "2", "--dry-run", "--out", "p.toml"), folder=tmp_path
+    )
     assert "celltcp.selection.training.train" in result
     assert not {"sklearn", "scipy"} & result
 
