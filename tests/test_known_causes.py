@@ -174,3 +174,21 @@ def test_uploads_beside_a_trace_of_the_downlink_alone_are_warned_of(tmp_path) ->
         warnings = [each for each in result.warnings if "all flows are uploads" in each]
         assert len(warnings) == is_warned
         assert all("an uplink of 50Mbit/s (path.up)" in each for each in warnings)
+
+
+@pytest.mark.parametrize(
+    ("changes", "warned_ms"),
+    [
+        ({}, None),
+        # Nearly the longest draw of packets in order, and their mean where they overtake each other.
+        ({"path.jitter": {"mean": "40ms", "sd": "10ms"}}, 50),
+        ({"path.jitter": {"mean": "40ms", "sd": "10ms", "reorder": True}}, 34),
+        # Both ways of a hop.
+        ({"path.wired.0.jitter": {"distribution": "exponential", "mean": "5ms"}}, 30),
+    ],
+)
+def test_delays_with_jitter_are_said_to_have_it(changes: dict[str, object], warned_ms: int) -> None:
+    result = ct.compare("steady-5-18", "cubic", 1, duration="1s", set=changes)
+    warnings = [each for each in result.warnings if "jitter of the path" in each]
+    assert len(warnings) == (warned_ms is not None)
+    assert all(f"include up to {warned_ms} ms of jitter" in each for each in warnings)

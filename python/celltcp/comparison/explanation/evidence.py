@@ -18,6 +18,7 @@ from celltcp.results.narrowest import SERVER, bounded_slots, narrowest_mbps
 from celltcp.results.tables import frame
 from celltcp.results.tested import THIN, FlowUnderTest, has_application, joined_slots
 from celltcp.results.warnings.given_up import TIMED_OUT
+from celltcp.results.warnings.jitter import jitter_ms
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -232,9 +233,7 @@ class Evidence:
     @property
     def jitter_ms(self) -> float:
         """Mean delay beyond the lowest one that jitter on the way of its data makes, ms."""
-        path = self.scenario.get("path", {})
-        parts = [*([] if self.is_upload else [path]), *path.get("wired", ())]
-        return sum(_spread_ms(part["jitter"]) for part in parts if part.get("jitter"))
+        return jitter_ms(self.scenario, is_upload=self.is_upload)
 
     @property
     def queue_wait_ms(self) -> float:
@@ -451,19 +450,3 @@ def _with_lowest(flows: pd.DataFrame) -> pd.DataFrame:
     """Returns connections with the lowest delays of all of them in each run."""
     names = [name for name in ("rtt_min_ms", "owd_min_ms") if name in flows]
     return flows.assign(**{name: flows.groupby("run")[name].transform("min") for name in names})
-
-
-def _spread_ms(jitter: Mapping[str, Any]) -> float:
-    """Returns by how much jitter usually exceeds nearly its shortest draw, ms.
-
-    Packets that do not overtake each other wait for the longest draw, and others for their own one.
-    """
-    mean, sd = (in_unit(jitter.get(name, "0s"), "ms") or 0.0 for name in ("mean", "sd"))
-    is_kept_in_order = not jitter.get("reorder", False)
-    kind = jitter.get("distribution", "normal")
-    if kind == "exponential":
-        return 3 * mean if is_kept_in_order else mean
-    low, high = (math.sqrt(3), math.sqrt(3)) if kind == "uniform" else (3.0, 2.0)
-    # A draw below zero is zero, which raises the mean by less than 0.4 standard deviations.
-    usual = high if is_kept_in_order else 0.4
-    return max(mean + usual * sd, 0.0) - max(mean - low * sd, 0.0)

@@ -26,6 +26,7 @@ def all_warnings(results: Results) -> list[str]:
     return [
         *no_delivery(results),
         *_unused_traces(about),
+        *_jittered(about),
         *uncovered(results),
         *_given_up(results),
         *unfinished_transfers(results),
@@ -55,6 +56,16 @@ def _unused_traces(about: Mapping[str, Any]) -> list[str]:
     from celltcp.results.warnings.unused_traces import unused_traces
 
     return unused_traces(about)
+
+
+def _jittered(about: Mapping[str, Any]) -> list[str]:
+    """Returns the warning about jitter, which few paths have."""
+    path = tomllib.loads(about["scenario"]).get("path", {})
+    if not any("jitter" in part for part in (path, *path.get("wired", ()))):
+        return []
+    from celltcp.results.warnings.jitter import jittered
+
+    return jittered(about)
 
 
 def _undivided_delay(about: Mapping[str, Any]) -> list[str]:
