@@ -31,9 +31,10 @@ help:
 demo: $(VENV)/built
 	$(BIN)/celltcp compare mobility/forward-60-4g --out demo
 
+# Properties are tried on a quarter of the cases of `make test-all`.
 ## The tests but those that are marked slow
 test: $(VENV)/built
-	RUSTC_WORKSPACE_WRAPPER=$(CURDIR)/tests/rustc.sh cargo test --workspace --locked --quiet --tests
+	PROPTEST_CASES=64 RUSTC_WORKSPACE_WRAPPER=$(CURDIR)/tests/rustc.sh cargo test --workspace --locked --quiet --tests
 	$(BIN)/pytest $(WORKERS)
 
 ## All tests
