@@ -12,6 +12,8 @@ pub(super) struct Counts {
     pub(super) retransmissions: u64,
     pub(super) retransmitted_bytes: u64,
     pub(super) out_of_order: u64,
+    /// Segments that were overtaken behind the capture.
+    pub(super) overtaken: u64,
     pub(super) acks: u64,
     pub(super) duplicate_acks: u64,
     pub(super) zero_windows: u64,

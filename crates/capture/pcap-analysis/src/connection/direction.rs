@@ -34,6 +34,8 @@ const AWAY_NS: u64 = 1_000_000;
 const LOSSES: usize = 1 << 16;
 /// RTT of a path without a sample, ns.
 const USUAL_RTT_NS: u64 = 100_000_000;
+/// Segments for each overtaken one up to which SACK blocks report reordering rather than losses.
+const REORDERED: u64 = 100;
 /// Kind of a segment with regard to its sequence numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum SegmentKind {
@@ -199,11 +201,17 @@ impl Direction {
             self.limited_ns += passed;
             self.limits.add(Limit::ReceiveWindow, passed);
             self.interval.limited();
-        } else if self.open.is_empty() && self.flight.highest_sacked <= self.flight.acked {
-            self.limits.add(Limit::Network, passed);
-        } else {
+        } else if self.misses_segments() {
             self.limits.add(Limit::Recovery, passed);
+        } else {
+            self.limits.add(Limit::Network, passed);
         }
+    }
+
+    /// Returns whether segments are missing: sent again, or reported to be missing on a path that keeps their order.
+    fn misses_segments(&self) -> bool {
+        let is_reordered = REORDERED * self.counts.overtaken > self.counts.segments;
+        !self.open.is_empty() || !is_reordered && self.flight.highest_sacked > self.flight.acked
     }
 
     /// Processes a segment of this side with payload or FIN; `closed` if the other side's window is closed.

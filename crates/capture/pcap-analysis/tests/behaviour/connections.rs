@@ -343,6 +343,29 @@ fn a_segment_overtaken_behind_the_capture_did_not_pass_again() {
     assert_eq!(losses[0].repair, "none");
 }
 
+/// Every second segment is overtaken, and reported 0.9 ms after the one behind it.
+#[test]
+fn segments_that_are_overtaken_are_not_in_recovery() {
+    let mut script = Script::default();
+    script.handshake(0.1, 40.0);
+    let mut events = Vec::new();
+    for pair in 0..200 {
+        let ms = 100.0 + 2.0 * f64::from(pair);
+        events.extend([(ms, pair, 0), (ms + 41.0, pair, 1), (ms + 41.9, pair, 2)]);
+    }
+    events.sort_by(|a, b| a.0.total_cmp(&b.0));
+    for (ms, pair, event) in events {
+        match event {
+            0 => script.data(ms, 2 * pair).data(ms + 1.0, 2 * pair + 1),
+            1 => script.sack(ms, 2 * pair, &[(2 * pair + 1, 2 * pair + 2)]),
+            _ => script.ack(ms, 2 * pair + 2),
+        };
+    }
+    let row = only(&script.packets);
+    assert!(row.reordered > 150, "{}", row.reordered);
+    assert!(row.limit_recovery < 0.02, "{}", row.limit_recovery);
+}
+
 #[test]
 fn a_closed_window_is_time_that_data_waited() {
     let mut script = at_server(20);

@@ -152,6 +152,7 @@ impl Direction {
 
     /// Adds a segment that an ACK shows to have been overtaken.
     fn overtaken(&mut self, sent: &Sent, at_ns: u64) {
+        self.counts.overtaken += 1;
         self.add_loss(Loss {
             start: sent.start,
             end: sent.end,
