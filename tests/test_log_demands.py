@@ -97,3 +97,20 @@ def test_compare_warns_of_rates_of_acks_beside_those_of_an_upload(tmp_path: Path
     assert "--set path.down=RATE takes its place" in output
     command += ["--set", "path.down=50Mbit/s"]
     assert "demand" not in CliRunner().invoke(commands, command).stderr
+
+
+def test_the_way_that_is_said_for_uploads_is_one(tmp_path: Path) -> None:
+    """A log with rates of the uplink alone has none for the downlink."""
+    file = tmp_path / "upload.csv"
+    file.write_text("time_s,ul_kbps\n" + "".join(f"{n},{900 + 70 * (n % 7)}\n" for n in range(60)))
+    upload = ["--set", "flows.0.from=phone", "--set", "flows.0.to=server", "--cca", "cubic"]
+    command = ["compare", str(file), *upload, "--runs", "1", "--duration", "9s", "--json", "-"]
+    refused = CliRunner().invoke(commands, command)
+    said = "--uplink FILE --set path.down=50Mbit/s"
+    assert said in str(refused.exception)
+    warned = CliRunner().invoke(commands, [*command, "--direction", "up"])
+    assert said in " ".join(json.loads(warned.stdout)["warnings"])
+    done = CliRunner().invoke(commands, [*command, *said.replace("FILE", str(file)).split()])
+    result = json.loads(done.stdout)
+    assert 0.8 < result["runs"][0]["goodput_mbps"] < 1.2
+    assert not any("uploads" in each for each in result["warnings"])

@@ -203,7 +203,8 @@ def _rate(
                 "--direction down takes those of the downlink (direction in a scenario file)"
             )
         raise refuse(
-            "the rates are of the uplink: --direction up reads them (direction in a scenario file)"
+            "the rates are of the uplink: for uploads, --uplink FILE --set path.down=50Mbit/s; else "
+            "--direction up takes them for the downlink (direction in a scenario file)"
         )
     else:
         result = [each for each in result if _direction(each) is None] or result

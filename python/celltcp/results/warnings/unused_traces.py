@@ -27,5 +27,5 @@ def unused_traces(about: Mapping[str, Any]) -> list[str]:
     return [
         f"all flows are uploads, but {files['down']} is the trace of the downlink, which only their "
         f"ACKs cross; their data have an uplink {f'of {rate}' if rate else 'without it'} (path.up). "
-        "--uplink FILE gives a log to the uplink, without --direction"
+        "--uplink FILE --set path.down=50Mbit/s gives a log to the uplink, without --direction"
     ]
