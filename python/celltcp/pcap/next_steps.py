@@ -61,7 +61,8 @@ def _against(row: Mapping[Hashable, Any]) -> str:
             f"against {row['losses_random']} random losses{reduced}; BBR does not take them for "
             f"congestion; Linux, {cca_line('bbr')}"
         )
-    return "whether another CCA would be better there"
+    outages = "; without its outages, unless path.blackouts has them" if row["losses_outage"] else ""
+    return f"whether another CCA would be better there{outages}"
 
 
 def _buffer_step(row: Mapping[Hashable, Any]) -> str:
