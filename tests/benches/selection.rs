@@ -56,7 +56,7 @@ fn samples(c: &mut Criterion) {
     let (before, after) = all.split_at(3_000);
     let mut group = c.benchmark_group("sample");
     group.throughput(Throughput::Elements(after.len() as u64));
-    let mut watch = PathEstimators::new();
+    let mut watch = PathEstimators::default();
     before
         .iter()
         .for_each(|(at, view)| watch.observe(*at, view, None));
@@ -101,7 +101,7 @@ fn samples(c: &mut Criterion) {
 
 /// Measures the decision of each policy after 30 s of the movement.
 fn decisions(c: &mut Criterion) {
-    let mut watch = PathEstimators::new();
+    let mut watch = PathEstimators::default();
     way()[..3_000]
         .iter()
         .for_each(|(at, view)| watch.observe(*at, view, None));
