@@ -122,10 +122,14 @@ CAUSES: dict[str, Callable[[Path, random.Random], Changes]] = {
 }
 
 
-def compared_with(cause: str, seed: int) -> ct.Comparison:
-    """Returns a run of 8 s on a drawn path that has this cause."""
+def drawn(cause: str, seed: int) -> Changes:
+    """Returns a drawn path that has this cause."""
     draw = random.Random(f"{cause} {seed}")
     path = Path(draw)
     changes = CAUSES[cause](path, draw)
-    whole = {"variation.start_jitter": "0s", **path.changes, **changes}
-    return ct.compare("steady-20-68", "own", 1, seed=seed, duration="8s", set=whole)
+    return {"variation.start_jitter": "0s", **path.changes, **changes}
+
+
+def compared_with(cause: str, seed: int) -> ct.Comparison:
+    """Returns a run of 8 s on a drawn path that has this cause."""
+    return ct.compare("steady-20-68", "own", 1, seed=seed, duration="8s", set=drawn(cause, seed))

@@ -49,10 +49,16 @@ CAUSES: dict[str, tuple[str, str, dict[str, Any], str]] = {
         "were lost beside a queue that was not full",
     ),
     "a shallow buffer": (
+        "reno",
+        "15s",
+        {"path.buffer": "0.15bdp", "path.rtt": "40ms"},
+        "a shallow buffer on the path limits",
+    ),
+    "an overshoot of a shallow buffer": (
         "cubic",
         "8s",
         {"path.buffer": "0.1bdp"},
-        "a shallow buffer on the path limits",
+        "at once in slow start: either in a shallow buffer or by a policer",
     ),
     "a deep buffer": ("cubic", "6s", {}, "a full queue on the path limits the rate"),
     "bursts of losses": (
@@ -74,7 +80,7 @@ CAUSES: dict[str, tuple[str, str, dict[str, Any], str]] = {
         "vegas",
         "10s",
         {"path.buffer": "8bdp", "path.rtt": "20ms"},
-        "",
+        "a CCA that keeps the queue empty limits",
     ),
     "a rate of an application after the start": (
         "reno",

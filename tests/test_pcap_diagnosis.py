@@ -539,8 +539,52 @@ def test_a_capture_that_begins_in_an_outage_has_dropped_nothing(tmp_path: Path) 
     made.packet(0.05, True, ack=40 * MSS)
     download(made, 0.06, 100, 0.05, first=40)
     row = analyse(made.write(tmp_path / "x.pcap")).connections.iloc[0]
-    assert row["missed_bytes"] == 39 * MSS
+    assert row["missed_bytes"] == 0
     assert "capture" not in row["diagnosis"]
+
+
+def test_a_capture_that_begins_in_a_recovery_has_dropped_nothing(tmp_path: Path) -> None:
+    """Without SACK, each retransmission is acknowledged with what had arrived before."""
+    made = Connection()
+    for number in range(20):
+        made.packet(0.1 * number, False, seq=5 * number * MSS, length=MSS)
+        made.packet(0.1 * number + 0.05, True, ack=5 * (number + 1) * MSS)
+    row = analyse(made.write(tmp_path / "x.pcap")).connections.iloc[0]
+    assert row["missed_bytes"] == 0
+    assert "capture" not in row["diagnosis"]
+
+
+def test_duplicate_acks_report_losses_where_a_capture_cuts_off_sack_blocks(tmp_path: Path) -> None:
+    made = Connection()
+    made.handshake()
+    for number in range(40):
+        made.packet(0.1 + 1e-3 * number, False, seq=number * MSS, length=MSS)
+    for number in range(1, 40):
+        lost = ((20 * MSS, (number + 1) * MSS),) if number >= 20 else ()
+        made.packet(0.12 + 1e-3 * number, True, ack=min(number, 19) * MSS, sack=lost)
+    made.packet(0.145, False, seq=19 * MSS, length=MSS)
+    made.packet(0.165, True, ack=40 * MSS)
+    # Of one ACK a block is there, of the others it is cut off.
+    kept = iter(range(100))
+    made.packets = [
+        (t, packet[:44] if len(packet) == 52 and next(kept) else packet, total)
+        for t, packet, total in made.packets
+    ]
+    losses = analyse(made.write(tmp_path / "x.pcap")).losses
+    assert len(losses) == 1
+    assert losses["kind"].iloc[0] != "tail"
+
+
+def test_the_lowest_rtt_falls_where_each_segment_has_an_ack(tmp_path: Path) -> None:
+    """The first sample is longer than all others."""
+    made = Connection()
+    for number in range(60):
+        t = 0.01 * number
+        rtt = 0.04 if number < 2 else 0.02
+        made.packet(t, False, seq=number * MSS, length=MSS)
+        made.packet(t + rtt, True, ack=(number + 1) * MSS)
+    intervals = analyse(made.write(tmp_path / "x.pcap")).intervals
+    assert intervals["rtt_min_ms"].dropna().iloc[-1] == pytest.approx(20, abs=1)
 
 
 def test_long_time_outs_may_be_an_outage_before_the_capture(tmp_path: Path) -> None:

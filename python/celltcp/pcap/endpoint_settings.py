@@ -1,10 +1,15 @@
-"""Settings of the endpoints of a captured transfer: windows, segment size, options and CCA."""
+"""Settings of the endpoints of a captured transfer: windows, options, CCA and application."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Mapping
 from typing import Any
+
+import pandas as pd
+
+from celltcp.pcap.diagnosis.evidence import INTERVAL_S
+from celltcp.pcap.diagnosis.limits import OWN_LIMIT
 
 #: Share of the time with a full receive window from which on the window has limited the transfer.
 _LIMITED = 0.05
@@ -17,21 +22,29 @@ _SEND_BUFFER = 4 * 2**20
 _OVERHEAD = 3
 #: IP and TCP headers without options, which the announced segment size leaves out of the packet.
 _HEADERS = 40
+#: Share of the time in which an application paused, the times from which on they are its pattern, and
+#: the intervals between data across a pause.
+_PAUSED = 0.3
+_TIMES = 3
+_GAP = 1.5
 #: Packet size and rate of the wired hop unless a scenario has others, bytes and Mbit/s.
 _MTU = 1_500
 _WIRED_MBPS = 1_000.0
 
 
-def endpoint_settings(row: Mapping[Hashable, Any], capacity_mbps: float) -> str:
+def endpoint_settings(
+    row: Mapping[Hashable, Any], intervals: pd.DataFrame, capacity_mbps: float
+) -> str:
     """Returns the parts of a scenario about the endpoints of a connection.
 
     Under these settings a sender can reach what the captured one did.
 
     Args:
         row: the connection.
+        intervals: of its sender.
         capacity_mbps: highest capacity of its path.
     """
-    return f"{_wired(row, capacity_mbps)}\n[tcp]\n{_tcp(row)}{_flow(row)}"
+    return f"{_wired(row, capacity_mbps)}\n[tcp]\n{_tcp(row)}{_flow(row, _workload(row, intervals))}"
 
 
 def _mss(row: Mapping[Hashable, Any]) -> int | None:
@@ -68,14 +81,51 @@ def _tcp(row: Mapping[Hashable, Any]) -> str:
             lines.append(f'receive_window_max = "{window:.0f}B" # full in {share:.0f} % of the time')
         size = max(_OVERHEAD * window, _RECEIVE_BUFFER)
         lines.append(f'receive_buffer_max = "{size:.0f}B" # for windows up to {window:.0f} B and more')
-    size = max(_OVERHEAD * row["in_flight_max"], _SEND_BUFFER)
-    lines.append(f'send_buffer_max = "{size:.0f}B" # up to {row["in_flight_max"]} B were in flight')
+    flight = row["in_flight_max"]
+    if str(row.get("diagnosis", "")).startswith(OWN_LIMIT):
+        lines.append(f'send_buffer_max = "{flight}B" # what was in flight kept to it')
+    else:
+        size = max(_OVERHEAD * flight, _SEND_BUFFER)
+        lines.append(f'send_buffer_max = "{size:.0f}B" # up to {flight} B were in flight')
     return "".join(f"{line}\n" for line in lines)
 
 
-def _flow(row: Mapping[Hashable, Any]) -> str:
-    """Returns the flow with the sender's CCA; none where the capture does not show it."""
-    if row["cca"] == "unknown" or row["cca_confidence"] < _LEAST_CONFIDENCE:
-        return ""
-    sure = f"with confidence {row['cca_confidence']:.2f}"
-    return f'\n[[flows]]\ncca = "{row["cca"]}" # of the captured sender, {sure}\n'
+def _flow(row: Mapping[Hashable, Any], workload: str) -> str:
+    """Returns the flow with the sender's CCA and application; none where the capture shows neither."""
+    lines = []
+    if row["cca"] != "unknown" and row["cca_confidence"] >= _LEAST_CONFIDENCE:
+        sure = f"with confidence {row['cca_confidence']:.2f}"
+        lines.append(f'cca = "{row["cca"]}" # of the captured sender, {sure}')
+    if workload:
+        lines.append(workload)
+    return "\n[[flows]]\n" + "".join(f"{line}\n" for line in lines) if lines else ""
+
+
+def _workload(row: Mapping[Hashable, Any], intervals: pd.DataFrame) -> str:
+    """Returns the application: one that answers or pauses for 30 % of the time, or one that ended."""
+    least_s = _PAUSED * row["download_s"]
+    count, asked_s, answered_s = row["turns_up"], row["turns_up_s"], row["turns_down_s"]
+    if row["direction"] == "down" and asked_s + answered_s >= least_s:
+        turns = max(count, row["turns_down"])
+        if turns >= _TIMES:
+            request, response = (int(row[name]) // turns or 1 for name in ("bytes_up", "bytes_down"))
+            return (
+                f'workload = {{ kind = "request-response", request = "{request}B", '
+                f'response = "{response}B", think = "{answered_s / turns:.3f}s", '
+                f'gap = "{asked_s / turns:.3f}s" }} # {turns} turns'
+            )
+    if row[f"pauses_{row['direction']}_s"] >= least_s:
+        times = intervals.loc[intervals["bytes"] > 0, "t_s"].sort_values()
+        starts = times[times.diff().fillna(math.inf) > _GAP * INTERVAL_S]
+        if len(starts) > _TIMES:
+            period = float(starts.iloc[-1] - starts.iloc[0]) / (len(starts) - 1)
+            sent = intervals.loc[intervals["t_s"] < starts.iloc[-1], "bytes"].sum()
+            size = int(sent) // (len(starts) - 1)
+            return (
+                f'workload = {{ kind = "frames", size = "{size}B", interval = "{period:.3f}s" }} '
+                f"# {len(starts)} times"
+            )
+    if row["ending"] in ("closed", "half-closed"):
+        size = row[f"bytes_{row['direction']}"]
+        return f'workload = {{ kind = "bulk", bytes = "{size}B" }} # all of the connection'
+    return ""

@@ -145,7 +145,7 @@ def estimate_path(
         is_full and bool(is_measured.any()),
         is_full,
         lost / max(segments, 1),
-        endpoint_settings(row, float(rate.max())),
+        endpoint_settings(row, intervals, float(rate.max())),
         tuple(unmodelled(row)),
     )
 

@@ -17,8 +17,12 @@ INTERVAL_S = 0.1
 _STARTUP = 0.1
 #: Minimum of the mean segment over the MSS in bulk transfers.
 _FULL = 0.9
+#: Longest options of a segment, bytes.
+_OPTIONS = 40
 #: Segment size without an announced one, bytes.
 _DEFAULT = 536
+#: Least RTTs to the sender that show them over time.
+_SAMPLES = 10
 #: Round trips, and least intervals, over which rates and peaks are taken.
 _ROUND_TRIPS = 2
 _BLOCK = 5
@@ -76,6 +80,8 @@ class Evidence:
         full = min(known) if known else float(self.row["segment_max"])
         if not known and full < _DEFAULT:
             return False
+        if direction == self.row["direction"] and self.row["segment_max"] < full - _OPTIONS:
+            return False
         return bool(self.row[f"bytes_{direction}"] >= _FULL * self.row[f"segments_{direction}"] * full)
 
     @property
@@ -104,7 +110,8 @@ class Evidence:
     def rounds(self) -> pd.DataFrame:
         """Steady intervals as means over a block: the data of an RTT by Little's law, window, RTT.
 
-        That is what the sender has in flight, wherever the capture is.
+        That is what the sender has in flight, wherever the capture is. Without timestamps, the RTT to
+        the sender is that of the handshake, which is the least.
         """
         own, size = self.steady, self.block
         if own.empty:
@@ -112,7 +119,9 @@ class Evidence:
         times = (own["t_s"] / INTERVAL_S).round().astype(int)
         own = own.set_index(times).reindex(range(times.min(), times.max() + 1))
         window = own["window_min"].ffill()
-        rtt = own["near_rtt_mean_ms"].rolling(size, min_periods=1).mean()
+        least = self.row["near_rtt_min_ms"]
+        near = own["near_rtt_mean_ms"] if self.has_near_rtts else own["near_rtt_mean_ms"].fillna(least)
+        rtt = near.rolling(size, min_periods=1).mean()
         if self.row["place"] != "receiver":
             rtt = rtt + own["rtt_mean_ms"].rolling(size, min_periods=1).mean()
         passed = own["bytes"].fillna(0).rolling(size).mean()
@@ -120,6 +129,11 @@ class Evidence:
         return pd.DataFrame({"flight": flight, "window": window, "rtt_ms": rtt}).dropna(
             subset=["flight", "rtt_ms"]
         )
+
+    @property
+    def has_near_rtts(self) -> bool:
+        """Whether RTTs to the sender are known over time, by its echoes of timestamps."""
+        return bool(self.row["near_rtt_samples"] >= _SAMPLES)
 
     @property
     def rtt_ms(self) -> float:

@@ -16,6 +16,8 @@ _ROUTE = 3
 _FAR_MS = 1.0
 #: Number of times from which on it is no accident.
 _SEVERAL = 3
+#: Longest segment on Ethernet, bytes.
+_ETHERNET = 1_460
 #: Share of segments after their own ACKs that shows a fault where the handshake was not captured.
 _LATE = 0.1
 
@@ -96,6 +98,10 @@ def _path_mtu(evidence: Evidence) -> str:
     """Path MTU: three retransmissions of long segments; short ones are acknowledged (RFC 2923)."""
     row = evidence.row
     acked, longest = row["segment_acked_max"], row["segment_max"]
+    announced = [row[name] for name in ("mss_up", "mss_down") if not math.isnan(row[name])]
+    # Segments that the network card has yet to cut (TSO) are acknowledged in parts.
+    if longest > min(announced, default=_ETHERNET):
+        return ""
     if row["oversize_retransmissions"] < _SEVERAL or not 0 < acked < longest:
         return ""
     if row["harm_s"] < 0.1:

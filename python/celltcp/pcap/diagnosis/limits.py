@@ -29,6 +29,11 @@ _EMPTY_SEGMENTS = 1.5
 #: its lowest at most, with a time, ms.
 _EVEN = 0.4
 _NEAR = 0.25
+#: Least segments of such a flight, and most ones of the other side.
+_FLIGHT = 2
+_REQUESTS = 3
+#: Share by which they change from the first to the last third of the time at most.
+_TREND = 0.1
 _NEAR_MS = 2.0
 #: Least intervals of a flight that is constant.
 _INTERVALS = 10
@@ -138,6 +143,9 @@ def _paused_application(evidence: Evidence) -> str:
         return ""
     times = own.loc[(own["up"] == (row["direction"] == "up")) & (own["bytes"] > 0), "t_s"]
     count = int((times.sort_values().diff() > _GAP * INTERVAL_S).sum())
+    # ACKs may wait for as long as they did at other times, before they reach the sender.
+    if paused < count * row["near_rtt_p95_ms"] / 1e3:
+        return ""
     if count < _PAUSES or row["losses"] + row["spurious"] >= count:
         return ""
     return (
@@ -191,12 +199,17 @@ def _send_buffer(evidence: Evidence) -> str:
     A congestion control that keeps its flight, such as Vegas, keeps a queue of two segments or more, so
     that the RTT stays above its lowest. Or its slow start had more in flight, which a buffer forbids.
     """
+    if evidence.row["losses"] or len(evidence.steady) < _INTERVALS:
+        return ""
+    return _constant_flight(evidence) or _even_rate(evidence)
+
+
+def _constant_flight(evidence: Evidence) -> str:
+    """A bound that the flight comes up to at the sender."""
     row, steady, size = evidence.row, evidence.steady, evidence.block
     window = row["window_max"]
-    if row["losses"] or len(steady) < _INTERVALS:
-        return ""
     if not evidence.is_at_sender:
-        return _even_rate(evidence)
+        return ""
     bound, segment = float(steady["in_flight_max"].max()), evidence.segment
     peaks = steady["in_flight_max"].rolling(size, min_periods=1).max()
     grown = peaks.cummax() >= bound - segment
@@ -223,22 +236,31 @@ def _send_buffer(evidence: Evidence) -> str:
 
 
 def _even_rate(evidence: Evidence) -> str:
-    """The same away from the sender: the same data in each RTT, which is near its lowest."""
+    """The same data in each RTT, which is near its lowest: no queue, and no window that grows."""
     row, rounds = evidence.row, evidence.rounds
-    if math.isnan(row["window_max"]) or len(rounds) < _INTERVALS:
+    window = row["window_max"]
+    if len(rounds) < _INTERVALS or (row["place"] == "receiver" and not evidence.has_near_rtts):
         return ""
     if evidence.pauses_s(evidence.sender) > _HARDLY * row["download_s"]:
         return ""
     low, flight, high = rounds["flight"].quantile([0.1, 0.5, 0.9])
+    # Short flights, and answers to requests, wait for the other side in each RTT.
+    other = "up" if row["direction"] == "down" else "down"
+    if flight < _FLIGHT * evidence.segment or row[f"segments_{other}"] > _REQUESTS:
+        return ""
+    third = len(rounds) // 3
+    first, last = rounds["flight"].iloc[:third].mean(), rounds["flight"].iloc[-third:].mean()
     is_even = high - low <= max(_EVEN * flight, 2 * evidence.segment)
-    if not is_even or high > _BELOW * row["window_max"]:
+    if not is_even or abs(last - first) > max(_TREND * flight, evidence.segment):
         return ""
-    if rounds["rtt_ms"].median() > (1 + _NEAR) * evidence.rtt_ms + _NEAR_MS:
+    if high > _BELOW * window or rounds["rtt_ms"].median() > (1 + _NEAR) * evidence.rtt_ms + _NEAR_MS:
         return ""
+    unknown = ", a receive window of unknown scale" if math.isnan(window) else ""
+    known = "" if unknown else f", and the receive window is {size_text(window)}"
     return (
-        f"either the send buffer, the application or a CCA that keeps the queue empty limits the rate "
-        f"of the {evidence.sender}: {size_text(flight)} pass per RTT of {evidence.rtt_ms:.3g} ms, "
-        f"nothing is lost, and the receive window is {size_text(row['window_max'])}"
+        f"either the send buffer, the application{unknown} or a CCA that keeps the queue empty limits "
+        f"the rate of the {evidence.sender}: {size_text(flight)} pass per RTT of "
+        f"{evidence.rtt_ms:.3g} ms, nothing is lost{known}"
     )
 
 

@@ -24,8 +24,9 @@ _LONG_S = 1.0
 #: Longest usual time-out: s, and RTTs.
 _TIMEOUT_S = 0.5
 _TIMEOUT_RTTS = 3
-#: Shortest gap of the data that is told where the sender is away, s.
-_GAP_S = 1.0
+#: Shortest gap of the data that is told where the sender is away: s, and RTTs.
+_GAP_S = 0.5
+_GAP_RTTS = 5
 
 
 @dataclass(frozen=True)
@@ -91,7 +92,8 @@ def _gaps(evidence: Evidence) -> Iterator[Wait]:
     passed = own["bytes"] + own["retransmitted_bytes"] > 0
     times = own.loc[(own["up"] == (row["direction"] == "up")) & passed, "t_s"].sort_values()
     steps = times.diff().dropna() - INTERVAL_S
-    gaps = steps[steps >= _GAP_S]
+    rtt_ms = 0.0 if math.isnan(evidence.rtt_ms) else evidence.rtt_ms
+    gaps = steps[steps >= max(_GAP_S, _GAP_RTTS * rtt_ms / 1e3)]
     if gaps.sum() <= 2 * (row["harm_s"] + row["turns_up_s"] + row["turns_down_s"]):
         return
     losses = evidence.losses

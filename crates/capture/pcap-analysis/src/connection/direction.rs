@@ -88,6 +88,10 @@ pub(super) struct Direction {
     pub(super) has_timestamps: bool,
     pub(super) has_syn: bool,
     pub(super) used_sack: bool,
+    /// Whether the capture has cut off options of ACKs of its data, so that SACK blocks are missing.
+    pub(super) are_acks_cut: bool,
+    /// End of the data that were captured.
+    captured_end: u64,
     /// Whether window fields can be scaled.
     pub(super) scale_known: bool,
     /// Window that this side offers, with the field as it was.
@@ -232,6 +236,7 @@ impl Direction {
         }
         self.segment = self.segment.max(u64::from(segment.len));
         let is_outage = segment.len > 0 && self.resumption.on_data(segment, highest, self.segment);
+        self.captured_end = self.captured_end.max(end);
         if start >= highest {
             self.open_gap(segment, highest, is_outage);
             self.new_data(segment, highest.max(start), end);
@@ -370,10 +375,10 @@ impl Direction {
         }
     }
 
-    /// Returns whether duplicate ACKs without SACK report that a segment before `end`, which passed at `sent_ns`, is
-    /// missing.
+    /// Returns whether duplicate ACKs without their SACK blocks report that a segment before `end`, which passed at
+    /// `sent_ns`, is missing.
     fn reports_before(&self, end: u64, sent_ns: u64) -> bool {
-        !self.used_sack
+        (!self.used_sack || self.are_acks_cut)
             && self.reported_end > end
             && self.silences.last_ns().is_some_and(|at| at > sent_ns)
     }

@@ -174,6 +174,8 @@ impl Connection {
             to.integrate(at_ns, from.window);
         }
         self.track_handshake(side, packet);
+        let connects = segment.flags.contains(Flags::SYN);
+        self.directions[1 - side].are_acks_cut |= packet.is_header_cut && !connects;
         self.on_ack(side, segment, at_ns, since_ns);
         let passage = self.pass(side, packet);
         if segment.flags.contains(Flags::RST) {

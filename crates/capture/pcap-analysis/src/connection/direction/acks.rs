@@ -43,9 +43,16 @@ impl Direction {
         let before = self.flight.acked;
         let is_outside = self.note_sack_outside(segment);
         let result = self.flight.on_ack(ack, &segment.sack, at_ns);
-        self.counts.missed += result.uncaptured;
+        // Without the handshake, what is beyond all captured data may have passed before the capture began.
+        let earlier = if self.has_syn || self.counts.segments == 0 {
+            0
+        } else {
+            ack.saturating_sub(self.captured_end.max(before))
+        };
+        let missed = result.uncaptured.saturating_sub(earlier);
+        self.counts.missed += missed;
         if result.advanced > 0 {
-            self.last_missed = result.uncaptured;
+            self.last_missed = missed;
         }
         self.interval.acked += result.delivered;
         self.interval.in_flight(self.flight.bytes());
@@ -100,7 +107,9 @@ impl Direction {
         let full = self.full_segment();
         let held = |held_ns: u64| {
             let rtt_ns = sample.rtt_ns.saturating_sub(held_ns);
-            let rtt_ns = rtt_ns.max(self.queue.min_ns().unwrap_or(sample.rtt_ns));
+            // Nothing was faster than the lowest RTT so far, unless this ACK was as well.
+            let lowest_ns = self.queue.min_ns().unwrap_or(sample.rtt_ns);
+            let rtt_ns = rtt_ns.max(lowest_ns.min(sample.rtt_ns));
             Sample { rtt_ns, ..sample }
         };
         if result.is_selective {

@@ -1,0 +1,126 @@
+"""Episodes: losses within an RTT of each other, which have one cause and count once."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import comb
+
+import pandas as pd
+
+from celltcp.pcap.diagnosis.evidence import Evidence
+
+#: Place of a loss in the queue, from 0 to 1, from which on the queue was full.
+_FULL = 0.75
+#: RTTs after which a loss has another cause than the one before.
+_APART = 1.25
+#: Segments within which losses are close.
+_CLOSE = 10
+#: Most episodes that a probability is computed of.
+_DRAWN = 200
+#: Reasons of losses beside a queue that was as long as ever, and as long as usual.
+_REASON_FULL = "the queue beside it was full"
+_REASON_USUAL = "the queue beside it was no longer than usual"
+
+
+@dataclass(frozen=True)
+class Episode:
+    """Losses within an RTT of each other."""
+
+    #: Segments that were lost, and the time from the first to the last one, s.
+    count: int
+    start_s: float
+    span_s: float
+    #: Losses within ten segments of the one before.
+    close: int
+    #: RTT beside them, and the lowest one of their side of the capture, ms; NaN without a sample.
+    rtt_ms: float
+    lowest_ms: float
+    #: Whether the capture was behind the place where they were lost.
+    is_upstream: bool
+    #: Queue beside most of them: `full`, `usual`, `short` or `unknown`.
+    queue: str
+    #: Whether most were at the end of a flight.
+    is_tail: bool
+
+    @property
+    def delay_ms(self) -> float:
+        """Delay of the queue beside them."""
+        return self.rtt_ms - self.lowest_ms
+
+
+def episodes(evidence: Evidence) -> list[Episode]:
+    """Returns the episodes of all losses but those of outages, in the order of time."""
+    row = evidence.row
+    losses = evidence.losses[evidence.losses["kind"].isin(["congestion", "random", "tail"])]
+    # A repair that was lost, too, belongs to the first loss.
+    losses = losses.sort_values("t_s").drop_duplicates("seq")
+    if losses.empty:
+        return []
+    lowest = {0: row["far_rtt_min_ms"], 1: row["near_rtt_min_ms"]}
+    rtt_ms = 0.0 if math.isnan(evidence.rtt_ms) else evidence.rtt_ms
+    rtts = losses["rtt_ms"].fillna(rtt_ms).clip(lower=rtt_ms) / 1e3
+    starts = losses["t_s"].diff().fillna(math.inf) > _APART * rtts
+    queues = losses.apply(_queue, axis=1)
+    close = losses["seq"].diff().abs() <= _CLOSE * evidence.segment
+    result = []
+    for _, own in losses.groupby(starts.cumsum()):
+        known = queues[own.index]
+        known = known[known != "unknown"]
+        side = int(own["is_upstream"].mean() > 0.5)
+        times = own["t_s"]
+        result.append(
+            Episode(
+                count=len(own),
+                start_s=float(times.iloc[0]),
+                span_s=float(times.iloc[-1] - times.iloc[0]),
+                close=int(close[own.index].sum()),
+                rtt_ms=float(own["rtt_ms"].median()),
+                lowest_ms=float(lowest[side]),
+                is_upstream=bool(side),
+                queue=str(known.mode().iloc[0]) if len(known) else "unknown",
+                is_tail=bool((own["kind"] == "tail").mean() > 0.5),
+            )
+        )
+    return result
+
+
+def _queue(loss: pd.Series) -> str:
+    if math.isnan(loss["rtt_ms"]) or loss["kind"] == "tail":
+        return "unknown"
+    if loss["reason"] == _REASON_USUAL:
+        return "usual"
+    return "full" if loss["reason"] == _REASON_FULL or loss["queue"] >= _FULL else "short"
+
+
+def chance_of_high_rtts(evidence: Evidence, chosen: list[Episode]) -> float:
+    """Returns the probability that episodes which no queue causes are at RTTs as high.
+
+    Half of such are above the median of all RTTs, and one in twenty above their 95th percentile.
+    """
+    known = [each for each in chosen if not math.isnan(each.rtt_ms)]
+    known = known[:: 1 + len(known) // _DRAWN]
+
+    def hits(quantile: str) -> int:
+        return sum(each.rtt_ms > _rtt(evidence, each, quantile) for each in known)
+
+    chances: list[Callable[[], float]] = [
+        lambda: at_least(hits("p50"), len(known), 2),
+        lambda: at_least(hits("p95"), len(known), 20),
+    ]
+    return min(chance() for chance in chances)
+
+
+def _rtt(evidence: Evidence, episode: Episode, quantile: str) -> float:
+    """Returns a quantile of the RTTs on the side of an episode, ms."""
+    side = "near" if episode.is_upstream else "far"
+    return float(evidence.row[f"{side}_rtt_{quantile}_ms"])
+
+
+def at_least(hits: int, count: int, one_in: int) -> float:
+    """Returns the probability of `hits` or more of `count`, each with the probability 1/`one_in`."""
+    ways: int = sum(
+        comb(count, each) * (one_in - 1) ** (count - each) for each in range(hits, count + 1)
+    )
+    return float(ways / one_in**count)
