@@ -29,6 +29,12 @@ _PEAK = 0.95
 _RARE = 0.8
 #: Share of the time over which losses beside no full queue spread at least: others may be of one event.
 _SPREAD = 0.2
+#: Share of the intervals with a queue from which on it stands.
+_MOSTLY = 0.5
+#: Share of the rate nearby below which the rate of an interval is none of a queue that stands, and the
+#: share of such intervals from which on it does not stand.
+_DIP = 0.6
+_DIPS = 0.25
 #: Share of the intervals without a queue from which on none stands.
 _MOST = 0.8
 #: Share of the highest goodput below which a window has not grown back.
@@ -183,7 +189,25 @@ def _full_queue(evidence: Evidence, full: list[Episode]) -> str:
     last = max(each.start_s + each.span_s for each in full)
     if _is_empty_after(evidence, last):
         return f"{lost} lost in a full queue by {seconds(last)}; later, no queue stands"
+    if not _stands(evidence):
+        return f"{lost} lost in a full queue, which does not stand all the time"
     return f"a full queue on the path limits the rate: {lost} lost in it"
+
+
+def _stands(evidence: Evidence) -> bool:
+    """Whether a queue stands in half of the intervals; also where the capture does not show it.
+
+    Beside the receiver, where nothing shows the lowest delay of an interval, the same rate passes in
+    intervals that follow each other.
+    """
+    own, row = evidence.steady, evidence.row
+    if row["place"] == "receiver":
+        bytes_ = own["bytes"]
+        highest = bytes_.rolling(evidence.block, center=True, min_periods=1).max()
+        return bool((bytes_ < _DIP * highest).mean() < _DIPS)
+    rtts = own["rtt_min_ms"].dropna()
+    stands = rtts > row["far_rtt_min_ms"] * (1 + _JITTER) + _JITTER_MS
+    return stands.empty or bool(stands.mean() >= _MOSTLY)
 
 
 def _is_empty_after(evidence: Evidence, last: float) -> bool:
@@ -212,8 +236,8 @@ def _not_full(evidence: Evidence, short: list[Episode], longest_ms: float) -> st
         return f"{lost} lost at random, beside a short queue"
     if not _has_constant_rate(evidence):
         return _unclear(short)
-    is_known = not any(each.is_upstream for each in short)
-    if is_known and chance_of_high_rtts(evidence, short) <= _ACCIDENT:
+    # Elsewhere, a policer that drops behind bursts in a short queue is not excluded before.
+    if evidence.is_at_sender and chance_of_high_rtts(evidence, short) <= _ACCIDENT:
         return (
             f"a queue discipline (AQM) on the path drops: {lost} lost before its "
             f"queue was full: {_rtts(short)}"
