@@ -11,10 +11,12 @@ NATIVE: str
 KERNEL: str
 LIVE: str
 RESOLVER: str
+GATEWAY_ADDRESSES: tuple[str, str]
 SEAL_LABEL: str
 BLANK_DIGEST: str
 __all__ = [
     "BLANK_DIGEST",
+    "GATEWAY_ADDRESSES",
     "KERNEL",
     "LIVE",
     "NATIVE",
@@ -59,6 +61,7 @@ __all__ = [
     "outcome_parts",
     "p1203_scores",
     "parse_requirement",
+    "pass_on_rights",
     "phone_log",
     "play_packetdrill",
     "policy_schema",
@@ -199,6 +202,7 @@ class Run:
 
 def enter_user_namespace() -> None: ...
 def machine_cca() -> str: ...
+def pass_on_rights() -> None: ...
 
 @final
 class LiveRun:
@@ -220,6 +224,7 @@ class LiveRun:
     @property
     def mtu(self) -> int: ...
     def enter(self, host: str) -> None: ...
+    def connect_outside(self, host: str, device: str) -> None: ...
     def address(self, host: str) -> str | None: ...
     def is_running(self) -> bool: ...
     def status(self) -> dict[str, Any]: ...

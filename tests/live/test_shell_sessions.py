@@ -369,46 +369,82 @@ def test_two_phones_share_a_cell(tmp_path: Path) -> None:
     assert shared < 0.75 * alone
 
 
-def test_the_phone_reaches_this_machine_through_the_server(wired: Path, tmp_path: Path) -> None:
-    """Over an address of this machine, so that no packet leaves it."""
-    if shutil.which("pasta") is None:
-        pytest.skip("needs pasta, of the package passt")
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        try:
-            # A datagram socket sends nothing when it is connected.
-            probe.connect(("192.0.2.1", 9))
-        except OSError:
-            pytest.skip("this machine has no network")
-        own = probe.getsockname()[0]
-    log = tmp_path / "log"
+#: A machine with a network that nobody else is in, in a network namespace of its own.
+MACHINE = """
+set -e
+ip link set lo up
+ip link add lan0 type veth peer name lan1
+ip addr add 203.0.113.1/24 dev lan0
+ip addr add 2001:db8:1::1/64 dev lan0 nodad
+ip link set lan1 up
+ip link set lan0 up
+ip route add default via 203.0.113.9
+ip -6 route add default via 2001:db8:1::9
+exec "$@"
+"""
+#: Sends other bytes to each host at once, over both versions of IP, from addresses of that machine.
+OUTSIDE = """
+import socket, subprocess, sys
+from celltcp.live.shell import Shell
+scenario, log, receive = sys.argv[1:]
+hosts = ["phone", "phone-2", "server"]
+with Shell(scenario, outside=True, phones=2, log=log) as shell:
+    runs = []
+    for family, address in (socket.AF_INET, "203.0.113.1"), (socket.AF_INET6, "2001:db8:1::1"):
+        listener = socket.create_server((address, 0), family=family)
+        words = [sys.executable, "-c", receive, address, str(listener.getsockname()[1])]
+        for host in hosts:
+            program = shell.start(words, on=host, stdout=subprocess.PIPE)
+            listener.settimeout(20)
+            runs.append((program, listener.accept()[0]))
+    for number, (_, connection) in enumerate(runs, 1):
+        connection.sendall(bytes(20_000 * number))
+    for _, connection in runs:
+        connection.close()
+    print(*(int(program.communicate(timeout=60)[0]) for program, _ in runs))
+flows = shell.result().to_json()["flows"]
+print(*sorted(flow["bytes"] for flow in flows if flow["bytes"]))
+print(*sorted({flow["name"].split(" ", 1)[1] for flow in flows if flow["bytes"]}), sep=", ")
+"""
+
+
+def need_pasta() -> None:
+    """Skips where hosts cannot reach the networks of this machine."""
+    if shutil.which("pasta") is None or shutil.which("ip") is None:
+        pytest.skip("needs pasta, of the package passt, and ip, of iproute2")
+
+
+def test_phones_reach_the_networks_of_the_machine_through_the_server(tmp_path: Path) -> None:
+    """Each phone has its own connections there, over IPv4 and IPv6."""
+    need_pasta()
+    cell, log = tmp_path / "cell.toml", tmp_path / "log"
+    cell.write_text(CELL)
     before = network_state()
-    with socket.create_server((own, 0)) as listener, Shell(wired, outside=True, log=log) as shell:
-        receive = [sys.executable, "-c", SINK_OF, own, str(listener.getsockname()[1])]
-        phone = shell.start(receive, stdout=subprocess.PIPE, text=True)
-        connection, _ = listener.accept()
-        with connection:
-            connection.sendall(bytes(3_000_000))
-        assert phone.stdout is not None
-        assert int(phone.stdout.read()) == 3_000_000
+    machine = ["unshare", "--net", "sh", "-c", MACHINE, "sh", sys.executable, "-c", OUTSIDE]
+    done = subprocess.run(
+        [*machine, str(cell), str(log), SINK_OF], capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 0, done.stderr
     assert network_state() == before
-    (flow,) = (each for each in shell.result().to_json()["flows"] if each["bytes"])
-    assert flow["name"].endswith("server to phone")
-    assert flow["bytes"] == 3_000_000
-    assert 1 < float(flow["goodput_mbps"]) < 20
-    assert float(flow["rtt_min_ms"]) >= 40
+    received, of_flows, names = done.stdout.splitlines()
+    assert received == "20000 40000 60000 80000 100000 120000"
+    # Those of the server itself do not pass the cell.
+    assert of_flows == "20000 40000 80000 100000"
+    assert names == "server to phone, server to phone-2"
     command = [sys.executable, "-m", "celltcp", "replay", str(log)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert "the same as those of the live run" in done.stderr
+    again = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert "the same as those of the live run" in again.stderr
 
 
 def test_the_way_out_is_refused_where_it_cannot_be(
     wired: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    cell = tmp_path / "cell.toml"
-    cell.write_text(CELL)
     if shutil.which("pasta"):
-        with pytest.raises(CelltcpError, match="outside: 2 phones are given"):
-            Shell(cell, outside=True, phones=2)
+        # A machine without a network.
+        command = [sys.executable, "-m", "celltcp", "shell", str(wired), "--outside", "--", "true"]
+        done = subprocess.run(["unshare", "--net", *command], capture_output=True, text=True)
+        assert done.returncode == 2
+        assert "outside: pasta has not connected the server: " in done.stderr
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(CelltcpError, match="outside: the program pasta is not installed"):
         Shell(wired, outside=True)

@@ -34,6 +34,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("KERNEL", Engine::KERNEL)?;
     module.add("LIVE", Engine::LIVE)?;
     module.add("RESOLVER", ::live::RESOLVER.to_string())?;
+    let (v4, v6) = ::live::GATEWAY_ADDRESSES;
+    module.add("GATEWAY_ADDRESSES", (v4.to_string(), v6.to_string()))?;
     error::add_to(module)?;
     faults::remember_panics();
     module.add_function(wrap_pyfunction!(events::log_events, module)?)?;
@@ -46,6 +48,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<live::PyLiveRun>()?;
     module.add_function(wrap_pyfunction!(live::enter_user_namespace, module)?)?;
     module.add_function(wrap_pyfunction!(live::machine_cca, module)?)?;
+    module.add_function(wrap_pyfunction!(live::pass_on_rights, module)?)?;
     module.add_class::<live::ReplayedRun>()?;
     module.add_function(wrap_pyfunction!(batch::run_batch, module)?)?;
     module.add_class::<python_cca::PyReport>()?;

@@ -32,6 +32,12 @@ pub(crate) fn enter_user_namespace() -> Result<()> {
     })
 }
 
+/// Has programs that the calling thread starts keep its rights of the user namespace.
+#[pyfunction]
+pub(crate) fn pass_on_rights() -> Result<()> {
+    Ok(live::pass_on_rights()?)
+}
+
 /// The path of a scenario in real time, with a host for programs at each of its ends.
 #[pyclass(frozen, name = "LiveRun", module = "celltcp._core")]
 pub(crate) struct PyLiveRun(Mutex<LiveRun>);
@@ -48,7 +54,7 @@ impl PyLiveRun {
     ///
     /// `cca` is the congestion control of their programs, `phones` the number of phones in the cell, and `folder` a place
     /// for temporary files. `log` is a file for arrivals, `pcap` one for a capture at the host `pcap_at`, or else at the
-    /// server. With `outside`, the phone reaches other addresses through the server, which resolves names at `RESOLVER`.
+    /// server. With `outside`, hosts reach other addresses through the server, which resolves names at `RESOLVER`.
     /// With `spin`, the path never sleeps.
     #[new]
     #[pyo3(signature = (scenario, seed, hosts, folder, *, cca=None, phones=1, log=None, pcap=None, pcap_at=None, outside=false, spin=false))]
@@ -95,6 +101,12 @@ impl PyLiveRun {
     fn address(&self, host: &str) -> Option<String> {
         self.with(|run| run.address(host))
             .map(|address| address.to_string())
+    }
+
+    /// Connects a host with other networks by a device of the server, in a run with `outside`.
+    fn connect_outside(&self, host: &str, device: &str) -> Result<()> {
+        self.with(|run| run.connect_outside(host, device))
+            .map_err(refuse)
     }
 
     /// Bytes of the largest packet.

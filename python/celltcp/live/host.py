@@ -70,9 +70,9 @@ class Host:
         """Returns the file of its network namespace."""
         return self._own_folder() / "ns" / "net"
 
-    def routes(self) -> Path:
-        """Returns the file with its routes over IPv4."""
-        return self._own_folder() / "net" / "route"
+    def devices(self) -> Path:
+        """Returns the file with its network devices."""
+        return self._own_folder() / "net" / "dev"
 
     def _own_folder(self) -> Path:
         """Returns the folder of the thread that is on the host."""

@@ -6,17 +6,18 @@ import os
 import shutil
 import subprocess
 import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from celltcp._core import RESOLVER, CelltcpError
+from celltcp._core import GATEWAY_ADDRESSES, RESOLVER, CelltcpError, LiveRun, pass_on_rights
 from celltcp.live.host import Host
 from celltcp.live.run_folders import RUN_VARIABLE
 
 #: Program that forwards between a network namespace and sockets of this machine.
 _PASTA = "pasta"
-#: Its device on the server, with addresses of a block for documentation (RFC 5737): that of the device
-#: and that of the gateway behind it.
-_DEVICE, _ADDRESS, _GATEWAY, _PREFIX = "outside0", "198.51.100.2", "198.51.100.1", "24"
+#: Its device on the server; a number follows.
+_DEVICE = "outside"
 #: Time limit for its device to appear, and interval of the checks, seconds.
 _TIMEOUT_S, _POLL_S = 5.0, 0.02
 
@@ -37,61 +38,86 @@ def find_pasta() -> str:
 
 
 class Outside:
-    """Connects a host with the networks of this machine.
+    """Connects hosts with the networks of this machine, through a host that forwards to them.
 
     Connections of TCP end on that host: those behind it are of this machine's own kernel.
 
     Args:
-        host: host that forwards to these networks.
+        run: the live run.
+        gateway: host that forwards to these networks.
+        hosts: names of the hosts; each has a pasta of its own, which answers one address.
         identity: identity of the run, which marks its programs.
-        mtu: bytes of the largest packet.
 
     Raises:
         CelltcpError: if this machine has no pasta, or pasta does not connect.
     """
 
-    def __init__(self, host: Host, identity: str, mtu: int) -> None:
-        namespace = host.network_namespace()
-        with namespace.open() as opened:
-            # The program may open the file of its own process, but not that of another.
-            os.set_inheritable(opened.fileno(), True)
-            # fmt: off
-            options = [
-                "--foreground", "--quiet", "--stderr", "--ipv4-only", "--netns-only", "--config-net",
-                "--no-map-gw", "--ns-ifname", _DEVICE, "--address", _ADDRESS, "--netmask", _PREFIX,
-                "--gateway", _GATEWAY, "--mtu", str(mtu), "--dns-forward", RESOLVER,
-                *(word for ports in ("-t", "-u", "-T", "-U") for word in (ports, "none")),
-                "--netns", f"/proc/self/fd/{opened.fileno()}",
-            ]
-            # fmt: on
-            if os.geteuid() == 0:
-                options[:0] = ["--runas", "0:0"]
-            self._process = subprocess.Popen(
-                [find_pasta(), *options],
-                env={**os.environ, RUN_VARIABLE: identity},
-                pass_fds=[opened.fileno()],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.PIPE,
-                start_new_session=True,
-                text=True,
-            )
-        self._wait_for_route(host.routes())
+    def __init__(self, run: LiveRun, gateway: Host, hosts: Sequence[str], identity: str) -> None:
+        self._processes: dict[str, subprocess.Popen[str]] = {}
+        try:
+            namespace = gateway.network_namespace()
+            # pasta works in the namespace as its owner. Rights are those of a thread.
+            with ThreadPoolExecutor(1, initializer=pass_on_rights) as thread:
+                for number, _ in enumerate(hosts):
+                    device = f"{_DEVICE}{number}"
+                    started = thread.submit(_start_pasta, namespace, device, identity)
+                    self._processes[device] = started.result()
+            for device, host in zip(self._processes, hosts, strict=True):
+                self._wait_for(device, gateway.devices())
+                run.connect_outside(host, device)
+        except BaseException:
+            self.close()
+            raise
 
-    def _wait_for_route(self, routes: Path) -> None:
-        """Waits until the host has a default route."""
+    def _wait_for(self, device: str, devices: Path) -> None:
+        """Waits until the gateway has a device."""
+        process = self._processes[device]
         deadline = time.monotonic() + _TIMEOUT_S
-        while _DEVICE not in routes.read_text():
-            if self._process.poll() is not None or time.monotonic() > deadline:
-                self._process.kill()
-                _, errors = self._process.communicate()
+        while f"{device}:" not in devices.read_text():
+            if process.poll() is not None or time.monotonic() > deadline:
+                process.kill()
+                assert process.stderr is not None
+                errors = process.stderr.read()
                 # pasta also reports that it has no syslog.
                 lines = [line for line in errors.splitlines() if "syslog" not in line]
-                reason = "; ".join(lines) or f"no route after {_TIMEOUT_S:.0f} s"
+                reason = "; ".join(lines) or f"no device after {_TIMEOUT_S:.0f} s"
                 raise CelltcpError(f"outside: pasta has not connected the server: {reason}")
             time.sleep(_POLL_S)
 
     def close(self) -> None:
-        """Ends the program."""
-        self._process.kill()
-        self._process.communicate()
+        """Ends the programs."""
+        for process in self._processes.values():
+            process.kill()
+        for process in self._processes.values():
+            process.wait()
+            assert process.stderr is not None
+            process.stderr.close()
+
+
+def _start_pasta(namespace: Path, device: str, identity: str) -> subprocess.Popen[str]:
+    """Starts a pasta, which creates a device in a network namespace."""
+    with namespace.open() as opened:
+        # The program may open the file of its own process, but not that of another.
+        os.set_inheritable(opened.fileno(), True)
+        # Addresses of the server itself: pasta would take that of this machine, which is another host.
+        addresses = (word for address in GATEWAY_ADDRESSES for word in ("--address", address))
+        # fmt: off
+        options = [
+            "--foreground", "--quiet", "--stderr", "--netns-only", "--no-map-gw",
+            "--ns-ifname", device, *addresses, "--dns-forward", RESOLVER,
+            *(word for ports in ("-t", "-u", "-T", "-U") for word in (ports, "none")),
+            "--netns", f"/proc/self/fd/{opened.fileno()}",
+        ]
+        # fmt: on
+        if os.geteuid() == 0:
+            options[:0] = ["--runas", "0:0"]
+        return subprocess.Popen(
+            [find_pasta(), *options],
+            env={**os.environ, RUN_VARIABLE: identity},
+            pass_fds=[opened.fileno()],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+            text=True,
+        )

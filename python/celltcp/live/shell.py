@@ -68,8 +68,8 @@ class Shell:
         seed: of the path.
         server: command to run on the server, such as `"iperf3 -s"`, or a sequence of words; what it
             prints as output is dropped, errors are not.
-        outside: whether the phone reaches the networks of this machine through the server, by the
-            program pasta; connections of TCP end on the server then.
+        outside: whether phones reach the networks of this machine through the server, by the program
+            pasta; connections of TCP end on the server then.
         uplink: link trace of the uplink.
         set: scenario fields to override.
         phones: phones in the cell, of which the second is the host `phone-2`.
@@ -120,10 +120,6 @@ class Shell:
         self.scenario = settings.source(scenario).scenario
         if live.outside:
             find_pasta()
-            if live.phones > 1:
-                raise CelltcpError(
-                    f"outside: {live.phones} phones are given, and pasta answers one; allowed: 1"
-                )
         for file in live.log, live.pcap:
             if file is not None:
                 check_output(Path(file), overwrite=settings.overwrite)
@@ -176,7 +172,7 @@ class Shell:
             control = ControlSocket(own.path, {"set": self.set, "status": self.status})
             stack.callback(control.close)
             if self.live.outside:
-                outside = Outside(self._hosts[SERVER], own.identity, run.mtu)
+                outside = Outside(run, self._hosts[SERVER], names, own.identity)
                 stack.callback(outside.close)
             if self.live.server:
                 self.start(

@@ -15,6 +15,7 @@ use netlink_packet_route::link::{
 use netlink_packet_route::route::{
     RouteAttribute, RouteHeader, RouteMessage, RouteMetric, RouteProtocol, RouteScope, RouteType,
 };
+use netlink_packet_route::rule::{RuleAction, RuleAttribute, RuleMessage};
 use netlink_packet_route::tc::{TcAttribute, TcHandle, TcMessage, TcOption};
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 use netlink_sys::Socket;
@@ -108,6 +109,18 @@ impl Netlink {
         self.request(RouteNetlinkMessage::NewLink(message), NEW)
     }
 
+    /// Has a device resolve no hardware addresses: whoever is behind it takes all packets.
+    ///
+    /// # Errors
+    /// Those of the kernel.
+    pub fn resolve_nothing(&self, index: u32) -> io::Result<()> {
+        let mut message = LinkMessage::default();
+        message.header.index = index;
+        message.header.flags = LinkFlags::Noarp;
+        message.header.change_mask = LinkFlags::Noarp;
+        self.request(RouteNetlinkMessage::SetLink(message), 0)
+    }
+
     /// Brings a device up. With `burst`, TCP hands it at most so many segments at once.
     ///
     /// # Errors
@@ -187,6 +200,23 @@ impl Netlink {
             RouteNetlinkMessage::NewRoute(route(index, source, metrics)),
             NEW,
         )
+    }
+
+    /// Routes what comes from `source`, another host, through a device. The routing table of this number is for that.
+    ///
+    /// # Errors
+    /// Those of the kernel.
+    pub fn add_route_of(&self, index: u32, source: IpAddr, table: u32) -> io::Result<()> {
+        let mut message = route(index, source, Vec::new());
+        message.header.table = RouteHeader::RT_TABLE_UNSPEC;
+        message.attributes = vec![RouteAttribute::Oif(index), RouteAttribute::Table(table)];
+        self.request(RouteNetlinkMessage::NewRoute(message), NEW)?;
+        let mut rule = RuleMessage::default();
+        rule.header.family = family(source);
+        rule.header.src_len = bits(source);
+        rule.header.action = RuleAction::ToTable;
+        rule.attributes = vec![RuleAttribute::Source(source), RuleAttribute::Table(table)];
+        self.request(RouteNetlinkMessage::NewRule(rule), NEW)
     }
 
     /// Routes a destination through a device, with these metrics, in place of its earlier route if there is one.

@@ -14,6 +14,7 @@ use nix::sched::{CloneFlags, setns, unshare};
 use packet::addressing;
 
 use crate::device::{DEVICE, Device, NoDevice};
+use crate::outside::Gateway;
 use crate::user_namespace::user_and_group;
 
 /// Packets that may wait for this process in a device: 12 ms at 10 Gbit/s.
@@ -24,11 +25,6 @@ const HOSTS_FILE: &str = "/etc/hosts";
 const RESOLVERS_FILE: &str = "/etc/resolv.conf";
 /// Address at which a gateway resolves names, from a block for documentation (RFC 5737), which nobody else has.
 pub const RESOLVER: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 53);
-/// Sysctls of a gateway, which forwards whatever comes.
-const OF_GATEWAY: [(&str, &str); 2] = [
-    ("net.ipv4.ip_forward", "1"),
-    ("net.ipv4.conf.all.rp_filter", "0"),
-];
 /// The loopback device of a new namespace.
 const LOOPBACK: u32 = 1;
 
@@ -67,7 +63,7 @@ pub enum HostError {
 }
 
 /// Returns the maker of the error of a step.
-fn in_step<E: Into<io::Error>>(step: &'static str) -> impl FnOnce(E) -> HostError {
+pub(crate) fn in_step<E: Into<io::Error>>(step: &'static str) -> impl FnOnce(E) -> HostError {
     move |error| HostError::Step {
         step,
         error: error.into(),
@@ -86,7 +82,7 @@ pub struct HostSettings {
     /// Bytes of the largest packet.
     pub mtu: u32,
     /// Host that forwards packets to other networks.
-    pub gateway: Option<HostId>,
+    pub gateway: Option<Gateway>,
 }
 
 /// A host: its namespaces and its device.
@@ -189,12 +185,12 @@ fn create(
         .map_err(|error| HostError::Namespace(error.into()))?;
     make_mounts_private().map_err(in_step("mounts"))?;
     mount_over(hosts_file, HOSTS_FILE).map_err(in_step("mount of the file of host names"))?;
-    let is_behind = settings.gateway.is_some_and(|gateway| gateway != *id);
+    let is_behind = settings.gateway.is_some_and(|gateway| gateway.host != *id);
     if is_behind {
         mount_over(resolvers_file, RESOLVERS_FILE).map_err(in_step("mount of /etc/resolv.conf"))?;
     }
-    if settings.gateway == Some(*id) {
-        for (name, value) in OF_GATEWAY {
+    if let Some(gateway) = settings.gateway.filter(|gateway| gateway.host == *id) {
+        for (name, value) in gateway.sysctls() {
             set_sysctl(name, value)?;
         }
     }
@@ -216,12 +212,6 @@ fn create(
     links
         .bring_up(index, settings.mtu, None)
         .map_err(in_step("device"))?;
-    let addresses: fn(u32) -> [IpAddr; 2] = |host| {
-        [
-            addressing::address(host).into(),
-            addressing::address_v6(host).into(),
-        ]
-    };
     for address in addresses(id.0) {
         links
             .add_address(index, address)
@@ -238,10 +228,12 @@ fn create(
             })?;
         }
     }
-    if is_behind {
-        links
-            .add_default_route(index, addressing::address(id.0).into(), metrics)
-            .map_err(in_step("default route"))?;
+    if let Some(gateway) = settings.gateway.filter(|_| is_behind) {
+        for own in gateway.versions_of(addresses(id.0)) {
+            links
+                .add_default_route(index, own, metrics.clone())
+                .map_err(in_step("default route"))?;
+        }
     }
     let sockets = SockDiag::open().map_err(in_step("sock_diag"))?;
     let namespaces = Namespaces::own().map_err(in_step("namespaces"))?;
@@ -256,6 +248,14 @@ fn create(
 
 /// MTU of a loopback device in Linux.
 const LOOPBACK_MTU: u32 = 65_536;
+
+/// Returns the addresses of a host, of both versions.
+pub(crate) fn addresses(host: u32) -> [IpAddr; 2] {
+    [
+        addressing::address(host).into(),
+        addressing::address_v6(host).into(),
+    ]
+}
 
 /// Keeps mounts of this thread from others.
 fn make_mounts_private() -> nix::Result<()> {

@@ -15,6 +15,7 @@ use units::{Duration, Instant};
 use crate::capture::CaptureWriter;
 use crate::host::{self, HostError, HostSettings, Namespaces};
 use crate::log::{LogHeader, LogWriter, LoggedChange, LoggedScenario};
+use crate::outside::Gateway;
 use crate::phones::with_phones;
 use crate::real_time::{Driver, Files, Progress};
 use crate::sender_watch::SenderWatch;
@@ -69,7 +70,7 @@ pub struct LiveOptions {
     pub pcap: Option<PathBuf>,
     /// Node of the capture; unset: the server.
     pub pcap_at: Option<String>,
-    /// Whether the phone reaches other addresses through the server.
+    /// Whether hosts reach other addresses through the server.
     pub outside: bool,
     /// Never sleep, which is more exact and costs a processor.
     pub spin: bool,
@@ -79,6 +80,7 @@ pub struct LiveOptions {
 pub struct LiveRun {
     driver: Driver,
     hosts: Vec<(String, Namespaces)>,
+    gateway: Option<Gateway>,
     phones: u32,
     mtu: u32,
 }
@@ -105,8 +107,9 @@ impl LiveRun {
             .outside
             .then(|| node(&session, SERVER))
             .transpose()?;
+        let gateway = gateway.map(Gateway::new);
         if let Some(gateway) = gateway {
-            session.set_outside(gateway);
+            session.set_outside(gateway.host);
         }
         let nodes = options.hosts.iter();
         let nodes = nodes.map(|name| Ok((node(&session, name)?, name.clone())));
@@ -154,6 +157,7 @@ impl LiveRun {
         Ok(Self {
             driver,
             hosts: names,
+            gateway,
             phones: options.phones,
             mtu: settings.mtu,
         })
@@ -218,17 +222,29 @@ impl LiveRun {
     /// # Errors
     /// If there is no such host, or those of setns(2).
     pub fn enter(&self, host: &str) -> std::io::Result<()> {
-        let found = self.hosts.iter().find(|(name, _)| name == host);
-        let Some((_, namespaces)) = found else {
-            let names = self
-                .hosts
-                .iter()
-                .map(|(name, _)| name.clone())
-                .collect::<Vec<_>>();
-            let unknown = LiveError::NoHost(host.to_owned(), names.join(", "));
-            return Err(std::io::Error::other(unknown));
-        };
+        let namespaces = self.namespaces(host).map_err(std::io::Error::other)?;
         namespaces.enter()
+    }
+
+    fn namespaces(&self, host: &str) -> Result<&Namespaces, LiveError> {
+        let found = self.hosts.iter().find(|(name, _)| name == host);
+        found.map(|(_, namespaces)| namespaces).ok_or_else(|| {
+            let names = self.hosts.iter().map(|(name, _)| name.clone());
+            LiveError::NoHost(host.to_owned(), names.collect::<Vec<_>>().join(", "))
+        })
+    }
+
+    /// Connects a host with other networks by a device of the server, in a run to whose outside hosts have a way.
+    ///
+    /// # Errors
+    /// If there is no such host or device, or the kernel refuses it.
+    pub fn connect_outside(&self, host: &str, device: &str) -> Result<(), LiveError> {
+        let Some(gateway) = self.gateway else {
+            return Ok(());
+        };
+        let node = self.show(|progress| node(&progress.session, host))?;
+        gateway.connect(self.namespaces(SERVER)?, node, device, self.mtu)?;
+        Ok(())
     }
 
     /// Returns whether the path still runs; it ends early by a failure only, which [`Self::stop`] returns.

@@ -45,7 +45,7 @@ NOT_VALID = os.EX_PROTOCOL
 @click.option(
     "--outside",
     is_flag=True,
-    help="The phone reaches the networks of this machine, by the program pasta.",
+    help="Phones reach the networks of this machine, by the program pasta.",
 )
 @click.option(
     "--phones",
