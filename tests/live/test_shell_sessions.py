@@ -507,39 +507,78 @@ while (my $read = sysread($from, my $data, 65536)) { $total += $read } print $fr
 """
 
 
-@pytest.mark.parametrize("device", ["tun", "veth"])
-def test_a_user_who_is_not_root_can_run_programs(device: str) -> None:
-    """In mounts of its own, the TUN device may be opened by everybody, as usual, or by root."""
-    nobody = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]
-    celltcp = [*nobody, sys.executable, "-m", "celltcp"]
+#: Starts a program as a user who is not root.
+NOBODY = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]
+
+
+@pytest.fixture
+def home_of_nobody() -> Iterator[Path]:
+    """Folder of that user; skips if it cannot run this Python."""
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        os.chown(folder, 65534, 65534)
-        home = {**os.environ, "HOME": name, "XDG_RUNTIME_DIR": name}
-        if subprocess.run([*celltcp, "units"], capture_output=True, cwd="/", env=home).returncode:
+        os.chown(name, 65534, 65534)
+        command = [*NOBODY, sys.executable, "-m", "celltcp", "units"]
+        environment = {**os.environ, "HOME": name}
+        if subprocess.run(command, capture_output=True, cwd="/", env=environment).returncode:
             pytest.skip("nobody cannot run this Python")
-        tun, wired = folder / "tun", folder / "wired.toml"
-        wired.write_text(WIRED)
-        os.mknod(tun, stat.S_IFCHR, TUN.stat().st_rdev)
-        tun.chmod(0o666 if device == "tun" else 0o600)
-        for name, program in ("upload", UPLOAD), ("counter", COUNTER):
-            (folder / name).write_text(program)
-        server = shlex.join(["perl", str(folder / "counter")])
-        inside = f"id -u; cat /etc/hosts; perl {folder / 'upload'}"
-        shell = ["shell", str(wired), "--server", server, "--json", str(folder / "json")]
-        command = shlex.join([*celltcp, *shell, "--", "sh", "-c", inside])
-        done = subprocess.run(
-            ["unshare", "--mount", "sh", "-c", f"mount --bind {tun} {TUN} && exec {command}"],
-            capture_output=True,
-            text=True,
-            cwd="/",
-            env=home,
-        )
-        if "user namespace" in done.stderr:
-            pytest.skip(done.stderr)
-        # A busy machine may not keep real time.
-        assert done.returncode in (0, NOT_VALID), done.stderr
-        outcome = json.loads((folder / "json").read_text())
+        yield Path(name)
+
+
+def test_a_killed_run_of_a_user_who_is_not_root_leaves_nothing(home_of_nobody: Path) -> None:
+    """Neither its programs, nor those to the networks of the machine."""
+    need_pasta()
+    wired = home_of_nobody / "wired.toml"
+    wired.write_text(WIRED)
+    machine = ["unshare", "--net", "sh", "-c", MACHINE, "sh", *NOBODY]
+    command = [*machine, sys.executable, "-m", "celltcp", "shell", str(wired), "--outside", "--"]
+    home = {**os.environ, "HOME": str(home_of_nobody), "XDG_RUNTIME_DIR": str(home_of_nobody)}
+    run = subprocess.Popen(
+        [*command, "sh", "-c", "echo ready; exec sleep 4322"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd="/",
+        env=home,
+    )
+    with run:
+        assert run.stdout is not None
+        if run.stdout.readline() != "ready\n":
+            assert run.stderr is not None
+            pytest.skip(run.stderr.read())
+        run.send_signal(signal.SIGKILL)
+    again = subprocess.run([*command, "true"], capture_output=True, text=True, cwd="/", env=home)
+    assert "was killed: its programs were ended" in again.stderr
+    left = [_read(each) for each in Path("/proc").glob("[0-9]*/cmdline")]
+    assert not [each for each in left if b"4322" in each or (b"pasta" in each and b"outside0" in each)]
+
+
+@pytest.mark.parametrize("device", ["tun", "veth"])
+def test_a_user_who_is_not_root_can_run_programs(device: str, home_of_nobody: Path) -> None:
+    """In mounts of its own, the TUN device may be opened by everybody, as usual, or by root."""
+    folder = home_of_nobody
+    celltcp = [*NOBODY, sys.executable, "-m", "celltcp"]
+    home = {**os.environ, "HOME": str(folder), "XDG_RUNTIME_DIR": str(folder)}
+    tun, wired = folder / "tun", folder / "wired.toml"
+    wired.write_text(WIRED)
+    os.mknod(tun, stat.S_IFCHR, TUN.stat().st_rdev)
+    tun.chmod(0o666 if device == "tun" else 0o600)
+    for name, program in ("upload", UPLOAD), ("counter", COUNTER):
+        (folder / name).write_text(program)
+    server = shlex.join(["perl", str(folder / "counter")])
+    inside = f"id -u; cat /etc/hosts; perl {folder / 'upload'}"
+    shell = ["shell", str(wired), "--server", server, "--json", str(folder / "json")]
+    command = shlex.join([*celltcp, *shell, "--", "sh", "-c", inside])
+    done = subprocess.run(
+        ["unshare", "--mount", "sh", "-c", f"mount --bind {tun} {TUN} && exec {command}"],
+        capture_output=True,
+        text=True,
+        cwd="/",
+        env=home,
+    )
+    if "user namespace" in done.stderr:
+        pytest.skip(done.stderr)
+    # A busy machine may not keep real time.
+    assert done.returncode in (0, NOT_VALID), done.stderr
+    outcome = json.loads((folder / "json").read_text())
     user, server_name, *lines = done.stdout.splitlines()
     assert (user, server_name) == ("65534", "10.0.0.1 server")
     sent = next(line for line in lines if line.isdigit())

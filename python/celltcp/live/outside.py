@@ -12,7 +12,7 @@ from pathlib import Path
 
 from celltcp._core import GATEWAY_ADDRESSES, RESOLVER, CelltcpError, LiveRun, pass_on_rights
 from celltcp.live.host import Host
-from celltcp.live.run_folders import RUN_VARIABLE
+from celltcp.live.run_folders import RUN_VARIABLE, RunFolder
 
 #: Program that forwards between a network namespace and sockets of this machine.
 _PASTA = "pasta"
@@ -46,13 +46,13 @@ class Outside:
         run: the live run.
         gateway: host that forwards to these networks.
         hosts: names of the hosts; each has a pasta of its own, which answers one address.
-        identity: identity of the run, which marks its programs.
+        folder: of the run, which marks its programs.
 
     Raises:
         CelltcpError: if this machine has no pasta, or pasta does not connect.
     """
 
-    def __init__(self, run: LiveRun, gateway: Host, hosts: Sequence[str], identity: str) -> None:
+    def __init__(self, run: LiveRun, gateway: Host, hosts: Sequence[str], folder: RunFolder) -> None:
         self._processes: dict[str, subprocess.Popen[str]] = {}
         try:
             namespace = gateway.network_namespace()
@@ -60,7 +60,7 @@ class Outside:
             with ThreadPoolExecutor(1, initializer=pass_on_rights) as thread:
                 for number, _ in enumerate(hosts):
                     device = f"{_DEVICE}{number}"
-                    started = thread.submit(_start_pasta, namespace, device, identity)
+                    started = thread.submit(_start_pasta, namespace, device, folder)
                     self._processes[device] = started.result()
             for device, host in zip(self._processes, hosts, strict=True):
                 self._wait_for(device, gateway.devices())
@@ -94,7 +94,7 @@ class Outside:
             process.stderr.close()
 
 
-def _start_pasta(namespace: Path, device: str, identity: str) -> subprocess.Popen[str]:
+def _start_pasta(namespace: Path, device: str, folder: RunFolder) -> subprocess.Popen[str]:
     """Starts a pasta, which creates a device in a network namespace."""
     with namespace.open() as opened:
         # The program may open the file of its own process, but not that of another.
@@ -105,6 +105,7 @@ def _start_pasta(namespace: Path, device: str, identity: str) -> subprocess.Pope
         options = [
             "--foreground", "--quiet", "--stderr", "--netns-only", "--no-map-gw",
             "--ns-ifname", device, *addresses, "--dns-forward", RESOLVER,
+            "--pid", str(folder.path / f"{device}.pid"),
             *(word for ports in ("-t", "-u", "-T", "-U") for word in (ports, "none")),
             "--netns", f"/proc/self/fd/{opened.fileno()}",
         ]
@@ -113,7 +114,7 @@ def _start_pasta(namespace: Path, device: str, identity: str) -> subprocess.Pope
             options[:0] = ["--runas", "0:0"]
         return subprocess.Popen(
             [find_pasta(), *options],
-            env={**os.environ, RUN_VARIABLE: identity},
+            env={**os.environ, RUN_VARIABLE: folder.identity},
             pass_fds=[opened.fileno()],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,

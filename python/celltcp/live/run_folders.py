@@ -146,8 +146,9 @@ def _signal(process: int, number: signal.Signals) -> None:
 
 
 def _programs(identity: str) -> list[int]:
-    """Returns the processes whose environment names a run."""
+    """Returns the processes whose environment names a run, or if that is closed their arguments."""
     entry_of_run = f"{RUN_VARIABLE}={identity}".encode()
+    folder = os.fsencode(run_root() / identity) + b"/"
     result = []
     for entry in Path("/proc").iterdir():
         if not entry.name.isdigit() or int(entry.name) == os.getpid():
@@ -155,6 +156,14 @@ def _programs(identity: str) -> list[int]:
         # The process may have ended, or belong to another user.
         with suppress(OSError):
             is_zombie = (entry / "stat").read_text().rpartition(")")[2].split()[0] == "Z"
-            if not is_zombie and entry_of_run in (entry / "environ").read_bytes().split(b"\0"):
+            if is_zombie:
+                continue
+            try:
+                is_own = entry_of_run in (entry / "environ").read_bytes().split(b"\0")
+            except PermissionError:
+                # pasta hides its memory. Anybody may read the arguments of a process.
+                words = (entry / "cmdline").read_bytes().split(b"\0")
+                is_own = any(word.startswith(folder) for word in words)
+            if is_own:
                 result.append(int(entry.name))
     return result

@@ -22,8 +22,8 @@ from celltcp.live.host import PHONE, SERVER, Host
 from celltcp.live.outside import Outside, find_pasta
 from celltcp.live.path_changes import ChangingPath, PathChange
 from celltcp.live.result import LiveResult, origin_of_live, tables_of
-from celltcp.live.rights import acquire_rights
-from celltcp.live.run_folders import RunFolder, remove_left
+from celltcp.live.rights import acquire_rights, removed_runs
+from celltcp.live.run_folders import RunFolder
 from celltcp.live.stored import publish, result_folder
 from celltcp.scenarios.ccas import OWN
 from celltcp.scenarios.changes import Changes
@@ -142,7 +142,7 @@ class Shell:
     def __enter__(self) -> Shell:
         acquire_rights()
         with ExitStack() as stack:
-            self.removed = remove_left()
+            self.removed = removed_runs()
             own = RunFolder()
             stack.callback(own.remove)
             own.describe(self.scenario.name, self.cca or machine_cca())
@@ -172,7 +172,7 @@ class Shell:
             control = ControlSocket(own.path, {"set": self.set, "status": self.status})
             stack.callback(control.close)
             if self.live.outside:
-                outside = Outside(run, self._hosts[SERVER], names, own.identity)
+                outside = Outside(run, self._hosts[SERVER], names, own)
                 stack.callback(outside.close)
             if self.live.server:
                 self.start(
