@@ -1,4 +1,4 @@
-//! Bottlenecks: the access link of each UE in both directions, and the bytes that it carries in a slot.
+//! Bottlenecks: the access link of each UE in both directions, and the bytes that the links of the path carry in a slot.
 
 use net::{Backlog, HostId, LinkId, Network, OutageCause, PathOutage};
 use network_builder::Access;
@@ -10,8 +10,6 @@ struct Bottleneck {
     link: LinkId,
     /// Capacity of the present slot, of the radio of the last one, bit/s.
     capacity_bps: u64,
-    /// Bytes of all packets that it carried in the slot, at the IP layer.
-    forwarded_bytes: u64,
     /// Times of whole slots without capacity, of the radio.
     zero_capacity: Vec<PathOutage>,
 }
@@ -36,32 +34,35 @@ pub(crate) struct Bottlenecks {
     slot: Duration,
     ues: Vec<HostId>,
     links: Vec<Bottleneck>,
-    /// Numbers of the bottlenecks by their links, since every packet on every link asks.
-    by_link: Vec<Option<usize>>,
+    /// Bytes that each link of the path has carried in the slot, at the IP layer.
+    carried: Vec<u64>,
+    /// The same of each connection, a row of links for each. Every packet on every link counts, so that it is not
+    /// searched for.
+    own: Vec<u64>,
 }
 
 impl Bottlenecks {
-    /// Creates those of `access`, the phone's first; `slot` is the length of slots.
-    pub(crate) fn new(slot: Duration, access: &[Access]) -> Self {
+    /// Creates those of `access`, the phone's first, on a path of `count` links; `slot` is the length of slots.
+    pub(crate) fn new(slot: Duration, access: &[Access], count: usize) -> Self {
         let links = access.iter().flat_map(|access| [access.down, access.up]);
         let bottleneck = |link| Bottleneck {
             link,
             capacity_bps: 0,
-            forwarded_bytes: 0,
             zero_capacity: Vec::new(),
         };
         let links: Vec<_> = links.map(bottleneck).collect();
-        let most = links.iter().map(|each| each.link.0 as usize).max();
-        let mut by_link = vec![None; most.map_or(0, |most| most + 1)];
-        for (index, each) in links.iter().enumerate().rev() {
-            by_link[each.link.0 as usize] = Some(index);
-        }
         Self {
             slot,
             ues: access.iter().map(|access| access.ue).collect(),
             links,
-            by_link,
+            carried: vec![0; count],
+            own: Vec::new(),
         }
+    }
+
+    /// Notes that there is another connection.
+    pub(crate) fn open(&mut self) {
+        self.own.resize(self.own.len() + self.carried.len(), 0);
     }
 
     /// Returns the host of a UE.
@@ -91,8 +92,8 @@ impl Bottlenecks {
                 bottleneck.note_zero_capacity(before, now);
             }
             bottleneck.capacity_bps = Rate::of(bytes, self.slot).bits_per_second();
-            bottleneck.forwarded_bytes = 0;
         }
+        self.carried.fill(0);
     }
 
     /// Returns the outages of the radio on the way from one host to another.
@@ -113,31 +114,43 @@ impl Bottlenecks {
         index as u32 / 2
     }
 
-    /// Counts bytes that `link` carries; returns its number, or `None` if it is no bottleneck.
-    #[inline]
-    pub(crate) fn count_forwarded(&mut self, link: LinkId, bytes: u32) -> Option<usize> {
-        let result = self.by_link.get(link.0 as usize)?;
-        let index = (*result)?;
-        self.links[index].forwarded_bytes += u64::from(bytes);
-        Some(index)
+    /// Returns the number of the bottleneck that a link is, if it is one.
+    pub(crate) fn of_link(&self, link: LinkId) -> Option<usize> {
+        self.links.iter().position(|each| each.link == link)
     }
 
-    /// Returns the bytes that a bottleneck could have carried from `from` to `now`, at the IP layer.
+    /// Counts bytes that `link` carries, of a connection or of other traffic.
+    #[inline]
+    pub(crate) fn count_carried(&mut self, link: LinkId, connection: Option<u32>, bytes: u32) {
+        let link = link.0 as usize;
+        self.carried[link] += u64::from(bytes);
+        if let Some(connection) = connection {
+            let row = connection as usize * self.carried.len();
+            self.own[row + link] += u64::from(bytes);
+        }
+    }
+
+    /// Returns the bytes that `link` has carried of a connection since it was asked for them last.
+    pub(crate) fn take_own(&mut self, link: LinkId, connection: u32) -> u64 {
+        let row = connection as usize * self.carried.len();
+        core::mem::take(&mut self.own[row + link.0 as usize])
+    }
+
+    /// Returns the bytes at the IP layer that a link could have carried from `from` to `now`, and what of them others
+    /// have left to a connection of which it carried `own` bytes.
     pub(crate) fn capacity_bytes(
         &self,
-        index: usize,
-        from: Instant,
-        now: Instant,
+        (link, own): (LinkId, u64),
+        (from, now): (Instant, Instant),
         network: &Network,
-    ) -> u64 {
-        network
-            .capacity_bytes(self.links[index].link, from, now)
-            .get()
-    }
-
-    /// Returns what of a capacity of `all` bytes others have left to a connection of which it carried `own` bytes.
-    pub(crate) fn left_for(&self, index: usize, own: u64, all: u64) -> u64 {
-        all.saturating_sub(self.links[index].forwarded_bytes - own)
+    ) -> (u64, u64) {
+        let carried = self.carried[link.0 as usize];
+        let mut all = network.capacity_bytes(link, from, now).get();
+        if let Some(policed) = network.policed_bytes(link, now.saturating_since(from)) {
+            // What a burst has let pass is no capacity that is left.
+            all = all.min(policed.get().max(carried));
+        }
+        (all, all.saturating_sub(carried - own))
     }
 
     /// Returns the capacity of a bottleneck in the present slot, bit/s.

@@ -36,24 +36,13 @@ impl Recorder {
 
     /// Keeps the delay of a packet of the uplink.
     #[cold]
-    fn log_uplink(&mut self, index: usize, packet: &Packet, start: Instant) {
-        if self.bottlenecks.is_uplink(index) && packet.segment().is_some() {
+    fn log_uplink(&mut self, link: LinkId, packet: &Packet, start: Instant) {
+        let index = self.bottlenecks.of_link(link);
+        if let Some(index) = index.filter(|index| self.bottlenecks.is_uplink(*index))
+            && packet.segment().is_some()
+        {
             let ue = self.bottlenecks.number(index);
             self.tables.uplink.push(radio::uplink(start, ue, packet));
-        }
-    }
-
-    /// Counts a packet that a bottleneck carries from `start` on.
-    #[inline]
-    fn carried(&mut self, index: usize, packet: &Packet, start: Instant) {
-        if self.log_control {
-            self.log_uplink(index, packet, start);
-        }
-        if packet.segment().is_some() {
-            let watched = &mut self.watched[packet.flow as usize];
-            if watched.bottleneck == index {
-                watched.carried += u64::from(packet.size);
-            }
         }
     }
 }
@@ -148,8 +137,11 @@ impl Observer for Recorder {
 
     #[inline]
     fn transmitted(&mut self, link: LinkId, packet: &Packet, start: Instant, _: Instant) {
-        if let Some(index) = self.bottlenecks.count_forwarded(link, packet.size) {
-            self.carried(index, packet, start);
+        let connection = packet.segment().map(|_| packet.flow);
+        self.bottlenecks
+            .count_carried(link, connection, packet.size);
+        if self.log_control {
+            self.log_uplink(link, packet, start);
         }
     }
 

@@ -1,6 +1,6 @@
 //! Outages of connections: the times in which nothing passes on their ways, whatever the traffic.
 
-use net::{HostId, OutageCause, PathOutage, PathOutages};
+use net::{HostId, LinkId, OutageCause, PathOutage, PathOutages};
 use results::OutageRow;
 use units::{Duration, Instant};
 
@@ -38,6 +38,11 @@ impl OutageLog {
             self.ways.push(((from, to), outages));
             self.ways.len() - 1
         })
+    }
+
+    /// Returns the links on the way from one host to another.
+    pub(crate) fn links(&self, from: HostId, to: HostId) -> impl Iterator<Item = LinkId> {
+        self.wires.links_between(from, to)
     }
 
     /// Returns whether all was lost on a way from `from` until `to`.

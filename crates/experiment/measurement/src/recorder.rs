@@ -1,7 +1,7 @@
 //! Recorder: the tables of a run, filled while it goes on.
 
 use cca::{CaState, SenderInfo, SwitchMode};
-use net::{HostId, Network, PathOutages};
+use net::{HostId, LinkId, Network, PathOutages};
 use network_builder::Access;
 use results::{
     BottleneckSlot, Connection, DecisionRow, EstimateRow, EventRow, Identity, OtherTimeouts,
@@ -24,15 +24,15 @@ const HEADERS: u64 = 52;
 pub(crate) struct TrackedConnection {
     /// Sending and receiving host.
     pub(crate) hosts: (HostId, HostId),
-    /// Number of the bottleneck that limits it.
-    pub(crate) bottleneck: usize,
+    /// Number of the bottleneck next to its UE.
+    bottleneck: usize,
     /// Number of the way of its data in the log of outages.
     way: usize,
+    /// Links on the way of its data.
+    links: Vec<LinkId>,
     /// Sequence numbers of its data.
     pub(crate) stream: SeqUnwrapper,
     pub(crate) record: Connection,
-    /// Bytes that its bottleneck carried in the slot, at the IP layer.
-    pub(crate) carried: u64,
     state: CaState,
     /// Time-outs and loss probes of the sender.
     timers: (u64, u64),
@@ -90,7 +90,7 @@ impl Recorder {
         Self {
             slot,
             watched: Vec::new(),
-            bottlenecks: Bottlenecks::new(slot, access),
+            bottlenecks: Bottlenecks::new(slot, access, wires.link_count()),
             outages: OutageLog::new(wires, slot),
             log_radio,
             log_control: false,
@@ -156,14 +156,16 @@ impl Recorder {
         };
         let (sender, receiver) = new.hosts;
         let way = self.outages.way(sender, receiver);
+        let links = self.outages.links(sender, receiver).collect();
+        self.bottlenecks.open();
         self.outages.way(receiver, sender);
         self.watched.push(TrackedConnection {
             hosts: new.hosts,
             way,
+            links,
             bottleneck: self.bottlenecks.of(new.hosts),
             stream: SeqUnwrapper::default(),
             record: Connection::new(identity, self.slot),
-            carried: 0,
             state: CaState::Open,
             timers: (0, 0),
             middleboxes: Vec::new(),
@@ -357,20 +359,24 @@ impl Recorder {
     ) {
         let from = Instant::ZERO + now.since_start().saturating_sub(self.slot);
         for (connection, watched) in (0..).zip(&mut self.watched) {
-            let carried = core::mem::take(&mut watched.carried);
-            if watched.record.completed().is_some_and(|at| at <= from) {
+            let (mut all, mut left) = (u64::MAX, u64::MAX);
+            let is_over = watched.record.completed().is_some_and(|at| at <= from);
+            for &link in &watched.links {
+                let own = self.bottlenecks.take_own(link, connection);
+                if !is_over {
+                    let times = (from, now);
+                    let of_link = self.bottlenecks.capacity_bytes((link, own), times, network);
+                    all = all.min(of_link.0);
+                    left = left.min(of_link.1);
+                }
+            }
+            if is_over {
                 continue;
             }
-            let index = watched.bottleneck;
-            let all = self.bottlenecks.capacity_bytes(index, from, now, network);
             let outage = all == 0 || self.outages.loses_all(watched.way, from, now);
             // Where all is lost, nothing that is sent can arrive.
-            let capacity = if outage {
-                0
-            } else {
-                self.bottlenecks.left_for(index, carried, all)
-            };
-            let backlog = self.bottlenecks.queue(index, network);
+            let capacity = if outage { 0 } else { left };
+            let backlog = self.bottlenecks.queue(watched.bottleneck, network);
             let mss = u64::from(watched.record.mss());
             let bottleneck = BottleneckSlot {
                 from,

@@ -149,6 +149,12 @@ impl Link {
         Bytes::new(bytes + capacity.bytes_between(from, to).get())
     }
 
+    pub(crate) fn policed_bytes(&self, time: Duration) -> Option<Bytes> {
+        self.policer
+            .as_ref()
+            .map(|bucket| bucket.rate.bytes_in(time))
+    }
+
     /// Takes the next packet that has got to the end of the link by `now`.
     #[inline]
     pub(crate) fn pop_until(&mut self, now: Instant) -> Option<InTransit> {

@@ -1,7 +1,7 @@
 //! Network: links and nodes at work.
 
 use radio::ran::{Direction, RadioHints, Ran};
-use units::{Bytes, Deadlines, Instant};
+use units::{Bytes, Deadlines, Duration, Instant};
 
 mod link_changes;
 mod middlebox_calls;
@@ -253,6 +253,15 @@ impl Network {
             }
             (LinkKind::Radio(_), None) => Bytes::new(0),
             (LinkKind::Wire(link), _) => link.bytes_between(from, to),
+        }
+    }
+
+    /// Returns the bytes at the IP layer that the rate of the policer of `link` lets pass in `time`, without its burst;
+    /// `None` without a policer.
+    pub fn policed_bytes(&self, link: LinkId, time: Duration) -> Option<Bytes> {
+        match &self.links[link.0 as usize] {
+            LinkKind::Wire(link) => link.policed_bytes(time),
+            LinkKind::Radio(_) => None,
         }
     }
 

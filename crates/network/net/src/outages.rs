@@ -83,15 +83,29 @@ impl PathOutages {
 
     /// Returns the outages on the way from one node to another, in the order of time.
     pub fn between(&self, from: HostId, to: HostId) -> Vec<PathOutage> {
-        let mut result = Vec::new();
-        let mut node = from;
-        while node != to {
-            let (next, outages) = &self.links[self.routes.next(node, to).0 as usize];
-            result.extend_from_slice(outages);
-            node = *next;
-        }
+        let links = self.links_between(from, to);
+        let mut result: Vec<_> = links
+            .flat_map(|link| self.links[link.0 as usize].1.iter().copied())
+            .collect();
         result.sort_by_key(|each| each.start);
         result
+    }
+
+    /// Returns the number of links.
+    pub fn link_count(&self) -> usize {
+        self.links.len()
+    }
+
+    /// Returns the links on the way from one node to another, in their order.
+    pub fn links_between(&self, from: HostId, to: HostId) -> impl Iterator<Item = LinkId> {
+        let mut node = from;
+        core::iter::from_fn(move || {
+            (node != to).then(|| {
+                let link = self.routes.next(node, to);
+                node = self.links[link.0 as usize].0;
+                link
+            })
+        })
     }
 }
 
@@ -169,6 +183,8 @@ mod tests {
         let ever = outage(0, Instant::NEVER, OutageCause::Loss);
         assert_eq!(all.between(phone, server), [ever]);
         assert_eq!(all.between(phone, phone), []);
+        let links: Vec<_> = all.links_between(server, phone).collect();
+        assert_eq!(links, [LinkId(0), LinkId(second as u32)]);
         // From 220 ms on, there are no outages but a later one of the first hop.
         let mut all = all;
         for link in &mut topology.links {

@@ -27,7 +27,7 @@ impl Policer {
 /// Bucket of a policer: the time at which it is full again.
 #[derive(Debug)]
 pub(crate) struct Bucket {
-    rate: Rate,
+    pub(crate) rate: Rate,
     depth: Duration,
     full_at: Instant,
 }

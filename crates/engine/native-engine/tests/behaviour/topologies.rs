@@ -69,6 +69,82 @@ fn another_congestion_control_meets_the_same_channel() {
     assert_eq!(cubic.capacity_mbps, bbr.capacity_mbps);
 }
 
+/// The capacity of a flow is that of the narrowest part of its way, be it the access link, a hop or a policer: what bounds
+/// its goodput bounds its capacity, too.
+#[test]
+fn the_narrowest_part_of_the_way_is_the_capacity() {
+    let hop = r#"path.wired=[{ name = "wan" }, { name = "shaper", rate = "8Mbit/s" }]"#;
+    let policer = r#"path.policer={ rate = "8Mbit/s", burst = "100kB" }"#;
+    let up = r#"flows=[{ from = "phone", to = "server" }]"#;
+    let trace = r#"path.wired=[{ rate = { steps = [{ at = "0s", rate = "8Mbit/s" }, { at = "5s", rate = "2Mbit/s" }] } }]"#;
+    let mean = |changes: &[&str], from: f64| {
+        let path = [
+            "duration=10s",
+            "path.down.rate=100Mbit/s",
+            "path.up.rate=50Mbit/s",
+        ];
+        let tables = run(&scenario("steady-20-68", &[&path[..], changes].concat()), 1);
+        let slots = &tables.slots;
+        let late: Vec<_> = (0..slots.len()).filter(|&i| slots.t_s[i] >= from).collect();
+        let mean = |of: &[f64]| late.iter().map(|&i| of[i]).sum::<f64>() / late.len() as f64;
+        let used = mean(&slots.goodput_mbps) / mean(&slots.capacity_mbps);
+        (mean(&slots.capacity_mbps) * 1500.0 / 1448.0, used)
+    };
+    for (changes, from, wanted) in [
+        (&[][..], 1.0, 100.0),
+        (&[hop], 1.0, 8.0),
+        (&[policer], 1.0, 8.0),
+        (&[trace], 6.0, 2.0),
+        // Policers and the slow direction of the access link are on the way to the phone.
+        (&[policer, up], 1.0, 50.0),
+        (&[hop, up], 1.0, 8.0),
+    ] {
+        let (capacity, used) = mean(changes, from);
+        assert!(
+            (capacity / wanted - 1.0).abs() < 0.04,
+            "{changes:?}: {capacity}"
+        );
+        assert!(
+            (0.4..1.02).contains(&used),
+            "{changes:?}: {used} of it used"
+        );
+    }
+}
+
+/// Two flows share a slow hop to different phones: each may have what the other one leaves.
+#[test]
+fn what_others_carry_on_a_narrow_hop_is_no_capacity_left() {
+    let tables = run(
+        &scenario(
+            "fairness",
+            &[
+                "duration=10s",
+                "flows.1.start=0s",
+                "path.down.rate=100Mbit/s",
+                r#"path.wired=[{ rate = "8Mbit/s" }]"#,
+            ],
+        ),
+        1,
+    );
+    let slots = &tables.slots;
+    let late = (0..slots.len()).filter(|&i| slots.t_s[i] >= 5.0);
+    let (mut capacity, mut goodput, mut count) = ([0.0; 2], [0.0; 2], 0.0);
+    for i in late {
+        let flow = slots.flow[i] as usize;
+        capacity[flow] += slots.capacity_mbps[i];
+        goodput[flow] += slots.goodput_mbps[i];
+        count += 0.5;
+    }
+    let whole = 8.0 * 1448.0 / 1500.0;
+    for flow in [0, 1] {
+        let left = whole - goodput[1 - flow] / count;
+        assert!(
+            (capacity[flow] / count - left).abs() < 0.15 * whole,
+            "{capacity:?} {goodput:?}"
+        );
+    }
+}
+
 /// Two seconds of outage cost no more than the back-off of the time-out explains: the flow is back
 /// within the longest RTO that fits.
 #[test]
