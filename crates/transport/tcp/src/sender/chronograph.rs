@@ -6,6 +6,7 @@ use units::Instant;
 
 use super::Sender;
 use super::chrono::PhaseTimes;
+use super::transmit::Push;
 
 /// Times of a sender under each limit.
 pub(super) type Chronograph = PhaseTimes<SendLimit, { SendLimit::COUNT }>;
@@ -82,7 +83,7 @@ impl Sender {
             SendLimit::FullBuffer
         } else if has_room && self.is_held_by_rate_cap(now) {
             SendLimit::Pacing
-        } else if w.in_slow_start() && self.starts_up() {
+        } else if w.in_slow_start() && self.starts_up() && !(has_room && self.is_held_short(now)) {
             SendLimit::StartUp
         } else if has_room {
             self.limit_within_window(now)
@@ -105,7 +106,7 @@ impl Sender {
     /// Returns what holds back data for which the congestion window has room.
     fn limit_within_window(&self, now: Instant) -> SendLimit {
         let unsent = self.seq.unsent();
-        if self.is_paced() && self.pacer.next() > now {
+        if self.waits_for_pacer(now) {
             SendLimit::Pacing
         } else if (1..u64::from(self.config.mss)).contains(&unsent) && self.next_fits() {
             // Nagle's algorithm keeps a short segment back until all is acknowledged.
@@ -113,5 +114,17 @@ impl Sender {
         } else {
             SendLimit::CongestionWindow
         }
+    }
+
+    /// Returns whether Nagle's algorithm or a cork keeps a short segment back, whose time by pacing has come.
+    fn is_held_short(&self, now: Instant) -> bool {
+        (1..u64::from(self.config.mss)).contains(&self.seq.unsent())
+            && self.nagle_check(Push::Pending)
+            && self.next_fits()
+            && !self.waits_for_pacer(now)
+    }
+
+    fn waits_for_pacer(&self, now: Instant) -> bool {
+        self.is_paced() && self.pacer.next() > now
     }
 }

@@ -79,6 +79,28 @@ fn limits_add_up_to_the_time_since_the_first_data() {
     );
 }
 
+/// A short segment that Nagle's algorithm keeps back in slow start, where the congestion window has room, waits for the
+/// acknowledgement of what is in flight: that is no start-up.
+#[test]
+fn a_short_segment_that_nagle_holds_in_slow_start_waits_for_what_is_in_flight() {
+    let times_with = |nodelay: bool| {
+        let mut config = exact();
+        config.nagle = !nodelay;
+        let mut socket = opened(config, "reno", &request());
+        socket.write(at(100), u64::from(2 * MSS + 100));
+        let held = 3 - sent(&mut socket).len();
+        socket.write(at(110), 100);
+        (held, sent(&mut socket).len(), times(&socket, 140))
+    };
+    let in_flight = vec![(SendLimit::InFlight, 40)];
+    assert_eq!(
+        times_with(false),
+        (0, 0, in_flight.clone()),
+        "the second short one waits"
+    );
+    assert_eq!(times_with(true), (0, 1, in_flight));
+}
+
 /// A tail of which nothing is heard: until the time-out expires it is a wait for it, and from then on a recovery.
 #[test]
 fn the_time_before_a_time_out_is_a_wait_for_it() {
