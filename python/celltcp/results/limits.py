@@ -211,7 +211,7 @@ def _settings(kind: str, results: Results) -> str:
         return "workload of the flow sets it"
     tcp = tomllib.loads(results.about["scenario"]).get("tcp", {})
     if kind == "send":
-        return f"tcp.send_buffer_max ({tcp.get('send_buffer_max')}) sets it"
+        return f"tcp.send_buffer_max ({tcp.get('send_buffer_max')}, in memory) sets it"
     # A split host offers no more than the room in its buffer.
     legs = results.tables.get("legs")
     split = ", or the buffer of the split host" if legs is not None and legs.num_rows > 0 else ""

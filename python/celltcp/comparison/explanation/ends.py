@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from celltcp._core import in_unit
 from celltcp.comparison.explanation.cause import Cause, percent
 from celltcp.comparison.units_of_work import UNITS
+from celltcp.present.quantities import size_text
 from celltcp.results.warnings.given_up import silence_text
 
 if TYPE_CHECKING:
@@ -93,6 +94,9 @@ def _window(evidence: Evidence, limit: str, name: str, fields: tuple[str, ...]) 
     if limit == "receive_window" and (window := in_unit(tcp.get("receive_window_max"), "B")):
         rate = 8e-3 * window / rtt_ms
         most = f"; that gives at most {rate:.2f} Mbit/s at an RTT of {rtt_ms:.1f} ms"
+    if limit == "send_buffer":
+        in_flight = float(evidence.slots["inflight"].max()) * evidence.mss
+        most = f"; it counts memory, not data, so that at most {size_text(in_flight)} were in flight"
     return Cause(
         limit,
         f"The {name} was full for {percent(share)} of the time, and {percent(evidence.unused)} of the "

@@ -82,7 +82,8 @@ table! {
         /// leaves room for the overhead of packets (two thirds for full packets). Under a cap, the buffer has its largest
         /// size from the start.
         pub receive_window_max: Option<Bytes>,
-        /// Largest send buffer (`tcp_wmem`); default 4MiB.
+        /// Largest send buffer (`tcp_wmem`); default 4MiB. As in Linux it counts memory, which packets take more of than
+        /// their data: of 64KiB, less than 64KiB are in flight.
         pub send_buffer_max: Bytes = Bytes::new(4 << 20),
         /// Unsent bytes above which an application waits before it writes more (`tcp_notsent_lowat`); unset: only the send
         /// buffer bounds them.
