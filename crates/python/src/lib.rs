@@ -52,6 +52,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<live::ReplayedRun>()?;
     module.add_function(wrap_pyfunction!(batch::run_batch, module)?)?;
     module.add_class::<python_cca::PyReport>()?;
+    module.add_function(wrap_pyfunction!(scenarios::field_meant, module)?)?;
     module.add_function(wrap_pyfunction!(scenarios::scenario_schema, module)?)?;
     module.add_function(wrap_pyfunction!(scenarios::is_too_deep, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue::native_ccas, module)?)?;

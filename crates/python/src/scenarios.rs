@@ -323,6 +323,12 @@ pub(crate) fn scenario_schema() -> String {
     scenario::Scenario::schema()
 }
 
+/// Returns the field of scenarios that a word of Linux or of another tool means; `None` if none is known.
+#[pyfunction]
+pub(crate) fn field_meant(word: &str) -> Option<String> {
+    scenario::field_meant(word)
+}
+
 /// Returns whether tables or lists of a TOML text are deeper than readers of it can bear.
 #[pyfunction]
 pub(crate) fn is_too_deep(text: &str) -> bool {

@@ -76,6 +76,10 @@ def _run_command() -> None:
     except click.exceptions.Exit as leave:
         sys.exit(leave.exit_code)
     except click.ClickException as error:
+        if isinstance(error, click.NoSuchOption):
+            from celltcp.cli.meant_options import with_meaning
+
+            error = with_meaning(error)
         error.show()
         sys.exit(2)
     except CelltcpError as error:

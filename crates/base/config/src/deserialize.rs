@@ -14,6 +14,8 @@ use crate::{FieldError, Location, Node, Value, suggestion};
 
 /// End of the message about a value that has to be a table.
 const NO_TABLE: &str = " is not a table";
+/// Begin of the message about a field that there is not.
+pub const UNKNOWN_FIELD: &str = "there is no such field";
 
 /// An error of serde on its way up the tree.
 #[derive(Debug)]
@@ -85,7 +87,7 @@ impl de::Error for ReadError {
         } else {
             expected.join(", ")
         };
-        Self::custom(format!("there is no such field{meant}; allowed: {allowed}"))
+        Self::custom(format!("{UNKNOWN_FIELD}{meant}; allowed: {allowed}"))
     }
 
     fn missing_field(field: &'static str) -> Self {

@@ -25,6 +25,7 @@ mod validate;
 
 pub use buffer::Buffer;
 pub use cross::Cross;
+pub use deserialize::UNKNOWN_FIELD;
 pub use digest::{SEAL_LABEL, Seal, blank, check_seal, check_sealed, digest, seal, sealed};
 pub use distribution::Distribution;
 pub use document::{ConfigError, Document, Source};

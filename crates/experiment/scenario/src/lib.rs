@@ -7,7 +7,9 @@ mod randomness;
 mod read;
 mod renamed;
 mod schema;
+mod synonyms;
 mod validate;
 
 pub use config::{ConfigError, Distribution, Measure, Quantity};
 pub use model::*;
+pub use synonyms::field_meant;

@@ -11,6 +11,7 @@ use config::{ConfigError, Document, Location, Node};
 
 use crate::model::{Buffer, Capacity, Path, Scenario, TraceFile};
 use crate::renamed::RENAMED;
+use crate::synonyms::field_meant;
 
 impl Scenario {
     /// Reads a scenario file. `origin` is its name in errors, and the scenario's name if the file gives none. Each of
@@ -80,11 +81,33 @@ fn read(document: Document, origin: &str, overrides: &[String]) -> Result<Scenar
             document = document.updated(&RENAMED)?;
         }
     }
-    let mut scenario: Scenario = document.read()?;
+    let mut scenario: Scenario = document.read().map_err(with_meaning)?;
     complete::names(&mut scenario, &stem(origin));
     crate::validate::check(&scenario).map_err(|wrong| document.error(wrong))?;
     scenario.source = document.into();
     Ok(scenario)
+}
+
+/// Returns the error about an unknown field with the field that is probably meant, unless it names a near one already.
+fn with_meaning(error: ConfigError) -> ConfigError {
+    let Some(allowed) = error.message.strip_prefix(config::UNKNOWN_FIELD) else {
+        return error;
+    };
+    if !allowed.starts_with("; allowed") {
+        return error;
+    }
+    // An override may go on into a table that there is not.
+    let whole = error.place.strip_prefix("override ");
+    let asked = whole.and_then(|whole| whole.split('=').next());
+    let asked = asked.unwrap_or(&error.field).trim();
+    let Some(meant) = field_meant(asked) else {
+        return error;
+    };
+    let message = format!(
+        "{}; did you mean {meant:?}?{allowed}",
+        config::UNKNOWN_FIELD
+    );
+    ConfigError { message, ..error }
 }
 
 /// Returns the name of a file without its directory and extension.

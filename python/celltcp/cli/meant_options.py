@@ -1,0 +1,37 @@
+"""Options of other tools: what an unknown one, such as iperf3's `--parallel`, is called here."""
+
+from __future__ import annotations
+
+import click
+
+#: Options by names that other tools have for them.
+_SYNONYMS = {
+    **dict.fromkeys(("time", "runtime", "sim-time", "stop", "length", "seconds"), "--duration"),
+    **dict.fromkeys(("congestion", "congestion-control", "cong", "cc", "algorithm", "tcp"), "--cca"),
+    **dict.fromkeys(("repeat", "repetitions", "iterations", "trials", "times", "count"), "--runs"),
+    **dict.fromkeys(("output", "output-dir", "outdir", "dir", "save"), "--out"),
+    **dict.fromkeys(("threads", "workers", "cores", "processes"), "--jobs"),
+    **dict.fromkeys(("metric", "rank", "sort", "key"), "--by"),
+    **dict.fromkeys(("field", "param", "parameter", "option"), "--set"),
+}
+
+
+def with_meaning(error: click.NoSuchOption) -> click.UsageError:
+    """Returns the error about an unknown option with the one that is meant, if that is known."""
+    command = error.ctx.command if error.ctx else None
+    known = {name for each in (command.params if command else ()) for name in each.opts}
+    name = error.option_name.lstrip("-").replace("_", "-")
+    meant = _SYNONYMS.get(name, "")
+    if meant not in known:
+        meant = _field(name) if "--set" in known else ""
+    if not meant:
+        return error
+    return click.UsageError(f"No such option {error.option_name!r}. Did you mean {meant!r}?", error.ctx)
+
+
+def _field(name: str) -> str:
+    """Returns how the field of the scenario that an option means is set; empty without one."""
+    from celltcp._core import field_meant
+
+    field = field_meant(name)
+    return f"--set {field}=VALUE" if field else ""
