@@ -16,6 +16,7 @@ from celltcp.files.atomic_write import write_text
 from celltcp.pcap.analysis import CaptureAnalyses, of_connection
 from celltcp.pcap.endpoint_settings import endpoint_settings
 from celltcp.pcap.unmodelled import unmodelled
+from celltcp.scenarios.lower_bounds import LOWER_BOUND
 
 #: Headers of a full segment with timestamps, bytes.
 _HEADERS = 52
@@ -92,6 +93,16 @@ class PathEstimate:
             "lower bound: no overflow observed; the scenario has one bandwidth-delay product, "
             f"{self.scenario_buffer_bytes / 1e3:.0f} kB"
         )
+
+    @property
+    def description(self) -> str:
+        """The path, and what of it is a lower bound; simulations repeat that as a warning."""
+        texts = [f"The path of connection {self.connection} in {Path(self.file).name}."]
+        if not self.is_measured.any():
+            texts.append(f"Its capacity {LOWER_BOUND}: the sender never filled the path for 100 ms.")
+        if not self.is_buffer_full:
+            texts.append(f"Its buffer {LOWER_BOUND}: no overflow was seen.")
+        return " ".join(texts)
 
     @property
     def capacity_note(self) -> str:
@@ -294,7 +305,7 @@ def write_scenario(path: PathEstimate, file: Path) -> tuple[Path, Path]:
     left_out = "".join(f"# left out: {each}\n" for each in path.left_out)
     text = (
         f'name = "{file.stem}"\n'
-        f'description = "The path of connection {path.connection} in {Path(path.file).name}."\n'
+        f'description = "{path.description}"\n'
         f'duration = "{max(path.times_s[-1], 1.0):.1f}s"\n\n'
         "[path]\n"
         f'rtt = "{max(path.rtt_ms, 0.001):.3f}ms" # the lowest in the capture\n'

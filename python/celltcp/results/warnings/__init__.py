@@ -12,6 +12,7 @@ from celltcp.results.limits import limited_flows
 from celltcp.results.tested import FlowUnderTest
 from celltcp.results.warnings.delivered import no_delivery, uncovered
 from celltcp.scenarios.cca_mix import flow_cca, labels
+from celltcp.scenarios.lower_bounds import bounds_in
 
 if TYPE_CHECKING:
     from celltcp.results.tables import Results
@@ -36,6 +37,7 @@ def all_warnings(results: Results) -> list[str]:
         *about.get("notes", []),
         *limited_flows(results),
         *_undivided_delay(about),
+        *lower_bounds(about),
     ]
 
 
@@ -88,6 +90,12 @@ def missed_real_time(lateness: Mapping[str, Any]) -> list[str]:
         f"were late by over 1 ms (allowed: 0.1 %), at most by {lateness['max_us']} us. Stop other "
         "programs, lower the rate, or give the path a core of its own (--busy-poll)"
     ]
+
+
+def lower_bounds(about: Mapping[str, Any]) -> list[str]:
+    """Returns a warning for each part of the path that the scenario says to be a lower bound."""
+    bounds = bounds_in(tomllib.loads(about["scenario"]))
+    return [f"{about['name']}: {each[0].lower()}{each[1:]}" for each in bounds]
 
 
 def unfinished_transfers(results: Results) -> list[str]:

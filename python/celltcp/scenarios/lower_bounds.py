@@ -1,0 +1,20 @@
+"""Lower bounds of a path: what a scenario describes as known to be at least so."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+#: Words by which a sentence of a description says so.
+LOWER_BOUND = "is a lower bound"
+
+
+def bounds_in(scenario: Mapping[str, Any]) -> list[str]:
+    """Returns the sentences of a scenario's description about lower bounds, without their full stops.
+
+    Args:
+        scenario: as its file has it.
+    """
+    sentences = re.split(r"(?<=\.)\s+", str(scenario.get("description", "")))
+    return [each.rstrip(". ") for each in sentences if LOWER_BOUND in each]
