@@ -95,8 +95,28 @@ def test_columns_can_be_chosen_and_keep_their_order(celltcp, swept: Path) -> Non
         refused = celltcp("show", str(swept), "--format", "latex", "--columns", columns)
         assert refused.returncode == 2
         assert message in refused.stderr
-    refused = celltcp("show", str(swept), "--columns", "goodput")
-    assert "--columns goes with --format summary-csv, latex or markdown" in refused.stderr
+    refused = celltcp("show", str(swept), "--format", "csv", "--columns", "goodput")
+    assert "--columns goes alone or with --format summary-csv, latex or markdown" in refused.stderr
+
+
+def test_median_and_deviation_of_runs_are_columns_of_each_format(celltcp, swept: Path) -> None:
+    def shown(*options: str) -> str:
+        done = celltcp("show", str(swept), "--columns", "goodput,median,sd", *options)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    csv_text = shown("--format", "summary-csv")
+    rows = list(csv.DictReader(io.StringIO(csv_text)))
+    heads, _, first, *_ = shown("--format", "markdown").splitlines()[2:]
+    wanted = "goodput Mbit/s | goodput Mbit/s, median of runs | goodput Mbit/s, sd of runs |"
+    assert heads == f"| scenario | path.buffer | CCA | {wanted}"
+    assert first.split(" | ")[4] == rows[0]["median"]
+    latex = shown("--format", "latex", "--fragment")
+    assert f"${rows[0]['median']}$ & ${rows[0]['sd']}$" in latex
+    terminal = shown()
+    assert all(part in terminal for part in ("median", "sd of", rows[0]["median"]))
+    columns = shown("--scenarios-as", "columns")
+    assert "median of runs" in columns
 
 
 def test_special_characters_of_latex_are_escaped() -> None:

@@ -55,13 +55,14 @@ _OF_SEVERAL = ("ecdf-grid", "spider", "window")
     "--scenarios-as",
     "layout",
     type=click.Choice(["rows", "columns"]),
-    help="Scenarios and values of a sweep as rows or columns of latex and markdown.  [default: rows]",
+    help="Scenarios and values of a sweep as rows or columns of the summary.  [default: rows]",
 )
 @click.option(
     "--columns",
     metavar="LIST",
-    help="Metrics of summary-csv, latex and markdown, in their order, such as goodput,rtt or "
-    "share:flow-2,jain. rtt stands for all that begin so.  [default: all]",
+    help="Print these metrics, also as summary-csv, latex and markdown, in their order, such as "
+    "goodput,rtt or share:flow-2,jain. rtt stands for all that begin so; median and sd add those of "
+    "the runs.  [default: all metrics]",
 )
 @click.option("--fragment", is_flag=True, help="LaTeX tables to include, in place of a whole document.")
 @click.option("--plot", type=click.Choice(PLOTS), help="Draw this picture.")
@@ -144,10 +145,10 @@ def show(
             raise click.UsageError("--verify goes with no other option")
         _verify(folders)
         return
-    if columns is not None and form not in _SUMMARIES:
-        raise click.UsageError("--columns goes with --format summary-csv, latex or markdown")
-    if layout and form not in ("latex", "markdown"):
-        raise click.UsageError("--scenarios-as goes with --format latex or markdown")
+    if columns is not None and (form or plot or view or json_file) and form not in _SUMMARIES:
+        raise click.UsageError("--columns goes alone or with --format summary-csv, latex or markdown")
+    if layout and form not in ("latex", "markdown") and columns is None:
+        raise click.UsageError("--scenarios-as goes with --columns, or --format latex or markdown")
     if metric and not view and plot not in _WITH_METRIC:
         raise click.UsageError(
             f"--metric goes with --plot {', '.join(_WITH_METRIC)}, --by-position and --by-phase"
@@ -185,6 +186,11 @@ def show(
     result = load(folders[0])
     if result.unfinished and (chosen or json_file):
         note(f"{folders[0]}: {result.unfinished}")
+    if columns is not None and not form:
+        from celltcp.cli.show_summary import print_summary
+
+        print_summary(_only(result, cca) if cca else result, layout or "rows", columns)
+        return
     if form in _SUMMARIES:
         if plot or json_file:
             raise click.UsageError(f"--format {form} goes with neither --plot nor --json")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +16,7 @@ from celltcp.files.atomic_write import write_text
 from celltcp.files.replacing import FileKind, check_output
 from celltcp.present.latex import latex_tables
 from celltcp.present.markdown import markdown_table
+from celltcp.present.terminal import Terminal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -47,7 +47,7 @@ def show_summary(
         form: one of `SUMMARY_FORMATS`.
         out: the file; the standard output unless given.
         layout: whether the points of a sweep or set are rows or columns.
-        columns: metrics to show, with commas between them; all unless given.
+        columns: metrics and statistics to show, with commas between them; all metrics unless given.
         is_document: whether LaTeX is a whole document.
 
     Raises:
@@ -56,9 +56,7 @@ def show_summary(
     if out:
         line = SUMMARY_FORMATS[form].encode()
         check_output(Path(out), FileKind(f"summary of celltcp as {form}", first_line=line))
-    summary = summary_of(result)
-    if columns is not None:
-        summary = replace(summary, chosen=[each.strip() for each in columns.split(",")])
+    summary = _chosen(result, columns)
     if form == "summary-csv":
         text = summary.to_csv()
     elif form == "latex":
@@ -72,6 +70,24 @@ def show_summary(
         click.echo(write_text(Path(out), mark + text))
     else:
         click.echo(text, nl=False)
+
+
+def print_summary(result: Shown, layout: Orientation, columns: str) -> None:
+    """Prints the summary of results with chosen columns as tables.
+
+    Raises:
+        CelltcpError: if a metric is unknown.
+    """
+    console = Terminal()
+    for table in _chosen(result, columns).tables(layout):
+        console.print_table(table)
+
+
+def _chosen(result: Shown, columns: str | None) -> Summary:
+    summary = summary_of(result)
+    if columns is None:
+        return summary
+    return Summary.of_columns([each.strip() for each in columns.split(",")], summary)
 
 
 def summary_of(result: Shown) -> Summary:

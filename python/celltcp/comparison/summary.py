@@ -7,7 +7,7 @@ import io
 import math
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 from celltcp._core import CelltcpError
@@ -36,6 +36,9 @@ _OF_RIVALS = ("goodput_mbps", "rtt_mean_ms")
 
 #: Names of metrics in the words of users.
 _SHORT = {JAIN: "jain", SHARE: "share"}
+
+#: Statistics of the runs that tables have on request.
+STATISTICS = ("median", "sd")
 
 #: Points of a sweep or set as rows of the table, or as columns.
 Orientation = Literal["rows", "columns"]
@@ -67,7 +70,7 @@ class Figure:
 
     @property
     def is_spread(self) -> bool:
-        """Whether it is a standard deviation, which is in the CSV only."""
+        """Whether it is a standard deviation within runs, which is in the CSV only."""
         figure = APP_METRICS.get(self.metric.partition(":")[0])
         return figure is not None and figure.is_spread
 
@@ -90,6 +93,17 @@ class Summary:
     #: Metrics to choose, each METRIC or METRIC:FLOW, where `rtt` stands for all that begin so; all
     #: unless given.
     chosen: Sequence[str] = ()
+    #: Statistics of the runs beside the means in tables: some of `STATISTICS`.
+    statistics: Sequence[str] = ()
+
+    @classmethod
+    def of_columns(cls, names: Sequence[str], summary: Summary) -> Summary:
+        """Returns a summary with chosen columns: metrics, and statistics of the runs."""
+        return replace(
+            summary,
+            chosen=[each for each in names if each not in STATISTICS],
+            statistics=[each for each in names if each in STATISTICS],
+        )
 
     def figures(self) -> list[Figure]:
         """Returns the figures, point by point and CCA by CCA.
@@ -103,7 +117,7 @@ class Summary:
         places = {each.metric: self._place(each) for each in every}
         for name in self.chosen:
             if not any(_is_chosen(name, each) for each in every):
-                allowed = ", ".join(dict.fromkeys(each.metric for each in every))
+                allowed = ", ".join(dict.fromkeys([*(each.metric for each in every), *STATISTICS]))
                 raise CelltcpError(f"columns: {name!r} is no metric here; allowed: {allowed}")
         shown = [each for each in every if places[each.metric] < len(self.chosen)]
         rows = {(each.point, each.cca): number for number, each in enumerate(shown)}
@@ -148,10 +162,11 @@ class Summary:
 
     def _rows(self, figures: Sequence[Figure]) -> Table:
         """Returns a row per point and CCA, a column per metric."""
-        headings = {each.metric: each.heading for each in figures}
+        cells_of = list(_cells(figures, self.statistics))
+        headings = list(dict.fromkeys(heading for _, heading, _ in cells_of))
         shown: dict[tuple[tuple[str, ...], str], dict[str, str]] = {}
-        for each, text in _texts(figures):
-            shown.setdefault((each.point, each.cca), {})[each.metric] = text
+        for each, heading, text in cells_of:
+            shown.setdefault((each.point, each.cca), {})[heading] = text
         rows: list[tuple[str, ...]] = []
         ends = set()
         # Points with a row each are grouped by the coordinates before the last one.
@@ -160,15 +175,15 @@ class Summary:
             names = labels(self.points[point].ccas)
             if rows and rows[-1][: max(grouped, 0)] != point[: max(grouped, 0)]:
                 ends.add(number - 1)
-            rows.append((*point, names[cca], *(cells.get(metric, "-") for metric in headings)))
-        columns = (*map(Column, (*self.axes, "CCA")), *number_columns(*headings.values()))
+            rows.append((*point, names[cca], *(cells.get(each, "-") for each in headings)))
+        columns = (*map(Column, (*self.axes, "CCA")), *number_columns(*headings))
         return Table(columns, tuple(rows), ends=frozenset(ends))
 
     def _columns(self, figures: Sequence[Figure]) -> Table:
         """Returns a row per metric and CCA, a column per point."""
         cells: dict[tuple[str, str], dict[tuple[str, ...], str]] = {}
-        for each, text in _texts(figures):
-            cells.setdefault((each.heading, each.cca), {})[each.point] = text
+        for each, heading, text in _cells(figures, self.statistics):
+            cells.setdefault((heading, each.cca), {})[each.point] = text
         names = labels(list(dict.fromkeys(cca for _, cca in cells)))
         headings = list(dict.fromkeys(heading for heading, _ in cells))
         ordered = [(heading, cca) for heading in headings for cca in names if (heading, cca) in cells]
@@ -217,6 +232,23 @@ def _texts(figures: Sequence[Figure]) -> Iterator[tuple[Figure, str]]:
     for mine in by_metric.values():
         texts = column_texts([each.value for each in mine], mine[0].digits)
         yield from zip(mine, texts, strict=True)
+
+
+def _cells(
+    figures: Sequence[Figure], statistics_of_runs: Sequence[str]
+) -> Iterator[tuple[Figure, str, str]]:
+    """Yields figures with headings and texts: those of the means, then those of statistics of the runs.
+
+    Those of a metric follow each other.
+    """
+    texts = list(_texts(figures))
+    for metric in dict.fromkeys(each.metric for each in figures):
+        mine = [(each, text) for each, text in texts if each.metric == metric]
+        yield from ((each, each.heading, text) for each, text in mine)
+        for name in statistics_of_runs:
+            for each, _ in mine:
+                value = each.median if name == "median" else each.sd
+                yield each, f"{each.heading}, {name} of runs", _number(value, each.digits) or "-"
 
 
 def _figures(point: tuple[str, ...], result: Comparison) -> list[Figure]:
