@@ -29,7 +29,7 @@ from celltcp._core import (
 from celltcp.cli import celltcp
 from celltcp.cli.exit_codes import EXIT_CODES
 from celltcp.comparison.explanation.remedies import REMEDIES
-from celltcp.comparison.explanation.rules import LAST_RULE, RULES
+from celltcp.comparison.explanation.rules import LAST_RULES, RULES
 from celltcp.comparison.metrics import APPLICATIONS
 from celltcp.pcap.diagnosis.faults import FAULTS
 from celltcp.pcap.diagnosis.limits import LIMITS
@@ -128,7 +128,7 @@ def figures() -> Iterator[str]:
 
 def causes() -> Iterator[str]:
     """Yields a table of the causes that explanations know, in the order of their rules."""
-    rules = (*RULES.items(), LAST_RULE)
+    rules = (*RULES.items(), *LAST_RULES.items())
     rows = [
         (
             name,

@@ -33,7 +33,11 @@ if TYPE_CHECKING:
 #: Runs of celltcp compare by default.
 _RUNS = 10
 #: Picture of each cause that is seen otherwise than over time.
-_PLOTS = {"overshoot": "startup", "early_exit": "startup", "slow_units": "units"}
+_PLOTS = {
+    **dict.fromkeys(("overshoot", "early_exit"), "startup"),
+    **dict.fromkeys(("queue", "held_queue"), "window"),
+    "slow_units": "units",
+}
 
 
 #: Share of the capacity of a flow from which on what others got is more than the ACKs of a download.

@@ -48,6 +48,8 @@ _COMPETES = 0.1
 _LATE_ACKS, _LATE_ACKS_MS = 0.5, 30.0
 #: Mean delay in the queue from which on it is a cause, of the lowest RTT and in ms.
 _QUEUE, _QUEUE_MS = 0.5, 20.0
+#: Mean delay in the queue that a flow with the whole capacity holds, in ms and of the mean RTT.
+_HELD_MS, _HELD_SHARE = 2.0, 0.05
 
 
 def shallow_buffer(evidence: Evidence) -> Cause | None:
@@ -320,8 +322,28 @@ def queue(evidence: Evidence) -> Cause | None:
     return Cause(
         "queue",
         f"A queue stood on the way{_filled_by(evidence)}: packets waited {waits:.0f} ms on average, "
-        f"beside a lowest RTT of {least:.0f} ms.",
+        f"{percent(waits / (least + induced))} of the mean RTT, beside a lowest RTT of {least:.0f} ms.",
         min(induced / (induced + least), 1.0) if induced > 0 else 0.0,
+    )
+
+
+def held_queue(evidence: Evidence) -> Cause | None:
+    """The flow has the capacity, and holds a shorter queue for that.
+
+    Packets of a bulk flow wait {_HELD_MS:.0f} ms and {_HELD_SHARE:.0%} of the mean RTT on average.
+    """
+    rtt, least = evidence.mean("rtt_mean_ms"), evidence.mean("owd_min_ms")
+    waits = evidence.mean("owd_mean_ms") - least
+    if not evidence.is_bulk or not waits >= max(_HELD_MS, _HELD_SHARE * rtt):
+        return None
+    standing = float(evidence.slots["owd_mean_ms"].median()) - least
+    in_flight = float(evidence.slots["inflight"].mean()) * evidence.mss / evidence.bdp
+    half = f" ({standing:.0f} ms or more for half of the time)" if standing >= 1 else ""
+    return Cause(
+        "held_queue",
+        f"It holds a queue: packets waited {waits:.0f} ms on average{half}, {percent(waits / rtt)} of "
+        f"the mean RTT, with {in_flight:.1f} bandwidth-delay products in flight.",
+        min(waits / rtt, 1.0),
     )
 
 

@@ -40,8 +40,12 @@ RULES: Mapping[str, Callable[[Evidence], Cause | None]] = {
     "slow_units": tail.slow_units,
 }
 
-#: The rule that is tried where no other names a cause but these, which say what the flow got.
-LAST_RULE = ("slow_growth", sender.slow_growth)
+#: The rules that are tried, one after the other, where no other names a cause but these symptoms, which
+#: say what the flow got.
+LAST_RULES: Mapping[str, Callable[[Evidence], Cause | None]] = {
+    "slow_growth": sender.slow_growth,
+    "held_queue": path.held_queue,
+}
 _SYMPTOMS = ("queue", "slow_units")
 
 
@@ -53,6 +57,9 @@ def causes_of(evidence: Evidence) -> list[Cause]:
     if not len(evidence.slots):
         return [cause] if (cause := path.outage(evidence)) else []
     causes = [cause for rule in RULES.values() if (cause := rule(evidence))]
-    if all(cause.name in _SYMPTOMS for cause in causes) and (slow := LAST_RULE[1](evidence)):
-        causes.append(slow)
+    if all(cause.name in _SYMPTOMS for cause in causes):
+        has_queue = any(cause.name == "queue" for cause in causes)
+        rules = (rule for name, rule in LAST_RULES.items() if not (has_queue and name == "held_queue"))
+        last = next((cause for rule in rules if (cause := rule(evidence))), None)
+        causes += [] if last is None else [last]
     return sorted(causes, key=lambda cause: -cause.weight)
