@@ -319,7 +319,27 @@ def test_a_small_initial_window_has_its_lines_beside_those_of_the_cca() -> None:
         ct.compare("steady-100-18", ["cubic", "reno"], 2, duration="20s", set=changes)
     )
     assert again is not None
-    assert "initcwnd" not in _lines(again.blocks)
+    assert not any("against the small window" in block.caption for block in again.blocks)
+    assert "figures hold with" in again.blocks[-1].caption
+    assert "initcwnd 32" in again.blocks[-1].text
+
+
+def test_what_the_scenario_sets_at_hosts_has_its_lines() -> None:
+    changes = {"tcp.initial_window": "32", "tcp.min_rto": "50ms", "tcp.notsent_lowat": "16kB"}
+    result = ct.compare("steady-20-68", ["cubic", "bbr"], 1, duration="3s", set=changes)
+    section = settings_section(result)
+    assert section is not None
+    block = section.blocks[-1]
+    assert block.text.splitlines() == [
+        "# sender",
+        # Another line for the route would undo the first one.
+        "ip route change default via GATEWAY dev INTERFACE initcwnd 32 rto_min 50ms",
+        "sysctl -w net.ipv4.tcp_notsent_lowat=16000",
+    ]
+    assert "net.core.default_qdisc = fq" in _lines(section.blocks)
+    usual = settings_section(ct.compare("steady-20-68", ["cubic", "bbr"], 1, duration="3s"))
+    assert usual is not None
+    assert "figures hold with" not in usual.blocks[-1].caption
 
 
 def test_the_only_cca_of_responses_has_their_figure_and_not_that_of_the_network() -> None:

@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from celltcp.comparison.metrics import best_of
+from celltcp.comparison.costs import COMPLETION_TIME, with_cost
+from celltcp.comparison.metrics import GOODPUT, best_of
 from celltcp.results.statistics import MARGIN, Verdict, estimate, paired_difference
 from celltcp.scenarios.cca_mix import labels
 from celltcp.scenarios.requirements import QOE
@@ -71,22 +72,32 @@ def verdicts_by_metric(
     served: Mapping[str, Mapping[str, list[float]]],
     *,
     random: bool,
+    competes: bool = True,
 ) -> dict[str, Verdict]:
-    """Returns the verdicts by requirement, each with what contradicts it.
+    """Returns the verdicts by requirement, each with what contradicts it, or what its leader costs.
 
     Args:
         metrics: metric of each requirement.
         series: by CCA and metric, the values of the runs in the order of the seeds.
         served: figures of the application by figure and CCA.
         random: whether one run decides nothing, and there is a single one.
+        competes: whether the flow has all that the path carries for it, so that its goodput counts.
     """
     result = {}
     for requirement, metric in metrics.items():
         each = best_of(metric, {cca: of[metric] for cca, of in series.items()}, random=random)
         if each.leader is not None and not random:
             each = replace(each, contradicted_by=contradiction(each.leader, metric, served))
+            if competes and not each.contradicted_by:
+                columns = (_column(series, name) for name in (GOODPUT, COMPLETION_TIME))
+                each = with_cost(each, metric, *columns)
         result[requirement] = each
     return result
+
+
+def _column(series: Mapping[str, Mapping[str, list[float]]], metric: str) -> dict[str, list[float]]:
+    """Returns the values of a metric by CCA; none where the runs lack it."""
+    return {cca: of[metric] for cca, of in series.items() if metric in of}
 
 
 def served_by(

@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from celltcp._core import CelltcpError
+from celltcp.comparison.costs import with_cost
 from celltcp.comparison.metric_names import RANKING_NAMES, ranking_metric
-from celltcp.comparison.metrics import JAIN, METRICS, RANKED, SHARE, best_of, figures_of
+from celltcp.comparison.metrics import GOODPUT, JAIN, METRICS, RANKED, SHARE, best_of, figures_of
 from celltcp.results.tested import FlowUnderTest
 
 if TYPE_CHECKING:
@@ -101,6 +102,9 @@ def best_by(result: Comparison, text: str) -> ChosenBest:
     else:
         values = _of_application(result, chosen)
     best = best_of(chosen.metric, values, random=not result.decides)
+    if chosen.metric in METRICS and result.is_competing and result.decides:
+        goodput = _of_network(result, chosen._replace(metric=GOODPUT))
+        best = with_cost(best, chosen.metric, goodput, {})
     return ChosenBest(chosen, values, best)
 
 

@@ -288,7 +288,13 @@ class Comparison(Recorded):
         of_all = self.series()
         series = {cca: of_all[cca] for cca in of_single_flows(of_all)}
         served = served_by(self._columns, {cca: self._places.get(cca, []) for cca in series})
-        return verdicts_by_metric(self.requirements, series, served, random=not self.decides)
+        return verdicts_by_metric(
+            self.requirements,
+            series,
+            served,
+            random=not self.decides,
+            competes=self.is_competing,
+        )
 
     @functools.cached_property
     def applications(self) -> list[Application]:

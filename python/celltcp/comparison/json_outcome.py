@@ -61,6 +61,7 @@ def comparison_outcome(result: Comparison, by: Sequence[str]) -> ComparisonOutco
                 **best_outcome(verdict),
                 "runs_needed": verdict.runs_needed,
                 "contradicted_by": verdict.contradicted_by,
+                "cost": verdict.cost.text if verdict.cost else None,
             }
             for requirement, verdict in result.verdicts.items()
         },

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from celltcp.comparison.costs import MOST_GIVEN_UP
+
 if TYPE_CHECKING:
     from celltcp.comparison.comparison import Comparison
     from celltcp.results.statistics import Verdict
@@ -17,6 +19,8 @@ class Leading(NamedTuple):
     scenarios: dict[str, list[str]]
     #: All scenarios that have the need.
     having: list[str]
+    #: Scenarios on which the best one costs much of something else, by congestion control.
+    costly: Mapping[str, Sequence[str]]
 
     @property
     def total(self) -> int:
@@ -40,7 +44,10 @@ class Leading(NamedTuple):
         first = self.foremost
         share = f"{word} {len(self.scenarios[first[0]])} of {self.total}"
         each = " each" if len(first) > 1 else ""
-        return f"{' and '.join(names[cca] for cca in first)}, {share}{each}"
+        text = f"{' and '.join(names[cca] for cca in first)}, {share}{each}"
+        costly = [f"{names[cca]} {word} {len(on)}" for cca in first if (on := self.costly.get(cca))]
+        amount = f"over {100 * MOST_GIVEN_UP:.0f} % of the goodput or time"
+        return f"{text}; at the cost of {amount}: {', '.join(costly)}" if costly else text
 
     @property
     def undecided(self) -> list[str]:
@@ -68,7 +75,9 @@ def leading_by_need(
             name: (each.best, *each.tied) for name, each in having.items() if each.best is not None
         }
         scenarios = {cca: [name for name, best in bests.items() if cca in best] for cca in ccas}
-        result[need] = Leading(scenarios, list(having))
+        costs = {name: each.best for name, each in having.items() if each.best and each.cost}
+        costly = {cca: [name for name, best in costs.items() if best == cca] for cca in ccas}
+        result[need] = Leading(scenarios, list(having), costly)
     return result
 
 

@@ -60,6 +60,7 @@ class VerdictOutcome(BestOutcome):
         str | None,
         "Figures of the application that contradict that the leader is best; null if none does.",
     ]
+    cost: Annotated[str | None, "Goodput or time that the leader gives up; null if under a fifth."]
 
 
 class ShareRow(TypedDict):
@@ -262,6 +263,7 @@ class FieldOutcome(BestOutcome):
     """Best value of a field for a flow."""
 
     field: str
+    is_condition: Annotated[bool, "Whether nobody sets it, as a loss rate: no value is an advice."]
     at: Annotated[dict[str, str], "Coordinates on the other axes."]
     cca: Annotated[str | None, "Congestion control; null where each value stands with each of them."]
     flow: FlowName

@@ -26,7 +26,8 @@ def verdict_text(result: Verdict, names: Mapping[str, str]) -> str:
         return "the same under all"
     tied = ", ".join(names[cca] for cca in result.tied)
     if not result.undecided:
-        return f"{names[result.leader]}{f' (tied with it: {tied})' if tied else ''}"
+        text = f"{names[result.leader]}{f' (tied with it: {tied})' if tied else ''}"
+        return f"{text}; it costs {result.cost.text}" if result.cost else text
     among = result.ranked
     if len(among) > 6:
         among_text = f"{', '.join(names[cca] for cca in among[:5])} and {len(among) - 5} others"
@@ -105,7 +106,8 @@ def short_text(result: Verdict, names: Mapping[str, str]) -> str:
         return "the same under all"
     tied = ", ".join(names[cca] for cca in result.tied)
     if not result.undecided:
-        return f"{names[result.leader]}{f' (tied: {tied})' if tied else ''}"
+        text = f"{names[result.leader]}{f' (tied: {tied})' if tied else ''}"
+        return f"{text}, {result.cost.short}" if result.cost else text
     among = ", ".join(names[cca] for cca in result.ranked[:5])
     more = f" and {len(result.ranked) - 5} others" if len(result.ranked) > 5 else ""
     runs = f" (--runs {result.runs_needed})" if result.runs_needed else " (more runs)"

@@ -6,6 +6,7 @@ import functools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 
 @dataclass(frozen=True)
@@ -101,6 +102,13 @@ _MOST_RUNS = 1000
 _POWER = 0.8416
 
 
+class Cost(NamedTuple):
+    """What the best name gives up, in a cell of a table and in words."""
+
+    short: str
+    text: str
+
+
 @dataclass(frozen=True)
 class Verdict:
     """Verdict on the best name, by paired differences to the name with the highest mean."""
@@ -116,6 +124,8 @@ class Verdict:
     runs_needed: int | None = None
     #: Why something more important than the values contradicts that the leader is best; None otherwise.
     contradicted_by: str | None = None
+    #: What the leader gives up of something that matters as well; None if it is little.
+    cost: Cost | None = None
     #: Whether the values of all names are the same, and there are several.
     is_same: bool = False
 

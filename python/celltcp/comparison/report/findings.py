@@ -119,7 +119,9 @@ def _finding(
         tied = _listed([names[cca] for cca in verdict.tied])
         certainty = f"tied with {tied}: within 5 %, by {based}" if tied else f"by {based}"
         state = "tied" if tied else "sure"
-        return Finding(question, names[leader], f"{here}{behind}", certainty, state, shades[leader])
+        cost = f"; it costs {verdict.cost.text}" if verdict.cost else ""
+        extent = f"{here}{behind}{cost}"
+        return Finding(question, names[leader], extent, certainty, state, shades[leader])
     among = _listed([names[cca] for cca in verdict.ranked])
     more = f"; {verdict.runs_needed} runs would likely decide" if verdict.runs_needed else ""
     extent = f"{names[leader]} leads with {here}{behind}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import math
+import tomllib
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
@@ -11,6 +12,7 @@ from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.metrics import GOODPUT, MetricText, words_of
 from celltcp.comparison.report.initial_window import initial_window
 from celltcp.comparison.report.receive_window import window_limit
+from celltcp.comparison.report.scenario_lines import scenario_block
 from celltcp.comparison.report.settings_lines import settings_blocks, systems
 from celltcp.present.rounding import rounded_text
 from celltcp.present.section import Section
@@ -133,7 +135,15 @@ def settings_section(result: Comparison) -> Section | None:
     chosen = _to_set(result, choices[0].verdict) or str(choices[0].verdict.leader)
     window, initial = window_limit(result, chosen), initial_window(result, chosen)
     texts = [*([window.text] if window else []), *([initial.text] if initial else [])]
+    scenario = tomllib.loads(result.results.about["scenario"])
+    # Advice for a field stands in place of what the scenario has.
+    advised = [
+        *(("tcp.receive_buffer_max", "tcp.receive_window_max") if window else ()),
+        *(("tcp.initial_window", "tcp.slow_start_after_idle") if initial else ()),
+    ]
+    own = scenario_block(scenario, advised)
     first = tuple(each.block for each in (window, initial) if each)
+    last = () if own is None else (own,)
     for need, verdict in choices:
         cca = _to_set(result, verdict)
         if cca is None:
@@ -142,7 +152,9 @@ def settings_section(result: Comparison) -> Section | None:
         else:
             tied = [names[each] for each in _as_good(verdict, cca)]
             also = f" ({', '.join(tied)} as good)" if tied else ""
-            texts.append(f"For {need}: {names[cca]}{_on_flow(result)}{also}.")
+            cost = verdict.cost if cca == verdict.leader else None
+            price = f"; it costs {cost.text}" if cost else ""
+            texts.append(f"For {need}: {names[cca]}{_on_flow(result)}{also}{price}.")
     best = next((cca for each in choices if (cca := _to_set(result, each.verdict))), None)
     first_verdict = choices[0].verdict
     if best is None and DEFAULT_CCA in result.ccas and DEFAULT_CCA not in first_verdict.ranked:
@@ -156,14 +168,14 @@ def settings_section(result: Comparison) -> Section | None:
             "No difference is significant: the runs give no reason to change the congestion control. "
             "More runs (--runs) narrow the intervals."
         )
-        return Section("What to set", text=tuple(texts), blocks=first, is_front=True)
+        return Section("What to set", text=tuple(texts), blocks=(*first, *last), is_front=True)
     blocks = settings_blocks(best)
     if not blocks:
         texts.append(f"{names[best]} is in none of Linux, Windows and FreeBSD: no line sets it.")
     else:
         known = systems().values()
         texts.append(f"Sources: {'; '.join(str(each['source']) for each in known)}.")
-    return Section("What to set", text=tuple(texts), blocks=(*first, *blocks), is_front=True)
+    return Section("What to set", text=tuple(texts), blocks=(*first, *blocks, *last), is_front=True)
 
 
 def _other(result: Comparison, cca: str, choices: Sequence[Choice]) -> str:

@@ -1,0 +1,62 @@
+"""Settings of hosts that a scenario has beside the congestion control, as lines for Linux."""
+
+from __future__ import annotations
+
+import functools
+import tomllib
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from celltcp._core import Scenario
+from celltcp.comparison.linux_lines import linux_line
+from celltcp.comparison.report.settings_lines import systems
+from celltcp.present.section import Block
+
+#: Begin of the lines that change a route: options of several are given at once, or the last one counts.
+_ROUTE = "ip route change default via GATEWAY dev INTERFACE "
+
+
+@functools.cache
+def _defaults() -> Mapping[str, Any]:
+    """Returns the settings of hosts that a scenario has unless it sets them."""
+    tcp: Mapping[str, Any] = tomllib.loads(Scenario.from_toml("", "defaults", "", []).to_toml())["tcp"]
+    return tcp
+
+
+def scenario_block(scenario: Mapping[str, Any], without: Collection[str] = ()) -> Block | None:
+    """Returns the lines for what a scenario sets at its hosts; None if that is what Linux has anyway.
+
+    Args:
+        scenario: as its file has it.
+        without: fields that other lines set.
+    """
+    given = {
+        f"tcp.{name}": value
+        for name, value in scenario.get("tcp", {}).items()
+        if value != _defaults().get(name) and f"tcp.{name}" not in without
+    }
+    by_host: dict[str, list[str]] = {}
+    for field in systems()["linux"]["fields"]:
+        if field not in given:
+            continue
+        value = given[field]
+        text = str(value).lower() if isinstance(value, bool) else str(value)
+        if line := linux_line(f"{field}={text}"):
+            host, _, command = line.partition(": ")
+            by_host.setdefault(host, []).append(command)
+    if not by_host:
+        return None
+    lines = [f"# {host}\n{_joined(commands)}" for host, commands in by_host.items()]
+    return Block(
+        "Linux, in a shell as root: what the scenario sets beside the congestion control, and the "
+        "figures hold with. `ip route show default` has GATEWAY and INTERFACE.",
+        "".join(lines),
+    )
+
+
+def _joined(commands: list[str]) -> str:
+    """Returns commands, a line each; those that change the default route are one."""
+    options = [each.removeprefix(_ROUTE) for each in commands if each.startswith(_ROUTE)]
+    others = [each for each in commands if not each.startswith(_ROUTE)]
+    route = [f"{_ROUTE}{' '.join(options)}"] if options else []
+    return "".join(f"{each}\n" for each in (*route, *others))

@@ -1,0 +1,69 @@
+"""A verdict that costs most of the goodput, or of the time of a download, says so in its sentence."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import celltcp as ct
+from celltcp.comparison.comparison import Comparison
+from celltcp.comparison.costs import with_cost
+from celltcp.comparison.leading import leading_in
+from celltcp.comparison.report.findings import findings_of
+from celltcp.comparison.verdict_tables import chosen_text, short_text, verdict_text
+from celltcp.results.statistics import Verdict
+
+#: On a lossy path, Reno leaves the queue empty and most of the capacity unused.
+_LOSSY = {"path.loss": "0.02", "variation.start_jitter": "100ms"}
+_NAMES = {"reno": "reno", "bbr": "bbr"}
+
+
+def _compared(**changes: Any) -> Comparison:
+    return ct.compare("steady-20-68", ["reno", "bbr"], 6, duration="40s", set={**_LOSSY, **changes})
+
+
+def test_a_verdict_for_the_delay_of_a_download_says_by_how_much_it_is_longer() -> None:
+    result = _compared(**{"flows.0.workload": {"kind": "bulk", "bytes": "3MB"}})
+    delay = result.network_verdicts["delay"]
+    assert delay.best == "reno"
+    cost = delay.cost
+    assert cost is not None
+    text = verdict_text(delay, _NAMES)
+    times = [sum(result.values(cca, "completion_s")) / 6 for cca in ("reno", "bbr")]
+    assert f"{times[0]:.3f} instead of {times[1]:.3f} s with bbr" in text
+    assert f"{times[0] / times[1]:.3g} times the completion time" in text
+    assert short_text(delay, _NAMES) == f"reno, {cost.short}"
+    assert result.to_json()["verdicts"]["delay"]["cost"] == cost.text
+    assert result.network_verdicts["goodput"].cost is None
+    (leading,) = (
+        each for need, each in leading_in({"a": result}, result.ccas).items() if need == "delay"
+    )
+    assert "at the cost of over 20 % of the goodput or time: reno on 1" in leading.share_text(
+        _NAMES, "on"
+    )
+
+
+def test_a_verdict_for_the_delay_of_a_transfer_without_an_end_says_how_much_slower_it_is() -> None:
+    result = _compared()
+    chosen = result.best_by("rtt_mean_ms")
+    assert chosen.verdict.leader == "reno"
+    assert "it costs 9" in chosen_text(chosen, _NAMES)
+    assert "% of the goodput: " in chosen_text(chosen, _NAMES)
+    by_delay = Comparison(result.results, ["1/99/1"])
+    cost = by_delay.verdicts["1/99/1"].cost
+    assert cost is not None
+    finding = findings_of(by_delay)[-1]
+    assert cost.text in finding.effect_size
+
+
+@pytest.mark.parametrize(
+    ("slow", "wanted"), [(7.9, "-21 % goodput"), (8.1, None)], ids=["above a fifth", "below"]
+)
+def test_what_is_given_up_counts_from_a_fifth_on(slow: float, wanted: str | None) -> None:
+    goodput = {"a": [slow, slow + 0.01], "b": [10.0, 10.0]}
+    verdict = with_cost(Verdict("a"), "rtt_mean_ms", goodput, {})
+    assert (verdict.cost and verdict.cost.short) == wanted
+    assert with_cost(Verdict("a"), "goodput_mbps", goodput, {}).cost is None
+    chance = {"a": [slow - 3.0, slow + 3.0], "b": [10.0, 10.0]}
+    assert with_cost(Verdict("a"), "rtt_mean_ms", chance, {}).cost is None
