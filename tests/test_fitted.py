@@ -7,6 +7,8 @@ from dataclasses import replace
 
 import pytest
 
+import celltcp as ct
+from celltcp.comparison.tables import droppable_columns, means_table
 from celltcp.present.section import Column, Table, number_columns
 from celltcp.present.terminal import Terminal
 
@@ -55,6 +57,16 @@ def test_columns_are_left_out_by_importance_and_named() -> None:
     fewest = printed(42, ("retransmissions", "why"))
     assert "retransmissions, why" in " ".join(fewest.split()).partition("--json has them):")[2]
     assert "Columns omitted" not in printed(120, ("retransmissions", "why"))
+
+
+def test_no_column_is_left_out_by_which_there_is_a_verdict() -> None:
+    result = ct.compare("drive", ["cubic", "bbr"], 2, duration="3s")
+    assert droppable_columns([result]) == ("retransmissions", "rtt_p95_ms", "induced_delay_ms")
+    assert "induced_delay_ms" not in droppable_columns([result], ["induced_delay_ms"])
+    text = " ".join(shown(means_table(result), 100).split())
+    assert text.partition("--json has them):")[2].split()[0].startswith("retrans")
+    # A single CCA has no verdict: what PM is made of says more.
+    assert droppable_columns([result["bbr"]])[-1] == "induced_delay_ms"
 
 
 def test_numbers_are_wrapped_before_their_intervals_rather_than_words_cut() -> None:

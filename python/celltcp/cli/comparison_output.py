@@ -86,7 +86,7 @@ def print_comparison(
 
         for application in result.applications:
             console.print_table(figures_table(result, application))
-    console.print_table(means_table(result, name))
+    console.print_table(means_table(result, name, by))
     for warning in result.warnings:
         console.print(f"warning: {warning}", style="yellow")
     if subject := subject_text(result):

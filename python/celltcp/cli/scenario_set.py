@@ -55,7 +55,7 @@ def print_set(result: ScenarioSet, published: bool = False, by: Sequence[str] = 
         print_comparison(comparison, published, by, name)
     names = labels(result.ccas)
     console = Terminal()
-    console.print_table(set_table(result))
+    console.print_table(set_table(result, by))
     if not any(each.decides for each in result.comparisons.values()):
         console.print("One run of a random scenario decides nothing: give --runs 2 or more.")
     if result.unfinished:

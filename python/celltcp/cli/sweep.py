@@ -94,7 +94,7 @@ def print_sweep(result: Sweep, by: Sequence[str] = ()) -> None:
 
     about = next(iter(result.points.values())).results.about
     console = Terminal()
-    for table in (*sweep_figures_tables(result).values(), sweep_table(result)):
+    for table in (*sweep_figures_tables(result, by).values(), sweep_table(result, by)):
         console.print_table(table)
     for warning in result.warnings:
         console.print(f"warning: {warning}", style="yellow")

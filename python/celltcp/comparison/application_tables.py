@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from celltcp.comparison.metric_names import ranking_metric
 from celltcp.comparison.metrics import APP_METRICS, APPLICATIONS
 from celltcp.comparison.tables import CCA_COLUMN
 from celltcp.comparison.tables_of_several import range_text, table_by_point
@@ -48,8 +49,14 @@ def figures_table(result: Comparison, application: Application) -> Table:
     )
 
 
-def sweep_figures_tables(result: Sweep) -> dict[str, Table]:
-    """Returns a table of figures for each flow with an application, a row per point and CCA."""
+def sweep_figures_tables(result: Sweep, by: Sequence[str] = ()) -> dict[str, Table]:
+    """Returns a table of figures for each flow with an application, a row per point and CCA.
+
+    Args:
+        result: the sweep.
+        by: metrics of one's choice that values rank by, which no narrow terminal leaves out.
+    """
+    asked = {ranking_metric(each.partition(":")[0]) for each in by}
     by_flow: dict[str, dict[tuple[str, ...], Application]] = {}
     for point, comparison in result.points.items():
         for each in comparison.applications:
@@ -61,8 +68,8 @@ def sweep_figures_tables(result: Sweep) -> dict[str, Table]:
         cells = {point: _cells(application, figures) for point, application in by_point.items()}
         think = _think_times(result.points.values(), flow)
         title = _title("" if len(by_flow) == 1 else flow, runs, by_point.values(), think)
-        ranking = result.figures.get(flow)
-        droppable = tuple(name for name in _minor(figures) if name != ranking)
+        deciding = {*asked, result.figures.get(flow)}
+        droppable = tuple(name for name in _minor(figures) if name not in deciding)
         tables[flow] = table_by_point(result.axes, _columns(figures), cells, title, droppable)
     return tables
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from celltcp.comparison.metric_names import ranking_metric
 from celltcp.comparison.metrics import OF_COMPETITION, ONE_WAY_DELAY, words_of
 from celltcp.present.section import (
     Column,
@@ -45,8 +46,8 @@ COLUMNS = tuple(
     )
 )
 
-#: Columns that a narrow terminal can do without, the least important first.
-DROPPABLE = ("induced_delay_ms", "retransmissions", "rtt_p95_ms", "pm_balanced", "pm_delay")
+#: Columns that a narrow terminal can do without unless they decide, the least important first.
+_DROPPABLE = ("retransmissions", "rtt_p95_ms", "pm_balanced", "pm_delay", "induced_delay_ms")
 
 #: Columns besides the mean RTT that say nothing of a path with a split.
 _MADE_OF_RTTS = {"rtt_p95_ms", "induced_delay_ms", "pm_balanced", "pm_delay"}
@@ -101,12 +102,28 @@ def headings_of(shown: Iterable[tuple[str, str, int]]) -> tuple[Column, ...]:
     )
 
 
-def means_table(result: Comparison, name: str = "") -> Table:
+def droppable_columns(comparisons: Iterable[Comparison], by: Sequence[str] = ()) -> tuple[str, ...]:
+    """Returns the columns that a narrow terminal can do without, the least important first.
+
+    Metrics of which there is a verdict stay.
+
+    Args:
+        comparisons: those of the table.
+        by: metrics of one's choice that congestion controls rank by, as those of `Comparison.best_by`.
+    """
+    deciding = {ranking_metric(each.partition(":")[0]) for each in by}
+    for result in comparisons:
+        deciding |= {result.requirements[name] for name in result.network_verdicts}
+    return tuple(each for each in _DROPPABLE if each not in deciding)
+
+
+def means_table(result: Comparison, name: str = "", by: Sequence[str] = ()) -> Table:
     """Returns mean and 95 % interval of each metric, a row per CCA, and flow where flows compete.
 
     Args:
         result: the comparison.
         name: of its scenario among several; that of the scenario itself unless given.
+        by: metrics of one's choice that congestion controls rank by.
     """
     about = result.results.about
     asked = [name for name in result.requirements if name not in (*REQUIREMENTS, QOE)]
@@ -131,7 +148,7 @@ def means_table(result: Comparison, name: str = "") -> Table:
         title=f"{name or about['name']}: mean and 95 % interval over {runs_text(about['runs'])}",
         ends=frozenset(ends),
         ccas={names[cca]: cca for cca in result.ccas},
-        droppable=DROPPABLE,
+        droppable=droppable_columns([result], by),
     )
 
 

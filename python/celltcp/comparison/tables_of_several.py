@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 from celltcp.comparison.metrics import words_of
 from celltcp.comparison.tables import (
     CCA_COLUMN,
-    DROPPABLE,
     FLOW_COLUMN,
     cells_by_flow,
     cells_of,
     columns_for,
+    droppable_columns,
     has_rows_of_flows,
     headings_of,
     share_cells,
@@ -34,20 +34,25 @@ if TYPE_CHECKING:
 _NO_SHARE = "retransmissions"
 
 
-def sweep_table(result: Sweep) -> Table:
+def sweep_table(result: Sweep, by: Sequence[str] = ()) -> Table:
     """Returns mean and 95 % interval of each metric, a row per point and CCA.
 
     Where flows compete, each has a row.
+
+    Args:
+        result: the sweep.
+        by: metrics of one's choice that values and congestion controls rank by.
     """
     comparisons = list(result.points.values())
     shown = columns_for(comparisons)
     title = sweep_title(result)
+    droppable = droppable_columns(comparisons, by)
     if not has_rows_of_flows(comparisons):
         cells = {
             point: {cca: cells_of(comparison, cca, shown) for cca in comparison.ccas}
             for point, comparison in result.points.items()
         }
-        return table_by_point(result.axes, headings_of(shown), cells, title, droppable=DROPPABLE)
+        return table_by_point(result.axes, headings_of(shown), cells, title, droppable)
     rows: list[tuple[str, ...]] = []
     ends = set()
     for point, comparison in result.points.items():
@@ -62,7 +67,7 @@ def sweep_table(result: Sweep) -> Table:
         title=title,
         ends=frozenset(ends),
         ccas={name: cca for each in comparisons for cca, name in labels(each.ccas).items()},
-        droppable=DROPPABLE,
+        droppable=droppable,
     )
 
 
@@ -125,11 +130,15 @@ def _axis_columns(axes: Iterable[str]) -> list[Column]:
     return [Column(axis, no_wrap=True) for axis in axes]
 
 
-def set_table(result: ScenarioSet) -> Table:
+def set_table(result: ScenarioSet, by: Sequence[str] = ()) -> Table:
     """Returns the mean over scenarios: of the first CCA in units, of others relative to it.
 
     Scenarios differ far more than CCAs do on each of them, so that the interval is that of the relative
     differences.
+
+    Args:
+        result: the comparisons.
+        by: metrics of one's choice that congestion controls rank by.
     """
     names = labels(result.ccas)
     scenarios = counted(len(result.comparisons), "scenario")
@@ -155,7 +164,7 @@ def set_table(result: ScenarioSet) -> Table:
         rows=tuple(rows),
         title=f"Mean over {scenarios}{_fewer_text(result, shown)}: {base} in units{others}",
         ccas={names[cca]: cca for cca in result.ccas},
-        droppable=DROPPABLE,
+        droppable=droppable_columns(result.comparisons.values(), by),
     )
 
 
