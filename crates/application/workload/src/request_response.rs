@@ -14,6 +14,8 @@ table! {
     /// last byte of the response, "response_first_byte_s" that to its first byte (on the kernel engine to its first 8 kB,
     /// or all of it); the first one includes the handshake. A request without its whole response at the end of the run has
     /// the event "response_age_s", if it is older than any response took: nothing says that others would not have come.
+    /// A ping: `request` and `response` of 64B, no `think`, a `gap` of 1s. TCP repeats what is lost, so that each loss is a
+    /// response of a time-out or more.
     pub struct RequestResponse {
         /// Payload of each request; default 500B.
         pub request: Distribution<Bytes> = Distribution::Constant {

@@ -16,8 +16,9 @@ const MAX_CONNECTIONS: u32 = 32;
 table! {
     /// Pages that the receiving node loads, one after another. A page is a document and objects. An object is requested
     /// when the one that names it has arrived and was parsed; the document names those of the first level. At the end
-    /// of each page, events have "page_load_s", the time from the opening of the first connection to the last byte, and
-    /// before it "page_first_byte_s", that to the first byte (on the kernel engine to the first 8 kB, or all of it).
+    /// of each page, events have "page_bytes", its payload, and "page_load_s", the time from the opening of the first
+    /// connection to the last byte, and before them "page_first_byte_s", that to the first byte (on the kernel engine to
+    /// the first 8 kB, or all of it).
     /// Connections are closed after each page. A page that is not complete at the end of the run has "page_load_age_s", if
     /// it is older than any took.
     pub struct Page {
@@ -260,6 +261,8 @@ impl Browser {
         }
         if self.missing == 0 {
             let waited = now.saturating_since(self.begun);
+            let bytes: u64 = self.objects.iter().map(|each| each.bytes).sum();
+            out.push(Command::Record("page_bytes", bytes as f64));
             out.push(Command::Record("page_load_s", waited.as_secs_f64()));
             self.longest = self.longest.max(waited);
             self.pages += 1;

@@ -90,6 +90,15 @@ fn a_document_alone_takes_a_request_and_a_response() {
 }
 
 #[test]
+fn a_page_has_the_payload_of_its_document_and_its_objects() {
+    let done = load(browser(page(4, 1)));
+    assert!(
+        done.iter()
+            .any(|each| each.2 == Command::Record("page_bytes", 40_000.0))
+    );
+}
+
+#[test]
 fn objects_of_a_level_are_requested_when_the_level_above_has_arrived_and_was_parsed() {
     let done = load(browser(page(2, 2)));
     // Three requests one after another, and 10 ms of parsing before the second and the third.
