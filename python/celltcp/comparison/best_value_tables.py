@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from celltcp.comparison.best_values import is_condition
+from celltcp.comparison.condition_texts import condition_texts
 from celltcp.comparison.metrics import words_of
 from celltcp.comparison.verdict_tables import hint_text, rank_word
 from celltcp.present.section import Column, Table, mean_text
@@ -76,11 +77,13 @@ def best_values_tables(result: Sweep, by: Sequence[str] = ()) -> list[Table]:
 def best_values_texts(result: Sweep, by: Sequence[str] = ()) -> list[str]:
     """Returns the best values that need no table: a line each, and one for all without a difference.
 
+    Before them, they say how figures change with conditions, which have no best value.
+
     Args:
         result: the sweep.
         by: further metrics that values rank by, as those of `Comparison.best_by`.
     """
-    texts = []
+    texts = condition_texts(result, by)
     alike: dict[str, list[str]] = {}
     for field, rows in _by_figure(result, by):
         ranking, stake = rows[0]
@@ -109,16 +112,17 @@ def best_values_texts(result: Sweep, by: Sequence[str] = ()) -> list[str]:
 def _by_figure(result: Sweep, by: Sequence[str]) -> Iterator[tuple[str, list[_Row]]]:
     """Yields the rankings of each field by each figure, in the order of the values given.
 
-    Of several CCAs, conditions of the network have none: the question is which CCA suits them.
+    Conditions have none: nobody sets the loss of a path. `condition_texts` describe them.
     """
-    several = len(result.ccas) > 1
     for field, group in itertools.groupby(result.field_rankings, key=lambda each: each.field):
-        if several and is_condition(field):
+        if is_condition(field):
             continue
         figures: dict[tuple[str, str], list[_Row]] = {}
         for ranking in group:
             for stake in ranking.deciding(by):
-                figures.setdefault((stake.flow, stake.metric), []).append((ranking, stake))
+                # Of what nothing has finished no value is as good as another.
+                if not all(map(stake.is_void, ranking.choices)):
+                    figures.setdefault((stake.flow, stake.metric), []).append((ranking, stake))
         for rows in figures.values():
             yield field, rows
 
@@ -224,6 +228,7 @@ def _outcome(ranking: FieldRanking, stake: Stake) -> FieldOutcome:
     verdict = stake.verdict
     return {
         "field": ranking.field,
+        "is_condition": is_condition(ranking.field),
         "at": dict(ranking.place),
         "cca": ranking.cca,
         "flow": stake.flow,

@@ -35,14 +35,21 @@ _SCENARIO = "scenario"
 _BALANCED = "pm_balanced"
 #: Share by which capacity and lowest RTT may differ, so that performance metrics have the same meaning.
 _SAME_PATH = 0.02
-#: Fields of the path that are conditions of the network, and no setting of anyone.
+#: Conditions of the network, and what an application has to do: fields that are no setting of anyone.
+#: The others are choices: buffers, queues, shapers and policers, hosts, CCAs, how applications send.
 _CONDITION = re.compile(
-    r"path\.(?:wired\.\d+\.)?(?:rtt|delay|loss|uplink_loss|jitter|blackouts|cross_traffic|down|up)\b"
+    r"(?:path|links)\.(?:(?:wired\.)?\d+\.)?"
+    r"(?:rtt|delay|loss|uplink_loss|jitter|blackouts|cross_traffic|down|up)\b"
+    r"|radio\.(?:ues|cells|fading|propagation|frequency)\b"
+    r"|flows\.\d+\.(?:start|count|from|to)\b"
+    r"|flows\.\d+\.workload\.(?:bytes|size|gap|request|response|think|objects?|document|parse|on|off"
+    r"|pause|length|period)\b"
+    r"|(?:duration|slot|samples|variation)\b"
 )
 
 
 def is_condition(field: str) -> bool:
-    """Returns whether a field is a condition of the network: none of its values is an advice."""
+    """Returns whether a field is a condition that nobody sets: none of its values is an advice."""
     return _CONDITION.match(field) is not None
 
 

@@ -93,6 +93,12 @@ class _Sentences:
         self._ranking = ranking
         self._scenario = scenario
         self._stakes = [each for each in stakes if each.verdict.leader is not None]
+        #: Choices with which an application has finished nothing, by its flow.
+        self._void = {
+            each.flow: [name for name in ranking.choices if each.is_void(name)]
+            for each in stakes
+            if each.metric in APP_METRICS
+        }
         self._names = {choice: name for name, choice in ranking.choices.items()}
         self._called = labels(ranking.ccas)
         first = ranking.coordinates(next(iter(self._names)))
@@ -105,18 +111,40 @@ class _Sentences:
 
     def all(self) -> list[str]:
         """Returns all of them."""
-        if not self._stakes:
-            return []
         ranking = self._ranking
-        if len(ranking.ccas) > 1 and all(map(is_condition, ranking.fields)):
+        void = self._void_texts()
+        if not self._stakes:
+            return void
+        if all(map(is_condition, ranking.fields)):
             return self._at_conditions()
         trade_off = self._trade_off()
         texts = [] if trade_off is None else self._trade_off_texts(trade_off)
         changes = self._changes(trade_off)
         helps = [text for stake in self._stakes if (text := self._helps(stake))]
-        if not texts and not changes:
+        is_void = any(self._names[self._start] in names for names in self._void.values())
+        if not texts and not changes and not is_void:
             changes = [self._nothing()]
-        return [*texts, *changes, *helps, *self._lines(trade_off)]
+        return [*void, *texts, *changes, *helps, *self._lines(trade_off)]
+
+    def _void_texts(self) -> list[str]:
+        """Returns with which choices a flow has finished nothing, a line each."""
+        texts = []
+        for flow, names in self._void.items():
+            if not names:
+                continue
+            is_all = len(names) == len(self._ranking.choices) > _MOST
+            places = "any of the values" if is_all else "; ".join(map(self._place, names))
+            text = self._ranking.without_flow(f"{flow} finished nothing with {places}")
+            texts.append(f"{text[0].upper()}{text[1:]}" if text.startswith("finished") else text)
+        return texts
+
+    def _place(self, name: str) -> str:
+        """Returns a choice as its fields and CCA."""
+        ranking = self._ranking
+        choice = ranking.choices[name]
+        pairs = zip(ranking.fields, ranking.coordinates(choice), strict=True)
+        cca = f" with {self._called[choice.cca]}" if len(ranking.ccas) > 1 else ""
+        return f"{' and '.join(f'{field}={value}' for field, value in pairs)}{cca}"
 
     def _at_conditions(self) -> list[str]:
         """Returns what other CCAs change under the conditions of the start.

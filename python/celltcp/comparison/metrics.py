@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from celltcp.present.section import INFINITE
-from celltcp.results.statistics import Verdict, verdict
+from celltcp.results.statistics import Estimate, Verdict, verdict
 from celltcp.scenarios.cca_mix import of_single_flows
+from celltcp.scenarios.requirements import QOE
 
 GOODPUT, MEAN_RTT, ONE_WAY_DELAY = "goodput_mbps", "rtt_mean_ms", "owd_p95_ms"
 
@@ -230,7 +231,13 @@ _PAGES = _units(
     "time from the first connection of a page to its last byte",
     "page_first_byte_s",
     "pages that were not complete",
-)
+) | {
+    "page_bytes": AppMetric(
+        *("page\nmean bytes", 0, "Mean payload of the pages that were loaded, bytes."),
+        sign=0,
+        is_occasional=True,
+    )
+}
 _FRAMES = {
     FRAMES: AppMetric("frames", 0, "Number of frames.", sign=0),
     "late_share": AppMetric(
@@ -306,6 +313,31 @@ def sign_of(metric: str) -> int:
     if metric in METRICS:
         return 1 if metric in _MORE_IS_BETTER else -1
     return APP_METRICS[metric].sign if metric in APP_METRICS else 1
+
+
+#: Figures that can be below zero.
+_OF_BOTH_SIGNS = {"linear_qoe"}
+
+
+def range_of(metric: str) -> tuple[float, float]:
+    """Returns the lowest and the highest value that a metric can have."""
+    if metric == QOE:
+        return 1.0, 5.0
+    if metric in _OF_BOTH_SIGNS:
+        return -math.inf, math.inf
+    is_share = metric.endswith("_share") or metric.startswith("pm_") or metric == JAIN
+    return 0.0, 1.0 if is_share else math.inf
+
+
+def interval_ends(metric: str, result: Estimate) -> tuple[float, float]:
+    """Returns the ends of the 95 % interval of a mean as pictures have it: within its metric's range.
+
+    Few runs have wide symmetric intervals, which would reach to shares and times below zero.
+    """
+    lowest, highest = range_of(metric)
+    half = result.ci95 or 0.0
+    low = max(result.mean - half, min(lowest, result.mean))
+    return low, min(result.mean + half, max(highest, result.mean))
 
 
 def words_of(metric: str) -> MetricText:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from celltcp.comparison.by_metric import best_by
-from celltcp.comparison.metrics import GOODPUT, MetricText, best_of, sign_of, words_of
+from celltcp.comparison.metrics import APP_METRICS, GOODPUT, MetricText, best_of, sign_of, words_of
 from celltcp.present.section import mean_text
 from celltcp.results.statistics import Estimate, Verdict, estimate, is_tie, paired_difference
 from celltcp.results.tested import FlowUnderTest
@@ -42,8 +42,18 @@ class Stake(NamedTuple):
 
     def is_gain(self, cca: str, instead_of: str) -> bool:
         """Returns whether a CCA is better than another, beyond chance and by an amount that matters."""
+        if self.is_void(instead_of):
+            # Where nothing has finished there is no figure, which is worse than any.
+            return not self.is_void(cca)
         gap, most = self._gap(cca, instead_of)
         return sign_of(self.metric) * gap.mean > 0 and not gap.includes_zero and not is_tie(gap, most)
+
+    def is_void(self, cca: str) -> bool:
+        """Returns whether an application has finished nothing in any run."""
+        if self.metric not in APP_METRICS:
+            return False
+        is_share = self.metric == "completed_share"
+        return all(math.isnan(value) or (is_share and value == 0) for value in self.values[cca])
 
     def is_tied(self, cca: str, other: str) -> bool:
         """Returns whether two CCAs are as good as each other."""

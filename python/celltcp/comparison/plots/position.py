@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 from matplotlib.figure import Figure
 
+from celltcp.comparison.metrics import interval_ends
 from celltcp.comparison.plots.distribution import METRICS
 from celltcp.present.palette import colours
 from celltcp.present.style import figure, titled
@@ -24,9 +25,7 @@ def draw_positions(result: pd.DataFrame, metric: str, title: str) -> Figure:
         places = sorted(group["sinr_db"].unique().tolist())
         estimates = [estimate(group.loc[group["sinr_db"] == at, "value"].tolist()) for at in places]
         means = [each.mean for each in estimates]
-        half = [each.ci95 or 0.0 for each in estimates]
-        low = [mean - width for mean, width in zip(means, half, strict=True)]
-        high = [mean + width for mean, width in zip(means, half, strict=True)]
+        low, high = zip(*(interval_ends(metric, each) for each in estimates), strict=True)
         line = _LINES[str(movement)]
         label = f"{names[str(cca)]}, {movement}"
         axes.plot(places, means, line, color=shades[str(cca)], lw=1.6, label=label)

@@ -15,7 +15,7 @@ from matplotlib.ticker import FixedLocator, NullFormatter, NullLocator
 from celltcp.comparison.best_values import overall_rankings
 from celltcp.comparison.by_metric import best_by, check_metric
 from celltcp.comparison.comparison import Comparison
-from celltcp.comparison.metrics import APP_METRICS, GOODPUT, JAIN, SHARE, words_of
+from celltcp.comparison.metrics import APP_METRICS, GOODPUT, JAIN, SHARE, interval_ends, words_of
 from celltcp.comparison.parameter_sweep import Sweep
 from celltcp.present.palette import colours, lines, markers
 from celltcp.present.style import figure, legend_beside
@@ -138,14 +138,15 @@ def _draw_panel(axes: Axes, along: Sweep, shown: PanelFigure, ccas: list[str], w
             if math.isinf(each.mean):
                 axes.annotate("∞", (x, 1), xycoords=("data", "axes fraction"), color=shades[cca])
         finite = [(x, each) for x, each in known if math.isfinite(each.mean)]
-        halves = [each.ci95 or 0.0 for _, each in finite]
-        top = max([top, *(each.mean + half for (_, each), half in zip(finite, halves, strict=True))])
-        lows = (each.mean - half for (_, each), half in zip(finite, halves, strict=True))
-        bottom = min([bottom, *lows])
+        ends = [interval_ends(shown.metric, each) for _, each in finite]
+        top = max([top, *(high for _, high in ends)])
+        bottom = min([bottom, *(low for low, _ in ends)])
+        below = [each.mean - low for (_, each), (low, _) in zip(finite, ends, strict=True)]
+        above = [high - each.mean for (_, each), (_, high) in zip(finite, ends, strict=True)]
         axes.errorbar(
             [x for x, _ in finite],
             [each.mean for _, each in finite],
-            yerr=halves,
+            yerr=[below, above],
             color=shades[cca],
             marker=marks[cca],
             ms=4,

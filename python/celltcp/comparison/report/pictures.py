@@ -11,6 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Picture
 
 from celltcp.comparison.comparison import Comparison
+from celltcp.comparison.metrics import GOODPUT, interval_ends
 from celltcp.comparison.plots.accessors import ComparisonPlots, leading_ccas
 from celltcp.comparison.plots.distribution import column_of, draw_ecdf, ecdf_curves, has_long_tail
 from celltcp.comparison.plots.series import ONE_WAY, RTT, Delay, draw_comparison_series
@@ -73,15 +74,16 @@ def tradeoff(result: Comparison) -> Figure:
         shade = shades[cca]
         values = _placed(places, at, numbers(mine["goodput_mbps"]))
         series.append(Series(f"{names[cca]}, run", shade, values, look="points", size=4))
-        half, width = goodput.ci95 or 0.0, min(delay.ci95 or 0.0, 0.95 * delay.mean)
+        low, high = interval_ends(GOODPUT, goodput)
+        width = min(delay.ci95 or 0.0, 0.95 * delay.mean)
         series.append(
             Series(
                 names[cca],
                 shade,
                 _at(places, delay.mean, goodput.mean),
                 look="points",
-                low=_at(places, delay.mean, goodput.mean - half),
-                high=_at(places, delay.mean, goodput.mean + half),
+                low=_at(places, delay.mean, low),
+                high=_at(places, delay.mean, high),
                 left=_at(places, delay.mean, delay.mean - width),
                 right=_at(places, delay.mean, delay.mean + width),
                 size=10,

@@ -9,8 +9,9 @@ import numpy as np
 
 from celltcp.comparison.application_tables import sweep_figures_tables
 from celltcp.comparison.best_value_tables import best_values_tables, best_values_texts
-from celltcp.comparison.best_values import FieldRanking
+from celltcp.comparison.best_values import FieldRanking, is_condition
 from celltcp.comparison.leading import leading_in
+from celltcp.comparison.metrics import interval_ends
 from celltcp.comparison.parameter_sweep import SCENARIO, Sweep
 from celltcp.comparison.plots.sweep import draw_sweep, has_amounts, panel_figures
 from celltcp.comparison.report.front_page import several_answer
@@ -95,7 +96,7 @@ def _field_findings(result: Sweep) -> tuple[Finding, ...]:
     return tuple(
         _field_finding(ranking, stake)
         for ranking in result.field_rankings
-        if several == (ranking.cca is None)
+        if several == (ranking.cca is None) and not is_condition(ranking.field)
         for stake in ranking.stakes
     )
 
@@ -139,7 +140,7 @@ def _figure(result: Sweep) -> Figure:
         for cca in result.ccas:
             estimates = [estimate(each.get(cca, [])) for each in values_of]
             mean = np.array([each.mean for each in estimates])
-            half = np.array([each.ci95 or 0.0 for each in estimates])
+            ends = [interval_ends(shown.metric, each) for each in estimates]
             series.append(
                 Series(
                     names[cca],
@@ -147,8 +148,8 @@ def _figure(result: Sweep) -> Figure:
                     mean,
                     look="joined" if has_amounts(values) else "points",
                     dash=dash[cca],
-                    low=mean - half,
-                    high=mean + half,
+                    low=np.array([low for low, _ in ends]),
+                    high=np.array([high for _, high in ends]),
                     size=8,
                 )
             )

@@ -17,6 +17,7 @@ from celltcp._core import CelltcpError
 from celltcp.campaign.engines import engine_options
 from celltcp.campaign.run_settings import RunSettings
 from celltcp.comparison.comparison import Comparison
+from celltcp.comparison.metrics import interval_ends
 from celltcp.comparison.plots.video_sessions import draw_sessions
 from celltcp.comparison.report.findings import requirement_finding
 from celltcp.comparison.report.provenance import origin_sections
@@ -134,8 +135,10 @@ def _scores(result: VideoComparison, scenarios: list[str], abrs: list[str]) -> F
                 runs = result.comparisons[scenario, abr].runs
                 estimates.append(estimate(runs.loc[runs["cca"] == cca, QOE].astype(float).tolist()))
             mean = numbers([each.mean for each in estimates])
-            half = numbers([each.ci95 or 0.0 for each in estimates])
-            low, high = mean - half, mean + half
+            low, high = (
+                numbers([ends[at] for ends in (interval_ends(QOE, each) for each in estimates)])
+                for at in (0, 1)
+            )
             series.append(Series(names[cca], shades[cca], mean, "points", low=low, high=high, size=9))
         panels.append(Panel(short_name(scenario), "MOS", tuple(series), 2, top=5.0, bottom=1.0))
     chart = Chart(np.arange(len(abrs), dtype=float), "adaptation", "", tuple(panels), names=tuple(abrs))

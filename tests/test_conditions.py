@@ -1,0 +1,129 @@
+"""A condition of a sweep, which nobody sets, has no best value; nothing equals what has no result."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+import celltcp as ct
+from celltcp.comparison.best_value_tables import best_values_tables, best_values_texts
+from celltcp.comparison.best_values import is_condition
+from celltcp.comparison.metrics import interval_ends
+from celltcp.comparison.parameter_sweep import Sweep
+from celltcp.comparison.plots.sweep import draw_sweep
+from celltcp.comparison.report.sweep import sweep_part
+from celltcp.results.statistics import Estimate
+
+
+@pytest.mark.parametrize(
+    "field",
+    ["path.loss", "path.wired.0.delay", "radio.ues.0.sinr", "flows.0.workload.size", "flows.1.count"],
+)
+def test_loss_delay_and_what_is_to_be_sent_are_conditions(field: str) -> None:
+    assert is_condition(field)
+
+
+@pytest.mark.parametrize(
+    "field",
+    [
+        *(
+            "path.buffer",
+            "path.wired.1.rate",
+            "path.policer.burst",
+            "tcp.initial_window",
+            "radio.rlc.buffer",
+        ),
+        *("flows.0.cca", "flows.0.workload.rate", "flows.0.workload.backlog", "flows.0.nodelay"),
+    ],
+)
+def test_buffers_shapers_and_settings_of_hosts_are_choices(field: str) -> None:
+    assert not is_condition(field)
+
+
+def _swept(ccas: list[str], **vary: list[str]) -> Sweep:
+    fields = {f"path.{name}": values for name, values in vary.items()}
+    return ct.sweep("steady-20-68", vary=fields, cca=ccas, runs=2, duration="8s")
+
+
+@pytest.mark.parametrize("ccas", [["cubic"], ["cubic", "bbr"]])
+def test_a_loss_rate_is_described_and_not_advised(ccas: list[str]) -> None:
+    result = _swept(ccas, loss=["0.02", "0", "0.001"])
+    assert best_values_tables(result) == []
+    texts = best_values_texts(result)
+    (goodput,) = (each for each in texts if each.startswith("goodput"))
+    assert ("falls with path.loss: " if len(ccas) == 1 else "with path.loss: cubic falls: ") in goodput
+    assert goodput.index("(0)") < goodput.index("(0.001)") < goodput.index("(0.02)")
+    everything = [*texts, *result.field_changes]
+    assert not any(re.search(r"path.loss=\S+ instead|Best value", each) for each in everything)
+    assert not any("path.loss" in each.question for each in sweep_part(result).findings)
+    assert all(each["is_condition"] for each in result.to_json()["best_values"])
+
+
+def test_a_choice_beside_a_condition_still_has_a_best_value() -> None:
+    result = _swept(["cubic"], loss=["0", "0.02"], buffer=["0.5bdp", "4bdp"])
+    assert any("path.buffer" in table.title for table in best_values_tables(result))
+    assert any(
+        text.startswith("path.buffer=0.5bdp: goodput falls") for text in best_values_texts(result)
+    )
+
+
+def _download(loss: str, *buffers: str) -> Sweep:
+    changes: Any = {"path.loss": loss, "flows.0.workload": {"kind": "bulk", "bytes": "6MB"}}
+    vary = {"path.buffer": list(buffers)}
+    return ct.sweep("steady-20-68", vary=vary, cca=["cubic"], runs=2, duration="4s", set=changes)
+
+
+def test_a_value_with_which_nothing_finished_is_no_start_that_others_equal() -> None:
+    result = _download("0", "15kB", "200kB")
+    nothing, change, *_ = result.field_changes
+    assert nothing == "Finished nothing with path.buffer=15kB"
+    assert change.startswith("path.buffer=200kB instead of 15kB: completion mean ")
+    assert change.endswith(" s instead of no value")
+
+
+def test_values_with_which_nothing_finished_are_not_called_alike() -> None:
+    result = _download("0.02", "15kB", "200kB")
+    assert result.field_changes == ["Finished nothing with path.buffer=15kB; path.buffer=200kB"]
+    assert best_values_texts(result) == []
+
+
+@pytest.mark.parametrize(
+    ("metric", "mean", "ci95", "wanted"),
+    [
+        ("late_share", 0.02, 0.05, (0.0, 0.07)),
+        ("late_share", 0.98, 0.05, (0.93, 1.0)),
+        ("fairness", 0.99, 0.5, (0.49, 1.0)),
+        ("response_p95_s", 0.1, 0.3, (0.0, 0.4)),
+        ("qoe", 4.9, 0.3, (4.6, 5.0)),
+        ("linear_qoe", 1.0, 2.0, (-1.0, 3.0)),
+        ("rtt_p95_ms", 50.0, None, (50.0, 50.0)),
+    ],
+)
+def test_an_interval_ends_where_its_metric_ends(
+    metric: str, mean: float, ci95: float | None, wanted: tuple[float, float]
+) -> None:
+    assert interval_ends(metric, Estimate(mean, ci95)) == pytest.approx(wanted)
+
+
+def test_no_picture_of_a_sweep_has_shares_below_zero() -> None:
+    workload = {"kind": "frames", "size": "60kB", "interval": "33ms", "deadline": "100ms"}
+    changes: Any = {"flows.0.workload": workload}
+    vary = {"path.loss": ["0.0005", "0.001"]}
+    result = ct.sweep("steady-20-68", vary=vary, cca=["bbr"], runs=2, duration="4s", set=changes)
+    for axes in draw_sweep(result).axes:
+        assert axes.get_ylim()[0] >= 0
+    part = sweep_part(result)
+    charts = [each.figure.chart for each in part.sections if each.figure is not None]
+    lows = [
+        float(low)
+        for chart in charts
+        if chart is not None
+        for panel in chart.panels
+        for series in panel.series
+        if series.low is not None
+        for low in series.low
+    ]
+    assert lows
+    assert min(lows) >= 0
