@@ -40,7 +40,7 @@ def test_a_path_without_a_cause_has_none() -> None:
     changes = {"path.buffer": "1bdp", "path.rtt": "20ms"}
     result = ct.compare("steady-20-68", "bbr", 1, duration="8s", set=changes)
     (explained,) = ExplainedComparison(result).ccas
-    assert {each.name for each in explained.causes} <= {"queue"}
+    assert {each.name for each in explained.causes} <= {"queue", "held_queue"}
     assert explained.used > 0.9
     assert explained.place.network is None
 

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
-
-import pytest
 
 import celltcp as ct
 from celltcp.comparison.explanation.explanation import ExplainedComparison
-from celltcp.results.narrowest import narrowest_mbps
 
 _WIDE: dict[str, Any] = {
     "path.rtt": "50ms",
@@ -63,20 +59,12 @@ def test_a_receive_window_that_fills_a_policer_is_no_limit() -> None:
     assert any("receive window" in each for each in result.warnings)
 
 
-@pytest.mark.parametrize(
-    ("path", "is_upload", "wanted"),
-    [
-        ({}, False, math.inf),
-        ({"wired": [{"rate": "1Gbit/s"}, {"rate": "8Mbit/s"}]}, True, 8.0),
-        ({"policer": {"rate": "2Mbit/s"}, "wired": [{"rate": "8Mbit/s"}]}, False, 2.0),
-        # Policers are on the way towards the phone.
-        ({"policer": {"rate": "2Mbit/s"}, "wired": [{"rate": "8Mbit/s"}]}, True, 8.0),
-        # A hop whose rate varies has no steady one.
-        ({"wired": [{"rate": {"trace": "log.csv"}}]}, False, math.inf),
-    ],
-)
-def test_the_narrowest_part_is_the_slowest_hop_or_policer(
-    path: dict[str, Any], is_upload: bool, wanted: float
-) -> None:
-    assert narrowest_mbps({"path": path}, is_upload=is_upload) == wanted
-    assert narrowest_mbps({"path": path, "links": [{}]}, is_upload=is_upload) == math.inf
+def test_pm_uses_the_capacity_of_the_narrowest_part() -> None:
+    result = ct.compare("steady-20-68", ["cubic", "bbr"], 1, duration="20s", set=_POLICED)
+    capacity = result.slots.groupby("run")["capacity_mbps"].mean()
+    assert (capacity < 10.5).all()
+    used = [result.values(cca, "goodput_mbps")[0] / 9.65 for cca in ("cubic", "bbr")]
+    for cca, share in zip(("cubic", "bbr"), used, strict=True):
+        run = result.values(cca, "run")[0]
+        mine = result.slots[result.slots["run"] == run]
+        assert abs(mine["a"].mean() - share) < 0.15

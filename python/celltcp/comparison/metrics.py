@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 from celltcp.present.section import INFINITE
 from celltcp.results.statistics import Estimate, Verdict, verdict
 from celltcp.scenarios.cca_mix import of_single_flows
-from celltcp.scenarios.requirements import QOE
 
 GOODPUT, MEAN_RTT, ONE_WAY_DELAY = "goodput_mbps", "rtt_mean_ms", "owd_p95_ms"
 
@@ -321,7 +320,7 @@ _OF_BOTH_SIGNS = {"linear_qoe"}
 
 def range_of(metric: str) -> tuple[float, float]:
     """Returns the lowest and the highest value that a metric can have."""
-    if metric == QOE:
+    if metric == "qoe":
         return 1.0, 5.0
     if metric in _OF_BOTH_SIGNS:
         return -math.inf, math.inf

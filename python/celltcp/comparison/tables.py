@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from celltcp.comparison.metric_names import ranking_metric
 from celltcp.comparison.metrics import OF_COMPETITION, ONE_WAY_DELAY, words_of
 from celltcp.present.section import (
     Column,
@@ -111,7 +110,11 @@ def droppable_columns(comparisons: Iterable[Comparison], by: Sequence[str] = ())
         comparisons: those of the table.
         by: metrics of one's choice that congestion controls rank by, as those of `Comparison.best_by`.
     """
-    deciding = {ranking_metric(each.partition(":")[0]) for each in by}
+    deciding: set[str] = set()
+    if by:
+        from celltcp.comparison.metric_names import ranking_metric
+
+        deciding = {ranking_metric(each.partition(":")[0]) for each in by}
     for result in comparisons:
         deciding |= {result.requirements[name] for name in result.network_verdicts}
     return tuple(each for each in _DROPPABLE if each not in deciding)

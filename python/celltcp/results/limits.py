@@ -47,8 +47,6 @@ _END_LIMITS = (
     ("application_limited_s", "the application had no more to send", "application"),
 )
 
-#: Share of payload in full segments.
-_PAYLOAD = 1448 / 1500
 #: Share of the time above which a warning is given.
 _MIN_SHARE = 0.5
 
@@ -181,7 +179,7 @@ def _busy(results: Results) -> NDArray[np.float64]:
     slots = results.tables["slots"]
     known, _, group = distinct(connections(slots))
     count = len(known)
-    capacity = np.minimum(numbers(slots["capacity_mbps"]), _narrowest_of_slots(results))
+    capacity = numbers(slots["capacity_mbps"])
     goodput = np.where(np.isnan(capacity), 0.0, numbers(slots["goodput_mbps"]))
     with np.errstate(divide="ignore", invalid="ignore"):
         utilisation = group_sums(goodput, group, count) / group_sums(capacity, group, count)
@@ -192,17 +190,6 @@ def _busy(results: Results) -> NDArray[np.float64]:
     outage = np.nan_to_num(outage, nan=0.0)
     busy = outage + (1.0 - outage) * utilisation
     return values_of(connections(results.tables["flows"]), known, busy, 0.0)
-
-
-def _narrowest_of_slots(results: Results) -> NDArray[np.float64]:
-    """Returns for each slot the rate of the narrowest part beside the access link, payload, Mbit/s."""
-    from celltcp.results.narrowest import SERVER, narrowest_mbps
-
-    scenario = tomllib.loads(results.about["scenario"])
-    flows, slots = results.tables["flows"], results.tables["slots"]
-    down, up = (narrowest_mbps(scenario, is_upload=each) for each in (False, True))
-    rates = np.array([up if ue == SERVER else down for (ue,) in rows_of(flows, "ue")]) * _PAYLOAD
-    return values_of(connections(slots), connections(flows), rates, math.inf)
 
 
 def _settings(kind: str, results: Results) -> str:

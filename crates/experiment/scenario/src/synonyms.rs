@@ -227,6 +227,10 @@ pub fn field_meant(unknown: &str) -> Option<String> {
     let key = key.as_str();
     let bare = key.strip_prefix("tcp_").unwrap_or(key);
     let known = fields();
+    if known.iter().any(|field| matches(field, &asked)) {
+        // It is a field of another kind of queue or workload.
+        return None;
+    }
     let is_known = |field: &&str| known.iter().any(|each| each == field);
     let of_table = SYNONYMS.iter().find(|(words, _)| words.contains(&key));
     let meant = of_table
@@ -239,7 +243,6 @@ pub fn field_meant(unknown: &str) -> Option<String> {
     let candidates = meant.filter(is_known).chain(same);
     // Of those that share as many tables the first one is meant: `max_by_key` would take the last one.
     let best = candidates
-        .filter(|field| !matches(field, &asked))
         .map(|field| (shared(field, &asked), field))
         .reduce(|best, each| if each.0 > best.0 { each } else { best })?;
     let mut numbers = asked.iter().filter(|key| key.parse::<usize>().is_ok());
@@ -354,5 +357,6 @@ mod tests {
             assert_eq!(field_meant(unknown).as_deref(), Some(wanted), "{unknown}");
         }
         assert_eq!(field_meant("path.colour"), None);
+        assert_eq!(field_meant("path.queue.target"), None);
     }
 }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import math
 import tomllib
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -14,7 +13,6 @@ import pandas as pd
 from celltcp._core import in_unit
 from celltcp.comparison.explanation.cause import grouped
 from celltcp.comparison.metrics import FRAMES
-from celltcp.results.narrowest import SERVER, bounded_slots, narrowest_mbps
 from celltcp.results.tables import frame
 from celltcp.results.tested import THIN, FlowUnderTest, has_application, joined_slots
 from celltcp.results.warnings.given_up import TIMED_OUT
@@ -26,6 +24,8 @@ if TYPE_CHECKING:
     from celltcp.comparison.comparison import Comparison
     from celltcp.results.limits import FlowLimits
 
+#: Node that receives the data of an upload.
+SERVER = "server"
 #: Share of its time without more to send from which on unused capacity costs a flow nothing.
 _PAUSES = 0.5
 #: Fields of the path and its hops that have losses.
@@ -101,9 +101,6 @@ class Evidence:
         self._names = [each.name for each in FlowUnderTest.each(about)]
         #: Place of the flow in the scenario, from 0 on.
         self.number = self._names.index(flow.name)
-        bound = narrowest_mbps(self.scenario, is_upload=self.is_upload)
-        if not math.isinf(bound):
-            self.slots = bounded_slots(self.slots, self._other_rates(), self.mss, bound)
         #: Workload of the flow.
         self.workload: Mapping[str, Any] = self.scenario["flows"][self.number].get("workload", {})
         units = result.units if has_application(about) else None
@@ -319,16 +316,6 @@ class Evidence:
         rest = rest[is_other].merge(same_way[["run", "flow", "name"]], on=["run", "flow"])
         sums = rest.groupby("name", observed=True)["goodput_mbps"].sum() / max(len(times), 1)
         return {str(name): float(value) for name, value in sums.items() if value > 0}
-
-    def _other_rates(self) -> pd.Series:
-        """Returns the goodput of other flows of the same direction in each slot of the flow, Mbit/s."""
-        same_way = self._all_flows[(self._all_flows["ue"] == SERVER) == self.is_upload]
-        slots = self._all_slots.merge(same_way[["run", "flow"]], on=["run", "flow"])
-        keys = ["run", "t_s"]
-        whole = slots.groupby(keys)["goodput_mbps"].sum().rename("whole_mbps").reset_index()
-        rates = self.slots[keys].merge(whole, on=keys, how="left")["whole_mbps"].fillna(0.0)
-        rates.index = self.slots.index
-        return (rates - self.slots["goodput_mbps"]).clip(lower=0.0)
 
     @functools.cached_property
     def most_queued(self) -> float:

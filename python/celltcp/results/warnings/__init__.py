@@ -12,7 +12,6 @@ from celltcp.results.limits import limited_flows
 from celltcp.results.tested import FlowUnderTest
 from celltcp.results.warnings.delivered import no_delivery, uncovered
 from celltcp.scenarios.cca_mix import flow_cca, labels
-from celltcp.scenarios.lower_bounds import bounds_in
 
 if TYPE_CHECKING:
     from celltcp.results.tables import Results
@@ -94,6 +93,10 @@ def missed_real_time(lateness: Mapping[str, Any]) -> list[str]:
 
 def lower_bounds(about: Mapping[str, Any]) -> list[str]:
     """Returns a warning for each part of the path that the scenario says to be a lower bound."""
+    if "lower bound" not in about["scenario"]:
+        return []
+    from celltcp.scenarios.lower_bounds import bounds_in
+
     bounds = bounds_in(tomllib.loads(about["scenario"]))
     return [f"{about['name']}: {each[0].lower()}{each[1:]}" for each in bounds]
 
