@@ -147,8 +147,8 @@ impl Bottlenecks {
         let carried = self.carried[link.0 as usize];
         let mut all = network.capacity_bytes(link, from, now).get();
         if let Some(policed) = network.policed_bytes(link, now.saturating_since(from)) {
-            // What a burst has let pass is no capacity that is left.
-            all = all.min(policed.get().max(carried));
+            // A burst is no capacity: it only passes where the time before had some left.
+            all = all.min(policed.get());
         }
         (all, all.saturating_sub(carried - own))
     }
