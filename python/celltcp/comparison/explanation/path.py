@@ -322,7 +322,8 @@ def queue(evidence: Evidence) -> Cause | None:
     return Cause(
         "queue",
         f"A queue stood on the way{_filled_by(evidence)}: packets waited {waits:.0f} ms on average, "
-        f"{percent(waits / (least + induced))} of the mean RTT, beside a lowest RTT of {least:.0f} ms.",
+        f"{percent(waits / evidence.mean('rtt_mean_ms'))} of the mean RTT, beside a lowest RTT of "
+        f"{least:.0f} ms.",
         min(induced / (induced + least), 1.0) if induced > 0 else 0.0,
     )
 
@@ -332,11 +333,11 @@ def held_queue(evidence: Evidence) -> Cause | None:
 
     Packets of a bulk flow wait {_HELD_MS:.0f} ms and {_HELD_SHARE:.0%} of the mean RTT on average.
     """
-    rtt, least = evidence.mean("rtt_mean_ms"), evidence.mean("owd_min_ms")
-    waits = evidence.mean("owd_mean_ms") - least
+    rtt, waits = evidence.mean("rtt_mean_ms"), evidence.queue_wait_ms
     if not evidence.is_bulk or not waits >= max(_HELD_MS, _HELD_SHARE * rtt):
         return None
-    standing = float(evidence.slots["owd_mean_ms"].median()) - least
+    median = float(evidence.slots["owd_mean_ms"].median())
+    standing = median - evidence.mean("owd_min_ms") - evidence.jitter_ms
     in_flight = float(evidence.slots["inflight"].mean()) * evidence.mss / evidence.bdp
     half = f" ({standing:.0f} ms or more for half of the time)" if standing >= 1 else ""
     return Cause(
