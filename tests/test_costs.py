@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
 
 import celltcp as ct
+from celltcp.comparison.best_value_tables import best_values_texts
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.costs import with_cost
 from celltcp.comparison.leading import leading_in
@@ -55,6 +57,13 @@ def test_a_verdict_for_the_delay_of_a_transfer_without_an_end_says_how_much_slow
     assert cost is not None
     finding = findings_of(by_delay)[-1]
     assert cost.text in finding.effect_size
+
+
+def test_a_value_of_a_field_that_is_best_for_the_delay_says_how_much_slower_it_is() -> None:
+    vary = {"tcp.receive_window_max": ["20kB", "200kB"]}
+    result = ct.sweep("steady-20-68", vary=vary, cca=["cubic"], runs=1, duration="8s")
+    (text,) = (each for each in best_values_texts(result) if "for mean RTT" in each)
+    assert re.search(r"for mean RTT: 20kB \(-\d+ % goodput\), ", text)
 
 
 @pytest.mark.parametrize(

@@ -160,7 +160,8 @@ def _cells(stake: Stake) -> tuple[str, str, str, str]:
     if worse:
         gap = mean_text(_difference(stake, worse[0], leader), words_of(stake.metric).digits)
         following = f"{worse[0]} {_signed(gap)}"
-    return leader, stake.value_text(leader), "; ".join(texts) or "-", following
+    cost = f" ({verdict.cost.short})" if verdict.cost else ""
+    return f"{leader}{cost}", stake.value_text(leader), "; ".join(texts) or "-", following
 
 
 def _is_far(stake: Stake, name: str, worse: Sequence[str]) -> bool:

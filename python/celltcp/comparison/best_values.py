@@ -12,6 +12,7 @@ import numpy as np
 
 from celltcp.comparison.applications import Application, Ranking
 from celltcp.comparison.by_metric import best_by
+from celltcp.comparison.costs import with_cost
 from celltcp.comparison.metrics import (
     APP_METRICS,
     GOODPUT,
@@ -220,7 +221,17 @@ class FieldRanking:
             name: self._paired(choice, self._values(choice, ranking.metric))
             for name, choice in self.choices.items()
         }
-        return self._stake(self._points.tested, ranking, values)
+        stake = self._stake(self._points.tested, ranking, values)
+        goodput = {
+            name: self._paired(choice, self._values(choice, GOODPUT))
+            for name, choice in self.choices.items()
+        }
+        names = {name: name for name in self.choices}
+        return stake._replace(
+            verdict=with_cost(stake.verdict, ranking.metric, goodput, {}, names)
+            if self.decides
+            else stake.verdict
+        )
 
     def _chosen(self, by: str) -> Stake:
         chosen = {value: best_by(each, by) for value, each in self._points.comparisons.items()}

@@ -22,6 +22,7 @@ def with_cost(
     metric: str,
     goodput: Mapping[str, Sequence[float]],
     completion: Mapping[str, Sequence[float]],
+    names: Mapping[str, str] | None = None,
 ) -> Verdict:
     """Returns a verdict by a network metric with what its leader costs, if that is much.
 
@@ -30,16 +31,18 @@ def with_cost(
         metric: metric of the network.
         goodput: by CCA, the values of the runs in the order of the seeds.
         completion: the same of the time of a transfer to complete; empty for one without an end.
+        names: labels of what is ranked; those of CCAs unless given.
     """
     if verdict.leader is None or metric in _OWN:
         return verdict
     leader = verdict.leader
-    if cost := _longer(leader, completion):
+    called = labels(goodput) if names is None else names
+    if cost := _longer(leader, completion, called):
         return replace(verdict, cost=cost)
-    return replace(verdict, cost=_slower(leader, goodput))
+    return replace(verdict, cost=_slower(leader, goodput, called))
 
 
-def _longer(leader: str, times: Mapping[str, Sequence[float]]) -> Cost | None:
+def _longer(leader: str, times: Mapping[str, Sequence[float]], names: Mapping[str, str]) -> Cost | None:
     """Returns by how much longer a transfer takes than under the CCA that completes it soonest."""
     means = {cca: estimate(values).mean for cca, values in times.items()}
     known = {cca: mean for cca, mean in means.items() if mean > 0}
@@ -52,11 +55,11 @@ def _longer(leader: str, times: Mapping[str, Sequence[float]]) -> Cost | None:
     factor = f"{means[leader] / means[best]:.3g}"
     words = words_of(COMPLETION_TIME)
     figures = f"{words.number(means[leader])} instead of {words.value_text(means[best])}"
-    text = f"{factor} times the completion time: {figures} with {labels(times)[best]}"
+    text = f"{factor} times the completion time: {figures} with {names[best]}"
     return Cost(f"{factor} x as long", text)
 
 
-def _slower(leader: str, rates: Mapping[str, Sequence[float]]) -> Cost | None:
+def _slower(leader: str, rates: Mapping[str, Sequence[float]], names: Mapping[str, str]) -> Cost | None:
     """Returns the share of the goodput that is lost to the CCA that has most."""
     means = {cca: estimate(values).mean for cca, values in rates.items()}
     best = max(rates, key=lambda cca: means[cca] if means[cca] > 0 else 0.0)
@@ -66,5 +69,5 @@ def _slower(leader: str, rates: Mapping[str, Sequence[float]]) -> Cost | None:
     share = f"{100 * (1 - means[leader] / means[best]):.0f} %"
     words = words_of(GOODPUT)
     figures = f"{words.number(means[leader])} instead of {words.value_text(means[best])}"
-    text = f"{share} of the goodput: {figures} with {labels(rates)[best]}"
+    text = f"{share} of the goodput: {figures} with {names[best]}"
     return Cost(f"-{share} goodput", text)
