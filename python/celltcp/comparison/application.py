@@ -89,8 +89,8 @@ def verdicts_by_metric(
         if each.leader is not None and not random:
             each = replace(each, contradicted_by=contradiction(each.leader, metric, served))
             if competes and not each.contradicted_by:
-                columns = (_column(series, name) for name in (GOODPUT, COMPLETION_TIME))
-                each = with_cost(each, metric, *columns)
+                goodput, times = (_column(series, name) for name in (GOODPUT, COMPLETION_TIME))
+                each = with_cost(each, metric, goodput, times)
         result[requirement] = each
     return result
 

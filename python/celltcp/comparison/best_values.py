@@ -222,16 +222,14 @@ class FieldRanking:
             for name, choice in self.choices.items()
         }
         stake = self._stake(self._points.tested, ranking, values)
+        if not self.decides:
+            return stake
         goodput = {
             name: self._paired(choice, self._values(choice, GOODPUT))
             for name, choice in self.choices.items()
         }
         names = {name: name for name in self.choices}
-        return stake._replace(
-            verdict=with_cost(stake.verdict, ranking.metric, goodput, {}, names)
-            if self.decides
-            else stake.verdict
-        )
+        return stake._replace(verdict=with_cost(stake.verdict, ranking.metric, goodput, {}, names))
 
     def _chosen(self, by: str) -> Stake:
         chosen = {value: best_by(each, by) for value, each in self._points.comparisons.items()}
