@@ -148,7 +148,7 @@ def show(
     if columns is not None and (form or plot or view or json_file) and form not in _SUMMARIES:
         raise click.UsageError("--columns goes alone or with --format summary-csv, latex or markdown")
     if layout and form not in ("latex", "markdown") and columns is None:
-        raise click.UsageError("--scenarios-as goes with --columns, or --format latex or markdown")
+        raise click.UsageError("--scenarios-as goes with --format latex or markdown, or --columns")
     if metric and not view and plot not in _WITH_METRIC:
         raise click.UsageError(
             f"--metric goes with --plot {', '.join(_WITH_METRIC)}, --by-position and --by-phase"
