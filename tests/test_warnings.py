@@ -42,7 +42,7 @@ def test_the_receive_window_is_told_with_its_setting() -> None:
 
 def test_the_send_buffer_is_told_with_its_setting() -> None:
     result = ct.compare("steady-20-68", "cubic", 1, duration="6s", set=FAST)
-    assert "tcp.send_buffer_max (4MiB) sets it" in _one(result, "the send buffer")
+    assert "tcp.send_buffer_max (4MiB, in memory) sets it" in _one(result, "the send buffer")
     assert result.to_json()["warnings"] == result.warnings
 
 
