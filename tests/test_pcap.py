@@ -98,7 +98,7 @@ def test_a_pipe_has_all_columns_and_a_sentence_for_each_connection(celltcp, capt
     ):
         assert heading in headings
     assert "omitted" not in done.stdout
-    assert "\n0: a full queue on the path limits the rate: " in done.stdout
+    assert "\n0: 41 segments were lost in a full queue, " in done.stdout
 
 
 def test_packed_captures_and_the_standard_input_are_the_same(capture: Path, tmp_path: Path) -> None:

@@ -36,7 +36,7 @@ def test_saved_results_are_read_back(tmp_path: Path) -> None:
 def test_an_interrupted_campaign_goes_on_where_it_stopped(tmp_path: Path, monkeypatch) -> None:
     from celltcp.campaign import run as campaign
 
-    jobs = jobs_for(ct.load_scenario("drive", duration="150s"), ["cubic", "bbr"], 2, 1, engine())
+    jobs = jobs_for(ct.load_scenario("drive", duration="400s"), ["cubic", "bbr"], 2, 1, engine())
     whole = run_jobs(jobs, workers=1)
 
     def breaks_in_the_third(share: float) -> None:
