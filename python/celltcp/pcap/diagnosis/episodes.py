@@ -9,7 +9,7 @@ from math import comb
 
 import pandas as pd
 
-from celltcp.pcap.diagnosis.evidence import Evidence
+from celltcp.pcap.diagnosis.evidence import INTERVAL_S, Evidence
 
 #: Place of a loss in the queue, from 0 to 1, from which on the queue was full.
 _FULL = 0.75
@@ -17,6 +17,18 @@ _FULL = 0.75
 _APART = 1.25
 #: Segments within which losses are close.
 _CLOSE = 10
+#: Round trips before losses over which their rate is taken, and least intervals of those.
+_BEFORE_RTTS = 2
+_BEFORE = 2
+#: Least intervals of the highest rate that passed, and blocks of intervals: a token bucket that is full
+#: adds little to that.
+_LONG = 20
+_LONG_BLOCKS = 4
+#: Share of that rate below which no queue and no policer at it drops, and the least episodes, and share
+#: of them, at such rates.
+_BELOW = 0.7
+_SOME = 2
+_SHARE = 0.2
 #: Most episodes that a probability is computed of.
 _DRAWN = 200
 #: Reasons of losses beside a queue that was as long as ever, and as long as usual.
@@ -110,6 +122,35 @@ def chance_of_high_rtts(evidence: Evidence, chosen: list[Episode]) -> float:
         lambda: at_least(hits("p95"), len(known), 20),
     ]
     return min(chance() for chance in chances)
+
+
+def are_below_rate(evidence: Evidence, own: list[Episode]) -> bool:
+    """Whether episodes were at rates far below the one that passed at other times for long.
+
+    A policer, or a buffer as short as the queue beside the losses, drops at its rate only. Losses of
+    errors of the path come at any rate. The first episode is left out, with the rates up to it, because
+    a token bucket may have been full until then. An episode that follows another one within the time
+    that its rate is taken over is left out as well: it may be of the same recovery.
+    """
+    bytes_ = evidence.passed
+    if not own or bytes_.empty or math.isnan(evidence.rtt_ms):
+        return False
+    first, last = int(bytes_.index[0]), int(bytes_.index[-1])
+    places = [min(max(int(each.start_s / INTERVAL_S), first), last) for each in own]
+    later = bytes_[bytes_.index > places[0]]
+    length = min(max(_LONG, _LONG_BLOCKS * evidence.block), len(later))
+    if not length:
+        return False
+    highest = later.rolling(length).mean().max()
+    size = max(_BEFORE, math.ceil(_BEFORE_RTTS * evidence.rtt_ms / 1e3 / INTERVAL_S) + 1)
+    before = bytes_.rolling(size, min_periods=1).mean()
+    apart = [
+        place
+        for previous, place in zip(own, places[1:], strict=False)
+        if place - int((previous.start_s + previous.span_s) / INTERVAL_S) >= size
+    ]
+    below = sum(bool(before[place] <= _BELOW * highest) for place in apart)
+    return below >= max(_SOME, _SHARE * len(apart))
 
 
 def _rtt(evidence: Evidence, episode: Episode, quantile: str) -> float:

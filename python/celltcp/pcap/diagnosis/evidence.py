@@ -99,6 +99,17 @@ class Evidence:
         ]
         return steady
 
+    @cached_property
+    def passed(self) -> pd.Series:
+        """Bytes of the sender in each interval from its first to its last one, by place in time."""
+        own = self.intervals[self.intervals["up"] == (self.row["direction"] == "up")]
+        places = (own["t_s"] / INTERVAL_S).round().astype(int)
+        bytes_ = pd.Series(own["bytes"].to_numpy(dtype=float), index=places)
+        if bytes_.empty:
+            return bytes_
+        passed: pd.Series = bytes_.reindex(range(places.min(), places.max() + 1), fill_value=0.0)
+        return passed
+
     @property
     def block(self) -> int:
         """Number of intervals over which what comes once per RTT is even."""

@@ -9,7 +9,7 @@ import math
 
 import pandas as pd
 
-from celltcp.pcap.diagnosis.episodes import Episode, chance_of_high_rtts, episodes
+from celltcp.pcap.diagnosis.episodes import Episode, are_below_rate, chance_of_high_rtts, episodes
 from celltcp.pcap.diagnosis.evidence import INTERVAL_S, Evidence, plural, seconds, segments_were
 from celltcp.pcap.diagnosis.policing import policer
 from celltcp.present.quantities import size_text
@@ -75,8 +75,10 @@ def overshoot(evidence: Evidence) -> str:
     later = [each for each in own if each.start_s > last]
     if last > _EARLY * row["download_s"] or row["in_flight_mean"] > row["in_flight_max"] / 2:
         return ""
-    # Later losses keep the window small, too.
-    if len(later) >= _SEVERAL or row["throughput_mbps"] > _GROWN * row["goodput_peak_mbps"]:
+    # Later losses, and segments that are overtaken, keep the window small, too.
+    if len(later) >= _SEVERAL or row["reordered"] > _SEVERAL * row["losses"]:
+        return ""
+    if row["throughput_mbps"] > _GROWN * row["goodput_peak_mbps"]:
         return ""
     return (
         f"slow start overshot the queue: {sum(each.count for each in early)} segments were lost by "
@@ -136,7 +138,7 @@ def _queue_or_path(evidence: Evidence, own: list[Episode]) -> str:
         is_alone = all(each.count == 1 and each.queue == "short" for each in own)
         is_empty = evidence.row["handshake"] == "whole" and not any(map(_is_above_lowest, own))
         if is_alone and is_empty:
-            return f"{lost} lost at random, beside a short queue"
+            return _random(evidence, own)
         times = plural(len(own), "round trip")
         return f"{lost} lost in {times}, too few to tell why: {_rtts(own)}"
     if full and len(full) >= _CLEARLY * len(short) and (overshot or _are_sure(evidence, known)):
@@ -231,9 +233,7 @@ def _not_full(evidence: Evidence, short: list[Episode], longest_ms: float) -> st
     if sum(_is_above_lowest(each) for each in short) <= len(short) / 2:
         if _are_bursts(short):
             return _bursts(evidence, short)
-        if not evidence.is_at_sender and sum(each.count for each in short) < _OVERSHOOT:
-            return f"{lost} lost at random, by a policer, or in a buffer as short as the queue"
-        return f"{lost} lost at random, beside a short queue"
+        return _random(evidence, short)
     if not _has_constant_rate(evidence):
         return _unclear(short)
     # Elsewhere, a policer that drops behind bursts in a short queue is not excluded before.
@@ -247,7 +247,20 @@ def _not_full(evidence: Evidence, short: list[Episode], longest_ms: float) -> st
         return _unclear(short)
     if _are_bursts(short):
         return _bursts(evidence, short)
-    return f"{lost} lost beside a queue that was not full: {_rtts(short)}"
+    if are_below_rate(evidence, short):
+        return f"{lost} lost beside a queue that was not full: {_rtts(short)}"
+    return (
+        f"{lost} lost beside a queue that was not full: either a queue discipline (AQM), a policer, or "
+        f"errors of the path; {_rtts(short)}"
+    )
+
+
+def _random(evidence: Evidence, own: list[Episode]) -> str:
+    """Losses beside a short queue: a policer or a short buffer, too, unless more passed elsewhere."""
+    lost = segments_were(sum(each.count for each in own))
+    if are_below_rate(evidence, own):
+        return f"{lost} lost at random, beside a short queue"
+    return f"{lost} lost at random, by a policer, or in a buffer as short as the queue"
 
 
 def _bursts(evidence: Evidence, own: list[Episode]) -> str:
