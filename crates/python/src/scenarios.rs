@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use link_trace::Direction;
 use network_builder::{Files, Traces};
 use pyo3::prelude::*;
 use pyo3::types::PyType;
@@ -187,8 +186,8 @@ impl Scenario {
         self.inner.to_json()
     }
 
-    /// Returns the scenario with another CCA of the first flow or, if several are joined by plus signs, with the CCAs
-    /// of as many flows; missing flows are added.
+    /// Returns the scenario with another CCA of the first flow. Several joined by plus signs are the CCAs of as many
+    /// flows; missing flows are added.
     fn with_cca(&self, lineup: &str) -> Result<Self> {
         let lineup: CcaMix = lineup.parse()?;
         let mut inner = (*self.inner).clone();
@@ -246,13 +245,10 @@ impl Scenario {
     /// What else the logs have of which the traces are, as JSON by direction of the link.
     #[getter]
     fn log_facts(&self) -> Vec<(&'static str, &str)> {
-        let each = self.traces.all().filter_map(|(_, direction, read)| {
-            let side = match direction {
-                Direction::Downlink => "down",
-                Direction::Uplink => "up",
-            };
-            Some((side, read.facts.as_deref()?))
-        });
+        let each = self
+            .traces
+            .all()
+            .filter_map(|(_, direction, read)| Some((direction.name(), read.facts.as_deref()?)));
         each.collect()
     }
 
@@ -262,10 +258,7 @@ impl Scenario {
         let each = self.traces.all().map(|(file, direction, read)| {
             (
                 file.display().to_string(),
-                match direction {
-                    Direction::Downlink => "down",
-                    Direction::Uplink => "up",
-                },
+                direction.name(),
                 read.describe(),
                 read.trace.period().as_secs_f64(),
                 read.trace.mean_rate().as_mbps(),

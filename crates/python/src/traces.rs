@@ -188,15 +188,11 @@ impl Trace {
 /// Returns the reader of logs in Python, which is imported when a log is read.
 pub(crate) fn log_reader() -> LogReader {
     LogReader::new(|path, options, direction| {
-        let side = match direction {
-            Direction::Downlink => "down",
-            Direction::Uplink => "up",
-        };
         Python::attach(|py| {
             let read = py
                 .import("celltcp.logs.log")
                 .and_then(|module| module.getattr("log_of_engine"))
-                .and_then(|read| read.call1((path, options.to_json(), side)))
+                .and_then(|read| read.call1((path, options.to_json(), direction.name())))
                 .and_then(|log| log.extract::<EngineLog<'_>>())
                 .map_err(|error| error.value(py).to_string())?;
             read.loaded(py)

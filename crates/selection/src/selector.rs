@@ -108,8 +108,8 @@ pub struct Selector {
     outcome: PerfWindow,
     present: &'static str,
     in_flight: bool,
-    /// Whether the choice for the new connection is still to be made, because too little was known before the handshake
-    /// or because the handshake gives a better measurement.
+    /// Whether the choice for the new connection is still to be made: too little was known before the handshake, or the
+    /// handshake gives a better measurement.
     open: bool,
     /// Whether the policy could decide before the connection was set up.
     answered: bool,

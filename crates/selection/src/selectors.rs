@@ -345,7 +345,7 @@ fn switch_mode(decision: &Decision) -> SwitchMode {
         // its rate would end.
         Cause::Establishment | Cause::Agent { begun: false } => SwitchMode::Kernel,
         // Random losses may have kept the rate far below the capacity. A CCA with a model of the path finds that within
-        // some round trips if it begins anew, and over hundreds if it takes the rate so far for the capacity.
+        // some round trips if it begins anew. It takes hundreds if it takes the rate so far for the capacity.
         Cause::Change | Cause::Agent { .. } if short && family == Some(Family::Model) => {
             SwitchMode::Kernel
         }

@@ -181,11 +181,7 @@ impl Files {
 
 /// Returns the name under which the trace of a log stands among the texts.
 fn log_name(file: &Path, options: &ReadOptions, direction: Direction) -> PathBuf {
-    let side = match direction {
-        Direction::Downlink => "down",
-        Direction::Uplink => "up",
-    };
     let mut name = file.as_os_str().to_owned();
-    name.push(format!("?{side}{}", options.to_json()));
+    name.push(format!("?{}{}", direction.name(), options.to_json()));
     PathBuf::from(name)
 }

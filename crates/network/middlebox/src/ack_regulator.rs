@@ -1,5 +1,5 @@
-//! ACK Regulator: holds ACKs back where their data would overflow the queue of the access link (Chan and Ramjee,
-//! "TCP/IP performance over 3G wireless links with rate and delay variation", MobiCom 2002).
+//! ACK Regulator: holds ACKs back where their data would overflow the queue of the access link. See Chan and Ramjee,
+//! "TCP/IP performance over 3G wireless links with rate and delay variation", MobiCom 2002.
 //!
 //! An ACK triggers as much data as it covers, and a segment more as the window grows. The regulator releases it when the
 //! queue has room for that data and for the data of earlier ACKs that has not arrived yet. Without losses the sender's

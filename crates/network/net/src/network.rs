@@ -34,12 +34,12 @@ pub struct Delivery {
 
 /// Nodes joined by links.
 ///
-/// A node delivers the packets that are addressed to it and sends others on along the tree, unless a middlebox was
-/// [placed](Self::place) there, which then decides.
+/// A node delivers the packets that are addressed to it and sends others on along the tree. Where a middlebox was
+/// [placed](Self::place), that decides.
 ///
-/// Time never goes back: each `now` is at least as late as the one before. Before a packet is
-/// injected at a time, everything that is due earlier has been advanced to, so a driver goes from
-/// one [`next_event`](Self::next_event) to the next, or to its own next one if that is earlier.
+/// Time never goes back: each `now` is at least as late as the one before. Before a packet is injected at a time,
+/// everything that is due earlier has been advanced to. So a driver goes from one [`next_event`](Self::next_event) to
+/// the next, or to its own next one if that is earlier.
 pub struct Network {
     nodes: Vec<String>,
     link_names: Vec<String>,
@@ -69,10 +69,10 @@ impl LinkKind {
 impl Network {
     /// Builds the network of `topology` for the run with `seed`.
     ///
-    /// Draws of a link are addressed by (seed, purpose, number of the link) and by the position of a packet among
-    /// those that the link transmits. So the n-th packet on a link meets the same loss and the same jitter whatever is
-    /// sent, and however often other links draw. The address is the position and not the time, because two packets in
-    /// the same nanosecond have to differ, and because loss models are defined so.
+    /// Draws of a link are addressed by (seed, purpose, number of the link), and by the position of a packet among
+    /// those it transmits. So the n-th packet on a link meets the same loss and the same jitter whatever is
+    /// sent, and however often other links draw. The address is the position and not the time, as loss models are
+    /// defined so. Besides, two packets in the same nanosecond have to differ.
     ///
     /// # Errors
     /// The links do not form a tree, or a value is out of its range.
@@ -311,12 +311,7 @@ impl Network {
     ) {
         let index = id.0 as usize;
         if let LinkKind::Wire(link) = &mut self.links[index] {
-            link.serve(&mut QueueContext {
-                now,
-                link: id,
-                store: &mut self.store,
-                observer,
-            });
+            link.serve(&mut QueueContext::new(now, id, &mut self.store, observer));
         }
         loop {
             let LinkKind::Wire(link) = &mut self.links[index] else {
@@ -327,12 +322,7 @@ impl Network {
                 return;
             };
             if packet.lost {
-                let mut context = QueueContext {
-                    now,
-                    link: id,
-                    store: &mut self.store,
-                    observer,
-                };
+                let mut context = QueueContext::new(now, id, &mut self.store, observer);
                 context.discard(packet.handle, DropReason::Loss);
             } else {
                 self.arrive(now, id, packet.handle, observer, deliveries);
@@ -396,12 +386,7 @@ impl Network {
         handle: PacketHandle,
         observer: &mut impl Observer,
     ) {
-        let mut context = QueueContext {
-            now,
-            link: id,
-            store: &mut self.store,
-            observer,
-        };
+        let mut context = QueueContext::new(now, id, &mut self.store, observer);
         match (&mut self.links[id.0 as usize], &mut self.air) {
             (LinkKind::Wire(link), _) => {
                 link.enter(handle, &mut context);

@@ -12,8 +12,8 @@ const BIN: Duration = Duration::from_millis(100);
 const SMOOTHED: usize = 10;
 /// Number of bins over which waiting times are averaged, since they jump by 8 ms with each block that is retransmitted.
 const RECENT_BINS: usize = 5;
-/// Mean waiting time of packets where hardly any queue stands, s, above the lowest RTT: half a transmission interval of
-/// 1 ms and, for one block in ten, 8 ms until its retransmission.
+/// Mean waiting time of packets where hardly any queue stands, s, above the lowest RTT. It is half a transmission
+/// interval of 1 ms and, for one block in ten, 8 ms until its retransmission.
 const RADIO_WAIT: f64 = 0.5e-3 + 0.1 * 8e-3;
 /// The same on a link without jitter: two segments, which one ACK acknowledges.
 const WIRED_WAIT_SEGMENTS: f64 = 2.0;
@@ -139,8 +139,8 @@ impl Bins {
     /// Returns the share of the present bin during which a queue stood, and the confidence in it. `rate` is the number
     /// of segments that arrived per second.
     ///
-    /// If the queue is empty for a share u of the time, packets wait for about w/u, where w is the waiting time with
-    /// hardly any queue. This holds for M/M/1, and for radio links, whose packets wait for whole transmission
+    /// If the queue is empty for a share u of the time, packets wait for about w/u; w is the time with hardly any
+    /// queue. This holds for M/M/1, and for radio links, whose packets wait for whole transmission
     /// intervals. The error of w is taken to be w itself.
     fn standing(&mut self, sample: &Sample<'_>, rate: f64) -> (f64, f64) {
         let count = f64::from(self.count);

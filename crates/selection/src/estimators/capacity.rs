@@ -17,11 +17,11 @@ const SPANS: [usize; 3] = [50, 100, 200];
 const REFIT: usize = 2;
 /// Number of bins in memory.
 const MAX_BINS: usize = SPANS[SPANS.len() - 1];
-/// Number of bins without a queue after which the confidence in an earlier capacity has fallen by e: 5 s, in which it may
-/// fall by a third at 300 km/h.
+/// Number of bins without a queue after which the confidence in an earlier capacity has fallen by e. In these 5 s the
+/// capacity may fall by a third at 300 km/h.
 const FORGET_AFTER: f64 = 50.0;
-/// Minimum of the standard deviation of ln(rate) of a bin: at 20 Mbit/s a bin has 170 segments, and ACKs come in bursts of about
-/// ten.
+/// Minimum of the standard deviation of ln(rate) of a bin. At 20 Mbit/s a bin has 170 segments, and ACKs come in bursts
+/// of about ten.
 const MIN_DEVIATION: f64 = 0.05;
 /// Difference of ln(rate) by which a rate must exceed the known capacity to replace it: two deviations of a bin.
 const MIN_INCREASE: f64 = 0.1;
@@ -29,8 +29,8 @@ const MIN_INCREASE: f64 = 0.1;
 const LOWER_BOUND_WEIGHT: f64 = 0.5;
 /// Minimum of a bin's share of time with a queue in the correction of its rate.
 const MIN_USED: f64 = 0.1;
-/// Change of ln(capacity) per second below which the quality counts as steady: half of the change at 20 dB and 0.25
-/// dB/s (60 km/h), where by Shannon a dB is 0.23/ln(101) = 0.05.
+/// Change of ln(capacity) per second below which the quality counts as steady. It is half of the change at 20 dB and
+/// 0.25 dB/s (60 km/h). There, by Shannon, a dB is 0.23/ln(101) = 0.05.
 pub(super) const STEADY_SLOPE: f64 = 0.006;
 
 /// Trend of the capacity.

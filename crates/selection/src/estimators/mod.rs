@@ -29,8 +29,8 @@ use queue::QueueEstimator;
 use round_trips::Rounds;
 use window::WindowEstimator;
 
-/// Boundary of the latency classes: about the geometric mean of the 18 ms and 68 ms of atxutegi2018 §5, each plus 15 ms
-/// for the radio.
+/// Boundary of the latency classes: about the geometric mean of the 18 ms and 68 ms of atxutegi2018 §5. Each has 15 ms
+/// more for the radio.
 const LATENCY_BOUNDARY: Duration = Duration::from_millis(50);
 /// Standard deviation of the logarithm of the lowest RTT from that of the path, from jitter that was never absent.
 const LATENCY_DEVIATION: f64 = 0.2;
@@ -262,8 +262,9 @@ impl PathEstimators {
         self.refresh(&sample, sample.at.saturating_since(begun));
     }
 
-    /// Returns the lowest RTT that a full segment can have. While the lowest RTT is that of the handshake, whose packets
-    /// are small, the transmission time of a segment is added, if it counts beside the RTT and no segment was faster.
+    /// Returns the lowest RTT that a full segment can have. The lowest RTT may be that of
+    /// the handshake, whose packets are small. Then the transmission time of a segment is added, if it counts beside
+    /// the RTT and no segment was faster.
     fn base(&self, sample: &Sample<'_>) -> Duration {
         let lowest = sample.min_rtt;
         let capacity = self.view.capacity;

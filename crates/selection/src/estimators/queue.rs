@@ -7,12 +7,12 @@ use crate::estimate::Estimate;
 use crate::sample::Sample;
 
 /// Share of the longest queue below which a loss is not the buffer's. A drop-tail buffer is at least as large as the
-/// longest queue that it held, and an estimate of the queue is right to within a third.
+/// longest queue that it held. An estimate of the queue is right to within a third.
 const SHORT: f64 = 0.5;
 /// Share of the RTT without a queue by which the RTT must exceed it for a loss to be the buffer's.
 const NO_QUEUE: f64 = 0.1;
-/// Number of smoothed RTTs for which losses belong to the same overflow: one to notice it, one for the data in flight,
-/// one for retransmissions that were lost.
+/// Number of smoothed RTTs for which losses belong to the same overflow. One is to notice it, one for the data in
+/// flight, one for retransmissions that were lost.
 const EPISODE: u64 = 3;
 /// Number of segments after which the estimate of the loss rate has a confidence of 0.5. No loss in 3000 segments
 /// excludes a rate of 0.1 % at 95 % (the rule of three).

@@ -39,7 +39,12 @@ pub(crate) struct EndSettings {
     pub(crate) keepalive: Option<KeepAlive>,
 }
 
-fn tcp_socket(settings: EndSettings) -> io::Result<OwnedFd> {
+/// Returns a socket at `place`, under `cca` if one is named.
+fn bound_socket(
+    place: SocketAddrV4,
+    cca: Option<&str>,
+    settings: EndSettings,
+) -> io::Result<OwnedFd> {
     let flags = SockFlag::SOCK_NONBLOCK | SockFlag::SOCK_CLOEXEC;
     let socket = socket(AddressFamily::Inet, SockType::Stream, flags, None)?;
     setsockopt(&socket, ReuseAddr, &true)?;
@@ -64,6 +69,10 @@ fn tcp_socket(settings: EndSettings) -> io::Result<OwnedFd> {
         setsockopt(&socket, TcpKeepCount, &probes.probes)?;
         setsockopt(&socket, SocketKeepAlive, &true)?;
     }
+    if let Some(cca) = cca {
+        options::set_congestion(&socket, cca)?;
+    }
+    bind(socket.as_raw_fd(), &SockaddrIn::from(place))?;
     Ok(socket)
 }
 
@@ -75,12 +84,8 @@ pub(crate) fn listener(
     cca: Option<&str>,
     settings: EndSettings,
 ) -> io::Result<TcpListener> {
-    let socket = tcp_socket(settings)?;
-    if let Some(cca) = cca {
-        options::set_congestion(&socket, cca)?;
-    }
     let place = SocketAddrV4::new(address, addressing::service_port(flow));
-    bind(socket.as_raw_fd(), &SockaddrIn::from(place))?;
+    let socket = bound_socket(place, cca, settings)?;
     listen(&socket, Backlog::MAXCONN)?;
     Ok(socket.into())
 }
@@ -95,12 +100,8 @@ pub(crate) fn open(
     cca: Option<&str>,
     settings: EndSettings,
 ) -> io::Result<OwnedFd> {
-    let socket = tcp_socket(settings)?;
-    if let Some(cca) = cca {
-        options::set_congestion(&socket, cca)?;
-    }
     let place = SocketAddrV4::new(own, addressing::client_port(connection));
-    bind(socket.as_raw_fd(), &SockaddrIn::from(place))?;
+    let socket = bound_socket(place, cca, settings)?;
     let to = SockaddrIn::from(SocketAddrV4::new(peer, addressing::service_port(flow)));
     match connect(socket.as_raw_fd(), &to) {
         Ok(()) | Err(Errno::EINPROGRESS) => {}

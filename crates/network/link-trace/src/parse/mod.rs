@@ -27,6 +27,16 @@ pub enum Direction {
     Uplink,
 }
 
+impl Direction {
+    /// Returns the name of the direction in scenarios.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Downlink => "down",
+            Self::Uplink => "up",
+        }
+    }
+}
+
 /// Returns whether the file called `name` is one of mahimahi or a canonical trace, by its first lines, `head`. A name of
 /// mahimahi's files decides if the first line is a number, so that mistakes in the others are named with their lines.
 pub fn is_own_format(name: &str, head: &str) -> bool {

@@ -50,12 +50,7 @@ impl Network {
         for (user, fate) in fates.drain(..) {
             let index = air.link(user, fate.direction);
             let id = LinkId(index as u32);
-            let mut context = QueueContext {
-                now,
-                link: id,
-                store: &mut self.store,
-                observer,
-            };
+            let mut context = QueueContext::new(now, id, &mut self.store, observer);
             let handle = fate.packet_id as PacketHandle;
             if let LinkKind::Radio(link) = &mut self.links[index]
                 && link.leave(handle, fate.delivered, &mut context)
@@ -92,12 +87,8 @@ impl Network {
             let LinkKind::Radio(link) = kind else {
                 continue;
             };
-            let mut context = QueueContext {
-                now,
-                link: LinkId(index as u32),
-                store: &mut self.store,
-                observer,
-            };
+            let id = LinkId(index as u32);
+            let mut context = QueueContext::new(now, id, &mut self.store, observer);
             link.refill(&mut air.ran, &mut context);
         }
     }
@@ -141,12 +132,8 @@ impl Network {
                 packet.flow == flow && packet.segment().is_some()
             };
             let discarded = air.ran.discard(now, link.user, &is_purged);
-            let mut context = QueueContext {
-                now,
-                link: LinkId(index as u32),
-                store: &mut self.store,
-                observer,
-            };
+            let id = LinkId(index as u32);
+            let mut context = QueueContext::new(now, id, &mut self.store, observer);
             for packet_id in discarded {
                 link.purge(packet_id as PacketHandle, &mut context);
             }

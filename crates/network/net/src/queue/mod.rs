@@ -28,7 +28,22 @@ pub(crate) struct QueueContext<'a, O> {
     pub(crate) observer: &'a mut O,
 }
 
-impl<O: Observer> QueueContext<'_, O> {
+impl<'a, O: Observer> QueueContext<'a, O> {
+    #[inline]
+    pub(crate) fn new(
+        now: Instant,
+        link: LinkId,
+        store: &'a mut PacketPool,
+        observer: &'a mut O,
+    ) -> Self {
+        Self {
+            now,
+            link,
+            store,
+            observer,
+        }
+    }
+
     #[inline(never)]
     pub(crate) fn discard(&mut self, handle: PacketHandle, reason: DropReason) {
         let packet = self.store.remove(handle);

@@ -1,5 +1,5 @@
-//! Hybla (Caini, Firrincieli 2004): the window grows as if the RTT were that of a short reference path, so
-//! that long paths do not grow more slowly.
+//! Hybla (Caini, Firrincieli 2004): the window grows as if the RTT were that of a short reference path. So
+//! long paths do not grow more slowly.
 
 use units::Duration;
 
@@ -104,17 +104,11 @@ impl CongestionControl for Hybla {
         if window.srtt < self.lowest_srtt {
             self.take_rtt(window.srtt);
         }
-        if !window.cwnd_limited {
+        if !self.enabled {
+            self.slow_start_then_ca(window, slow_start, acked);
             return;
         }
-        if !self.enabled {
-            let mut rest = acked;
-            if window.in_slow_start() {
-                rest = slow_start.grow(window, acked);
-            }
-            if rest > 0 {
-                self.cong_avoid(window, rest);
-            }
+        if !window.cwnd_limited {
             return;
         }
         let starting = window.in_slow_start();

@@ -243,13 +243,7 @@ impl CongestionControl for Cdg {
             return;
         }
         let before = window.cwnd;
-        let mut rest = acked;
-        if window.in_slow_start() {
-            rest = slow_start.grow(window, acked);
-        }
-        if rest > 0 {
-            self.cong_avoid(window, rest);
-        }
+        self.slow_start_then_ca(window, slow_start, acked);
         self.shadow_wnd = self.shadow_wnd.saturating_add(window.cwnd - before);
     }
 
