@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 MOST_MADE_UP = 0.5
 
 
+#: Transfers by direction.
+_TRANSFERS = {"up": "an upload", "down": "a download"}
+
+
 def check_json(json_file: str | None) -> None:
     """Makes sure, before anything runs, that the file of `--json` can be written, and none is lost."""
     if json_file not in (None, "-"):
@@ -68,6 +72,15 @@ def print_trace_summary(scenario: Scenario) -> None:
                 f"{demand}{instead}",
                 err=True,
             )
+        if too_long := known.get("rtt_too_long"):
+            click.echo(f"warning: base RTT of the {direction}link's log: {too_long}", err=True)
+        if of := known.get("of_other_direction"):
+            way = (
+                ": --uplink FILE --set path.down=50Mbit/s --set flows.0.from=phone "
+                "--set flows.0.to=server simulates uploads"
+            )
+            way = way if of == "up" else ""
+            click.echo(f"warning: the log of the {direction}link is of {_TRANSFERS[of]}{way}", err=True)
         if made_up > MOST_MADE_UP:
             click.echo(
                 f"warning: {100 * made_up:.0f} % of the {direction}link's trace is made up: it has the "

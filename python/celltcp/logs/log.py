@@ -15,6 +15,7 @@ from celltcp.logs.intervals import Intervals, intervals_of
 from celltcp.logs.kinds import read_recording
 from celltcp.logs.options import ReadOptions
 from celltcp.logs.plausibility import (
+    QUEUED,
     SAMPLE_NS,
     check,
     check_steps,
@@ -55,13 +56,20 @@ class Log:
     looks_like_demand: str | None
     #: Moments at which 1500 bytes pass, ms, of a log of those in place of intervals.
     opportunities: list[int] | None = None
-    #: Why a test with TCP may not have filled the link, if so.
+    #: Why its rates are no capacity, such as of a test with TCP that may not have filled the link.
     held_back: str | None = None
+    #: Why its base RTT is too long, if it is.
+    rtt_too_long: str | None = None
+    #: Direction of the transfer that it is of, where that is known and the link's is the other one.
+    of_other_direction: Direction | None = None
 
     @property
     def facts(self) -> str:
         """What the engine keeps of it beside its trace, as JSON."""
-        names = ("base_rtt_ms", "has_both", "made_up", "looks_like_demand", "held_back")
+        names = (
+            *("base_rtt_ms", "has_both", "made_up", "looks_like_demand", "held_back"),
+            *("rtt_too_long", "of_other_direction"),
+        )
         return json.dumps({name: getattr(self, name) for name in names})
 
 
@@ -95,7 +103,9 @@ def read_log(path: str | Path, given: dict[str, Any], side: Direction) -> Log:
         has_both=recording.has_both,
         made_up=_made_up(intervals, is_mean=recording.is_volume),
         looks_like_demand=looks_like,
-        held_back=limited,
+        held_back="; ".join(each for each in (limited, recording.no_capacity) if each) or None,
+        rtt_too_long=_too_long(recording),
+        of_other_direction=_other_direction(recording, options, side),
     )
 
 
@@ -151,8 +161,33 @@ def _made_up(intervals: Intervals, *, is_mean: bool) -> float:
 def _base_rtt(recording: Recording) -> float | None:
     if recording.rtt_ms is None:
         return None
-    known = recording.rtt_ms[np.isfinite(recording.rtt_ms) & (recording.rtt_ms > 0)]
-    return float(np.percentile(known, BASE_RTT_PERCENTILE)) if len(known) else None
+    known = _known_rtts(recording)
+    if not len(known):
+        return None
+    if recording.is_rtt_loaded:
+        return float(min(known.min(), recording.lowest_rtt_ms or np.inf))
+    return float(np.percentile(known, BASE_RTT_PERCENTILE))
+
+
+def _known_rtts(recording: Recording) -> NDArray[np.float64]:
+    assert recording.rtt_ms is not None
+    return recording.rtt_ms[np.isfinite(recording.rtt_ms) & (recording.rtt_ms > 0)]
+
+
+def _too_long(recording: Recording) -> str | None:
+    """Returns why the base RTT is rather that of a loaded link: a queue stood in all of the test."""
+    base = _base_rtt(recording) if recording.is_rtt_loaded else None
+    if base is None or float(np.median(_known_rtts(recording))) <= QUEUED * base:
+        return None
+    return (
+        f"{base:.1f} ms is the lowest RTT under the test's own load, and a queue stood in it: "
+        "--set path.rtt=RTT gives that of the idle link, as ping shows it"
+    )
+
+
+def _other_direction(recording: Recording, options: ReadOptions, side: Direction) -> Direction | None:
+    is_chosen = options.direction is not None or recording.has_both
+    return None if is_chosen or recording.direction == side else recording.direction
 
 
 def _summary(
@@ -199,11 +234,14 @@ def _summary(
         parts.append(f"each row is {role} {_seconds(intervals.step_ns)}")
     rtt = _base_rtt(recording)
     if rtt is not None:
-        parts.append(
-            f"base RTT {rtt:.1f} ms, the {BASE_RTT_PERCENTILE}th percentile of its rows (path.rtt)"
-        )
+        which = f"the {BASE_RTT_PERCENTILE}th percentile of its rows"
+        if recording.is_rtt_loaded:
+            which = "the lowest under the load of the test"
+        parts.append(f"base RTT {rtt:.1f} ms, {which} (path.rtt)")
     if looks:
         parts.append(f"looks like a demand rather than a capacity: {looks}")
+    if recording.no_capacity:
+        parts.append(f"no capacity: {recording.no_capacity}")
     return "; ".join([*parts, *recording.notes])
 
 

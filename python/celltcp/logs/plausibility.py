@@ -33,7 +33,7 @@ SAMPLE_NS = 60 * 10**9
 #: Rows with an RTT from which on RTTs say something.
 _FEW_ROWS = 8
 #: Median RTT from which on a queue stood, of the lowest.
-_QUEUED = 1.3
+QUEUED = 1.3
 #: Rate of the fastest tenth of the rows from which on rates vary, of that of the slowest tenth.
 _VARIES = 1.3
 #: Shares that make a log look like the demand of an application.
@@ -155,7 +155,7 @@ def held_back(recording: Recording) -> str | None:
     known = rtt[np.isfinite(rtt)]
     lowest, median = np.percentile(known, 5), float(np.median(known))
     low, high = np.percentile(recording.values, [10, 90])
-    if median > _QUEUED * lowest or (again.sum() and high < _VARIES * low):
+    if median > QUEUED * lowest or (again.sum() and high < _VARIES * low):
         return None
     what = f"{again.sum():.0f} retransmissions" if again.sum() else "windows"
     return (

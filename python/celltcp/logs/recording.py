@@ -39,6 +39,10 @@ class Recording:
     runs: NDArray[np.int64] | None = None
     #: RTT of each row, ms; NaN where none was measured.
     rtt_ms: NDArray[np.float64] | None = None
+    #: Whether these are of a test that fills the link, so that its own queue is in them.
+    is_rtt_loaded: bool = False
+    #: Lowest RTT of the whole log, ms, where it says one.
+    lowest_rtt_ms: float | None = None
     #: RTT of each row as window over rate, ms, where no RTT was measured.
     window_rtt_ms: NDArray[np.float64] | None = None
     #: Retransmissions of TCP in each row, of tests whose sender reports them and is no BBR.
@@ -53,5 +57,7 @@ class Recording:
     is_time_guess: bool = False
     #: Further statements, for users.
     notes: tuple[str, ...] = ()
+    #: Why its rates are no capacity, where its kind says so.
+    no_capacity: str | None = None
     #: Moments at which 1500 bytes pass, ms, of logs of mahimahi's links, in place of the rates above.
     opportunities: NDArray[np.int64] | None = None

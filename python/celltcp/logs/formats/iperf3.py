@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from celltcp.logs.errors import refuse
 from celltcp.logs.formats.report_lines import Interval, intervals_of, tool_of
+from celltcp.logs.formats.writes import Writes
 from celltcp.logs.recording import Recording
 from celltcp.logs.units import rate_unit
 
@@ -42,54 +44,119 @@ def read(source: Source, options: ReadOptions, side: Direction) -> Recording:
     """
     if (tool := tool_of(source)) is not None:
         return of_intervals(tool.kind, list(intervals_of(source.text().splitlines(), tool)))
-    text, wanted = source.text(), options.direction or side
+    return of_text(source.text(), options.direction or side)
+
+
+def of_text(text: str, wanted: Direction) -> Recording:
+    """Reads a report of iperf.
+
+    Raises:
+        CelltcpError: if it has no intervals.
+    """
+    head, found, output = text.partition("\nServer output:")
+    if found and _direction_of_client(head) == "up" and _LINE.search(output):
+        # The client sends, and the receiver's intervals are those of the server.
+        recording = of_text(output, wanted)
+        kind = f"{recording.kind}, intervals of the receiver"
+        return dataclasses.replace(recording, kind=kind, direction="up", has_both=False)
+    text = head if found else text
     ports = [(match["local"], match["remote"]) for match in _PORTS.finditer(text)]
     # A port that is local to some streams and remote to others: iperf2 tests both directions.
     server = {local for local, _ in ports} & {remote for _, remote in ports}
     other_streams: set[str] = {"SUM"} if server else set()
-    lines: list[tuple[str, Interval]] = []
-    senders: list[tuple[float, float]] = []
+    lines: list[_Row] = []
+    received: list[float] = []
     for line in text.splitlines():
         if server and (match := _PORTS.search(line)):
             is_down = match["local"] in server
             (other_streams.discard if is_down == (wanted == "down") else other_streams.add)(match["id"])
         match = _LINE.search(line)
-        if (
-            match is None
-            or match["id"] in other_streams
-            or re.search(r"sender|receiver|omitted", match["rest"])
-        ):
+        if match is None or match["id"] in other_streams or "omitted" in match["rest"]:
             continue
         # Bytes of iperf come in powers of 1024, bits in those of 1000.
         unit = rate_unit(re.sub(r"^([KMG])Bytes", r"\1iB", match["unit"].replace("Kbits", "kbits")))
         if unit is None:
             continue
-        start, end = (round(float(match[part]) * 1e9) for part in ("start", "end"))
         if match["role"] and not _is_of(match["role"], wanted):
             continue
-        lines.append((match["id"], Interval(start, end, float(match["rate"]) * unit.bits)))
-        if sent := _SENDER.match(match["rest"]):
-            window = float(sent["cwnd"]) * 1024 ** " KMG".index(sent["prefix"] or " ")
-            senders.append((float(sent["again"]), 8 * window))
-    streams = {stream for stream, _ in lines}
+        bps = float(match["rate"]) * unit.bits
+        if total := re.search(r"sender|receiver", match["rest"]):
+            if total[0] == "receiver":
+                received.append(bps)
+            continue
+        start, end = (round(float(match[part]) * 1e9) for part in ("start", "end"))
+        lines.append(_Row(match["id"], Interval(start, end, bps), match["rest"], match["role"] or ""))
+    direction, has_both = _direction_of_client(text), bool(server)
+    is_server = re.search(r"^(?:Accepted connection|Server listening)", text, re.M) is not None
+    if any(row.role for row in lines):
+        direction, has_both = wanted, True
+    elif is_server and not server:
+        # A server tests one direction after another. A sender's lines have further columns.
+        sent, arrived = ([row for row in lines if row.is_sent == which] for which in (True, False))
+        has_both = bool(sent and arrived)
+        lines = (sent if wanted == "down" else arrived) if has_both else lines
+        direction = wanted if has_both else "down" if sent else "up"
+    streams = {row.stream for row in lines}
     kind = "report of iperf" if "SUM" not in streams else "report of iperf, parallel streams"
-    intervals = summed(lines)
-    if len(senders) != len(intervals):
-        # A receiver has neither column, and sums have no window.
-        return of_intervals(kind, intervals, has_both=bool(server))
-    again, windows = map(np.array, zip(*senders, strict=True))
-    bps = np.array([each.bps for each in intervals])
-    rtts = 1e3 * np.divide(windows, bps, out=np.full(len(bps), np.nan), where=bps > 0)
-    return of_intervals(
-        *(kind, intervals), has_both=bool(server), retransmissions=again, window_rtt_ms=rtts
-    )
+    intervals = summed([(row.stream, row.interval) for row in lines])
+    known: dict[str, Any] = {"has_both": has_both, "direction": direction}
+    sends = any(row.is_sent for row in lines) or (direction == "up" and not (is_server or has_both))
+    senders = [match for row in lines if (match := _SENDER.match(row.rest))]
+    windows = np.array([_bits_of(each) for each in senders])
+    # A receiver has neither column, and sums have no window.
+    if len(senders) == len(intervals) > 0:
+        rates = np.array([each.bps for each in intervals])
+        known["retransmissions"] = np.array([float(each["again"]) for each in senders])
+        known["window_rtt_ms"] = 1e3 * np.divide(
+            windows, rates, out=np.full(len(rates), np.nan), where=rates > 0
+        )
+    if sends and intervals:
+        is_udp = not senders and "Total Datagrams" in text
+        # The sum of parallel streams is the last.
+        mean = received[-1] if received and not is_server else None
+        writes = Writes(intervals, float(windows.max(initial=0.0)), mean, is_udp)
+        intervals, known["no_capacity"] = writes.delivered(), writes.warning
+    return of_intervals(kind, intervals, **known)
+
+
+class _Row(NamedTuple):
+    """Line of an interval."""
+
+    stream: str
+    interval: Interval
+    #: What stands behind the rate.
+    rest: str
+    #: Role in a test of both directions; empty in others.
+    role: str
+
+    @property
+    def is_sent(self) -> bool:
+        """Whether it is of a sender: retransmissions or datagrams stand behind the rate."""
+        if self.role:
+            return self.role.startswith("TX")
+        return re.match(r"\s+\d+(?:\s+[\d.]+ [KMG]?Bytes)?\s*$", self.rest) is not None
+
+
+def _bits_of(sender: re.Match[str]) -> float:
+    """Returns the window of a sender's line."""
+    return 8 * float(sender["cwnd"]) * 1024.0 ** " KMG".index(sender["prefix"] or " ")
+
+
+def _direction_of_client(text: str) -> Direction | None:
+    """Returns the direction of the only test of a client of iperf3; None of other reports."""
+    if not re.search(r"^Connecting to host", text, re.M):
+        return None
+    return "down" if re.search(r"^Reverse mode", text, re.M) else "up"
 
 
 def _is_of(role: str, direction: Direction) -> bool:
-    """Returns whether lines of a bidirectional test are of a direction; the client sends `TX-C`."""
+    """Returns whether lines of a bidirectional test are of a direction.
+
+    The client sends `TX-C` and the server `TX-S`.
+    """
     if not role.startswith(("TX", "RX")):
         return True
-    return role.startswith("RX") == (direction == "down")
+    return (role.startswith("RX") != role.endswith("S")) == (direction == "down")
 
 
 def summed(lines: list[tuple[str, Interval]], total: str = "SUM") -> list[Interval]:

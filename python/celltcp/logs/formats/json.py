@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from celltcp.logs.errors import listed, refuse
-from celltcp.logs.formats.iperf3 import of_intervals
+from celltcp.logs.formats.iperf3 import of_intervals, of_text
 from celltcp.logs.formats.report_lines import Interval
+from celltcp.logs.formats.writes import Writes
 from celltcp.logs.recording import Recording
 from celltcp.logs.table.words import SIDES
 from celltcp.logs.units import words_of
@@ -121,7 +122,8 @@ def read(source: Source, options: ReadOptions, side: Direction) -> Recording:
         events = [each for each in document if _is_event(each)]
         rows = [each["data"] for each in events if each["event"] == "interval"]
         start: dict[str, Any] = next((each["data"] for each in events if each["event"] == "start"), {})
-        return _iperf3({"start": start, "intervals": rows}, wanted)
+        end: dict[str, Any] = next((each["data"] for each in events if each["event"] == "end"), {})
+        return _iperf3({"start": start, "intervals": rows, "end": end}, wanted)
     return _records(document, options, side)
 
 
@@ -170,32 +172,85 @@ def _inside(table: Any, *names: str) -> dict[str, Any] | None:
 
 
 def _iperf3(document: dict[str, Any], wanted: Direction) -> Recording:
-    intervals, rtts, sent_again = [], [], []
-    is_reverse = bool(((document.get("start") or {}).get("test_start") or {}).get("reverse"))
-    for each in document["intervals"]:
+    start = document.get("start") or {}
+    is_server = "accepted_connection" in start
+    is_reverse = bool((start.get("test_start") or {}).get("reverse"))
+    has_both = any(each.get("sum_bidir_reverse") for each in document["intervals"])
+    sums = _sums(document["intervals"], wanted)
+    # Only senders report retransmissions. Older versions do not say who sends.
+    sends = any(of_sum.get("sender", "retransmits" in of_sum) for of_sum, _ in sums)
+    direction: Direction = "down" if is_reverse else "up"
+    who = "the server sends (-R)" if is_reverse else "the client sends"
+    if has_both:
+        direction, who = wanted, f"both directions (--bidir), the {wanted}link"
+    if sends and not has_both and (output := _of_receiver(document, wanted)) is not None:
+        kind = f"iperf3 -J, {who}, intervals of the receiver"
+        return dataclasses.replace(output, kind=kind, direction=direction)
+    intervals, rtts, sent_again, in_flight = [], [], [], 0.0
+    for of_sum, streams in sums:
+        bps = of_sum["bits_per_second" if "bits_per_second" in of_sum else "throughput-bits"]
+        begin, end = (round(float(of_sum[name]) * 1e9) for name in ("start", "end"))
+        intervals.append(Interval(begin, end, float(bps)))
+        known = [stream.get("rtt") for stream in streams if stream.get("rtt")]
+        rtts.append(min(known) / 1e3 if known else np.nan)
+        sent_again.append(float(of_sum.get("retransmits", np.nan)))
+        in_flight = max(in_flight, 8 * sum(float(each.get("snd_cwnd") or 0) for each in streams))
+    if not intervals and document.get("error"):
+        raise refuse(f"iperf3 reported an error: {document['error']}")
+    end_of = document.get("end") or {}
+    # BBR fills a link without a queue.
+    used = str(end_of.get("sender_tcp_congestion", ""))
+    is_known = np.isfinite(sent_again).any() and not used.startswith("bbr")
+    no_capacity = None
+    if sends and intervals:
+        is_back = has_both and (wanted == "down") != is_server
+        of_end = end_of.get("sum_received_bidir_reverse" if is_back else "sum_received") or {}
+        # A server that sends knows nothing of what arrived.
+        received = None if is_server else of_end.get("bits_per_second") or None
+        is_udp = str((start.get("test_start") or {}).get("protocol", "")).upper() == "UDP"
+        writes = Writes(intervals, in_flight, received, is_udp)
+        no_capacity, intervals = writes.warning, writes.delivered()
+    lowest = [
+        (each.get("sender") or {}).get("min_rtt") or np.inf for each in end_of.get("streams") or []
+    ]
+    return of_intervals(
+        f"iperf3 -J, {who}",
+        intervals,
+        rtt_ms=np.array(rtts),
+        is_rtt_loaded=True,
+        lowest_rtt_ms=min(lowest, default=np.inf) / 1e3,
+        retransmissions=np.nan_to_num(sent_again) if is_known else None,
+        direction=direction,
+        has_both=has_both,
+        no_capacity=no_capacity,
+    )
+
+
+def _sums(intervals: list[dict[str, Any]], wanted: Direction) -> list[tuple[dict[str, Any], list[Any]]]:
+    """Returns the sum of each interval in a direction, and its streams."""
+    result = []
+    for each in intervals:
         both = each.get("sum_bidir_reverse")
         # Results of perfSONAR have a summary with its own names.
         of_sum = both if both and wanted == "down" else each.get("sum") or each.get("summary")
         if not of_sum or of_sum.get("omitted"):
             continue
-        start, end = float(of_sum["start"]), float(of_sum["end"])
-        bps = of_sum.get("bits_per_second", of_sum.get("throughput-bits"))
-        intervals.append(Interval(round(start * 1e9), round(end * 1e9), float(bps)))
-        known = [stream.get("rtt") for stream in each.get("streams") or [] if stream.get("rtt")]
-        rtts.append(min(known) / 1e3 if known else np.nan)
-        sent_again.append(float(of_sum.get("retransmits", np.nan)))
-    if not intervals and document.get("error"):
-        raise refuse(f"iperf3 reported an error: {document['error']}")
-    sender = "the server sends (-R)" if is_reverse else "the client sends"
-    # BBR fills a link without a queue.
-    used = str((document.get("end") or {}).get("sender_tcp_congestion", ""))
-    is_known = np.isfinite(sent_again).any() and not used.startswith("bbr")
-    return of_intervals(
-        f"iperf3 -J, {sender}",
-        intervals,
-        rtt_ms=np.array(rtts),
-        retransmissions=np.nan_to_num(sent_again) if is_known else None,
-    )
+        streams = each.get("streams") or []
+        if both:
+            streams = [stream for stream in streams if stream.get("sender") == of_sum.get("sender")]
+        result.append((of_sum, streams))
+    return result
+
+
+def _of_receiver(document: dict[str, Any], wanted: Direction) -> Recording | None:
+    """Returns the intervals of the receiver that a sender's log has (`--get-server-output`)."""
+    output: Any = document.get("server_output_json")
+    if _is_table(output) and isinstance(output.get("intervals"), list):
+        sums = _sums(output["intervals"], wanted)
+        if sums and not any(of_sum.get("sender") for of_sum, _ in sums):
+            return _iperf3(output, wanted)
+    text = document.get("server_output_text")
+    return of_text(str(text), wanted) if text and "sec" in str(text) else None
 
 
 def _flent(document: dict[str, Any], wanted: Direction) -> Recording:

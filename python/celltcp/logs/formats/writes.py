@@ -1,0 +1,116 @@
+"""Rates of a sender of iperf: what its program wrote into the send buffer, not what arrived."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING, NamedTuple
+
+from celltcp.logs.formats.report_lines import Interval
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+#: Share by which what arrived may differ from what was written before it is another mean.
+_SAME_MEAN = 0.02
+
+
+class Writes(NamedTuple):
+    """Intervals of a sender."""
+
+    intervals: Sequence[Interval]
+    #: Most that was in flight, bits; 0 if it is not known. The send buffer holds at least as much.
+    in_flight: float = 0.0
+    #: Mean rate that the receiver reported, bit/s.
+    received_bps: float | None = None
+    is_udp: bool = False
+
+    @property
+    def warning(self) -> str:
+        """Why they are no capacity, and what is instead."""
+        if self.is_udp:
+            what = "its rates are what the sender sent over UDP, not what arrived"
+        else:
+            what = "its rates are what the sender wrote into its send buffer, not what arrived"
+        mean = ""
+        if self.received_bps is not None:
+            mean = f" (on average {self.received_bps / 1e6:.3f} Mbit/s, as the receiver said)"
+        taken = "" if self.is_udp else "; taken are the steadiest rates that fit"
+        return f"{what}{mean}{taken}; iperf3 --get-server-output, or the receiver's log, has that"
+
+    def delivered(self) -> list[Interval]:
+        """Returns the steadiest deliveries that fit the writes and a send buffer.
+
+        What is written and not yet delivered is in the send buffer. An interval without writes is no
+        outage of the link, but the time in which the buffer emptied.
+        """
+        result: list[Interval] = []
+        for run in _runs(self.intervals):
+            result += self._of_run(run)
+        return result
+
+    def _of_run(self, run: Sequence[Interval]) -> list[Interval]:
+        seconds = [(each.end_ns - each.start_ns) / 1e9 for each in run]
+        written = list(
+            itertools.accumulate(
+                (length * each.bps for length, each in zip(seconds, run, strict=True)), initial=0.0
+            )
+        )
+        times = list(itertools.accumulate(seconds, initial=0.0))
+        whole = written[-1]
+        is_one = len(run) == len(self.intervals)
+        arrived = whole
+        if self.received_bps is not None and is_one:
+            arrived = min(self.received_bps * times[-1], whole)
+        if self.is_udp:
+            # Nothing waits: what did not arrive was lost, and nothing tells when.
+            share = arrived / whole if whole and arrived < (1 - _SAME_MEAN) * whole else 1.0
+            return [each._replace(bps=share * each.bps) for each in run]
+        buffer = max(self.in_flight, whole - arrived)
+        if not buffer:
+            return list(run)
+        lowest = [max(each - buffer, 0.0) for each in written]
+        lowest[-1] = written[-1] = arrived
+        rates = _steadiest(times, lowest, written)
+        return [each._replace(bps=bps) for each, bps in zip(run, rates, strict=True)]
+
+
+def _runs(intervals: Sequence[Interval]) -> list[list[Interval]]:
+    """Returns tests that are one after another; each begins anew."""
+    result: list[list[Interval]] = []
+    for each in intervals:
+        if not result or each.start_ns < result[-1][-1].start_ns:
+            result.append([])
+        result[-1].append(each)
+    return result
+
+
+def _steadiest(times: list[float], lowest: list[float], highest: list[float]) -> list[float]:
+    """Returns the slopes of the shortest way between two bounds, which are one at both ends.
+
+    Args:
+        times: moments of the bounds.
+        lowest: lower bound at each of them.
+        highest: upper bound at each of them.
+    """
+    rates: list[float] = []
+    at, height, last = 0, 0.0, len(times) - 1
+    while at < last:
+        least, most = float("-inf"), float("inf")
+        least_at = most_at = at + 1
+        bend, to = last, highest[last]
+        for place in range(at + 1, last + 1):
+            length = times[place] - times[at]
+            below, above = (lowest[place] - height) / length, (highest[place] - height) / length
+            if below > most:
+                bend, to = most_at, highest[most_at]
+                break
+            if above < least:
+                bend, to = least_at, lowest[least_at]
+                break
+            if below >= least:
+                least, least_at = below, place
+            if above <= most:
+                most, most_at = above, place
+        rates += [(to - height) / (times[bend] - times[at])] * (bend - at)
+        at, height = bend, to
+    return rates

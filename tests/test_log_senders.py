@@ -1,0 +1,140 @@
+"""Logs of iperf3's sender: what it wrote into its send buffer is not what the link carried."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from celltcp.cli import celltcp as commands
+from celltcp.logs.log import read_log
+from reading_logs import check, read
+
+#: An upload over 5 Mbit/s: the send buffer fills at first, and a second without a write is no outage.
+WRITES = [14.3, 4.1, 0.0, 9.94, 5.2, 4.4, 5.1, 4.7, 5.3, 4.6, 5.0, 4.8]
+ARRIVED = [4.2, 4.8, 4.9, 4.8, 4.9, 4.8, 4.9, 4.8, 4.9, 4.8, 4.9, 4.8]
+
+
+def _intervals(rates: list[float], *, sender: bool, rtt_ms: float = 0.0) -> list[dict[str, Any]]:
+    more = {"sender": sender, "omitted": False}
+    return [
+        {
+            "streams": [{"rtt": round(1e3 * (rtt_ms + 60 * n)), **more}] if sender else [],
+            "sum": {"start": n, "end": n + 1, "bits_per_second": rate * 1e6, **more},
+        }
+        for n, rate in enumerate(rates)
+    ]
+
+
+def _upload(**more: Any) -> str:
+    mean = 1e6 * sum(ARRIVED) / len(ARRIVED)
+    return json.dumps(
+        {
+            "start": {"connecting_to": {}, "test_start": {"protocol": "TCP", "reverse": 0}},
+            "intervals": _intervals(WRITES, sender=True, rtt_ms=174.5),
+            "end": {"sum_received": {"bits_per_second": mean}},
+            **more,
+        }
+    )
+
+
+def test_writes_of_a_sender_are_no_capacity_and_their_pauses_no_outage(tmp_path: Path) -> None:
+    log = read(tmp_path, _upload(), "up.json")
+    check(log, 12, sum(ARRIVED) / 12)
+    assert 4e6 < log.bps.min() <= log.bps.max() < 6e6
+    assert "not what arrived (on average 4.792 Mbit/s" in (log.held_back or "")
+    assert log.of_other_direction == "up"
+    # The RTT of the first second is not that of an idle link.
+    assert log.base_rtt_ms == pytest.approx(174.5)
+    assert "a queue stood in it" in (log.rtt_too_long or "")
+
+
+def test_steady_deliveries_follow_a_link_that_changes(tmp_path: Path) -> None:
+    """What a small buffer cannot hide is of the link."""
+    rates = [8.0] * 6 + [2.0] * 6
+    document = json.loads(_upload(intervals=_intervals(rates, sender=True), end={}))
+    for each in document["intervals"]:
+        each["streams"][0]["snd_cwnd"] = 30_000
+    log = read(tmp_path, json.dumps(document), "up.json")
+    check(log, 12, 5.0)
+    assert log.bps[2] == pytest.approx(8e6, rel=0.05)
+    assert log.bps[9] == pytest.approx(2e6, rel=0.05)
+
+
+def test_intervals_of_the_receiver_are_read_where_the_file_has_them(tmp_path: Path) -> None:
+    output = {
+        "start": {"accepted_connection": {}, "test_start": {"reverse": 0}},
+        "intervals": _intervals(ARRIVED, sender=False),
+    }
+    log = read(tmp_path, _upload(server_output_json=output), "up.json")
+    check(log, 12, sum(ARRIVED) / 12)
+    assert log.bps[0] == 4_200_000
+    assert log.held_back is None
+    text = _text([(rate, "") for rate in ARRIVED], "Accepted connection from 10.0.0.1, port 9")
+    log = read(tmp_path, _upload(server_output_text=text), "up.json")
+    assert log.bps.tolist() == [round(rate * 1e6) for rate in ARRIVED]
+    sent = _text(
+        [(rate, " 0  99.0 KBytes") for rate in WRITES], "Connecting to host 10.0.0.2, port 5201"
+    )
+    log = read(tmp_path, f"{sent}\nServer output:\n{text}", "up.txt")
+    assert log.bps.tolist() == [round(rate * 1e6) for rate in ARRIVED]
+
+
+def _text(rows: list[tuple[float, str]], head: str) -> str:
+    lines = [
+        f"[  5]   {n}.00-{n + 1}.00   sec  1.0 MBytes  {rate} Mbits/sec {rest}"
+        for n, (rate, rest) in enumerate(rows)
+    ]
+    return "\n".join((head, *lines, ""))
+
+
+def test_a_sender_says_as_text_what_arrived(tmp_path: Path) -> None:
+    sent = _text(
+        [(rate, " 0  99.0 KBytes") for rate in WRITES], "Connecting to host 10.0.0.2, port 5201"
+    )
+    total = "[  5]   0.00-12.04  sec  6.50 MBytes  4.53 Mbits/sec                  receiver\n"
+    log = read(tmp_path, sent + total, "up.txt")
+    check(log, 12, 4.53)
+    assert log.bps.min() > 3e6
+    assert log.of_other_direction == "up"
+
+
+def test_a_server_has_a_link_in_each_direction(tmp_path: Path) -> None:
+    """A server's report of an upload and a download is not one link."""
+    accepted = "Accepted connection from 10.0.0.1, port 9"
+    upload = _text([(4.5, "")] * 10, accepted)
+    download = _text([(19.1, "   3   141 KBytes")] * 10, accepted)
+    down = read(tmp_path, upload + download, "server.txt")
+    check(down, 10, 19.1)
+    assert down.has_both
+    assert down.held_back is not None
+    check(read_up := read_log(tmp_path / "server.txt", {}, "up"), 10, 4.5)
+    assert read_up.held_back is None
+    both = [
+        line
+        for n in range(9)
+        for line in (
+            f"[  5][RX-S]   {n}.00-{n + 1}.00   sec  2.50 MBytes  4.5 Mbits/sec",
+            f"[  8][TX-S]   {n}.00-{n + 1}.00   sec  2.50 MBytes  19.1 Mbits/sec    0   1.12 MBytes",
+        )
+    ]
+    check(read(tmp_path, "\n".join((accepted, *both)), "bidir.txt"), 9, 19.1)
+    check(read_log(tmp_path / "bidir.txt", {}, "up"), 9, 4.5)
+
+
+def test_compare_warns_of_the_log_of_a_sender(tmp_path: Path) -> None:
+    file = tmp_path / "up.json"
+    file.write_text(_upload())
+    options = ["--cca", "cubic", "--runs", "1", "--duration", "2s", "--quiet"]
+    warnings = CliRunner().invoke(commands, ["compare", str(file), *options]).stderr
+    assert "warning: the downlink's log is no capacity: its rates are what the sender wrote" in warnings
+    assert "the log of the downlink is of an upload: --uplink FILE" in warnings
+    assert "174.5 ms is the lowest RTT under the test's own load" in warnings
+    upload = ["--uplink", str(file), "--set", "path.down=50Mbit/s"]
+    upload += ["--set", "flows.0.from=phone", "--set", "flows.0.to=server"]
+    warnings = CliRunner().invoke(commands, ["compare", str(file), *options, *upload]).stderr
+    assert "is of an upload" not in warnings
+    assert "warning: the uplink's log is no capacity" in warnings
