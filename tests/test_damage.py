@@ -126,6 +126,7 @@ def test_overwrite_replaces_damaged_results(tmp_path: Path) -> None:
     assert {each.name: each.read_bytes() for each in tmp_path.iterdir()} == before
 
 
+@pytest.mark.slow
 def test_no_bit_of_an_evaluation_flips_unseen(evaluated: Path) -> None:
     runs = evaluated / "runs.parquet"
     others = (evaluated / "calibration.parquet", evaluated / "celltcp.json")

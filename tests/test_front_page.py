@@ -140,6 +140,7 @@ def test_the_same_parts_give_the_same_pdf_with_the_answers_on_its_first_page(tmp
             assert words in text
 
 
+@pytest.mark.slow
 def test_the_report_as_pdf_replaces_no_other_file(celltcp, tmp_path: Path) -> None:
     arguments = ("steady-5-18", "--cca", "cubic,bbr", "--runs", "2", "--duration", "2s")
     done = celltcp("compare", *arguments, "--out", "o", "--json", "o.json")

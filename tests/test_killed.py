@@ -85,7 +85,7 @@ def _swept(folder: Path) -> None:
     ct.sweep("steady-5-18", "path.rtt=20ms,40ms", ["cubic"], 1, duration="1s", out=folder)
 
 
-@pytest.mark.parametrize("step", [23, pytest.param(4, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("step", [41, pytest.param(4, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("command", [_compared, _ran, _swept])
 def test_a_command_goes_on_from_wherever_it_was_killed(
     command: Callable[[Path], None], step: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -91,6 +91,7 @@ def test_an_unknown_claim_is_named() -> None:
             claim(text, "line 1")
 
 
+@pytest.mark.slow
 def test_all_tables_are_complete() -> None:
     # Places exist, their CCAs can run, claims refer to what is measured.
     places = set()

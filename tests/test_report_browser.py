@@ -69,7 +69,8 @@ def is_quiet(page: Page, file: Path) -> None:
     assert page.requests == [file.resolve().as_uri()]
 
 
-@pytest.mark.parametrize("is_dark", [False, pytest.param(True, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("is_dark", [False, True])
 def test_every_picture_is_drawn_without_a_request_or_a_complaint(
     browser: Browser, report: Path, tmp_path: Path, is_dark: bool
 ) -> None:

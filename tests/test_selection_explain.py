@@ -157,6 +157,7 @@ def test_a_verdict_compares_what_came_before_and_after() -> None:
     assert verdicts_of(decisions[1:2], slots[:0], "goodput") == ["stood, with nothing to compare"]
 
 
+@pytest.mark.slow
 @pytest.mark.rendered
 def test_comparisons_with_selectors_get_the_picture(celltcp, tmp_path: Path) -> None:
     done = celltcp(

@@ -41,6 +41,7 @@ def test_what_is_there_is_not_replaced(celltcp, tmp_path: Path, first, then) -> 
     assert contents(tmp_path / "out") == before
 
 
+@pytest.mark.slow
 def test_its_own_are(celltcp, tmp_path: Path) -> None:
     for command in (COMPARE, RUN, COMPARE):
         assert celltcp(*command, "--out", "runs", "--overwrite").returncode == 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -38,11 +39,32 @@ SMALL = {
 TWO = ("goodput", "delay@")
 
 
+@dataclass(frozen=True)
+class Trained:
+    """A small policy whose training was interrupted after its moments, and the file of its outcomes."""
+
+    text: str
+    kept: Path
+    points_kept: int
+    stages_after: set[str]
+
+
 @pytest.fixture(scope="module")
-def trained(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
-    """Text of a small policy, and the file with the outcomes that it was trained on."""
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Trained:
     kept = tmp_path_factory.mktemp("trained") / "outcomes.parquet"
-    return train("small", requirements=TWO, **SMALL, kept=kept).text, kept
+
+    def interrupt(doing: str, _: float) -> None:
+        if doing == "goodput, start":
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        train("small", requirements=TWO, **SMALL, kept=kept, progress=interrupt)
+    points = len(read_outcomes(kept, ["bbr", "cubic", "vegas"]).points)
+    stages: set[str] = set()
+    policy = train(
+        "small", requirements=TWO, **SMALL, kept=kept, progress=lambda doing, _: stages.add(doing)
+    )
+    return Trained(policy.text, kept, points, stages)
 
 
 @pytest.mark.slow
@@ -51,19 +73,17 @@ def test_a_policy_trained_for_every_requirement_is_the_same_for_the_same_seed() 
 
 
 @pytest.mark.slow
-def test_a_trained_policy_is_the_same_from_outcomes_that_were_kept(trained: tuple[str, Path]) -> None:
-    text, kept = trained
-    measured = kept.read_bytes()
-    assert train("small", requirements=TWO, **SMALL, kept=kept).text == text
-    assert kept.read_bytes() == measured
+def test_a_trained_policy_is_the_same_from_outcomes_that_were_kept(trained: Trained) -> None:
+    measured = trained.kept.read_bytes()
+    assert train("small", requirements=TWO, **SMALL, kept=trained.kept).text == trained.text
+    assert trained.kept.read_bytes() == measured
 
 
-def test_a_trained_policy_can_be_used(trained: tuple[str, Path], tmp_path: Path) -> None:
-    text, _ = trained
-    about = describe_policy("small", text)
+def test_a_trained_policy_can_be_used(trained: Trained, tmp_path: Path) -> None:
+    about = describe_policy("small", trained.text)
     assert set(about["choices"]) <= {"bbr", "cubic", "vegas"}
     file = tmp_path / "small.toml"
-    file.write_text(text, encoding="utf-8")
+    file.write_text(trained.text, encoding="utf-8")
     result = compare(
         "steady-5-18", cca=["cubic", f"auto:policy={file},requirement=goodput"], runs=1, duration="5s"
     )
@@ -150,25 +170,15 @@ def test_what_cannot_be_trained_is_refused(tmp_path: Path) -> None:
         train("x", cca="cubic,bbr", kept=broken)
 
 
-def test_a_training_that_was_interrupted_goes_on_from_what_it_has_measured(
-    trained: tuple[str, Path], tmp_path: Path
-) -> None:
-    kept = tmp_path / "outcomes.parquet"
-    whole, _ = trained
+def test_a_training_that_was_interrupted_goes_on_from_what_it_has_measured(trained: Trained) -> None:
+    assert trained.points_kept
+    assert "whole runs" in trained.stages_after
+    assert "in flight" not in trained.stages_after
 
-    def interrupt(doing: str, _: float) -> None:
-        if doing == "goodput, start":
-            raise KeyboardInterrupt
 
-    with pytest.raises(KeyboardInterrupt):
-        train("small", requirements=TWO, **SMALL, kept=kept, progress=interrupt)
-    assert read_outcomes(kept, ["bbr", "cubic", "vegas"]).points
-    stages = set()
-    again = train(
-        "small", requirements=TWO, **SMALL, kept=kept, progress=lambda doing, _: stages.add(doing)
-    )
-    assert again.text == whole
-    assert "in flight" not in stages
+@pytest.mark.slow
+def test_a_training_that_was_interrupted_ends_with_the_same_policy(trained: Trained) -> None:
+    assert train("small", requirements=TWO, **SMALL).text == trained.text
 
 
 def test_margins_that_harm_a_family_are_not_taken_however_well_they_do_elsewhere() -> None:

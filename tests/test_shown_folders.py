@@ -60,7 +60,10 @@ def _stopped_after(
             command(folder)
 
 
-@pytest.mark.parametrize("command", _COMMANDS)
+@pytest.mark.parametrize(
+    "command",
+    [pytest.param(each, marks=[pytest.mark.slow] * (each is _gridded)) for each in _COMMANDS],
+)
 def test_each_kind_of_folder_is_loaded_as_what_was_saved(
     command: Callable[[Path], Any], tmp_path: Path
 ) -> None:

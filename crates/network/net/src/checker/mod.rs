@@ -8,7 +8,7 @@ mod link_audit;
 mod radio_audit;
 mod violation;
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 
 use radio::ran::TtiRecord;
 use units::Instant;
@@ -48,7 +48,7 @@ enum PacketLocation {
 pub struct Checker {
     links: Vec<LinkAudit>,
     air: Option<RadioAudit>,
-    packets: BTreeMap<u64, PacketLocation>,
+    packets: HashMap<u64, PacketLocation>,
     inside: usize,
     sent: u64,
     violation: Option<Violation>,
@@ -65,7 +65,7 @@ impl Checker {
         Ok(Self {
             links: topology.links.iter().map(LinkAudit::new).collect(),
             air: topology.radio.as_ref().map(RadioAudit::new),
-            packets: BTreeMap::new(),
+            packets: HashMap::new(),
             inside: 0,
             sent: 0,
             violation: None,
