@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from pathlib import Path
 
@@ -12,6 +13,7 @@ import celltcp as ct
 from celltcp.comparison.report.scenario_set import set_part
 from celltcp.comparison.scenario_set import ScenarioSet
 from celltcp.comparison.tables_of_several import set_table
+from celltcp.results.statistics import mean_ratio
 from workloads import DEEP_BUFFER, GAME
 
 QUICK = ("--cca", "cubic,bbr", "--runs", "2", "--duration", "2s")
@@ -81,17 +83,32 @@ def test_flows_that_share_the_path_are_shown_with_their_sum(celltcp) -> None:
 def test_the_mean_over_scenarios_is_of_paired_relative_differences() -> None:
     settings = {"cca": ["cubic", "bbr"], "runs": 2, "duration": "3s"}
     both = ct.compare_all(["drive", "steady-5-18"], **settings)
-    shares = []
+    ratios = []
     for each in both.comparisons.values():
         cubic, bbr = (each.values(cca, "rtt_mean_ms") for cca in ("cubic", "bbr"))
-        gaps = [new - old for new, old in zip(bbr, cubic, strict=True)]
-        shares.append(sum(gaps) / sum(cubic))
+        ratios.append(sum(bbr) / sum(cubic))
     (row,) = both.to_json()["relative"]
     assert (row["cca"], row["compared_with"]) == ("bbr", "cubic")
-    assert row["rtt_mean_ms"]["mean"] == pytest.approx(sum(shares) / 2)
+    mean = math.sqrt(ratios[0] * ratios[1])
+    assert row["rtt_mean_ms"]["mean"] == pytest.approx(mean - 1)
     # Student's t with one degree of freedom.
-    half = 12.7062 * abs(shares[0] - shares[1]) / 2
-    assert row["rtt_mean_ms"]["ci95"] == pytest.approx(half, rel=1e-4)
+    half = math.exp(12.7062 * abs(math.log(ratios[0] / ratios[1])) / 2)
+    assert row["rtt_mean_ms"]["low"] == pytest.approx(mean / half - 1, rel=1e-4)
+    assert row["rtt_mean_ms"]["high"] == pytest.approx(mean * half - 1, rel=1e-4)
+
+
+def test_the_mean_over_scenarios_does_not_depend_on_the_first_cca() -> None:
+    """A CCA with twice the delay on one scenario and half of it on another is no worse."""
+    assert mean_ratio([1.0, -0.5]).mean == pytest.approx(0.0)
+    names = ["drive", "steady-5-18"]
+    rows = []
+    for ccas in (["cubic", "bbr"], ["bbr", "cubic"]):
+        result = ct.compare_all(names, ccas, runs=2, duration="3s")
+        rows.append(result.to_json()["relative"][0])
+    for metric in ("goodput_mbps", "induced_delay_ms"):
+        one, other = (1 + row[metric]["mean"] for row in rows)
+        assert one * other == pytest.approx(1.0)
+        assert (1 + rows[0][metric]["low"]) * (1 + rows[1][metric]["high"]) == pytest.approx(1.0)
 
 
 def test_scenarios_without_a_common_cca_have_no_mean(tmp_path: Path) -> None:

@@ -4,7 +4,14 @@ import math
 import random
 
 from celltcp.comparison.metrics import best_by_metric
-from celltcp.results.statistics import Verdict, best_and_ties, estimate, paired_difference, verdict
+from celltcp.results.statistics import (
+    Verdict,
+    best_and_ties,
+    estimate,
+    paired_difference,
+    paired_gap,
+    verdict,
+)
 
 
 def test_the_interval_is_students() -> None:
@@ -94,3 +101,30 @@ def test_without_anything_late_all_are_as_good() -> None:
     assert best_by_metric("late_share", one, random=True).best is None
     nothing = {"cubic": [0.0, 0.0], "bbr": [0.0, 0.0]}
     assert best_by_metric("goodput_mbps", nothing, random=True).leader is None
+
+
+def test_channels_that_differ_by_factors_are_compared_by_ratios() -> None:
+    """On each channel one has a quarter to a half of the other: its mean is not behind by chance."""
+    values = {
+        "cubic": [1146.0, 378.0, 641.0],
+        "bbr": [1036.0, 298.0, 551.0],
+        "yeah": [249.0, 141.0, 303.0],
+    }
+    result = verdict(values)
+    assert result.leader == "cubic"
+    assert "yeah" not in result.ranked
+    gap = paired_gap(values["cubic"], values["yeah"])
+    assert paired_difference(values["cubic"], values["yeah"]).includes_zero
+    # What is printed says the same as the verdict, and the same from the other side.
+    assert gap.mean > (gap.ci95 or 0.0) > 0
+    back = paired_gap(values["yeah"], values["cubic"])
+    assert (back.mean, back.ci95) == (-gap.mean, gap.ci95)
+    # The sign of metrics of which less is better does not matter.
+    negative = paired_gap([-each for each in values["yeah"]], [-each for each in values["cubic"]])
+    assert (negative.mean, negative.ci95) == (gap.mean, gap.ci95)
+    # Ratios that do not agree decide nothing.
+    mixed = {"one": [1000.0, 100.0, 300.0], "other": [500.0, 140.0, 290.0]}
+    assert verdict(mixed).undecided == ("other",)
+    # Channels that are alike are compared by differences as before.
+    alike = [10.0, 11.0, 12.0], [9.0, 10.5, 11.0]
+    assert paired_gap(*alike) == paired_difference(*alike)

@@ -9,7 +9,7 @@ from typing import Any
 
 from celltcp.comparison.costs import COMPLETION_TIME, with_cost
 from celltcp.comparison.metrics import GOODPUT, best_of
-from celltcp.results.statistics import MARGIN, Verdict, estimate, paired_difference
+from celltcp.results.statistics import MARGIN, Verdict, estimate, paired_gap
 from celltcp.scenarios.cca_mix import labels
 from celltcp.scenarios.requirements import QOE
 
@@ -36,7 +36,7 @@ class Criterion:
 
     def is_better(self, one: list[float], other: list[float]) -> bool:
         """Returns whether `one` is better than `other`, beyond chance and by an amount that matters."""
-        gain = paired_difference(one, other)
+        gain = paired_gap(one, other)
         most = max(abs(estimate(one).mean), abs(estimate(other).mean))
         return self.sign * gain.mean > max(MARGIN * most, self.least) and not gain.includes_zero
 

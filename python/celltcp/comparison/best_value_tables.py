@@ -13,7 +13,7 @@ from celltcp.comparison.metrics import words_of
 from celltcp.comparison.verdict_tables import hint_text, rank_word
 from celltcp.present.section import Column, Table, mean_text
 from celltcp.results.rows import json_interval
-from celltcp.results.statistics import estimate, paired_difference
+from celltcp.results.statistics import estimate, paired_gap
 from celltcp.scenarios.cca_mix import counted, labels
 
 if TYPE_CHECKING:
@@ -245,7 +245,7 @@ def _outcome(ranking: FieldRanking, stake: Stake) -> FieldOutcome:
 
 def _row(ranking: FieldRanking, stake: Stake, name: str) -> FieldRow:
     leader = stake.verdict.leader
-    gap = paired_difference(stake.values[name], stake.values[leader]) if leader else None
+    gap = paired_gap(stake.values[name], stake.values[leader]) if leader else None
     value, cca = ranking.choices[name]
     return {
         "name": name,

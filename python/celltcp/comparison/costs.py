@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from celltcp.comparison.metrics import GOODPUT, JAIN, SHARE, words_of
-from celltcp.results.statistics import Cost, Verdict, estimate, paired_difference
+from celltcp.results.statistics import Cost, Verdict, estimate, paired_gap
 from celltcp.scenarios.cca_mix import labels
 
 #: Share of the goodput, or of the time to complete, above which a verdict says what it costs.
@@ -49,7 +49,7 @@ def _longer(leader: str, times: Mapping[str, Sequence[float]], names: Mapping[st
     if leader not in known:
         return None
     best = min(known, key=known.__getitem__)
-    gap = paired_difference(times[leader], times[best])
+    gap = paired_gap(times[leader], times[best])
     if means[leader] <= means[best] / (1 - MOST_GIVEN_UP) or gap.includes_zero:
         return None
     factor = f"{means[leader] / means[best]:.3g}"
@@ -63,7 +63,7 @@ def _slower(leader: str, rates: Mapping[str, Sequence[float]], names: Mapping[st
     """Returns the share of the goodput that is lost to the CCA that has most."""
     means = {cca: estimate(values).mean for cca, values in rates.items()}
     best = max(rates, key=lambda cca: means[cca] if means[cca] > 0 else 0.0)
-    gap = paired_difference(rates[leader], rates[best])
+    gap = paired_gap(rates[leader], rates[best])
     if not means[leader] < (1 - MOST_GIVEN_UP) * means[best] or gap.includes_zero:
         return None
     share = f"{100 * (1 - means[leader] / means[best]):.0f} %"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from celltcp.campaign.provenance import origin_json
 from celltcp.comparison.metrics import METRICS, SHARE
 from celltcp.results.rows import json_interval, json_value
-from celltcp.results.statistics import Verdict, paired_difference
+from celltcp.results.statistics import Verdict, paired_gap
 from celltcp.scenarios.cca_mix import of_single_flows
 
 if TYPE_CHECKING:
@@ -177,7 +177,7 @@ def _difference(
 ) -> DifferenceRow:
     """Returns the paired difference of the best congestion control for a requirement to another."""
     best, other = pair
-    result = paired_difference(series[best][metric], series[other][metric])
+    result = paired_gap(series[best][metric], series[other][metric])
     return {
         "requirement": requirement,
         "best": best,

@@ -111,6 +111,13 @@ class SetInterval(Interval):
     scenarios: Annotated[int, "Number of scenarios that have the metric."]
 
 
+class RatioInterval(SetInterval):
+    """Geometric mean of ratios less one, with its 95 % interval, which is not symmetric."""
+
+    low: Annotated[Number, "Lower end of the 95 % interval; null without spread."]
+    high: Annotated[Number, "Upper end of the 95 % interval; null without spread."]
+
+
 def _set_columns() -> Mapping[str, object]:
     means = {metric: Annotated[SetInterval, meaning] for metric, meaning in METRICS.items()}
     return {"cca": Cca, **means}
@@ -118,7 +125,10 @@ def _set_columns() -> Mapping[str, object]:
 
 def _relative_columns() -> Mapping[str, object]:
     shares = {
-        metric: Annotated[SetInterval, f"{meaning} Relative difference of the means, a share."]
+        metric: Annotated[
+            RatioInterval,
+            f"{meaning} Relative difference, a share: the geometric mean of the ratios less one.",
+        ]
         for metric, meaning in METRICS.items()
     }
     return {"cca": Cca, **shares, "compared_with": Annotated[str, "Congestion control."]}
@@ -149,7 +159,7 @@ SummaryRow = Annotated[dict[str, str | Interval], Columns(_summary_columns)]
 #: Means of a competing flow over the runs.
 FlowRow = Annotated[dict[str, str | Interval], Columns(_flow_columns)]
 #: Relative differences of a congestion control to another one over the scenarios, shares.
-RelativeRow = Annotated[dict[str, str | SetInterval], Columns(_relative_columns)]
+RelativeRow = Annotated[dict[str, str | RatioInterval], Columns(_relative_columns)]
 #: Means of a congestion control over the scenarios.
 SetRow = Annotated[dict[str, str | SetInterval], Columns(_set_columns)]
 
@@ -236,7 +246,7 @@ class ScenarioSetOutcome(TypedDict):
     scenarios: Annotated[dict[str, ComparisonOutcome], "Outcome of each scenario."]
     mean: Annotated[list[SetRow], "Mean over the scenarios."]
     relative: Annotated[
-        list[RelativeRow], "Mean over the scenarios of the relative differences to the first one."
+        list[RelativeRow], "Geometric mean over the scenarios of the ratios to the first one, less one."
     ]
     leading: dict[str, dict[str, list[str]]]
     leading_of_flows: NotRequired[

@@ -15,14 +15,14 @@ from celltcp.campaign.run_settings import RunSettings
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.leading import Leading, leading_by_need, leading_in, verdicts_of_flows
 from celltcp.comparison.metrics import METRICS, OF_COMPETITION
-from celltcp.comparison.outcome import ScenarioSetOutcome, SetInterval
+from celltcp.comparison.outcome import RatioInterval, ScenarioSetOutcome, SetInterval
 from celltcp.results.completeness import COMPLETE, Completeness
 from celltcp.results.folder import prepare_folder, require_own
 from celltcp.results.keys import part_of_file_name
 from celltcp.results.layout import Layout
 from celltcp.results.publishing import list_files
-from celltcp.results.rows import json_interval
-from celltcp.results.statistics import estimate, paired_difference
+from celltcp.results.rows import json_interval, json_value
+from celltcp.results.statistics import estimate, mean_ratio
 from celltcp.results.tables import Results
 from celltcp.scenarios.ccas import DEFAULT_CCAS
 from celltcp.scenarios.changes import Changes
@@ -100,17 +100,19 @@ class ScenarioSet:
     def relative(self, cca: str, metric: str) -> list[float]:
         """Returns the relative difference of a metric to the baseline, a share for each scenario.
 
-        In a scenario both meet the same channels, so that it is the mean of paired differences by the
-        mean of the baseline; NaN where that is zero. Empty without a baseline.
+        In a scenario both meet the same channels, so that it is the ratio of the means over runs that
+        both have; NaN where only one of them is zero. Empty without a baseline.
         """
         result: list[float] = []
         if self.baseline is None:
             return result
         for each in self._measured_by(metric):
-            base = estimate(each.values(self.baseline, metric)).mean
-            values = each.values(cca, metric)
-            gap = paired_difference(values, each.values(self.baseline, metric)).mean
-            result.append(gap / abs(base) if base else math.nan)
+            pairs = zip(each.values(cca, metric), each.values(self.baseline, metric), strict=True)
+            known = [pair for pair in pairs if not math.isnan(sum(pair))]
+            # What is zero but for rounding is zero under both.
+            value, base = (round(sum(pair[place] for pair in known), 9) for place in (0, 1))
+            ratio = value / base if value > 0 and base > 0 else math.nan
+            result.append(0.0 if known and value == base else ratio - 1)
         return result
 
     @property
@@ -150,7 +152,7 @@ class ScenarioSet:
                 {
                     "cca": cca,
                     "compared_with": self.ccas[0],
-                    **{metric: _of_set(self.relative(cca, metric)) for metric in METRICS},
+                    **{metric: _of_ratios(self.relative(cca, metric)) for metric in METRICS},
                 }
                 for cca in self.ccas[1:]
             ],
@@ -183,6 +185,19 @@ def _of_set(values: Sequence[float]) -> SetInterval:
     """Returns the mean over scenarios, and over how many of them."""
     count = sum(not math.isnan(value) for value in values)
     return {**json_interval(values), "scenarios": count}
+
+
+def _of_ratios(shares: Sequence[float]) -> RatioInterval:
+    """Returns the mean of relative differences over scenarios, and over how many of them."""
+    mean, low, high = mean_ratio(shares)
+    half = None if low is None or high is None else (high - low) / 2
+    return {
+        "mean": json_value(mean),
+        "ci95": half,
+        "low": low,
+        "high": high,
+        "scenarios": sum(not math.isnan(share) for share in shares),
+    }
 
 
 def compare_all(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from celltcp.comparison.by_metric import best_by
 from celltcp.comparison.metrics import APP_METRICS, GOODPUT, MetricText, best_of, sign_of, words_of
 from celltcp.present.section import mean_text
-from celltcp.results.statistics import Estimate, Verdict, estimate, is_tie, paired_difference
+from celltcp.results.statistics import Estimate, Verdict, estimate, is_tie, paired_gap
 from celltcp.results.tested import FlowUnderTest
 from celltcp.scenarios.cca_mix import is_of_several_flows, of_single_flows
 
@@ -79,7 +79,7 @@ class Stake(NamedTuple):
     def _gap(self, cca: str, instead_of: str) -> tuple[Estimate, float]:
         """Returns the paired difference, and the larger of both means."""
         pair = self.values[cca], self.values[instead_of]
-        return paired_difference(*pair), max(abs(estimate(values).mean) for values in pair)
+        return paired_gap(*pair), max(abs(estimate(values).mean) for values in pair)
 
     @property
     def _noted(self) -> str:

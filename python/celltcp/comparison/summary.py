@@ -18,7 +18,7 @@ from celltcp.comparison.tables_of_several import range_text
 from celltcp.comparison.verdict_tables import rank_word
 from celltcp.present.rounding import column_texts, rounded, rounded_text
 from celltcp.present.section import Column, Table, number_columns
-from celltcp.results.statistics import Estimate, Verdict, estimate, paired_difference
+from celltcp.results.statistics import Estimate, Verdict, estimate, paired_gap
 from celltcp.scenarios.cca_mix import is_of_several_flows, labels, of_single_flows
 
 #: Metrics of the network without those that only help to understand others.
@@ -302,7 +302,7 @@ def _figure(
     leader = verdict.leader if verdict is not None and not is_of_several_flows(cca) else None
     difference = None
     if leader not in (None, cca) and len(values[cca]) == len(values[str(leader)]):
-        difference = paired_difference(values[cca], values[str(leader)])
+        difference = paired_gap(values[cca], values[str(leader)])
     word = "" if leader is None or verdict is None else rank_word(cca, verdict)
     runs = int(result.results.about["runs"])
     value = estimate(values[cca])

@@ -19,8 +19,8 @@ from celltcp.comparison.tables import (
     share_columns,
     shares_title,
 )
-from celltcp.present.section import Column, Table, mean_text, percent_text, runs_text
-from celltcp.results.statistics import estimate
+from celltcp.present.section import INFINITE, Column, Table, mean_text, percent_text, runs_text
+from celltcp.results.statistics import estimate, mean_ratio
 from celltcp.scenarios.cca_mix import counted, labels
 
 if TYPE_CHECKING:
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from celltcp.comparison.parameter_sweep import Sweep
     from celltcp.comparison.scenario_set import ScenarioSet
 
+#: Share from which on the end of an interval says nothing.
+_MOST_SHARE = 100.0
 #: Metric without relative differences: few of the first CCA would make those of others any share.
 _NO_SHARE = "retransmissions"
 
@@ -133,8 +135,8 @@ def _axis_columns(axes: Iterable[str]) -> list[Column]:
 def set_table(result: ScenarioSet, by: Sequence[str] = ()) -> Table:
     """Returns the mean over scenarios: of the first CCA in units, of others relative to it.
 
-    Scenarios differ far more than CCAs do on each of them, so that the interval is that of the relative
-    differences.
+    Scenarios differ far more than CCAs do on each of them, so that the mean is that of the ratios, the
+    geometric one, which does not depend on which CCA is the first.
 
     Args:
         result: the comparisons.
@@ -188,7 +190,12 @@ def _count(result: ScenarioSet, metric: str) -> int:
 
 
 def _relative_text(shares: Sequence[float]) -> str:
-    """Returns the mean of shares and half the width of its interval in percent."""
-    share = estimate(shares)
-    text = percent_text(100 * share.mean, math.nan if share.ci95 is None else 100 * share.ci95)
-    return text if text == "-" else f"{text} %"
+    """Returns the mean of shares in percent and the ends of its interval."""
+    mean, low, high = mean_ratio(shares)
+    text = percent_text(100 * mean, math.nan)
+    if low is None or high is None or text == "-":
+        return text if text == "-" else f"{text} %"
+    ends = " to ".join(
+        f"{100 * end + 0.0:+.0f}" if 100 * end < 1e4 else INFINITE for end in (low, high)
+    )
+    return f"{text} ({ends}) %"

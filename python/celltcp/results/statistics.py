@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -72,12 +72,18 @@ def _student_inside(t: float, freedom: int) -> float:
     return 2 / math.pi * (angle + sine * total) if odd else sine * total
 
 
-def best_and_ties(values: Mapping[str, Sequence[float]]) -> list[str]:
+def best_and_ties(
+    values: Mapping[str, Sequence[float]],
+    difference: Callable[[Sequence[float], Sequence[float]], Estimate] | None = None,
+) -> list[str]:
     """Returns the name with the highest mean, followed by those that are tied with it.
 
-    Values are paired by position (the same seed, the same channel). A name is tied with the best if
-    the interval of the paired difference includes zero.
+    Args:
+        values: by name; paired by position (the same seed, the same channel). A name is tied with the
+            best if the interval of the paired difference includes zero.
+        difference: that difference, `paired_difference` unless given.
     """
+    difference = difference or paired_difference
     means = {name: estimate(series).mean for name, series in values.items()}
     known = [name for name in values if math.isfinite(means[name])]
     # Without any delivery there is no best one.
@@ -85,9 +91,7 @@ def best_and_ties(values: Mapping[str, Sequence[float]]) -> list[str]:
         return []
     best = max(known, key=lambda name: means[name])
     tied = [
-        name
-        for name in known
-        if name != best and paired_difference(values[best], values[name]).includes_zero
+        name for name in known if name != best and difference(values[best], values[name]).includes_zero
     ]
     return [best, *sorted(tied, key=lambda name: -means[name])]
 
@@ -160,7 +164,7 @@ def verdict(values: Mapping[str, Sequence[float]], *, random: bool = True) -> Ve
         values: by name; paired by position (the same seed, the same channel).
         random: whether runs differ; if so, one run decides nothing.
     """
-    ranked = best_and_ties(values)
+    ranked = best_and_ties(values, paired_gap)
     if not ranked:
         return Verdict(None)
     leader, *others = ranked
@@ -171,7 +175,7 @@ def verdict(values: Mapping[str, Sequence[float]], *, random: bool = True) -> Ve
     within = MARGIN * most
     tied, undecided, needed = [], [], 0.0
     for name in others:
-        result = paired_difference(values[leader], values[name])
+        result = paired_gap(values[leader], values[name])
         if is_tie(result, most):
             tied.append(name)
             continue
@@ -187,7 +191,7 @@ def verdict(values: Mapping[str, Sequence[float]], *, random: bool = True) -> Ve
     undecided += endless
     needed = math.inf if endless else needed
     for name in sorted(values, key=lambda each: -estimate(values[each]).mean):
-        result = paired_difference(values[leader], values[name])
+        result = paired_gap(values[leader], values[name])
         if name not in ranked and is_tie(result, most):
             tied.append(name)
     advised = int(needed) if undecided and needed <= _MOST_RUNS else None
@@ -220,6 +224,65 @@ def runs_for(room: float, half: float, runs: int) -> float:
         middle = (low + high) // 2
         low, high = (low, middle) if fits(middle) else (middle + 1, high)
     return low
+
+
+#: Factor between the pairs of the lowest and the highest values from which on ratios are compared: a
+#: difference is then mostly that of the channels.
+_OTHER_CHANNELS = 2.0
+#: Pairs, and the least ratio of each, from which on they agree whatever their spread.
+_AGREE, _AGREED_RATIO = 3, 1.5
+
+
+def paired_gap(first: Sequence[float], second: Sequence[float]) -> Estimate:
+    """Returns the mean of `first - second`, pair by pair, with the interval by which verdicts judge.
+
+    Where all values are positive, and pairs differ by a factor, it is that of the ratios of the pairs
+    (of their logarithms), scaled to the mean difference: it includes zero where theirs includes one.
+    Where all of some pairs have large ratios in the same direction, it is no wider than these.
+    """
+    result = paired_difference(first, second)
+    pairs = [pair for pair in zip(first, second, strict=True) if not math.isnan(sum(pair))]
+    sign = -1 if pairs and pairs[0][0] < 0 else 1
+    pairs = [(sign * one, sign * other) for one, other in pairs]
+    if len(pairs) < 2 or not all(0 < value < math.inf for pair in pairs for value in pair):
+        return result
+    levels = [math.sqrt(one * other) for one, other in pairs]
+    logarithms = [math.log(one / other) for one, other in pairs]
+    ratio = estimate(logarithms)
+    # Most pairs may say the opposite of the mean.
+    if max(levels) < _OTHER_CHANNELS * min(levels) or not sign * ratio.mean * result.mean > 0:
+        return result
+    half = ratio.ci95
+    least, most = sorted((min(logarithms), max(logarithms)), key=abs)
+    if len(pairs) >= _AGREE and least * most > 0 and abs(least) >= math.log(_AGREED_RATIO):
+        half = min(half or 0.0, abs(most - least) / 2) or None
+    return Estimate(result.mean, None if half is None else abs(result.mean / ratio.mean) * half)
+
+
+class RatioEstimate(NamedTuple):
+    """Geometric mean of ratios less one, and the ends of its 95 % interval; None without spread."""
+
+    mean: float
+    low: float | None
+    high: float | None
+
+
+def mean_ratio(shares: Sequence[float]) -> RatioEstimate:
+    """Returns the mean of relative differences, as that of the logarithms of the ratios.
+
+    It is the same whichever of the two is the base, unlike the mean of the shares; shares without a
+    ratio (NaN, or one value of two zero) are left out.
+    """
+    logarithms = [math.log1p(each) for each in shares if -1.0 < each < math.inf]
+    result = estimate(logarithms)
+    if math.isnan(result.mean):
+        return RatioEstimate(math.nan, None, None)
+    mean = math.expm1(result.mean)
+    if result.ci95 is None:
+        return RatioEstimate(mean, None, None)
+    # Few scenarios can have an interval that no number holds.
+    ends = [min(result.mean + side * result.ci95, 700.0) for side in (-1, 1)]
+    return RatioEstimate(mean, *map(math.expm1, ends))
 
 
 def _is_behind(values: Sequence[float], leading: Sequence[float]) -> bool:

@@ -24,7 +24,7 @@ from celltcp.results.keys import part_of_file_name
 from celltcp.results.layout import Layout
 from celltcp.results.publishing import list_files
 from celltcp.results.rows import json_rows
-from celltcp.results.statistics import Verdict, estimate, paired_difference
+from celltcp.results.statistics import Verdict, estimate, paired_gap
 from celltcp.results.tables import Results
 from celltcp.scenarios.ccas import DEFAULT_CCAS
 from celltcp.scenarios.changes import Changes, override_texts
@@ -102,7 +102,7 @@ class VideoComparison:
                 row |= {"behind": math.nan, "behind_ci95": math.nan}
                 if leader not in (None, cca):
                     best = runs.loc[runs["cca"] == leader, QOE].tolist()
-                    difference = paired_difference(selected[QOE].tolist(), best)
+                    difference = paired_gap(selected[QOE].tolist(), best)
                     row["behind"] = difference.mean
                     row["behind_ci95"] = difference.half
                 rows.append(row)

@@ -10,8 +10,8 @@ from celltcp.comparison.applications import Application
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.metrics import APP_METRICS, GOODPUT, RANKED, sign_of, words_of
 from celltcp.present.palette import colours
-from celltcp.present.section import Column, Finding, Table, mean_text, runs_text
-from celltcp.results.statistics import Verdict, estimate, paired_difference
+from celltcp.present.section import Column, Finding, Table, estimate_text, mean_text, runs_text
+from celltcp.results.statistics import Verdict, estimate, paired_gap
 from celltcp.scenarios.cca_mix import labels, of_single_flows
 from celltcp.scenarios.requirements import QOE
 
@@ -147,7 +147,7 @@ def _worth(result: Comparison, cca: str, ranking: _Ranking) -> str:
 
 def _excluded(ranking: _Ranking, leader: str, other: str, names: Mapping[str, str]) -> str:
     """Returns which differences the interval excludes; empty without an interval."""
-    gap = paired_difference(ranking.values[leader], ranking.values[other])
+    gap = paired_gap(ranking.values[leader], ranking.values[other])
     if gap.ci95 is None:
         return ""
     with_unit = words_of(ranking.metric).with_unit
@@ -160,7 +160,7 @@ def _excluded(ranking: _Ranking, leader: str, other: str, names: Mapping[str, st
 def _ahead(ranking: _Ranking, best: str, other: str) -> str:
     """Returns how far one is ahead of another, with the 95 % interval."""
     base = abs(ranking.mean(other))
-    result = paired_difference(ranking.values[best], ranking.values[other])
+    result = paired_gap(ranking.values[best], ranking.values[other])
     if not base or math.isnan(result.mean):
         return "ahead of"
     share, half = 100 * ranking.sign * result.mean / base, result.ci95
@@ -188,16 +188,15 @@ def differences_table(result: Comparison) -> Table | None:
         for cca in ranking.ordered(alone):
             if cca == verdict.leader:
                 continue
-            pair = zip(ranking.values[cca], ranking.values[verdict.leader], strict=True)
-            pairs = [one - other for one, other in pair]
-            share = estimate(pairs).mean / base
+            gap = paired_gap(ranking.values[cca], ranking.values[verdict.leader])
+            share = gap.mean / base
             state = "tied" if cca in verdict.tied else "undecided"
             rows.append(
                 (
                     ranking.need,
                     names[verdict.leader],
                     names[cca],
-                    mean_text(pairs, digits),
+                    estimate_text(gap, digits),
                     "-" if math.isnan(share) else f"{100 * share:+.1f}",
                     state if cca in verdict.ranked else "worse",
                 )

@@ -16,7 +16,7 @@ from celltcp.comparison.report.scenario_lines import scenario_block
 from celltcp.comparison.report.settings_lines import settings_blocks, systems
 from celltcp.present.rounding import rounded_text
 from celltcp.present.section import Section
-from celltcp.results.statistics import Verdict, estimate, is_tie, paired_difference
+from celltcp.results.statistics import Verdict, estimate, is_tie, paired_gap
 from celltcp.results.tested import FlowUnderTest
 from celltcp.scenarios.cca_mix import labels, of_single_flows
 from celltcp.scenarios.ccas import DEFAULT_CCA
@@ -108,7 +108,7 @@ def _to_set(result: Comparison, verdict: Verdict) -> str | None:
         return None
     for other in verdict.tied:
         pair = [result.values(each, result.delay_metric) for each in (other, chosen)]
-        gap = paired_difference(*pair)
+        gap = paired_gap(*pair)
         most = max(estimate(values).mean for values in pair)
         if gap.mean < 0 and not gap.includes_zero and not is_tie(gap, most):
             chosen = other
@@ -203,7 +203,7 @@ def _gaps(result: Comparison, cca: str, other: str) -> list[str]:
 
 
 def _gap_text(name: str, words: MetricText, new: Sequence[float], old: Sequence[float]) -> str:
-    gap = paired_difference(new, old)
+    gap = paired_gap(new, old)
     number, replaced = (words.number(estimate(values).mean) for values in (new, old))
     old_text = words.value_text(estimate(old).mean)
     if math.isnan(gap.mean):
