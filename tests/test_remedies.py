@@ -167,3 +167,40 @@ def test_a_window_that_fills_a_deep_queue_is_no_cause(field: str) -> None:
     assert limited_s > 0.5 * flow["duration_s"]
     assert flow["goodput_mbps"] < 0.9 * 20 * 1448 / 1500
     assert not {cause.name for cause in explained.causes} & {"send_buffer", "receive_window"}
+
+
+def test_a_queue_at_a_hop_as_slow_as_the_access_link_is_that_hops() -> None:
+    """Data come to the access link no faster than the hop before it sends: nothing waits there."""
+    changes: Changes = {
+        "path.rtt": "100ms",
+        "path.down": "50Mbit/s",
+        "path.wired.0.rate": "50Mbit/s",
+        "path.wired.0.buffer": "60packets",
+        "path.wired.0.name": "modem",
+    }
+    result = ct.compare("steady-20-68", ["cubic"], 2, duration="20s", set=changes)
+    (warning,) = (each for each in result.warnings if "path.wired.0" in each)
+    assert "the hop modem (path.wired.0, 50Mbit/s) is as slow as the access link" in warning
+    assert "path.buffer has no effect" in warning
+    explained = ExplainedComparison(result)
+    (shown,) = explained.shown
+    text = " ".join(explained.texts(shown))
+    assert "The buffer of the hop modem is shallow: no more than" in text
+    assert "no more than 0 B" not in text
+    fields = [each.partition("=")[0] for one in explained.remedies for each in one.remedy.changes]
+    assert "path.wired.0.buffer" in fields
+    assert "path.buffer" not in fields
+    # A hop that is slower by choice, or faster, needs no word.
+    for rate in ("40Mbit/s", "1Gbit/s"):
+        chosen = {**changes, "path.wired.0.rate": rate}
+        assert not ct.compare("steady-20-68", ["cubic"], 1, duration="1s", set=chosen).warnings
+    # The data of an upload meet the access link first.
+    upload = {**changes, "path.up": "50Mbit/s", "flows.0.from": "phone", "flows.0.to": "server"}
+    assert not ct.compare("steady-20-68", ["cubic"], 1, duration="1s", set=upload).warnings
+
+
+def test_the_default_hop_that_binds_has_a_warning() -> None:
+    changes: Changes = {"path.down": "2Gbit/s", "path.up": "100Mbit/s"}
+    (warning,) = ct.compare("steady-20-68", ["cubic"], 1, duration="1s", set=changes).warnings
+    assert "the hop wan (path.wired.0, 1Gbit/s) is slower than the access link" in warning
+    assert "--set path.wired.0.rate=20Gbit/s" in warning

@@ -236,11 +236,14 @@ _AGREE, _AGREED_RATIO = 3, 1.5
 def paired_gap(first: Sequence[float], second: Sequence[float]) -> Estimate:
     """Returns the mean of `first - second`, pair by pair, with the interval by which verdicts judge.
 
-    Where all values are positive, and pairs differ by a factor, it is that of the ratios of the pairs
-    (of their logarithms), scaled to the mean difference: it includes zero where theirs includes one.
-    Where all of some pairs have large ratios in the same direction, it is no wider than these.
+    Where that of the differences includes zero, all values are positive, and pairs differ by a factor,
+    it is that of the ratios of the pairs (of their logarithms), scaled to the mean difference: it
+    includes zero where theirs includes one. Where all of some pairs have large ratios in the same
+    direction, it is no wider than these.
     """
     result = paired_difference(first, second)
+    if not result.includes_zero:
+        return result
     pairs = [pair for pair in zip(first, second, strict=True) if not math.isnan(sum(pair))]
     sign = -1 if pairs and pairs[0][0] < 0 else 1
     pairs = [(sign * one, sign * other) for one, other in pairs]

@@ -18,6 +18,7 @@ from celltcp.results.tables import frame
 from celltcp.results.tested import THIN, FlowUnderTest, has_application, joined_slots
 from celltcp.results.warnings.given_up import TIMED_OUT
 from celltcp.results.warnings.jitter import jitter_ms
+from celltcp.scenarios.narrow_hop import narrow_hop
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 SERVER = "server"
 #: Share of its time without more to send from which on unused capacity costs a flow nothing.
 _PAUSES = 0.5
+#: Wait from which on a queue stands at a hop, ms.
+_WAITED_MS = 1.0
 #: Fields of the path and its hops that have losses.
 _LOSSES = ("loss", "uplink_loss")
 #: Reasons of drops in the table `recoveries`.
@@ -319,8 +322,28 @@ class Evidence:
         return {str(name): float(value) for name, value in sums.items() if value > 0}
 
     @functools.cached_property
+    def hop(self) -> int | None:
+        """The wired hop at which its queue stands; None where that is the access link."""
+        return narrow_hop(self.scenario, is_upload=self.is_upload)
+
+    @property
+    def buffer_words(self) -> str:
+        """Words for the buffer in which its queue stands."""
+        if self.hop is None:
+            return "the buffer"
+        return f"the buffer of the hop {self.scenario['path']['wired'][self.hop]['name']}"
+
+    @property
+    def _waits_ms(self) -> pd.Series:
+        """Mean time for which packets of each slot waited, ms; queues at hops are in no table."""
+        waits = self.slots["owd_mean_ms"] - self.mean("owd_min_ms") - self.jitter_ms
+        return waits.clip(lower=0.0)
+
+    @functools.cached_property
     def most_queued(self) -> float:
         """Most bytes that waited at the bottleneck at the end of a slot."""
+        if self.hop is not None:
+            return float(self._waits_ms.max()) / 1e3 * self._whole_rate
         own = self.flows[["run", "flow"]]
         return float(self._all_slots.merge(own, on=["run", "flow"])["queue_bytes"].max())
 
@@ -329,6 +352,8 @@ class Evidence:
         """Share of the time in which the queue of the bottleneck did not empty for an RTT."""
         if self.slots.empty or "queue_packets" not in self.slots:
             return 0.0
+        if self.hop is not None:
+            return float((self._waits_ms >= _WAITED_MS).mean())
         rtt_s = self.mean("rtt_min_ms") / 1e3
         count = 1 + (0 if math.isnan(rtt_s) else math.ceil(rtt_s / self.slot_s))
         of_run = self.slots.groupby("run", observed=True)["queue_packets"]
@@ -344,8 +369,12 @@ class Evidence:
     @functools.cached_property
     def bdp(self) -> float:
         """Bandwidth-delay product of the whole link and the lowest RTT, bytes."""
-        rate = (self.capacity + sum(self.others.values())) * 1e6 / 8
-        return rate * self.mean("rtt_min_ms") / 1e3
+        return self._whole_rate * self.mean("rtt_min_ms") / 1e3
+
+    @property
+    def _whole_rate(self) -> float:
+        """Rate of the whole link, bytes a second."""
+        return (self.capacity + sum(self.others.values())) * 1e6 / 8
 
     def idle_restarts(self, share: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Returns windows before and after the pauses that shrank them below a share, segments."""

@@ -68,7 +68,7 @@ def shallow_buffer(evidence: Evidence) -> Cause | None:
     recoveries = "1 recovery" if count == "1" else f"{count} recoveries"
     return Cause(
         "shallow_buffer",
-        f"The buffer is shallow: no more than {size_text(most)} waited in it, "
+        f"T{evidence.buffer_words[1:]} is shallow: no more than {size_text(most)} waited in it, "
         f"{most / evidence.bdp:.2f} of the bandwidth-delay product of {size_text(evidence.bdp)}. It "
         f"overflowed in {recoveries} and dropped {evidence.mean_count(lost)} segments{evidence.a_run}; "
         f"{percent(evidence.unused)} of the capacity stayed "
@@ -87,7 +87,8 @@ def overshoot(evidence: Evidence) -> Cause | None:
         return None
     return Cause(
         "overshoot",
-        f"Slow start overflowed the buffer: {evidence.mean_count(rows['overflow'].sum())} of "
+        f"Slow start overflowed {evidence.buffer_words}: "
+        f"{evidence.mean_count(rows['overflow'].sum())} of "
         f"{evidence.mean_count(rows['segments'].sum())} segments{evidence.a_run} were lost, and the "
         f"recovery took {percent(share)} of the time.",
         share,

@@ -438,22 +438,9 @@ def _buffer(evidence: Evidence, bdps: int, against: str) -> Remedy:
 
 
 def _queue_field(evidence: Evidence) -> str:
-    """Returns the field of the queue of the slowest hop, or of the access link if its rate varies."""
-    path = evidence.scenario.get("path", {})
-    way = path.get("up" if evidence.is_upload else "down", {})
-    rates = {"path.queue": _rate(way)}
-    hops = () if evidence.scenario.get("radio") else path.get("wired", ())
-    rates |= {f"path.wired.{place}.queue": _rate(hop.get("rate")) for place, hop in enumerate(hops)}
-    known = {field: rate for field, rate in rates.items() if rate is not None}
-    slowest = min(known, key=known.__getitem__, default="path.queue")
-    is_known = rates["path.queue"] is not None
-    return slowest if is_known else "path.queue"
-
-
-def _rate(capacity: object) -> float | None:
-    """Returns a steady rate, bit/s; None of a capacity that varies."""
-    value = capacity.get("rate") if isinstance(capacity, dict) else capacity
-    return in_unit(value, "bit/s") if isinstance(value, str) else None
+    """Returns the field of the queue of the narrowest part of the way."""
+    hop = evidence.hop
+    return "path.queue" if hop is None else f"path.wired.{hop}.queue"
 
 
 def _value_at(scenario: Mapping[str, object], field: str) -> object:

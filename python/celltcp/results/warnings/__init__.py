@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import tomllib
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -26,6 +27,7 @@ def all_warnings(results: Results) -> list[str]:
     return [
         *no_delivery(results),
         *_unused_traces(about),
+        *_narrow_hops(about),
         *_jittered(about),
         *uncovered(results),
         *_given_up(results),
@@ -57,6 +59,20 @@ def _unused_traces(about: Mapping[str, Any]) -> list[str]:
     from celltcp.results.warnings.unused_traces import unused_traces
 
     return unused_traces(about)
+
+
+def _narrow_hops(about: Mapping[str, Any]) -> list[str]:
+    """Returns the warnings about hops that are no faster than the access link."""
+    path = tomllib.loads(about["scenario"]).get("path", {})
+    parts = (path.get("down"), path.get("up"), *path.get("wired", ()))
+    # Capacities that vary have no rate, or a table in its place.
+    texts = [part["rate"] for part in parts if isinstance(part, Mapping) and "rate" in part]
+    rates = [in_unit(text, "bit/s") or 0.0 for text in texts if isinstance(text, str)]
+    if len(rates) < len(parts) or min(rates[2:], default=math.inf) > max(rates[:2]):
+        return []
+    from celltcp.results.warnings.narrow_hops import narrow_hops
+
+    return narrow_hops(about)
 
 
 def _jittered(about: Mapping[str, Any]) -> list[str]:
