@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import random
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 import celltcp as ct
+from celltcp.comparison.explanation.cause import Cause
 from celltcp.comparison.explanation.explanation import ExplainedComparison
-from celltcp.comparison.explanation.remedies import TriedRemedy
+from celltcp.comparison.explanation.remedies import REMEDIES, Remedy, TriedRemedy
+from celltcp.comparison.explanation.trials import Trials
+from celltcp.results.statistics import estimate
 from drawn_causes import CAUSES, GAME, Changes, Path, compared_with
 
 
@@ -204,3 +208,55 @@ def test_the_default_hop_that_binds_has_a_warning() -> None:
     (warning,) = ct.compare("steady-20-68", ["cubic"], 1, duration="1s", set=changes).warnings
     assert "the hop wan (path.wired.0, 1Gbit/s) is slower than the access link" in warning
     assert "--set path.wired.0.rate=20Gbit/s" in warning
+
+
+def test_a_trial_leaves_out_what_harms_or_changes_nothing_and_says_the_price() -> None:
+    deep: Changes = {"path.buffer": "6bdp", "path.down": "20Mbit/s", "path.rtt": "60ms"}
+    result = ct.compare("steady-20-68", ["cubic"], 2, duration="20s", set=deep)
+    explained = ExplainedComparison(result)
+    explained.try_remedies()
+    assert explained.remedies
+    for each in explained.remedies:
+        assert "; tried in 2 runs, " in each.text
+        changes = dict(change.split("=", 1) for change in each.remedy.changes)
+        new = each.replaced[0]
+        after = ct.compare("steady-20-68", [new], 2, duration="20s", set={**deep, **changes})
+        figures = [
+            estimate(one.values(cca, metric)).mean
+            for metric in ("goodput_mbps", "rtt_mean_ms")
+            for one, cca in ((result, "cubic"), (after, new))
+        ]
+        # What the comment says is what the command gives.
+        assert f"mean RTT {figures[2]:.1f} to {figures[3]:.1f} ms" in each.text
+        assert figures[3] < figures[2]
+        assert figures[1] / figures[0] > figures[3] / figures[2]
+
+
+@pytest.mark.parametrize("change", ["tcp.min_rto=201ms", "path.uplink_buffer=999packets"])
+def test_a_remedy_that_changes_nothing_helps_nobody(change: str) -> None:
+    result = ct.compare("steady-20-68", ["cubic"], 2, duration="5s")
+    remedy = TriedRemedy("queue", Remedy("nothing", (change,)), ("cubic",), {})
+    trial = Trials(result).of(remedy)
+    assert trial is not None
+    assert trial.helped == ()
+
+
+def test_a_remedy_that_halves_the_goodput_helps_nobody() -> None:
+    result = ct.compare("steady-20-68", ["cubic"], 2, duration="5s")
+    remedy = TriedRemedy("queue", Remedy("nothing", ("path.down=5Mbit/s",)), ("cubic",), {})
+    trial = Trials(result).of(remedy)
+    assert trial is not None
+    assert trial.helped == ()
+
+
+def test_advice_on_hystart_is_for_a_cca_that_has_it_on() -> None:
+    """YeAH has the parameter and no HyStart by default, and Linux' file is that of CUBIC's module."""
+
+    def advised(cca: str) -> list[Remedy]:
+        evidence = SimpleNamespace(cca=cca)
+        return list(REMEDIES["early_exit"](evidence, Cause("early_exit", "", 1.0)))  # type: ignore[arg-type]
+
+    (cubic,) = advised("cubic")
+    assert "tcp_cubic" in cubic.linux
+    assert not advised("yeah")
+    assert not advised("cubic:hystart=off")

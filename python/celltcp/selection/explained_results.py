@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,7 +11,8 @@ from celltcp._core import CelltcpError
 from celltcp.campaign.planned import completeness_in
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.explanation.explanation import ExplainedComparison
-from celltcp.comparison.explanation.remedies import MOST_REMEDIES
+from celltcp.comparison.explanation.remedies import MOST_REMEDIES, Remedy
+from celltcp.comparison.explanation.trials import PATIENCE_S
 from celltcp.comparison.load_results import comparison_of
 from celltcp.comparison.single_run import SingleRun
 from celltcp.results.layout import Layout, layout_in
@@ -48,6 +50,12 @@ class Explanations:
         """Whether it is about a single comparison or run."""
         return "" in self.comparisons
 
+    def try_remedies(self) -> None:
+        """Tries the remedies in short runs, and keeps those that help, with what they change."""
+        end = time.monotonic() + PATIENCE_S
+        for each in self.comparisons.values():
+            each.try_remedies(end)
+
     def remedy_texts(self, folder: str | Path) -> list[str]:
         """Returns the commands that try the remedies, each with a comment on what it is for.
 
@@ -62,12 +70,12 @@ class Explanations:
         folders = {} if layout is None else self._folders(layout)
         # What a sweep varies has been tried.
         varied = set() if layout is None else set(layout.axes)
-        where: dict[str, list[str]] = {}
+        where: dict[Remedy, list[str]] = {}
         for name in filter(folders.__contains__, self.comparisons):
             for each in self.comparisons[name].remedies:
                 if not varied & {change.partition("=")[0] for change in each.remedy.changes}:
-                    where.setdefault(each.options, []).append(name)
-        best = sorted(where, key=lambda options: -len(where[options]))[:MOST_REMEDIES]
+                    where.setdefault(each.remedy, []).append(name)
+        best = sorted(where, key=lambda remedy: -len(where[remedy]))[:MOST_REMEDIES]
         return [self._remedy_text(each, where[each], Path(folder), folders) for each in best]
 
     def _folders(self, layout: Layout) -> dict[str, str]:
@@ -78,11 +86,11 @@ class Explanations:
         return {name: named[name] for name in self.comparisons if name in named}
 
     def _remedy_text(
-        self, options: str, names: Sequence[str], folder: Path, folders: Mapping[str, str]
+        self, remedy: Remedy, names: Sequence[str], folder: Path, folders: Mapping[str, str]
     ) -> str:
         """Returns the command that tries a remedy on the first of some comparisons."""
         first = self.comparisons[names[0]]
-        place = [each.options for each in first.remedies].index(options)
+        place = [each.remedy for each in first.remedies].index(remedy)
         text = first.remedy_texts(str(folder / folders[names[0]]))[place]
         more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
         return text.replace("  # ", f"  # {'; '.join(names[:_SHOWN])}{more}: ", 1)

@@ -10,8 +10,9 @@ from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.explanation.events import longest_events
 from celltcp.comparison.explanation.evidence import Evidence
 from celltcp.comparison.explanation.place import place_of
-from celltcp.comparison.explanation.remedies import remedies_of
+from celltcp.comparison.explanation.remedies import MOST_REMEDIES, TriedRemedy, remedies_of
 from celltcp.comparison.explanation.rules import causes_of
+from celltcp.comparison.explanation.trials import Trials
 from celltcp.comparison.metrics import sign_of
 from celltcp.comparison.tables import has_rows_of_flows
 from celltcp.results.limits import flow_limits
@@ -91,8 +92,7 @@ class ExplainedComparison:
         ]
         #: The flow under test, then other flows with an application, each under every CCA.
         self.ccas = [self._explained(each, applications.get(each.flow)) for each in evidences]
-        #: What to try next, the most promising remedy first.
-        self.remedies = remedies_of(
+        self._possible = remedies_of(
             (
                 (evidence, cause, each.place.leads)
                 for evidence, each in zip(evidences, self.ccas, strict=True)
@@ -101,6 +101,26 @@ class ExplainedComparison:
             ),
             result.ccas,
         )
+        #: What to try next, the most promising remedy first.
+        self.remedies = self._possible[:MOST_REMEDIES]
+
+    def try_remedies(self, end: float | None = None) -> None:
+        """Tries the remedies in short runs, and keeps those that help, with what they change.
+
+        Args:
+            end: time of the monotonic clock after which no trial begins.
+        """
+        trials = Trials(self.result, end)
+        kept: list[TriedRemedy] = []
+        for each in self._possible:
+            if len(kept) == MOST_REMEDIES:
+                break
+            trial = trials.of(each)
+            if trial is None:
+                kept.append(each)
+            elif trial.helped:
+                kept.append(each._replace(ccas=trial.helped, trial=trial.text))
+        self.remedies = kept
 
     @property
     def notes(self) -> list[str]:
@@ -226,7 +246,12 @@ class ExplainedComparison:
             "scenario": about["name"],
             "ccas": [self._json(each) for each in self.ccas],
             "remedies": [
-                {"cause": each.cause, "options": each.options, "text": each.text}
+                {
+                    "cause": each.cause,
+                    "options": each.options,
+                    "text": each.text,
+                    "trial": each.trial or None,
+                }
                 for each in self.remedies
             ],
             "plots": self.plots,

@@ -65,6 +65,9 @@ class RemedyRow(TypedDict):
     cause: Annotated[str, "Name of the cause that it is for."]
     options: Annotated[str, "Options of celltcp compare that try it, after the scenario or results."]
     text: Annotated[str, "What it is meant to avoid, and where Linux has the setting."]
+    trial: Annotated[
+        str | None, "Figures before and after in short runs of celltcp explain; null without any."
+    ]
 
 
 class ExplainedResults(TypedDict):

@@ -72,6 +72,8 @@ class Remedy(NamedTuple):
     middlebox: str = ""
     #: Where Linux has a setting that is no field of the scenario; else empty.
     linux: str = ""
+    #: What it may cost, in words, where no trial says it; empty if nothing is known.
+    price: str = ""
 
 
 class TriedRemedy(NamedTuple):
@@ -82,6 +84,19 @@ class TriedRemedy(NamedTuple):
     ccas: tuple[str, ...]
     #: Scenario, as its file has it.
     scenario: Mapping[str, object]
+    #: Figures before and after in a trial, in words; empty without one.
+    trial: str = ""
+
+    @property
+    def replaced(self) -> list[str]:
+        """The congestion controls that take the place of those under which the cause was named."""
+        remedy = self.remedy
+        if remedy.cca:
+            return [remedy.cca] * len(self.ccas)
+        if remedy.parameter:
+            return [_with_parameter(cca, remedy.parameter) for cca in self.ccas]
+        box = remedy.middlebox.rpartition(",")[2]
+        return [f"{cca}@{box}" if box else cca for cca in self.ccas]
 
     @property
     def options(self) -> str:
@@ -102,7 +117,9 @@ class TriedRemedy(NamedTuple):
         changes = (linux_line(change, self.scenario) for change in remedy.changes)
         lines = [remedy.linux, *changes, cca_line(remedy.cca)]
         linux = "; ".join(filter(None, lines))
-        return f"against {remedy.against}{f'; Linux, {linux}' if linux else ''}"
+        cost = f"; price: {remedy.price}" if remedy.price else ""
+        outcome = f"; tried {self.trial}" if self.trial else cost
+        return f"against {remedy.against}{f'; Linux, {linux}' if linux else ''}{outcome}"
 
 
 def receive_window(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
@@ -226,7 +243,9 @@ def competition(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
 def queue(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     """An AQM at the bottleneck, or BBR for the flow that fills the queue."""
     filler = max(evidence.others, key=evidence.others.__getitem__, default=None)
-    fq = Remedy("a standing queue", (f"{_queue_field(evidence)}=fq-codel",))
+    # It keeps the queue so short that it is empty when a varying rate rises.
+    price = "goodput, above all where the rate varies" if evidence.is_bulk else ""
+    fq = Remedy("a standing queue", (f"{_queue_field(evidence)}=fq-codel",), price=price)
     if filler is None or evidence.is_bulk:
         if "bbr" not in evidence.cca:
             yield Remedy("a standing queue", cca="bbr")
@@ -242,10 +261,13 @@ def queue(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
 
 
 def early_exit(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
-    """HyStart off."""
-    if "hystart" in _parameters(evidence.cca.partition(":")[0]) and ":" not in evidence.cca:
-        linux = "sender: echo 0 > /sys/module/tcp_cubic/parameters/hystart"
-        yield Remedy("an early end of slow start", parameter="hystart=off", linux=linux)
+    """HyStart off, where it is on."""
+    name = evidence.cca.partition("@")[0].partition(":")[0]
+    if ":" in evidence.cca or _default_of(name, "hystart") not in ("on", "true"):
+        return
+    # Only Linux' CUBIC has it as a parameter of its module.
+    linux = "sender: echo 0 > /sys/module/tcp_cubic/parameters/hystart" if name == "cubic" else ""
+    yield Remedy("an early end of slow start", parameter="hystart=off", linux=linux)
 
 
 def idle_restart(_evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
@@ -313,7 +335,7 @@ REMEDIES: Mapping[str, Callable[[Evidence, Cause], Iterator[Remedy]]] = {
 def remedies_of(
     explained: Iterable[tuple[Evidence, Cause, bool]], compared: Sequence[str]
 ) -> list[TriedRemedy]:
-    """Returns the few remedies for the heaviest causes, those under leading CCAs first.
+    """Returns the remedies for the heaviest causes, those under leading CCAs first.
 
     Of each cause the first remedy comes before a second one of any.
 
@@ -343,7 +365,7 @@ def remedies_of(
             ranks[key] = min(ranks.get(key, rank), rank)
             if evidence.cca not in ccas.setdefault(key, []):
                 ccas[key].append(evidence.cca)
-    best = sorted(ranks, key=ranks.__getitem__)[:MOST_REMEDIES]
+    best = sorted(ranks, key=ranks.__getitem__)
     return [TriedRemedy(name, remedy, tuple(ccas[name, remedy]), scenario) for name, remedy in best]
 
 
@@ -404,7 +426,8 @@ def _bytes(tcp: Mapping[str, object], field: str, default: str) -> float:
 
 
 def _pacing(against: str) -> Remedy:
-    return Remedy(against, ("tcp.pacing=true",))
+    price = "a paced window grows and shrinks otherwise, which can cost goodput"
+    return Remedy(against, ("tcp.pacing=true",), price=price)
 
 
 def _initial_window(against: str) -> Remedy:
@@ -459,6 +482,15 @@ def _parameters(name: str) -> set[str]:
         return {str(each["name"]) for each in describe_cca(name)["parameters"]}
     except CelltcpError:
         return set()
+
+
+def _default_of(name: str, parameter: str) -> str:
+    """Returns the default of a parameter of a congestion control as text; empty if it has none."""
+    try:
+        known = {str(each["name"]): each for each in describe_cca(name)["parameters"]}
+    except CelltcpError:
+        return ""
+    return str(known[parameter]["default"]).lower() if parameter in known else ""
 
 
 def _with_parameter(cca: str, setting: str) -> str:

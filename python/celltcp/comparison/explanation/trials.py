@@ -1,0 +1,164 @@
+"""Trials of remedies: short runs that show what an advice changes, and what it costs."""
+
+from __future__ import annotations
+
+import math
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from celltcp._core import NATIVE, CelltcpError
+from celltcp.campaign.engines import engine
+from celltcp.campaign.plan import CampaignRequest
+from celltcp.campaign.run_settings import RunSettings
+from celltcp.comparison.comparison import Comparison
+from celltcp.comparison.metrics import APP_METRICS, GOODPUT, METRICS, sign_of, words_of
+from celltcp.present.section import runs_text
+from celltcp.results.columns import numbers
+from celltcp.results.statistics import estimate
+from celltcp.scenarios.cca_mix import is_of_several_flows, labels
+from celltcp.scenarios.scenario_files import read_scenario
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from celltcp._core import Scenario
+    from celltcp.comparison.explanation.remedies import TriedRemedy
+
+#: Runs of a trial, those of the first seeds.
+_RUNS = 2
+#: Most segments of a trial in all, and most simulated time of one with a radio, s.
+_SEGMENTS, _RADIO_S = 2.5e6, 60.0
+#: Time after which no trial begins, s.
+PATIENCE_S = 8.0
+#: Share by which a figure must get better for a remedy to help, and worse to be a price.
+_HELPS, _PRICE = 0.02, 0.05
+#: Retransmissions, and how many are a price, a run.
+_SENT_AGAIN, _MANY = "retransmissions", 10.0
+#: Factor between two figures beyond which it says no more.
+_MOST_RATIO = 100.0
+
+
+class _Figure(NamedTuple):
+    """Figure of a flow before and after a remedy."""
+
+    flow: str
+    metric: str
+    before: list[float]
+    after: list[float]
+
+    @property
+    def gain(self) -> float:
+        """Logarithm of the ratio by which it got better; 0 where there is none."""
+        old, new = (estimate(each).mean for each in (self.before, self.after))
+        # Nothing arrives in time, or nothing is late.
+        least = max(abs(old), abs(new)) / _MOST_RATIO
+        if not (math.isfinite(old) and math.isfinite(new) and least > 0):
+            return 0.0
+        return sign_of(self.metric) * math.log(max(new, least) / max(old, least))
+
+    def text(self, *, names_flow: bool) -> str:
+        """Returns the figure before and after, in words."""
+        words = words_of(self.metric)
+        old, new = (estimate(each).mean for each in (self.before, self.after))
+        of = f"{self.flow} " if names_flow else ""
+        has_share = old > 0 and math.isfinite(new / old) and self.metric != _SENT_AGAIN
+        change = f" ({100 * (new / old - 1):+.0f} %)" if has_share else ""
+        return f"{of}{words.name} {words.number(old)} to {words.value_text(new)}{change}"
+
+
+class Trial(NamedTuple):
+    """Outcome of a trial."""
+
+    #: Congestion controls that the remedy helps; of others it changes nothing, or costs more.
+    helped: tuple[str, ...]
+    #: Figures before and after under each of them, in words.
+    text: str
+
+
+class Trials:
+    """Trials of the remedies of results, as long as they are cheap."""
+
+    def __init__(self, result: Comparison, end: float | None = None) -> None:
+        """Takes the results that the remedies are of, and the time after which none begins."""
+        self._result = result
+        self._end = time.monotonic() + PATIENCE_S if end is None else end
+
+    def of(self, tried: TriedRemedy) -> Trial | None:
+        """Returns the trial of a remedy; None where there is no cheap one."""
+        if time.monotonic() > self._end or not self._is_cheap(tried):
+            return None
+        try:
+            after = self._run(tried)
+        except CelltcpError:
+            return None
+        helped, texts = [], []
+        names = labels([*tried.ccas, *after.ccas])
+        for cca, new in zip(tried.ccas, tried.replaced, strict=True):
+            figures = list(self._figures(cca, new, after))
+            changed = [each for each in figures if each.before != each.after]
+            gains = [each.gain for each in changed if each.metric != _SENT_AGAIN]
+            if max(gains, default=0.0) < _HELPS or sum(gains) <= 0:
+                continue
+            helped.append(cca)
+            told = [each for each in changed if abs(each.gain) >= _HELPS and _matters(each)]
+            names_flow = len({each.flow for each in figures}) > 1
+            listed = ", ".join(each.text(names_flow=names_flow) for each in told)
+            who = names[cca] if new == cca else f"{names[new]} for {names[cca]}"
+            texts.append(f"{who} {listed}")
+        runs = runs_text(len(after.values(after.ccas[0], GOODPUT)))
+        return Trial(tuple(helped), f"in {runs}, {'; '.join(texts)}")
+
+    def _is_cheap(self, tried: TriedRemedy) -> bool:
+        about = self._result.results.about
+        every = [*tried.ccas, *tried.replaced]
+        # A kernel takes long to start, and a selector or a CCA of one's own may be anything.
+        if about.get("engine") != NATIVE or any(map(is_of_several_flows, every)):
+            return False
+        count = len(set(tried.replaced)) * min(_RUNS, int(about["runs"]))
+        flows = self._result.results.tables["flows"]
+        a_run = float(np.nansum(numbers(flows["segments"]))) / max(len(self._result.runs), 1)
+        if "radio" in tried.scenario and count * float(about["duration_s"]) > _RADIO_S:
+            return False
+        return count * a_run <= _SEGMENTS
+
+    def _run(self, tried: TriedRemedy) -> Comparison:
+        about = self._result.results.about
+        base: Scenario = read_scenario(about["scenario"], "results", Path(), is_stored=True)
+        changes = list(tried.remedy.changes)
+        scenario = base.with_changes(changes) if changes else base
+        ccas = list(dict.fromkeys(tried.replaced))
+        runs = min(_RUNS, int(about["runs"]))
+        settings = RunSettings(cca=ccas, runs=runs, seed=int(about["seed"]))
+        campaign = settings.plan(scenario, engine(NATIVE, None))
+        return CampaignRequest([campaign], settings, lambda results: Comparison(results[0])).run()
+
+    def _figures(self, cca: str, new: str, after: Comparison) -> Iterator[_Figure]:
+        """Yields the figures that count, on the same seeds: of applications, of the flow under test."""
+        before = self._result
+        flow, count = before.tested.name, len(after.values(new, GOODPUT))
+
+        def figure(of: str, metric: str, old: Sequence[float], later: Sequence[float]) -> _Figure:
+            return _Figure(of, metric, list(old[:count]), list(later))
+
+        rest = {each.flow: each for each in after.applications}
+        for each in before.applications:
+            metric = each.ranking.metric
+            if each.flow in rest and metric in APP_METRICS:
+                later = rest[each.flow].values(metric)[new]
+                yield figure(each.flow, metric, each.values(metric)[cca], later)
+        if before.is_competing and not before.is_finite:
+            yield figure(flow, GOODPUT, before.values(cca, GOODPUT), after.values(new, GOODPUT))
+        if before.is_competing:
+            for metric in (before.delay_metric, _SENT_AGAIN):
+                if metric in METRICS:
+                    yield figure(flow, metric, before.values(cca, metric), after.values(new, metric))
+
+
+def _matters(figure: _Figure) -> bool:
+    """Returns whether a change is worth a word: retransmissions only where many more."""
+    if figure.metric != _SENT_AGAIN:
+        return True
+    return figure.gain < -_PRICE and estimate(figure.after).mean >= _MANY
