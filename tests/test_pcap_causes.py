@@ -80,7 +80,7 @@ CAUSES: dict[str, tuple[str, str, dict[str, Any], str]] = {
         "vegas",
         "10s",
         {"path.buffer": "8bdp", "path.rtt": "20ms"},
-        "a CCA that keeps the queue empty limits",
+        "a CCA that keeps its window limits",
     ),
     "a rate of an application after the start": (
         "reno",

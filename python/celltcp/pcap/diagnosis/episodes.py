@@ -29,6 +29,8 @@ _LONG_BLOCKS = 4
 _BELOW = 0.7
 _SOME = 2
 _SHARE = 0.2
+#: Segments at the highest rate up to which a delay is none of a queue: delayed ACKs and pacing make it.
+_NO_QUEUE = 2
 #: Most episodes that a probability is computed of.
 _DRAWN = 200
 #: Reasons of losses beside a queue that was as long as ever, and as long as usual.
@@ -122,6 +124,12 @@ def chance_of_high_rtts(evidence: Evidence, chosen: list[Episode]) -> float:
         lambda: at_least(hits("p95"), len(known), 20),
     ]
     return min(chance() for chance in chances)
+
+
+def has_queue(evidence: Evidence, delays_ms: pd.Series) -> bool:
+    """Whether half of the delays are longer than two segments take at the highest rate that passed."""
+    segment_ms = 8e-3 * evidence.segment / float(evidence.row["goodput_peak_mbps"])
+    return bool(delays_ms.median() >= _NO_QUEUE * segment_ms)
 
 
 def are_below_rate(evidence: Evidence, own: list[Episode]) -> bool:

@@ -21,6 +21,9 @@ _ETHERNET = 1_460
 #: Share of segments after their own ACKs that shows a fault where the handshake was not captured.
 _LATE = 0.1
 
+#: Most segments in flight of a sender that repairs one after the other.
+_REPAIRED = 2
+
 
 def _forged_reset(evidence: Evidence) -> str:
     """A RST of a device in between: its TTL is another one by more than 3, or it came too early.
@@ -136,8 +139,10 @@ def _dropped_by_the_capture(evidence: Evidence) -> str:
     duplicates = row["duplicate_acks_up"] + row["duplicate_acks_down"]
     if duplicates or missed < row["segment_max"]:
         return ""
-    # Where the capture began later, that may have been in flight before.
-    if row["handshake"] == "none" and missed <= row["in_flight_max"]:
+    # Where the capture began later, that may have been in flight before. A sender without SACK that
+    # repairs a segment each RTT has ACKs for much of it.
+    is_repairing = not row["sack"] and row["in_flight_max"] <= _REPAIRED * row["segment_max"]
+    if row["handshake"] == "none" and (missed <= row["in_flight_max"] or is_repairing):
         return ""
     return (
         f"the capture dropped packets, the network did not: {size_text(missed)} are not in the file "

@@ -6,8 +6,8 @@ import functools
 import math
 from collections.abc import Callable
 
-from celltcp.pcap.diagnosis.evidence import INTERVAL_S, Evidence, plural, seconds
-from celltcp.pcap.diagnosis.losses import loss_limit, one_a_round_trip, overshoot
+from celltcp.pcap.diagnosis.evidence import INTERVAL_S, Evidence, plural, seconds, segments_were
+from celltcp.pcap.diagnosis.losses import loss_limit, one_a_round_trip, overshoot, unclear_losses
 from celltcp.pcap.diagnosis.waits import late_application
 from celltcp.present.quantities import size_text
 
@@ -19,6 +19,11 @@ _LEAST_BYTES = 20_000
 _MOSTLY = 0.5
 #: Largest window without scale (RFC 7323 section 2.1), bytes.
 _UNSCALED = 65_535
+#: Share of a bound of the flight by which its peaks differ where an application writes at a rate.
+_NEARLY = 0.15
+#: Share of the lowest RTT, and time, ms, up to which jitter lets an RTT without a queue exceed it.
+_JITTER = 0.05
+_JITTER_MS = 1.0
 #: Share of the intervals in which the path empties if nothing but the sender bounds the flight.
 _EMPTY = 0.8
 #: Most bytes in flight at any time over those of a bound.
@@ -197,7 +202,8 @@ def _send_buffer(evidence: Evidence) -> str:
     of the receive window, and the RTT comes back to its lowest in most blocks.
 
     A congestion control that keeps its flight, such as Vegas, keeps a queue of two segments or more, so
-    that the RTT stays above its lowest. Or its slow start had more in flight, which a buffer forbids.
+    that the RTT stays above its lowest. A sender that had more in flight before, or bounds that differ
+    a little, are those of an application, or of such a congestion control; a buffer forbids more.
     """
     if evidence.row["losses"] or len(evidence.steady) < _INTERVALS:
         return ""
@@ -215,14 +221,24 @@ def _constant_flight(evidence: Evidence) -> str:
     grown = peaks.cummax() >= bound - segment
     if grown.sum() < _INTERVALS or grown.mean() < _MOSTLY or bound > _BELOW * window:
         return ""
-    if row["in_flight_max"] > _ONCE * bound:
-        return ""
     lowest = steady["rtt_min_ms"].rolling(size, min_periods=1).min()[grown]
-    segment_ms = 8e-3 * segment / row["throughput_mbps"]
-    is_empty = lowest - row["far_rtt_min_ms"] < _EMPTY_SEGMENTS * segment_ms
-    at_bound = peaks[grown] >= bound - 2 * segment
-    if at_bound.mean() < _FILLED or is_empty.mean() < _EMPTY:
-        return ""
+    delay = lowest - row["far_rtt_min_ms"]
+    empty_ms = _EMPTY_SEGMENTS * 8e-3 * segment / row["throughput_mbps"]
+    is_empty = (delay < empty_ms).mean() >= _EMPTY
+    most, reached = _ONCE * bound, peaks[grown]
+    is_bound = is_empty and (reached >= bound - 2 * segment).mean() >= _FILLED
+    if not is_bound or row["in_flight_max"] > most:
+        # Jitter of the path lets the lowest RTTs of intervals differ.
+        near_ms = max(empty_ms, _JITTER * row["far_rtt_min_ms"] + _JITTER_MS)
+        is_about = (reached >= bound - max(_NEARLY * bound, 2 * segment)).mean() >= _FILLED
+        if not is_about or (delay < near_ms).mean() < _EMPTY:
+            return ""
+        buffer = "the send buffer, " if row["in_flight_max"] <= most else ""
+        unknown = ", a receive window of unknown scale" if math.isnan(window) else ""
+        return (
+            f"either {buffer}the application{unknown} or a CCA that keeps its window limits the rate "
+            f"of the {evidence.sender}: it keeps to about {size_text(bound)} in flight, nothing is lost"
+        )
     if math.isnan(window):
         return (
             "either the send buffer, the application or a receive window of unknown scale limits the "
@@ -258,7 +274,7 @@ def _even_rate(evidence: Evidence) -> str:
     unknown = ", a receive window of unknown scale" if math.isnan(window) else ""
     known = "" if unknown else f", and the receive window is {size_text(window)}"
     return (
-        f"either the send buffer, the application{unknown} or a CCA that keeps the queue empty limits "
+        f"either the send buffer, the application{unknown} or a CCA that keeps its window limits "
         f"the rate of the {evidence.sender}: {size_text(flight)} pass per RTT of "
         f"{evidence.rtt_ms:.3g} ms, nothing is lost{known}"
     )
@@ -303,7 +319,7 @@ def _marks(evidence: Evidence) -> str:
 
 
 def _queue(evidence: Evidence) -> str:
-    """A standing queue: all RTTs of half of the intervals are above twice the lowest, without loss."""
+    """A standing queue: all RTTs of half of the intervals are above twice the lowest."""
     row = evidence.row
     least = max(2 * row["far_rtt_min_ms"], row["far_rtt_min_ms"] + _QUEUE_MS)
     lowest = evidence.steady["rtt_min_ms"].dropna()
@@ -316,9 +332,10 @@ def _queue(evidence: Evidence) -> str:
         return ""
     if len(lowest) < _QUEUE_INTERVALS or not lowest.median() > least:
         return ""
+    lost = f"{segments_were(row['losses'])} lost" if row["losses"] else "without loss"
     return (
         f"a queue stands on the path: the RTT is {row['far_rtt_p50_ms']:.3g} ms in the median and "
-        f"{row['far_rtt_min_ms']:.3g} ms at least, without loss"
+        f"{row['far_rtt_min_ms']:.3g} ms at least, {lost}"
     )
 
 
@@ -356,6 +373,7 @@ LIMITS: tuple[Callable[[Evidence], str], ...] = (
     _enough(_application),
     _enough(_send_buffer),
     _enough(_queue),
+    unclear_losses,
     _duplicates,
     _offload,
 )

@@ -9,7 +9,13 @@ import math
 
 import pandas as pd
 
-from celltcp.pcap.diagnosis.episodes import Episode, are_below_rate, chance_of_high_rtts, episodes
+from celltcp.pcap.diagnosis.episodes import (
+    Episode,
+    are_below_rate,
+    chance_of_high_rtts,
+    episodes,
+    has_queue,
+)
 from celltcp.pcap.diagnosis.evidence import INTERVAL_S, Evidence, plural, seconds, segments_were
 from celltcp.pcap.diagnosis.policing import policer
 from celltcp.present.quantities import size_text
@@ -31,6 +37,13 @@ _RARE = 0.8
 _SPREAD = 0.2
 #: Share of the intervals with a queue from which on it stands.
 _MOSTLY = 0.5
+#: Place in the queue, from 0 to 1, above which it is full for sure, and the share of single losses for
+#: which that matters.
+_TOP = 0.9
+_ALONE = 0.75
+#: Share of a full queue up to which it is empty, and of the time in pauses of a sender at an empty one.
+_EMPTY = 0.1
+_PAUSED = 0.1
 #: Share of the rate nearby below which the rate of an interval is none of a queue that stands, and the
 #: share of such intervals from which on it does not stand.
 _DIP = 0.6
@@ -107,7 +120,7 @@ def one_a_round_trip(evidence: Evidence) -> str:
 
 
 def loss_limit(evidence: Evidence) -> str:
-    """What most losses show of the path."""
+    """What most losses show of the path; empty for losses that show nothing."""
     row = evidence.row
     outage = int(row["losses_outage"])
     own = episodes(evidence)
@@ -124,12 +137,24 @@ def loss_limit(evidence: Evidence) -> str:
     return policer(evidence) or _queue_or_path(evidence, rest)
 
 
+def unclear_losses(evidence: Evidence) -> str:
+    """Losses that are too few, or without an RTT beside them, so that they show nothing of the path."""
+    own = episodes(evidence)
+    if not own:
+        return ""
+    rest = [each for each in own if not each.is_tail] or own
+    lost = segments_were(sum(each.count for each in rest))
+    known = [each for each in rest if not math.isnan(each.rtt_ms)]
+    if not known:
+        return f"{lost} lost; no RTT beside them shows why"
+    return f"{lost} lost in {plural(len(rest), 'round trip')}, too few to tell why: {_rtts(known)}"
+
+
 def _queue_or_path(evidence: Evidence, own: list[Episode]) -> str:
     """Losses in a full queue, beside one that was not full, or neither for sure."""
-    lost = segments_were(sum(each.count for each in own))
     known = [each for each in own if each.queue != "unknown"]
     if not known and not any(each.is_tail for each in own):
-        return f"{lost} lost; no RTT beside them shows why"
+        return ""
     full = [each for each in known if each.queue == "full"]
     short = [each for each in known if each.queue == "short"]
     overshot = [each for each in full if _is_overshoot(evidence, each)]
@@ -139,8 +164,7 @@ def _queue_or_path(evidence: Evidence, own: list[Episode]) -> str:
         is_empty = evidence.row["handshake"] == "whole" and not any(map(_is_above_lowest, own))
         if is_alone and is_empty:
             return _random(evidence, own)
-        times = plural(len(own), "round trip")
-        return f"{lost} lost in {times}, too few to tell why: {_rtts(own)}"
+        return ""
     if full and len(full) >= _CLEARLY * len(short) and (overshot or _are_sure(evidence, known)):
         return _full_queue(evidence, full)
     if len(short) >= _SEVERAL and len(short) > len(known) - len(short):
@@ -182,33 +206,55 @@ def _full_queue(evidence: Evidence, full: list[Episode]) -> str:
                 f"{lost} lost at once in slow start: either in a shallow buffer or by a policer; "
                 f"{_rtts(full)}"
             )
-        if not _are_sure(evidence, full) or (not overshot and len(full) < _SEVERAL):
+        is_queue = has_queue(evidence, pd.Series([each.delay_ms for each in full]))
+        if not is_queue or not _are_sure(evidence, full) or (not overshot and len(full) < _SEVERAL):
             return _unclear(full)
         return (
             f"a shallow buffer on the path limits the rate: {lost} lost in a queue that was full "
             f"at an RTT of {delays.median():.3g} ms, {lowest:.3g} ms at least"
         )
+    if _may_be_discipline(evidence, full):
+        return _unclear(full)
     last = max(each.start_s + each.span_s for each in full)
     if _is_empty_after(evidence, last):
         return f"{lost} lost in a full queue by {seconds(last)}; later, no queue stands"
-    if not _stands(evidence):
+    if not _stands(evidence, full):
         return f"{lost} lost in a full queue, which does not stand all the time"
     return f"a full queue on the path limits the rate: {lost} lost in it"
 
 
-def _stands(evidence: Evidence) -> bool:
+def _may_be_discipline(evidence: Evidence, full: list[Episode]) -> bool:
+    """Whether single segments were lost in queues that were longer at other times.
+
+    A queue discipline drops one, and the queue grows on until the sender hears of that. That of a full
+    buffer does not grow.
+    """
+    alone = sum(each.count == 1 for each in full)
+    share = evidence.losses["queue"][evidence.losses["kind"] == "congestion"].median()
+    return bool(alone >= _ALONE * len(full) and share < _TOP)
+
+
+def _stands(evidence: Evidence, full: list[Episode]) -> bool:
     """Whether a queue stands in half of the intervals; also where the capture does not show it.
+
+    It never empties as far as a tenth of the full queue, and its sender never pauses.
 
     Beside the receiver, where nothing shows the lowest delay of an interval, the same rate passes in
     intervals that follow each other.
     """
     own, row = evidence.steady, evidence.row
+    if evidence.pauses_s(evidence.sender) > _PAUSED * row["download_s"]:
+        return False
     if row["place"] == "receiver":
         bytes_ = own["bytes"]
         highest = bytes_.rolling(evidence.block, center=True, min_periods=1).max()
         return bool((bytes_ < _DIP * highest).mean() < _DIPS)
     rtts = own["rtt_min_ms"].dropna()
-    stands = rtts > row["far_rtt_min_ms"] * (1 + _JITTER) + _JITTER_MS
+    delay = pd.Series([each.delay_ms for each in full if not each.is_upstream]).median()
+    least = max(
+        row["far_rtt_min_ms"] * _JITTER + _JITTER_MS, 0.0 if math.isnan(delay) else _EMPTY * delay
+    )
+    stands = rtts > row["far_rtt_min_ms"] + least
     return stands.empty or bool(stands.mean() >= _MOSTLY)
 
 

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from celltcp.pcap.diagnosis.episodes import has_queue
 from celltcp.pcap.diagnosis.evidence import Evidence
 
 #: Least losses without a queue, and least steps between them.
@@ -51,7 +52,10 @@ def policer(evidence: Evidence) -> str:
     lost = lost.sort_values(["t_s", "seq"])
     usual = min(row["far_rtt_p50_ms"], _USUAL * row["far_rtt_min_ms"])
     is_low = (lost["rtt_ms"] <= _LOW * usual).to_numpy()
-    if is_low.sum() < max(_LOSSES, _LOW_SHARE * len(lost)) or not lost["queue"].median() < _SHORT:
+    is_short = lost["queue"].median() < _SHORT or not has_queue(
+        evidence, lost["rtt_ms"] - row["far_rtt_min_ms"]
+    )
+    if is_low.sum() < max(_LOSSES, _LOW_SHARE * len(lost)) or not is_short:
         return ""
     times, passed = lost["t_s"].to_numpy()[is_low], _passed(lost)[is_low]
     spread = float(times[-1] - times[0])

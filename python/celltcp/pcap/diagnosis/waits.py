@@ -21,12 +21,17 @@ _SEVERAL = 3
 _TURNS = 0.3
 #: Time from which on one wait for an application matters, s.
 _LONG_S = 1.0
+#: Time in pauses of the data, as a multiple of that of silences, from which on these are usual, and
+#: the most losses in such ones.
+_BURSTY = 5
+_FEW = 1
 #: Longest usual time-out: s, and RTTs.
 _TIMEOUT_S = 0.5
 _TIMEOUT_RTTS = 3
-#: Shortest gap of the data that is told where the sender is away: s, and RTTs.
+#: Shortest gap of the data that is told where the sender is away: s, RTTs, and RTTs with queues.
 _GAP_S = 0.5
 _GAP_RTTS = 5
+_GAP_QUEUED = 2
 
 
 @dataclass(frozen=True)
@@ -93,7 +98,10 @@ def _gaps(evidence: Evidence) -> Iterator[Wait]:
     times = own.loc[(own["up"] == (row["direction"] == "up")) & passed, "t_s"].sort_values()
     steps = times.diff().dropna() - INTERVAL_S
     rtt_ms = 0.0 if math.isnan(evidence.rtt_ms) else evidence.rtt_ms
-    gaps = steps[steps >= max(_GAP_S, _GAP_RTTS * rtt_ms / 1e3)]
+    # ACKs in a long queue let the sender wait as long as that.
+    beside = [row["far_rtt_p95_ms"], row["far_rtt_min_ms"] + row["near_rtt_p50_ms"]]
+    usual_ms = max((float(each) for each in beside if not math.isnan(each)), default=0.0)
+    gaps = steps[steps >= max(_GAP_S, _GAP_RTTS * rtt_ms / 1e3, _GAP_QUEUED * usual_ms / 1e3)]
     if gaps.sum() <= 2 * (row["harm_s"] + row["turns_up_s"] + row["turns_down_s"]):
         return
     losses = evidence.losses
@@ -133,7 +141,9 @@ def _silences(evidence: Evidence) -> Iterator[Wait]:
         )
         yield Wait(unanswered, text)
     rest = row["stalled_s"] - unanswered
-    if rest <= 0:
+    # Data that come in bursts leave a receiver silent for as long, with a hole in them as without.
+    is_usual = not evidence.is_at_sender and evidence.pauses_s(evidence.sender) > _BURSTY * rest
+    if rest <= 0 or (is_usual and not unanswered and not row["losses_outage"] > _FEW):
         return
     others = evidence.timeouts[evidence.timeouts["kind"] != "outage"]
     if row["spurious"] and not row["losses"]:

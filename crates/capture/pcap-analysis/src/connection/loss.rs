@@ -119,7 +119,10 @@ impl Loss {
             let reason = "its sender was silent, and went on after a time-out";
             return Some((Kind::Outage, 0.8, reason));
         }
-        if silent_until.is_some_and(|until| !self.explains(until, rtt_ns)) {
+        // A receiver to which nothing comes is silent, too. What was lost before the capture and repaired at once was
+        // lost in no outage.
+        let is_known = !self.is_upstream || self.repair == Repair::TimeOut;
+        if is_known && silent_until.is_some_and(|until| !self.explains(until, rtt_ns)) {
             let reason = "nothing came from the receiver for long when it passed";
             return Some((Kind::Outage, 0.8, reason));
         }

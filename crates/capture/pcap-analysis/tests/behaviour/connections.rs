@@ -315,6 +315,73 @@ fn a_gap_that_closes_at_once_is_reordering() {
     assert_eq!(losses(&script)[0].kind, "reordering");
 }
 
+/// Sent in one tick, it comes 15 ms later, with an identification of the order in which packets pass.
+#[test]
+fn a_gap_that_closes_before_its_sender_may_know_is_reordering() {
+    let kind = |own: u32| {
+        let mut script = Script::default();
+        script.handshake(40.0, 2.0).data(100.0, 0);
+        for (ms, number, value) in [(101.0, 2, 7), (116.0, 1, own)] {
+            let segment = Segment {
+                seq: ISN[1].wrapping_add(1 + number * MSS),
+                len: MSS,
+                flags: Flags::ACK,
+                timestamps: Some((value, 1)),
+                ..Segment::default()
+            };
+            script.segment(ms, false, segment);
+        }
+        script.ack(118.0, 3);
+        losses(&script)[0].kind.clone()
+    };
+    assert_eq!(kind(7), "reordering");
+    assert_eq!(kind(8), "tail");
+}
+
+/// Nothing comes for 700 ms, so that the receiver is silent, and a hole from before is filled after it.
+#[test]
+fn a_receiver_to_which_nothing_comes_is_in_no_outage() {
+    let mut script = Script::default();
+    script.handshake(300.0, 1.0);
+    let mut data = |ms: f64, number: u32, (acked, reported): (u32, u32)| {
+        let value = ms as u32;
+        let segment = Segment {
+            seq: ISN[1].wrapping_add(1 + number * MSS),
+            len: MSS,
+            flags: Flags::ACK,
+            timestamps: Some((value - 150, value - 300)),
+            ..Segment::default()
+        };
+        script.segment(ms, false, segment);
+        let edge = |segments: u32| ISN[1].wrapping_add(1 + segments * MSS);
+        let mut ack = Segment {
+            seq: ISN[0].wrapping_add(1),
+            ack: edge(acked),
+            flags: Flags::ACK,
+            window: 500,
+            timestamps: Some((value, value - 150)),
+            ..Segment::default()
+        };
+        if acked < reported {
+            ack.sack.push(edge(acked + 1), edge(reported));
+        }
+        // The ACK of the segment that showed the hole was not captured.
+        if ms != 801.0 {
+            script.segment(ms + 0.1, true, ack);
+        }
+    };
+    data(400.0, 0, (1, 1));
+    data(800.0, 1, (2, 2));
+    data(801.0, 3, (2, 4));
+    data(1_500.0, 4, (2, 5));
+    data(1_800.0, 5, (2, 6));
+    data(1_810.0, 2, (6, 6));
+    let losses = losses(&script);
+    let loss = losses.last().expect("a loss");
+    assert_eq!((loss.is_upstream, loss.repair.as_str()), (1, "fast"));
+    assert_ne!(loss.kind, "outage");
+}
+
 /// A segment that was lost before the capture fills its gap an RTT later.
 #[test]
 fn a_gap_that_closes_after_an_rtt_was_a_loss_upstream() {

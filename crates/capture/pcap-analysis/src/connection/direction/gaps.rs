@@ -145,6 +145,10 @@ impl Direction {
         let waited = segment.at_ns.saturating_sub(gap.at_ns);
         // Earlier than an RTT after the gap showed, its sender does not know of it.
         let knows = waited >= segment.near_ns;
+        // Nor does it repeat by a time-out, within one tick, what it sent before that.
+        if segment.timestamp.is_some() && segment.timestamp == gap.timestamp && !knows {
+            return true;
+        }
         // Neither do identifications, unless they are random.
         let newer = segment.identification.wrapping_sub(gap.identification);
         let older = newer.wrapping_neg();
