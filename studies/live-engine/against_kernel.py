@@ -192,7 +192,7 @@ def main() -> None:
     parser.add_argument("--cca", nargs="+", default=["reno", "cubic", "bbr"])
     parser.add_argument("--seed", type=int, default=3)
     parser.add_argument("--duration", type=float, default=61.0, help="length of a run, s")
-    parser.add_argument("--starts", type=int, default=14, help="runs of the kernel engine, two at least")
+    parser.add_argument("--starts", type=int, default=14, help="runs of the kernel engine, >= 2")
     parser.add_argument("--busy-poll", action="store_true", help="as celltcp shell --busy-poll")
     study(parser.parse_args())
 
