@@ -7,6 +7,7 @@ import json
 import math
 import re
 import shutil
+import tomllib
 from pathlib import Path
 
 import numpy as np
@@ -461,3 +462,59 @@ def test_rtts_of_two_sets_are_of_the_same_parts_of_the_path() -> None:
     assert rtts_ms([whole, partly]) == (50.0, 60.0)
     assert rtts_ms([whole, near]) == (15.0, 8.0)
     assert rtts_ms([whole, whole.iloc[:0]]) == (None, None)
+
+
+_MAHIMAHI = """
+duration = "8s"
+path = { rtt = "40ms", down = "48Mbit/s", up = "48Mbit/s", buffer = "60packets" }
+[[flows]]
+workload = { kind = "bulk", bytes = "20MiB" }
+"""
+
+
+def test_leftovers_of_a_full_queue_are_no_random_losses_at_the_receiver(
+    celltcp, tmp_path: Path
+) -> None:
+    """Only a full queue drops here. Table, sentence and scenario say so, as at the sender."""
+    (tmp_path / "s.toml").write_text(_MAHIMAHI)
+    run = ("run", "s.toml", "--cca", "cubic", "--seed", "3", "--pcap", "r.pcap", "--pcap-at", "phone")
+    assert celltcp(*run).returncode == 0
+    analyses = analyse(tmp_path / "r.pcap")
+    (row,) = analyses.connections.to_dict("records")
+    assert row["place"] == "receiver"
+    assert row["losses_random"] == 0
+    assert row["losses_congestion"] == row["losses"] == (analyses.losses["kind"] == "congestion").sum()
+    assert "a full queue on the path limits the rate" in row["diagnosis"]
+    path = estimate_path(analyses)
+    assert path.random_loss == 0
+    assert path.is_buffer_full
+    assert path.mean_mbps == pytest.approx(48, rel=0.05)
+    assert path.buffer_bytes == pytest.approx(90e3, rel=0.1)
+    done = celltcp("pcap", "to-scenario", "r.pcap", "--out", "x.toml")
+    assert "never filled" not in done.stdout
+    # A transfer with an end takes longer under other CCAs: its time to complete is not cut.
+    scenario = tomllib.loads((tmp_path / "x.toml").read_text())
+    assert float(scenario["duration"].rstrip("s")) > 2.5 * row["duration_s"]
+
+
+def test_acks_that_wait_behind_an_upload_are_no_slow_downlink(celltcp, tmp_path: Path) -> None:
+    """A download of 20 Mbit/s whose ACKs share an uplink of 5 Mbit/s with an upload."""
+    (tmp_path / "s.toml").write_text(
+        'duration = "15s"\n'
+        'path = { rtt = "30ms", down = "20Mbit/s", up = "5Mbit/s", uplink_buffer = "300packets" }\n'
+        '[[flows]]\n[[flows]]\nfrom = "phone"\nto = "server"\n'
+    )
+    assert celltcp("run", "s.toml", "--cca", "cubic", "--pcap", "c.pcap").returncode == 0
+    analyses = analyse(tmp_path / "c.pcap")
+    rows = {str(row["place"]): row for row in analyses.connections.to_dict("records")}
+    download, upload = rows["sender"], rows["receiver"]
+    words = f"in which connection {upload['connection']} sends"
+    assert words in download["diagnosis"]
+    assert "other direction" not in upload["diagnosis"]
+    path = estimate_path(analyses, download["connection"])
+    assert "behind connection" in path.capacity_note
+    assert "measured" not in path.capacity_note
+    assert path.mean_mbps > 5
+    path = estimate_path(analyses, upload["connection"])
+    assert path.mean_mbps == pytest.approx(5, rel=0.05)
+    assert "measured" in path.capacity_note

@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from celltcp._core import CaptureAnalysis, CelltcpError, capture_tables
 from celltcp.pcap.diagnosis import DIAGNOSIS, INTERVAL_COLUMNS, diagnoses
+from celltcp.pcap.leftovers import with_leftovers
 from celltcp.pcap.tags import TagRule, tagged
 from celltcp.results.folder import CAPTURES, require_own
 from celltcp.results.folder_lock import check_files, check_links, locked_folder
@@ -160,6 +161,7 @@ class _Keeper:
             if batches
         }
         if "connections" in tables:
+            tables = with_leftovers(tables)
             tables["connections"] = _diagnosed(tables)
         if notes is not None:
             connections = tagged(tables["connections"].to_pandas(), list(notes))

@@ -14,7 +14,11 @@ from numpy.typing import NDArray
 from celltcp._core import CelltcpError
 from celltcp.files.atomic_write import write_text
 from celltcp.pcap.analysis import CaptureAnalyses, of_connection
+from celltcp.pcap.diagnosis.episodes import episodes
+from celltcp.pcap.diagnosis.evidence import Evidence
 from celltcp.pcap.endpoint_settings import endpoint_settings
+from celltcp.pcap.leftovers import are_few
+from celltcp.pcap.opposite import opposite
 from celltcp.pcap.unmodelled import unmodelled
 from celltcp.scenarios.lower_bounds import LOWER_BOUND
 
@@ -33,6 +37,9 @@ _LEAST_MEASURED = 0.05
 
 #: Losses of an overflow that show the size of the buffer.
 _LEAST_LOSSES = 3
+
+#: Length of a simulation of a transfer with an end, in times of the captured one: others are slower.
+_LONGER = 3
 
 #: Least payload of a transfer that a path is estimated from, bytes.
 _LEAST_BYTES = 100_000
@@ -62,6 +69,8 @@ class PathEstimate:
     endpoints: str
     #: What the capture shows of the path and the scenario does not have.
     left_out: tuple[str, ...] = ()
+    #: Connection that sends the other way meanwhile, in whose queue the ACKs may wait; None without.
+    opposite: int | None = None
 
     @property
     def mean_mbps(self) -> float:
@@ -87,7 +96,11 @@ class PathEstimate:
         """How far the buffer is known, in words; empty if an overflow shows it."""
         if self.is_buffer_full:
             return ""
-        if self.has_overflow or self.scenario_buffer_bytes == self.buffer_bytes:
+        if self.opposite is not None:
+            return "unknown; the scenario has one bandwidth-delay product"
+        if self.has_overflow:
+            return "lower bound: by overflow, beside a capacity that is one"
+        if self.scenario_buffer_bytes == self.buffer_bytes:
             return "lower bound: no overflow observed"
         return (
             "lower bound: no overflow observed; the scenario has one bandwidth-delay product, "
@@ -99,8 +112,10 @@ class PathEstimate:
         """The path, and what of it is a lower bound; simulations repeat that as a warning."""
         texts = [f"The path of connection {self.connection} in {Path(self.file).name}."]
         if not self.is_measured.any():
-            texts.append(f"Its capacity {LOWER_BOUND}: the sender never filled the path for 100 ms.")
-        if not self.is_buffer_full:
+            texts.append(f"Its capacity {LOWER_BOUND}: {self._why_unmeasured}.")
+        if self.has_overflow and not self.is_buffer_full:
+            texts.append(f"Its buffer {LOWER_BOUND}, as the capacity is one.")
+        elif self.opposite is None and not self.is_buffer_full:
             texts.append(f"Its buffer {LOWER_BOUND}: no overflow was seen.")
         return " ".join(texts)
 
@@ -109,7 +124,13 @@ class PathEstimate:
         """Time in which the capacity was measured, in words."""
         if self.is_measured.any():
             return f"measured in {100 * self.measured:.0f} % of the time"
-        return "at least: the sender never filled the path for 100 ms"
+        return f"at least: {self._why_unmeasured}"
+
+    @property
+    def _why_unmeasured(self) -> str:
+        if self.opposite is None:
+            return "the sender never filled the path for 100 ms"
+        return f"ACKs may have waited behind connection {self.opposite}, which sends the other way"
 
 
 def estimate_path(
@@ -139,10 +160,16 @@ def estimate_path(
     rtt = float(np.nansum([row["far_rtt_min_ms"], row["near_rtt_min_ms"]]))
     intervals = of_connection(analyses.intervals, row, up)
     losses = of_connection(analyses.losses, row, up)
-    times, rate, is_measured = _capacity(intervals, losses, row)
-    buffer, is_full = _buffer(losses, intervals, row, times, rate)
+    own = episodes(Evidence(row, losses, of_connection(analyses.intervals, row)))
+    # A queue in which ACKs wait is none of the data, even if these meet a full one now and then.
+    other = opposite(analyses.connections, row, intervals)
+    is_elsewhere = other is not None
+    fills = any(each.queue == "full" for each in own)
+    times, rate, is_measured = _capacity(intervals, losses, row, fills=fills, is_elsewhere=is_elsewhere)
+    buffer, is_full = 0.0, False
+    if not is_elsewhere:
+        buffer, is_full = _buffer(losses, intervals, row, times, rate)
     segments = int(row["segments_up"] if up else row["segments_down"])
-    lost = int((losses["kind"] == "random").sum())
     return PathEstimate(
         str(row["file"]),
         int(row["connection"]),
@@ -155,9 +182,10 @@ def estimate_path(
         # A capacity of which only a lower bound is known gives no more of the buffer.
         is_full and bool(is_measured.any()),
         is_full,
-        lost / max(segments, 1),
+        (0 if are_few(own) else int((losses["kind"] == "random").sum())) / max(segments, 1),
         endpoint_settings(row, intervals, float(rate.max())),
         tuple(unmodelled(row)),
+        None if other is None else int(other["connection"]),
     )
 
 
@@ -218,9 +246,22 @@ def _after_gaps(intervals: pd.DataFrame, row: dict[Hashable, Any]) -> pd.Series:
 
 
 def _capacity(
-    intervals: pd.DataFrame, losses: pd.DataFrame, row: dict[Hashable, Any]
+    intervals: pd.DataFrame,
+    losses: pd.DataFrame,
+    row: dict[Hashable, Any],
+    *,
+    fills: bool,
+    is_elsewhere: bool,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]:
-    """Returns times, capacity, and where it was measured: the output of a queue is the capacity."""
+    """Returns times, capacity, and where it was measured: the output of a queue is the capacity.
+
+    Args:
+        intervals: of the transfer.
+        losses: of the transfer.
+        row: its connection.
+        fills: whether losses show that a queue was full.
+        is_elsewhere: whether the queue may be that of the ACKs.
+    """
     count = int(intervals["t_s"].max() / _BIN_S + 0.5) + 1
     places = (intervals["t_s"] / _BIN_S + 0.5).astype(int).to_numpy()
     acked: NDArray[np.float64] = np.zeros(count)
@@ -228,7 +269,9 @@ def _capacity(
     limited, flight, longest = np.zeros(count, bool), np.zeros(count), np.zeros(count)
     acked[places] = intervals["acked_bytes"].to_numpy(float)
     queue[places] = _queue_ms(intervals, row, least=True).to_numpy(float)
-    limited[places] = intervals["is_limited"].to_numpy() == 1
+    # Beside the receiver nothing is in flight most of the time, whatever the sender does.
+    if not (fills and row["place"] == "receiver"):
+        limited[places] = intervals["is_limited"].to_numpy() == 1
     flight[places] = intervals["in_flight_max"].to_numpy(float)
     longest[places] = intervals["rtt_max_ms"].fillna(0.0).to_numpy(float)
     lowest = float(np.nanmax([row["rtt_min_ms"], row["far_rtt_min_ms"]]))
@@ -236,10 +279,13 @@ def _capacity(
     rate: NDArray[np.float64] = acked * 8e-6 / _BIN_S * (mss + _HEADERS) / mss
     still = _outages(acked, flight, longest - 0.5 * lowest)
     is_measured = ((queue > max(_QUEUE_MS, _QUEUE_SHARE * lowest)) | still) & ~limited
+    if row["place"] == "receiver":
+        # Nothing shows the least delay there: a queue that begins in an interval has not filled it.
+        is_measured[1:] &= is_measured[:-1].copy()
     # The first and the last interval are not whole.
     is_measured[[0, -1]] = False
     times = np.arange(count, dtype=np.float64) * _BIN_S
-    if is_measured.mean() < _LEAST_MEASURED:
+    if is_measured.mean() < _LEAST_MEASURED or is_elsewhere:
         is_measured[:] = False
         # A sender that never fills the path for long shows a lower bound: the rate that it has carried.
         # Slow start reaches it before its losses; after them, ACKs of what had arrived come at once.
@@ -299,14 +345,19 @@ def write_scenario(path: PathEstimate, file: Path) -> tuple[Path, Path]:
     ]
     write_text(trace, "time_s,rate_mbps\n" + "\n".join(lines) + "\n")
     note = "by overflow"
-    if not path.is_buffer_full:
+    if path.opposite is not None:
+        note = "one bandwidth-delay product, as its queue was not seen"
+    elif not path.is_buffer_full:
         seen = f"{path.buffer_bytes:.0f} B waited at most; no overflow was seen"
-        note = "at least: no overflow was seen" if path.has_overflow else seen
+        note = "at least: by overflow, beside a capacity that is one" if path.has_overflow else seen
+    is_finite = "bytes = " in path.endpoints
+    whole = max(path.times_s[-1], 1.0)
+    longer = f" # the transfer took {whole:.1f}s" if is_finite else ""
     left_out = "".join(f"# left out: {each}\n" for each in path.left_out)
     text = (
         f'name = "{file.stem}"\n'
         f'description = "{path.description}"\n'
-        f'duration = "{max(path.times_s[-1], 1.0):.1f}s"\n\n'
+        f'duration = "{_LONGER * whole if is_finite else whole:.1f}s"{longer}\n\n'
         "[path]\n"
         f'rtt = "{max(path.rtt_ms, 0.001):.3f}ms" # the lowest in the capture\n'
         f'buffer = "{round(path.scenario_buffer_bytes)}B" # {note}\n'

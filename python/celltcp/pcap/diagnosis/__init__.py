@@ -6,12 +6,17 @@ rate. A rule uses columns of the tables only, and claims nothing that they do no
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+from typing import Any
+
 import pandas as pd
 
 from celltcp.pcap.diagnosis.evidence import Evidence
 from celltcp.pcap.diagnosis.faults import FAULTS, reset
 from celltcp.pcap.diagnosis.limits import LIMITS
 from celltcp.pcap.diagnosis.waits import Wait, waits
+from celltcp.pcap.opposite import opposite
+from celltcp.present.quantities import size_text
 
 __all__ = ["DIAGNOSIS", "INTERVAL_COLUMNS", "diagnoses"]
 
@@ -21,11 +26,13 @@ DIAGNOSIS = "what it waited for, or what limits it, in one sentence; empty where
 #: Columns of intervals that the rules use.
 INTERVAL_COLUMNS = [
     *("file", "connection", "up", "t_s", "bytes", "in_flight_max", "window_min", "rtt_min_ms"),
-    *("retransmitted_bytes", "rtt_mean_ms", "near_rtt_mean_ms"),
+    *("acked_bytes", "retransmitted_bytes", "rtt_mean_ms", "near_rtt_mean_ms"),
 ]
 
 #: Share of a connection's time, and least time, for which a wait is what matters most.
 _SHARE = 0.05
+#: Median RTT from which on ACKs or data wait, of the lowest one.
+_QUEUED = 2
 _LEAST_S = 0.1
 
 
@@ -44,8 +51,23 @@ def diagnoses(connections: pd.DataFrame, losses: pd.DataFrame, intervals: pd.Dat
     for row in connections.to_dict("records"):
         key = (row["file"], row["connection"])
         times = intervals.iloc[places.get(key, [])]
-        sentences.append(_diagnosis(Evidence(row, own.get(key, none), times)))
+        sentence = _diagnosis(Evidence(row, own.get(key, none), times))
+        sentences.append("; ".join(filter(None, (sentence, _behind(connections, row, times)))))
     return sentences
+
+
+def _behind(connections: pd.DataFrame, row: dict[Hashable, Any], intervals: pd.DataFrame) -> str:
+    """A transfer in the other direction, in whose queue the ACKs of this one wait."""
+    if not row["far_rtt_p50_ms"] + row["near_rtt_p50_ms"] > _QUEUED * row["rtt_min_ms"]:
+        return ""
+    own = intervals[intervals["up"] == (row["direction"] == "up")]
+    other = opposite(connections, row, own)
+    if other is None:
+        return ""
+    return (
+        f"its ACKs may wait in the other direction, in which connection {other['connection']} sends "
+        f"{size_text(other['bytes_' + str(other['direction'])])} meanwhile"
+    )
 
 
 def _diagnosis(evidence: Evidence) -> str:

@@ -1,0 +1,85 @@
+"""Leftovers: losses beside which no RTT shows the full queue that dropped others with them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from celltcp.pcap.diagnosis.episodes import Episode, episodes
+from celltcp.pcap.diagnosis.evidence import Evidence
+
+#: Episodes of losses beside a short queue from which on they are random; fewer beside those of a full
+#: queue look like leftovers of these, and so do some beside four times as many.
+_SEVERAL = 3
+_CLEARLY = 4
+#: Rule that tells their kind, in the column `reason`.
+_REASON = "others of its round trip were lost in a full queue"
+
+
+def with_leftovers(tables: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
+    """Returns the tables with leftovers of full queues as congestion, in losses and in their counts.
+
+    A few of them would be a rate of random loss that turns a comparison of CCAs round.
+    """
+    frame = tables["losses"].select(["file", "connection", "kind"]).to_pandas()
+    kinds = frame.groupby(["file", "connection"], observed=True)["kind"].agg(set)
+    mixed = {key for key, of in kinds.items() if {"random", "congestion"} <= of}
+    if not mixed:
+        return dict(tables)
+    losses = tables["losses"].to_pandas()
+    connections = tables["connections"].to_pandas()
+    intervals = tables["intervals"].slice(0, 0).to_pandas()
+    places = losses.groupby(["file", "connection"], observed=True).indices
+    moved = np.zeros(len(losses), bool)
+    counts = np.zeros(len(connections), np.int64)
+    for number, row in enumerate(connections.to_dict("records")):
+        key = (row["file"], row["connection"])
+        if key in mixed:
+            own = losses.iloc[places[key]]
+            chosen = _leftovers(Evidence(row, own, intervals))
+            moved[places[key]] = chosen
+            counts[number] = int(chosen.sum())
+    kind = np.where(moved, "congestion", losses["kind"].astype(str))
+    reason = np.where(moved, _REASON, losses["reason"].astype(str))
+    result = dict(tables)
+    result["losses"] = _replaced(tables["losses"], {"kind": kind, "reason": reason})
+    changed = {
+        name: connections[name].to_numpy(np.int64) + sign * counts
+        for name, sign in (("losses_random", -1), ("losses_congestion", 1))
+    }
+    result["connections"] = _replaced(tables["connections"], changed)
+    return result
+
+
+def are_few(own: Sequence[Episode]) -> bool:
+    """Returns whether episodes beside short queues are too few, beside those of full ones, for a rate.
+
+    They look like leftovers of these.
+    """
+    full = [each for each in own if each.queue == "full"]
+    short = [each for each in own if each.queue == "short" and not each.is_tail]
+    return bool(full) and (len(short) < _SEVERAL or len(full) >= _CLEARLY * len(short))
+
+
+def _leftovers(evidence: Evidence) -> NDArray[np.bool_]:
+    """Returns which losses of a connection are leftovers."""
+    own = episodes(evidence)
+    full = [each for each in own if each.queue == "full"]
+    is_random = (evidence.losses["kind"] == "random").to_numpy()
+    times = evidence.losses["t_s"]
+    within = np.zeros(len(times), bool)
+    for each in full:
+        within |= times.between(each.start_s, each.start_s + each.span_s).to_numpy()
+    return within & is_random
+
+
+def _replaced(table: pa.Table, columns: Mapping[str, NDArray[np.generic]]) -> pa.Table:
+    """Returns a table with other values in some columns."""
+    for name, values in columns.items():
+        place = table.schema.get_field_index(name)
+        field = table.schema.field(place)
+        table = table.set_column(place, field, pa.array(values, field.type))
+    return table
