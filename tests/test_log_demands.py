@@ -114,3 +114,29 @@ def test_the_way_that_is_said_for_uploads_is_one(tmp_path: Path) -> None:
     result = json.loads(done.stdout)
     assert 0.8 < result["runs"][0]["goodput_mbps"] < 1.2
     assert not any("uploads" in each for each in result["warnings"])
+
+
+def test_rows_that_are_not_of_the_load_and_rates_of_acks_are_said(tmp_path: Path) -> None:
+    """A phone log of a download that stops for a ping every ten seconds."""
+    head = "Timestamp,DL_bitrate,UL_bitrate,State"
+    rows = [
+        f"2024.05.01_10.{n // 60:02d}.{n % 60:02d},"
+        + ("300,40,I" if n % 10 == 9 else f"{rate},{rate // 41},D")
+        for n in range(120)
+        for rate in (36_000 + 631 * (n * n % 13),)
+    ]
+    file = tmp_path / "drive.csv"
+    file.write_text("\n".join((head, *rows, "")))
+    log = read_log(file, {}, "down")
+    assert float(log.lengths @ log.bps.astype(float)) / log.lengths.sum() > 39e6
+    assert log.bps.min() > 30e6
+    assert "12 rows of State=I, which are not of the load, left out" in log.summary
+    assert log.looks_like_demand is None
+    uplink = read_log(file, {}, "up")
+    assert "of the downlink's, as that of the ACKs" in (uplink.looks_like_demand or "")
+    # Rows without any rate may be of an outage, and stay.
+    file.write_text(file.read_text().replace("300,40,I", "0,0,I"))
+    log = read_log(file, {}, "down")
+    assert (log.bps == 0).sum() == 12
+    # Who asks for rows of a state gets these.
+    assert read_log(file, {"run": "State=D"}, "down").bps.min() > 30e6

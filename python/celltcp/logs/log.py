@@ -15,6 +15,7 @@ from celltcp.logs.intervals import Intervals, intervals_of
 from celltcp.logs.kinds import read_recording
 from celltcp.logs.options import ReadOptions
 from celltcp.logs.plausibility import (
+    MOST_ACKS,
     QUEUED,
     SAMPLE_NS,
     check,
@@ -93,7 +94,12 @@ def read_log(path: str | Path, given: dict[str, Any], side: Direction) -> Log:
     check_steps(recording, intervals)
     check(recording, intervals, is_unit_given=options.unit is not None)
     limited = held_back(recording)
-    looks_like = demand(intervals) or unused_radio(recording) or limited
+    looks_like = (
+        demand(intervals)
+        or unused_radio(recording)
+        or limited
+        or (_of_acks(source, options, side, intervals) if recording.has_both else None)
+    )
     return Log(
         summary=_summary(recording, intervals, options, looks_like),
         lengths=intervals.lengths.view(np.uint64),
@@ -183,6 +189,21 @@ def _too_long(recording: Recording) -> str | None:
         f"{base:.1f} ms is the lowest RTT under the test's own load, and a queue stood in it: "
         "--set path.rtt=RTT gives that of the idle link, as ping shows it"
     )
+
+
+def _of_acks(source: Source, options: ReadOptions, side: Direction, intervals: Intervals) -> str | None:
+    """Returns why rates are rather those of ACKs: they are a small share of the other direction's."""
+    if options.column or options.direction:
+        return None
+    other: Direction = "up" if side == "down" else "down"
+    try:
+        load = intervals_of(read_recording(source, options, other), options.holes).mean_bps
+    except CelltcpError:
+        return None
+    share = intervals.mean_bps / load if load > 0 else 1.0
+    if share >= MOST_ACKS:
+        return None
+    return f"its mean is {100 * share:.1f} % of the {other}link's, as that of the ACKs of a transfer is"
 
 
 def _other_direction(recording: Recording, options: ReadOptions, side: Direction) -> Direction | None:

@@ -34,6 +34,9 @@ SAMPLE_NS = 60 * 10**9
 _FEW_ROWS = 8
 #: Median RTT from which on a queue stood, of the lowest.
 QUEUED = 1.3
+#: Share of the rate of the other direction below which a rate is that of ACKs. One of 52 to 66 bytes
+#: comes for two segments of 1500 bytes, or for fewer.
+MOST_ACKS = 0.05
 #: Rate of the fastest tenth of the rows from which on rates vary, of that of the slowest tenth.
 _VARIES = 1.3
 #: Shares that make a log look like the demand of an application.

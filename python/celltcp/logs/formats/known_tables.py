@@ -36,6 +36,8 @@ class KnownTable:
     #: Whether one of the rates and one of its own columns are enough.
     has_some: bool = False
     notes: tuple[str, ...] = ()
+    #: Column and value of rows that are not of the load, such as those of a ping; None without any.
+    idle: tuple[str, str] | None = None
 
     def recognises(self, source: Source) -> bool:
         """Returns whether a file has the columns of the table."""
@@ -56,7 +58,9 @@ class KnownTable:
             raise refuse(f"there is no column {name}")
         column = f"{self.time},{name}"
         options = dataclasses.replace(options, column=column, unit=self.unit, direction=None)
-        recording = read_table(source, options, side)
+        given = {column.lower() for column, _ in options.wanted_runs()}
+        idle = self.idle if self.idle and self.idle[0].lower() not in given else None
+        recording = read_table(source, options, side, idle)
         return dataclasses.replace(
             recording,
             kind=self.kind,
@@ -90,6 +94,7 @@ _PHONE_LOG = KnownTable(
     SEPARATORS,
     frozenset(_PHONE),
     has_some=True,
+    idle=("State", "I"),
 )
 #: Tables by the names of their formats.
 TABLES = {

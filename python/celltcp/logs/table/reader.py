@@ -46,8 +46,19 @@ _MANY_STEPS = 8
 _MANY_BPS = 1e9
 
 
-def read_table(source: Source, options: ReadOptions, side: Direction) -> Recording:
+def read_table(
+    source: Source,
+    options: ReadOptions,
+    side: Direction,
+    idle: tuple[str, str] | None = None,
+) -> Recording:
     """Reads a table in text.
+
+    Args:
+        source: the file.
+        options: of a user.
+        side: direction of the link.
+        idle: column and value of rows that are not of the load.
 
     Raises:
         CelltcpError: if it is none, or leaves something open.
@@ -59,7 +70,7 @@ def read_table(source: Source, options: ReadOptions, side: Direction) -> Recordi
             return understand(FrameTable(frame), dialect, options, side, kind)
     dialect = dialect_of(source.head)
     table = TextTable(source, dialect)
-    return understand(table, dialect, options, side)
+    return understand(table, dialect, options, side, idle=idle)
 
 
 def understand(
@@ -68,6 +79,7 @@ def understand(
     options: ReadOptions,
     side: Direction,
     kind: str = "",
+    idle: tuple[str, str] | None = None,
 ) -> Recording:
     """Returns the rows of a table with times and rates.
 
@@ -125,6 +137,8 @@ def understand(
     runs = runs_of(frame, columns, roles, options, times, timed)
     check_turns(frame, columns, roles, options)
     values = rates.values[timed] * chosen.bits
+    if idle is not None:
+        values = _without_idle(values, frame, dialect, idle, timed, notes)
     described = f"rate {name} in {chosen.name}"
     if chosen.is_volume:
         described = f"{'counter' if counter else 'amount of each row'} {name} in {chosen.name}"
@@ -150,6 +164,30 @@ def understand(
         is_time_guess=times.is_guess,
         notes=tuple(notes),
     )
+
+
+def _without_idle(
+    values: NDArray[np.float64],
+    frame: pd.DataFrame,
+    dialect: Dialect,
+    idle: tuple[str, str],
+    timed: Rows,
+    notes: list[str],
+) -> NDArray[np.float64]:
+    """Returns rates without those of rows that are not of the load, such as of a ping.
+
+    A rate of zero stays: without a load, or in an outage, a row looks alike.
+    """
+    column, value = idle
+    place = dialect.names.index(column) if column in dialect.names else None
+    if place is None or place not in frame:
+        return values
+    states = frame[place].astype("string").str.strip().to_numpy(dtype=object)[timed]
+    is_idle = np.asarray(states == value, dtype=bool) & (values > 0)
+    if not is_idle.any() or is_idle.all():
+        return values
+    notes.append(f"{int(is_idle.sum())} rows of {column}={value}, which are not of the load, left out")
+    return np.where(is_idle, np.nan, values)
 
 
 def _unit(roles: Roles, rates: Numbers, options: ReadOptions, name: str) -> RateUnit | None:
