@@ -185,7 +185,8 @@ def test_the_analysis_finds_what_the_recorder_knows() -> None:
     assert outcome["packets_per_s"] > 0
 
 
-@pytest.mark.parametrize("count", [5, pytest.param(12, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("count", [5, 12])
 def test_kinds_of_loss_have_no_bias_by_rtt_and_buffer(count: int) -> None:
     """Overflow of shallow buffers at long RTTs, random losses beside delayed ACKs, and all between."""
     chosen = [each for each in path_cases(40, 3) if "1%" in each.set[3] or "0%" in each.set[3]][:count]

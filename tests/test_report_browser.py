@@ -16,9 +16,10 @@ from celltcp.cli.write_report import write_report
 from reports import page_with, walk
 from store import COMPARED, Store
 
-pytestmark = pytest.mark.skipif(
-    chromium() is None, reason="Chromium is not installed: apt install chromium"
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(chromium() is None, reason="Chromium is not installed: apt install chromium"),
+]
 
 FIGURES = "document.querySelectorAll('figure[data-chart]')"
 
@@ -69,7 +70,6 @@ def is_quiet(page: Page, file: Path) -> None:
     assert page.requests == [file.resolve().as_uri()]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("is_dark", [False, True])
 def test_every_picture_is_drawn_without_a_request_or_a_complaint(
     browser: Browser, report: Path, tmp_path: Path, is_dark: bool
@@ -207,7 +207,6 @@ def test_the_theme_can_be_chosen(browser: Browser, report: Path) -> None:
     is_quiet(page, report)
 
 
-@pytest.mark.slow
 def test_a_million_points_are_drawn_at_once_and_zoomed_without_a_pause(
     browser: Browser, tmp_path: Path
 ) -> None:

@@ -106,6 +106,7 @@ def judged(folder: Path, names: list[str], other: type[Altered]) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_fidelity_has_what_is_within_and_the_windows(tmp_path: Path) -> None:
     # The case of the library is in a folder of folders.
     folder = judged(tmp_path / "fidelity", ["steady-5-18-1bdp", "mobility/forward-60-4g"], Slower)
