@@ -12,7 +12,7 @@ import celltcp as ct
 from celltcp.comparison.explanation.cause import Cause
 from celltcp.comparison.explanation.explanation import ExplainedComparison
 from celltcp.comparison.explanation.remedies import REMEDIES, Remedy, TriedRemedy
-from celltcp.comparison.explanation.trials import Trials
+from celltcp.comparison.explanation.trials import TrialBudget, Trials
 from celltcp.results.statistics import estimate
 from drawn_causes import CAUSES, GAME, Changes, Path, compared_with
 
@@ -214,7 +214,7 @@ def test_a_trial_leaves_out_what_harms_or_changes_nothing_and_says_the_price() -
     deep: Changes = {"path.buffer": "6bdp", "path.down": "20Mbit/s", "path.rtt": "60ms"}
     result = ct.compare("steady-20-68", ["cubic"], 2, duration="20s", set=deep)
     explained = ExplainedComparison(result)
-    explained.try_remedies()
+    explained.try_remedies(TrialBudget())
     assert explained.remedies
     for each in explained.remedies:
         assert "; tried in 2 runs, " in each.text
@@ -236,7 +236,7 @@ def test_a_trial_leaves_out_what_harms_or_changes_nothing_and_says_the_price() -
 def test_a_remedy_that_changes_nothing_helps_nobody(change: str) -> None:
     result = ct.compare("steady-20-68", ["cubic"], 2, duration="5s")
     remedy = TriedRemedy("queue", Remedy("nothing", (change,)), ("cubic",), {})
-    trial = Trials(result).of(remedy)
+    trial = Trials(result, TrialBudget()).of(remedy)
     assert trial is not None
     assert trial.helped == ()
 
@@ -244,7 +244,7 @@ def test_a_remedy_that_changes_nothing_helps_nobody(change: str) -> None:
 def test_a_remedy_that_halves_the_goodput_helps_nobody() -> None:
     result = ct.compare("steady-20-68", ["cubic"], 2, duration="5s")
     remedy = TriedRemedy("queue", Remedy("nothing", ("path.down=5Mbit/s",)), ("cubic",), {})
-    trial = Trials(result).of(remedy)
+    trial = Trials(result, TrialBudget()).of(remedy)
     assert trial is not None
     assert trial.helped == ()
 

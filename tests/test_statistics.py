@@ -3,6 +3,9 @@
 import math
 import random
 
+import numpy as np
+import pytest
+
 from celltcp.comparison.metrics import best_by_metric
 from celltcp.results.statistics import (
     Verdict,
@@ -128,3 +131,15 @@ def test_channels_that_differ_by_factors_are_compared_by_ratios() -> None:
     # Channels that are alike are compared by differences as before.
     alike = [10.0, 11.0, 12.0], [9.0, 10.5, 11.0]
     assert paired_gap(*alike) == paired_difference(*alike)
+
+
+@pytest.mark.parametrize("spread", [0.2, 1.5])
+def test_of_two_that_are_alike_one_in_twenty_differs_by_chance(spread: float) -> None:
+    """Also on channels that differ by factors: `spread` is the deviation of their logarithms."""
+    rng = np.random.default_rng(5)
+    trials, decided = 1500, 0
+    for _ in range(trials):
+        level, one, other = (width * rng.standard_normal(4) for width in (spread, 0.15, 0.15))
+        gap = paired_gap(np.exp(level + one).tolist(), np.exp(level + other).tolist())
+        decided += not gap.includes_zero
+    assert 0.035 < decided / trials < 0.065

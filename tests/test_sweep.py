@@ -141,4 +141,4 @@ def test_the_former_constructor_works_with_a_warning(caplog: pytest.LogCaptureFi
 
 def test_relative_differences_are_described_as_shares() -> None:
     schema = json.dumps(schema_of("compare"))
-    assert "Goodput, Mbit/s. Relative difference of the means, a share." in schema
+    assert "Goodput, Mbit/s. Relative difference, a share: the geometric mean" in schema

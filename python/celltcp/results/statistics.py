@@ -229,36 +229,30 @@ def runs_for(room: float, half: float, runs: int) -> float:
 #: Factor between the pairs of the lowest and the highest values from which on ratios are compared: a
 #: difference is then mostly that of the channels.
 _OTHER_CHANNELS = 2.0
-#: Pairs, and the least ratio of each, from which on they agree whatever their spread.
-_AGREE, _AGREED_RATIO = 3, 1.5
 
 
 def paired_gap(first: Sequence[float], second: Sequence[float]) -> Estimate:
     """Returns the mean of `first - second`, pair by pair, with the interval by which verdicts judge.
 
-    Where that of the differences includes zero, all values are positive, and pairs differ by a factor,
-    it is that of the ratios of the pairs (of their logarithms), scaled to the mean difference: it
-    includes zero where theirs includes one. Where all of some pairs have large ratios in the same
-    direction, it is no wider than these.
+    Where all values are positive and the levels of the pairs differ by a factor, it is that of the
+    ratios of the pairs (of their logarithms), scaled to the mean difference: it includes zero where
+    theirs includes one. The levels choose between the two, because they do not depend on who is better:
+    the more decisive of both would find differences by chance more often.
     """
     result = paired_difference(first, second)
-    if not result.includes_zero:
-        return result
     pairs = [pair for pair in zip(first, second, strict=True) if not math.isnan(sum(pair))]
     sign = -1 if pairs and pairs[0][0] < 0 else 1
     pairs = [(sign * one, sign * other) for one, other in pairs]
     if len(pairs) < 2 or not all(0 < value < math.inf for pair in pairs for value in pair):
         return result
     levels = [math.sqrt(one * other) for one, other in pairs]
-    logarithms = [math.log(one / other) for one, other in pairs]
-    ratio = estimate(logarithms)
-    # Most pairs may say the opposite of the mean.
-    if max(levels) < _OTHER_CHANNELS * min(levels) or not sign * ratio.mean * result.mean > 0:
+    if max(levels) < _OTHER_CHANNELS * min(levels):
         return result
+    ratio = estimate([math.log(one / other) for one, other in pairs])
+    if not sign * ratio.mean * result.mean > 0:
+        # Most pairs say the opposite of the mean, or nothing: neither is decided.
+        return Estimate(result.mean, max(result.ci95 or 0.0, abs(result.mean)) or None)
     half = ratio.ci95
-    least, most = sorted((min(logarithms), max(logarithms)), key=abs)
-    if len(pairs) >= _AGREE and least * most > 0 and abs(least) >= math.log(_AGREED_RATIO):
-        half = min(half or 0.0, abs(most - least) / 2) or None
     return Estimate(result.mean, None if half is None else abs(result.mean / ratio.mean) * half)
 
 

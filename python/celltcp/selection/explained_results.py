@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,7 +11,7 @@ from celltcp.campaign.planned import completeness_in
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.explanation.explanation import ExplainedComparison
 from celltcp.comparison.explanation.remedies import MOST_REMEDIES, Remedy
-from celltcp.comparison.explanation.trials import PATIENCE_S
+from celltcp.comparison.explanation.trials import TrialBudget
 from celltcp.comparison.load_results import comparison_of
 from celltcp.comparison.single_run import SingleRun
 from celltcp.results.layout import Layout, layout_in
@@ -52,9 +51,9 @@ class Explanations:
 
     def try_remedies(self) -> None:
         """Tries the remedies in short runs, and keeps those that help, with what they change."""
-        end = time.monotonic() + PATIENCE_S
+        budget = TrialBudget()
         for each in self.comparisons.values():
-            each.try_remedies(end)
+            each.try_remedies(budget)
 
     def remedy_texts(self, folder: str | Path) -> list[str]:
         """Returns the commands that try the remedies, each with a comment on what it is for.

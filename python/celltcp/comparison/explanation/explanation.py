@@ -12,7 +12,7 @@ from celltcp.comparison.explanation.evidence import Evidence
 from celltcp.comparison.explanation.place import place_of
 from celltcp.comparison.explanation.remedies import MOST_REMEDIES, TriedRemedy, remedies_of
 from celltcp.comparison.explanation.rules import causes_of
-from celltcp.comparison.explanation.trials import Trials
+from celltcp.comparison.explanation.trials import TrialBudget, Trials
 from celltcp.comparison.metrics import sign_of
 from celltcp.comparison.tables import has_rows_of_flows
 from celltcp.results.limits import flow_limits
@@ -104,13 +104,9 @@ class ExplainedComparison:
         #: What to try next, the most promising remedy first.
         self.remedies = self._possible[:MOST_REMEDIES]
 
-    def try_remedies(self, end: float | None = None) -> None:
-        """Tries the remedies in short runs, and keeps those that help, with what they change.
-
-        Args:
-            end: time of the monotonic clock after which no trial begins.
-        """
-        trials = Trials(self.result, end)
+    def try_remedies(self, budget: TrialBudget) -> None:
+        """Tries the remedies in short runs, and keeps those that help, with what they change."""
+        trials = Trials(self.result, budget)
         kept: list[TriedRemedy] = []
         for each in self._possible:
             if len(kept) == MOST_REMEDIES:

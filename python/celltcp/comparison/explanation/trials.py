@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-import time
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 _RUNS = 2
 #: Most segments of a trial in all, and most simulated time of one with a radio, s.
 _SEGMENTS, _RADIO_S = 2.5e6, 60.0
-#: Time after which no trial begins, s.
-PATIENCE_S = 8.0
+#: Segments of all trials of an explanation, some ten seconds, and how many a second of a radio is.
+_ALL_SEGMENTS, _OF_RADIO = 1e7, 1e4
 #: Share by which a figure must get better for a remedy to help, and worse to be a price.
 _HELPS, _PRICE = 0.02, 0.05
 #: Retransmissions, and how many are a price, a run.
@@ -78,17 +78,31 @@ class Trial(NamedTuple):
     text: str
 
 
+class TrialBudget:
+    """What the trials of an explanation may simulate: segments, so that it is the same everywhere."""
+
+    def __init__(self) -> None:
+        self._left = _ALL_SEGMENTS
+
+    def spend(self, segments: float) -> bool:
+        """Returns whether a trial of so many segments may run, which then counts."""
+        if segments > self._left:
+            return False
+        self._left -= segments
+        return True
+
+
 class Trials:
     """Trials of the remedies of results, as long as they are cheap."""
 
-    def __init__(self, result: Comparison, end: float | None = None) -> None:
-        """Takes the results that the remedies are of, and the time after which none begins."""
+    def __init__(self, result: Comparison, budget: TrialBudget) -> None:
+        """Takes the results that the remedies are of."""
         self._result = result
-        self._end = time.monotonic() + PATIENCE_S if end is None else end
+        self._budget = budget
 
     def of(self, tried: TriedRemedy) -> Trial | None:
         """Returns the trial of a remedy; None where there is no cheap one."""
-        if time.monotonic() > self._end or not self._is_cheap(tried):
+        if not self._is_cheap(tried):
             return None
         try:
             after = self._run(tried)
@@ -120,9 +134,10 @@ class Trials:
         count = len(set(tried.replaced)) * min(_RUNS, int(about["runs"]))
         flows = self._result.results.tables["flows"]
         a_run = float(np.nansum(numbers(flows["segments"]))) / max(len(self._result.runs), 1)
-        if "radio" in tried.scenario and count * float(about["duration_s"]) > _RADIO_S:
+        radio_s = count * float(about["duration_s"]) if "radio" in tried.scenario else 0.0
+        if radio_s > _RADIO_S or count * a_run > _SEGMENTS:
             return False
-        return count * a_run <= _SEGMENTS
+        return self._budget.spend(count * a_run + _OF_RADIO * radio_s)
 
     def _run(self, tried: TriedRemedy) -> Comparison:
         about = self._result.results.about
@@ -145,16 +160,22 @@ class Trials:
 
         rest = {each.flow: each for each in after.applications}
         for each in before.applications:
-            metric = each.ranking.metric
-            if each.flow in rest and metric in APP_METRICS:
-                later = rest[each.flow].values(metric)[new]
-                yield figure(each.flow, metric, each.values(metric)[cca], later)
+            # What helps most units of work may leave the slowest as it is, such as the first of all.
+            for metric in dict.fromkeys((each.ranking.metric, _mean_of(each.ranking.metric))):
+                if each.flow in rest and metric in APP_METRICS:
+                    later = rest[each.flow].values(metric)[new]
+                    yield figure(each.flow, metric, each.values(metric)[cca], later)
         if before.is_competing and not before.is_finite:
             yield figure(flow, GOODPUT, before.values(cca, GOODPUT), after.values(new, GOODPUT))
         if before.is_competing:
             for metric in (before.delay_metric, _SENT_AGAIN):
                 if metric in METRICS:
                     yield figure(flow, metric, before.values(cca, metric), after.values(new, metric))
+
+
+def _mean_of(metric: str) -> str:
+    """Returns the metric of the mean beside that of a percentile, such as `response_p95_s`."""
+    return re.sub(r"_p\d+(?=_)", "", metric)
 
 
 def _matters(figure: _Figure) -> bool:
