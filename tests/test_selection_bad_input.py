@@ -75,8 +75,8 @@ FILES = {
     "two methods": (f"{HEAD}{FIXED}[method.rules]\nrules = []\n", "method", "fixed and rules", "tree"),
     "no rules": (f"{HEAD}[method.rules]\nrules = []\n", "method.rules.rules", "one rule or more"),
     "not its requirement": (rule('feature = "age", below = 1.0'), "requirement", '"balanced"', "delay"),
-    "tuning": (f"{HEAD}{FIXED}[tuning]\ndwell = -1\n", "tuning.dwell", "-1", "from 0"),
-    "tuning without end": (f"{HEAD}{FIXED}[tuning]\njudge = inf\n", "tuning.judge", "inf", "from 0.1"),
+    "tuning": (f"{HEAD}{FIXED}[tuning]\ndwell = -1\n", "tuning.dwell", "-1", "0 to"),
+    "tuning without end": (f"{HEAD}{FIXED}[tuning]\njudge = inf\n", "tuning.judge", "inf", "0.1 to"),
     "feature": (rule('feature = "weather", below = 1.0'), "when[0].feature", "weather", "base_rtt"),
     "trained feature": (tree(1, 1, feature="weather"), "features[0]", "weather", "base_rtt"),
     "loop": (tree(0, 1), "nodes[0].below", "0"),
@@ -109,9 +109,9 @@ delay = "*"
 }
 
 MEMORIES = {
-    "endless": ("min_rtt_ms = inf", "phone.min_rtt_ms", "inf", "from 0 to"),
-    "no number": ("min_rtt_ms = nan", "phone.min_rtt_ms", "nan", "from 0 to"),
-    "less than nothing": ("min_rtt_ms = -5.0", "phone.min_rtt_ms", "-5", "from 0 to"),
+    "endless": ("min_rtt_ms = inf", "phone.min_rtt_ms", "inf", "0 to 120000"),
+    "no number": ("min_rtt_ms = nan", "phone.min_rtt_ms", "NaN", "0 to 120000"),
+    "less than nothing": ("min_rtt_ms = -5.0", "phone.min_rtt_ms", "-5", "0 to 120000"),
     "congestion control": ("ccas.cubix.cost = 1.0", "phone.ccas.cubix", '"cubix"', "reno"),
     "cost": ("ccas.cubic.cost = -3", "phone.ccas.cubic.cost", "-3", "from 0"),
 }

@@ -52,15 +52,17 @@ pub(crate) struct Earlier {
     retransmitted: f64,
 }
 
-/// Returns the memory file after these connections to `destination`, in their order; `known` is the file before them.
+/// Returns the memory file after these connections to `destination`, in their order; `known` is the file before them,
+/// which errors call `file`.
 #[pyfunction]
-#[pyo3(signature = (destination, connections, known=""))]
+#[pyo3(signature = (destination, connections, known="", file="memory"))]
 pub(crate) fn memory_text(
     destination: &str,
     connections: Vec<Earlier>,
     known: &str,
+    file: &str,
 ) -> Result<String> {
-    let mut memory = DestinationCache::from_toml(known)?;
+    let mut memory = DestinationCache::from_toml(known, file)?;
     for each in &connections {
         memory.remember(
             destination,

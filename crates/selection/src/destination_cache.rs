@@ -1,15 +1,19 @@
 //! Memory: results of earlier connections, per destination.
 
-mod file;
-
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use config::{ConfigError, Document, FieldContext, FieldError, invalid_value, number, refuse};
+use serde::{Deserialize, Serialize};
 
 use crate::estimators::PathEstimates;
+use crate::file_text::cca_named;
+
+/// Longest RTT that a connection survives, ms: `TCP_RTO_MAX`.
+const MAX_RTT_MS: f64 = 120_000.0;
 
 /// Results of one CCA.
-#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct CcaStats {
     /// Connections that used it.
     pub connections: u32,
@@ -18,7 +22,8 @@ pub struct CcaStats {
 }
 
 /// Results of the connections to one destination.
-#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct DestinationEntry {
     /// Connections so far.
     pub connections: u32,
@@ -36,8 +41,41 @@ pub struct DestinationEntry {
     pub ccas: BTreeMap<String, CcaStats>,
 }
 
+impl DestinationEntry {
+    /// Checks that all values are possible, and that CCAs have the kernel's names, as selectors use them.
+    fn check(&self) -> Result<(), FieldError> {
+        number("min_rtt_ms", self.min_rtt_ms, 0.0, MAX_RTT_MS)?;
+        not_negative("max_rate_mbps", self.max_rate_mbps)?;
+        not_negative("capacity_mbps", self.capacity_mbps)?;
+        not_negative("buffer_segments", self.buffer_segments)?;
+        number("retransmitted", self.retransmitted, 0.0, 1.0)?;
+        for (cca, stats) in &self.ccas {
+            let checked = match cca_named(cca) {
+                Ok(known) if known == cca => not_negative("cost", stats.cost),
+                Ok(known) => refuse(
+                    "",
+                    format!("is another name of {known:?}; allowed: {known}"),
+                ),
+                Err(reason) => refuse("", reason),
+            };
+            checked.in_table(cca).in_table("ccas")?;
+        }
+        Ok(())
+    }
+}
+
+/// Checks that a number is finite, and zero or more.
+fn not_negative(field: &str, value: f64) -> Result<(), FieldError> {
+    if (0.0..=f64::MAX).contains(&value) {
+        Ok(())
+    } else {
+        invalid_value(field, value, "numbers from 0")
+    }
+}
+
 /// Results of the connections to all destinations.
-#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct DestinationCache {
     destinations: BTreeMap<String, DestinationEntry>,
 }
@@ -77,13 +115,23 @@ impl<'a> ConnectionResult<'a> {
 const LEARNING_RATE: f64 = 0.25;
 
 impl DestinationCache {
-    /// Parses the text of a memory file.
+    /// Parses the text of a memory file, which errors call `file`.
     ///
     /// # Errors
     /// The message names destination, field, value and what is allowed.
-    pub fn from_toml(text: &str) -> Result<Self, String> {
-        let destinations = file::read(text)?;
-        Ok(Self { destinations })
+    pub fn from_toml(text: &str, file: &str) -> Result<Self, ConfigError> {
+        config::check_sealed(text).map_err(|message| ConfigError {
+            place: file.to_owned(),
+            field: String::new(),
+            message,
+        })?;
+        let document = Document::from_toml(text, file)?;
+        let cache: Self = document.read()?;
+        for (name, entry) in &cache.destinations {
+            let checked = entry.check().in_table(name).in_table("destinations");
+            checked.map_err(|wrong| document.error(wrong))?;
+        }
+        Ok(cache)
     }
 
     /// Returns the results of the connections to a destination.
@@ -163,6 +211,74 @@ mod tests {
         assert!((cost("bbr") - 0.2).abs() < 1e-12);
         assert!((cost("cubic") - 0.25 * (0.2 + 0.5)).abs() < 1e-12);
         assert!(!known.ccas.contains_key("reno"));
-        assert_eq!(DestinationCache::from_toml(&memory.to_toml()), Ok(memory));
+        assert_eq!(
+            DestinationCache::from_toml(&memory.to_toml(), "f"),
+            Ok(memory)
+        );
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        let wrong = |line: &str| {
+            let text = format!("[destinations.phone]\nconnections = 2\n{line}\n");
+            let error = DestinationCache::from_toml(&text, "f").expect_err("it is wrong");
+            error.to_string()
+        };
+        for (line, message) in [
+            (
+                "min_rtt_ms = inf",
+                "f:3: destinations.phone.min_rtt_ms: inf is out of range; allowed: 0 to 120000",
+            ),
+            (
+                "min_rtt_ms = nan",
+                "f:3: destinations.phone.min_rtt_ms: NaN is out of range; allowed: 0 to 120000",
+            ),
+            (
+                "min_rtt_ms = -5.0",
+                "f:3: destinations.phone.min_rtt_ms: -5 is out of range; allowed: 0 to 120000",
+            ),
+            (
+                "capacity_mbps = \"fast\"",
+                "f:3: destinations.phone.capacity_mbps: \"fast\" is not a number",
+            ),
+            (
+                "retransmitted = 2",
+                "f:3: destinations.phone.retransmitted: 2 is out of range; allowed: 0 to 1",
+            ),
+            (
+                "min_rtt = 5",
+                "f:3: destinations.phone.min_rtt: there is no such field; allowed: connections, min_rtt_ms, \
+                 max_rate_mbps, capacity_mbps, buffer_segments, retransmitted, ccas",
+            ),
+            (
+                "ccas.cubic.cost = -3",
+                "f:3: destinations.phone.ccas.cubic.cost: -3 is out of range; allowed: numbers from 0",
+            ),
+            (
+                "ccas.cubic.connections = -1",
+                "f:3: destinations.phone.ccas.cubic.connections: -1 is not \
+                 a whole number from 0 to 4294967295",
+            ),
+            (
+                "ccas.cubic = 3",
+                "f:3: destinations.phone.ccas.cubic: 3 is not a table; allowed in it: connections, cost",
+            ),
+            (
+                "ccas.newreno.cost = 1",
+                "f:3: destinations.phone.ccas.newreno: is another name of \"reno\"; allowed: reno",
+            ),
+        ] {
+            assert_eq!(wrong(line), message);
+        }
+        let cubix = wrong("ccas.cubix.cost = 1.0");
+        let message = "f:3: destinations.phone.ccas.cubix: \"cubix\" is not a congestion control; did you mean \"cubic\"?; \
+                    allowed: ";
+        assert!(cubix.starts_with(message), "{cubix}");
+        assert!(wrong("min_rtt_ms = ").starts_with("f:3: "));
+        let other = DestinationCache::from_toml("[places.phone]", "f").expect_err("it is wrong");
+        assert_eq!(
+            other.to_string(),
+            "f:1: places: there is no such field; allowed: destinations"
+        );
     }
 }

@@ -21,67 +21,74 @@ impl<T> Estimate<T> {
     }
 }
 
-/// Class of the base latency.
-#[derive(
-    Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, schemars::JsonSchema,
-)]
-#[serde(rename_all = "kebab-case")]
-pub enum Latency {
-    /// About 18 ms: near servers, 5G.
-    Low,
-    /// About 68 ms: today's 4G.
-    #[default]
-    #[serde(rename = "4g")]
-    Cellular,
+/// Declares classes with their words in files and tables.
+macro_rules! classes {
+    ($($(#[$meta:meta])* $class:ident { $($(#[$about:meta])* $variant:ident = $word:literal,)+ })+) => {$(
+        $(#[$meta])*
+        #[derive(
+            Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, schemars::JsonSchema,
+        )]
+        pub enum $class { $($(#[$about])* #[serde(rename = $word)] $variant,)+ }
+
+        impl $class {
+            /// Returns the word in files and tables.
+            pub const fn word(self) -> &'static str {
+                match self { $(Self::$variant => $word),+ }
+            }
+        }
+
+        impl core::fmt::Display for $class {
+            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                f.write_str(self.word())
+            }
+        }
+    )+};
 }
 
-/// Movement: the trend of the radio quality.
-#[derive(
-    Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, schemars::JsonSchema,
-)]
-#[serde(rename_all = "kebab-case")]
-pub enum Movement {
-    /// Away from the base station: falling.
-    Forward,
-    /// Neither away nor towards.
-    #[default]
-    Static,
-    /// Towards the base station: rising.
-    Backward,
-}
+classes! {
+    /// Class of the base latency.
+    Latency {
+        /// About 18 ms: near servers, 5G.
+        Low = "low",
+        /// About 68 ms: today's 4G.
+        #[default]
+        Cellular = "4g",
+    }
 
-/// Phase of a movement (atxutegi2018 §6.3).
-#[derive(
-    Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, schemars::JsonSchema,
-)]
-#[serde(rename_all = "kebab-case")]
-pub enum Phase {
-    /// The first seconds of the connection.
-    #[default]
-    StartUp,
-    /// Good conditions that get worse or stay.
-    Sustainer,
-    /// Poor conditions.
-    Constrained,
-    /// Conditions that get better.
-    Scaling,
-}
+    /// Movement: the trend of the radio quality.
+    Movement {
+        /// Away from the base station: falling.
+        Forward = "forward",
+        /// Neither away nor towards.
+        #[default]
+        Static = "static",
+        /// Towards the base station: rising.
+        Backward = "backward",
+    }
 
-/// Class of the speed, as in the thesis.
-#[derive(
-    Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, schemars::JsonSchema,
-)]
-pub enum Speed {
-    /// 60 km/h.
-    #[default]
-    #[serde(rename = "60")]
-    Slow,
-    /// 120 km/h.
-    #[serde(rename = "120")]
-    Fast,
-    /// 300 km/h.
-    #[serde(rename = "300")]
-    VeryFast,
+    /// Phase of a movement (atxutegi2018 §6.3).
+    Phase {
+        /// The first seconds of the connection.
+        #[default]
+        StartUp = "start-up",
+        /// Good conditions that get worse or stay.
+        Sustainer = "sustainer",
+        /// Poor conditions.
+        Constrained = "constrained",
+        /// Conditions that get better.
+        Scaling = "scaling",
+    }
+
+    /// Class of the speed, as in the thesis.
+    Speed {
+        /// 60 km/h.
+        #[default]
+        Slow = "60",
+        /// 120 km/h.
+        Fast = "120",
+        /// 300 km/h.
+        VeryFast = "300",
+    }
 }
 
 impl Speed {
@@ -94,28 +101,4 @@ impl Speed {
             _ => Self::VeryFast,
         }
     }
-}
-
-/// Declares the words of a class in files and tables.
-macro_rules! text_enum {
-    ($($class:ident { $($variant:ident = $word:literal),+ $(,)? })+) => {$(
-        impl $class {
-            /// Returns the word in files and tables.
-            pub const fn word(self) -> &'static str {
-                match self { $(Self::$variant => $word),+ }
-            }
-        }
-        impl core::fmt::Display for $class {
-            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-                f.write_str(self.word())
-            }
-        }
-    )+};
-}
-
-text_enum! {
-    Latency { Low = "low", Cellular = "4g" }
-    Movement { Forward = "forward", Static = "static", Backward = "backward" }
-    Phase { StartUp = "start-up", Sustainer = "sustainer", Constrained = "constrained", Scaling = "scaling" }
-    Speed { Slow = "60", Fast = "120", VeryFast = "300" }
 }

@@ -1,8 +1,5 @@
 //! Text of policy and memory files: its seal, its nesting, names of CCAs, and errors with the number of the line.
 
-/// Fault of a field: its name and the message.
-pub(crate) type FieldError = (String, String);
-
 /// Returns the kernel's name of the CCA called `name`.
 pub(crate) fn cca_named(name: &str) -> Result<&'static str, String> {
     cca::registry::called(name, &[]).map(|cca| cca.name)

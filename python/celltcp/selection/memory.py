@@ -78,7 +78,4 @@ def _text(file: str | Path | None) -> str:
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else _NO_TEXT
         raise CelltcpError(f"{file}: cannot be read: {reason}") from None
-    try:
-        return memory_text("", [], text)
-    except CelltcpError as error:
-        raise CelltcpError(f"{file}: {error}") from None
+    return memory_text("", [], text, str(file))

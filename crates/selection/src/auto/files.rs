@@ -66,6 +66,6 @@ impl Auto {
             return Ok(DestinationCache::default());
         };
         let text = files.get(file).map_or("", String::as_str);
-        DestinationCache::from_toml(text).map_err(|reason| format!("{file}: {reason}"))
+        DestinationCache::from_toml(text, file).map_err(|error| error.to_string())
     }
 }

@@ -1,9 +1,10 @@
 //! Cost method: chooses by the cost of each CCA on earlier connections, as oracle/bpftune's tcp_conn_tuner.
 
+use config::{FieldError, number};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{DecisionInput, FieldError, Recommendation, cca_named, named, not_empty};
+use super::{DecisionInput, Recommendation, cca_named, named, not_empty};
 use crate::destination_cache::DestinationEntry;
 
 /// Choice by the cost of each CCA on earlier connections to the destination. Until there were enough connections, the
@@ -31,17 +32,13 @@ impl Cost {
             named(field("candidates"), name)?;
         }
         named(field("on_loss"), &self.on_loss)?;
-        let shares = [
-            ("explore", Some(self.explore)),
-            ("loss_share", self.loss_share),
-        ];
-        for (name, share) in shares {
-            if let Some(share) = share.filter(|share| !(0.0..=1.0).contains(share)) {
-                let reason = format!("{share} is not allowed; allowed: from 0 to 1");
-                return Err((field(name), reason));
-            }
-        }
-        Ok(())
+        number(field("explore"), self.explore, 0.0, 1.0)?;
+        number(
+            field("loss_share"),
+            self.loss_share.unwrap_or_default(),
+            0.0,
+            1.0,
+        )
     }
 
     pub(super) fn choices(&self) -> Vec<&str> {

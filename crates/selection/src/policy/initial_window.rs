@@ -1,10 +1,11 @@
 //! Initial window: what connections that will send little may send before the first ACK of data.
 
+use config::{FieldError, count, invalid_value};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::not_empty;
 use super::rules::check_kinds;
-use super::{FieldError, not_empty};
 use crate::destination_cache::DestinationEntry;
 use crate::requirement::Requirement;
 
@@ -34,16 +35,9 @@ pub struct InitialWindow {
 
 impl InitialWindow {
     pub(super) fn check(&self) -> Result<(), FieldError> {
-        if !(USUAL..=LARGEST).contains(&self.segments) {
-            let reason = format!(
-                "{} is not allowed; allowed: from {USUAL} to {LARGEST}",
-                self.segments
-            );
-            return Err(("initial_window.segments".to_owned(), reason));
-        }
+        count("initial_window.segments", self.segments, USUAL, LARGEST)?;
         if !(self.largest_flow.is_finite() && self.largest_flow > 0.0) {
-            let reason = format!("{} is not allowed; allowed: above 0", self.largest_flow);
-            return Err(("initial_window.largest_flow".to_owned(), reason));
+            return invalid_value("initial_window.largest_flow", self.largest_flow, "above 0");
         }
         let field = "initial_window.requirements";
         not_empty(field, &self.requirements, "requirement")?;

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use config::{FieldError, refuse};
 use results::Weights;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::knn_examples::{ExampleTable, Neighbours, PARTS};
 use super::rules::check_kind;
-use super::{DecisionInput, FieldError, Recommendation};
+use super::{DecisionInput, Recommendation};
 use crate::features::feature_index;
 use crate::requirement::Requirement;
 
@@ -93,7 +94,7 @@ impl KnnPolicy {
                 "{} is not allowed; allowed: 1 to {rows}, the rows of the table",
                 self.neighbours
             );
-            return Err((field("neighbours"), reason));
+            return refuse(field("neighbours"), reason);
         }
         for (number, choice) in self.choices.iter().enumerate() {
             let field = |name: &str| field(&format!("choices[{number}].{name}"));
@@ -101,14 +102,14 @@ impl KnnPolicy {
             let mut earlier = self.choices[..number].iter();
             if earlier.any(|other| other.requirement == choice.requirement) {
                 let reason = format!("{:?} has a choice already", choice.requirement);
-                return Err((field("requirement"), reason));
+                return refuse(field("requirement"), reason);
             }
             if has_tree(&choice.requirement) {
                 let reason = format!(
                     "{:?} has a tree in flight; allowed: either of them",
                     choice.requirement
                 );
-                return Err((field("requirement"), reason));
+                return refuse(field("requirement"), reason);
             }
             let bounds = [
                 ("margin", choice.margin, 0.0, 1.0),
@@ -116,11 +117,8 @@ impl KnnPolicy {
                 ("after", choice.after, 0.0, 3600.0),
                 ("reach", choice.reach, 1e-6, 1.0),
             ];
-            for (name, value, least, most) in bounds {
-                if !(least..=most).contains(&value) {
-                    let reason = format!("{value} is not allowed; allowed: {least} to {most}");
-                    return Err((field(name), reason));
-                }
+            for (name, value, low, high) in bounds {
+                config::number(field(name), value, low, high)?;
             }
             for (name, weight) in &choice.weights {
                 if name != BEFORE && feature_index(name).is_none_or(|n| !self.table.has(n)) {
@@ -128,16 +126,16 @@ impl KnnPolicy {
                         "{name:?} is not in the table; allowed: {BEFORE}, {}",
                         self.table.features().collect::<Vec<_>>().join(", ")
                     );
-                    return Err((field("weights"), reason));
+                    return refuse(field("weights"), reason);
                 }
                 if !(0.0..=1e6).contains(weight) {
                     let reason = format!("{weight} of {name}; allowed: 0 to 1000000");
-                    return Err((field("weights"), reason));
+                    return refuse(field("weights"), reason);
                 }
             }
             if choice.weights.values().all(|weight| *weight == 0.0) {
                 let reason = "all are 0; allowed: one above 0 or more";
-                return Err((field("weights"), reason.to_owned()));
+                return refuse(field("weights"), reason);
             }
         }
         Ok(())

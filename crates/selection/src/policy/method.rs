@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use config::{FieldError, refuse};
 use schemars::JsonSchema;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use strum::VariantNames;
 
-use super::{Cost, FieldError, Rules, Table, Trees};
+use super::{Cost, Rules, Table, Trees};
 
 /// Method by which a policy chooses.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema, VariantNames)]
@@ -52,7 +53,7 @@ pub(super) fn check(text: &str) -> Result<(), FieldError> {
         _ => format!("{} are given", given.join(" and ")),
     };
     let reason = format!("{wrong}; allowed: one of {}", Method::VARIANTS.join(", "));
-    Err(("method".to_owned(), reason))
+    refuse("method", reason)
 }
 
 #[cfg(test)]

@@ -15,6 +15,7 @@ mod tuning;
 
 use std::collections::BTreeMap;
 
+use config::{FieldError, refuse};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -34,7 +35,7 @@ use crate::DEFAULT_CCA;
 use crate::destination_cache::DestinationEntry;
 use crate::estimators::PathEstimates;
 use crate::features::Features;
-use crate::file_text::{FieldError, cca_named, check_text, in_one_line};
+use crate::file_text::{cca_named, check_text, in_one_line};
 use crate::requirement::Requirement;
 
 /// Error of a policy that cannot be used.
@@ -43,22 +44,12 @@ pub enum PolicyError {
     /// There is no built-in policy of that name.
     #[error("{0:?} is not a policy; allowed: {list}, or the file of one", list = BUILT_IN.map(|p| p.0).join(", "))]
     Unknown(String),
-    /// The text is no policy.
+    /// The text is no policy, or a field has a value that is not allowed.
     #[error("{origin}: {reason}")]
     Text {
         /// File or name of the policy.
         origin: String,
-        /// Fault of the text.
-        reason: String,
-    },
-    /// A field has a value that is not allowed.
-    #[error("{origin}: {field}: {reason}")]
-    Field {
-        /// File or name of the policy.
-        origin: String,
-        /// The field.
-        field: String,
-        /// Fault of the value, and the values that are allowed.
+        /// Fault of the text; of a field with its name and what is allowed.
         reason: String,
     },
 }
@@ -143,11 +134,11 @@ fn not_empty<T>(field: impl Into<String>, list: &[T], what: &str) -> Result<(), 
         return Ok(());
     }
     let reason = format!("the list is empty; allowed: one {what} or more");
-    Err((field.into(), reason))
+    refuse(field, reason)
 }
 
 fn named(field: impl Into<String>, name: &str) -> Result<&'static str, FieldError> {
-    cca_named(name).map_err(|reason| (field.into(), reason))
+    cca_named(name).map_err(|reason| FieldError::new(field, reason))
 }
 
 impl Policy {
@@ -156,27 +147,17 @@ impl Policy {
     /// # Errors
     /// [`PolicyError`] names the field, its value and what is allowed.
     pub fn from_toml(text: &str, origin: &str) -> Result<Self, PolicyError> {
-        check_text(text).map_err(|reason| PolicyError::Text {
+        let read = || {
+            check_text(text)?;
+            method::check(text).map_err(|wrong| wrong.to_string())?;
+            let policy: Self = toml::from_str(text).map_err(|error| in_one_line(text, &error))?;
+            policy.check().map_err(|wrong| wrong.to_string())?;
+            Ok(policy)
+        };
+        read().map_err(|reason| PolicyError::Text {
             origin: origin.to_owned(),
             reason,
-        })?;
-        method::check(text).map_err(|(field, reason)| PolicyError::Field {
-            origin: origin.to_owned(),
-            field,
-            reason,
-        })?;
-        let policy: Self = toml::from_str(text).map_err(|error| PolicyError::Text {
-            origin: origin.to_owned(),
-            reason: in_one_line(text, &error),
-        })?;
-        policy
-            .check()
-            .map_err(|(field, reason)| PolicyError::Field {
-                origin: origin.to_owned(),
-                field,
-                reason,
-            })?;
-        Ok(policy)
+        })
     }
 
     /// Returns the JSON schema (draft 2020-12) of policy files.
@@ -194,7 +175,7 @@ impl Policy {
             named("instead", name)?;
             if !on_linux(named(format!("instead.{name}"), other)?) {
                 let reason = format!("Linux has no {other:?} either; allowed: CCAs of Linux");
-                return Err((format!("instead.{name}"), reason));
+                return refuse(format!("instead.{name}"), reason);
             }
         }
         match &self.method {

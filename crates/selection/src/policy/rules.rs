@@ -1,9 +1,10 @@
 //! Explicit rules, of which the first that holds decides.
 
+use config::{FieldContext, FieldError, invalid_value, refuse};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{DecisionInput, FieldError, Recommendation, break_tie, cca_named, named, not_empty};
+use super::{DecisionInput, Recommendation, break_tie, cca_named, named, not_empty};
 use crate::features::{FEATURES, feature_index};
 use crate::requirement::Requirement;
 
@@ -56,17 +57,16 @@ pub struct Condition {
 
 impl Condition {
     /// Checks that the bounds are numbers and that values between them exist.
-    fn check(&self) -> Result<(), (&'static str, String)> {
+    fn check(&self) -> Result<(), FieldError> {
         for (name, bound) in [("at_least", self.at_least), ("below", self.below)] {
             if let Some(bound) = bound.filter(|bound| !bound.is_finite()) {
-                return Err((name, format!("{bound} is not allowed; allowed: numbers")));
+                return invalid_value(name, bound, "numbers");
             }
         }
         match (self.at_least, self.below) {
-            (Some(least), Some(below)) if below <= least => Err((
-                "below",
-                format!("{below} is not allowed; allowed: more than at_least, {least}"),
-            )),
+            (Some(least), Some(below)) if below <= least => {
+                invalid_value("below", below, format!("more than at_least, {least}"))
+            }
             _ => Ok(()),
         }
     }
@@ -85,7 +85,7 @@ pub(super) fn check_feature(field: String, name: &str) -> Result<usize, FieldErr
     feature_index(name).ok_or_else(|| {
         let all: Vec<_> = FEATURES.iter().map(|feature| feature.name).collect();
         let all = all.join(", ");
-        (field, format!("{name:?} is not a feature; allowed: {all}"))
+        FieldError::new(field, format!("{name:?} is not a feature; allowed: {all}"))
     })
 }
 
@@ -103,7 +103,7 @@ pub(super) fn check_kind(field: String, name: &str) -> Result<(), FieldError> {
     }
     let allowed = Requirement::kinds().collect::<Vec<_>>().join(", ");
     let reason = format!("{name:?} is not a requirement; allowed: {allowed}");
-    Err((field, reason))
+    refuse(field, reason)
 }
 
 impl Rules {
@@ -114,18 +114,11 @@ impl Rules {
             not_empty(field("requirements"), &rule.requirements, "requirement")?;
             check_kinds(&field("requirements"), &rule.requirements)?;
             for (position, condition) in rule.when.iter().enumerate() {
-                check_feature(
-                    field(&format!("when[{position}].feature")),
-                    &condition.feature,
-                )?;
-                condition.check().map_err(|(bound, reason)| {
-                    (field(&format!("when[{position}].{bound}")), reason)
-                })?;
+                let place = field(&format!("when[{position}]"));
+                check_feature(format!("{place}.feature"), &condition.feature)?;
+                condition.check().in_table(&place)?;
                 if condition.at_least.is_none() && condition.below.is_none() {
-                    return Err((
-                        field(&format!("when[{position}]")),
-                        "has no bound; allowed: at_least, below, or both".to_owned(),
-                    ));
+                    return refuse(place, "has no bound; allowed: at_least, below, or both");
                 }
             }
             not_empty(field("choose"), &rule.choose, "congestion control")?;

@@ -1,9 +1,10 @@
 //! Tables by movement, speed, latency, requirement and, where they change in flight, phase.
 
+use config::{FieldError, refuse};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{DecisionInput, FieldError, Recommendation, break_tie, cca_named, named, not_empty};
+use super::{DecisionInput, Recommendation, break_tie, cca_named, named, not_empty};
 use crate::estimate::{Latency, Movement, Phase, Speed};
 
 /// Entry of a cell that stands for several equally good CCAs.
@@ -64,7 +65,7 @@ impl Table {
                 } else if self.equals.is_empty() {
                     let reason = "\"*\" stands for no CCA, as method.table.equals is empty; allowed: \
                                   a congestion control";
-                    return Err((field, reason.to_owned()));
+                    return refuse(field, reason);
                 }
             }
         }

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use config::{FieldError, invalid_value, number, refuse};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::knn::KnnPolicy;
 use super::rules::{check_feature, check_kind};
-use super::{DecisionInput, FieldError, Recommendation, cca_named, named};
+use super::{DecisionInput, Recommendation, cca_named, named, not_empty};
 use crate::features::{Feature, feature_index};
 use crate::requirement::Requirement;
 
@@ -125,13 +126,10 @@ impl Trees {
                     "{:?} has this tree already; allowed: one for each of start and flight",
                     tree.requirement
                 );
-                return Err((field("moment"), reason));
+                return refuse(field("moment"), reason);
             }
         }
-        if self.trees.is_empty() {
-            let reason = "the list is empty; allowed: one tree or more";
-            return Err(("method.tree.trees".to_owned(), reason.to_owned()));
-        }
+        not_empty("method.tree.trees", &self.trees, "tree")?;
         let in_flight = |name: &str| {
             let mut trees = self.trees.iter();
             trees.any(|tree| tree.moment == Moment::Running && tree.requirement == name)
@@ -252,20 +250,14 @@ impl Trees {
 
 impl Tree {
     fn check(&self, features: &[String], field: &dyn Fn(&str) -> String) -> Result<(), FieldError> {
-        if !(0.0..=1.0).contains(&self.margin) {
-            let reason = format!("{} is not allowed; allowed: from 0 to 1", self.margin);
-            return Err((field("margin"), reason));
-        }
-        if self.nodes.is_empty() {
-            let reason = "the list is empty; allowed: one node or more";
-            return Err((field("nodes"), reason.to_owned()));
-        }
+        number(field("margin"), self.margin, 0.0, 1.0)?;
+        not_empty(field("nodes"), &self.nodes, "node")?;
         let mut reached = vec![false; self.nodes.len()];
         reached[0] = true;
         for (number, node) in self.nodes.iter().enumerate() {
             if !reached[number] {
                 let reason = "no node leads here; allowed: nodes that an earlier one names";
-                return Err((field(&format!("nodes[{number}]")), reason.to_owned()));
+                return refuse(field(&format!("nodes[{number}]")), reason);
             }
             let field = |name: &str| field(&format!("nodes[{number}].{name}"));
             match node {
@@ -276,12 +268,10 @@ impl Tree {
                             split.feature,
                             features.join(", ")
                         );
-                        return Err((field("feature"), reason));
+                        return refuse(field("feature"), reason);
                     }
                     if !split.threshold.is_finite() {
-                        let reason =
-                            format!("{} is not allowed; allowed: numbers", split.threshold);
-                        return Err((field("threshold"), reason));
+                        invalid_value(field("threshold"), split.threshold, "numbers")?;
                     }
                     let ways = [("below", split.below), ("from", split.from)];
                     let unknown = split.unknown.map(|next| ("unknown", next));
@@ -293,7 +283,7 @@ impl Tree {
                                 "{next} is not a later node; allowed: from {} to {last}",
                                 number + 1
                             );
-                            return Err((field(name), reason));
+                            return refuse(field(name), reason);
                         }
                         reached[next] = true;
                     }
@@ -301,20 +291,20 @@ impl Tree {
                 Node::Leaf(leaf) => {
                     if leaf.take.is_empty() {
                         let reason = "is empty; allowed: one congestion control or more";
-                        return Err((field("take"), reason.to_owned()));
+                        return refuse(field("take"), reason);
                     }
                     for name in &leaf.take {
                         named(field("take"), name)?;
                         if !leaf.parts.contains_key(name) {
                             let reason = format!("{name:?} is not among parts");
-                            return Err((field("take"), reason));
+                            return refuse(field("take"), reason);
                         }
                     }
                     for (name, parts) in &leaf.parts {
                         named(field("parts"), name)?;
                         if parts.iter().any(|part| !(0.0..=1.0).contains(part)) {
                             let reason = format!("{parts:?} of {name}; allowed: from 0 to 1");
-                            return Err((field("parts"), reason));
+                            return refuse(field("parts"), reason);
                         }
                     }
                 }

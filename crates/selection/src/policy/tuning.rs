@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::Duration;
 
-use super::FieldError;
+use config::{FieldContext, FieldError, count, number};
 
 /// Limits that keep changes of the CCA rare.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -56,27 +56,11 @@ impl Tuning {
             ("tolerance", self.tolerance, 0.0, 1.0),
             ("bar", self.bar, 0.0, 3600.0),
         ];
-        for (name, value, least, most) in bounds {
-            if !(least..=most).contains(&value) {
-                return Err((
-                    format!("tuning.{name}"),
-                    format!("{value} is not allowed; allowed: from {least} to {most}"),
-                ));
-            }
+        for (name, value, low, high) in bounds {
+            number(name, value, low, high).in_table("tuning")?;
         }
-        let counts = [
-            ("round_trips", self.round_trips, 0, 1000),
-            ("agree", self.agree, 1, 100),
-        ];
-        for (name, value, least, most) in counts {
-            if !(least..=most).contains(&value) {
-                return Err((
-                    format!("tuning.{name}"),
-                    format!("{value} is not allowed; allowed: from {least} to {most}"),
-                ));
-            }
-        }
-        Ok(())
+        count("round_trips", self.round_trips, 0, 1000).in_table("tuning")?;
+        count("agree", self.agree, 1, 100).in_table("tuning")
     }
 
     /// Returns the time between decisions at this smoothed RTT.

@@ -99,6 +99,6 @@ fn what_is_wrong_with_a_memory_names_its_file() {
     let error = two_flows(&KNOWN.replace("50.0", "inf")).expect_err("an RTT without end");
     assert_eq!(
         error.reason,
-        "known.toml: destinations.phone.min_rtt_ms: inf is not allowed; allowed: numbers from 0 to 120000"
+        "known.toml:4: destinations.phone.min_rtt_ms: inf is out of range; allowed: 0 to 120000"
     );
 }

@@ -183,7 +183,7 @@ fn moments_that_cannot_be_used_are_refused() {
     );
     assert_eq!(
         told("reach = 0.5", "reach = 0"),
-        format!("{within}.choices[0].reach: 0 is not allowed; allowed: 0.000001 to 1")
+        format!("{within}.choices[0].reach: 0 is out of range; allowed: 0.000001 to 1")
     );
     assert_eq!(
         told("{ base_rtt = 1.0 }", "{ speed = 1.0 }"),

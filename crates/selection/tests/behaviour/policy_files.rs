@@ -57,11 +57,11 @@ fn an_initial_window_is_within_limits_and_for_known_requirements() {
     };
     assert_eq!(
         with("100", "5", "[\"fct\"]"),
-        "mine.toml: initial_window.segments: 100 is not allowed; allowed: from 10 to 64"
+        "mine.toml: initial_window.segments: 100 is out of range; allowed: 10 to 64"
     );
     assert_eq!(
         with("24", "0", "[\"fct\"]"),
-        "mine.toml: initial_window.largest_flow: 0 is not allowed; allowed: above 0"
+        "mine.toml: initial_window.largest_flow: 0 is out of range; allowed: above 0"
     );
     assert_eq!(
         with("24", "5", "[]"),

@@ -256,11 +256,11 @@ fn tuning_has_bounds() {
     };
     assert_eq!(
         wrong("agree = 0"),
-        "mine.toml: tuning.agree: 0 is not allowed; allowed: from 1 to 100"
+        "mine.toml: tuning.agree: 0 is out of range; allowed: 1 to 100"
     );
     assert_eq!(
         wrong("interval = 0.0"),
-        "mine.toml: tuning.interval: 0 is not allowed; allowed: from 0.01 to 60"
+        "mine.toml: tuning.interval: 0 is out of range; allowed: 0.01 to 60"
     );
     assert!(wrong("dwel = 1.0").contains("unknown field `dwel`"));
     assert_eq!(Tuning::default().agree, 2);

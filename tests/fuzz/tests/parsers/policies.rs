@@ -31,10 +31,12 @@ fn policies() {
 #[test]
 fn memories() {
     fuzz::fuzz("memories", &[MEMORY.as_bytes().to_vec()], |bytes| {
-        if let Ok(memory) = DestinationCache::from_toml(&String::from_utf8_lossy(bytes)) {
+        if let Ok(memory) =
+            DestinationCache::from_toml(&String::from_utf8_lossy(bytes), "mutant.toml")
+        {
             let text = memory.to_toml();
             assert_eq!(
-                DestinationCache::from_toml(&text).as_ref(),
+                DestinationCache::from_toml(&text, "mutant.toml").as_ref(),
                 Ok(&memory),
                 "{text}"
             );

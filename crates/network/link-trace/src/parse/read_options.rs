@@ -6,110 +6,77 @@ use strum::{EnumString, IntoStaticStr, VariantNames};
 
 use super::Direction;
 
-/// Format of a file of a trace or a log, in the order in which they are tried. Logs are read outside of the engine,
-/// which gets a canonical trace.
-#[derive(
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Debug,
-    Serialize,
-    Deserialize,
-    JsonSchema,
-    EnumString,
-    IntoStaticStr,
-    VariantNames,
-)]
-#[serde(rename_all = "kebab-case")]
-#[strum(serialize_all = "kebab-case")]
-pub enum TraceFormat {
-    /// A line per delivery opportunity of 1500 bytes: its time in whole ms.
-    Mahimahi,
-    /// Parquet; xlsx if the package openpyxl is installed.
-    Spreadsheet,
-    /// `iperf3 -J`; network files of Sabre and dash.js; AlphaRTC; Starlink's history; ntrace of Intel; records or columns
-    /// of other tools, as JSON or JSON lines.
-    Json,
-    /// Reports of iperf3 and iperf2 as text; several tests in one report follow one another.
-    Iperf3,
-    /// Reports of `iperf -y C`.
-    Iperf2,
-    /// Logs of mahimahi's mm-link, whose opportunities count.
-    MmLink,
-    /// Zeek's conn.log, as the demand of the hosts behind the link.
-    Zeek,
-    /// Logs of NYU-METS: `3.97,Mbits/sec` per second, or eight columns with Mbit/s first.
-    NyuMets,
-    /// Logs of G-NetTrack with `DL_bitrate` and `UL_bitrate` in kbit/s; for `--format` it is `5gdataset`.
-    #[strum(to_string = "5gdataset", serialize = "phone-log")]
-    PhoneLog,
-    /// Results of speedtest-cli as CSV; each row is a sample.
-    Speedtest,
-    /// `metrics.csv` of srsRAN's UE.
-    Srsran,
-    /// Tables in text with a time and a rate, also of drive tests (XCAL, TEMS, NEMO, QualiPoc) and monitors (sadf, Windows'
-    /// performance monitor, Grafana, InfluxDB, PRTG, dstat).
-    Csv,
+/// Declares choices whose words in files and on the command line are their names in kebab case.
+macro_rules! choices {
+    ($($(#[$meta:meta])* pub enum $name:ident { $($body:tt)* })+) => {$(
+        $(#[$meta])*
+        #[derive(
+            Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema,
+            EnumString, IntoStaticStr, VariantNames,
+        )]
+        #[serde(rename_all = "kebab-case")]
+        #[strum(serialize_all = "kebab-case")]
+        pub enum $name { $($body)* }
+    )+};
+}
+
+choices! {
+    /// Format of a file of a trace or a log, in the order in which they are tried. Logs are read outside of the engine,
+    /// which gets a canonical trace.
+    pub enum TraceFormat {
+        /// A line per delivery opportunity of 1500 bytes: its time in whole ms.
+        Mahimahi,
+        /// Parquet; xlsx if the package openpyxl is installed.
+        Spreadsheet,
+        /// `iperf3 -J`; network files of Sabre and dash.js; AlphaRTC; Starlink's history; ntrace of Intel; records or
+        /// columns of other tools, as JSON or JSON lines.
+        Json,
+        /// Reports of iperf3 and iperf2 as text; several tests in one report follow one another.
+        Iperf3,
+        /// Reports of `iperf -y C`.
+        Iperf2,
+        /// Logs of mahimahi's mm-link, whose opportunities count.
+        MmLink,
+        /// Zeek's conn.log, as the demand of the hosts behind the link.
+        Zeek,
+        /// Logs of NYU-METS: `3.97,Mbits/sec` per second, or eight columns with Mbit/s first.
+        NyuMets,
+        /// Logs of G-NetTrack with `DL_bitrate` and `UL_bitrate` in kbit/s; for `--format` it is `5gdataset`.
+        #[strum(to_string = "5gdataset", serialize = "phone-log")]
+        PhoneLog,
+        /// Results of speedtest-cli as CSV; each row is a sample.
+        Speedtest,
+        /// `metrics.csv` of srsRAN's UE.
+        Srsran,
+        /// Tables in text with a time and a rate, also of drive tests (XCAL, TEMS, NEMO, QualiPoc) and monitors (sadf,
+        /// Windows' performance monitor, Grafana, InfluxDB, PRTG, dstat).
+        Csv,
+    }
+
+    /// Use of the time that a log does not cover.
+    pub enum Holes {
+        /// It is left out.
+        Cut,
+        /// It has the rate before it.
+        Hold,
+        /// It has no capacity.
+        Zero,
+    }
+
+    /// Order of day and month in dates.
+    pub enum DateOrder {
+        /// Day, month, year.
+        Dmy,
+        /// Month, day, year.
+        Mdy,
+        /// Year, month, day.
+        Ymd,
+    }
 }
 
 impl TraceFormat {
     /// Names on the command line.
     pub const NAMES: &[&str] = Self::VARIANTS;
-}
-
-/// Use of the time that a log does not cover.
-#[derive(
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Debug,
-    Serialize,
-    Deserialize,
-    JsonSchema,
-    EnumString,
-    VariantNames,
-)]
-#[serde(rename_all = "kebab-case")]
-#[strum(serialize_all = "kebab-case")]
-pub enum Holes {
-    /// It is left out.
-    Cut,
-    /// It has the rate before it.
-    Hold,
-    /// It has no capacity.
-    Zero,
-}
-
-/// Order of day and month in dates.
-#[derive(
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Debug,
-    Serialize,
-    Deserialize,
-    JsonSchema,
-    EnumString,
-    VariantNames,
-)]
-#[serde(rename_all = "kebab-case")]
-#[strum(serialize_all = "kebab-case")]
-pub enum DateOrder {
-    /// Day, month, year.
-    Dmy,
-    /// Month, day, year.
-    Mdy,
-    /// Year, month, day.
-    Ymd,
 }
 
 /// Defines a struct that has, after fields of its own, the options for reading a file: serde flattens no struct into a
