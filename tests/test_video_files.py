@@ -133,7 +133,7 @@ WRONG: list[tuple[str, str | bytes, str]] = [
     (
         "a size that is no number",
         lines({"segment_sizes_bits": [["many", 8]]}),
-        'short.json:4: segment_sizes_bits: invalid type: string "many", expected a size in bits',
+        'short.json:4: segment_sizes_bits: invalid type: string "many", expected a JSON number',
     ),
     (
         "a huge size",

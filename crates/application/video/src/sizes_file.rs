@@ -4,8 +4,13 @@
 //! with one size for each bitrate. Three keys may be added: `resolutions` with texts such as "1280x720", one for each
 //! bitrate, `frame_rate`, and `audio_kbps`.
 
+use core::fmt::{self, Display};
+use core::marker::PhantomData;
+
 use config::ConfigError;
+use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde_json::Number;
 use units::{Duration, Rate};
 
 use crate::consistency;
@@ -54,7 +59,7 @@ struct Keys;
 impl<'de> Visitor<'de> for Keys {
     type Value = Manifest;
 
-    fn expecting(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an object with segment_duration_ms, bitrates_kbps and segment_sizes_bits")
     }
 
@@ -93,9 +98,10 @@ impl Fields {
             )));
         }
         let inside = |error: A::Error| A::Error::custom(format!("{key}: {error}"));
+        let refused = |text: String| inside(A::Error::custom(text));
         let mut number = |low, high| {
-            let numbers = map.next_value_seed(Numbers::one(low, high));
-            numbers.map(|numbers| numbers[0]).map_err(inside)
+            let value = map.next_value().map_err(inside)?;
+            checked(value, low, high, None).map_err(refused)
         };
         match key {
             "segment_duration_ms" => {
@@ -103,21 +109,22 @@ impl Fields {
                 self.segment = Some(Duration::from_secs_f64(ms / 1e3));
             }
             "bitrates_kbps" => {
-                let kbps = map.next_value_seed(Numbers::rising()).map_err(inside)?;
-                same_count(kbps.len(), self.sizes.as_ref().map(|rows| rows[0].len()))
-                    .map_err(inside)?;
+                let columns = self.sizes.as_ref().map(|rows| rows[0].len());
+                let list = List::new(String::new(), columns, |kbps, before: &[f64]| {
+                    checked(kbps, 0.001, 1e9, before.last())
+                });
+                let kbps = map.next_value_seed(list).map_err(inside)?;
                 let rates = kbps.iter().map(|kbps| Rate::from_mbps(kbps / 1e3));
                 self.rates = Some(rates.collect());
             }
             "segment_sizes_bits" => {
                 let columns = self.rates.as_ref().map(Vec::len);
-                self.sizes = Some(map.next_value_seed(Rows { columns }).map_err(inside)?);
+                self.sizes = Some(map.next_value_seed(Rows(columns)).map_err(inside)?);
             }
             "resolutions" => {
                 let words: Vec<String> = map.next_value().map_err(inside)?;
-                let pairs: Result<_, A::Error> =
-                    words.iter().map(|word| resolution(word)).collect();
-                self.resolutions = Some(pairs.map_err(inside)?);
+                let pairs: Result<_, _> = words.iter().map(|word| resolution(word)).collect();
+                self.resolutions = Some(pairs.map_err(refused)?);
             }
             "frame_rate" => self.frame_rate = Some(number(1.0, 240.0)?),
             "audio_kbps" => self.audio = Rate::from_mbps(number(0.0, 100_000.0)? / 1e3),
@@ -143,7 +150,7 @@ impl Fields {
             .resolutions
             .unwrap_or_else(|| vec![FULL_HD; rates.len()]);
         same_count(resolutions.len(), Some(rates.len()))
-            .map_err(|error: E| E::custom(format!("resolutions: {error}")))?;
+            .map_err(|wrong| E::custom(format!("resolutions: {wrong}")))?;
         let representation = |(rate, (width, height))| Representation {
             rate,
             width,
@@ -165,125 +172,120 @@ impl Fields {
 }
 
 /// Refuses a list that does not have one entry for each bitrate, if the number of `bitrates` is known already.
-fn same_count<E: Error>(count: usize, bitrates: Option<usize>) -> Result<(), E> {
+fn same_count(count: usize, bitrates: Option<usize>) -> Result<(), String> {
     match bitrates {
-        Some(bitrates) if bitrates != count => {
-            let message = format!(
-                "{count} entries are out of range; allowed: {bitrates}, one for each bitrate"
-            );
-            Err(E::custom(message))
-        }
+        Some(bitrates) if bitrates != count => Err(format!(
+            "{count} entries are out of range; allowed: {bitrates}, one for each bitrate"
+        )),
         _ => Ok(()),
     }
 }
 
 /// Reads a resolution such as "1280x720".
-fn resolution<E: Error>(word: &str) -> Result<(u32, u32), E> {
+fn resolution(word: &str) -> Result<(u32, u32), String> {
     let pair = word
         .split_once('x')
         .and_then(|(width, height)| Some((width.parse().ok()?, height.parse().ok()?)));
     match pair {
         Some((width, height)) if width > 0 && height > 0 => Ok((width, height)),
-        _ => Err(E::custom(format!(
+        _ => Err(format!(
             "{word:?} is no resolution; allowed: texts such as \"1280x720\""
-        ))),
+        )),
     }
 }
 
-/// Reader of a number, or of a list of rising numbers, from `low` to `high`.
-#[derive(Clone, Copy)]
-struct Numbers {
-    low: f64,
-    high: f64,
-    is_list: bool,
+/// Largest size, bits.
+const MAX_BITS: u64 = 1_000_000_000_000;
+
+/// Converts a size from bits to bytes.
+fn size(bits: &Number) -> Result<u64, String> {
+    let allowed = match bits.as_u64() {
+        Some(whole @ 1..=MAX_BITS) => return Ok(whole.div_ceil(8)),
+        Some(1..) => format!("{MAX_BITS} or less"),
+        None if bits.is_f64() => "a whole number of bits".to_owned(),
+        _ => "1 or more".to_owned(),
+    };
+    Err(out_of_range(bits, &allowed))
 }
 
-impl Numbers {
-    fn one(low: f64, high: f64) -> Self {
-        let is_list = false;
-        Self { low, high, is_list }
+/// Checks a number; where it stands in a list, the numbers rise.
+fn checked(value: f64, low: f64, high: f64, before: Option<&f64>) -> Result<f64, String> {
+    if !(low..=high).contains(&value) {
+        return Err(out_of_range(value, &format!("{low} to {high}")));
     }
+    match before {
+        Some(before) if value <= *before => {
+            let allowed = format!("more than {before}, the one before it");
+            Err(out_of_range(value, &allowed))
+        }
+        _ => Ok(value),
+    }
+}
 
-    fn rising() -> Self {
-        let (low, high) = (0.001, 1e9);
+fn out_of_range(value: impl Display, allowed: &str) -> String {
+    format!("{value} is out of range; allowed: {allowed}")
+}
+
+/// What a list without entries is refused with.
+const EMPTY: &str = "the list is empty; allowed: one entry or more";
+
+/// Reader of a list that is not empty, which has the line of an item that it refuses.
+struct List<I, V, F> {
+    /// Name of the list before errors.
+    prefix: String,
+    /// Number of entries, if it is known already.
+    count: Option<usize>,
+    /// Converts an item; it gets the values before it.
+    check: F,
+    types: PhantomData<fn(I) -> V>,
+}
+
+impl<I, V, F: Fn(I, &[V]) -> Result<V, String>> List<I, V, F> {
+    fn new(prefix: String, count: Option<usize>, check: F) -> Self {
         Self {
-            low,
-            high,
-            is_list: true,
-        }
-    }
-
-    fn check<E: Error>(self, value: f64, above: f64) -> Result<f64, E> {
-        if !(self.low..=self.high).contains(&value) {
-            let Self { low, high, .. } = self;
-            return Err(E::custom(format!(
-                "{value} is out of range; allowed: {low} to {high}"
-            )));
-        }
-        if value <= above {
-            return Err(E::custom(format!(
-                "{value} is out of range; allowed: more than {above}, the one before it"
-            )));
-        }
-        Ok(value)
-    }
-}
-
-impl<'de> DeserializeSeed<'de> for Numbers {
-    type Value = Vec<f64>;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Vec<f64>, D::Error> {
-        if self.is_list {
-            deserializer.deserialize_seq(self)
-        } else {
-            deserializer.deserialize_f64(self)
+            prefix,
+            count,
+            check,
+            types: PhantomData,
         }
     }
 }
 
-impl<'de> Visitor<'de> for Numbers {
-    type Value = Vec<f64>;
+impl<'de, I: Deserialize<'de>, V, F: Fn(I, &[V]) -> Result<V, String>> DeserializeSeed<'de>
+    for List<I, V, F>
+{
+    type Value = Vec<V>;
 
-    fn expecting(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.write_str(if self.is_list {
-            "a list of numbers"
-        } else {
-            "a number"
-        })
-    }
-
-    fn visit_f64<E: Error>(self, value: f64) -> Result<Vec<f64>, E> {
-        Ok(vec![self.check(value, f64::NEG_INFINITY)?])
-    }
-
-    fn visit_u64<E: Error>(self, value: u64) -> Result<Vec<f64>, E> {
-        self.visit_f64(value as f64)
-    }
-
-    fn visit_i64<E: Error>(self, value: i64) -> Result<Vec<f64>, E> {
-        self.visit_f64(value as f64)
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Vec<f64>, A::Error> {
-        let mut values: Vec<f64> = Vec::new();
-        while let Some(value) = list.next_element()? {
-            let above = values.last().copied().unwrap_or(f64::NEG_INFINITY);
-            values.push(self.check(value, above)?);
-        }
-        match values.len() {
-            0 => Err(A::Error::custom(
-                "the list is empty; allowed: 1 number or more",
-            )),
-            _ => Ok(values),
-        }
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Vec<V>, D::Error> {
+        deserializer.deserialize_seq(self)
     }
 }
 
-/// Reader of the rows, which converts sizes from bits to bytes.
-struct Rows {
-    /// Number of sizes in a row, if the bitrates have been read already.
-    columns: Option<usize>,
+impl<'de, I: Deserialize<'de>, V, F: Fn(I, &[V]) -> Result<V, String>> Visitor<'de>
+    for List<I, V, F>
+{
+    type Value = Vec<V>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Vec<V>, A::Error> {
+        let refused = |wrong| A::Error::custom(format!("{}{wrong}", self.prefix));
+        let mut values = Vec::with_capacity(self.count.unwrap_or_default());
+        while let Some(item) = list.next_element()? {
+            values.push((self.check)(item, &values).map_err(refused)?);
+        }
+        if values.is_empty() {
+            return Err(refused(EMPTY.to_owned()));
+        }
+        same_count(values.len(), self.count).map_err(refused)?;
+        Ok(values)
+    }
 }
+
+/// Reader of the rows of sizes, with the number of sizes in each if the bitrates have been read already.
+struct Rows(Option<usize>);
 
 impl<'de> DeserializeSeed<'de> for Rows {
     type Value = Vec<Vec<u64>>;
@@ -296,111 +298,22 @@ impl<'de> DeserializeSeed<'de> for Rows {
 impl<'de> Visitor<'de> for Rows {
     type Value = Vec<Vec<u64>>;
 
-    fn expecting(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a list of rows of sizes")
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
         let mut rows: Vec<Vec<u64>> = Vec::new();
         loop {
-            let columns = self.columns.or(rows.first().map(Vec::len));
-            let number = rows.len() + 1;
-            match list.next_element_seed(Row { number, columns })? {
+            let columns = self.0.or(rows.first().map(Vec::len));
+            let prefix = format!("row {}: ", rows.len() + 1);
+            let row = List::new(prefix, columns, |bits, _: &[u64]| size(&bits));
+            match list.next_element_seed(row)? {
                 Some(row) => rows.push(row),
-                None if rows.is_empty() => {
-                    return Err(A::Error::custom(
-                        "the list is empty; allowed: 1 row or more",
-                    ));
-                }
+                None if rows.is_empty() => return Err(A::Error::custom(EMPTY)),
                 None => return Ok(rows),
             }
         }
-    }
-}
-
-/// Reader of a row.
-struct Row {
-    number: usize,
-    columns: Option<usize>,
-}
-
-impl<'de> DeserializeSeed<'de> for Row {
-    type Value = Vec<u64>;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Vec<u64>, D::Error> {
-        deserializer.deserialize_seq(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Row {
-    type Value = Vec<u64>;
-
-    fn expecting(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.write_str("a list of sizes in bits")
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Vec<u64>, A::Error> {
-        let mut sizes = Vec::with_capacity(self.columns.unwrap_or(8));
-        let row = self.number;
-        while let Some(bits) = list.next_element_seed(Bits { row })? {
-            sizes.push(bits.div_ceil(8));
-        }
-        same_count(sizes.len(), self.columns)
-            .map_err(|error: A::Error| A::Error::custom(format!("row {row}: {error}")))?;
-        Ok(sizes)
-    }
-}
-
-/// Largest size, bits.
-const MAX_BITS: u64 = 1_000_000_000_000;
-
-/// Reader of a size.
-#[derive(Clone, Copy)]
-struct Bits {
-    row: usize,
-}
-
-impl Bits {
-    fn refuse<E: Error>(self, bits: impl core::fmt::Display, allowed: &str) -> E {
-        let row = self.row;
-        E::custom(format!(
-            "row {row}: {bits} is out of range; allowed: {allowed}"
-        ))
-    }
-}
-
-impl<'de> DeserializeSeed<'de> for Bits {
-    type Value = u64;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<u64, D::Error> {
-        deserializer.deserialize_u64(self)
-    }
-}
-
-impl Visitor<'_> for Bits {
-    type Value = u64;
-
-    fn expecting(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        write!(f, "a size in bits, 1 to {MAX_BITS}, in row {}", self.row)
-    }
-
-    fn visit_u64<E: Error>(self, bits: u64) -> Result<u64, E> {
-        match bits {
-            0 => Err(self.refuse(bits, "1 or more")),
-            1..=MAX_BITS => Ok(bits),
-            _ => Err(self.refuse(bits, &format!("{MAX_BITS} or less"))),
-        }
-    }
-
-    fn visit_i64<E: Error>(self, bits: i64) -> Result<u64, E> {
-        u64::try_from(bits).map_or_else(
-            |_| Err(self.refuse(bits, "1 or more")),
-            |bits| self.visit_u64(bits),
-        )
-    }
-
-    fn visit_f64<E: Error>(self, bits: f64) -> Result<u64, E> {
-        Err(self.refuse(bits, "a whole number of bits"))
     }
 }
 
