@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING
 
 import click
@@ -27,6 +28,7 @@ def explain(folder: str, json_file: str | None) -> None:
     that the tables show, with their figures, then the losses, time-outs and outages that took most
     time. For auto it includes the decisions of its selectors, as celltcp select explain has them.
     """
+    from celltcp.comparison.explanation.remedies import lines_of
     from celltcp.selection.explained_results import explain as explain_results
 
     check_json(json_file)
@@ -42,8 +44,8 @@ def explain(folder: str, json_file: str | None) -> None:
             _print(result, explained.selection(name))
         if tries := explained.remedy_texts(folder):
             click.echo("Try next:")
-            for each in tries:
-                click.echo(f"  {each}")
+            for line in itertools.chain.from_iterable(map(lines_of, tries)):
+                click.echo(f"  {line}")
         if explained.is_single and (plots := explained.comparisons[""].plots):
             commands = "; ".join(f"celltcp show {folder} {each}" for each in plots)
             click.echo(f"Pictures of it: {commands}")

@@ -92,7 +92,7 @@ class Explanations:
         place = [each.remedy for each in first.remedies].index(remedy)
         text = first.remedy_texts(str(folder / folders[names[0]]))[place]
         more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-        return text.replace("  # ", f"  # {'; '.join(names[:_SHOWN])}{more}: ", 1)
+        return text.replace("  # ", f"  # {', '.join(names[:_SHOWN])}{more}: ", 1)
 
     def selection(self, name: str = "") -> list[Explanation]:
         """Returns the explanations of selectors in a comparison; none where none has decided."""

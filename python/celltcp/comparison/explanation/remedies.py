@@ -332,6 +332,12 @@ REMEDIES: Mapping[str, Callable[[Evidence, Cause], Iterator[Remedy]]] = {
 }
 
 
+def lines_of(text: str) -> list[str]:
+    """Returns a command and the parts of its comment in a line each, as a shell takes them."""
+    command, _, comment = text.partition("  # ")
+    return [command, *(f"  # {part}" for part in comment.split("; "))]
+
+
 def remedies_of(
     explained: Iterable[tuple[Evidence, Cause, bool]], compared: Sequence[str]
 ) -> list[TriedRemedy]:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from celltcp.comparison.application_tables import figures_table
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.explanation.explanation import ExplainedComparison
+from celltcp.comparison.explanation.remedies import lines_of
 from celltcp.comparison.report.findings import differences_table, findings_of
 from celltcp.comparison.report.front_page import answer_of, settings_section
 from celltcp.comparison.report.pictures import (
@@ -106,7 +107,11 @@ def _remedies(explained: ExplainedComparison, source: Sequence[str]) -> list[Sec
     texts = explained.remedy_texts(*source)
     if not texts:
         return []
-    return [Section("What to try next", code="".join(f"{text}\n" for text in texts))]
+    return [
+        Section(
+            "What to try next", code="".join(f"{line}\n" for text in texts for line in lines_of(text))
+        )
+    ]
 
 
 def _notes(result: Comparison) -> tuple[str, ...]:
