@@ -21,7 +21,7 @@ import pytest
 
 import celltcp as ct
 from celltcp.cli.load_folder import parts_of
-from celltcp.cli.write_report import write_report
+from celltcp.cli.write_report import write_reports
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.report.comparison import comparison_part
 from celltcp.present.chart import Chart, Panel, Series
@@ -47,7 +47,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory, store: Store) -> Path:
 
 def page_on(folder: Path) -> str:
     """The report on a folder."""
-    return write_report([folder], folder.parent / "report.html").read_text("utf-8")
+    (file,) = write_reports([folder], folder.parent / "report.html")
+    return file.read_text("utf-8")
 
 
 def test_a_report_has_answer_tables_pictures_scenario_versions_and_command(folder: Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 from matplotlib.image import imread
 
 from browser import Browser, Page, browsing, chromium
-from celltcp.cli.write_report import write_report
+from celltcp.cli.write_report import write_reports
 from reports import page_with, walk
 from store import COMPARED, Store
 
@@ -35,7 +35,7 @@ def browser() -> Iterator[Browser]:
 def report(tmp_path_factory: pytest.TempPathFactory, store: Store) -> Path:
     """A report on a comparison."""
     file = tmp_path_factory.mktemp("report") / "report.html"
-    return write_report([store.results(*COMPARED)], file)
+    return write_reports([store.results(*COMPARED)], file)[0]
 
 
 def enliven(page: Page) -> int:

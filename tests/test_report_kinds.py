@@ -12,7 +12,7 @@ import celltcp as ct
 from celltcp import CelltcpError
 from celltcp.campaign.engines import engine
 from celltcp.cli.load_folder import parts_of
-from celltcp.cli.write_report import write_report
+from celltcp.cli.write_report import write_reports
 from celltcp.fidelity.campaign import EnginePair, judge, rerun_undecided
 from celltcp.fidelity.cases import choose_cases
 from celltcp.fidelity.random_cases import random_cases
@@ -26,8 +26,8 @@ from test_fidelity import Altered, Slower
 def written(folder: Path) -> Taken:
     """The page on a folder, which is the same when it is made again."""
     file = folder.parent / "report.html"
-    first = write_report([folder], file).read_bytes()
-    assert write_report([folder], file).read_bytes() == first
+    first = write_reports([folder], file)[0].read_bytes()
+    assert write_reports([folder], file)[0].read_bytes() == first
     return Taken(first.decode())
 
 

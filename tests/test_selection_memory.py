@@ -92,7 +92,10 @@ def test_what_cannot_be_answered_is_told(kept: Path, tmp_path: Path, celltcp: Ce
         ([several], ("cca", "several", "auto:policy=rules; auto")),
         ([several, "--cca", "auto:policy=bpftune"], ("not selected", "auto:policy=rules")),
         ([plain], ("no congestion control was selected",)),
-        ([kept, "--extend", wrong], ("wrong.toml", "destinations.phone.min_rtt_ms", "inf", "0 to 120000")),
+        (
+            [kept, "--extend", wrong],
+            ("wrong.toml", "destinations.phone.min_rtt_ms", "inf", "0 to 120000"),
+        ),
         ([kept, "--extend", "none.toml"], ("none.toml", "cannot be read")),
     ):
         done = celltcp("select", "memory", *map(str, arguments))

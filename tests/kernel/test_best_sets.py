@@ -12,13 +12,13 @@ from celltcp import CelltcpError
 from celltcp.campaign.engines import Engine
 from celltcp.campaign.run_settings import RunSettings
 from celltcp.selection.checkpoint import Checkpoint
-from celltcp.selection.engine_agreement import Overlap, check_engines
+from celltcp.selection.engine_agreement import Overlap, overlap_request
 
 
 @pytest.fixture(scope="module")
 def overlap(linux: Engine) -> Overlap:
     assert linux.kernel is not None
-    return check_engines(
+    return overlap_request(
         "steady-20-68,mobility/backward-300-low",
         "goodput,delay",
         RunSettings(
@@ -27,7 +27,7 @@ def overlap(linux: Engine) -> Overlap:
             kernel=linux.kernel.version,
             changes={"duration": "8s"},
         ),
-    )
+    ).run()
 
 
 def test_engines_meet_the_same_seeds(overlap: Overlap) -> None:
@@ -72,7 +72,7 @@ def test_an_interrupted_campaign_goes_on_where_it_stopped(
     short = RunSettings(cca="cubic,reno", runs=1, changes={"duration": "2s"}, out=tmp_path)
 
     def again() -> dict[str, object]:
-        return check_engines("steady-20-68", "goodput", short).to_json()
+        return overlap_request("steady-20-68", "goodput", short).run().to_json()
 
     whole = again()
     assert not (tmp_path / "finished").exists()
@@ -103,5 +103,5 @@ def test_what_cannot_be_compared_is_refused(
     given = {"scenarios": "steady-20-68", "requirement": "goodput,balanced,delay", **arguments}
     cases = [given.pop(name) for name in ("scenarios", "requirement")]
     with pytest.raises(CelltcpError, match=part):
-        check_engines(*cases, RunSettings(**{"cca": "all", "out": tmp_path, **given}))
+        overlap_request(*cases, RunSettings(**{"cca": "all", "out": tmp_path, **given}))
     assert not list(tmp_path.iterdir())

@@ -81,17 +81,17 @@ def measure(case: Case) -> dict[str, float]:
     }
 
 
-def measure_campaign(runs: int = CAMPAIGN_RUNS) -> dict[str, float]:
+def measure_campaign() -> dict[str, float]:
     """Returns what a comparison costs per run beside the engine and the rows of its tables.
 
     `campaign_overhead_ms_per_run` is the CPU time of the comparison less that of the same runs one by
     one in the engine. `campaign_kb_per_run` is the growth of the peak memory less the size of the
     tables.
     """
-    return alone(_campaign, runs)
+    return alone(_campaign, CAMPAIGN_RUNS)
 
 
-def measure_cluster(address: str, runs: int = CLUSTER_RUNS) -> dict[str, float]:
+def measure_cluster(address: str) -> dict[str, float]:
     """Returns the cost of a campaign on a cluster, and on as many threads of this process.
 
     `wall_efficiency` is the quotient of the times. It means something where the workers are on this
@@ -101,7 +101,7 @@ def measure_cluster(address: str, runs: int = CLUSTER_RUNS) -> dict[str, float]:
     """
     cluster = Cluster(address)
     threads = cluster.threads()
-    jobs = jobs_for(load_scenario("drive"), ["cubic"], runs, 1, engine())
+    jobs = jobs_for(load_scenario("drive"), ["cubic"], CLUSTER_RUNS, 1, engine())
     tasks = sum(1 for _ in chunks_of(jobs)) / MOST_TOGETHER
     # Imports at the first use are no cost of a campaign.
     for workers in (1, cluster):
@@ -112,7 +112,7 @@ def measure_cluster(address: str, runs: int = CLUSTER_RUNS) -> dict[str, float]:
     engine_s = here_cpu_s / tasks
     return {
         "threads": threads,
-        "runs": runs,
+        "runs": CLUSTER_RUNS,
         "here_s": here_s,
         "cluster_s": there_s,
         "wall_efficiency": here_s / there_s,

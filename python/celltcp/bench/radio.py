@@ -143,8 +143,9 @@ APPROXIMATIONS = (
 )
 
 
-def approximations(runs: int, ccas: Sequence[str] = ("cubic", "bbr")) -> list[Approximation]:
+def approximations(runs: int) -> list[Approximation]:
     """Returns the effect of the approximations on mean goodput, over the same seeds."""
+    ccas = ("cubic", "bbr")
     result = []
     for name, scenario, cheap, exact in APPROXIMATIONS:
         both = [compare(scenario, cca=ccas, runs=runs, set=changes).runs for changes in (cheap, exact)]

@@ -23,20 +23,6 @@ _PDF = FileKind("PDF report of celltcp", (b"%PDF",), end=b"/Creator (celltcp ")
 _PAGE = FileKind("page of celltcp", (b"# ",), b"Made by celltcp ")
 
 
-def write_report(folders: Sequence[str | Path], out: str | Path = "report.html") -> Path:
-    """Writes one page on all folders of results.
-
-    Args:
-        folders: of any command that keeps results.
-        out: the file.
-
-    Raises:
-        CelltcpError: if a folder has no results, or the file cannot be written or is no report.
-    """
-    (file,) = write_reports(folders, out)
-    return file
-
-
 def write_reports(
     folders: Sequence[str | Path],
     out: str | Path | None,

@@ -14,7 +14,7 @@ from celltcp.comparison.verdict_tables import hint_text, rank_word
 from celltcp.present.section import Column, Table, mean_text
 from celltcp.results.rows import json_interval
 from celltcp.results.statistics import estimate, paired_gap
-from celltcp.scenarios.cca_mix import counted, labels
+from celltcp.scenarios.cca_mix import first_names, labels
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -151,11 +151,11 @@ def _cells(stake: Stake) -> tuple[str, str, str, str]:
     runs = f"--runs {verdict.runs_needed}" if verdict.runs_needed else "more runs"
     if near:
         is_open = any(name in verdict.undecided for name in near) and not far
-        texts.append(f"{_listed(near)}{f' (undecided: {runs})' if is_open else ''}")
+        texts.append(f"{first_names(near, _MOST)}{f' (undecided: {runs})' if is_open else ''}")
     if far:
         need = "needs" if len(far) == 1 else "need"
         at = f" ({runs})" if verdict.runs_needed else ""
-        texts.append(f"{_listed(far)} {need} more runs{at}")
+        texts.append(f"{first_names(far, _MOST)} {need} more runs{at}")
     following = "-"
     if worse:
         gap = mean_text(_difference(stake, worse[0], leader), words_of(stake.metric).digits)
@@ -172,13 +172,6 @@ def _is_far(stake: Stake, name: str, worse: Sequence[str]) -> bool:
     mean, best = (estimate(stake.values[each]).mean for each in (name, stake.verdict.leader or name))
     is_behind = any(sign * estimate(stake.values[each]).mean < sign * mean for each in worse)
     return is_behind or abs(mean - best) > _FAR * abs(best)
-
-
-def _listed(names: Sequence[str]) -> str:
-    """Returns names with commas; of many the first ones, and the number of others."""
-    if len(names) <= _MOST:
-        return ", ".join(names)
-    return f"{', '.join(names[:_MOST])} and {counted(len(names) - _MOST, 'other')}"
 
 
 def _signed(text: str) -> str:

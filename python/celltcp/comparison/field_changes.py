@@ -13,7 +13,7 @@ from celltcp.comparison.linux_lines import cca_line, linux_line
 from celltcp.comparison.metrics import APP_METRICS, GOODPUT, METRICS, words_of
 from celltcp.comparison.verdict_tables import hint_text
 from celltcp.results.statistics import estimate
-from celltcp.scenarios.cca_mix import counted, labels
+from celltcp.scenarios.cca_mix import first_names, labels
 
 if TYPE_CHECKING:
     from celltcp.comparison.parameter_sweep import Sweep
@@ -461,16 +461,11 @@ class _Sentences:
         if not worse:
             hint = f"; {hints[0]}" if undecided and hints else ""
             return f"No value differs significantly from {what}{hint}"
-        parts = [f"No value is significantly better than {what}", f"worse: {_listed(worse)}"]
+        parts = [f"No value is significantly better than {what}", f"worse: {first_names(worse, _MOST)}"]
         if alike:
-            parts.append(f"as good: {_listed(alike)}")
+            parts.append(f"as good: {first_names(alike, _MOST)}")
         if undecided:
-            parts.append(f"undecided: {_listed(undecided)}{f' ({hints[0]})' if hints else ''}")
+            parts.append(
+                f"undecided: {first_names(undecided, _MOST)}{f' ({hints[0]})' if hints else ''}"
+            )
         return "; ".join(parts)
-
-
-def _listed(names: Sequence[str]) -> str:
-    """Returns names with commas; of many the first ones, and the number of others."""
-    if len(names) <= _MOST:
-        return ", ".join(names)
-    return f"{', '.join(names[:_MOST])} and {counted(len(names) - _MOST, 'other')}"

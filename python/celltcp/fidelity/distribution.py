@@ -19,29 +19,30 @@ QUANTILES = (0.5, 0.75, 0.9, 0.95)
 #: Metrics that have a band.
 JUDGED = ("goodput_mbps", "rtt_mean_ms", "completion_s")
 
-_Path = dict[str, Any]
+#: A scenario, or a table in it, as JSON.
+_Json = dict[str, Any]
 
 
-def _flow(test: Callable[[_Path], bool]) -> Callable[[_Path], bool]:
+def _flow(test: Callable[[_Json], bool]) -> Callable[[_Json], bool]:
     return lambda scenario: test(scenario["flows"][0])
 
 
-def _path(test: Callable[[_Path], bool]) -> Callable[[_Path], bool]:
+def _path(test: Callable[[_Json], bool]) -> Callable[[_Json], bool]:
     return lambda scenario: test(scenario["path"])
 
 
-def _tcp(name: str, usual: object) -> Callable[[_Path], bool]:
+def _tcp(name: str, usual: object) -> Callable[[_Json], bool]:
     return lambda scenario: scenario["tcp"].get(name, usual) != usual
 
 
-def _nodelay(scenario: _Path) -> object:
+def _nodelay(scenario: _Json) -> object:
     """Returns what a scenario says of TCP_NODELAY for its first flow; None if it says nothing."""
     own = scenario["flows"][0].get("nodelay")
     return scenario["tcp"].get("nodelay") if own is None else own
 
 
 #: Traits: features of a case beyond the simplest path, each with its test on a scenario.
-TRAITS: dict[str, Callable[[_Path], bool]] = {
+TRAITS: dict[str, Callable[[_Json], bool]] = {
     "NR": lambda scenario: (scenario.get("radio") or {}).get("technology") == "nr",
     "LTE": lambda scenario: (scenario.get("radio") or {}).get("technology") == "lte",
     "capacity varies": _path(lambda path: "rate" not in path["down"]),
@@ -101,7 +102,7 @@ class OutOfBand:
     judgement: Judgement
     metrics: list[str]
     traits: list[str]
-    #: The trait of the case that most often goes with a comparison beyond its band; empty if none.
+    #: Trait of the case with the largest share of comparisons beyond their band; empty without traits.
     guess: str
 
 
@@ -111,7 +112,7 @@ class Distribution:
 
     comparisons: int
     #: Per metric the quantiles of the absolute difference, in percent of the kernel's mean, and the
-    #: share of the comparisons that are within the band or whose interval reaches back.
+    #: share of the comparisons in the band, or whose interval overlaps it.
     quantiles: dict[str, dict[float, float]]
     within: dict[str, float]
     #: Per trait: number of comparisons that have it, and how many of them are beyond a band.
@@ -195,8 +196,8 @@ def _kind(queue: str | dict[str, Any]) -> str:
     return queue if isinstance(queue, str) else str(queue["kind"])
 
 
-def _hop_is_slower(path: _Path) -> bool:
-    """Whether a hop before the access link has a lower rate than that has on a wire."""
+def _hop_is_slower(path: _Json) -> bool:
+    """Returns whether a wired hop has a lower rate than the access link, if that has a fixed one."""
     access = in_unit(path["down"].get("rate"), "bit/s")
     rates = [in_unit(hop["rate"].get("rate"), "bit/s") for hop in path["wired"]]
     return access is not None and any(rate is not None and rate < access for rate in rates)

@@ -119,7 +119,7 @@ def parse_deb822(text: str) -> list[Source]:
 
 
 def _stanzas(text: str) -> Iterator[dict[str, str]]:
-    """Returns fields by lower-case name; continued lines stay, for a key within the file."""
+    """Yields the fields of each stanza by lower-case name; a value, such as a key, may have lines."""
     fields: dict[str, str] = {}
     name = ""
     for line in [*text.splitlines(), ""]:

@@ -23,9 +23,6 @@ _KINDS = {
     ".jpg": FileKind("JPEG of celltcp", (b"\xff\xd8",), JPEG_COMMENT.encode()),
 }
 
-#: Endings of pictures.
-PICTURES = tuple(_KINDS)
-
 
 def must_be_picture(file: Path) -> None:
     """Makes sure, before anything is drawn, that the ending is one of a picture, and the file writable.
@@ -33,11 +30,22 @@ def must_be_picture(file: Path) -> None:
     Raises:
         CelltcpError: says which endings are allowed, or that another file would be replaced.
     """
-    if file.suffix.lower() not in PICTURES:
-        raise CelltcpError(f"{file}: is no picture by its ending; allowed: {', '.join(PICTURES)}")
-    if file.suffix.lower() == ".pgf":
+    ending = picture_ending(file)
+    if ending == ".pgf":
         latex_for(file)
-    check_output(file, _KINDS[file.suffix.lower()])
+    check_output(file, _KINDS[ending])
+
+
+def picture_ending(file: Path) -> str:
+    """Returns the ending of a picture, in lower case.
+
+    Raises:
+        CelltcpError: if it is no picture's.
+    """
+    ending = file.suffix.lower()
+    if ending not in _KINDS:
+        raise CelltcpError(f"{file}: is no picture by its ending; allowed: {', '.join(_KINDS)}")
+    return ending
 
 
 def latex_for(file: Path) -> str:

@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from celltcp._core import CelltcpError
 from celltcp.present.palette import colours, lines, markers
-from celltcp.present.picture_files import JPEG_COMMENT, PICTURES, latex_for
+from celltcp.present.picture_files import JPEG_COMMENT, latex_for, picture_ending
 from celltcp.results.publishing import listed_file
 from celltcp.scenarios.cca_mix import labels
 
@@ -393,11 +393,9 @@ def save(picture: Figure, file: Path) -> Path:
     Raises:
         CelltcpError: if the ending is not that of a picture.
     """
-    if file.suffix.lower() not in PICTURES:
-        raise CelltcpError(f"{file}: is no picture by its ending; allowed: {', '.join(PICTURES)}")
-    if file.suffix.lower() == ".pgf":
+    form = picture_ending(file)[1:]
+    if form == "pgf":
         mpl.rcParams["pgf.texsystem"] = latex_for(file)
-    form = file.suffix.lower()[1:]
     undated = _UNDATED.get(f".{form}", {})
     with listed_file(file) as partial:
         if form == "pgf":

@@ -10,13 +10,14 @@ from celltcp.comparison.comparison import Comparison
 from celltcp.radio.slots import mean_of, tested_slots
 from celltcp.radio.trajectory import SinrTrajectory
 
+#: Range of SINR that counts as one place, dB.
+_STEP_DB = 1.0
 
-def by_position(
-    forward: Comparison, backward: Comparison, metric: str = "goodput", step_db: float = 1.0
-) -> pd.DataFrame:
+
+def by_position(forward: Comparison, backward: Comparison, metric: str = "goodput") -> pd.DataFrame:
     """Returns a metric by mean SINR, which stands for the place.
 
-    Columns `movement`, `cca`, `run`, `sinr_db` (the middle of a range of `step_db`), `value`.
+    Columns `movement`, `cca`, `run`, `sinr_db` (the middle of a range of 1 dB), `value`.
 
     Raises:
         CelltcpError: unless one moves away and the other closer, over the same SINRs.
@@ -40,9 +41,9 @@ def by_position(
         slots = tested_slots(each)
         slot_s = float(each.results.about["slot_s"])
         sinr = way.at(slots["t_s"] + slot_s / 2)
-        ranges = np.floor((sinr - way.lowest_db) / step_db)
-        last = np.ceil((way.highest_db - way.lowest_db) / step_db) - 1
-        slots["sinr_db"] = way.lowest_db + (np.minimum(ranges, last) + 0.5) * step_db
+        ranges = np.floor((sinr - way.lowest_db) / _STEP_DB)
+        last = np.ceil((way.highest_db - way.lowest_db) / _STEP_DB) - 1
+        slots["sinr_db"] = way.lowest_db + (np.minimum(ranges, last) + 0.5) * _STEP_DB
         rows += [
             {
                 "movement": way.movement,

@@ -37,7 +37,7 @@ def spans(runs: pd.Series | NDArray[np.uint32]) -> dict[int, slice]:
 
 
 def rows(table: pa.Table, span: slice | None) -> list[dict[str, Any]]:
-    """Returns the rows of a span; none without one."""
+    """Returns the rows of a span, an empty list for `None`."""
     return [] if span is None else table.slice(span.start, span.stop - span.start).to_pylist()
 
 

@@ -6,7 +6,7 @@ Labels are short names of selectors in tables, legends and messages; data keep t
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import PurePath
 from typing import NamedTuple
 
@@ -87,6 +87,13 @@ def labels(ccas: Iterable[str]) -> dict[str, str]:
 def counted(number: int, word: str) -> str:
     """Returns a number with its word, as `1 run` or `2 runs`."""
     return f"{number} {word}" if number == 1 else f"{number} {word}s"
+
+
+def first_names(names: Sequence[str], most: int) -> str:
+    """Returns names with commas; of more than `most` the first ones, and the number of others."""
+    if len(names) <= most:
+        return ", ".join(names)
+    return f"{', '.join(names[:most])} and {counted(len(names) - most, 'other')}"
 
 
 def _lineup_label(text: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -178,3 +178,8 @@ def _checks(part: pd.DataFrame) -> dict[str, object]:
         "switches_per_min": float(part["switches_per_min"].mean()),
         "returns_per_min": float(part["returns_per_min"].mean()),
     }
+
+
+def won_tied_lost(row: Mapping[Any, Any], rival: str) -> str:
+    """Returns the counts of cases against a rival, such as `12/3/1`."""
+    return "/".join(str(row[f"{verdict}_{rival}"]) for verdict in ("won", "tied", "lost"))

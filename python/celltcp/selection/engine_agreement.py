@@ -79,27 +79,6 @@ class Overlap:
         return str(self.summary.to_html(float_format="{:.3g}".format))
 
 
-def check_engines(
-    scenarios: str | Sequence[str],
-    requirement: str | Sequence[str],
-    settings: RunSettings,
-    progress: Progress | None = None,
-) -> Overlap:
-    """Runs fixed CCAs on both engines, over the same channel realisations.
-
-    Args:
-        scenarios: as for `celltcp.scenarios.scenario_list.expand_scenarios`.
-        requirement: requirements that rank the CCAs: goodput, balanced, delay.
-        settings: of the runs; run i has the first seed plus i on both engines. There are two CCAs at
-            least; `"all"` stands for those that both engines have.
-        progress: called with the share that is done.
-
-    Raises:
-        CelltcpError: if something that was given cannot be used.
-    """
-    return overlap_request(scenarios, requirement, settings).run(progress)
-
-
 @dataclass(frozen=True)
 class OverlapRequest:
     """Runs of fixed CCAs on both engines over the same channel realisations, planned and checked."""
@@ -133,7 +112,17 @@ class OverlapRequest:
 def overlap_request(
     scenarios: str | Sequence[str], requirement: str | Sequence[str], settings: RunSettings
 ) -> OverlapRequest:
-    """Plans the runs of fixed CCAs on both engines."""
+    """Plans the runs of fixed CCAs on both engines, over the same channel realisations.
+
+    Args:
+        scenarios: as for `celltcp.scenarios.scenario_list.expand_scenarios`.
+        requirement: requirements that rank the CCAs: goodput, balanced, delay.
+        settings: of the runs; run i has the first seed plus i on both engines. There are two CCAs at
+            least; `"all"` stands for those that both engines have.
+
+    Raises:
+        CelltcpError: if something that was given cannot be used.
+    """
     settings.check()
     requirements = names_of(requirement)
     if not requirements:

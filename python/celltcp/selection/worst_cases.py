@@ -12,7 +12,7 @@ import pandas as pd
 from celltcp.selection.baselines import regrets_of
 
 #: Number of worst cases per policy.
-SHOWN = 5
+_SHOWN = 5
 
 #: Share of a regret from which on the CCAs in use explain it.
 _EXPLAINED = 0.5
@@ -48,9 +48,7 @@ class Use(NamedTuple):
     since: float
 
 
-def worst_cases_of(
-    cases: pd.DataFrame, runs: pd.DataFrame, decisions: pd.DataFrame, shown: int = SHOWN
-) -> pd.DataFrame:
+def worst_cases_of(cases: pd.DataFrame, runs: pd.DataFrame, decisions: pd.DataFrame) -> pd.DataFrame:
     """Returns the cases with the highest regret of each policy, worst first.
 
     Columns: `policy`, `scenario`, `requirement`, `regret`, `regret_ci95`, `gain`, `best_cca`, `used`
@@ -60,12 +58,11 @@ def worst_cases_of(
         cases: as `celltcp.selection.cases.cases_of` returns them.
         runs: as for that function.
         decisions: a row per decision: `scenario`, `policy`, `requirement`, `seed`, `t_ns`, `to_cca`.
-        shown: number of cases per policy.
     """
     regrets = {str(each): regrets_of(runs, str(each)) for each in dict.fromkeys(cases["requirement"])}
     rows = []
     for policy, group in cases[cases["regret"] > 0].groupby("policy", sort=False):
-        ordered = group.sort_values("regret", ascending=False, kind="stable").head(shown)
+        ordered = group.sort_values("regret", ascending=False, kind="stable").head(_SHOWN)
         for case in ordered.to_dict("records"):
             scenario, requirement = case["scenario"], str(case["requirement"])
             use = _use(runs, decisions, (scenario, requirement, policy))

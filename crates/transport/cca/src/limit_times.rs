@@ -18,8 +18,8 @@ pub enum SendLimit {
     InFlight,
     /// The congestion window or pacing in slow start; for a CCA that owns its window, until the first exit.
     StartUp,
-    /// The send buffer where Linux still takes the congestion window for the limit, although it has room: in slow start,
-    /// or because it was full within the round trip. The buffer is full, and all it holds was sent.
+    /// The send buffer, where Linux still counts the congestion window as the limit: in slow start, or because the window
+    /// was full within the round trip. The buffer is full, all it holds was sent, and the window has room.
     FullBuffer,
     /// The congestion window outside slow start.
     CongestionWindow,
@@ -27,7 +27,7 @@ pub enum SendLimit {
     Pacing,
     /// Loss recovery: fast recovery, or retransmissions after a time-out.
     Recovery,
-    /// The retransmission time-out that follows: nothing was heard from the peer until it expired.
+    /// A retransmission time-out: nothing was heard from the peer until it expired.
     TimeOut,
     /// The window that the peer offers (`TCP_CHRONO_RWND_LIMITED`).
     ReceiveWindow,

@@ -11,7 +11,7 @@ import pandas as pd
 
 from celltcp.pcap.diagnosis.evidence import INTERVAL_S, Evidence
 
-#: Place of a loss in the queue, from 0 to 1, from which on the queue was full.
+#: Length of the queue at a loss, as a share of the longest one, from which on it was full.
 _FULL = 0.75
 #: RTTs after which a loss has another cause than the one before.
 _APART = 1.25
@@ -31,9 +31,9 @@ _SOME = 2
 _SHARE = 0.2
 #: Segments at the highest rate up to which a delay is none of a queue: delayed ACKs and pacing make it.
 _NO_QUEUE = 2
-#: Most episodes that a probability is computed of.
+#: Maximum number of episodes in a probability; of more, an even selection.
 _DRAWN = 200
-#: Reasons of losses beside a queue that was as long as ever, and as long as usual.
+#: Reasons that the analysis gives for losses: beside a full queue, and beside one of the usual length.
 _REASON_FULL = "the queue beside it was full"
 _REASON_USUAL = "the queue beside it was no longer than usual"
 
@@ -111,7 +111,7 @@ def _queue(loss: pd.Series) -> str:
 def chance_of_high_rtts(evidence: Evidence, chosen: list[Episode]) -> float:
     """Returns the probability that episodes which no queue causes are at RTTs as high.
 
-    Half of such are above the median of all RTTs, and one in twenty above their 95th percentile.
+    By chance, half of them are above the median of all RTTs, and one in 20 above the 95th percentile.
     """
     known = [each for each in chosen if not math.isnan(each.rtt_ms)]
     known = known[:: 1 + len(known) // _DRAWN]

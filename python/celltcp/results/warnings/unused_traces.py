@@ -26,6 +26,6 @@ def unused_traces(about: Mapping[str, Any]) -> list[str]:
     rate = capacity.get("rate") if isinstance(capacity, Mapping) else capacity
     return [
         f"all flows are uploads, but {files['down']} is the trace of the downlink, which only their "
-        f"ACKs cross; their data have an uplink {f'of {rate}' if rate else 'without it'} (path.up). "
+        f"ACKs cross; their uplink {f'has {rate}' if rate else 'has no trace'} (path.up). "
         "--uplink FILE --set path.down=50Mbit/s gives a log to the uplink, without --direction"
     ]

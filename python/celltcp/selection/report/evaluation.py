@@ -27,6 +27,7 @@ from celltcp.present.section import (
 )
 from celltcp.scenarios.scenario_list import short_name
 from celltcp.selection import Evaluation
+from celltcp.selection.cases import won_tied_lost
 from celltcp.selection.plots.selection import LOOKS, PANELS, draw_cases
 
 #: Places of percentages: value and half of its interval, with the heading.
@@ -101,16 +102,12 @@ def _checks(result: Evaluation) -> Table:
                 str(row["requirement"]),
                 str(row["cases"]),
                 *(percent_text(row[column], row[f"{column}_ci95"]) for column, _ in _PERCENT),
-                *(_counts(row, rival) for rival in ("default", "best", "oracle")),
+                *(won_tied_lost(row, rival) for rival in ("default", "best", "oracle")),
                 f"{row['switches_per_min']:.1f}, {row['returns_per_min']:.1f}",
             )
             for row in table.to_dict("records")
         ]
     return Table(columns, tuple(rows))
-
-
-def _counts(row: Mapping[Any, Any], rival: str) -> str:
-    return "/".join(str(row[f"{verdict}_{rival}"]) for verdict in ("won", "tied", "lost"))
 
 
 def _cases(result: Evaluation) -> Table:

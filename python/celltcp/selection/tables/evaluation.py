@@ -11,6 +11,7 @@ from celltcp.present.section import Column, Table, number_columns, percent_text
 from celltcp.present.terminal import Terminal
 from celltcp.scenarios.scenario_list import short_name
 from celltcp.selection import Evaluation
+from celltcp.selection.cases import won_tied_lost
 from celltcp.selection.tables.baseline import print_baselines
 from celltcp.selection.tables.calibration import print_calibration
 from celltcp.selection.tables.switch_cost import print_prices
@@ -122,12 +123,12 @@ def _check_cells(row: Mapping[Any, Any]) -> list[str]:
         str(row["cases"]),
         percent_text(row["gain"], row["gain_ci95"]),
         percent_text(row["regret"], row["regret_ci95"]),
-        _won(row, "default"),
+        won_tied_lost(row, "default"),
         str(row["large_gains"]),
         str(row["reached_best"]),
-        _won(row, "best"),
+        won_tied_lost(row, "best"),
         str(row["better_than_best"]),
-        _won(row, "oracle"),
+        won_tied_lost(row, "oracle"),
         f"{row['switches_per_min']:.1f}, {row['returns_per_min']:.1f}",
     ]
 
@@ -161,7 +162,3 @@ def _tally(result: Evaluation) -> Table:
     columns = (Column("policy"), Column("fixed CCAs"), *number_columns("cases", *OUTCOMES))
     title = "Tally against the best fixed CCA in hindsight"
     return Table(columns, tuple(rows), title, ends=frozenset({len(rows) - 2}))
-
-
-def _won(row: Mapping[Any, Any], rival: str) -> str:
-    return "/".join(str(row[f"{verdict}_{rival}"]) for verdict in ("won", "tied", "lost"))

@@ -1,7 +1,7 @@
-//! Origin of a RST: what tells whether the side in whose name it came has sent it.
+//! Origin of a RST: whether the host of its source address has sent it, or a middlebox between.
 //!
-//! Packets of one host pass the same number of routers, so their TTL is the same at a capture. Those of a middlebox are
-//! closer.
+//! Packets of one host pass the same number of routers, so a capture has them with one TTL. A middlebox is closer, so
+//! that the TTL of its RST differs.
 
 /// TTLs of both sides, and the first RST.
 #[derive(Default)]

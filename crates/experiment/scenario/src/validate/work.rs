@@ -4,12 +4,11 @@
 //! application timers are known, and connections send no more than their windows and the access link allow. The capacity
 //! of traces and of the radio is not known before the run; [`CELLULAR`] is assumed.
 
-use config::{Cross, FieldError, Measure, Quantity, invalid_value, number, positive};
+use config::{Cross, FieldContext, FieldError, Measure, Quantity, invalid_value, number, positive};
 use units::{Bytes, Duration, Rate};
 use workload::Workload;
 
 use crate::model::{Flow, Scenario};
-use config::FieldContext;
 
 /// Events of a connection that sends next to nothing: handshake, timers, rows.
 const OF_CONNECTION: f64 = 100.0;
@@ -17,7 +16,7 @@ const OF_CONNECTION: f64 = 100.0;
 const OF_PACKET: f64 = 4.0;
 /// Mean rate of an access link that is a trace or the radio: more than cellular networks have over hours.
 const CELLULAR: Rate = Rate::from_bits_per_second(100_000_000);
-/// Largest limit: more events than that no machine counts in a lifetime.
+/// Largest limit of the events: no machine processes more in a lifetime.
 const MAX_EVENTS: f64 = 1e18;
 
 /// Events that a field causes.
@@ -52,7 +51,7 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), FieldError> {
     let most = all
         .into_iter()
         .max_by(|one, other| one.events.total_cmp(&other.events));
-    let most = most.expect("the packets are one");
+    let most = most.expect("the packets are always among them");
     let allowed = format!(
         "values with which a run takes up to {:e} events (limits.events), not some {:.0e}",
         scenario.limits.events, most.events
@@ -160,7 +159,7 @@ fn packets(scenario: &Scenario) -> Work {
         };
         count * by_windows.min(most)
     };
-    // Flows that pass the access link share it.
+    // Flows over the access link share its capacity.
     let shared = |down: bool| {
         let passes = |flow: &&Flow| (flow.to == "phone") == down && (flow.from == "phone") != down;
         let all: f64 = scenario.flows.iter().filter(passes).map(bytes).sum();

@@ -163,7 +163,7 @@ fn misses_assignment(user: &mut UserState, config: &RanConfig, tti: u64) -> bool
     let sinr_db = effective_sinr_mi(&user.sinr_db, Modulation::Qpsk);
     let aggregation = aggregation(user, config, tti);
     let error_rate = config.air.control.miss_rate(aggregation, sinr_db);
-    user.down_chance.misses_control(tti, error_rate)
+    user.down_errors.misses_control(tti, error_rate)
 }
 
 fn demand(user: &mut UserState, tti: u64, now: Instant) -> Demand {
@@ -227,7 +227,7 @@ pub(super) fn transmit(
     let air = &config.air;
     let (process, attempts) = (sending.process, user.down.attempts(sending.process));
     if misses_assignment(user, config, tti) {
-        user.down.send_dtx(tti, process, &user.down_chance);
+        user.down.send_dtx(tti, process, &user.down_errors);
         let payload = user.down.payload(process);
         return payload.record(attempts + 1, 1.0, Reception::Failed);
     }
@@ -249,7 +249,7 @@ pub(super) fn transmit(
     };
     let mut bler = 0.0;
     let version = VERSIONS[usize::from(attempts) % VERSIONS.len()];
-    let reception = user.down.attempt(tti, process, &user.down_chance, |soft| {
+    let reception = user.down.attempt(tti, process, &user.down_errors, |soft| {
         bler = combine(soft, &format, version, sinr_db);
         bler
     });

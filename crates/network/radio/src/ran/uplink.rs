@@ -347,7 +347,7 @@ fn transmit(
     let sinr_db = user.uplink_sinr_db(now, config, u32::from(prbs));
     let version = VERSIONS[usize::from(attempts) % VERSIONS.len()];
     let mut bler = 0.0;
-    let reception = user.up.attempt(tti, process, &user.up_chance, |soft| {
+    let reception = user.up.attempt(tti, process, &user.up_errors, |soft| {
         bler = combine(soft, &format, version, sinr_db);
         bler
     });

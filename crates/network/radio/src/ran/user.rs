@@ -62,7 +62,7 @@ impl Payload {
 
 pub(super) type Processes = Harq<Payload, Option<SoftBuffer>>;
 
-/// A block that has been decoded and is not with RLC yet.
+/// A decoded block that RLC receives later.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Decoded {
     pub(super) due: u64,
@@ -94,23 +94,24 @@ pub(super) struct UserState {
     pub(super) id: UserId,
     pub(super) observed: bool,
     pub(super) channel: Channel,
-    /// As the user was given it, m/s.
+    /// Speed in the configuration, m/s.
     pub(super) speed_mps: Option<f64>,
-    /// Gain of the channel by group, dB.
+    /// SINR by group of resource blocks, dB.
     pub(super) sinr_db: Vec<f32>,
-    sinr_of: Option<u64>,
+    /// Channel period, or TTI, that it is the SINR of.
+    sinr_period: Option<u64>,
     pub(super) reporter: CqiReporter,
     pub(super) outer_loop: Option<OuterLoop>,
     pub(super) bearer: Bearer,
     pub(super) down: Processes,
-    pub(super) down_chance: ErrorDraws,
+    pub(super) down_errors: ErrorDraws,
     pub(super) up: Processes,
-    pub(super) up_chance: ErrorDraws,
+    pub(super) up_errors: ErrorDraws,
     pub(super) decoded: VecDeque<Decoded>,
     pub(super) granted: VecDeque<Granted>,
     /// TTI of the last uplink block with data that was received.
     pub(super) last_uplink: Option<u64>,
-    /// Whether a grant that it has not asked for found no place in its turn.
+    /// Whether its periodic grant, without a request, found no free resource blocks in its turn.
     pub(super) unasked_due: bool,
     /// Uplink blocks that are repeated.
     pub(super) repeats: VecDeque<Repeat>,
@@ -131,9 +132,9 @@ pub(super) struct UserState {
     pub(super) prbs_now: [u16; 2],
     /// Groups of resource blocks of the downlink among them, a bit each.
     pub(super) groups_now: u64,
-    /// Rates by group; memory of [`Self::follow`].
+    /// Rates by group; buffer of [`Self::add_capacity`].
     rates: Vec<f32>,
-    /// Latest answer: bytes that an uplink TTI carries at a SINR on so many resource blocks.
+    /// Latest result of [`Self::uplink_bytes`], with its SINR and number of resource blocks.
     uplink_bytes: Option<((u64, u32), f64)>,
     power: UplinkPower,
     /// The error rate of a block over the whole carrier in this TTI, where it is known.
@@ -162,7 +163,7 @@ impl Capacity {
         self.by_tti.push(self.bytes as u64);
     }
 
-    /// Bytes of TTIs that begin from `from` on and before `to`, as far as they are known.
+    /// Bytes of the TTIs from `from` on and before `to`, as far as they are known.
     pub(super) fn between(&self, from: u64, to: u64) -> u64 {
         let before = |tti: u64| match (tti.min(self.by_tti.len() as u64)).checked_sub(1) {
             Some(last) => self.by_tti[last as usize],
@@ -172,8 +173,8 @@ impl Capacity {
     }
 }
 
-/// Repetitions of the uplink come a round trip after the attempt, in TDD in the next uplink interval. A
-/// process is taken when its grant is given, so that there are more than what is on air.
+/// Returns the HARQ of the uplink. Retransmissions come a round trip after the attempt, in TDD in the next uplink
+/// interval. A process is occupied from its grant on, so that there are more processes than blocks on air.
 fn uplink_harq(config: &RanConfig) -> harq::HarqConfig {
     harq::HarqConfig {
         timing: harq::Timing::Asynchronous,
@@ -182,8 +183,8 @@ fn uplink_harq(config: &RanConfig) -> harq::HarqConfig {
     }
 }
 
-/// Draws of the downlink, with the errors of its feedback.
-fn down_chance(config: &RanConfig, seed: u64, id: UserId) -> ErrorDraws {
+/// Returns the random errors of the downlink and of its feedback.
+fn down_errors(config: &RanConfig, seed: u64, id: UserId) -> ErrorDraws {
     let mut chance = ErrorDraws::new(seed, 2 * id);
     if let Some(errors) = &config.radio.downlink.control_errors {
         chance.negative_as_positive = errors.nack_to_ack;
@@ -228,7 +229,7 @@ impl UserState {
             channel: user.channel.clone(),
             speed_mps: user.speed_mps,
             sinr_db: vec![0.0; air.grid.groups()],
-            sinr_of: None,
+            sinr_period: None,
             reporter: CqiReporter::new(reports, air.grid.prbs_per_group() as u32),
             outer_loop: downlink
                 .outer_loop
@@ -236,9 +237,9 @@ impl UserState {
                 .map(|outer| OuterLoop::new(outer.target, outer.step.get(), outer.limit.get())),
             bearer: Bearer::new(config.rlc(), config.pdcp_sn()),
             down: Harq::new(config.harq()),
-            down_chance: down_chance(config, seed, id),
+            down_errors: down_errors(config, seed, id),
             up: Harq::new(uplink_harq(config)),
-            up_chance: ErrorDraws::new(seed, 2 * id + 1),
+            up_errors: ErrorDraws::new(seed, 2 * id + 1),
             decoded: VecDeque::new(),
             granted: VecDeque::new(),
             last_uplink: None,
@@ -266,22 +267,28 @@ impl UserState {
         }
     }
 
-    /// Makes `sinr_db` that of TTI `tti`, which begins at `now`.
-    pub(super) fn look(&mut self, tti: u64, now: Instant, config: &RanConfig, activity: &[f32]) {
+    /// Sets `sinr_db` to that of TTI `tti`, which begins at `now`.
+    pub(super) fn update_sinr(
+        &mut self,
+        tti: u64,
+        now: Instant,
+        config: &RanConfig,
+        activity: &[f32],
+    ) {
         let period = match config.radio.downlink.channel_period {
             Some(period) => tti / config.ttis(period).max(1),
             None => tti,
         };
-        // Where cells are as busy as they are, every TTI has its own interference.
+        // Unless all cells always send, each TTI has an interference of its own.
         let key = if config.radio.propagation.load == Load::Full {
             period
         } else {
             tti
         };
-        if self.sinr_of == Some(key) {
+        if self.sinr_period == Some(key) {
             return;
         }
-        self.sinr_of = Some(key);
+        self.sinr_period = Some(key);
         match &self.channel {
             Channel::Traced(source) => source.sinr_db(now, &mut self.sinr_db),
             Channel::Placed(reception) => {
@@ -345,7 +352,7 @@ impl UserState {
 
     /// Resets channel measurements after a cell change.
     pub(super) fn reset_measurements(&mut self) {
-        self.sinr_of = None;
+        self.sinr_period = None;
         self.reporter.restart();
     }
 
@@ -378,7 +385,7 @@ impl UserState {
         }
     }
 
-    /// Returns the number of resource blocks, of `free` ones, on which it carries the most by what the base station
+    /// Returns the number of resource blocks, at most `free`, with the largest transport block by what the base station
     /// knows.
     pub(super) fn widest_allocation(
         &mut self,
@@ -451,7 +458,7 @@ impl UserState {
 
     /// Adds the capacity of this TTI on the resource blocks of no other user, and returns it. It is the transport block
     /// that would have been sent, less its BLER, as a failed block takes a second TTI. Third attempts are rare.
-    pub(super) fn follow(
+    pub(super) fn add_capacity(
         &mut self,
         tti: u64,
         now: Instant,

@@ -43,12 +43,12 @@ pub(super) struct AckEffects {
     pub(super) ecn_echo: bool,
     /// Whether the timer has to be restarted, unless loss detection has set it.
     pub(super) timer_is_due: bool,
-    /// Transmission times of the first and of the last segment that was newly delivered and never
-    /// retransmitted.
-    first_acked_at: Option<Instant>,
-    last_acked_at: Option<Instant>,
-    pub(super) first_sacked_at: Option<Instant>,
-    pub(super) last_sacked_at: Option<Instant>,
+    /// Transmission times of the first and of the last segment that this ACK newly covers and that was never
+    /// retransmitted; below, of those that its SACK blocks newly cover.
+    first_ackt: Option<Instant>,
+    last_ackt: Option<Instant>,
+    pub(super) first_sackt: Option<Instant>,
+    pub(super) last_sackt: Option<Instant>,
     /// RTT of the newest segment delivered.
     rtt: Option<Duration>,
     acked: u32,
@@ -69,7 +69,7 @@ impl Sender {
         self.set_now(now);
         self.signals.radio_loss = input.radio_loss;
         if input.ack > self.seq.snd_nxt {
-            // For data never sent (RFC 9293 §3.10.7.4).
+            // It acknowledges data that was never sent (RFC 9293 §3.10.7.4).
             return;
         }
         if input.ack < self.seq.snd_una {
@@ -227,8 +227,8 @@ impl Sender {
             if sent.ever_retransmitted {
                 effects.retransmitted_acked = true;
             } else if !sent.sacked {
-                effects.last_acked_at = Some(sent.sent_at);
-                effects.first_acked_at.get_or_insert(sent.sent_at);
+                effects.last_ackt = Some(sent.sent_at);
+                effects.first_ackt.get_or_insert(sent.sent_at);
                 lowest_original = lowest_original.min(sent.seq);
                 effects.original_delivered |= sent.end <= self.recovery.high_seq;
             }
@@ -254,7 +254,7 @@ impl Sender {
                 self.reordering.check_sack(lowest_original, self.config.mss);
             }
             effects.timer_is_due = true;
-        } else if let Some(sacked_at) = effects.first_sacked_at
+        } else if let Some(sacked_at) = effects.first_sackt
             && self
                 .board
                 .head()
@@ -282,8 +282,8 @@ impl Sender {
     fn sample_rtt(&mut self, now: Instant, effects: &mut AckEffects) {
         let since = |at: Option<Instant>| at.map(|at| micros_between(at, now));
         let original = |at: Option<Instant>| at.filter(|_| !effects.retransmitted_acked);
-        let mut latest = since(effects.last_sacked_at.or(original(effects.last_acked_at)));
-        let mut smoothed = since(original(effects.first_acked_at).or(effects.first_sacked_at));
+        let mut latest = since(effects.last_sackt.or(original(effects.last_ackt)));
+        let mut smoothed = since(original(effects.first_ackt).or(effects.first_sackt));
         if smoothed.is_none() && effects.data_acked {
             smoothed = self
                 .last_ack

@@ -98,8 +98,8 @@ impl Sender {
                         *lowest_new = (*lowest_new).min(sent.seq);
                     }
                     effects.original_delivered |= sent.end <= self.recovery.high_seq;
-                    effects.first_sacked_at.get_or_insert(sent.sent_at);
-                    effects.last_sacked_at = Some(sent.sent_at);
+                    effects.first_sackt.get_or_insert(sent.sent_at);
+                    effects.last_sackt = Some(sent.sent_at);
                 }
                 self.rack.advance(now, &sent, self.rtt.minimum());
                 self.rate.on_delivered(&sent);

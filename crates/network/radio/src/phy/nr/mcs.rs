@@ -109,7 +109,7 @@ impl McsTable {
 pub struct Allocation {
     /// OFDM symbols of the allocation, at most 14.
     pub symbols: u32,
-    /// Resource elements of demodulation reference signals per resource block, including those of code groups without
+    /// Resource elements of demodulation reference signals per resource block, including those of CDM groups without
     /// data: 12 or 24 with one symbol of them, 24 or 48 with two.
     pub dmrs_elements: u32,
     /// Overhead set by higher layers, 0, 6, 12 or 18 resource elements per resource block.
