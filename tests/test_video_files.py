@@ -187,7 +187,7 @@ WRONG: list[tuple[str, str | bytes, str]] = [
     (
         "a length as a text",
         lines({"segment_duration_ms": "4s"}),
-        'short.json:2: segment_duration_ms: invalid type: string "4s", expected a number',
+        'short.json:2: segment_duration_ms: invalid type: string "4s", expected a JSON number',
     ),
     (
         "a resolution without height",

@@ -101,7 +101,7 @@ impl Fields {
         let refused = |text: String| inside(A::Error::custom(text));
         let mut number = |low, high| {
             let value = map.next_value().map_err(inside)?;
-            checked(value, low, high, None).map_err(refused)
+            checked(&value, low, high, None).map_err(refused)
         };
         match key {
             "segment_duration_ms" => {
@@ -111,7 +111,7 @@ impl Fields {
             "bitrates_kbps" => {
                 let columns = self.sizes.as_ref().map(|rows| rows[0].len());
                 let list = List::new(String::new(), columns, |kbps, before: &[f64]| {
-                    checked(kbps, 0.001, 1e9, before.last())
+                    checked(&kbps, 0.001, 1e9, before.last())
                 });
                 let kbps = map.next_value_seed(list).map_err(inside)?;
                 let rates = kbps.iter().map(|kbps| Rate::from_mbps(kbps / 1e3));
@@ -209,7 +209,8 @@ fn size(bits: &Number) -> Result<u64, String> {
 }
 
 /// Checks a number; where it stands in a list, the numbers rise.
-fn checked(value: f64, low: f64, high: f64, before: Option<&f64>) -> Result<f64, String> {
+fn checked(value: &Number, low: f64, high: f64, before: Option<&f64>) -> Result<f64, String> {
+    let value = value.as_f64().unwrap_or(f64::NAN);
     if !(low..=high).contains(&value) {
         return Err(out_of_range(value, &format!("{low} to {high}")));
     }
