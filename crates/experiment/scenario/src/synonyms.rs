@@ -6,216 +6,13 @@ use serde_json::Value as Json;
 
 use crate::model::Scenario;
 
-/// Words, and the fields that they may mean, the usual one first; `*` is any place in a list.
-const SYNONYMS: &[(&[&str], &[&str])] = &[
-    (
-        &[
-            "rate",
-            "bandwidth",
-            "bw",
-            "capacity",
-            "link_rate",
-            "data_rate",
-            "datarate",
-            "throughput",
-            "speed",
-            "bottleneck",
-            "downlink",
-            "downlink_rate",
-            "down_rate",
-        ],
-        &["path.down.rate", "path.wired.*.rate", "links.*.rate"],
-    ),
-    (&["uplink", "uplink_rate", "up_rate"], &["path.up.rate"]),
-    (
-        &[
-            "delay",
-            "latency",
-            "owd",
-            "ping",
-            "rtt",
-            "base_rtt",
-            "propagation_delay",
-            "one_way_delay",
-        ],
-        &["path.rtt", "path.wired.*.delay", "links.*.delay"],
-    ),
-    (
-        &[
-            "limit",
-            "queue_size",
-            "queue_limit",
-            "queue_length",
-            "qlen",
-            "txqueuelen",
-            "buffer_size",
-            "bottleneck_buffer",
-            "max_size",
-            "maxsize",
-            "queue_packets",
-            "queue_bytes",
-        ],
-        &["path.buffer", "path.wired.*.buffer", "links.*.buffer"],
-    ),
-    (
-        &[
-            "qdisc",
-            "aqm",
-            "discipline",
-            "queue_discipline",
-            "queue_type",
-        ],
-        &["path.queue", "path.wired.*.queue", "links.*.queue"],
-    ),
-    (
-        &[
-            "packet_loss",
-            "loss_rate",
-            "random_loss",
-            "plr",
-            "per",
-            "drop",
-            "drop_rate",
-            "error_rate",
-        ],
-        &["path.loss", "path.wired.*.loss", "links.*.loss"],
-    ),
-    (
-        &[
-            "cwnd",
-            "initcwnd",
-            "init_cwnd",
-            "initial_cwnd",
-            "iw",
-            "initial_congestion_window",
-        ],
-        &["tcp.initial_window"],
-    ),
-    (
-        &[
-            "rmem",
-            "rmem_max",
-            "tcp_rmem",
-            "rcvbuf",
-            "so_rcvbuf",
-            "recv_buffer",
-            "receive_buffer",
-            "rcv_buf",
-        ],
-        &["tcp.receive_buffer_max"],
-    ),
-    (
-        &[
-            "wmem",
-            "wmem_max",
-            "tcp_wmem",
-            "sndbuf",
-            "so_sndbuf",
-            "send_buffer",
-            "snd_buf",
-        ],
-        &["tcp.send_buffer_max"],
-    ),
-    (
-        &[
-            "window",
-            "rwnd",
-            "receive_window",
-            "window_clamp",
-            "tcp_window_clamp",
-        ],
-        &["tcp.receive_window_max"],
-    ),
-    (
-        &["delack", "delayed_acks", "quickack"],
-        &["tcp.delayed_ack"],
-    ),
-    (
-        &["delack_timeout", "ato", "ato_min"],
-        &["tcp.delayed_ack_timeout"],
-    ),
-    (
-        &["rto_min", "tcp_rto_min", "minrto", "tcp_rto_min_us"],
-        &["tcp.min_rto"],
-    ),
-    (
-        &["max_rto", "tcp_rto_max", "tcp_rto_max_ms"],
-        &["tcp.rto_max"],
-    ),
-    (
-        &["segment_size", "segmentsize", "packet_size"],
-        &["tcp.mss"],
-    ),
-    (
-        &["nagle", "no_delay", "tcp_nodelay"],
-        &["tcp.nodelay", "flows.*.nodelay"],
-    ),
-    (&["retries2", "tcp_retries2"], &["tcp.user_timeout"]),
-    (
-        &[
-            "congestion",
-            "congestion_control",
-            "cc",
-            "algorithm",
-            "tcp_congestion_control",
-            "protocol",
-            "variant",
-        ],
-        &["flows.*.cca"],
-    ),
-    (
-        &[
-            "size",
-            "bytes",
-            "length",
-            "amount",
-            "max_bytes",
-            "maxbytes",
-            "file_size",
-            "filesize",
-            "transfer_size",
-            "num",
-        ],
-        &["flows.*.workload.bytes", "flows.*.workload.size"],
-    ),
-    (
-        &[
-            "bitrate",
-            "pacing_rate",
-            "so_max_pacing_rate",
-            "maxrate",
-            "max_rate",
-            "fq_rate",
-        ],
-        &["flows.*.max_pacing_rate", "flows.*.workload.size"],
-    ),
-    (
-        &["parallel", "streams", "connections", "clients"],
-        &["flows.*.count"],
-    ),
-    (
-        &["fps", "frame_rate", "period"],
-        &["flows.*.workload.interval"],
-    ),
-    (
-        &["application", "app", "traffic", "kind"],
-        &["flows.*.workload.kind"],
-    ),
-    (
-        &["time", "runtime", "sim_time", "stop", "stop_time"],
-        &["duration"],
-    ),
-    (&["start_time", "begin", "at"], &["flows.*.start"]),
-    (
-        &["cross", "background", "background_traffic"],
-        &["path.cross_traffic"],
-    ),
-    (
-        &["trace", "mahimahi", "uplink_trace", "downlink_trace"],
-        &["path.down.trace"],
-    ),
-    (&["mtu_size"], &["path.mtu"]),
-];
+/// Lines with fields, the usual one first, and the words that may mean them; `*` is any place in a list.
+const SYNONYMS: &str = include_str!("synonyms.txt");
+
+/// Returns the fields and the words of each line.
+fn synonyms() -> impl Iterator<Item = (&'static str, &'static str)> {
+    SYNONYMS.lines().filter_map(|line| line.split_once(": "))
+}
 
 /// Returns the field that an unknown one probably means, as overrides write it; `None` if no word is known.
 ///
@@ -232,10 +29,8 @@ pub fn field_meant(unknown: &str) -> Option<String> {
         return None;
     }
     let is_known = |field: &&str| known.iter().any(|each| each == field);
-    let of_table = SYNONYMS.iter().find(|(words, _)| words.contains(&key));
-    let meant = of_table
-        .into_iter()
-        .flat_map(|(_, fields)| fields.iter().copied());
+    let line = synonyms().find(|(_, words)| words.split(' ').any(|word| word == key));
+    let meant = line.map_or("", |(fields, _)| fields).split(' ');
     let same = known.iter().map(String::as_str).filter(|field| {
         let last = field.rsplit('.').next();
         last == Some(key) || last == Some(bare)
@@ -321,8 +116,8 @@ mod tests {
     #[test]
     fn each_synonym_means_a_field_that_there_is() {
         let known = fields();
-        for (words, meant) in SYNONYMS {
-            for field in *meant {
+        for (meant, words) in synonyms() {
+            for field in meant.split(' ') {
                 assert!(known.iter().any(|each| each == field), "{words:?}: {field}");
             }
         }

@@ -298,17 +298,17 @@ impl ErrorDraws {
     }
 
     fn decoding(&self, tti: u64) -> f64 {
-        self.decoding.uniform_at(tti)
+        unit_interval(self.decoding.at(tti))
     }
 
     /// Returns whether the receiver misses a message of the control channel at `tti`, which is lost with the chance
     /// `error_rate`.
     pub(crate) fn misses_control(&self, tti: u64, error_rate: f64) -> bool {
-        self.control.uniform_at(tti) < error_rate
+        unit_interval(self.control.at(tti)) < error_rate
     }
 
     fn dtx_to_ack(&self, tti: u64) -> bool {
-        self.feedback.uniform_at(tti) < self.silence_as_positive
+        unit_interval(self.feedback.at(tti)) < self.silence_as_positive
     }
 
     fn nack_to_ack(&self, tti: u64, decoded: bool) -> bool {
@@ -320,6 +320,11 @@ impl ErrorDraws {
         if error_rate <= 0.0 {
             return decoded;
         }
-        decoded != (self.feedback.uniform_at(tti) < error_rate)
+        decoded != (unit_interval(self.feedback.at(tti)) < error_rate)
     }
+}
+
+/// Converts the 53 high bits of a draw to a number in [0, 1).
+fn unit_interval(draw: u64) -> f64 {
+    (draw >> 11) as f64 * (1.0 / (1_u64 << 53) as f64)
 }

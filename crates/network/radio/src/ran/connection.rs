@@ -25,7 +25,7 @@ pub(super) fn run(
     events: &mut Vec<ConnectionEvent>,
 ) {
     if is_due(now, RADIO_FRAME, config) && user.mobility.is_connected() {
-        user.update_sinr(tti, now, config, activity);
+        user.look(tti, now, config, activity);
         let quality = effective_sinr_mi(&user.sinr_db, Modulation::Qpsk);
         user.mobility.sample(now, quality);
     }

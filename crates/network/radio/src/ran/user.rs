@@ -132,7 +132,7 @@ pub(super) struct UserState {
     pub(super) prbs_now: [u16; 2],
     /// Groups of resource blocks of the downlink among them, a bit each.
     pub(super) groups_now: u64,
-    /// Rates by group; buffer of [`Self::add_capacity`].
+    /// Rates by group; buffer of [`Self::follow`].
     rates: Vec<f32>,
     /// Latest result of [`Self::uplink_bytes`], with its SINR and number of resource blocks.
     uplink_bytes: Option<((u64, u32), f64)>,
@@ -268,13 +268,7 @@ impl UserState {
     }
 
     /// Sets `sinr_db` to that of TTI `tti`, which begins at `now`.
-    pub(super) fn update_sinr(
-        &mut self,
-        tti: u64,
-        now: Instant,
-        config: &RanConfig,
-        activity: &[f32],
-    ) {
+    pub(super) fn look(&mut self, tti: u64, now: Instant, config: &RanConfig, activity: &[f32]) {
         let period = match config.radio.downlink.channel_period {
             Some(period) => tti / config.ttis(period).max(1),
             None => tti,
@@ -458,7 +452,7 @@ impl UserState {
 
     /// Adds the capacity of this TTI on the resource blocks of no other user, and returns it. It is the transport block
     /// that would have been sent, less its BLER, as a failed block takes a second TTI. Third attempts are rare.
-    pub(super) fn add_capacity(
+    pub(super) fn follow(
         &mut self,
         tti: u64,
         now: Instant,
