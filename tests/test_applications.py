@@ -427,9 +427,9 @@ def test_the_figures_of_the_network_are_ranked_only_of_a_flow_that_competes() ->
     assert thin.network_verdicts == {}
     assert bulk.network_verdicts == bulk.verdicts
     assert [each.question for each in findings_of(thin)] == [
-        "Best for flow-1, by 95th percentile of the response time"
+        "Best for flow-1, by longest response time"
     ]
-    assert [each.need for each in choices_of(thin)] == ["flow-1 (95th percentile of the response time)"]
+    assert [each.need for each in choices_of(thin)] == ["flow-1 (longest response time)"]
 
 
 def test_frames_that_the_sender_drops_are_none_that_never_arrived() -> None:

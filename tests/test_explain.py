@@ -555,3 +555,40 @@ def test_slow_responses_behind_an_upload_name_it_and_its_link() -> None:
     result = ct.compare("steady-20-68", "cubic", 1, duration="12s", set=changes)
     texts = [cause.text for each in ExplainedComparison(result).ccas for cause in each.causes]
     assert any("waited in a queue (that of backup on the uplink)" in text for text in texts)
+
+
+def test_a_time_in_which_all_is_lost_and_nothing_was_sent_is_no_outage() -> None:
+    """A flow that has sent all of its data before loses nothing."""
+    losing = [{"at": "0s", "loss": 0.0}, {"at": "6s", "loss": 1.0}, {"at": "6.2s", "loss": 0.0}]
+    frames = {"kind": "frames", "size": "1kB", "interval": "1s", "deadline": "500ms"}
+    changes: Changes = {
+        "path.loss": losing,
+        "path.rtt": "40ms",
+        "variation.start_jitter": "0s",
+        "flows.0.workload": frames,
+        "flows.0.start": "500ms",
+    }
+    result = ct.compare("steady-20-68", "cubic", 1, duration="12s", set=changes)
+    assert result.results.tables["outages"].num_rows
+    (explained,) = ExplainedComparison(result).ccas
+    assert not [each for each in explained.causes if each.name == "outage"]
+    assert not [each for each in explained.events if each.kind == "outage"]
+
+
+def test_a_flow_that_never_had_the_capacity_is_said_to_have_had_it_never() -> None:
+    cca = "bic:initial_ssthresh=16,low_window=100000"
+    changes: Changes = {"path.rtt": "1s", "path.down": "100Mbit/s"}
+    result = ct.compare("steady-20-68", cca, 1, duration="20s", set=changes)
+    (explained,) = ExplainedComparison(result).ccas
+    (text,) = (each.text for each in explained.causes if each.name == "early_exit")
+    assert "at the threshold that initial_ssthresh sets" in text
+    assert "of which the flow never had 80 %" in text
+    assert "until" not in text
+
+
+def test_a_percentile_of_few_responses_is_called_the_longest() -> None:
+    few = {"kind": "request-response", "request": "200B", "response": "20kB", "gap": "2s"}
+    result = ct.compare("steady-20-68", "cubic,bbr", 2, duration="12s", set={"flows.0.workload": few})
+    assert result.applications[0].ranking.metric == "response_max_s"
+    text = str(ExplainedComparison(result).texts(ExplainedComparison(result).shown[0]))
+    assert "response p95" not in text

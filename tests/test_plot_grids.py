@@ -90,6 +90,13 @@ def test_windows_of_a_sweep_stand_beside_each_other_on_one_scale() -> None:
         most = slots.loc[slots["seed"] == 1, "cwnd"].max()
         assert max(line.get_ydata().max() for line in axes.get_lines()) == most
         assert most < axes.get_ylim()[1]
+    # The panels of a column have one axis of time, labelled below the last one.
+    for column in range(2):
+        panels = picture.axes[column::2]
+        assert len({axes.get_xlim() for axes in panels}) == 1
+        ends = [line.get_xdata() for axes in panels for line in axes.get_lines()]
+        assert panels[0].get_xlim()[0] <= min(each.min() for each in ends)
+        assert panels[0].get_xlim()[1] >= max(each.max() for each in ends)
     # Each of many has a column, four of them abreast.
     many = GRIDS["window"]([next(iter(swept.comparisons.values()))] * 5)
     assert sum(axes.get_visible() for axes in many.axes) == 15

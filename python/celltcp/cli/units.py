@@ -7,7 +7,11 @@ import click
 #: Quantities, their units, and an example of each.
 _UNITS = (
     ("times", "ns, us (or \u00b5s), ms, s, min, h", 'path.rtt = "68ms"'),
-    ("rates", "bit/s, kbit/s, Mbit/s, Gbit/s; bps, kbps, Mbps, Gbps", 'path.down.rate = "20Mbit/s"'),
+    (
+        "rates",
+        "bit/s, kbit/s, Mbit/s, Gbit/s; bps, kbps, Mbps, Gbps; B/s, kB/s, MB/s, KiB/s, MiB/s",
+        'path.down.rate = "20Mbit/s"',
+    ),
     (
         "sizes",
         "B, kB, MB, GB (powers of 1000); KiB, MiB, GiB (of 1024)",

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from celltcp.comparison.applications import has_too_few
 from celltcp.comparison.metric_names import ranking_metric
-from celltcp.comparison.metrics import APP_METRICS, APPLICATIONS
+from celltcp.comparison.metrics import APP_METRICS
 from celltcp.comparison.tables import CCA_COLUMN
 from celltcp.comparison.tables_of_several import range_text, table_by_point
 from celltcp.present.section import Column, Table, mean_text, runs_text
-from celltcp.results.statistics import estimate
 from celltcp.results.tested import FlowUnderTest
 from celltcp.scenarios.cca_mix import labels
 
@@ -133,21 +133,6 @@ def _cells(application: Application, figures: Sequence[str]) -> dict[str, list[s
         ]
         for cca, values in application.figures.items()
     }
-
-
-def has_too_few(name: str, figures: Mapping[str, Sequence[float]]) -> bool:
-    """Returns whether a run has so few values that a high percentile of them is the largest one.
-
-    Args:
-        name: of the figure.
-        figures: of the application, by name, a value per run.
-    """
-    percentile = APP_METRICS[name].percentile
-    if percentile in (None, 50, 100):
-        return False
-    group = next(each for each in APPLICATIONS if name in each)
-    counts = next((figures[each] for each in group if group[each].is_count and each in figures), None)
-    return counts is not None and estimate(counts).mean * (100 - percentile) < 100
 
 
 def _shown(applications: Sequence[Application]) -> list[str]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from celltcp.comparison.application import MOST_LATE
-from celltcp.comparison.metrics import best_by_metric
+from celltcp.comparison.metrics import APP_METRICS, APPLICATIONS, best_by_metric
 from celltcp.results.statistics import Verdict, estimate
 
 if TYPE_CHECKING:
@@ -68,12 +68,13 @@ class Application(NamedTuple):
             if any(mean > 0 for mean in late):
                 return Ranking("late_share", "share of late frames")
             return Ranking("frame_delay_ms", "delay of frames")
-        for metric, title in (
-            ("response_p95_s", "95th percentile of the response time"),
-            ("page_load_s", "page load time"),
-        ):
-            if metric in self.names:
-                return Ranking(metric, title)
+        if "response_p95_s" in self.names:
+            # A percentile of few responses is the longest one, and is called so.
+            if all(has_too_few("response_p95_s", each) for each in self.figures.values()):
+                return Ranking("response_max_s", "longest response time")
+            return Ranking("response_p95_s", "95th percentile of the response time")
+        if "page_load_s" in self.names:
+            return Ranking("page_load_s", "page load time")
         if "completion_least_s" not in self.names:
             return Ranking("completion_s", "completion time")
         shares, least = self.values("completed_share"), self.values("completion_least_s")
@@ -86,6 +87,21 @@ class Application(NamedTuple):
         """Returns the best CCA by the figure that matters most; line-ups of several are left out."""
         metric = self.ranking.metric
         return best_by_metric(metric, self.values(metric), random=random)
+
+
+def has_too_few(name: str, figures: Mapping[str, Sequence[float]]) -> bool:
+    """Returns whether a run has so few values that a high percentile of them is the largest one.
+
+    Args:
+        name: of the figure.
+        figures: of the application, by name, a value per run.
+    """
+    percentile = APP_METRICS[name].percentile
+    if percentile in (None, 50, 100):
+        return False
+    group = next(each for each in APPLICATIONS if name in each)
+    counts = next((figures[each] for each in group if group[each].is_count and each in figures), None)
+    return counts is not None and estimate(counts).mean * (100 - percentile) < 100
 
 
 def applications_of(

@@ -49,11 +49,13 @@ from_text! {
 }
 
 from_text! {
-    Rate: "a rate such as \"20Mbit/s\" (units: bit/s, kbit/s, Mbit/s, Gbit/s)";
+    Rate: "a rate such as \"20Mbit/s\" (units: bit/s, kbit/s, Mbit/s, Gbit/s, B/s, kB/s, MB/s, KiB/s, MiB/s)";
     Rate::from_bits_per_second;
     [
         ("bit/s", 1.0), ("kbit/s", 1e3), ("Mbit/s", 1e6), ("Gbit/s", 1e9),
         ("bps", 1.0), ("kbps", 1e3), ("Mbps", 1e6), ("Gbps", 1e9),
+        ("B/s", 8.0), ("kB/s", 8e3), ("MB/s", 8e6), ("GB/s", 8e9),
+        ("KiB/s", 8_192.0), ("MiB/s", 8_388_608.0), ("GiB/s", 8_589_934_592.0),
     ]
 }
 
@@ -80,6 +82,8 @@ mod tests {
         );
         assert_eq!("1e3kbps".parse(), Ok(Rate::from_bits_per_second(1_000_000)));
         assert_eq!("2MiB".parse(), Ok(Bytes::new(2_097_152)));
+        assert_eq!("80KiB/s".parse(), Ok(Rate::from_bits_per_second(655_360)));
+        assert_eq!("2MB/s".parse(), Ok(Rate::from_bits_per_second(16_000_000)));
     }
 
     #[test]

@@ -392,7 +392,19 @@ class Evidence:
         if self._outages is None and self.share("outage") > 0:
             # Results of earlier versions have no such table, but slots without capacity.
             return self._gaps(self.slots["capacity_mbps"] == 0)
-        return self._outages_of("data")
+        # A time in which all is lost, and nothing was sent, cost the flow nothing.
+        return [gap for gap in self._outages_of("data") if not gap.loses_all or self._is_hit(gap)]
+
+    def _is_hit(self, gap: Gap) -> bool:
+        """Returns whether an outage that loses all lost something, as far as the tables show it."""
+        rows = self.recoveries[self.recoveries["run"] == gap.run]
+        starts = rows[["dropped_s", "t_s"]].min(axis=1)
+        hits = (starts <= gap.end) & ~(rows["end_s"] < gap.start)
+        slots = self.slots[(self.slots["run"] == gap.run) & (self.slots["rate_mbps"] > 0)]
+        goes_on = (slots["t_s"] >= gap.end).any()
+        # Results of earlier versions have no recoveries.
+        is_unknown = self.recoveries.empty and self.total("retransmissions") > 0
+        return bool(hits.any() or not goes_on or is_unknown)
 
     @functools.cached_property
     def ack_outages(self) -> list[Gap]:

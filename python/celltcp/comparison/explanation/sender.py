@@ -45,19 +45,26 @@ def early_exit(evidence: Evidence) -> Cause | None:
     exits = [row for _, row in evidence.flows.iterrows() if _is_early(evidence, row)]
     if not exits:
         return None
-    lost = sum(_lost_after(evidence, row) for row in exits)
+    losts = [_lost_after(evidence, row) for row in exits]
+    lost = sum(each for each, _ in losts)
     whole = float(evidence.slots["capacity_mbps"].sum())
     share = lost / whole if whole > 0 else 0.0
     if share < _UNUSED:
         return None
+    until = f" until the flow had {percent(_REACHED)} of it" if all(has for _, has in losts) else ""
+    if not until and not any(has for _, has in losts):
+        until = f", of which the flow never had {percent(_REACHED)}"
+    # Who sets the threshold ends slow start.
+    why = ", at the threshold that initial_ssthresh sets" if "initial_ssthresh=" in evidence.cca else ""
     first = exits[0]
     cwnd = float(first["slow_start_exit_cwnd"])
     mss = evidence.mss
     return Cause(
         "early_exit",
-        f"Slow start ended early, without a loss: after {first['slow_start_exit_s']:.2f} s at a window "
-        f"of {grouped(cwnd)} segments, {cwnd * mss / evidence.bdp:.2f} of the bandwidth-delay product; "
-        f"{percent(share)} of the capacity stayed unused until the flow had {percent(_REACHED)} of it.",
+        f"Slow start ended early, without a loss{why}: after {first['slow_start_exit_s']:.2f} s at a "
+        f"window of {grouped(cwnd)} segments, {cwnd * mss / evidence.bdp:.2f} of the bandwidth-delay "
+        f"product; "
+        f"{percent(share)} of the capacity stayed unused{until}.",
         share,
     )
 
@@ -75,8 +82,11 @@ def _is_early(evidence: Evidence, flow: Any) -> bool:
     return bool(flow["slow_start_exit_cwnd"] * evidence.mss < _EARLY * evidence.bdp)
 
 
-def _lost_after(evidence: Evidence, flow: Any) -> float:
-    """Returns the capacity unused from the exit until the flow had it, Mbit/s times slots."""
+def _lost_after(evidence: Evidence, flow: Any) -> tuple[float, bool]:
+    """Returns the capacity unused from the exit until the flow had it, and whether it ever had.
+
+    The capacity is in Mbit/s times slots.
+    """
     exit_s = flow["first_data_s"] + flow["slow_start_exit_s"]
     slots = evidence.slots
     slots = slots[(slots["run"] == flow["run"]) & (slots["t_s"] >= exit_s)]
@@ -88,7 +98,8 @@ def _lost_after(evidence: Evidence, flow: Any) -> float:
     has_it = (means["goodput_mbps"] >= _REACHED * reference) & (reference > 0)
     if has_it.any():
         slots = slots[slots["t_s"] < slots.loc[has_it.idxmax(), "t_s"]]
-    return float((slots["capacity_mbps"] - slots["goodput_mbps"]).clip(lower=0).sum())
+    unused = (slots["capacity_mbps"] - slots["goodput_mbps"]).clip(lower=0).sum()
+    return float(unused), bool(has_it.any())
 
 
 def idle_restart(evidence: Evidence) -> Cause | None:

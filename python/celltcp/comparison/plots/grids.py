@@ -149,6 +149,9 @@ def draw_window_grid(
                 axes.set_ylabel(label)
             if axes is not panels[-1]:
                 axes.tick_params(labelbottom=False)
+                # A series may begin later than another one, such as the RTT.
+                axes.sharex(panels[-1])
+        panels[-1].autoscale(axis="x")
         panels[0].set_title(titles[place], loc="left")
         panels[-1].set_xlabel("time, s")
     for name, row in rows.items():

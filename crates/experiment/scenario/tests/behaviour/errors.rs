@@ -32,7 +32,7 @@ fn a_wrong_value_is_named_with_its_line_its_field_and_what_is_allowed() {
     assert_eq!(
         complaint("[path]\ndown.rate = \"-5Mbit/s\""),
         "bad.toml:2: path.down.rate: \"-5Mbit/s\" is not a rate such as \"20Mbit/s\" (units: bit/s, \
-         kbit/s, Mbit/s, Gbit/s)"
+         kbit/s, Mbit/s, Gbit/s, B/s, kB/s, MB/s, KiB/s, MiB/s)"
     );
     assert_eq!(
         complaint("[tcp]\ntlp = 1"),
