@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 _LIMITED = 0.2
 #: Share of the capacity that then stayed unused.
 _UNUSED = 0.1
+#: Share of the capacity of which frames may be made: the rest is headers and repairs. An encoder that
+#: follows the rate goes above it now and then.
+_CARRIED, _FOLLOWED = 0.95, 1.1
 
 
 def application(evidence: Evidence) -> Cause | None:
@@ -41,6 +44,24 @@ def application(evidence: Evidence) -> Cause | None:
         f"The application ({kind}) had no more to send for {percent(share)} of the time, and "
         f"{percent(evidence.unused)} of the capacity stayed unused.",
         min(share, evidence.unused),
+    )
+
+
+def overload(evidence: Evidence) -> Cause | None:
+    """Frames are made at over {_CARRIED:.0%} of the capacity, so that they wait under every CCA.
+
+    {_FOLLOWED:.0%} with an encoder that follows the rate.
+    """
+    made = evidence.made_rate
+    most = _FOLLOWED if "encoder" in evidence.workload else _CARRIED
+    if made is None or evidence.others or not 0 < evidence.capacity < made / most:
+        return None
+    times = made / evidence.capacity
+    return Cause(
+        "overload",
+        f"The application makes frames of {made:.2f} Mbit/s, {times:.1f} times what the path carries "
+        f"({evidence.capacity:.2f} Mbit/s): they wait, or are dropped, under every CCA.",
+        1.0,
     )
 
 

@@ -174,15 +174,36 @@ class Evidence:
     @property
     def dropped_frames(self) -> int:
         """Frames that the sender has dropped because newer ones were there."""
-        if self._events is None:
-            return 0
-        keys = self.flows[["run", "flow"]]
-        selected = frame(self._events).merge(keys, on=["run", "flow"])
-        frames, shares = (
-            selected[selected["kind"] == kind].set_index(["run", "flow"])["detail"].astype(float)
-            for kind in (FRAMES, "dropped_share")
-        )
+        frames, shares = (self._event_details(kind) for kind in (FRAMES, "dropped_share"))
         return round(float((frames * shares).sum())) if len(shares) else 0
+
+    @property
+    def frames(self) -> tuple[float, float] | None:
+        """Size, bytes, and interval, s, of the frames of the flow; None if they vary, or of others."""
+        if self.workload.get("kind") != "frames":
+            return None
+        size, interval = (
+            in_unit(self.workload[field].get("value"), unit)
+            for field, unit in (("size", "B"), ("interval", "s"))
+        )
+        return (size, interval) if size and interval else None
+
+    @property
+    def made_rate(self) -> float | None:
+        """Rate of the frames that the application makes, Mbit/s; None where it has none."""
+        if self.frames is None:
+            return None
+        size, interval = self.frames
+        # An encoder that follows the rate makes smaller ones.
+        shares = self._event_details("frame_size_share")
+        return 8e-6 * size / interval * (float(shares.mean()) if len(shares) else 1.0)
+
+    def _event_details(self, kind: str) -> pd.Series:
+        """Returns the details of the events of a kind, by run and flow."""
+        if self._events is None:
+            return pd.Series(dtype=float)
+        mine = frame(self._events).merge(self.flows[["run", "flow"]], on=["run", "flow"])
+        return mine[mine["kind"] == kind].set_index(["run", "flow"])["detail"].astype(float)
 
     @property
     def given_up_s(self) -> list[float]:

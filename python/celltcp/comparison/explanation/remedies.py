@@ -55,6 +55,8 @@ _INITIAL = 32
 _HELD = 0.2
 #: Bytes of a packet.
 _PACKET = 1500
+#: Share of the capacity that frames may have, so that queues empty between them.
+_FITS = 0.8
 
 
 class Remedy(NamedTuple):
@@ -309,6 +311,22 @@ def slow_units(evidence: Evidence, cause: Cause) -> Iterator[Remedy]:
             yield from queue(evidence, cause)
 
 
+def overload(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
+    """Frames that the path carries, or an encoder that may make such ones."""
+    if evidence.frames is None:
+        return
+    workload = f"flows.{evidence.number}.workload"
+    against = "frames that the path does not carry"
+    size, interval = evidence.frames
+    fits = math.floor(_FITS * evidence.capacity * 1e6 / 8 * interval)
+    encoder = evidence.workload.get("encoder")
+    if encoder is None and fits:
+        yield Remedy(against, (f"{workload}.size={fits}B",))
+    lowest = math.floor(100 * fits / size) / 100
+    if lowest and (encoder is None or encoder["lowest"] > lowest):
+        yield Remedy(against, (f"{workload}.encoder={{ lowest = {lowest} }}",))
+
+
 def slow_growth(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     """A larger initial window where slow start was the limit, another CCA where the window was."""
     if evidence.share("startup") >= evidence.share("congestion_window", "pacing"):
@@ -327,7 +345,7 @@ REMEDIES: Mapping[str, Callable[[Evidence, Cause], Iterator[Remedy]]] = {
     for each in (
         *(receive_window, send_buffer, shallow_buffer, overshoot, uplink, sleep, policer),
         *(random_loss, radio_loss, aqm, competition, queue, early_exit, idle_restart, slow_start),
-        *(time_outs, slow_units, slow_growth, outage),
+        *(time_outs, slow_units, slow_growth, outage, overload),
     )
 }
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 #: The rules by the names of their causes.
 RULES: Mapping[str, Callable[[Evidence], Cause | None]] = {
     "application": ends.application,
+    "overload": ends.overload,
     "given_up": ends.given_up,
     "receive_window": ends.receive_window,
     "send_buffer": ends.send_buffer,

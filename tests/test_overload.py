@@ -1,0 +1,53 @@
+"""Frames of which the path carries fewer than are made: the cause is named, and what helps."""
+
+from __future__ import annotations
+
+import random
+import re
+from typing import Any
+
+import pytest
+
+import celltcp as ct
+from celltcp.comparison.explanation.explanation import ExplainedComparison
+from celltcp.comparison.explanation.trials import TrialBudget
+
+
+def _explained(rate_mbps: float, **frames: Any) -> ExplainedComparison:
+    """Explains frames of an upload over a link of this rate."""
+    changes = {
+        "path.up": f"{rate_mbps:.3f}Mbit/s",
+        "flows.0.from": "phone",
+        "flows.0.to": "server",
+        "flows.0.workload": {"kind": "frames", "deadline": "150ms", **frames},
+    }
+    return ExplainedComparison(
+        ct.compare("steady-5-18", ["cubic", "bbr"], 1, duration="10s", set=changes)
+    )
+
+
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow)])
+def test_frames_above_the_capacity_are_the_cause_and_those_below_are_not(seed: int) -> None:
+    draw = random.Random(seed)
+    size, interval_ms = draw.randint(2_000, 20_000), draw.randint(20, 50)
+    made = 8e-3 * size / interval_ms
+    for share in (0.5, 2.0):
+        explained = _explained(made / share, size=f"{size}B", interval=f"{interval_ms}ms")
+        for each in explained.ccas:
+            assert any(cause.name == "overload" for cause in each.causes) == (share > 1)
+            if share > 1:
+                assert f"makes frames of {made:.2f} Mbit/s, 2.1 times" in each.causes[0].text
+    explained.try_remedies(TrialBudget())
+    first = explained.remedies[0]
+    assert first.remedy.changes[0].startswith("flows.0.workload.size=")
+    # All were late, so that the delay counts: now it is near that of the path.
+    assert re.search(r"cubic frame delay mean [\d.]+ to [\d.]+ ms \(-9\d %\)", first.trial)
+
+
+def test_an_encoder_that_follows_the_rate_makes_frames_that_fit() -> None:
+    """One that may not make them small enough is the cause, and a lower bound helps."""
+    frames = {"size": "10kB", "interval": "33ms"}
+    (change,) = _explained(0.655, **frames, encoder={"lowest": 0.6}).remedies[0].remedy.changes
+    assert change == "flows.0.workload.encoder={ lowest = 0.2 }"
+    fitting = _explained(2.0, **frames, encoder={"lowest": 0.1})
+    assert not any(cause.name == "overload" for each in fitting.ccas for cause in each.causes)
