@@ -33,7 +33,6 @@ def explain(folder: str, json_file: str | None) -> None:
 
     check_json(json_file)
     explained = explain_results(folder)
-    explained.try_remedies()
 
     def show() -> None:
         if explained.unfinished:

@@ -149,6 +149,8 @@ class Explanations:
 def explain(result: Explainable | str | Path) -> Explanations:
     """Explains results: for each congestion control what cost it its place.
 
+    Advice is tried in short runs where these are cheap.
+
     Args:
         result: what `compare`, `run`, `sweep`, `compare_all`, `compare_video` or `load` returns; or a
             folder that `--out` or `save` wrote.
@@ -163,7 +165,7 @@ def explain(result: Explainable | str | Path) -> Explanations:
         explained.unfinished = completeness_in(Path(result)).text(of_several=several)
         return explained
     if isinstance(result, Comparison | SingleRun):
-        return Explanations({"": comparison_of(result)})
+        return _tried(Explanations({"": comparison_of(result)}))
     comparisons = getattr(result, "comparisons", None)
     if not isinstance(comparisons, Mapping):
         raise CelltcpError(
@@ -173,4 +175,9 @@ def explain(result: Explainable | str | Path) -> Explanations:
     named = {
         name if isinstance(name, str) else ", ".join(name): each for name, each in comparisons.items()
     }
-    return Explanations(named, getattr(result, "unfinished", ""))
+    return _tried(Explanations(named, getattr(result, "unfinished", "")))
+
+
+def _tried(explained: Explanations) -> Explanations:
+    explained.try_remedies()
+    return explained

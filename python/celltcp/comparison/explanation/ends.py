@@ -17,9 +17,8 @@ if TYPE_CHECKING:
 _LIMITED = 0.2
 #: Share of the capacity that then stayed unused.
 _UNUSED = 0.1
-#: Share of the capacity of which frames may be made: the rest is headers and repairs. An encoder that
-#: follows the rate goes above it now and then.
-_CARRIED, _FOLLOWED = 0.95, 1.1
+#: Share of the capacity of which frames may be made: the rest is headers and repairs.
+_CARRIED = 0.95
 
 
 def application(evidence: Evidence) -> Cause | None:
@@ -50,17 +49,17 @@ def application(evidence: Evidence) -> Cause | None:
 def overload(evidence: Evidence) -> Cause | None:
     """Frames are made at over {_CARRIED:.0%} of the capacity, so that they wait under every CCA.
 
-    {_FOLLOWED:.0%} with an encoder that follows the rate.
+    Of an encoder that follows the rate, the smallest frames count.
     """
     made = evidence.made_rate
-    most = _FOLLOWED if "encoder" in evidence.workload else _CARRIED
-    if made is None or evidence.others or not 0 < evidence.capacity < made / most:
+    if made is None or evidence.others or not 0 < evidence.capacity < made / _CARRIED:
         return None
     times = made / evidence.capacity
+    least = "at least " if "encoder" in evidence.workload else ""
     return Cause(
         "overload",
-        f"The application makes frames of {made:.2f} Mbit/s, {times:.1f} times what the path carries "
-        f"({evidence.capacity:.2f} Mbit/s): they wait, or are dropped, under every CCA.",
+        f"The application makes frames of {least}{made:.2f} Mbit/s, {times:.1f} times what the path "
+        f"carries ({evidence.capacity:.2f} Mbit/s): they wait, or are dropped, under every CCA.",
         1.0,
     )
 

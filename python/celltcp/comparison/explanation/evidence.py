@@ -174,7 +174,14 @@ class Evidence:
     @property
     def dropped_frames(self) -> int:
         """Frames that the sender has dropped because newer ones were there."""
-        frames, shares = (self._event_details(kind) for kind in (FRAMES, "dropped_share"))
+        if self._events is None:
+            return 0
+        keys = self.flows[["run", "flow"]]
+        selected = frame(self._events).merge(keys, on=["run", "flow"])
+        frames, shares = (
+            selected[selected["kind"] == kind].set_index(["run", "flow"])["detail"].astype(float)
+            for kind in (FRAMES, "dropped_share")
+        )
         return round(float((frames * shares).sum())) if len(shares) else 0
 
     @property
@@ -190,20 +197,11 @@ class Evidence:
 
     @property
     def made_rate(self) -> float | None:
-        """Rate of the frames that the application makes, Mbit/s; None where it has none."""
+        """Lowest rate at which the application makes frames, Mbit/s; None where it has none."""
         if self.frames is None:
             return None
         size, interval = self.frames
-        # An encoder that follows the rate makes smaller ones.
-        shares = self._event_details("frame_size_share")
-        return 8e-6 * size / interval * (float(shares.mean()) if len(shares) else 1.0)
-
-    def _event_details(self, kind: str) -> pd.Series:
-        """Returns the details of the events of a kind, by run and flow."""
-        if self._events is None:
-            return pd.Series(dtype=float)
-        mine = frame(self._events).merge(self.flows[["run", "flow"]], on=["run", "flow"])
-        return mine[mine["kind"] == kind].set_index(["run", "flow"])["detail"].astype(float)
+        return 8e-6 * size / interval * float(self.workload.get("encoder", {}).get("lowest", 1.0))
 
     @property
     def given_up_s(self) -> list[float]:
@@ -425,7 +423,14 @@ class Evidence:
         goes_on = (slots["t_s"] >= gap.end).any()
         # Results of earlier versions have no recoveries.
         is_unknown = self.recoveries.empty and self.total("retransmissions") > 0
-        return bool(hits.any() or not goes_on or is_unknown)
+        return bool(hits.any() or not goes_on or is_unknown or self._has_units_in(gap))
+
+    def _has_units_in(self, gap: Gap) -> bool:
+        """Returns whether a unit of work was under way in an outage: its request may be lost, too."""
+        if self.units is None:
+            return False
+        units = self.units[self.units["run"] == gap.run]
+        return bool(((units["start_s"] < gap.end) & ~(units["end_s"] < gap.start)).any())
 
     @functools.cached_property
     def ack_outages(self) -> list[Gap]:

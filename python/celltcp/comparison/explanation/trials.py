@@ -174,8 +174,8 @@ class Trials:
 
 
 def _mean_of(metric: str) -> str:
-    """Returns the metric of the mean beside that of a percentile, such as `response_p95_s`."""
-    return re.sub(r"_p\d+(?=_)", "", metric)
+    """Returns the metric of the mean beside that of a high percentile, or of the highest value."""
+    return re.sub(r"_(p\d+|max)(?=_)", "", metric)
 
 
 def _matters(figure: _Figure) -> bool:
