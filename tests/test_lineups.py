@@ -6,7 +6,7 @@ import pytest
 
 import celltcp as ct
 from celltcp._core import in_unit, lineups
-from celltcp.scenarios.cca_mix import labels, parse_mix
+from celltcp.scenarios.cca_mix import labels, of_single_flows, parse_mix
 from celltcp.scenarios.requirements import required_in
 
 
@@ -52,3 +52,10 @@ def test_selectors_pass_middleboxes() -> None:
 )
 def test_quantities_are_numbers_in_a_unit(text: object, unit: str, value: float | None) -> None:
     assert in_unit(text, unit) == (None if value is None else pytest.approx(value))
+
+
+def test_plus_signs_of_hystart_are_none_of_a_line_up() -> None:
+    """CCAs with HyStart++ were left out of verdicts, as if several flows ran."""
+    one = ("reno:slow_start=hystart++", "reno:slow_start=hystart++@split", "cubic")
+    several = ("cubic+bbr", "reno:slow_start=hystart+++bbr", "bbr+reno:slow_start=hystart++")
+    assert of_single_flows((*one, *several)) == list(one)

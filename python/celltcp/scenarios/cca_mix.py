@@ -6,6 +6,7 @@ Labels are short names of selectors in tables, legends and messages; data keep t
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Sequence
 from pathlib import PurePath
 from typing import NamedTuple
@@ -53,7 +54,13 @@ class CcaMix(NamedTuple):
 
 def is_of_several_flows(mix: str) -> bool:
     """Returns whether the text of a line-up has the congestion controls of several flows."""
-    return "+" in mix
+    # HyStart++ has plus signs of its own.
+    return "+" in mix and ("++" not in mix or _flows_of(mix) > 1)
+
+
+@functools.cache
+def _flows_of(mix: str) -> int:
+    return len(parse_mix(mix).flows)
 
 
 def of_single_flows(mixes: Iterable[str]) -> list[str]:
