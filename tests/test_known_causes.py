@@ -173,7 +173,7 @@ def test_uploads_beside_a_trace_of_the_downlink_alone_are_warned_of(tmp_path) ->
         result = ct.compare(scenario, "cubic", 1, duration="3s")
         warnings = [each for each in result.warnings if "all flows are uploads" in each]
         assert len(warnings) == is_warned
-        assert all("an uplink of 50Mbit/s (path.up)" in each for each in warnings)
+        assert all("their uplink has 50Mbit/s (path.up)" in each for each in warnings)
 
 
 @pytest.mark.parametrize(

@@ -140,3 +140,18 @@ def test_rows_that_are_not_of_the_load_and_rates_of_acks_are_said(tmp_path: Path
     assert (log.bps == 0).sum() == 12
     # Who asks for rows of a state gets these.
     assert read_log(file, {"run": "State=D"}, "down").bps.min() > 30e6
+
+
+def test_warnings_of_several_logs_name_the_file(tmp_path: Path) -> None:
+    rows = "".join(f"{n},{(0, 0, 80)[n % 3]}\n" for n in range(60))
+    (tmp_path / "idle.csv").write_text(f"time_s,dl_kbps\n{rows}")
+    steady = "".join(f"{n},{9000 + 700 * (n % 7)}\n" for n in range(60))
+    (tmp_path / "full.csv").write_text(f"time_s,dl_kbps\n{steady}")
+    files = [str(tmp_path / name) for name in ("full.csv", "idle.csv")]
+    warnings = CliRunner().invoke(commands, ["traces", "info", *files]).stderr
+    assert f"warning: {files[1]}: looks like a demand rather than a capacity: 67 %" in warnings
+    assert "full.csv" not in warnings
+    command = ["compare", *files, "--cca", "cubic", "--runs", "1", "--duration", "1s", "--quiet"]
+    warnings = CliRunner().invoke(commands, command).stderr
+    assert "warning: idle: the downlink's log looks like a demand" in warnings
+    assert "full: " not in warnings

@@ -46,8 +46,13 @@ def other_names(parameter: str) -> Iterator[str]:
                 yield from dict.fromkeys((text, *text.split(",")))
 
 
-def print_trace_summary(scenario: Scenario) -> None:
-    """Says on standard error how the recorded traces of a scenario were read."""
+def print_trace_summary(scenario: Scenario, *, is_one: bool = True) -> None:
+    """Says on standard error how the recorded traces of a scenario were read.
+
+    Args:
+        scenario: with the traces.
+        is_one: whether there is no other scenario: warnings then need no name.
+    """
     from celltcp.scenarios.scenarios import matching_uplink
 
     context = click.get_current_context(silent=True)
@@ -58,41 +63,41 @@ def print_trace_summary(scenario: Scenario) -> None:
         is_beside = direction == "up" and beside is not None and Path(file).name == beside.name
         result = " (found beside the downlink)" if is_beside else ""
         note(f"{direction}link {file}{result}: {summary}")
+    whose = "" if is_one else f"{scenario.name}: "
+    for text in _log_warnings(scenario):
+        click.echo(f"warning: {whose}{text}", err=True)
+
+
+def _log_warnings(scenario: Scenario) -> Iterator[str]:
+    """Yields what may make the logs of a scenario no capacity of its links."""
     has_both = len(scenario.log_facts) > 1
     for direction, facts in scenario.log_facts:
         known = json.loads(facts)
-        made_up = known["made_up"]
         if held_back := known.get("held_back"):
-            click.echo(f"warning: the {direction}link's log is no capacity: {held_back}", err=True)
+            yield f"the {direction}link's log is no capacity: {held_back}"
         elif demand := known.get("looks_like_demand"):
             # Of a test in one direction, the rates of the other one are those of ACKs.
             instead = f"; --set path.{direction}=RATE takes its place" if has_both else ""
-            click.echo(
-                f"warning: the {direction}link's log looks like a demand, not a capacity: "
-                f"{demand}{instead}",
-                err=True,
-            )
+            yield f"the {direction}link's log looks like a demand, not a capacity: {demand}{instead}"
         if too_long := known.get("rtt_too_long"):
-            click.echo(f"warning: base RTT of the {direction}link's log: {too_long}", err=True)
+            yield f"base RTT of the {direction}link's log: {too_long}"
         if of := known.get("of_other_direction"):
             way = (
                 ": --uplink FILE --set path.down=50Mbit/s --set flows.0.from=phone "
                 "--set flows.0.to=server simulates uploads"
             )
-            way = way if of == "up" else ""
-            click.echo(f"warning: the log of the {direction}link is of {_TRANSFERS[of]}{way}", err=True)
-        if made_up > MOST_MADE_UP:
-            click.echo(
-                f"warning: {100 * made_up:.0f} % of the {direction}link's trace is made up: it has the "
-                "rate of another time",
-                err=True,
+            yield f"the log of the {direction}link is of {_TRANSFERS[of]}{way if of == 'up' else ''}"
+        if (made_up := known["made_up"]) > MOST_MADE_UP:
+            yield (
+                f"{100 * made_up:.0f} % of the {direction}link's trace is made up: it has the rate of "
+                "another time"
             )
 
 
 def print_load_summary(scenarios: ScenarioList) -> None:
     """Says on standard error how the traces of scenarios were read, and which files were left out."""
     for source in scenarios.sources:
-        print_trace_summary(source.scenario)
+        print_trace_summary(source.scenario, is_one=len(scenarios.sources) == 1)
     for reason in scenarios.left_out:
         click.echo(f"warning: left out: {reason}", err=True)
 

@@ -124,6 +124,11 @@ def _print_rows(outcome: TracesOutcome) -> None:
     from celltcp.present.trace_table import trace_table
 
     Terminal().print_table(trace_table(outcome["traces"]))
+    for figures in outcome["traces"]:
+        # What a single file has in its description.
+        for text in figures["read_as"].split("; "):
+            if text.startswith(("no capacity: ", "looks like a demand")):
+                click.echo(f"warning: {figures['file']}: {text}", err=True)
     for each in outcome["left_out"]:
         click.echo(f"warning: left out: {each['error']}", err=True)
 
