@@ -202,8 +202,8 @@ def _send_buffer(evidence: Evidence) -> str:
     of the receive window, and the RTT comes back to its lowest in most blocks.
 
     A congestion control that keeps its flight, such as Vegas, keeps a queue of two segments or more, so
-    that the RTT stays above its lowest. A sender that had more in flight before, or bounds that differ
-    a little, are those of an application, or of such a congestion control; a buffer forbids more.
+    that the RTT stays above its lowest. Where a sender had more in flight before, or its bounds differ
+    a little, it stands beside the buffer and the application.
     """
     if evidence.row["losses"] or len(evidence.steady) < _INTERVALS:
         return ""
@@ -225,19 +225,18 @@ def _constant_flight(evidence: Evidence) -> str:
     delay = lowest - row["far_rtt_min_ms"]
     empty_ms = _EMPTY_SEGMENTS * 8e-3 * segment / row["throughput_mbps"]
     is_empty = (delay < empty_ms).mean() >= _EMPTY
-    most, reached = _ONCE * bound, peaks[grown]
+    reached = peaks[grown]
     is_bound = is_empty and (reached >= bound - 2 * segment).mean() >= _FILLED
-    if not is_bound or row["in_flight_max"] > most:
+    if not is_bound or row["in_flight_max"] > _ONCE * bound:
         # Jitter of the path lets the lowest RTTs of intervals differ.
         near_ms = max(empty_ms, _JITTER * row["far_rtt_min_ms"] + _JITTER_MS)
         is_about = (reached >= bound - max(_NEARLY * bound, 2 * segment)).mean() >= _FILLED
         if not is_about or (delay < near_ms).mean() < _EMPTY:
             return ""
-        buffer = "the send buffer, " if row["in_flight_max"] <= most else ""
         unknown = ", a receive window of unknown scale" if math.isnan(window) else ""
         return (
-            f"either {buffer}the application{unknown} or a CCA that keeps its window limits the rate "
-            f"of the {evidence.sender}: it keeps to about {size_text(bound)} in flight, nothing is lost"
+            f"either the send buffer, the application{unknown} or a CCA that keeps its window limits "
+            f"the rate of the {evidence.sender}: {size_text(bound)} are in flight at most, no loss"
         )
     if math.isnan(window):
         return (
@@ -269,7 +268,8 @@ def _even_rate(evidence: Evidence) -> str:
     is_even = high - low <= max(_EVEN * flight, 2 * evidence.segment)
     if not is_even or abs(last - first) > max(_TREND * flight, evidence.segment):
         return ""
-    if high > _BELOW * window or rounds["rtt_ms"].median() > (1 + _NEAR) * evidence.rtt_ms + _NEAR_MS:
+    is_near = rounds["rtt_ms"].median() <= (1 + _NEAR) * evidence.rtt_ms + _NEAR_MS
+    if high > _BELOW * window or not (is_near or _empties(evidence)):
         return ""
     unknown = ", a receive window of unknown scale" if math.isnan(window) else ""
     known = "" if unknown else f", and the receive window is {size_text(window)}"
@@ -278,6 +278,17 @@ def _even_rate(evidence: Evidence) -> str:
         f"the rate of the {evidence.sender}: {size_text(flight)} pass per RTT of "
         f"{evidence.rtt_ms:.3g} ms, nothing is lost{known}"
     )
+
+
+def _empties(evidence: Evidence) -> bool:
+    """Whether the queues of bursts are gone within two RTTs, on both sides of a capture."""
+    row = evidence.row
+    near_ms, lowest_ms = row["near_rtt_p50_ms"], row["near_rtt_min_ms"]
+    if row["place"] == "receiver" or not near_ms <= (1 + _NEAR) * lowest_ms + _NEAR_MS:
+        return False
+    lowest = evidence.steady["rtt_min_ms"].rolling(evidence.block, min_periods=1).min()
+    delay = lowest - row["far_rtt_min_ms"]
+    return bool((delay < _JITTER * row["far_rtt_min_ms"] + _JITTER_MS).mean() >= _EMPTY)
 
 
 def _duplicates(evidence: Evidence) -> str:

@@ -37,10 +37,11 @@ _RARE = 0.8
 _SPREAD = 0.2
 #: Share of the intervals with a queue from which on it stands.
 _MOSTLY = 0.5
-#: Place in the queue, from 0 to 1, above which it is full for sure, and the share of single losses for
-#: which that matters.
-_TOP = 0.9
+#: Place in the queue, from 0 to 1, from which on it is full for sure, the share of single losses for
+#: which that matters, and the longest queue, ms, that queue disciplines keep.
+_TOP = 0.95
 _ALONE = 0.75
+_KEPT_MS = 50.0
 #: Share of a full queue up to which it is empty, and of the time in pauses of a sender at an empty one.
 _EMPTY = 0.1
 _PAUSED = 0.1
@@ -231,7 +232,8 @@ def _may_be_discipline(evidence: Evidence, full: list[Episode]) -> bool:
     """
     alone = sum(each.count == 1 for each in full)
     share = evidence.losses["queue"][evidence.losses["kind"] == "congestion"].median()
-    return bool(alone >= _ALONE * len(full) and share < _TOP)
+    delay = pd.Series([each.delay_ms for each in full]).median()
+    return bool(alone >= _ALONE * len(full) and share < _TOP and delay <= _KEPT_MS)
 
 
 def _stands(evidence: Evidence, full: list[Episode]) -> bool:
