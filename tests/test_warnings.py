@@ -144,11 +144,11 @@ def test_what_ran_is_in_the_table_and_in_the_json(celltcp) -> None:
 
 
 def test_verdicts_tell_ties_from_what_is_undecided() -> None:
-    base = [10.0, 50.0, 90.0, 30.0]
+    base = [50.0, 90.0, 70.0, 60.0]
     near = [each + change for each, change in zip(base, (0.1, -0.2, 0.1, -0.1), strict=True)]
     result = verdict({"a": base, "near": near, "worse": [each - 9 for each in base]})
     assert (result.best, result.tied, result.undecided) == ("a", ("near",), ())
-    far = [12.0, 60.0, 40.0, 50.0]
+    far = [58.0, 96.0, 40.0, 62.0]
     result = verdict({"a": base, "far": far})
     assert result.best is None
     assert result.undecided == ("far",)
