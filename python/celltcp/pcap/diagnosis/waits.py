@@ -141,8 +141,10 @@ def _silences(evidence: Evidence) -> Iterator[Wait]:
         )
         yield Wait(unanswered, text)
     rest = row["stalled_s"] - unanswered
-    # Data that come in bursts leave a receiver silent for as long, with a hole in them as without.
-    is_usual = not evidence.is_at_sender and evidence.pauses_s(evidence.sender) > _BURSTY * rest
+    # Data that come in bursts, or to ACKs in a long queue, leave a receiver silent for as long.
+    is_bursty = evidence.pauses_s(evidence.sender) > _BURSTY * rest
+    is_queued = rest <= _GAP_QUEUED * row["near_rtt_p95_ms"] / 1e3
+    is_usual = not evidence.is_at_sender and (is_bursty or is_queued)
     if rest <= 0 or (is_usual and not unanswered and not row["losses_outage"] > _FEW):
         return
     others = evidence.timeouts[evidence.timeouts["kind"] != "outage"]
