@@ -35,7 +35,7 @@ def test_a_picture_has_the_figure_of_each_flow_or_the_one_asked_for(swept: Sweep
         [axes.get_ylabel() for axes in draw_sweep(swept, by).axes]
         for by in ((), ("response_p50_s:game",))
     )
-    assert usual == ["download goodput, Mbit/s", "game response p95, s"]
+    assert usual == ["download goodput, Mbit/s", "game response max, s"]
     assert asked == ["download goodput, Mbit/s", "game response p50, s"]
     lineups = ct.sweep("steady-20-68", "path.rtt=20ms,40ms", "cubic+bbr", 1, duration="1s")
     shown = [axes.get_ylabel() for axes in draw_sweep(lineups, ("rtt_mean_ms",)).axes]

