@@ -32,13 +32,13 @@ def opposite(
     sender, receiver = _hosts(row)
     if sender == receiver or _is_steady(intervals):
         return None
-    found = [
+    transfers = [
         each
         for each in connections.to_dict("records")
         if each["file"] == row["file"] and each["connection"] != row["connection"]
         if _hosts(each)[0] == receiver and _is_large(each, row) and _overlaps(each, row)
     ]
-    return max(found, key=_payload, default=None)
+    return max(transfers, key=_payload, default=None)
 
 
 def _is_steady(intervals: pd.DataFrame) -> bool:
