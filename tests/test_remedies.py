@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from types import SimpleNamespace
 from typing import Any
 
@@ -260,3 +261,19 @@ def test_advice_on_hystart_is_for_a_cca_that_has_it_on() -> None:
     assert "tcp_cubic" in cubic.linux
     assert not advised("yeah")
     assert not advised("cubic:hystart=off")
+
+
+def test_a_transfer_that_a_remedy_completes_is_compared_by_its_time() -> None:
+    """Cut before and complete after: its time so far stands beside its time."""
+    changes: Changes = {"flows.0.workload": {"kind": "bulk", "bytes": "15MB"}}
+    result = ct.compare("stress/loss-2", ["cubic", "bbr"], 1, duration="20s", set=changes)
+    cut = [not each for each in result.applications[0].values("completed_share")["cubic"]]
+    assert all(cut)
+    explained = ExplainedComparison(result)
+    explained.try_remedies(TrialBudget())
+    (split,) = (each for each in explained.remedies if each.remedy.middlebox)
+    figures = re.search(r"cubic completion[^0-9]*([\d.]+) to ([\d.]+) s", split.trial)
+    assert figures is not None
+    assert float(figures[2]) < 0.5 * float(figures[1])
+    # RTTs end at the middlebox: the delay between the hosts is the price.
+    assert re.search(r"p95 one-way delay [\d.]+ to [\d.]+ ms \(\+", split.trial)

@@ -294,15 +294,19 @@ class _Sentences:
         """Returns the lines that set on Linux what better choices change."""
         ranking, start = self._ranking, self._start
         lines = []
-        for name in self._better(trade_off):
+        targets = self._better(trade_off)
+        for name in targets:
             choice = ranking.choices[name]
             values = zip(
                 ranking.fields, ranking.coordinates(choice), ranking.coordinates(start), strict=True
             )
             changes = [f"{field}={new}" for field, new, old in values if new != old]
-            lines += [linux_line(change, self._scenario) for change in changes]
-            lines += [cca_line(choice.cca)] if choice.cca != start.cca else []
-        return [f"On Linux, {line}" for line in dict.fromkeys(filter(None, lines))]
+            set_on_linux = [linux_line(change, self._scenario) for change in changes]
+            set_on_linux += [cca_line(choice.cca)] if choice.cca != start.cca else []
+            # Lines of two choices are no sequence.
+            of = f" for {name}" if len(targets) > 1 else ""
+            lines += [f"On Linux{of}, {line}" for line in set_on_linux if line]
+        return list(dict.fromkeys(lines))
 
     def _scopes(self) -> Iterator[list[str]]:
         """Yields the best choices with the CCA of the start, at the values of the start, and of all."""

@@ -316,7 +316,7 @@ def overload(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     if evidence.frames is None:
         return
     workload = f"flows.{evidence.number}.workload"
-    against = "frames that the path does not carry"
+    against = f"frames of over {_FITS * evidence.capacity:.2f} Mbit/s"
     size, interval = evidence.frames
     fits = math.floor(_FITS * evidence.capacity * 1e6 / 8 * interval)
     encoder = evidence.workload.get("encoder")

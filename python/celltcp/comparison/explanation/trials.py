@@ -14,7 +14,7 @@ from celltcp.campaign.engines import engine
 from celltcp.campaign.plan import CampaignRequest
 from celltcp.campaign.run_settings import RunSettings
 from celltcp.comparison.comparison import Comparison
-from celltcp.comparison.metrics import APP_METRICS, GOODPUT, METRICS, sign_of, words_of
+from celltcp.comparison.metrics import APP_METRICS, GOODPUT, METRICS, ONE_WAY_DELAY, sign_of, words_of
 from celltcp.present.section import runs_text
 from celltcp.results.columns import numbers
 from celltcp.results.statistics import estimate
@@ -22,7 +22,7 @@ from celltcp.scenarios.cca_mix import is_of_several_flows, labels
 from celltcp.scenarios.scenario_files import read_scenario
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from celltcp._core import Scenario
     from celltcp.comparison.explanation.remedies import TriedRemedy
@@ -35,6 +35,8 @@ _SEGMENTS, _RADIO_S = 2.5e6, 60.0
 _ALL_SEGMENTS, _OF_RADIO = 1e7, 1e4
 #: Share by which a figure must get better for a remedy to help, and worse to be a price.
 _HELPS, _PRICE = 0.02, 0.05
+#: Time of a transfer if all are complete, and else.
+_TIMES = ("completion_s", "completion_least_s")
 #: Retransmissions, and how many are a price, a run.
 _SENT_AGAIN, _MANY = "retransmissions", 10.0
 #: Factor between two figures beyond which it says no more.
@@ -113,7 +115,9 @@ class Trials:
         for cca, new in zip(tried.ccas, tried.replaced, strict=True):
             figures = list(self._figures(cca, new, after))
             changed = [each for each in figures if each.before != each.after]
-            gains = [each.gain for each in changed if each.metric != _SENT_AGAIN]
+            # What applications get decides where there are any; the rest is a price of it.
+            of_apps = [each for each in changed if each.metric in APP_METRICS]
+            gains = [each.gain for each in of_apps or changed if each.metric != _SENT_AGAIN]
             if max(gains, default=0.0) < _HELPS or sum(gains) <= 0:
                 continue
             helped.append(cca)
@@ -162,15 +166,25 @@ class Trials:
         for each in before.applications:
             # What helps most units of work may leave the slowest as it is, such as the first of all.
             for metric in dict.fromkeys((each.ranking.metric, _mean_of(each.ranking.metric))):
-                if each.flow in rest and metric in APP_METRICS:
-                    later = rest[each.flow].values(metric)[new]
+                if each.flow not in rest or metric not in APP_METRICS:
+                    continue
+                later = _value_of(metric, rest[each.flow].figures[new])
+                if later is not None:
                     yield figure(each.flow, metric, each.values(metric)[cca], later)
         if before.is_competing and not before.is_finite:
             yield figure(flow, GOODPUT, before.values(cca, GOODPUT), after.values(new, GOODPUT))
         if before.is_competing:
-            for metric in (before.delay_metric, _SENT_AGAIN):
+            # RTTs end at a middlebox that splits connections.
+            delay = ONE_WAY_DELAY if after.split_ccas else before.delay_metric
+            for metric in (delay, _SENT_AGAIN):
                 if metric in METRICS:
                     yield figure(flow, metric, before.values(cca, metric), after.values(new, metric))
+
+
+def _value_of(metric: str, figures: Mapping[str, list[float]]) -> list[float] | None:
+    """Returns the values of a metric; of transfers that a run cuts it is the time so far."""
+    time_so_far = dict(zip(_TIMES, reversed(_TIMES), strict=True))
+    return figures.get(metric, figures.get(time_so_far.get(metric, "")))
 
 
 def _mean_of(metric: str) -> str:
