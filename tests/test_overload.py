@@ -33,6 +33,8 @@ def test_frames_above_the_capacity_are_the_cause_and_those_below_are_not(seed: i
     made = 8e-3 * size / interval_ms
     for share in (0.5, 2.0):
         explained = _explained(made / share, size=f"{size}B", interval=f"{interval_ms}ms")
+        warned = [each for each in explained.result.warnings if "makes frames of" in each]
+        assert len(warned) == (share > 1)
         for each in explained.ccas:
             assert any(cause.name == "overload" for cause in each.causes) == (share > 1)
             if share > 1:

@@ -9,6 +9,7 @@ from celltcp.comparison.explanation.cause import Cause, percent
 from celltcp.comparison.units_of_work import UNITS
 from celltcp.present.quantities import size_text
 from celltcp.results.warnings.given_up import silence_text
+from celltcp.scenarios.frames import CARRIED, made_mbps
 
 if TYPE_CHECKING:
     from celltcp.comparison.explanation.evidence import Evidence
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
 _LIMITED = 0.2
 #: Share of the capacity that then stayed unused.
 _UNUSED = 0.1
-#: Share of the capacity of which frames may be made: the rest is headers and repairs.
-_CARRIED = 0.95
 
 
 def application(evidence: Evidence) -> Cause | None:
@@ -47,12 +46,12 @@ def application(evidence: Evidence) -> Cause | None:
 
 
 def overload(evidence: Evidence) -> Cause | None:
-    """Frames are made at over {_CARRIED:.0%} of the capacity, so that they wait under every CCA.
+    """Frames are made at over {CARRIED:.0%} of the capacity, so that they wait under every CCA.
 
     Of an encoder that follows the rate, the smallest frames count.
     """
-    made = evidence.made_rate
-    if made is None or evidence.others or not 0 < evidence.capacity < made / _CARRIED:
+    made = made_mbps(evidence.workload)
+    if made is None or evidence.others or not 0 < evidence.capacity < made / CARRIED:
         return None
     times = made / evidence.capacity
     least = "at least " if "encoder" in evidence.workload else ""

@@ -185,25 +185,6 @@ class Evidence:
         return round(float((frames * shares).sum())) if len(shares) else 0
 
     @property
-    def frames(self) -> tuple[float, float] | None:
-        """Size, bytes, and interval, s, of the frames of the flow; None if they vary, or of others."""
-        if self.workload.get("kind") != "frames":
-            return None
-        size, interval = (
-            in_unit(self.workload[field].get("value"), unit)
-            for field, unit in (("size", "B"), ("interval", "s"))
-        )
-        return (size, interval) if size and interval else None
-
-    @property
-    def made_rate(self) -> float | None:
-        """Lowest rate at which the application makes frames, Mbit/s; None where it has none."""
-        if self.frames is None:
-            return None
-        size, interval = self.frames
-        return 8e-6 * size / interval * float(self.workload.get("encoder", {}).get("lowest", 1.0))
-
-    @property
     def given_up_s(self) -> list[float]:
         """Times at which an end gave a connection up for want of an answer, in order, s."""
         if self._events is None:

@@ -16,6 +16,7 @@ from celltcp._core import CelltcpError, describe_cca, in_unit
 from celltcp.comparison.explanation.tail import BEHIND, IN_QUEUE, PROBE, QUEUED, RECOVERY, TIME_OUT
 from celltcp.comparison.linux_lines import cca_line, linux_line
 from celltcp.scenarios.cca_mix import is_of_several_flows
+from celltcp.scenarios.frames import frames_of
 from celltcp.scenarios.scenario_files import read_scenario
 
 if TYPE_CHECKING:
@@ -313,11 +314,12 @@ def slow_units(evidence: Evidence, cause: Cause) -> Iterator[Remedy]:
 
 def overload(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     """Frames that the path carries, or an encoder that may make such ones."""
-    if evidence.frames is None:
+    frames = frames_of(evidence.workload)
+    if frames is None:
         return
     workload = f"flows.{evidence.number}.workload"
     against = f"frames of over {_FITS * evidence.capacity:.2f} Mbit/s"
-    size, interval = evidence.frames
+    size, interval = frames
     fits = math.floor(_FITS * evidence.capacity * 1e6 / 8 * interval)
     encoder = evidence.workload.get("encoder")
     if encoder is None and fits:

@@ -32,6 +32,7 @@ def all_warnings(results: Results) -> list[str]:
         *uncovered(results),
         *_given_up(results),
         *unfinished_transfers(results),
+        *_overload(results),
         *unused_hints(results),
         *memory_pressure(results),
         *repeating(about),
@@ -50,6 +51,15 @@ def _given_up(results: Results) -> list[str]:
     from celltcp.results.warnings.given_up import given_up
 
     return given_up(results)
+
+
+def _overload(results: Results) -> list[str]:
+    """Returns the warning about frames that the path does not carry, where there are frames."""
+    if '"frames"' not in results.about["scenario"]:
+        return []
+    from celltcp.results.warnings.overload import overload
+
+    return overload(results)
 
 
 def _unused_traces(about: Mapping[str, Any]) -> list[str]:
