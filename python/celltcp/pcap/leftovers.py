@@ -24,9 +24,13 @@ def with_leftovers(tables: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
 
     A few of them would be a rate of random loss that turns a comparison of CCAs round.
     """
-    frame = tables["losses"].select(["file", "connection", "kind"]).to_pandas()
-    kinds = frame.groupby(["file", "connection"], observed=True)["kind"].agg(set)
-    mixed = {key for key, of in kinds.items() if {"random", "congestion"} <= of}
+    columns = ("file", "connection", "losses_random", "losses_congestion")
+    rows = zip(*(tables["connections"][name].to_pylist() for name in columns), strict=True)
+    mixed = {
+        (file, connection)
+        for file, connection, random, congestion in rows
+        if 0 < _CLEARLY * random <= congestion
+    }
     if not mixed:
         return dict(tables)
     losses = tables["losses"].to_pandas()
@@ -65,8 +69,10 @@ def are_few(own: Sequence[Episode]) -> bool:
 
 
 def _leftovers(evidence: Evidence) -> NDArray[np.bool_]:
-    """Returns which losses of a connection are leftovers."""
+    """Returns which losses of a connection are leftovers: few, in round trips of a full queue."""
     own = episodes(evidence)
+    if not are_few(own):
+        return np.zeros(len(evidence.losses), bool)
     full = [each for each in own if each.queue == "full"]
     is_random = (evidence.losses["kind"] == "random").to_numpy()
     times = evidence.losses["t_s"]
