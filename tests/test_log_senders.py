@@ -53,7 +53,7 @@ def test_writes_of_a_sender_are_no_capacity_and_their_pauses_no_outage(tmp_path:
 
 
 def test_steady_deliveries_follow_a_link_that_changes(tmp_path: Path) -> None:
-    """What a small buffer cannot hide is of the link."""
+    """Changes of the link that a small send buffer cannot hide."""
     rates = [8.0] * 6 + [2.0] * 6
     document = json.loads(_upload(intervals=_intervals(rates, sender=True), end={}))
     for each in document["intervals"]:

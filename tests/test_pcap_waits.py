@@ -15,7 +15,7 @@ from celltcp.pcap.diagnosis.waits import waits
 
 @pytest.mark.parametrize(("rtt_ms", "is_told"), [(200, True), (2_300, False)])
 def test_a_receiver_is_silent_for_as_long_as_acks_queue(rtt_ms: int, is_told: bool) -> None:
-    """What is lost beside a long queue of ACKs waits for them, not for an outage."""
+    """Losses beside a long queue of ACKs wait for these, not for an outage."""
     row: dict[Hashable, Any] = defaultdict(
         int,
         {"place": "receiver", "direction": "down", "duration_s": 12.6, "ending": "open"}

@@ -227,7 +227,7 @@ fn out_of_range(value: impl Display, allowed: &str) -> String {
     format!("{value} is out of range; allowed: {allowed}")
 }
 
-/// What a list without entries is refused with.
+/// Error of a list without entries.
 const EMPTY: &str = "the list is empty; allowed: one entry or more";
 
 /// Reader of a list that is not empty, which has the line of an item that it refuses.

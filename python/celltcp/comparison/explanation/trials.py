@@ -35,8 +35,8 @@ _SEGMENTS, _RADIO_S = 2.5e6, 60.0
 _ALL_SEGMENTS, _OF_RADIO = 1e7, 1e4
 #: Share by which a figure must get better for a remedy to help, and worse to be a price.
 _HELPS, _PRICE = 0.02, 0.05
-#: Time of a transfer if all are complete, and else.
-_TIMES = ("completion_s", "completion_least_s")
+#: Time of a transfer if all are complete, and of those that a run cuts the time so far.
+_OTHER_TIME = {"completion_s": "completion_least_s", "completion_least_s": "completion_s"}
 #: Retransmissions, and how many are a price, a run.
 _SENT_AGAIN, _MANY = "retransmissions", 10.0
 #: Factor between two figures beyond which it says no more.
@@ -81,7 +81,7 @@ class Trial(NamedTuple):
 
 
 class TrialBudget:
-    """What the trials of an explanation may simulate: segments, so that it is the same everywhere."""
+    """Budget of the trials of an explanation, in segments: the same on every machine."""
 
     def __init__(self) -> None:
         self._left = _ALL_SEGMENTS
@@ -121,9 +121,9 @@ class Trials:
             if max(gains, default=0.0) < _HELPS or sum(gains) <= 0:
                 continue
             helped.append(cca)
-            told = [each for each in changed if abs(each.gain) >= _HELPS and _matters(each)]
+            shown = [each for each in changed if abs(each.gain) >= _HELPS and _matters(each)]
             names_flow = len({each.flow for each in figures}) > 1
-            listed = ", ".join(each.text(names_flow=names_flow) for each in told)
+            listed = ", ".join(each.text(names_flow=names_flow) for each in shown)
             who = names[cca] if new == cca else f"{names[new]} for {names[cca]}"
             texts.append(f"{who} {listed}")
         runs = runs_text(len(after.values(after.ccas[0], GOODPUT)))
@@ -183,8 +183,7 @@ class Trials:
 
 def _value_of(metric: str, figures: Mapping[str, list[float]]) -> list[float] | None:
     """Returns the values of a metric; of transfers that a run cuts it is the time so far."""
-    time_so_far = dict(zip(_TIMES, reversed(_TIMES), strict=True))
-    return figures.get(metric, figures.get(time_so_far.get(metric, "")))
+    return figures.get(metric, figures.get(_OTHER_TIME.get(metric, "")))
 
 
 def _mean_of(metric: str) -> str:
