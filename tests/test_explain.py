@@ -495,6 +495,19 @@ def test_a_receive_window_has_the_rate_that_it_gives() -> None:
     assert result.values("cubic", "goodput_mbps")[0] == pytest.approx(float(rate[1]), rel=0.03)
 
 
+@pytest.mark.parametrize("field", ["receive_window_max", "send_buffer_max"])
+@pytest.mark.parametrize("share", [0.15, 0.6])
+def test_a_window_below_the_gain_of_bbr_is_the_first_cause(field: str, share: float) -> None:
+    changes: Changes = {"path.rtt": "100ms", f"tcp.{field}": f"{share * 250e3:.0f}B"}
+    result = ct.compare("steady-20-68", ["bbr", "bbr3", "cubic"], 1, duration="15s", set=changes)
+    for each in ExplainedComparison(result).ccas:
+        first, *rest = each.causes
+        assert first.name == field.removesuffix("_max"), each.cca
+        assert not {cause.name for cause in rest} & {"early_exit", "slow_growth"}, each.cca
+        # What it leaves unused is its weight, whatever share of the time it is full.
+        assert first.weight == pytest.approx(1 - each.used, abs=0.2), each.cca
+
+
 def test_the_share_of_the_capacity_is_that_of_the_rate_beside_it() -> None:
     # Bursts of losses make some transfers many times as long as others.
     loss = {"kind": "gilbert-elliott-time", "good": "636ms", "bad": "17ms"}

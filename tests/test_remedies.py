@@ -12,7 +12,7 @@ import pytest
 import celltcp as ct
 from celltcp.comparison.explanation.cause import Cause
 from celltcp.comparison.explanation.explanation import ExplainedComparison
-from celltcp.comparison.explanation.remedies import REMEDIES, Remedy, TriedRemedy
+from celltcp.comparison.explanation.remedies import REMEDIES, Remedy, TriedRemedy, best_first
 from celltcp.comparison.explanation.trials import TrialBudget, Trials
 from celltcp.results.statistics import estimate
 from drawn_causes import CAUSES, GAME, Changes, Path, compared_with
@@ -277,3 +277,40 @@ def test_a_transfer_that_a_remedy_completes_is_compared_by_its_time() -> None:
     assert float(figures[2]) < 0.5 * float(figures[1])
     # RTTs end at the middlebox: the delay between the hosts is the price.
     assert re.search(r"p95 one-way delay [\d.]+ to [\d.]+ ms \(\+", split.trial)
+
+
+def _tried_with(
+    field: str, value: str, gain: float, *, trial: str = "in 1 run", is_variant: bool = False
+) -> TriedRemedy:
+    remedy = Remedy("a limit", (f"{field}={value}",), is_variant=is_variant)
+    return TriedRemedy("receive_window", remedy, ("cubic",), {}, trial, gain)
+
+
+def test_what_gained_more_in_its_trial_comes_first() -> None:
+    low, high = _tried_with("path.queue", "codel", 0.1), _tried_with("tcp.pacing", "true", 0.9)
+    untried = _tried_with("tcp.tso", "1", 0.0, trial="")
+    assert best_first([low, untried, high]) == [high, untried, low]
+
+
+def test_another_value_stands_for_the_first_only_if_its_trial_was_better() -> None:
+    twice = _tried_with("tcp.receive_window_max", "130kB", 0.1)
+    once = _tried_with("tcp.receive_window_max", "62kB", 0.6, is_variant=True)
+    assert best_first([twice, once]) == [once]
+    worse = once._replace(gain=0.05)
+    assert best_first([twice, worse]) == [twice]
+    assert best_first([twice._replace(trial="", gain=0.0), once._replace(trial="", gain=0.0)]) == [
+        twice._replace(trial="", gain=0.0)
+    ]
+
+
+def test_a_window_of_one_bdp_is_the_advice_where_two_only_fill_a_queue() -> None:
+    changes: Changes = {"path.rtt": "100ms", "path.buffer": "4bdp", "tcp.receive_window_max": "60kB"}
+    result = ct.compare("steady-20-68", ["cubic", "bbr"], 2, duration="15s", set=changes)
+    explained = ExplainedComparison(result)
+    explained.try_remedies(TrialBudget())
+    (remedy,) = (each for each in explained.remedies if each.cause == "receive_window")
+    (change,) = remedy.remedy.changes
+    bdp = 20e6 / 8 * result.flows["rtt_min_ms"].min() / 1e3
+    assert float(change.split("=")[1].removesuffix("kB")) * 1e3 < 1.2 * bdp
+    assert "goodput" in remedy.trial
+    assert all(float(share) < 5 for share in re.findall(r"RTT [^(]*\(\+(\d+) %", remedy.trial))

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from celltcp._core import in_unit
 from celltcp.comparison.explanation.cause import Cause, percent
+from celltcp.comparison.explanation.evidence import FULL
 from celltcp.comparison.units_of_work import UNITS
 from celltcp.present.quantities import size_text
 from celltcp.results.warnings.given_up import silence_text
@@ -14,8 +15,6 @@ from celltcp.scenarios.frames import CARRIED, made_mbps
 if TYPE_CHECKING:
     from celltcp.comparison.explanation.evidence import Evidence
 
-#: Share of its time for which something limits a flow from which on it is a cause.
-_LIMITED = 0.2
 #: Share of the capacity that then stayed unused.
 _UNUSED = 0.1
 
@@ -23,13 +22,13 @@ _UNUSED = 0.1
 def application(evidence: Evidence) -> Cause | None:
     """The application had no more to send while the path had room.
 
-    `idle` and `in_flight` take {_LIMITED:.0%} of the time, and {_UNUSED:.0%} is unused. Of bulk flows
+    `idle` and `in_flight` take {FULL:.0%} of the time, and {_UNUSED:.0%} is unused. Of bulk flows
     `idle` alone counts: the end of a transfer, for which all is in flight, is no pause of the
     application. What Nagle's algorithm holds back in slow start counts as `startup`.
     """
     waits = ("idle",) if evidence.is_bulk else ("idle", "in_flight")
     share = evidence.share(*waits, *(["startup"] if evidence.is_held_by_nagle else []))
-    if share < _LIMITED or evidence.unused < _UNUSED:
+    if share < FULL or evidence.unused < _UNUSED:
         return None
     kind = evidence.workload.get("kind", "bulk")
     if not evidence.is_bulk:
@@ -86,7 +85,8 @@ def given_up(evidence: Evidence) -> Cause | None:
 def receive_window(evidence: Evidence) -> Cause | None:
     """The receive window was the limit while the path had room.
 
-    It takes {_LIMITED:.0%} of the time beyond that in which a queue stood, and {_UNUSED:.0%} is unused.
+    It takes {FULL:.0%} of the time beyond that in which a queue stood, with pacing at the rate that it
+    allows, and {_UNUSED:.0%} is unused.
     """
     fields = ("receive_window_max", "receive_buffer_max", "window_scale")
     return _window(evidence, "receive_window", "receive window", fields)
@@ -95,16 +95,17 @@ def receive_window(evidence: Evidence) -> Cause | None:
 def send_buffer(evidence: Evidence) -> Cause | None:
     """The send buffer was the limit while the path had room.
 
-    It takes {_LIMITED:.0%} of the time beyond that in which a queue stood, and {_UNUSED:.0%} is unused.
+    It takes {FULL:.0%} of the time beyond that in which a queue stood, with pacing at the rate that it
+    allows, and {_UNUSED:.0%} is unused.
     """
     return _window(evidence, "send_buffer", "send buffer", ("send_buffer_max",))
 
 
 def _window(evidence: Evidence, limit: str, name: str, fields: tuple[str, ...]) -> Cause | None:
-    share = evidence.share(limit)
+    share, held = evidence.share(limit), evidence.held_by(limit)
     # A window that is full beside a queue that never empties holds nothing back.
-    held_back = share if evidence.others else share - evidence.queued
-    if held_back < _LIMITED or evidence.unused < _UNUSED:
+    held_back = held if evidence.others else held - evidence.queued
+    if held_back < FULL or evidence.unused < _UNUSED:
         return None
     tcp = evidence.scenario.get("tcp", {})
     set_to = ", ".join(f"tcp.{field} = {_toml(tcp[field])}" for field in fields if field in tcp)
@@ -114,13 +115,18 @@ def _window(evidence: Evidence, limit: str, name: str, fields: tuple[str, ...]) 
         rate = 8e-3 * window / rtt_ms
         most = f"; that gives at most {rate:.2f} Mbit/s at an RTT of {rtt_ms:.1f} ms"
     if limit == "send_buffer":
-        in_flight = float(evidence.slots["inflight"].max()) * evidence.mss
+        in_flight = evidence.window_of(limit)
         most = f"; it counts memory, not data, so that at most {size_text(in_flight)} were in flight"
+    if held > share:
+        most += (
+            f"; pacing at the rate that this allows took another {percent(held - share)} of the time"
+        )
     return Cause(
         limit,
         f"The {name} was full for {percent(share)} of the time, and {percent(evidence.unused)} of the "
         f"capacity stayed unused ({set_to}){most}.",
-        min(held_back, evidence.unused),
+        # Whatever takes the rest of the time, more than the window cannot pass in a round trip.
+        min(max(held_back, 1 - evidence.window_of(limit) / evidence.bdp), evidence.unused),
     )
 
 

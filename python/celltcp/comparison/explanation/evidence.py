@@ -28,6 +28,11 @@ if TYPE_CHECKING:
 
 #: Node that receives the data of an upload.
 SERVER = "server"
+#: Share of its time for which a limit of the hosts holds a flow back from which on it is a cause.
+FULL = 0.2
+#: Share of its time for which a window is full, and of it that a flow sends in a round trip, from which
+#: on it sets the pace.
+_FILLED, _OF_WINDOW = 0.01, 0.75
 #: Share of its time without more to send from which on unused capacity costs a flow nothing.
 _PAUSES = 0.5
 #: Wait from which on a queue stands at a hop, ms.
@@ -230,6 +235,32 @@ class Evidence:
         hops = {f"path.wired.{number}": hop for number, hop in enumerate(path.get("wired", ()))}
         parts = {"path": path, **hops}
         return {f"{at}.policer": part["policer"] for at, part in parts.items() if part.get("policer")}
+
+    def window_of(self, limit: str) -> float:
+        """Returns the most that a window or buffer of the hosts lets be in flight, bytes.
+
+        It is infinite where that is no limit of the flow.
+
+        Args:
+            limit: `receive_window` or `send_buffer`.
+        """
+        most = float(self.slots["inflight"].max()) * self.mss
+        return most if self.share(limit) >= FULL or self._paces_for(limit, most) else math.inf
+
+    def held_by(self, limit: str) -> float:
+        """Returns the share of the time under a window of the hosts, pacing for it included."""
+        most = self.window_of(limit)
+        paces = math.isfinite(most) and self._paces_for(limit, most)
+        return self.share(limit, *(["pacing"] if paces else []))
+
+    def _paces_for(self, limit: str, most: float) -> bool:
+        """Returns whether a full window below the BDP sets the rate at which the sender paces.
+
+        A CCA that paces at the rate that it measures fills the window now and then.
+        """
+        if self.share(limit) < _FILLED or self.share("pacing") < FULL or not most < self.bdp:
+            return False
+        return self.goodput * 1e6 / 8 * self.mean("rtt_min_ms") / 1e3 >= _OF_WINDOW * most
 
     @property
     def jitter_ms(self) -> float:

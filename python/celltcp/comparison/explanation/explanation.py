@@ -10,7 +10,7 @@ from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.explanation.events import longest_events
 from celltcp.comparison.explanation.evidence import Evidence
 from celltcp.comparison.explanation.place import place_of
-from celltcp.comparison.explanation.remedies import MOST_REMEDIES, TriedRemedy, remedies_of
+from celltcp.comparison.explanation.remedies import MOST_REMEDIES, TriedRemedy, best_first, remedies_of
 from celltcp.comparison.explanation.rules import causes_of
 from celltcp.comparison.explanation.trials import TrialBudget, Trials
 from celltcp.comparison.metrics import sign_of
@@ -102,21 +102,19 @@ class ExplainedComparison:
             result.ccas,
         )
         #: What to try next, the most promising remedy first.
-        self.remedies = self._possible[:MOST_REMEDIES]
+        self.remedies = best_first(self._possible)[:MOST_REMEDIES]
 
     def try_remedies(self, budget: TrialBudget) -> None:
         """Tries the remedies in short runs, and keeps those that help, with what they change."""
         trials = Trials(self.result, budget)
         kept: list[TriedRemedy] = []
         for each in self._possible:
-            if len(kept) == MOST_REMEDIES:
-                break
             trial = trials.of(each)
             if trial is None:
                 kept.append(each)
             elif trial.helped:
-                kept.append(each._replace(ccas=trial.helped, trial=trial.text))
-        self.remedies = kept
+                kept.append(each._replace(ccas=trial.helped, trial=trial.text, gain=trial.gain))
+        self.remedies = best_first(kept)[:MOST_REMEDIES]
 
     @property
     def notes(self) -> list[str]:

@@ -32,8 +32,9 @@ MOST_REMEDIES = 3
 _HEAVY = 0.01
 #: Lowest RTT up to which an AQM with its defaults suits a path, ms (RFC 8289 section 4.4).
 _LONG_MS = 150.0
-#: Window that fills a path, BDPs: twice, so that it is full again right after a loss.
-_WINDOW = 2
+#: Window that fills a path, BDPs: twice, so that it is full again right after a loss; once leaves no
+#: queue.
+_WINDOW, _LEAST_WINDOW = 2, 1
 #: Receive and send buffer for a byte of a window, as Linux accounts for packets.
 _RECEIVE, _SEND = 2, 3
 #: Buffer of a bottleneck that lets a loss-based CCA fill the path, BDPs.
@@ -77,6 +78,14 @@ class Remedy(NamedTuple):
     linux: str = ""
     #: What it may cost, in words, where no trial says it; empty if nothing is known.
     price: str = ""
+    #: Whether it is another value of one before it, which is given only if it was tried and is better.
+    is_variant: bool = False
+
+    @property
+    def changed(self) -> tuple[object, ...]:
+        """What it changes, whatever the values."""
+        fields = tuple(sorted(each.partition("=")[0] for each in self.changes))
+        return fields, self.cca, self.parameter, self.middlebox
 
 
 class TriedRemedy(NamedTuple):
@@ -89,6 +98,8 @@ class TriedRemedy(NamedTuple):
     scenario: Mapping[str, object]
     #: Figures before and after in a trial, in words; empty without one.
     trial: str = ""
+    #: What it gained in the trial, as the sum of logarithms of ratios.
+    gain: float = 0.0
 
     @property
     def replaced(self) -> list[str]:
@@ -126,17 +137,26 @@ class TriedRemedy(NamedTuple):
 
 
 def receive_window(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
-    """Windows and buffers for twice the BDP, those of the receiver first."""
-    changes = (*_receiver_changes(evidence), *_sender_changes(evidence))
-    if changes:
-        yield Remedy("a full receive window", changes)
+    """Windows and buffers for twice the BDP, or for one, those of the receiver first."""
+    yield from _windows(evidence, "a full receive window", (_receiver_changes, _sender_changes))
 
 
 def send_buffer(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
-    """Windows and buffers for twice the BDP, those of the sender first."""
-    changes = (*_sender_changes(evidence), *_receiver_changes(evidence))
+    """Windows and buffers for twice the BDP, or for one, those of the sender first."""
+    yield from _windows(evidence, "a full send buffer", (_sender_changes, _receiver_changes))
+
+
+def _windows(
+    evidence: Evidence, against: str, hosts: tuple[Callable[[Evidence, float], Iterator[str]], ...]
+) -> Iterator[Remedy]:
+    changes, least = (
+        tuple(change for host in hosts for change in host(evidence, bdps * evidence.bdp))
+        for bdps in (_WINDOW, _LEAST_WINDOW)
+    )
     if changes:
-        yield Remedy("a full send buffer", changes)
+        yield Remedy(against, changes)
+    if least:
+        yield Remedy(against, least, is_variant=True)
 
 
 def shallow_buffer(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
@@ -352,6 +372,20 @@ REMEDIES: Mapping[str, Callable[[Evidence, Cause], Iterator[Remedy]]] = {
 }
 
 
+def best_first(tried: Sequence[TriedRemedy]) -> list[TriedRemedy]:
+    """Returns remedies with none before one that gained more, and one of those with the same fields.
+
+    Those without a trial keep their places. Other values are left out that no trial shows to be better.
+    """
+    best: dict[tuple[object, ...], TriedRemedy] = {}
+    for each in sorted(tried, key=lambda each: (-each.gain, each.remedy.is_variant)):
+        if each.trial or not each.remedy.is_variant:
+            best.setdefault(each.remedy.changed, each)
+    kept = [each for each in tried if any(each is one for one in best.values())]
+    ordered = iter(sorted((each for each in kept if each.trial), key=lambda each: -each.gain))
+    return [next(ordered) if each.trial else each for each in kept]
+
+
 def lines_of(text: str) -> list[str]:
     """Returns a command and the parts of its comment in a line each, as a shell takes them."""
     command, _, comment = text.partition("  # ")
@@ -384,8 +418,7 @@ def remedies_of(
         possible = (each for each in given(evidence, cause) if _is_new(each, base, evidence, compared))
         for place, remedy in enumerate(possible):
             # Values that are computed differ a little from CCA to CCA.
-            fields = tuple(each.partition("=")[0] for each in remedy.changes)
-            same = fields, remedy.cca, remedy.parameter, remedy.middlebox
+            same = remedy.changed, remedy.is_variant
             key = first.setdefault(same, (cause.name, remedy))
             rank = place, not leads, -cause.weight
             ranks[key] = min(ranks.get(key, rank), rank)
@@ -427,9 +460,8 @@ def _comes_in_time(evidence: Evidence) -> bool:
     return not is_queued and (evidence.deadline_s is None or repaired_ms < 1e3 * evidence.deadline_s)
 
 
-def _receiver_changes(evidence: Evidence) -> Iterator[str]:
-    """Yields what the receiver lacks for a window of twice the BDP."""
-    window = _WINDOW * evidence.bdp
+def _receiver_changes(evidence: Evidence, window: float) -> Iterator[str]:
+    """Yields what the receiver lacks for a window, bytes."""
     tcp = evidence.scenario.get("tcp", {})
     if _bytes(tcp, "receive_buffer_max", "6MiB") < _RECEIVE * window:
         yield f"tcp.receive_buffer_max={_size(_RECEIVE * window)}"
@@ -439,9 +471,9 @@ def _receiver_changes(evidence: Evidence) -> Iterator[str]:
         yield "tcp.window_scale=true"
 
 
-def _sender_changes(evidence: Evidence) -> Iterator[str]:
-    """Yields what the sender lacks for a window of twice the BDP."""
-    size = _SEND * _WINDOW * evidence.bdp
+def _sender_changes(evidence: Evidence, window: float) -> Iterator[str]:
+    """Yields what the sender lacks for a window, bytes."""
+    size = _SEND * window
     if _bytes(evidence.scenario.get("tcp", {}), "send_buffer_max", "4MiB") < size:
         yield f"tcp.send_buffer_max={_size(size)}"
 

@@ -38,7 +38,8 @@ def early_exit(evidence: Evidence) -> Cause | None:
     """Slow start ended without a loss at a window below {_EARLY} BDP.
 
     {_UNUSED:.0%} of the capacity is unused until the goodput over {_ROUNDS} RTTs reaches {_REACHED:.0%}
-    of it. Limits of application and windows take less than {_ENDS:.0%} of the time.
+    of it. Limits of application and windows take less than {_ENDS:.0%} of the time, and the window at
+    the exit is below what they allow.
     """
     if evidence.share("idle", "in_flight", "receive_window", "send_buffer") >= _ENDS:
         return None
@@ -79,7 +80,10 @@ def _is_early(evidence: Evidence, flow: Any) -> bool:
     started = rows[["t_s", "dropped_s"]].min(axis=1)
     if (started <= exit_s + 1e-3).any():
         return False
-    return bool(flow["slow_start_exit_cwnd"] * evidence.mss < _EARLY * evidence.bdp)
+    # Nothing is early about a window that is above those of the hosts: it changes nothing.
+    windows = map(evidence.window_of, ("receive_window", "send_buffer"))
+    needed = min(evidence.bdp, *windows)
+    return bool(flow["slow_start_exit_cwnd"] * evidence.mss < _EARLY * needed)
 
 
 def _lost_after(evidence: Evidence, flow: Any) -> tuple[float, bool]:

@@ -78,6 +78,8 @@ class Trial(NamedTuple):
     helped: tuple[str, ...]
     #: Figures before and after under each of them, in words.
     text: str
+    #: What it gained under each of them, the mean of the sums of logarithms of ratios.
+    gain: float
 
 
 class TrialBudget:
@@ -110,7 +112,7 @@ class Trials:
             after = self._run(tried)
         except CelltcpError:
             return None
-        helped, texts = [], []
+        helped, texts, whole = [], [], []
         names = labels([*tried.ccas, *after.ccas])
         for cca, new in zip(tried.ccas, tried.replaced, strict=True):
             figures = list(self._figures(cca, new, after))
@@ -121,13 +123,15 @@ class Trials:
             if max(gains, default=0.0) < _HELPS or sum(gains) <= 0:
                 continue
             helped.append(cca)
+            whole.append(sum(gains))
             shown = [each for each in changed if abs(each.gain) >= _HELPS and _matters(each)]
             names_flow = len({each.flow for each in figures}) > 1
             listed = ", ".join(each.text(names_flow=names_flow) for each in shown)
             who = names[cca] if new == cca else f"{names[new]} for {names[cca]}"
             texts.append(f"{who} {listed}")
         runs = runs_text(len(after.values(after.ccas[0], GOODPUT)))
-        return Trial(tuple(helped), f"in {runs}, {'; '.join(texts)}")
+        gain = sum(whole) / max(len(whole), 1)
+        return Trial(tuple(helped), f"in {runs}, {'; '.join(texts)}", gain)
 
     def _is_cheap(self, tried: TriedRemedy) -> bool:
         about = self._result.results.about
