@@ -14,6 +14,7 @@ import celltcp as ct
         ("tcp.send_buffer", "tcp.send_buffer_max"),
         ("network.latency", "path.rtt"),
         ("path.bandwidth", "path.down.rate"),
+        ("path.cross.0.rate", "path.cross_traffic"),
     ],
 )
 def test_an_unknown_field_names_the_one_that_is_meant(field: str, meant: str) -> None:
@@ -29,6 +30,7 @@ def test_an_unknown_field_names_the_one_that_is_meant(field: str, meant: str) ->
         ("--congestion", "--cca"),
         ("--rtt", "--set path.rtt=VALUE"),
         ("--parallel", "--set flows.0.count=VALUE"),
+        ("--own", "--cca-file"),
     ],
 )
 def test_an_unknown_option_names_the_one_that_is_meant(celltcp, option: str, meant: str) -> None:

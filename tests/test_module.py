@@ -6,20 +6,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
-import celltcp as ct
-
 
 def test_the_package_runs_as_the_command_does(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "celltcp", "cca", "nowhere"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert "'nowhere'" in done.stderr or '"nowhere"' in done.stderr
-
-
-def test_names_of_an_earlier_version_work_with_a_warning() -> None:
-    with pytest.warns(DeprecationWarning, match=r"celltcp\.watch is celltcp\.compare_video now"):
-        assert ct.watch is ct.compare_video
-    with pytest.warns(DeprecationWarning, match="celltcp.VideoComparison now"):
-        assert ct.Viewing is ct.VideoComparison

@@ -2,7 +2,6 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import pyarrow.parquet as pq
@@ -128,15 +127,6 @@ def test_a_sweep_has_the_best_cca_of_each_flow_and_by_a_chosen_metric(celltcp, t
     refused = celltcp("sweep", *arguments, "--by", "speed")
     assert refused.returncode == 2
     assert "by: 'speed' is not a metric" in refused.stderr
-
-
-def test_the_former_constructor_works_with_a_warning(caplog: pytest.LogCaptureFixture) -> None:
-    each = ct.compare("steady-5-18", "cubic", 1, duration="1s")
-    former: Any = ct.Sweep
-    swept = former("path.rtt", {"18ms": each})
-    assert (swept.axes, swept.points) == (("path.rtt",), {("18ms",): each})
-    assert swept["18ms"] is each
-    assert "Sweep(field, values) is deprecated" in caplog.text
 
 
 def test_relative_differences_are_described_as_shares() -> None:

@@ -67,9 +67,6 @@ _HOMES = {
     "compare_video": "celltcp.video.comparison",
 }
 
-#: Names of earlier versions; they work in this one.
-_RENAMED = {"Viewing": "VideoComparison", "watch": "compare_video"}
-
 __all__ = [
     "CelltcpError",
     "Comparison",
@@ -107,12 +104,6 @@ def __getattr__(name: str) -> object:
         value = getattr(importlib.import_module(_HOMES[name]), name)
         globals()[name] = value
         return value
-    if name in _RENAMED:
-        import warnings
-
-        new = _RENAMED[name]
-        warnings.warn(f"celltcp.{name} is celltcp.{new} now", DeprecationWarning, stacklevel=2)
-        return __getattr__(new)
     raise AttributeError(f"module 'celltcp' has no attribute {name!r}")
 
 

@@ -52,12 +52,6 @@ pub(crate) fn mixes_with_middleboxes(
     Ok(format_mixes(through?))
 }
 
-/// Returns warnings of former names of settings of middleboxes in a list of line-ups or of middleboxes.
-#[pyfunction]
-pub(crate) fn former_middlebox_settings(list: &str) -> Vec<String> {
-    scenario::former_middlebox_settings(list)
-}
-
 /// Returns the line-ups as texts, each once.
 fn format_mixes(lineups: Vec<CcaMix>) -> Vec<String> {
     let mut texts: Vec<String> = Vec::new();

@@ -36,8 +36,8 @@ mod _core {
         batch::{available_threads, run_batch},
         captures::{CaptureAnalysis, capture_tables, loss_kinds},
         catalogue::{
-            describe_cca, former_middlebox_settings, lineup_parts, lineups, middlebox_kinds,
-            mixes_with_middleboxes, native_ccas,
+            describe_cca, lineup_parts, lineups, middlebox_kinds, mixes_with_middleboxes,
+            native_ccas,
         },
         digests::{file_digest, is_intact, seal, sealed_text},
         events::log_events,

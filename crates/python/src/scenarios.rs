@@ -267,12 +267,6 @@ impl Scenario {
         each.collect()
     }
 
-    /// Warnings of fields and words that were given by a former name.
-    #[getter]
-    fn deprecations(&self) -> Vec<String> {
-        self.inner.deprecations()
-    }
-
     /// What is to be known of the files that the workloads name.
     #[getter]
     fn notes(&self) -> Vec<String> {

@@ -8,7 +8,6 @@ from collections.abc import Iterator, MutableMapping
 
 import click
 
-from celltcp.cli.former_names import add_former_names
 from celltcp.cli.verbosity import add_verbosity
 from celltcp.interrupts import leaving_at_once
 
@@ -51,7 +50,6 @@ class OnDemand(MutableMapping[str, click.Command]):
                 result = getattr(importlib.import_module(f"celltcp.cli.{name}"), name)
             add_verbosity(result)
             _add_schemas(result, (name,))
-            add_former_names(result, (name,))
             self._known[name] = result
         return result
 

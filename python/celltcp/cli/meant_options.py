@@ -1,10 +1,10 @@
-"""Options of other tools: what an unknown one, such as iperf3's `--parallel`, is called here."""
+"""Synonyms of options: names of other tools, such as iperf3's `--parallel`, and of earlier versions."""
 
 from __future__ import annotations
 
 import click
 
-#: Options by names that other tools have for them.
+#: Options by names that other tools or earlier versions have for them.
 _SYNONYMS = {
     **dict.fromkeys(("time", "runtime", "sim-time", "stop", "length", "seconds"), "--duration"),
     **dict.fromkeys(("congestion", "congestion-control", "cong", "cc", "algorithm", "tcp"), "--cca"),
@@ -13,6 +13,18 @@ _SYNONYMS = {
     **dict.fromkeys(("threads", "workers", "cores", "processes"), "--jobs"),
     **dict.fromkeys(("metric", "rank", "sort", "key"), "--by"),
     **dict.fromkeys(("field", "param", "parameter", "option"), "--set"),
+    # Names of before version 0.2.
+    "decide": "--rerun-undecided",
+    "era": "--historic-ccas",
+    "hold": "--discard-for",
+    "known": "--extend",
+    "least": "--min-samples-leaf",
+    "leaves": "--max-leaves",
+    "moments": "--samples",
+    "notes": "--tags",
+    "own": "--cca-file",
+    "switches": "--switch-cost",
+    "whole": "--full-runs",
 }
 
 

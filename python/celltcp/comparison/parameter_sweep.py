@@ -17,7 +17,6 @@ from celltcp.campaign.run_settings import RunSettings
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.outcome import SweepOutcome
 from celltcp.comparison.vary import MAX_POINTS, Vary, varied_fields
-from celltcp.deprecation import warn_deprecated
 from celltcp.results.completeness import COMPLETE, Completeness
 from celltcp.results.folder import prepare_folder
 from celltcp.results.keys import part_of_file_name
@@ -56,16 +55,6 @@ class Sweep:
     points: dict[tuple[str, ...], Comparison]
     completeness: Completeness = COMPLETE
     present: Mapping[str, str] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        """Reads the field and comparisons by value that the constructor took before it took axes."""
-        if isinstance(self.axes, str):
-            warn_deprecated(
-                "Sweep(field, values) is deprecated; use Sweep((field,), {(value,): comparison})"
-            )
-            points = {(value,): each for value, each in self.points.items()}
-            object.__setattr__(self, "axes", (self.axes,))
-            object.__setattr__(self, "points", points)
 
     @property
     def field(self) -> str:

@@ -67,7 +67,7 @@ def _sides(folder: Path) -> tuple[Results, Results]:
 def _case(name: str, results: Results) -> Case:
     """Returns the case of results."""
     about = results.about
-    scenario = read_scenario(about["scenario"], str(about["name"]), Path(), is_stored=True)
+    scenario = read_scenario(about["scenario"], str(about["name"]), Path())
     if name.startswith(f"{RANDOM}-"):
         return Case(name, RANDOM, scenario)
     group = group_of_set(name) or ("steady" if is_steady(scenario) else OTHER)

@@ -9,7 +9,6 @@ from typing import Annotated, TypedDict
 from celltcp._core import (
     CelltcpError,
     describe_cca,
-    former_middlebox_settings,
     lineups,
     middlebox_kinds,
     mixes_with_middleboxes,
@@ -99,7 +98,6 @@ def chosen(given: str | Iterable[str], available: Sequence[str], own: str | None
     """
     text = given if isinstance(given, str) else ",".join(given)
     named = lineups(text, list(available), own)
-    _warn_of_former_settings(text)
     if not named:
         raise CelltcpError("cca: give one congestion control at least")
     return named
@@ -117,16 +115,7 @@ def through(ccas: Sequence[str], middleboxes: str | Iterable[str]) -> list[str]:
         CelltcpError: if a middlebox is not known, or a congestion control has one already.
     """
     text = middleboxes if isinstance(middleboxes, str) else ",".join(middleboxes)
-    _warn_of_former_settings(text)
     return mixes_with_middleboxes(list(ccas), text)
-
-
-def _warn_of_former_settings(text: str) -> None:
-    """Warns of each setting of a middlebox in a list that has a former name."""
-    if former := former_middlebox_settings(text):
-        from celltcp.deprecation import warn_of_each
-
-        warn_of_each(former)
 
 
 def middlebox_of(lineup: str, own: Sequence[str] = ()) -> str:

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
-from celltcp._core import CelltcpError, Scenario
+from celltcp._core import CelltcpError
 
 if TYPE_CHECKING:
     from typing import Any
@@ -48,11 +48,8 @@ def override_texts(changes: Changes) -> list[str]:
             _require_text(field, "a field", '"path.rtt"')
         if not any(not isinstance(value, str) for value in changes.values()):
             return [f"{field}={value}" for field, value in changes.items()]
-        from celltcp.scenarios.field_types import flattened, has_unknown, with_seconds
+        from celltcp.scenarios.field_types import flattened, with_seconds
 
-        for field, value in changes.items():
-            if isinstance(value, Mapping) and has_unknown(field, value):
-                _check_former(field, value)
         return [
             f"{field}={_top(str(field), with_seconds(str(field), value))}"
             for field, value in flattened(changes).items()
@@ -65,20 +62,6 @@ def override_texts(changes: Changes) -> list[str]:
     for change in changes:
         _require_text(change, "a change", '"path.rtt=50ms"')
     return list(changes)
-
-
-def _check_former(field: str, table: Mapping[str, Value]) -> None:
-    """Makes sure that a table has no field by its former name and by its present one.
-
-    Raises:
-        CelltcpError: names both.
-    """
-    try:
-        Scenario.from_toml('name = "set"', "set", ".", [f"{field}={_toml(field, table, _LEVELS)}"])
-    except CelltcpError as error:
-        # Anything else is reported by the scenario that the table is for.
-        if ": given as " in str(error):
-            raise
 
 
 def _require_text(result: object, role: str, example: str) -> None:

@@ -45,12 +45,6 @@ def flattened(changes: Mapping[str, Any]) -> dict[str, Any]:
     return result
 
 
-def has_unknown(field: str, table: Mapping[str, Any]) -> bool:
-    """Returns whether one of several fields of a table is none of the schema, as a former name is."""
-    nodes = _nodes(field)
-    return len(table) > 1 and not all(_fields(nodes, str(key)) for key in table)
-
-
 def with_seconds(field: str, value: object) -> object:
     """Returns the value of a field with numbers as seconds wherever only a time is allowed."""
     return _with_seconds(value, _nodes(field))

@@ -26,7 +26,6 @@ def read_scenario(
     overrides: Sequence[str] = (),
     *,
     library: Path = LIBRARY,
-    is_stored: bool = False,
 ) -> Scenario:
     """Reads a scenario; its files are looked for in its folder, then in the library.
 
@@ -36,7 +35,6 @@ def read_scenario(
         directory: folder that relative paths of its files start from.
         overrides: fields to override, as `"field=value"`.
         library: folder for files that are not in `directory`.
-        is_stored: whether it comes from results, so that former names are no reason for a warning.
 
     Raises:
         CelltcpError: one line that names the file, the field, the value and what is allowed.
@@ -47,20 +45,10 @@ def read_scenario(
         if not (directory / name).is_file() and (library / name).is_file()
     ]
     scenario = Scenario.from_toml(text, origin, str(directory), [*absolute, *overrides])
-    if not is_stored:
-        warn_of_former_names(scenario)
     # An override may set a table with such a field. Without any, shortening is skipped, as printing a
     # scenario takes longer than reading it.
     named = any(field in each for each in (text, *overrides) for field in _FIELDS)
     return _shortened(scenario) if named else scenario
-
-
-def warn_of_former_names(scenario: Scenario) -> None:
-    """Warns of each field and word that a scenario was given by a former name."""
-    if former := scenario.deprecations:
-        from celltcp.deprecation import warn_of_each
-
-        warn_of_each(former)
 
 
 def _shortened(scenario: Scenario) -> Scenario:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from celltcp._core import CelltcpError, Scenario
 from celltcp.scenarios.changes import Changes, override_texts
-from celltcp.scenarios.scenario_files import LIBRARY, read_scenario, warn_of_former_names
+from celltcp.scenarios.scenario_files import LIBRARY, read_scenario
 
 if TYPE_CHECKING:
     from celltcp.scenarios.data_frames import ScenarioLike
@@ -127,11 +127,7 @@ def load_scenario(
     if isinstance(what, Scenario):
         if uplink is not None:
             overrides.append(f"path.up.trace={Path(uplink).resolve()}")
-        if not overrides:
-            return what
-        changed = what.with_changes(overrides)
-        warn_of_former_names(changed)
-        return changed
+        return what.with_changes(overrides) if overrides else what
     name = str(what)
     if is_trace(name):
         _must_exist(name)
@@ -142,7 +138,6 @@ def load_scenario(
             # A packed trace is called as the plain one is.
             overrides.insert(0, f"name={Path(name.removesuffix('.gz')).stem}")
         loaded = Scenario.of_trace(str(Path(name).resolve()), up, overrides)
-        warn_of_former_names(loaded)
         return _with_log_facts(
             loaded, str(Path(name).resolve()), options, overrides, has_uplink=bool(up)
         )
@@ -155,7 +150,7 @@ def load_scenario(
         overrides = _of_variant(built_in, variant) + overrides if variant else overrides
         return read_scenario(text, name, Path(), overrides, library=file.parent)
     if Path(name).is_dir() and (stored := _of_results(name)) is not None:
-        return read_scenario(stored, name, Path(), overrides, is_stored=True)
+        return read_scenario(stored, name, Path(), overrides)
     if name.endswith(".toml"):
         _must_exist(name)
         try:

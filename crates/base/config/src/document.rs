@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
 
-use crate::{Deprecation, FieldError, Location, Node, Renamed};
+use crate::{FieldError, Location, Node};
 
 /// Error of a configuration, on one line: place, field, and what is allowed.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -32,8 +32,6 @@ pub struct Document {
     file: String,
     /// Overrides, counted by [`Location::Override`].
     overrides: Vec<String>,
-    /// Uses of former names.
-    deprecations: Vec<Deprecation>,
     /// The values.
     tree: Node,
 }
@@ -56,51 +54,22 @@ impl Document {
         Self {
             file: file.to_owned(),
             overrides: Vec::new(),
-            deprecations: Vec::new(),
             tree,
         }
     }
 
-    /// Applies the override `assignment` to the tree by `change`, which gets the location of the new values and returns
-    /// the former names that it has replaced.
+    /// Applies the override `assignment` to the tree by `change`, which gets the location of the new values.
     ///
     /// # Errors
     /// The error that `change` returns, with the override as its place.
     pub fn change(
         &mut self,
         assignment: &str,
-        change: impl FnOnce(&mut Node, Location) -> Result<Vec<Deprecation>, FieldError>,
+        change: impl FnOnce(&mut Node, Location) -> Result<(), FieldError>,
     ) -> Result<(), ConfigError> {
         let origin = Location::Override(self.overrides.len());
         self.overrides.push(assignment.to_owned());
-        let former =
-            change(&mut self.tree, origin).map_err(|wrong| self.error_at(origin, wrong))?;
-        self.deprecations.extend(former);
-        Ok(())
-    }
-
-    /// Returns the document with the present names of renamed fields and values.
-    ///
-    /// # Errors
-    /// If a field is given by both names.
-    pub fn updated(mut self, renamed: &Renamed) -> Result<Self, ConfigError> {
-        match renamed.update(&mut self.tree) {
-            Ok(former) => {
-                self.deprecations.extend(former);
-                Ok(self)
-            }
-            Err(problem) => Err(self.error_at(problem.origin, problem.wrong)),
-        }
-    }
-
-    /// Returns a warning for each use of a former name.
-    pub fn deprecations(&self) -> Vec<String> {
-        let each = self.deprecations.iter();
-        each.map(|former| {
-            self.error_at(former.origin, former.hint.clone())
-                .to_string()
-        })
-        .collect()
+        change(&mut self.tree, origin).map_err(|wrong| self.error_at(origin, wrong))
     }
 
     /// Reads the configuration.
@@ -147,12 +116,6 @@ impl Source {
             Some(document) => document.error(wrong),
             None => Document::new(Node::empty(Location::Whole), otherwise).error(wrong),
         }
-    }
-
-    /// Returns a warning for each use of a former name in the document.
-    pub fn deprecations(&self) -> Vec<String> {
-        let document = self.0.as_ref();
-        document.map_or_else(Vec::new, |document| document.deprecations())
     }
 }
 

@@ -2,10 +2,10 @@
 //! and hashed.
 
 mod expand;
+mod hash;
 mod model;
 mod randomness;
 mod read;
-mod renamed;
 mod schema;
 mod synonyms;
 mod validate;

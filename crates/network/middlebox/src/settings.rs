@@ -3,7 +3,7 @@
 use core::fmt::Display;
 
 use cca::cca_by_name;
-use config::{FieldError, RenamedKey, count, only_for, positive, refuse, table, within};
+use config::{FieldError, count, only_for, positive, refuse, table, within};
 use net::LinkSubscription;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -157,9 +157,6 @@ table! {
 }
 
 impl Middlebox {
-    /// Former and present names of fields.
-    pub const RENAMED: &[RenamedKey] = &[("hold", "discard_time"), ("piggyback", "max_ack_wait")];
-
     /// Bytes that ES-TCP keeps back unless `reserve` says otherwise.
     const RESERVE: u32 = 2;
     /// Time after which ES-TCP freezes the sender unless `freeze_after` says otherwise. The sender's time-out is at

@@ -3,10 +3,10 @@
 use core::fmt;
 use core::str::FromStr;
 
-use config::{RenamedKey, Spec};
+use config::Spec;
 use serde_json::{Map, Value};
 
-use crate::{Kind, Middlebox};
+use crate::Middlebox;
 
 impl FromStr for Middlebox {
     type Err = String;
@@ -19,7 +19,6 @@ impl FromStr for Middlebox {
             let value = value
                 .parse::<u64>()
                 .map_or_else(|_| Value::from(value), Value::from);
-            let name = Self::renamed(&name).map_or(name, str::to_owned);
             if fields.insert(name.clone(), value).is_some() {
                 return Err(format!(
                     "{text:?}: {name:?} is given more than once; allowed: once"
@@ -30,28 +29,6 @@ impl FromStr for Middlebox {
             .map_err(|error| format!("{text:?}: {error}"))?;
         read.check().map_err(|wrong| format!("{text:?}: {wrong}"))?;
         Ok(read)
-    }
-}
-
-impl Middlebox {
-    /// Returns the former names of settings in the text of a middlebox, each with the present one.
-    pub fn former_settings(text: &str) -> Vec<RenamedKey> {
-        let Ok(given) = text.parse::<Spec>() else {
-            return Vec::new();
-        };
-        let is_middlebox = Kind::ALL.iter().any(|known| known.name() == given.name);
-        let renamed = Self::RENAMED.iter().copied();
-        renamed
-            .filter(|(former, _)| is_middlebox && given.settings.contains_key(*former))
-            .collect()
-    }
-
-    /// Returns the present name of a setting, if `former` is one of before.
-    fn renamed(former: &str) -> Option<&'static str> {
-        let mut renamed = Self::RENAMED.iter();
-        renamed
-            .find(|(name, _)| *name == former)
-            .map(|(_, now)| *now)
     }
 }
 
@@ -83,18 +60,6 @@ mod tests {
             let read: Middlebox = text.parse().expect("a middlebox");
             assert_eq!(read.to_string(), text);
         }
-    }
-
-    #[test]
-    fn former_names_of_settings_are_read() {
-        let read: Middlebox = "as:piggyback=5ms".parse().expect("a middlebox");
-        assert_eq!(read.to_string(), "as:max_ack_wait=5ms");
-        let renamed = ("piggyback", "max_ack_wait");
-        assert_eq!(Middlebox::former_settings("as:piggyback=5ms"), [renamed]);
-        assert_eq!(Middlebox::former_settings("as:max_ack_wait=5ms"), []);
-        assert_eq!(Middlebox::former_settings("mine:piggyback=5ms"), []);
-        let both = "as:piggyback=5ms,max_ack_wait=5ms".parse::<Middlebox>();
-        assert!(both.is_err_and(|error| error.contains("given more than once")));
     }
 
     #[test]

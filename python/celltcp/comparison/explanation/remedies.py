@@ -431,7 +431,7 @@ def remedies_of(
 def _loaded(evidence: Evidence) -> Scenario | None:
     """Returns the scenario of the results; None if a file that it names is gone."""
     try:
-        return read_scenario(evidence.scenario_text, "results", Path(), is_stored=True)
+        return read_scenario(evidence.scenario_text, "results", Path())
     except CelltcpError:
         return None
 

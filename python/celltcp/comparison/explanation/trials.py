@@ -149,7 +149,7 @@ class Trials:
 
     def _run(self, tried: TriedRemedy) -> Comparison:
         about = self._result.results.about
-        base: Scenario = read_scenario(about["scenario"], "results", Path(), is_stored=True)
+        base: Scenario = read_scenario(about["scenario"], "results", Path())
         changes = list(tried.remedy.changes)
         scenario = base.with_changes(changes) if changes else base
         ccas = list(dict.fromkeys(tried.replaced))

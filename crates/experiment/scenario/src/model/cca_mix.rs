@@ -120,17 +120,6 @@ impl<C: Display, M: Display> Display for CcaMix<C, M> {
     }
 }
 
-/// Returns warnings of former names of settings of middleboxes in a list of line-ups or of middleboxes.
-pub fn former_middlebox_settings(list: &str) -> Vec<String> {
-    let items = items(list);
-    let texts = items.iter().flat_map(|item| item.split('@'));
-    let former = texts.flat_map(|text| {
-        let each = Middlebox::former_settings(text).into_iter();
-        each.map(move |(former, now)| format!("{text}: {former}: deprecated; use {now}"))
-    });
-    former.collect()
-}
-
 /// Returns the place of the at sign before the first middlebox. One before a digit belongs to a requirement with a bound,
 /// such as `goodput@100ms`: no kind of middlebox begins with a digit.
 fn first_middlebox(text: &str) -> Option<usize> {

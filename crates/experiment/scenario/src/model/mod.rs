@@ -10,7 +10,7 @@ mod switch;
 
 pub use ::radio::settings::{self as radio, Radio};
 pub use ::tcp::{Tcp, Tso, WindowScale};
-pub use cca_mix::{ALL, CcaMix, OWN, former_middlebox_settings};
+pub use cca_mix::{ALL, CcaMix, OWN};
 pub use config::{Buffer, Cross, Parameter};
 pub use flow::Flow;
 pub use kernel::{Kernel, kernel_text};

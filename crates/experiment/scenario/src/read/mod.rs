@@ -10,7 +10,6 @@ use std::path::Path as FilePath;
 use config::{ConfigError, Document, Location, Node};
 
 use crate::model::{Buffer, Capacity, Path, Scenario, TraceFile};
-use crate::renamed::RENAMED;
 use crate::synonyms::field_meant;
 
 impl Scenario {
@@ -56,15 +55,13 @@ impl Scenario {
             ..Self::default()
         }
     }
-
-    /// Returns a warning for each field or word that the scenario was given by a former name.
-    pub fn deprecations(&self) -> Vec<String> {
-        self.source.deprecations()
-    }
 }
 
-fn read(document: Document, origin: &str, overrides: &[String]) -> Result<Scenario, ConfigError> {
-    let mut document = document.updated(&RENAMED)?;
+fn read(
+    mut document: Document,
+    origin: &str,
+    overrides: &[String],
+) -> Result<Scenario, ConfigError> {
     if !overrides.is_empty() {
         let defaults = document.read::<Scenario>().map_or_else(
             |_| Node::empty(Location::Whole),
@@ -78,7 +75,6 @@ fn read(document: Document, origin: &str, overrides: &[String]) -> Result<Scenar
             document.change(assignment, |tree, origin| {
                 overrides::apply(tree, &defaults, assignment, origin)
             })?;
-            document = document.updated(&RENAMED)?;
         }
     }
     let mut scenario: Scenario = document.read().map_err(with_meaning)?;
@@ -99,8 +95,8 @@ fn with_meaning(error: ConfigError) -> ConfigError {
     // An override may go on into a table that there is not.
     let whole = error.place.strip_prefix("override ");
     let asked = whole.and_then(|whole| whole.split('=').next());
-    let asked = asked.unwrap_or(&error.field).trim();
-    let Some(meant) = field_meant(asked) else {
+    let meant = field_meant(&error.field).or_else(|| field_meant(asked?.trim()));
+    let Some(meant) = meant else {
         return error;
     };
     let message = format!(

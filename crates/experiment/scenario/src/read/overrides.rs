@@ -1,8 +1,6 @@
 //! Overrides: changes of single fields of a tree before it is read.
 
-use config::{Deprecation, FieldError, Location, Node, Value};
-
-use crate::renamed::RENAMED;
+use config::{FieldError, Location, Node, Value};
 
 /// Groups of fields of which a table has at most one.
 const ALTERNATIVES: [&[&str]; 7] = [
@@ -49,13 +47,13 @@ fn keys(field: &str) -> Vec<&str> {
     table.split('.').chain(core::iter::once(name)).collect()
 }
 
-/// Applies `field=value`, and returns the former names in `field`. Missing tables of the path are copied from `defaults`.
+/// Applies `field=value`. Missing tables of the path are copied from `defaults`.
 pub(super) fn apply(
     tree: &mut Node,
     defaults: &Node,
     assignment: &str,
     origin: Location,
-) -> Result<Vec<Deprecation>, FieldError> {
+) -> Result<(), FieldError> {
     let malformed = |message: &str| FieldError {
         field: String::new(),
         message: message.to_owned(),
@@ -63,11 +61,10 @@ pub(super) fn apply(
     let (field, text) = assignment
         .split_once('=')
         .ok_or_else(|| malformed("not of the form field=value"))?;
-    let mut keys = keys(field);
+    let keys = keys(field);
     if keys.iter().any(|key| key.is_empty()) {
         return Err(malformed("the field is empty or has an empty part"));
     }
-    let deprecations = RENAMED.update_path(&mut keys, origin);
     let value = Node::from_toml_value(text.trim(), origin);
     let mut cursor = Cursor {
         node: tree,
@@ -85,7 +82,7 @@ pub(super) fn apply(
         })?;
     }
     *cursor.node = value;
-    Ok(deprecations)
+    Ok(())
 }
 
 /// Position in the tree that an override has reached.
