@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from celltcp._core import CelltcpError
 from celltcp.files.atomic_write import write_text
 from celltcp.pcap.analysis import CaptureAnalyses, of_connection
-from celltcp.pcap.diagnosis.episodes import episodes
 from celltcp.pcap.diagnosis.evidence import Evidence
 from celltcp.pcap.endpoint_settings import endpoint_settings
 from celltcp.pcap.leftovers import are_few
@@ -160,7 +159,7 @@ def estimate_path(
     rtt = float(np.nansum([row["far_rtt_min_ms"], row["near_rtt_min_ms"]]))
     intervals = of_connection(analyses.intervals, row, up)
     losses = of_connection(analyses.losses, row, up)
-    own = episodes(Evidence(row, losses, of_connection(analyses.intervals, row)))
+    own = Evidence(row, losses, of_connection(analyses.intervals, row)).episodes
     # A queue in which ACKs wait is none of the data, even if these meet a full one now and then.
     other = opposite(analyses.connections, row, intervals)
     is_elsewhere = other is not None

@@ -8,8 +8,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from celltcp.pcap.diagnosis.episodes import Episode, episodes
-from celltcp.pcap.diagnosis.evidence import Evidence
+from celltcp.pcap.diagnosis.episodes import Episode
+from celltcp.pcap.diagnosis.evidence import Evidence, records
 
 #: Episodes of losses beside a short queue from which on they are random; fewer beside those of a full
 #: queue look like leftovers of these, and so do some beside four times as many.
@@ -39,7 +39,7 @@ def with_leftovers(tables: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
     places = losses.groupby(["file", "connection"], observed=True).indices
     moved = np.zeros(len(losses), bool)
     counts = np.zeros(len(connections), np.int64)
-    for number, row in enumerate(connections.to_dict("records")):
+    for number, row in enumerate(records(connections)):
         key = (row["file"], row["connection"])
         if key in mixed:
             own = losses.iloc[places[key]]
@@ -70,7 +70,7 @@ def are_few(own: Sequence[Episode]) -> bool:
 
 def _leftovers(evidence: Evidence) -> NDArray[np.bool_]:
     """Returns which losses of a connection are leftovers: few, in round trips of a full queue."""
-    own = episodes(evidence)
+    own = evidence.episodes
     if not are_few(own):
         return np.zeros(len(evidence.losses), bool)
     full = [each for each in own if each.queue == "full"]

@@ -11,7 +11,7 @@ from typing import Any
 
 import pandas as pd
 
-from celltcp.pcap.diagnosis.evidence import Evidence
+from celltcp.pcap.diagnosis.evidence import Evidence, records
 from celltcp.pcap.diagnosis.faults import FAULTS, reset
 from celltcp.pcap.diagnosis.limits import LIMITS
 from celltcp.pcap.diagnosis.waits import Wait, waits
@@ -48,7 +48,7 @@ def diagnoses(connections: pd.DataFrame, losses: pd.DataFrame, intervals: pd.Dat
     none = losses.iloc[:0]
     places = intervals.groupby(["file", "connection"], observed=True).indices
     sentences = []
-    for row in connections.to_dict("records"):
+    for row in records(connections):
         key = (row["file"], row["connection"])
         times = intervals.iloc[places.get(key, [])]
         sentence = _diagnosis(Evidence(row, own.get(key, none), times))

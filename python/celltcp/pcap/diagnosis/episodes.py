@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
-from math import comb
 
+import numpy as np
 import pandas as pd
-
-from celltcp.pcap.diagnosis.evidence import INTERVAL_S, Evidence
+from numpy.typing import NDArray
 
 #: Length of the queue at a loss, as a share of the longest one, from which on it was full.
 _FULL = 0.75
@@ -17,25 +16,14 @@ _FULL = 0.75
 _APART = 1.25
 #: Segments within which losses are close.
 _CLOSE = 10
-#: Round trips before losses over which their rate is taken, and least intervals of those.
-_BEFORE_RTTS = 2
-_BEFORE = 2
-#: Least intervals of the highest rate that passed, and blocks of intervals: a token bucket that is full
-#: adds little to that.
-_LONG = 20
-_LONG_BLOCKS = 4
-#: Share of that rate below which no queue and no policer at it drops, and the least episodes, and share
-#: of them, at such rates.
-_BELOW = 0.7
-_SOME = 2
-_SHARE = 0.2
-#: Segments at the highest rate up to which a delay is none of a queue: delayed ACKs and pacing make it.
-_NO_QUEUE = 2
-#: Maximum number of episodes in a probability; of more, an even selection.
-_DRAWN = 200
+#: Kinds of losses that have episodes.
+_KINDS = ("congestion", "random", "tail")
 #: Reasons that the analysis gives for losses: beside a full queue, and beside one of the usual length.
 _REASON_FULL = "the queue beside it was full"
 _REASON_USUAL = "the queue beside it was no longer than usual"
+#: Queues beside losses: a loss with no RTT or at the end of a flight has an unknown one.
+_QUEUES = ("full", "short", "usual")
+_UNKNOWN = "unknown"
 
 
 @dataclass(frozen=True)
@@ -64,112 +52,60 @@ class Episode:
         return self.rtt_ms - self.lowest_ms
 
 
-def episodes(evidence: Evidence) -> list[Episode]:
-    """Returns the episodes of all losses but those of outages, in the order of time."""
-    row = evidence.row
-    losses = evidence.losses[evidence.losses["kind"].isin(["congestion", "random", "tail"])]
+def episodes_of(
+    losses: pd.DataFrame, rtt_ms: float, lowest_ms: tuple[float, float], segment: float
+) -> list[Episode]:
+    """Returns the episodes of all losses but those of outages, in the order of time.
+
+    Args:
+        losses: rows of losses of a connection.
+        rtt_ms: lowest RTT of the path; 0 without.
+        lowest_ms: lowest RTT from the capture to the receiver, and to the sender; NaN without.
+        segment: longest segment, bytes.
+    """
     # A repair that was lost, too, belongs to the first loss.
-    losses = losses.sort_values("t_s").drop_duplicates("seq")
-    if losses.empty:
+    own = losses[losses["kind"].isin(_KINDS)].sort_values("t_s").drop_duplicates("seq")
+    if own.empty:
         return []
-    lowest = {0: row["far_rtt_min_ms"], 1: row["near_rtt_min_ms"]}
-    rtt_ms = 0.0 if math.isnan(evidence.rtt_ms) else evidence.rtt_ms
-    rtts = losses["rtt_ms"].fillna(rtt_ms).clip(lower=rtt_ms) / 1e3
-    starts = losses["t_s"].diff().fillna(math.inf) > _APART * rtts
-    queues = losses.apply(_queue, axis=1)
-    close = losses["seq"].diff().abs() <= _CLOSE * evidence.segment
+    times, rtts = own["t_s"].to_numpy(dtype=float), own["rtt_ms"].to_numpy(dtype=float)
+    apart = _APART * np.maximum(np.where(np.isnan(rtts), rtt_ms, rtts), rtt_ms) / 1e3
+    is_start = np.diff(times, prepend=-math.inf) > apart
+    queues = _queues(own)
+    sequence = own["seq"].to_numpy(dtype=float)
+    is_close = np.abs(np.diff(sequence, prepend=math.inf)) <= _CLOSE * segment
+    is_upstream, is_tail = own["is_upstream"].to_numpy(dtype=bool), (own["kind"] == "tail").to_numpy()
+    bounds = [*np.flatnonzero(is_start), len(own)]
     result = []
-    for _, own in losses.groupby(starts.cumsum()):
-        known = queues[own.index]
-        known = known[known != "unknown"]
-        side = int(own["is_upstream"].mean() > 0.5)
-        times = own["t_s"]
+    for start, end in itertools.pairwise(bounds):
+        side = int(is_upstream[start:end].mean() > 0.5)
+        known = np.bincount(queues[start:end], minlength=len(_QUEUES) + 1)[: len(_QUEUES)]
         result.append(
             Episode(
-                count=len(own),
-                start_s=float(times.iloc[0]),
-                span_s=float(times.iloc[-1] - times.iloc[0]),
-                close=int(close[own.index].sum()),
-                rtt_ms=float(own["rtt_ms"].median()),
-                lowest_ms=float(lowest[side]),
+                count=int(end - start),
+                start_s=float(times[start]),
+                span_s=float(times[end - 1] - times[start]),
+                close=int(is_close[start:end].sum()),
+                rtt_ms=_median(rtts[start:end]),
+                lowest_ms=float(lowest_ms[side]),
                 is_upstream=bool(side),
-                queue=str(known.mode().iloc[0]) if len(known) else "unknown",
-                is_tail=bool((own["kind"] == "tail").mean() > 0.5),
+                queue=_QUEUES[known.argmax()] if known.any() else _UNKNOWN,
+                is_tail=bool(is_tail[start:end].mean() > 0.5),
             )
         )
     return result
 
 
-def _queue(loss: pd.Series) -> str:
-    if math.isnan(loss["rtt_ms"]) or loss["kind"] == "tail":
-        return "unknown"
-    if loss["reason"] == _REASON_USUAL:
-        return "usual"
-    return "full" if loss["reason"] == _REASON_FULL or loss["queue"] >= _FULL else "short"
+def _queues(losses: pd.DataFrame) -> NDArray[np.int64]:
+    """Returns the queue beside each loss as a place in `_QUEUES`; their number where it is unknown."""
+    reason = losses["reason"]
+    is_full = (reason == _REASON_FULL) | (losses["queue"] >= _FULL)
+    queue = np.where(is_full, _QUEUES.index("full"), _QUEUES.index("short"))
+    queue = np.where(reason == _REASON_USUAL, _QUEUES.index("usual"), queue)
+    is_unknown = losses["rtt_ms"].isna() | (losses["kind"] == "tail")
+    return np.where(is_unknown, len(_QUEUES), queue).astype(np.int64)
 
 
-def chance_of_high_rtts(evidence: Evidence, chosen: list[Episode]) -> float:
-    """Returns the probability that episodes which no queue causes are at RTTs as high.
-
-    By chance, half of them are above the median of all RTTs, and one in 20 above the 95th percentile.
-    """
-    known = [each for each in chosen if not math.isnan(each.rtt_ms)]
-    known = known[:: 1 + len(known) // _DRAWN]
-
-    def hits(quantile: str) -> int:
-        return sum(each.rtt_ms > _rtt(evidence, each, quantile) for each in known)
-
-    chances: list[Callable[[], float]] = [
-        lambda: at_least(hits("p50"), len(known), 2),
-        lambda: at_least(hits("p95"), len(known), 20),
-    ]
-    return min(chance() for chance in chances)
-
-
-def has_queue(evidence: Evidence, delays_ms: pd.Series) -> bool:
-    """Whether half of the delays are longer than two segments take at the highest rate that passed."""
-    segment_ms = 8e-3 * evidence.segment / float(evidence.row["goodput_peak_mbps"])
-    return bool(delays_ms.median() >= _NO_QUEUE * segment_ms)
-
-
-def are_below_rate(evidence: Evidence, own: list[Episode]) -> bool:
-    """Whether episodes were at rates far below the one that passed at other times for long.
-
-    A policer, or a buffer as short as the queue beside the losses, drops at its rate only. Losses of
-    errors of the path come at any rate. The first episode is left out, with the rates up to it, because
-    a token bucket may have been full until then. An episode that follows another one within the time
-    that its rate is taken over is left out as well: it may be of the same recovery.
-    """
-    bytes_ = evidence.passed
-    if not own or bytes_.empty or math.isnan(evidence.rtt_ms):
-        return False
-    first, last = int(bytes_.index[0]), int(bytes_.index[-1])
-    places = [min(max(int(each.start_s / INTERVAL_S), first), last) for each in own]
-    later = bytes_[bytes_.index > places[0]]
-    length = min(max(_LONG, _LONG_BLOCKS * evidence.block), len(later))
-    if not length:
-        return False
-    highest = later.rolling(length).mean().max()
-    size = max(_BEFORE, math.ceil(_BEFORE_RTTS * evidence.rtt_ms / 1e3 / INTERVAL_S) + 1)
-    before = bytes_.rolling(size, min_periods=1).mean()
-    apart = [
-        place
-        for previous, place in zip(own, places[1:], strict=False)
-        if place - int((previous.start_s + previous.span_s) / INTERVAL_S) >= size
-    ]
-    below = sum(bool(before[place] <= _BELOW * highest) for place in apart)
-    return below >= max(_SOME, _SHARE * len(apart))
-
-
-def _rtt(evidence: Evidence, episode: Episode, quantile: str) -> float:
-    """Returns a quantile of the RTTs on the side of an episode, ms."""
-    side = "near" if episode.is_upstream else "far"
-    return float(evidence.row[f"{side}_rtt_{quantile}_ms"])
-
-
-def at_least(hits: int, count: int, one_in: int) -> float:
-    """Returns the probability of `hits` or more of `count`, each with the probability 1/`one_in`."""
-    ways: int = sum(
-        comb(count, each) * (one_in - 1) ** (count - each) for each in range(hits, count + 1)
-    )
-    return float(ways / one_in**count)
+def _median(values: NDArray[np.float64]) -> float:
+    """Returns the median of the values that are known; NaN without one."""
+    known = values[~np.isnan(values)]
+    return float(np.median(known)) if len(known) else math.nan

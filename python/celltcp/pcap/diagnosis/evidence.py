@@ -11,6 +11,8 @@ from typing import Any
 
 import pandas as pd
 
+from celltcp.pcap.diagnosis.episodes import Episode, episodes_of
+
 #: Length of an interval, s.
 INTERVAL_S = 0.1
 #: Share of a transfer's time that counts as its start.
@@ -84,13 +86,13 @@ class Evidence:
             return False
         return bool(self.row[f"bytes_{direction}"] >= _FULL * self.row[f"segments_{direction}"] * full)
 
-    @property
+    @cached_property
     def segment(self) -> float:
         """Longest segment of the direction, at most the announced MSS, bytes."""
         sizes = (float(self.row[name]) for name in ("segment_max", "mss_up", "mss_down"))
         return min(size for size in sizes if not math.isnan(size))
 
-    @property
+    @cached_property
     def steady(self) -> pd.DataFrame:
         """Intervals of the sender's direction without the start and the last interval."""
         of_sender = self.intervals[self.intervals["up"] == (self.row["direction"] == "up")]
@@ -110,7 +112,7 @@ class Evidence:
         passed: pd.Series = bytes_.reindex(range(places.min(), places.max() + 1), fill_value=0.0)
         return passed
 
-    @property
+    @cached_property
     def block(self) -> int:
         """Number of intervals over which what comes once per RTT is even."""
         rtt = self.rtt_ms
@@ -146,7 +148,7 @@ class Evidence:
         """Whether RTTs to the sender are known over time, by its echoes of timestamps."""
         return bool(self.row["near_rtt_samples"] >= _SAMPLES)
 
-    @property
+    @cached_property
     def rtt_ms(self) -> float:
         """Lowest RTT of the path, or of the side of the capture for which there is one; NaN without."""
         row = self.row
@@ -156,11 +158,24 @@ class Evidence:
         return float("nan")
 
     @cached_property
+    def episodes(self) -> list[Episode]:
+        """Episodes of all losses but those of outages, in the order of time."""
+        rtt_ms = 0.0 if math.isnan(self.rtt_ms) else self.rtt_ms
+        lowest_ms = self.row["far_rtt_min_ms"], self.row["near_rtt_min_ms"]
+        return episodes_of(self.losses, rtt_ms, lowest_ms, self.segment)
+
+    @cached_property
     def timeouts(self) -> pd.DataFrame:
         """Losses that were repaired by time-out."""
         lost = ~self.losses["kind"].isin(["spurious", "reordering"])
         timeouts: pd.DataFrame = self.losses[lost & (self.losses["repair"] == "time-out")]
         return timeouts
+
+
+def records(frame: pd.DataFrame) -> list[dict[Hashable, Any]]:
+    """Returns the rows as dictionaries, by column: `to_dict` goes by row through over 100 columns."""
+    columns = [frame[name].tolist() for name in frame]
+    return [dict(zip(frame, values, strict=True)) for values in zip(*columns, strict=True)]
 
 
 def plural(count: int, name: str, plural_name: str = "") -> str:

@@ -9,14 +9,9 @@ import math
 
 import pandas as pd
 
-from celltcp.pcap.diagnosis.episodes import (
-    Episode,
-    are_below_rate,
-    chance_of_high_rtts,
-    episodes,
-    has_queue,
-)
+from celltcp.pcap.diagnosis.episodes import Episode
 from celltcp.pcap.diagnosis.evidence import INTERVAL_S, Evidence, plural, seconds, segments_were
+from celltcp.pcap.diagnosis.hypotheses import are_below_rate, chance_of_high_rtts, has_queue
 from celltcp.pcap.diagnosis.policing import policer
 from celltcp.present.quantities import size_text
 
@@ -83,7 +78,7 @@ def overshoot(evidence: Evidence) -> str:
     row = evidence.row
     if not row["download_s"] > 0 or not evidence.is_at_sender:
         return ""
-    own = episodes(evidence)
+    own = evidence.episodes
     early = [each for each in own if _is_overshoot(evidence, each)]
     last = max((each.start_s + each.span_s for each in early), default=math.inf)
     later = [each for each in own if each.start_s > last]
@@ -124,7 +119,7 @@ def loss_limit(evidence: Evidence) -> str:
     """What most losses show of the path; empty for losses that show nothing."""
     row = evidence.row
     outage = int(row["losses_outage"])
-    own = episodes(evidence)
+    own = evidence.episodes
     count = sum(each.count for each in own)
     if not count + outage or row["reordered"] > _SEVERAL * (count + outage):
         return _reordering(evidence)
@@ -140,7 +135,7 @@ def loss_limit(evidence: Evidence) -> str:
 
 def unclear_losses(evidence: Evidence) -> str:
     """Losses that are too few, or without an RTT beside them, so that they show nothing of the path."""
-    own = episodes(evidence)
+    own = evidence.episodes
     if not own:
         return ""
     rest = [each for each in own if not each.is_tail] or own

@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from celltcp.pcap.diagnosis.episodes import has_queue
 from celltcp.pcap.diagnosis.evidence import Evidence
+from celltcp.pcap.diagnosis.hypotheses import has_queue
 
 #: Least losses without a queue, and least steps between them.
 _LOSSES = 20
