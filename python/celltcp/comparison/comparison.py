@@ -12,7 +12,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from celltcp._core import CelltcpError, jain
-from celltcp.comparison.metrics import APP_METRICS, JAIN, MEAN_RTT, METRICS, ONE_WAY_DELAY, SHARE
+from celltcp.comparison.metrics import (
+    APP_METRICS,
+    CWND_MAX,
+    CWND_MEAN,
+    JAIN,
+    MEAN_RTT,
+    METRICS,
+    ONE_WAY_DELAY,
+    SHARE,
+    WINDOWS,
+)
 from celltcp.comparison.runs import run_table
 from celltcp.results.columns import array_of, numbers, rows_of, sums_by
 from celltcp.results.statistics import Verdict, estimate
@@ -42,6 +52,7 @@ if TYPE_CHECKING:
     from celltcp.comparison.outcome import ComparisonOutcome
     from celltcp.comparison.shares import MeanShare, Shared
     from celltcp.comparison.stakes import Stake
+    from celltcp.comparison.windows import Windows
 
 
 #: Columns of connections that are the same where runs are.
@@ -73,6 +84,7 @@ class Comparison(Recorded):
         competitors = self._competitors() if self._several_connections else None
         #: Columns of the runs for flows beside it.
         self._of_flows: dict[FlowUnderTest, dict[str, list[Any]]] = {}
+        self._windows: dict[FlowUnderTest, list[Windows]] = {}
         self._figures: dict[str, Figures] = {}
         if has_application(results.about):
             from celltcp.comparison.application_figures import application_figures
@@ -155,7 +167,9 @@ class Comparison(Recorded):
         return pd.DataFrame(self._columns)
 
     def values(self, cca: str, metric: str) -> list[float]:
-        """Returns a column of `runs` for a congestion control, in the order of the seeds."""
+        """Returns a column of `runs` or of windows for a CCA, in the order of the seeds."""
+        if metric in WINDOWS:
+            return self.windows_of(self.tested, cca)[metric]
         return self.ordered(cca, self._columns[metric])
 
     def ordered(self, cca: str, column: Sequence[float]) -> list[float]:
@@ -399,6 +413,18 @@ class Comparison(Recorded):
         lineups = dict(zip(self._columns["run"], self._columns["cca"], strict=True))
         return mean_shares(self._shared.flows, lineups)
 
+    def windows_of(self, flow: FlowUnderTest, cca: str) -> dict[str, list[float]]:
+        """Returns the mean and the largest congestion window of a flow, in the order of the seeds."""
+        if flow not in self._windows:
+            from celltcp.comparison.windows import windows_of
+
+            self._windows[flow] = windows_of(self.results, flow, self._columns["run"])
+        windows = self._windows[flow]
+        return {
+            CWND_MEAN: self.ordered(cca, [each.mean for each in windows]),
+            CWND_MAX: self.ordered(cca, [each.largest for each in windows]),
+        }
+
     def competing_shares(self) -> list[MeanShare]:
         """Returns the shares of flows that compete for the path; a game or web pages do not."""
         return [each for each in self.mean_shares() if each.flow not in self._intermittent]
@@ -426,6 +452,8 @@ class Comparison(Recorded):
             return self.ordered(cca, [shares.get(run, math.nan) for run in self._columns["run"]])
         if flow == self.tested:
             return self.values(cca, metric)
+        if metric in WINDOWS:
+            return self.windows_of(flow, cca)[metric]
         if flow not in self._of_flows:
             self._of_flows[flow] = run_table(self.results, (), {}, flow=flow)
         return self.ordered(cca, self._of_flows[flow][metric])

@@ -7,9 +7,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from celltcp.comparison.runs import goodput_together, weighted_mean
+from celltcp.comparison.windows import windows_of
+from celltcp.present.quantities import size_text
 from celltcp.present.section import mean_text
 from celltcp.results.columns import records
 from celltcp.results.tables import Results
+from celltcp.results.tested import FlowUnderTest
 from celltcp.scenarios.cca_mix import counted, labels
 
 _Rows = Sequence[Mapping[str, Any]]
@@ -26,6 +29,7 @@ def connection_texts(results: Results) -> list[str]:
     split = set() if legs is None else {int(row["flow"]) for row in records(legs)}
     return [
         f"{name} ({names[cca]}): {_text(rows, is_split=any(flow['flow'] in split for flow in rows))}"
+        f"{_window_text(results, name, rows)}"
         for (name, cca), rows in by_flow.items()
     ]
 
@@ -56,6 +60,16 @@ def _text(rows: _Rows, *, is_split: bool = False) -> str:
     low, high = map(_rate_text, ends)
     first = [f"{counted(len(rows), 'connection')}", f"{_rate_text(rate)} together while one ran"]
     return ", ".join([*first, f"each {low} to {high}", *_completions(rows), *last])
+
+
+def _window_text(results: Results, name: str, rows: _Rows) -> str:
+    """Returns the congestion windows of the connections of a name; empty without any."""
+    (windows,) = windows_of(results, FlowUnderTest(name), [0])
+    arrived = sum(flow["segments"] - flow["retransmissions"] for flow in rows)
+    if math.isnan(windows.mean) or arrived <= 0:
+        return ""
+    size = size_text(windows.largest * sum(flow["bytes"] for flow in rows) / arrived)
+    return f", cwnd mean {windows.mean:.1f} max {windows.largest:.0f} segments ({size})"
 
 
 def _completions(rows: _Rows) -> list[str]:

@@ -9,6 +9,7 @@ from celltcp.campaign.provenance import origin_json
 from celltcp.comparison.metrics import METRICS, SHARE
 from celltcp.results.rows import json_interval, json_value
 from celltcp.results.statistics import Verdict, paired_gap
+from celltcp.results.tested import FlowUnderTest
 from celltcp.scenarios.cca_mix import of_single_flows
 
 if TYPE_CHECKING:
@@ -121,6 +122,17 @@ def _occasional(comparison: Comparison, by: Sequence[str]) -> OccasionalOutcome:
             for cca in comparison.ccas
             for flow in comparison.competing_flows
         ]
+    result["windows"] = [
+        {
+            "cca": cca,
+            "flow": flow.name,
+            **{
+                name: json_interval(values) for name, values in comparison.windows_of(flow, cca).items()
+            },
+        }
+        for cca in comparison.ccas
+        for flow in FlowUnderTest.each(comparison.results.about)
+    ]
     tables = comparison.results.tables
     if "limits" in tables:
         from celltcp.results.limits import limits_rows

@@ -28,6 +28,14 @@ METRICS = {
     "pm_delay": "Performance metric that weighs delay.",
 }
 
+#: Congestion windows of a connection, which rank nothing: tables have them on request.
+CWND_MEAN, CWND_MAX = "cwnd_mean_segments", "cwnd_max_segments"
+WINDOWS = {
+    CWND_MEAN: "Mean congestion window of a connection at the ends of slots, segments.",
+    CWND_MAX: "Largest congestion window at the ends of slots and of slow start, segments; at each ACK "
+    "of a run with samples.",
+}
+
 
 class MetricText(NamedTuple):
     """Name of a metric in a line, its unit (empty without one) and its digits."""
@@ -60,6 +68,8 @@ _NETWORK_TEXTS = {
     "retransmissions": MetricText("retransmissions", "", 1),
     "pm_balanced": MetricText("PM balanced", "", 3),
     "pm_delay": MetricText("PM delay", "", 3),
+    CWND_MEAN: MetricText("mean cwnd", "segments", 1),
+    CWND_MAX: MetricText("largest cwnd", "segments", 1),
     JAIN: MetricText("Jain's index", "", 3),
     SHARE: MetricText("share", "Mbit/s", 2),
 }

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Annotated, NotRequired, TypedDict
 
 from celltcp.campaign.origin_fields import Origin
-from celltcp.comparison.metrics import APP_METRICS, METRICS, SHARE
+from celltcp.comparison.metrics import APP_METRICS, METRICS, SHARE, WINDOWS
 from celltcp.results.json_fields import (
     Cca,
     Cell,
@@ -152,12 +152,19 @@ def _flow_columns() -> Mapping[str, object]:
     return {"cca": Cca, "flow": FlowName, **means, SHARE: share}
 
 
+def _window_columns() -> Mapping[str, object]:
+    means = {metric: Annotated[Interval, meaning] for metric, meaning in WINDOWS.items()}
+    return {"cca": Cca, "flow": FlowName, **means}
+
+
 #: Row of a run; requirements that selectors have been given add their metrics.
 RunRow = Annotated[dict[str, Cell], Columns(_run_columns)]
 #: Means of a congestion control over the runs, with the same additions.
 SummaryRow = Annotated[dict[str, str | Interval], Columns(_summary_columns)]
 #: Means of a competing flow over the runs.
 FlowRow = Annotated[dict[str, str | Interval], Columns(_flow_columns)]
+#: Congestion windows of a flow over the runs.
+WindowsRow = Annotated[dict[str, str | Interval], Columns(_window_columns)]
 #: Relative differences of a congestion control to another one over the scenarios, shares.
 RelativeRow = Annotated[dict[str, str | RatioInterval], Columns(_relative_columns)]
 #: Means of a congestion control over the scenarios.
@@ -222,6 +229,7 @@ class OccasionalOutcome(TypedDict, total=False):
         "Shares of the path while all flows run; only where several connections share it.",
     ]
     flows: Annotated[list[FlowRow], "Means of each flow; only where several compete for the path."]
+    windows: Annotated[list[WindowsRow], "Congestion windows of each flow."]
     selection: list[SelectionRow]
     limits: Annotated[list[LimitsRow], "What limited the flows; results of earlier versions lack it."]
 

@@ -7,7 +7,7 @@ from typing import Annotated, NotRequired
 
 from celltcp._core import result_tables
 from celltcp.campaign.origin_fields import Origin
-from celltcp.comparison.metrics import APP_METRICS
+from celltcp.comparison.metrics import APP_METRICS, WINDOWS
 from celltcp.results.json_fields import (
     Cca,
     Cell,
@@ -53,6 +53,17 @@ def _figures() -> Mapping[str, object]:
 ApplicationFigures = Annotated[dict[str, Cell], Columns(_figures)]
 
 
+def _windows() -> Mapping[str, object]:
+    return {
+        "flow": FlowName,
+        **{name: Annotated[Number, meaning] for name, meaning in WINDOWS.items()},
+    }
+
+
+#: Congestion windows of a flow.
+WindowsRow = Annotated[dict[str, Cell], Columns(_windows)]
+
+
 class RunOutcome(Origin):
     """Outcome of celltcp run."""
 
@@ -62,6 +73,7 @@ class RunOutcome(Origin):
     applications: Annotated[
         list[ApplicationFigures], "Flows that have an application, or transfers with an end."
     ]
+    windows: Annotated[list[WindowsRow], "Congestion windows of each flow."]
     limits: Annotated[list[LimitsRow], "What limited the flows; none in results of earlier versions."]
     decisions: list[DecisionRow]
     warnings: list[str]

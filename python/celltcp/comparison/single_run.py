@@ -15,7 +15,9 @@ from celltcp.campaign.jobs import Job, jobs_for
 from celltcp.campaign.provenance import origin_json, origin_of
 from celltcp.campaign.run import Progress
 from celltcp.campaign.run_settings import RunSettings
+from celltcp.comparison.metrics import CWND_MAX, CWND_MEAN
 from celltcp.comparison.run_outcome import RunOutcome
+from celltcp.comparison.windows import windows_of
 from celltcp.files.atomic_write import atomic_write
 from celltcp.files.replacing import check_output
 from celltcp.results.folder import about_in, require_own
@@ -117,6 +119,15 @@ class SingleRun(Recorded):
                 {"flow": each.flow, **{name: json_value(value) for name, (value,) in figures.items()}}
                 for each in self.applications
                 for figures in each.figures.values()
+            ],
+            "windows": [
+                {
+                    "flow": flow.name,
+                    CWND_MEAN: json_value(windows.mean),
+                    CWND_MAX: json_value(windows.largest),
+                }
+                for flow in FlowUnderTest.each(about)
+                for (windows,) in [windows_of(self.results, flow, [0])]
             ],
             "limits": limits_rows(self.results),
             "decisions": json_records(self.results.decisions)

@@ -12,7 +12,7 @@ from typing import ClassVar, Literal
 
 from celltcp._core import CelltcpError
 from celltcp.comparison.comparison import Comparison
-from celltcp.comparison.metrics import APP_METRICS, JAIN, RANKED, SHARE, words_of
+from celltcp.comparison.metrics import APP_METRICS, JAIN, RANKED, SHARE, WINDOWS, words_of
 from celltcp.comparison.tables import COLUMNS, columns_for, has_rows_of_flows
 from celltcp.comparison.tables_of_several import range_text
 from celltcp.comparison.verdict_tables import rank_word
@@ -69,8 +69,13 @@ class Figure:
     sd: float
 
     @property
+    def is_on_request(self) -> bool:
+        """Whether tables have it only where it is chosen; the CSV has it."""
+        return self.is_spread or self.metric.partition(":")[0] in WINDOWS
+
+    @property
     def is_spread(self) -> bool:
-        """Whether it is a standard deviation within runs, which is in the CSV only."""
+        """Whether it is a standard deviation within runs."""
         figure = APP_METRICS.get(self.metric.partition(":")[0])
         return figure is not None and figure.is_spread
 
@@ -150,7 +155,7 @@ class Summary:
         Args:
             layout: whether the points are rows or columns of the means.
         """
-        figures = [each for each in self.figures() if self.chosen or not each.is_spread]
+        figures = [each for each in self.figures() if self.chosen or not each.is_on_request]
         state = f" ({self.unfinished})" if self.unfinished else ""
         means = self._rows(figures) if layout == "rows" else self._columns(figures)
         title = f"{self.title}: mean and 95 % interval over {range_text(self.points.values())}{state}"
@@ -276,6 +281,11 @@ def _figures(point: tuple[str, ...], result: Comparison) -> list[Figure]:
             words = words_of(name)
             key = f"{name}:{flow.name}"
             metrics[key] = (f"{words.with_unit(words.name)} ({flow.name})", words.digits)
+            values[key] = {cca: result.values_of(flow, cca, name) for cca in result.ccas}
+    for flow in rivals or [result.tested]:
+        for name, words in ((name, words_of(name)) for name in WINDOWS):
+            key, of = (f"{name}:{flow.name}", f" ({flow.name})") if rivals else (name, "")
+            metrics[key] = (f"{words.with_unit(words.name)}{of}", words.digits)
             values[key] = {cca: result.values_of(flow, cca, name) for cca in result.ccas}
     if result.has_competition:
         words = words_of(JAIN)

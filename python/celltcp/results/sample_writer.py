@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from celltcp.results.columns import array_of, text_array_of
 from celltcp.results.parquet_writer import GrowingTable
@@ -31,7 +32,8 @@ class SampleWriter:
     def write(self, batch: pa.RecordBatch) -> None:
         """Appends the rows; every so many of them are kept in memory, too."""
         step = max(1, len(batch) // _KEPT)
-        self._kept.append(batch.take(array_of(np.arange(0, len(batch), step))))
+        kept = np.union1d(np.arange(0, len(batch), step), _largest_windows(batch))
+        self._kept.append(batch.take(array_of(kept)))
         numbered = number_rows(pa.Table.from_batches([batch]), 0, self._cca)
         if self._table is None:
             self._table = GrowingTable(self._file, numbered.schema.with_metadata(self._meta))
@@ -47,6 +49,15 @@ class SampleWriter:
         """Closes the file, whose folder is about to be removed."""
         if self._table is not None:
             self._table.abandon()
+
+
+def _largest_windows(batch: pa.RecordBatch) -> NDArray[np.int64]:
+    """Returns the rows with the largest window of each connection."""
+    flow, cwnd = (np.from_dlpack(batch[name]) for name in ("flow", "cwnd"))
+    order = np.lexsort((cwnd, flow))
+    is_last = np.append(flow[order][1:] != flow[order][:-1], bool(len(order)))
+    last: NDArray[np.int64] = order[is_last[: len(order)]]
+    return last
 
 
 def number_rows(table: pa.Table, run: int, cca: str) -> pa.Table:

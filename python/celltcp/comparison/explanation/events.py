@@ -128,6 +128,7 @@ def _recovery(evidence: Evidence, row: dict[Any, Any]) -> Event:
     text = (
         f"{_DROPPED[first.reason]} at {row['dropped_s']:.2f} s{start}: {grouped(first.segments)} of "
         f"{grouped(row['segments'])} segments lost{more}; recovery {length:.1f} s{waits}"
+        f"{_window(evidence, row)}"
     )
     return Event(seed, float(row["dropped_s"]), first.reason, text, length)
 
@@ -179,9 +180,20 @@ def _time_out(evidence: Evidence, row: dict[Any, Any], losses: list[_Loss], seed
     undone = ", reduction undone" if row["undone"] > 0 else ""
     # An ACK of what was not waited for, such as of a keep-alive, may have come just before.
     silent = f": no ACK for {silence:.1f} s" if silence >= _SILENT_S else ""
-    text = f"time-out at {at:.1f} s{silent}{why}{times}{undone}"
+    text = f"time-out at {at:.1f} s{silent}{why}{times}{undone}{_window(evidence, row)}"
     length = silence + (0.0 if math.isnan(row["length_s"]) else float(row["length_s"]))
     return Event(seed, at, "timeout", text, length)
+
+
+def _window(evidence: Evidence, row: dict[Any, Any]) -> str:
+    """Returns what a recovery made of the congestion window in words; empty if it did not shrink."""
+    start, end = float(row["t_s"]), float(row["t_s"] + row["length_s"])
+    before, after = evidence.window_change(
+        int(row["run"]), int(row["flow"]), start, end, is_timeout=row["timeouts"] > 0
+    )
+    if not after < before:
+        return ""
+    return f"; window {grouped(before)} to {counted(round(after), 'segment')}"
 
 
 def _cause_of_time_out(evidence: Evidence, row: dict[Any, Any], losses: list[_Loss]) -> str:

@@ -14,6 +14,7 @@ import pandas as pd
 from celltcp._core import in_unit
 from celltcp.comparison.explanation.cause import grouped
 from celltcp.comparison.metrics import FRAMES
+from celltcp.results.statistics import estimate
 from celltcp.results.tables import frame
 from celltcp.results.tested import THIN, FlowUnderTest, has_application, joined_slots
 from celltcp.results.warnings.given_up import TIMED_OUT
@@ -33,6 +34,8 @@ FULL = 0.2
 #: Share of its time for which a window is full, and of it that a flow sends in a round trip, from which
 #: on it sets the pace.
 _FILLED, _OF_WINDOW = 0.01, 0.75
+#: Resolution of times of recoveries, s.
+_TICK_S = 1e-6
 #: Share of its time without more to send from which on unused capacity costs a flow nothing.
 _PAUSES = 0.5
 #: Wait from which on a queue stands at a hop, ms.
@@ -99,6 +102,14 @@ class Evidence:
         #: Slots of the flow.
         self.slots = slots[slots["run"].isin(self.runs)]
         self._all_slots = result.slots
+        samples = result.results.tables.get("samples")
+        #: Samples of a single run.
+        has_samples = samples is not None and len(samples) > 0 and len(self.runs) == 1
+        self._samples = frame(samples) if samples is not None and has_samples else None
+        #: Mean and largest congestion window, segments: means over the runs.
+        self.cwnd_mean, self.cwnd_max = (
+            estimate(each).mean for each in result.windows_of(flow, cca).values()
+        )
         #: Shares of the limits, from 0 to 1; empty for results of earlier versions.
         self.shares: Mapping[str, float] = next(
             (each.shares for each in limits if each[:2] == (cca, self.flow)), {}
@@ -406,6 +417,38 @@ class Evidence:
     def _whole_rate(self) -> float:
         """Rate of the whole link, bytes a second."""
         return (self.capacity + sum(self.others.values())) * 1e6 / 8
+
+    def window_change(
+        self, run: int, connection: int, start: float, end: float, *, is_timeout: bool
+    ) -> tuple[float, float]:
+        """Returns the congestion window before and after a recovery, segments; NaN where not known.
+
+        Args:
+            run: its run.
+            connection: its number in the run.
+            start: when the recovery began, s.
+            end: when it ended, s.
+            is_timeout: whether a time-out made the window small, which then grows again.
+        """
+        times, windows = self._window_series(run, connection)
+        # The ACK that begins a recovery may reduce the window already.
+        before, after = windows[times < start - _TICK_S], windows[times >= end - _TICK_S]
+        if not len(before) or not len(after):
+            return math.nan, math.nan
+        meanwhile = windows[(times >= start - _TICK_S) & (times < end - _TICK_S)]
+        reduced = min(*meanwhile, after[0]) if is_timeout and len(meanwhile) else after[0]
+        return float(before[-1]), float(reduced)
+
+    def _window_series(
+        self, run: int, connection: int
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Returns times, s, and windows of a connection: at each ACK, or at the ends of slots."""
+        if self._samples is not None:
+            rows = self._samples[self._samples["flow"] == connection]
+            return rows["t_ns"].to_numpy(float) / 1e9, rows["cwnd"].to_numpy(float)
+        slots = self._all_slots
+        rows = slots[(slots["run"] == run) & (slots["flow"] == connection)]
+        return rows["t_s"].to_numpy(float) + self.slot_s, rows["cwnd"].to_numpy(float)
 
     def idle_restarts(self, share: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Returns windows before and after the pauses that shrank them below a share, segments."""

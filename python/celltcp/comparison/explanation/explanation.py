@@ -7,14 +7,16 @@ import shlex
 from typing import TYPE_CHECKING, NamedTuple
 
 from celltcp.comparison.comparison import Comparison
+from celltcp.comparison.explanation.cause import grouped
 from celltcp.comparison.explanation.events import longest_events
-from celltcp.comparison.explanation.evidence import Evidence
+from celltcp.comparison.explanation.evidence import FULL, Evidence
 from celltcp.comparison.explanation.place import place_of
 from celltcp.comparison.explanation.remedies import MOST_REMEDIES, TriedRemedy, best_first, remedies_of
 from celltcp.comparison.explanation.rules import causes_of
 from celltcp.comparison.explanation.trials import TrialBudget, Trials
 from celltcp.comparison.metrics import sign_of
 from celltcp.comparison.tables import has_rows_of_flows
+from celltcp.present.quantities import size_text
 from celltcp.results.limits import flow_limits
 from celltcp.results.statistics import estimate
 from celltcp.results.tested import FlowUnderTest
@@ -41,6 +43,9 @@ _PLOTS = {
 }
 
 
+#: Limits that the history of the congestion window explains.
+_OF_WINDOW = ("startup", "congestion_window", "recovery", "timeout")
+
 #: Share of the capacity of a flow from which on what others got is more than the ACKs of a download.
 _SHARED = 0.02
 
@@ -66,6 +71,21 @@ class ExplainedCca(NamedTuple):
     unit: str
     causes: list[Cause]
     events: list[Event]
+    #: Mean and largest congestion window, segments, and bytes of a segment.
+    cwnd_mean: float
+    cwnd_max: float
+    mss: float
+
+    @property
+    def window_text(self) -> str:
+        """Its congestion window in words; empty where it limits less of its time than `FULL`."""
+        limited = sum(self.limits.get(name, 0.0) for name in _OF_WINDOW)
+        if not limited >= FULL or math.isnan(self.cwnd_mean):
+            return ""
+        return (
+            f"Congestion window: {self.cwnd_mean:.1f} segments on average, {grouped(self.cwnd_max)} "
+            f"({size_text(self.cwnd_max * self.mss)}) at most."
+        )
 
 
 class ExplainedComparison:
@@ -149,6 +169,9 @@ class ExplainedComparison:
             evidence.unit,
             causes_of(evidence),
             longest_events(evidence, self._worst_run(evidence, application)),
+            evidence.cwnd_mean,
+            evidence.cwnd_max,
+            evidence.mss,
         )
 
     def _worst_run(self, evidence: Evidence, application: Application | None) -> int:
@@ -199,6 +222,7 @@ class ExplainedComparison:
         lines += [f"  {cause.text}" for cause in explained.causes]
         if not explained.causes:
             lines.append("  The tables show nothing that held it back.")
+        lines += [f"  {text}" for text in filter(None, [explained.window_text])]
         if explained.events:
             lines.append(f"  Events that took most time{self._of_run(explained.events[0].seed)}:")
             lines += [f"    {each.text}." for each in explained.events]
@@ -270,6 +294,8 @@ class ExplainedComparison:
             "as_good": None if leads else place.is_as_good,
             "goodput_difference_mbps": _known(goodput),
             "rtt_difference_ms": _known(rtt),
+            "cwnd_mean_segments": _known(each.cwnd_mean),
+            "cwnd_max_segments": _known(each.cwnd_max),
             "limits": {name: _known(share) for name, share in each.limits.items()},
             "causes": [
                 {"cause": cause.name, "weight": cause.weight, "text": cause.text}

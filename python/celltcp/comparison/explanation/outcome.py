@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, TypedDict
 
+from celltcp.comparison.metrics import CWND_MAX, CWND_MEAN, WINDOWS
 from celltcp.results.json_fields import Cca, FlowName, Number, ScenarioName, Seed, Version
 from celltcp.results.limit_fields import LimitShares
 
@@ -49,6 +50,8 @@ class CcaExplanation(TypedDict):
     rtt_difference_ms: Annotated[
         Number, "Paired difference of the mean RTT to it, ms; null by the figure of an application."
     ]
+    cwnd_mean_segments: Annotated[Number, WINDOWS[CWND_MEAN]]
+    cwnd_max_segments: Annotated[Number, WINDOWS[CWND_MAX]]
     limits: Annotated[
         LimitShares,
         "Shares of the time of the flow, from 0 to 1. They add up to 1 where the engine reports all.",

@@ -1,0 +1,70 @@
+"""Congestion windows of a flow over its life: mean and largest one of each run."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from celltcp.results.columns import numbers, rows_of
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    from celltcp.results.tables import Results
+    from celltcp.results.tested import FlowUnderTest
+
+#: Bits that hold the number of a connection beside that of its run.
+_CONNECTION_BITS = 32
+
+
+class Windows(NamedTuple):
+    """Congestion windows of the connections of a flow in a run, segments; NaN without any."""
+
+    #: Mean at the ends of slots.
+    mean: float
+    #: Largest at the ends of slots, at the first exit from slow start, and at the ACKs with samples.
+    largest: float
+
+
+def windows_of(results: Results, flow: FlowUnderTest, runs: Sequence[int]) -> list[Windows]:
+    """Returns the windows of a flow in some runs. They are of one connection at a time."""
+    flows, slots = results.tables["flows"], results.tables["slots"]
+    mine = np.array([flow.includes(name) for (name,) in rows_of(flows, "name")], bool)
+    connections = _connections(flows)[mine]
+    exits = numbers(flows["slow_start_exit_cwnd"])[mine].astype(float)
+    own = np.isin(_connections(slots), connections)
+    # Summed up run by run, so that one run is the same alone and among others.
+    of_run, at_ends = numbers(slots["run"])[own], numbers(slots["cwnd"])[own].astype(float)
+    peaks = [(connections >> _CONNECTION_BITS, exits), (of_run, at_ends)]
+    samples = results.tables.get("samples")
+    if samples is not None and len(samples):
+        at_acks = np.isin(_connections(samples), connections)
+        peaks.append(
+            (numbers(samples["run"])[at_acks], numbers(samples["cwnd"])[at_acks].astype(float))
+        )
+    return [
+        Windows(_mean(at_ends[of_run == run]), max(_largest(values[at == run]) for at, values in peaks))
+        if (of_run == run).any()
+        else Windows(math.nan, math.nan)
+        for run in runs
+    ]
+
+
+def _connections(table: pa.Table) -> NDArray[Any]:
+    """Returns the run and the number of the connection of each row as one number."""
+    run, flow = (numbers(table[name]).astype(np.int64) for name in ("run", "flow"))
+    return (run << _CONNECTION_BITS) + flow
+
+
+def _mean(values: NDArray[np.float64]) -> float:
+    return math.fsum(values) / len(values) if len(values) else math.nan
+
+
+def _largest(values: NDArray[np.float64]) -> float:
+    """Returns the largest known value; 0 without one."""
+    known = values[~np.isnan(values)]
+    return float(known.max()) if len(known) else 0.0

@@ -1,0 +1,110 @@
+"""Congestion windows as figures: mean and largest, and what recoveries make of them."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import celltcp as ct
+from celltcp.cli import celltcp as commands
+from celltcp.comparison.explanation.explanation import ExplainedComparison
+from celltcp.results.tested import FlowUnderTest
+
+CHANGES = {"path.buffer": "20packets", "path.down": "20Mbit/s", "path.rtt": "60ms"}
+#: Window that path and buffer hold, segments: 10 Mbit of 1500 bytes, in fact packets of 1500 bytes.
+HELD = 20e6 * 0.06 / 8 / 1500 + 20
+
+
+def _ran(folder: Path, cca: str = "reno") -> str:
+    words = ["run", "steady-20-68", "--cca", cca, "--duration", "20s", "--out", str(folder)]
+    words += [word for each in CHANGES.items() for word in ("--set", "=".join(each))]
+    done = CliRunner().invoke(commands, words)
+    assert done.exit_code == 0, done.output
+    return done.stdout
+
+
+def test_a_run_prints_the_mean_and_the_largest_window(tmp_path: Path) -> None:
+    printed = _ran(tmp_path / "out")
+    found = re.search(r"cwnd mean ([\d.]+) max (\d+) segments \(([\d.]+) kB\)", printed)
+    assert found is not None, printed
+    mean, largest, size = map(float, found.groups())
+    samples = ct.load(tmp_path / "out").samples
+    assert largest == samples["cwnd"].max()
+    # Path and buffer hold no larger one, but for the round trip until the loss is known.
+    assert HELD <= largest <= 2.2 * HELD
+    assert size == pytest.approx(largest * 1.448, rel=0.01)
+    times, windows = samples["t_ns"].to_numpy(float), samples["cwnd"].to_numpy(float)
+    assert mean == pytest.approx(np.average(windows[:-1], weights=np.diff(times)), rel=0.03)
+    outcome = ct.load(tmp_path / "out").to_json()
+    (row,) = outcome["windows"]
+    assert row["cwnd_max_segments"] == largest
+    assert row["cwnd_mean_segments"] == pytest.approx(mean, abs=0.05)
+    explained = json.loads(
+        CliRunner().invoke(commands, ["explain", str(tmp_path / "out"), "--json", "-"]).stdout
+    )
+    assert explained["ccas"][0]["cwnd_max_segments"] == largest
+
+
+def test_windows_are_columns_on_request(tmp_path: Path) -> None:
+    result = ct.compare("steady-20-68", ["reno", "cubic"], 2, duration="10s", set=CHANGES)
+    result.save(tmp_path / "out")
+    show = ["show", str(tmp_path / "out")]
+    chosen = CliRunner().invoke(commands, [*show, "--columns", "cwnd"]).stdout
+    assert "mean cwnd" in chosen
+    assert "largest cwnd" in chosen
+    assert "goodput" not in chosen
+    usual = CliRunner().invoke(commands, [*show, "--format", "markdown"]).stdout
+    assert "cwnd" not in usual
+    flow = FlowUnderTest.of(result.results.about)
+    for row in result.to_json()["windows"]:
+        slots = result.slots[result.slots["cca"] == row["cca"]]
+        means = slots.groupby("run", observed=True)["cwnd"].mean()
+        windows = result.windows_of(flow, row["cca"])
+        assert windows["cwnd_mean_segments"] == pytest.approx(means.tolist())
+        assert row["cwnd_mean_segments"]["mean"] == pytest.approx(means.mean())
+        peaks = slots.groupby("run", observed=True)["cwnd"].max().to_numpy()
+        assert (np.array(windows["cwnd_max_segments"]) >= peaks).all()
+
+
+def test_each_flow_that_competes_has_its_own_window() -> None:
+    flows = [{"name": "one", "cca": "reno"}, {"name": "two", "cca": "cubic", "start": "4s"}]
+    result = ct.compare("steady-20-68", "own", 1, duration="8s", set={**CHANGES, "flows": flows})
+    windows = {each["flow"]: each["cwnd_mean_segments"]["mean"] for each in result.to_json()["windows"]}
+    slots = result.slots.merge(result.flows[["flow", "name"]], on="flow")
+    assert windows == pytest.approx(slots.groupby("name")["cwnd"].mean().to_dict())
+
+
+@pytest.mark.parametrize(("cca", "kept"), [("reno", 0.5), ("cubic", 0.7)])
+def test_a_recovery_says_from_which_to_which_window_it_went(
+    tmp_path: Path, cca: str, kept: float
+) -> None:
+    """The same with the samples of a run and, within a slot of 100 ms, from the slots alone."""
+    _ran(tmp_path / "one", cca)
+    result = ct.compare("steady-20-68", [cca], 1, duration="20s", set=CHANGES)
+    for source in (ct.load(tmp_path / "one"), result):
+        (explained,) = ct.explain(source).comparisons[""].ccas
+        later = [each.text for each in explained.events if "slow start" not in each.text]
+        changes = [re.search(r"; window (\d+) to (\d+) segments", text) for text in later]
+        assert changes
+        for change in changes:
+            assert change is not None, later
+            before, after = map(int, change.groups())
+            assert after / before == pytest.approx(kept, abs=0.06)
+            assert before >= HELD - 3
+        assert "Congestion window: " in explained.window_text
+
+
+def test_a_time_out_leaves_one_segment() -> None:
+    changes = {**CHANGES, "path.loss": 0.15, "tcp.tlp": False}
+    (explained,) = ExplainedComparison(
+        ct.compare("steady-20-68", ["reno"], 1, duration="20s", set=changes)
+    ).ccas
+    texts = [each.text for each in explained.events if each.kind == "timeout"]
+    fallen = [text for text in texts if re.search(r"; window \d+ to 1 segment$", text)]
+    # A window of one segment already cannot shrink.
+    assert len(fallen) > len(texts) / 2, texts
