@@ -58,6 +58,8 @@ def _value_text(value: str, unit: str) -> str | None:
         except CelltcpError:
             return None
         return None if number is None else f"{number:.0f}"
+    if unit == "segments":
+        return value if value.isdigit() else None
     if unit == "true":
         return value if value == "true" else None
     return {"true": "1", "false": "0"}.get(value, value)

@@ -34,6 +34,10 @@ FULL = 0.2
 #: Share of its time for which a window is full, and of it that a flow sends in a round trip, from which
 #: on it sets the pace.
 _FILLED, _OF_WINDOW = 0.01, 0.75
+#: Time whose data segmentation offload sends at once, s, and its most, bytes.
+_AUTOSIZED_S, _MOST_OFFLOADED = 2**-10, 2**16
+#: Bytes of a packet.
+_PACKET = 1500
 #: Resolution of times of recoveries, s.
 _TICK_S = 1e-6
 #: Share of its time without more to send from which on unused capacity costs a flow nothing.
@@ -401,6 +405,45 @@ class Evidence:
         of_run = self.slots.groupby("run", observed=True)["queue_packets"]
         lowest = of_run.transform(lambda each: each.rolling(count, min_periods=1, center=True).min())
         return float((lowest > 0).mean())
+
+    @functools.cached_property
+    def burst(self) -> float:
+        """Largest burst of segments that the sender hands to its device at the rate of the link, bytes.
+
+        Linux' segmentation offload has what is paced in a millisecond (tcp_tso_autosize), two segments
+        at least and 64 KiB at most.
+        """
+        segments = self.scenario.get("tcp", {}).get("tso", "linux")
+        if isinstance(segments, int):
+            return segments * self.mss
+        return min(max(self._whole_rate * _AUTOSIZED_S, 2 * self.mss), _MOST_OFFLOADED)
+
+    @property
+    def overflows_by_bursts(self) -> bool:
+        """Whether bursts of segmentation offload do not fit into the buffer."""
+        return self.burst > max(self._buffer, self.mss)
+
+    @property
+    def buffer_field(self) -> str:
+        """Field of the buffer in which its queue stands."""
+        if self.scenario.get("radio"):
+            return "radio.rlc.uplink_buffer" if self.is_upload else "radio.rlc.buffer"
+        if self.hop is not None:
+            return f"path.wired.{self.hop}.buffer"
+        return "path.uplink_buffer" if self.is_upload else "path.buffer"
+
+    @property
+    def _buffer(self) -> float:
+        """Size of that buffer, bytes; the most that waited in it where the field has no size."""
+        value: Any = self.scenario
+        for part in self.buffer_field.split("."):
+            value = value[int(part)] if isinstance(value, list) else value.get(part, {})
+        text = str(value)
+        for unit, factor in (("packets", _PACKET), ("bdp", self.bdp)):
+            if text.endswith(unit):
+                return float(text.removesuffix(unit)) * factor
+        size = in_unit(text, "B")
+        return self.most_queued if size is None else size
 
     @functools.cached_property
     def mss(self) -> float:

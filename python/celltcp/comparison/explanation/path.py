@@ -66,13 +66,16 @@ def shallow_buffer(evidence: Evidence) -> Cause | None:
     lost = overflows["overflow"].sum()
     count = evidence.mean_count(len(overflows))
     recoveries = "1 recovery" if count == "1" else f"{count} recoveries"
+    bursts = ""
+    if evidence.overflows_by_bursts:
+        segments = evidence.burst / evidence.mss
+        bursts = f", less than a burst of segmentation offload ({segments:.0f} segments at this rate)"
     return Cause(
         "shallow_buffer",
         f"T{evidence.buffer_words[1:]} is shallow: no more than {size_text(most)} waited in it, "
-        f"{most / evidence.bdp:.2f} of the bandwidth-delay product of {size_text(evidence.bdp)}. It "
-        f"overflowed in {recoveries} and dropped {evidence.mean_count(lost)} segments{evidence.a_run}; "
-        f"{percent(evidence.unused)} of the capacity stayed "
-        "unused.",
+        f"{most / evidence.bdp:.2f} of the bandwidth-delay product of {size_text(evidence.bdp)}{bursts}"
+        f". It overflowed in {recoveries} and dropped {evidence.mean_count(lost)} "
+        f"segments{evidence.a_run}; {percent(evidence.unused)} of the capacity stayed unused.",
         # Other losses reduce the window as well.
         evidence.unused * len(overflows) / (evidence.recoveries["drops"] > 0).sum(),
     )

@@ -160,11 +160,20 @@ def _windows(
 
 
 def shallow_buffer(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
-    """Pacing, BBR, or a buffer of one BDP; none for BBR itself."""
+    """Pacing, BBR, or a buffer of one BDP; for BBR itself only single segments.
+
+    Where a burst of segmentation offload does not fit into the buffer, segments are sent one by one.
+    """
+    against = "bursts that overflow a shallow buffer"
+    single = ("tcp.tso=1",) if evidence.overflows_by_bursts else ()
     if evidence.cca.startswith("bbr"):
+        if single:
+            yield Remedy(against, single)
         return
-    yield _pacing("bursts that overflow a shallow buffer")
-    yield Remedy("a shallow buffer", cca="bbr")
+    if single:
+        yield _pacing(against, single)
+    yield _pacing(against)
+    yield Remedy("a shallow buffer", single, cca="bbr")
     yield _buffer(evidence, _BUFFER, "a shallow buffer")
 
 
@@ -483,9 +492,9 @@ def _bytes(tcp: Mapping[str, object], field: str, default: str) -> float:
     return in_unit(str(tcp.get(field, default)), "B") or 0.0
 
 
-def _pacing(against: str) -> Remedy:
+def _pacing(against: str, more: tuple[str, ...] = ()) -> Remedy:
     price = "a paced window grows and shrinks otherwise, which can cost goodput"
-    return Remedy(against, ("tcp.pacing=true",), price=price)
+    return Remedy(against, (*more, "tcp.pacing=true"), price=price)
 
 
 def _initial_window(against: str) -> Remedy:
@@ -509,13 +518,8 @@ def _min_rto() -> Remedy:
 
 def _buffer(evidence: Evidence, bdps: int, against: str) -> Remedy:
     """Returns a deeper buffer at the bottleneck."""
-    if evidence.scenario.get("radio"):
-        field = "radio.rlc.uplink_buffer" if evidence.is_upload else "radio.rlc.buffer"
-    else:
-        place = _queue_field(evidence).removesuffix(".queue")
-        field = f"{place}.{'uplink_buffer' if place == 'path' and evidence.is_upload else 'buffer'}"
     packets = math.ceil(bdps * evidence.bdp / _PACKET)
-    return Remedy(against, (f"{field}={packets}packets",))
+    return Remedy(against, (f"{evidence.buffer_field}={packets}packets",))
 
 
 def _queue_field(evidence: Evidence) -> str:

@@ -39,8 +39,10 @@ _HELPS, _PRICE = 0.02, 0.05
 _OTHER_TIME = {"completion_s": "completion_least_s", "completion_least_s": "completion_s"}
 #: Retransmissions, and how many are a price, a run.
 _SENT_AGAIN, _MANY = "retransmissions", 10.0
-#: Factor between two figures beyond which it says no more.
+#: Factor between two figures of applications beyond which it says no more.
 _MOST_RATIO = 100.0
+#: Ratio from which on a change is said as a factor.
+_TIMES = 10.0
 
 
 class _Figure(NamedTuple):
@@ -55,10 +57,12 @@ class _Figure(NamedTuple):
     def gain(self) -> float:
         """Logarithm of the ratio by which it got better; 0 where there is none."""
         old, new = (estimate(each).mean for each in (self.before, self.after))
-        # Nothing arrives in time, or nothing is late.
-        least = max(abs(old), abs(new)) / _MOST_RATIO
-        if not (math.isfinite(old) and math.isfinite(new) and least > 0):
+        largest = max(abs(old), abs(new))
+        if not (math.isfinite(old) and math.isfinite(new) and largest > 0):
             return 0.0
+        # Nothing arrives in time, or nothing is late.
+        is_bounded = self.metric in APP_METRICS or min(old, new) <= 0
+        least = largest / _MOST_RATIO if is_bounded else 0.0
         return sign_of(self.metric) * math.log(max(new, least) / max(old, least))
 
     def text(self, *, names_flow: bool) -> str:
@@ -67,7 +71,10 @@ class _Figure(NamedTuple):
         old, new = (estimate(each).mean for each in (self.before, self.after))
         of = f"{self.flow} " if names_flow else ""
         has_share = old > 0 and math.isfinite(new / old) and self.metric != _SENT_AGAIN
-        change = f" ({100 * (new / old - 1):+.0f} %)" if has_share else ""
+        change = ""
+        if has_share:
+            ratio = new / old
+            change = f" ({ratio:.0f} times)" if ratio >= _TIMES else f" ({100 * (ratio - 1):+.0f} %)"
         return f"{of}{words.name} {words.number(old)} to {words.value_text(new)}{change}"
 
 
