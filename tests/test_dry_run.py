@@ -13,9 +13,7 @@ from celltcp.campaign.cost_estimate import estimate_cost
 from celltcp.campaign.engines import engine
 from celltcp.campaign.jobs import Jobs
 from celltcp.scenarios.scenarios import load_scenario
-from celltcp.selection.training import counterfactual
-from celltcp.selection.training import full_runs as whole_runs
-from celltcp.selection.training import moment_features as paths
+from celltcp.selection.training import counterfactual, full_runs, moment_features
 from celltcp.selection.training.plan import Plan
 from celltcp.selection.training.train import training_request
 
@@ -64,7 +62,7 @@ def test_a_training_is_planned_with_as_many_runs_as_it_does(
     request = training_request("p", plan, None, None)
     told = request.estimate()
     counted = []
-    for module in (counterfactual, paths, whole_runs):
+    for module in (counterfactual, moment_features, full_runs):
         real = module.run_jobs
         monkeypatch.setattr(
             module,

@@ -82,7 +82,10 @@ def test_compare_warns_of_a_log_that_is_no_capacity(tmp_path: Path) -> None:
     options = ["--cca", "cubic", "--runs", "1", "--duration", "2s", "--quiet"]
     done = CliRunner().invoke(commands, ["compare", str(file), *options])
     assert done.exit_code == 0, done.output
-    assert "warning: the downlink's log is no capacity: its RTT stayed near the lowest" in done.stderr
+    assert (
+        "warning: the downlink's log does not show the capacity: its RTT stayed near the lowest"
+        in done.stderr
+    )
 
 
 def test_compare_warns_of_rates_of_acks_beside_those_of_an_upload(tmp_path: Path) -> None:
@@ -94,7 +97,7 @@ def test_compare_warns_of_rates_of_acks_beside_those_of_an_upload(tmp_path: Path
     command = ["compare", str(file), *upload, "--runs", "1", "--duration", "2s", "--cca", "cubic"]
     output = CliRunner().invoke(commands, command).stderr
     assert "downlink's log looks like a demand, not a capacity: 67 % of its time is idle" in output
-    assert "--set path.down=RATE takes its place" in output
+    assert "set the capacity with --set path.down=RATE" in output
     command += ["--set", "path.down=50Mbit/s"]
     assert "demand" not in CliRunner().invoke(commands, command).stderr
 

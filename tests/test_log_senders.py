@@ -130,11 +130,14 @@ def test_compare_warns_of_the_log_of_a_sender(tmp_path: Path) -> None:
     file.write_text(_upload())
     options = ["--cca", "cubic", "--runs", "1", "--duration", "2s", "--quiet"]
     warnings = CliRunner().invoke(commands, ["compare", str(file), *options]).stderr
-    assert "warning: the downlink's log is no capacity: its rates are what the sender wrote" in warnings
-    assert "the log of the downlink is of an upload: --uplink FILE" in warnings
+    assert (
+        "warning: the downlink's log does not show the capacity: its rates are what the sender wrote"
+        in warnings
+    )
+    assert "log was recorded during an upload: --uplink FILE" in warnings
     assert "174.5 ms is the lowest RTT under the test's own load" in warnings
     upload = ["--uplink", str(file), "--set", "path.down=50Mbit/s"]
     upload += ["--set", "flows.0.from=phone", "--set", "flows.0.to=server"]
     warnings = CliRunner().invoke(commands, ["compare", str(file), *options, *upload]).stderr
     assert "is of an upload" not in warnings
-    assert "warning: the uplink's log is no capacity" in warnings
+    assert "warning: the uplink's log does not show the capacity" in warnings

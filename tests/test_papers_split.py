@@ -9,7 +9,7 @@ import pytest
 
 import celltcp as ct
 from celltcp.publications.agreement import Outcome, outcome
-from celltcp.publications.capabilities import NOT_AVAILABLE, capabilities
+from celltcp.publications.capabilities import NOT_AVAILABLE, capability_table
 from celltcp.publications.measurements import Measured
 from celltcp.publications.paper_run import ccas_of, place_named
 from celltcp.publications.plots import draw_outcomes
@@ -147,9 +147,9 @@ def test_capabilities_are_words_and_what_is_missing_is_named(tmp_path: Path) -> 
         "here,reno@es:at=node-1,server_reductions,times,,< 0.5 * reno,isolates,ES-TCP,Yes,",
         "here,reno,reads_tcp,,,>= 1,aware of TCP,I-TCP,Yes,",
     )
-    known = capabilities(result)
-    words = {place: each.here for place, each in known.words.items()}
-    assert words == {
+    known = capability_table(result)
+    texts = {place: each.measured_text for place, each in known.cells.items()}
+    assert texts == {
         ("semantics", "I-TCP"): "No",
         ("semantics", "ES-TCP"): "Yes*",
         ("semantics", "N-TCP"): NOT_AVAILABLE,
@@ -159,7 +159,7 @@ def test_capabilities_are_words_and_what_is_missing_is_named(tmp_path: Path) -> 
         ("aware of TCP", "I-TCP"): "No",
     }
     assert [each.cell.line for each in known.differing] == ["semantics", "prefetches", "aware of TCP"]
-    assert known.columns == ["I-TCP", "ES-TCP", "N-TCP"]
+    assert known.column_labels == ["I-TCP", "ES-TCP", "N-TCP"]
     claims = outcome_sections(result)[-2].table
     assert claims is not None
     assert claims.rows[0][2] == "I-TCP, semantics: No"

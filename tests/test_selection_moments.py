@@ -11,7 +11,7 @@ import pytest
 from celltcp._core import describe_policy, policy_text
 from celltcp.cli.select.policies import _shortened
 from celltcp.selection.training.counterfactual import PARTS, Outcomes, Point
-from celltcp.selection.training.families import networks
+from celltcp.selection.training.families import draw_networks
 from celltcp.selection.training.fit import constant_tree
 from celltcp.selection.training.knn_examples import examples_csv, with_bound_features
 from celltcp.selection.training.knn_weights import fit_knn
@@ -26,7 +26,7 @@ def made_up(each: int = 40) -> Outcomes:
     result = Outcomes()
     rng = np.random.default_rng(1)
     good, bad = (0.9,) * len(PARTS), (0.4,) * len(PARTS)
-    for number, network in enumerate(networks(["lossy", "stepping"], each, seed=3)):
+    for number, network in enumerate(draw_networks(["lossy", "stepping"], each, seed=3)):
         known = {"base_rtt": 50.0, "queue": float(rng.random()), "capacity": float(rng.random() * 100)}
         first = known["capacity"] < 50.0
         if number % 10 == 0:
@@ -48,7 +48,7 @@ def test_what_tells_weighs_most_and_moments_left_out_are_decided_by_it() -> None
     assert 0.0 < got.reach < 0.5
     # Where the capacity is not known, one in ten, the choice is a guess.
     for family, lost in got.regret.items():
-        assert lost < 0.1 < got.regret_of_one[family]
+        assert lost < 0.1 < got.fixed_cca_regret[family]
 
 
 def test_moments_that_tell_nothing_weigh_all_that_is_known_the_same() -> None:

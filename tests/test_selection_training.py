@@ -20,7 +20,7 @@ from celltcp.selection.training.counterfactual import (
     flight_points,
     start_points,
 )
-from celltcp.selection.training.families import FAMILIES, Network, networks
+from celltcp.selection.training.families import FAMILIES, Network, draw_networks
 from celltcp.selection.training.fit import fit_tree
 from celltcp.selection.training.table import read_outcomes, write_outcomes
 from celltcp.selection.training.tuning import best_without_harm
@@ -28,11 +28,11 @@ from celltcp.selection.training.tuning import best_without_harm
 SMALL = {
     "scenarios": ("lossy", "stepping"),
     "cca": "cubic,bbr,vegas",
-    "each": 2,
-    "moments_each": 1,
-    "whole_each": 2,
-    "leaves": 3,
-    "least": 2,
+    "networks": 2,
+    "samples": 1,
+    "full_runs": 2,
+    "max_leaves": 3,
+    "min_samples_leaf": 2,
 }
 
 #: A requirement whose start is a tree of whole runs, and one with a bound.
@@ -44,27 +44,31 @@ class Trained:
     """A small policy whose training was interrupted after its moments, and the file of its outcomes."""
 
     text: str
-    kept: Path
+    outcomes_file: Path
     points_kept: int
     stages_after: set[str]
 
 
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory: pytest.TempPathFactory) -> Trained:
-    kept = tmp_path_factory.mktemp("trained") / "outcomes.parquet"
+    outcomes_file = tmp_path_factory.mktemp("trained") / "outcomes.parquet"
 
     def interrupt(doing: str, _: float) -> None:
         if doing == "goodput, start":
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        train("small", requirements=TWO, **SMALL, kept=kept, progress=interrupt)
-    points = len(read_outcomes(kept, ["bbr", "cubic", "vegas"]).points)
+        train("small", requirements=TWO, **SMALL, outcomes_file=outcomes_file, progress=interrupt)
+    points = len(read_outcomes(outcomes_file, ["bbr", "cubic", "vegas"]).points)
     stages: set[str] = set()
     policy = train(
-        "small", requirements=TWO, **SMALL, kept=kept, progress=lambda doing, _: stages.add(doing)
+        "small",
+        requirements=TWO,
+        **SMALL,
+        outcomes_file=outcomes_file,
+        progress=lambda doing, _: stages.add(doing),
     )
-    return Trained(policy.text, kept, points, stages)
+    return Trained(policy.text, outcomes_file, points, stages)
 
 
 @pytest.mark.slow
@@ -74,9 +78,12 @@ def test_a_policy_trained_for_every_requirement_is_the_same_for_the_same_seed() 
 
 @pytest.mark.slow
 def test_a_trained_policy_is_the_same_from_outcomes_that_were_kept(trained: Trained) -> None:
-    measured = trained.kept.read_bytes()
-    assert train("small", requirements=TWO, **SMALL, kept=trained.kept).text == trained.text
-    assert trained.kept.read_bytes() == measured
+    measured = trained.outcomes_file.read_bytes()
+    assert (
+        train("small", requirements=TWO, **SMALL, outcomes_file=trained.outcomes_file).text
+        == trained.text
+    )
+    assert trained.outcomes_file.read_bytes() == measured
 
 
 def test_a_trained_policy_can_be_used(trained: Trained, tmp_path: Path) -> None:
@@ -91,20 +98,20 @@ def test_a_trained_policy_can_be_used(trained: Trained, tmp_path: Path) -> None:
 
 
 def test_every_family_draws_networks_that_can_be_run() -> None:
-    for network in networks(list(FAMILIES), 3, seed=5):
+    for network in draw_networks(list(FAMILIES), 3, seed=5):
         scenario = network.scenario("", 10.0)
         assert scenario.duration_s == 10.0
 
 
 def test_moments_in_flight_come_after_the_start_and_those_of_the_start_know_what_follows() -> None:
-    drawn = list(networks(["lossy"], 2, seed=1))
+    drawn = list(draw_networks(["lossy"], 2, seed=1))
     flight = flight_points(drawn, ["cubic", "bbr"], 3, seed=1)
     assert len(flight) == 6
-    assert all(2.0 <= point.at_s <= 20.0 and point.before for point in flight)
+    assert all(2.0 <= point.at_s <= 20.0 and point.prior_cca for point in flight)
     successor = Successor("delay", lambda cca: f"starts with {cca}")
     start = start_points(drawn, successor, seed=1)
     assert [point.size_mb is None for point in start] == [True, False] * 2
-    assert {(point.at_s, point.requirement, point.then) for point in start} == {
+    assert {(point.at_s, point.requirement, point.variant) for point in start} == {
         (0.0, "delay", successor.digest)
     }
 
@@ -127,13 +134,19 @@ def made_up(rule: str) -> Outcomes:
 def test_a_tree_finds_the_feature_that_tells_and_does_well_on_a_family_left_out() -> None:
     names = [name for name, _ in selection_features()]
     tree = fit_tree(
-        made_up("variability"), "delay", "flight", ["bbr", "vegas"], names, leaves=2, least=5
+        made_up("variability"),
+        "delay",
+        "flight",
+        ["bbr", "vegas"],
+        names,
+        max_leaves=2,
+        min_samples_leaf=5,
     )
     root = tree.nodes[0]
     assert root["feature"] == "variability"
     assert float(str(root["threshold"])) == pytest.approx(0.5, abs=0.1)
     assert all(regret < 0.1 for regret in tree.regret.values())
-    assert all(regret > 0.1 for regret in tree.regret_of_one.values())
+    assert all(regret > 0.1 for regret in tree.fixed_cca_regret.values())
 
 
 def test_outcomes_come_back_from_their_file_as_they_were(tmp_path: Path) -> None:
@@ -163,16 +176,16 @@ def test_what_cannot_be_trained_is_refused(tmp_path: Path) -> None:
         train("x", cca="cubic,auto")
     for scenarios in (["lossy", "lossy"], ["lossy", "stepping"]):
         with pytest.raises(CelltcpError, match="too few to cross-validate"):
-            train("x", scenarios, cca="cubic,bbr", each=1, moments_each=1)
+            train("x", scenarios, cca="cubic,bbr", networks=1, samples=1)
     broken = tmp_path / "broken.parquet"
     broken.write_text("no table", encoding="utf-8")
     with pytest.raises(CelltcpError, match=r"broken\.parquet: is no table of outcomes"):
-        train("x", cca="cubic,bbr", kept=broken)
+        train("x", cca="cubic,bbr", outcomes_file=broken)
 
 
 def test_a_training_that_was_interrupted_goes_on_from_what_it_has_measured(trained: Trained) -> None:
     assert trained.points_kept
-    assert "whole runs" in trained.stages_after
+    assert "full runs" in trained.stages_after
     assert "in flight" not in trained.stages_after
 
 

@@ -14,17 +14,17 @@ from celltcp._core import describe_policy, parse_requirement, selection_features
 from celltcp.present.terminal import Terminal
 from celltcp.scenarios.requirements import OWN
 from celltcp.selection.slot_measures import measured_parts
-from celltcp.selection.tables.training import trees_table
+from celltcp.selection.tables.training import models_table
 from celltcp.selection.training import train
 from celltcp.selection.training.counterfactual import PARTS, Outcomes, Point
-from celltcp.selection.training.families import FAMILIES, Network, networks
+from celltcp.selection.training.families import FAMILIES, Network, draw_networks
 from celltcp.selection.training.fit import FittedTree, constant_tree, fit_tree, score_of
-from celltcp.selection.training.train import POLICY, Training
+from celltcp.selection.training.train import POLICY, TrainingResult
 from celltcp.selection.training.tuning import best_without_harm
 
 
 def test_bounds_are_drawn_for_each_network_within_their_ranges() -> None:
-    drawn = list(networks(list(FAMILIES), 4, seed=3))
+    drawn = list(draw_networks(list(FAMILIES), 4, seed=3))
     assert {each.required("power") for each in drawn} == {"power"}
     for kind in ("goodput@", "delay@"):
         bounds = [each.required(kind) for each in drawn]
@@ -83,7 +83,14 @@ def _outcomes(better: str) -> Outcomes:
 def test_a_leaf_has_the_measure_over_that_of_the_best_in_place_of_a() -> None:
     names = [name for name, _ in selection_features()]
     tree = fit_tree(
-        _outcomes("bbr"), "power", "flight", ["bbr", "cubic"], names, leaves=2, least=2, baseline=None
+        _outcomes("bbr"),
+        "power",
+        "flight",
+        ["bbr", "cubic"],
+        names,
+        max_leaves=2,
+        min_samples_leaf=2,
+        baseline=None,
     )
     (leaf,) = tree.nodes
     assert leaf["take"] == ["bbr"]
@@ -124,7 +131,7 @@ def test_what_is_printed_has_every_family_though_a_start_was_not_grown() -> None
     )
     start = constant_tree("power", "bbr", _outcomes("bbr"))
     text = StringIO()
-    Terminal(100, text).print_table(trees_table(Training("", [start, flight], 9, losses)))
+    Terminal(100, text).print_table(models_table(TrainingResult("", [start, flight], 9, losses)))
     printed = text.getvalue()
     assert all(each in printed for each in ("flight", "lossy", "2.0%", "5.0%", "slow", "4.0%", "6.0%"))
     assert "start" not in printed
@@ -132,10 +139,10 @@ def test_what_is_printed_has_every_family_though_a_start_was_not_grown() -> None
 
 @pytest.mark.slow
 def test_a_policy_for_bounds_has_trees_of_its_own(tmp_path: Path) -> None:
-    small = {"scenarios": ("lossy", "slow"), "cca": "cubic,bbr,vegas", "each": 2, "moments_each": 1}
-    training = train("own", requirements=OWN, **small, whole_each=2, leaves=2, least=2)
-    assert [tree.requirement for tree in training.trees[::2]] == list(OWN)
-    assert set(training.losses) == set(OWN)
+    small = {"scenarios": ("lossy", "slow"), "cca": "cubic,bbr,vegas", "networks": 2, "samples": 1}
+    training = train("own", requirements=OWN, **small, full_runs=2, max_leaves=2, min_samples_leaf=2)
+    assert [tree.requirement for tree in training.models[::2]] == list(OWN)
+    assert set(training.regrets) == set(OWN)
     assert describe_policy("own", training.text)["choices"]
     file = tmp_path / "own.toml"
     file.write_text(training.text, encoding="utf-8")

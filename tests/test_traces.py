@@ -105,12 +105,12 @@ def test_the_uplink_beside_a_downlink_is_taken_and_told(celltcp, tmp_path: Path)
         assert celltcp("traces", "generate", name, "--duration", seconds).returncode == 0
     command = ("run", "d.down", "--duration", "1s", "--samples", "off")
     done = celltcp(*command).stderr
-    assert "d.up (found beside the downlink): mahimahi" in done
+    assert "d.up (matched to the downlink file): mahimahi" in done
     assert "7.0 s" in done
     done = celltcp(*command, "--uplink", "other.up").stderr
     assert "other.up: mahimahi" in done
-    assert "(found beside" not in done
+    assert "(matched to" not in done
     assert "/d.up" not in celltcp(*command, "--set", "path.up.rate=5Mbit/s").stderr
     for name in ("d.down", "d.up"):
         (tmp_path / f"{name}.gz").write_bytes(gzip.compress((tmp_path / name).read_bytes()))
-    assert "d.up.gz (found beside" in celltcp("run", "d.down.gz", *command[2:]).stderr
+    assert "d.up.gz (matched to" in celltcp("run", "d.down.gz", *command[2:]).stderr

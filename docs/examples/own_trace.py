@@ -1,4 +1,4 @@
-"""Own trace: a table of a phone's rates becomes a link, on which congestion controls are compared.
+"""Example: compares congestion controls on a link whose capacity is a CSV log of a phone.
 
 Usage: python docs/examples/own_trace.py [FOLDER]
 """
@@ -12,7 +12,7 @@ import celltcp as ct
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else "gallery")
 folder.mkdir(parents=True, exist_ok=True)
 
-# It stands for a table that an app has logged: the time in ms, and the rate in kbit/s.
+# Stands in for the CSV log of a measurement app: time in ms, rate in kbit/s.
 table = folder / "phone.csv"
 rates = [12_000 + 9_000 * math.sin(second / 4) for second in range(40)]
 rows = [f"{1000 * second},{rate:.0f}" for second, rate in enumerate(rates)]

@@ -1,4 +1,4 @@
-"""Fields of the JSON of comparisons and runs that say how results were made."""
+"""JSON types for the provenance of results: engine, scenario, traces."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class TraceUsed(TypedDict, total=False):
 
     file: str
     direction: Literal["down", "up"]
-    read_as: str
+    read_as: Annotated[str, "Format, columns and units with which the file was read."]
     duration_s: Annotated[float, "In s."]
     mean_mbps: Annotated[float, "In Mbit/s."]
 
@@ -20,7 +20,7 @@ class TraceUsed(TypedDict, total=False):
 class EngineUsed(TypedDict):
     """Engine of the runs."""
 
-    name: Annotated[str, "What ran TCP: native or kernel."]
+    name: Annotated[str, "Engine: native or kernel."]
     kernel: Annotated[str | None, "Version of the Linux kernel; null for the native engine."]
     build: Annotated[str | None, "Digest of the programs of the engine."]
 

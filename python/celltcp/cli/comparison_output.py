@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from celltcp.cli.output import draw, is_drawn
+from celltcp.cli.output import draw, reuse_picture
 from celltcp.present.terminal import Terminal
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def draw_comparison(result: Comparison, folder: Path) -> None:
     """Draws a comparison and the decisions of its selectors, unless the pictures exist."""
-    if not is_drawn(result.results, folder, "overview"):
+    if not reuse_picture(result.results, folder, "overview"):
         draw(result.plot.overview(), folder, "overview")
         if "decisions" in result.results.tables:
             _draw_explained(result, folder)

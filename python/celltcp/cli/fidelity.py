@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from celltcp.cli.options import draws, option, options
-from celltcp.cli.output import check_json, other_names, print_result
+from celltcp.cli.output import check_json, other_arguments, print_result
 from celltcp.cli.packetdrill import packetdrill
 from celltcp.cli.verbosity import note, progress_bar
 
@@ -111,7 +111,7 @@ def fidelity(
         return
     check_json(json_file)
     if page:
-        check_output(Path(page), PAGE, inputs=other_names("page"))
+        check_output(Path(page), PAGE, inputs=other_arguments("page"))
     folder = prepare_folder(out) if out else None
     sides = EnginePair(native, linux, workers=jobs, out=folder, overwrite=overwrite)
     with progress_bar("judging") as progress:

@@ -10,7 +10,7 @@ from celltcp.cli.options import cca_file_option, draws, option, scenario_options
 from celltcp.cli.output import (
     check_json,
     has_style_options,
-    other_names,
+    other_arguments,
     print_result,
     print_trace_summary,
 )
@@ -83,7 +83,7 @@ def run(
     if pcap_at and not pcap:
         raise click.UsageError("--pcap-at needs --pcap, the file of the capture")
     if pcap:
-        check_output(Path(pcap), overwrite=settings.overwrite, inputs=other_names("pcap"))
+        check_output(Path(pcap), overwrite=settings.overwrite, inputs=other_arguments("pcap"))
     source = settings.source(scenario)
     print_trace_summary(source.scenario)
     folder = settings.prepare_out()

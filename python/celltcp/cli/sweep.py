@@ -15,7 +15,7 @@ from celltcp.cli.options import (
     scenarios_options,
     takes_settings,
 )
-from celltcp.cli.output import check_json, draw, is_drawn, print_result, print_trace_summary
+from celltcp.cli.output import check_json, draw, print_result, print_trace_summary, reuse_picture
 from celltcp.cli.verbosity import progress_bar
 from celltcp.present.terminal import Terminal
 
@@ -75,7 +75,7 @@ def sweep(
     print_result(lambda: result.to_json(by), json_file, lambda: print_sweep(result, by))
     repeats = [each.results for each in result.points.values()]
     is_repeat = all(each.is_repeat for each in repeats)
-    if folder and not (is_repeat and is_drawn(repeats[0], folder, "sweep")):
+    if folder and not (is_repeat and reuse_picture(repeats[0], folder, "sweep")):
         draw(result.plot(by), folder, "sweep")
 
 

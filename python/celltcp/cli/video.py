@@ -14,7 +14,7 @@ from celltcp.cli.options import (
     options,
     takes_settings,
 )
-from celltcp.cli.output import check_json, draw, is_drawn, print_load_summary, print_result
+from celltcp.cli.output import check_json, draw, print_load_summary, print_result, reuse_picture
 from celltcp.cli.verbosity import progress_bar
 from celltcp.present.terminal import Terminal
 
@@ -82,7 +82,9 @@ def video(
     print_result(result.to_json, json_file, lambda: print_video(result))
     repeats = [each.results for each in result.comparisons.values()]
     is_repeat = all(each.is_repeat for each in repeats)
-    if folder and not (is_repeat and all(is_drawn(repeats[0], folder, name) for name in _PICTURES)):
+    if folder and not (
+        is_repeat and all(reuse_picture(repeats[0], folder, name) for name in _PICTURES)
+    ):
         draw(result.plot(), folder, "video")
         draw(result.plot_ecdf(), folder, "video-ecdf")
 

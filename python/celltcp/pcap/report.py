@@ -59,7 +59,7 @@ def _told(count: int) -> tuple[str, ...]:
 def _findings(analyses: CaptureAnalyses) -> tuple[Finding, ...]:
     rows = analyses.by_waiting_time()
     if rows.empty:
-        return (Finding("Connections", "none", "no TCP connection was found", state="open"),)
+        return (Finding("Connections", "none", "no TCP connection was found", state="undecided"),)
     kinds = analyses.losses["kind"].astype(str).value_counts()
     losses = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
     worst = rows.iloc[0]

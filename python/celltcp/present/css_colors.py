@@ -10,16 +10,17 @@ from matplotlib.colors import to_hex, to_rgb
 #: Colours of the dark page, in the order in which the style has them.
 _DARK = (
     "color-scheme: dark; --paper: #15191e; --ink: #e6eaee; --faint: #9aa5b1; --rule: #333b44; "
-    "--tint: #1d232a; --accent: #6cb6ff; --sure: #56d364; --tied: #e3b341; --open: #9aa5b1; "
+    "--tint: #1d232a; --accent: #6cb6ff; --decided: #56d364; --tied: #e3b341; --undecided: #9aa5b1; "
     "--warn: #ffb77c; --warn-tint: #2d2013;"
 )
 _PAPER = "#15191e"
-#: Contrast of a colour with dark paper (WCAG 2.1, non-text contrast).
-_CONTRAST = 3.2
-#: Difference of the parts of a colour up to which it is a grey.
-_GREY = 0.06
+#: Minimum contrast of a colour with dark paper (WCAG 2.1, non-text contrast).
+_MIN_CONTRAST = 3.2
+#: Largest difference of the RGB components of a grey.
+_MAX_GREY_DIFFERENCE = 0.06
 
-_USED = re.compile(r"--h([0-9a-f]{6})\b|\"colour\":\"#([0-9A-Fa-f]{6})\"")
+#: A colour in a page: a CSS variable, or a field of JSON.
+_USES = re.compile(r"--h([0-9a-f]{6})\b|\"colour\":\"#([0-9A-Fa-f]{6})\"")
 
 
 def variable(colour: str) -> str:
@@ -29,40 +30,41 @@ def variable(colour: str) -> str:
 
 def declarations(body: str) -> tuple[str, str]:
     """Returns the declarations of all colours that a page uses, for light and for dark pages."""
-    result = sorted({(one or other).lower() for one, other in _USED.findall(body)})
-    return _declared((each, f"#{each}") for each in result), _DARK + " " + _declared(
-        (each, on_dark(f"#{each}")) for each in result
-    )
+    colours = sorted({(css or json).lower() for css, json in _USES.findall(body)})
+    light = _declarations((digits, f"#{digits}") for digits in colours)
+    dark = _declarations((digits, on_dark(f"#{digits}")) for digits in colours)
+    return light, f"{_DARK} {dark}"
 
 
-def _declared(pairs: Iterable[tuple[str, str]]) -> str:
+def _declarations(pairs: Iterable[tuple[str, str]]) -> str:
     return " ".join(f"--h{name}: {value};" for name, value in pairs)
 
 
 def on_dark(colour: str) -> str:
     """Returns a colour for a dark page: greys inverted, others lighter until the contrast is enough."""
     red, green, blue = to_rgb(colour)
-    if max(red, green, blue) - min(red, green, blue) <= _GREY:
-        paper, ink = 0.1, 0.92
-        return to_hex((ink - (ink - paper) * red,) * 3)
+    if max(red, green, blue) - min(red, green, blue) <= _MAX_GREY_DIFFERENCE:
+        darkest, lightest = 0.1, 0.92
+        return to_hex((lightest - (lightest - darkest) * red,) * 3)
     share = 0.0
     while share < 1:
-        lighter = (1 - (1 - part) * (1 - share) for part in (red, green, blue))
+        lighter = (1 - (1 - component) * (1 - share) for component in (red, green, blue))
         result = to_hex(tuple(lighter))  # type: ignore[arg-type]
-        if contrast(result, _PAPER) >= _CONTRAST:
+        if contrast(result, _PAPER) >= _MIN_CONTRAST:
             return result
         share += 0.05
     return "#ffffff"
 
 
-def contrast(one: str, other: str) -> float:
+def contrast(colour: str, background: str) -> float:
     """Returns the contrast of two colours, from 1 to 21 (WCAG 2.1)."""
-    low, high = sorted((_luminance(one), _luminance(other)))
+    low, high = sorted((_luminance(colour), _luminance(background)))
     return (high + 0.05) / (low + 0.05)
 
 
 def _luminance(colour: str) -> float:
-    parts = (
-        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in to_rgb(colour)
+    linear = (
+        value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4
+        for value in to_rgb(colour)
     )
-    return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), parts, strict=True))
+    return sum(weight * value for weight, value in zip((0.2126, 0.7152, 0.0722), linear, strict=True))

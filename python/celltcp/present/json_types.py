@@ -1,4 +1,4 @@
-"""JSON Schema (draft 2020-12) of types: what a value has as JSON that is annotated with them."""
+"""JSON Schema (draft 2020-12) from Python type hints."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ _PLAIN = {str: "string", int: "integer", float: "number", bool: "boolean", NoneT
 
 
 class SchemaWriter:
-    """Writer of schemas. A class is written once, into `definitions`, and referred to by its name."""
+    """Writer of schemas. Each class has one schema in `definitions`; others refer to it by name."""
 
     def __init__(self) -> None:
         self.definitions: dict[str, Schema] = {}
-        self._named: dict[str, type] = {}
+        self._by_name: dict[str, type] = {}
 
-    def schema(self, kind: Any) -> Schema:
-        """Returns the schema of a type.
+    def schema(self, hint: Any) -> Schema:
+        """Returns the schema of a type hint.
 
         Raises:
-            TypeError: if it has no form in JSON, or two classes have the same name.
+            TypeError: if JSON cannot represent the type, or two classes have the same name.
         """
-        origin, parts = get_origin(kind), get_args(kind)
+        origin, parts = get_origin(hint), get_args(hint)
         if origin is Annotated:
-            return self._annotated(parts[0], kind.__metadata__)
+            return self._annotated(parts[0], hint.__metadata__)
         if origin in (Required, NotRequired):
             return self.schema(parts[0])
         if origin is Literal:
@@ -54,30 +54,30 @@ class SchemaWriter:
         if origin is tuple:
             if parts[1:] == (...,):
                 return {"type": "array", "items": self.schema(parts[0])}
-            return self._positions(parts)
+            return self._tuple(parts)
         if origin in (dict, Mapping):
             values = self.schema(parts[1])
             return {"type": "object", **({"additionalProperties": values} if values else {})}
-        if kind in (object, Any):
+        if hint in (object, Any):
             return {}
-        if kind in _PLAIN:
-            return {"type": _PLAIN[kind]}
-        return self._referred(kind)
+        if hint in _PLAIN:
+            return {"type": _PLAIN[hint]}
+        return self._reference(hint)
 
-    def _annotated(self, kind: Any, notes: Sequence[object]) -> Schema:
-        """Returns the schema of a type with the description, keywords and columns of its notes."""
-        columns = [note.types() for note in notes if isinstance(note, Columns)]
-        result = self._object(columns[-1]) if columns else self.schema(kind)
-        for note in notes:
-            if isinstance(note, str):
-                result = {**result, "description": note}
-            elif isinstance(note, Keywords):
-                result = {**result, **note.keywords}
+    def _annotated(self, hint: Any, metadata: Sequence[object]) -> Schema:
+        """Returns the schema of a type with description, keywords and columns from its `Annotated`."""
+        columns = [item.types() for item in metadata if isinstance(item, Columns)]
+        result = self._object(columns[-1]) if columns else self.schema(hint)
+        for item in metadata:
+            if isinstance(item, str):
+                result = {**result, "description": item}
+            elif isinstance(item, Keywords):
+                result = {**result, **item.keywords}
         return result
 
-    def _positions(self, kinds: Sequence[Any]) -> Schema:
-        """Returns the schema of an array that has a value of each of these types."""
-        items = [self.schema(kind) for kind in kinds]
+    def _tuple(self, hints: Sequence[Any]) -> Schema:
+        """Returns the schema of an array with one value of each of these types, in this order."""
+        items = [self.schema(hint) for hint in hints]
         return {
             "type": "array",
             "prefixItems": items,
@@ -85,13 +85,14 @@ class SchemaWriter:
             "maxItems": len(items),
         }
 
-    def _referred(self, kind: Any) -> Schema:
-        """Returns a reference to the schema of a class, which it writes on the first use."""
+    def _reference(self, kind: Any) -> Schema:
+        """Returns a reference to the schema of a class, and writes that on first use."""
         if not isinstance(kind, type):
-            raise TypeError(f"{kind!r} has no form in JSON")
+            raise TypeError(f"JSON cannot represent {kind!r}")
         name = kind.__name__
-        if self._named.setdefault(name, kind) is not kind:
-            raise TypeError(f"{name}: {kind.__module__} and {self._named[name].__module__} have it")
+        if self._by_name.setdefault(name, kind) is not kind:
+            modules = f"in {kind.__module__} and in {self._by_name[name].__module__}"
+            raise TypeError(f"two classes are named {name}: {modules}")
         if name not in self.definitions:
             self.definitions[name] = {}
             self.definitions[name] = self._class(kind)
@@ -99,34 +100,34 @@ class SchemaWriter:
 
     def _class(self, kind: type) -> Schema:
         hints = get_type_hints(kind, include_extras=True)
-        # A class without a line of its own gets one from `dataclass`, and none from `TypedDict`.
+        # Without a docstring, `dataclass` generates one and `TypedDict` has none.
         title = {"title": (inspect.getdoc(kind) or kind.__name__).splitlines()[0].rstrip(".")}
         if is_typeddict(kind):
-            # With annotations as texts, as in all modules, Python takes `NotRequired` for required.
+            # Postponed annotations (PEP 563) hide `NotRequired` from `__required_keys__`.
             return {**title, **self._object(hints, set(hints) - vars(kind)["__required_keys__"])}
         if dataclasses.is_dataclass(kind):
             fields = {field.name: hints[field.name] for field in dataclasses.fields(kind)}
             return {**title, **self._object(fields)}
         if issubclass(kind, tuple):
-            return {**title, **self._positions(list(hints.values()))}
-        raise TypeError(f"{kind.__module__}.{kind.__name__} has no form in JSON")
+            return {**title, **self._tuple(list(hints.values()))}
+        raise TypeError(f"JSON cannot represent {kind.__module__}.{kind.__name__}")
 
     def _object(self, types: Mapping[str, Any], optional: Container[str] = ()) -> Schema:
         """Returns the schema of an object with fields of these types."""
         required = [
             name
-            for name, kind in types.items()
-            if name not in optional and get_origin(kind) is not NotRequired
+            for name, hint in types.items()
+            if name not in optional and get_origin(hint) is not NotRequired
         ]
         return {
             "type": "object",
-            "properties": {name: self.schema(kind) for name, kind in types.items()},
+            "properties": {name: self.schema(hint) for name, hint in types.items()},
             **({"required": required} if required else {}),
         }
 
 
 def _any_of(parts: Sequence[Schema]) -> Schema:
-    """Returns a schema for values that fit one of these: a list of types where that says the same."""
+    """Returns a schema for values of any of these: with a list of types if that is enough."""
     structured = [part for part in parts if part.keys() != {"type"}]
     if len(structured) > 1 or not all(isinstance(part.get("type"), str) for part in parts):
         return {"anyOf": list(parts)}

@@ -150,8 +150,8 @@ class Finding:
     answer: str
     effect_size: str = ""
     confidence: str = ""
-    #: `"sure"`, `"tied"` or `"open"`.
-    state: str = "sure"
+    #: `"decided"`, `"tied"` or `"undecided"`.
+    state: str = "decided"
     colour: str = ""
 
 

@@ -1,4 +1,4 @@
-"""Capabilities: a table of words as measured, beside the same table as published."""
+"""Capability tables: measured cell texts such as Yes or No, and the published ones."""
 
 from __future__ import annotations
 
@@ -8,63 +8,62 @@ from dataclasses import dataclass
 from celltcp.publications.agreement import Outcome, Row
 from celltcp.publications.published_table import Cell
 
-#: Words for what this build does not have, and for what was not run.
+#: Texts of cells that this build cannot measure, and of cells that were not run.
 NOT_AVAILABLE = "not available"
 NOT_RUN = "-"
 
-#: Words for the levels on which end-to-end semantics are kept.
+#: Texts for the levels of end-to-end semantics.
 _SEMANTICS = {0: "No", 1: "Yes*", 2: "Yes+"}
 
 
 @dataclass(frozen=True)
-class Word:
-    """A cell of the table with the word that was measured."""
+class CapabilityCell:
+    """Cell of the table with its measured text."""
 
     cell: Cell
-    here: str
+    measured_text: str
     row: Row | None = None
 
     @property
     def differs(self) -> bool:
-        """Whether another word was measured than is published."""
-        return self.here not in (self.cell.published_text, NOT_AVAILABLE, NOT_RUN)
+        """Whether the measured text differs from the published one."""
+        return self.measured_text not in (self.cell.published_text, NOT_AVAILABLE, NOT_RUN)
 
 
 @dataclass(frozen=True)
-class Capabilities:
-    """The table by line and column."""
+class CapabilityTable:
+    """Cells by the labels of their row and column."""
 
-    lines: list[str]
-    columns: list[str]
-    words: Mapping[tuple[str, str], Word]
+    row_labels: list[str]
+    column_labels: list[str]
+    cells: Mapping[tuple[str, str], CapabilityCell]
 
     @property
-    def differing(self) -> list[Word]:
-        """The cells that differ, line by line."""
-        places = ((line, column) for line in self.lines for column in self.columns)
-        result = (self.words[place] for place in places if place in self.words)
-        return [each for each in result if each.differs]
+    def differing(self) -> list[CapabilityCell]:
+        """The cells that differ, row by row."""
+        keys = ((row, column) for row in self.row_labels for column in self.column_labels)
+        return [self.cells[key] for key in keys if key in self.cells and self.cells[key].differs]
 
 
-def capabilities(result: Outcome) -> Capabilities:
+def capability_table(result: Outcome) -> CapabilityTable:
     """Returns the table of an outcome whose entries have cells."""
     rows = {row.published.cell: row for row in result.rows}
-    known = {each.cell for each in result.table.entries}
-    words = [
-        Word(cell, _word(cell, rows[cell]), rows[cell])
+    measurable = {entry.cell for entry in result.table.entries}
+    cells = [
+        CapabilityCell(cell, _measured_text(cell, rows[cell]), rows[cell])
         if cell in rows
-        else Word(cell, NOT_RUN if cell in known else NOT_AVAILABLE)
+        else CapabilityCell(cell, NOT_RUN if cell in measurable else NOT_AVAILABLE)
         for cell in result.table.cells
     ]
-    return Capabilities(
+    return CapabilityTable(
         list(dict.fromkeys(cell.line for cell in result.table.cells)),
         list(dict.fromkeys(cell.column for cell in result.table.cells)),
-        {(each.cell.line, each.cell.column): each for each in words},
+        {(cell.cell.line, cell.cell.column): cell for cell in cells},
     )
 
 
-def _word(cell: Cell, row: Row) -> str:
-    """Returns the measured word: that of the publication if its rule holds, or the other one."""
+def _measured_text(cell: Cell, row: Row) -> str:
+    """Returns the published text if its rule holds in the measurement, and else the opposite."""
     if row.holds is None:
         return NOT_RUN
     if row.published.quantity == "semantics" and row.published.claim and not row.published.claim.refers:

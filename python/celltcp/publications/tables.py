@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from celltcp.present.section import Column, Table, number_columns
 from celltcp.present.terminal import Terminal
 from celltcp.publications.agreement import Outcome, Row
-from celltcp.publications.capabilities import capabilities
+from celltcp.publications.capabilities import capability_table
 from celltcp.publications.publications import publications
 from celltcp.publications.report.claims_table import claims_table
 from celltcp.publications.report.numbers_table import numbers_table
@@ -60,17 +60,20 @@ def print_outcome(result: Outcome, console: Terminal) -> None:
 
 
 def _print_capabilities(title: str, result: Outcome, console: Terminal) -> None:
-    """Prints a table of words as measured, with the published word and the reason where it differs."""
-    known = capabilities(result)
+    """Prints the measured texts of cells, with the published text and the reason where it differs."""
+    measured = capability_table(result)
     rows = []
-    for line in known.lines:
-        words = (known.words[line, column] for column in known.columns)
+    for label in measured.row_labels:
+        cells = (measured.cells[label, column] for column in measured.column_labels)
         texts = (
-            f"{each.here} ({each.cell.published_text})" if each.differs else each.here for each in words
+            f"{cell.measured_text} ({cell.cell.published_text})" if cell.differs else cell.measured_text
+            for cell in cells
         )
-        rows.append((line, *texts))
+        rows.append((label, *texts))
     title = f"{title}; in brackets the publication where it differs"
-    console.print_table(Table(tuple(map(Column, ("capability", *known.columns))), tuple(rows), title))
+    console.print_table(
+        Table(tuple(map(Column, ("capability", *measured.column_labels))), tuple(rows), title)
+    )
     for text in differing_cells(result):
         console.print(text)
 

@@ -1,4 +1,4 @@
-"""Data frames as link traces: tables of times and rates, which become files that results can name."""
+"""Data frames as link traces: writes a frame to a cached CSV file."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ if TYPE_CHECKING:
 ScenarioLike: TypeAlias = "str | Path | Scenario | pd.DataFrame"
 
 
-def trace_of(what: object) -> str | Path:
+def trace_file(source: object) -> str | Path:
     """Returns the file of a link trace with the rows of a data frame; other objects as text.
 
     The file is in the user's cache, under a digest of its content: the same rows give the same runs. An
-    index that is no plain numbering is the first column.
+    index other than an unnamed RangeIndex becomes the first column.
 
     Raises:
         CelltcpError: if the file cannot be written, or it is a list of scenarios.
     """
     import pandas as pd
 
-    if isinstance(what, list | tuple):
+    if isinstance(source, list | tuple):
         raise CelltcpError(
-            f"scenario: {what!r} is a list; allowed: one scenario. celltcp.compare_all and "
+            f"scenario: {source!r} is a list; allowed: one scenario. celltcp.compare_all and "
             "celltcp.sweep take several"
         )
-    if not isinstance(what, pd.DataFrame):
-        # Other types are refused as names of no scenario.
-        return str(what)
-    numbered = isinstance(what.index, pd.RangeIndex) and what.index.name is None
-    text = what.to_csv(index=not numbered)
+    if not isinstance(source, pd.DataFrame):
+        # Other types fail later as unknown scenario names.
+        return str(source)
+    has_default_index = isinstance(source.index, pd.RangeIndex) and source.index.name is None
+    text = source.to_csv(index=not has_default_index)
     digest = hashlib.sha256(text.encode()).hexdigest()[:16]
     file = cache_folder("traces") / digest / "data-frame.csv"
     if not file.is_file() or file.read_text("utf-8") != text:

@@ -299,9 +299,9 @@ def _named(what: ScenarioLike) -> str | Path | Scenario:
     """Returns a scenario; a data frame as the file of a link trace."""
     if isinstance(what, str | Path | Scenario):
         return what
-    from celltcp.scenarios.data_frames import trace_of
+    from celltcp.scenarios.data_frames import trace_file
 
-    return trace_of(what)
+    return trace_file(what)
 
 
 def _reading(what: str | Path | Scenario, options: Mapping[str, object]) -> list[str]:

@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from celltcp.selection.evaluation import Evaluation, evaluate
     from celltcp.selection.explanation import Explanation, explain
-    from celltcp.selection.training import Training, train
+    from celltcp.selection.training import TrainingResult, train
 
 _HOMES = {
     "Evaluation": "celltcp.selection.evaluation",
     "Explanation": "celltcp.selection.explanation",
-    "Training": "celltcp.selection.training",
+    "TrainingResult": "celltcp.selection.training",
     "evaluate": "celltcp.selection.evaluation",
     "explain": "celltcp.selection.explanation",
     "train": "celltcp.selection.training",
 }
 
-__all__ = ["Evaluation", "Explanation", "Training", "evaluate", "explain", "train"]
+__all__ = ["Evaluation", "Explanation", "TrainingResult", "evaluate", "explain", "train"]
 
 
 def __getattr__(name: str) -> object:

@@ -1,4 +1,4 @@
-"""Outcome of a comparison of CCAs by video as JSON."""
+"""JSON types of the results of celltcp video: CCAs compared by video metrics."""
 
 from __future__ import annotations
 
@@ -9,38 +9,38 @@ from celltcp.comparison.metrics import VIDEO
 from celltcp.comparison.outcome import BestOutcome
 from celltcp.results.json_fields import Cca, Cell, Columns, HalfWidth, LeftOut, Number, Version
 
-_Abr = Annotated[str, "Adaptation of the bitrate."]
+_Abr = Annotated[str, "ABR algorithm."]
 
 
 def _columns() -> Mapping[str, object]:
-    figures: dict[str, object] = {}
-    for name, figure in VIDEO.items():
-        figures |= {name: Annotated[Number, figure.meaning], f"{name}_ci95": HalfWidth}
+    metrics: dict[str, object] = {}
+    for name, metric in VIDEO.items():
+        metrics |= {name: Annotated[Number, metric.meaning], f"{name}_ci95": HalfWidth}
     return {
         "scenario": str,
         "abr": _Abr,
         "cca": Cca,
-        **figures,
-        "behind": Annotated[Number, "Mean opinion score less that of the best one."],
+        **metrics,
+        "behind": Annotated[Number, "MOS minus that of the best CCA."],
         "behind_ci95": HalfWidth,
     }
 
 
-#: Row of a scenario, an adaptation and a CCA.
+#: Row of a scenario, an ABR algorithm and a CCA.
 VideoRow = Annotated[dict[str, Cell], Columns(_columns)]
 
 
 class VideoVerdict(BestOutcome):
-    """Best CCA of a scenario and an adaptation."""
+    """Best CCA of a scenario and an ABR algorithm."""
 
     scenario: str
     abr: str
 
 
 class AdaptationOutcome(BestOutcome):
-    """Best adaptation of the bitrate for a CCA on a scenario, by a score."""
+    """Best ABR algorithm for a CCA on a scenario, by a score."""
 
-    scenario: Annotated[str | None, "Null of the mean over all scenarios."]
+    scenario: Annotated[str | None, "Null for the mean over all scenarios."]
     cca: Cca
     metric: str
 
@@ -49,8 +49,10 @@ class VideoOutcome(TypedDict):
     """Outcome of celltcp video."""
 
     version: Version
-    rows: Annotated[list[VideoRow], "A row per scenario, adaptation and CCA."]
+    rows: Annotated[list[VideoRow], "A row per scenario, ABR algorithm and CCA."]
     verdicts: list[VideoVerdict]
-    adaptation_verdicts: Annotated[list[AdaptationOutcome], "None of a single adaptation."]
+    adaptation_verdicts: Annotated[
+        list[AdaptationOutcome], "Empty if only one ABR algorithm was compared."
+    ]
     warnings: list[str]
     left_out: LeftOut

@@ -96,18 +96,18 @@ def train(
     from celltcp.files.replacing import check_output
     from celltcp.present.terminal import Terminal
     from celltcp.results.folder import prepare_folder
-    from celltcp.selection.tables.training import trees_table, whole_runs_table
+    from celltcp.selection.tables.training import full_runs_table, models_table
     from celltcp.selection.training.plan import Plan
     from celltcp.selection.training.train import training_request
 
     file = Path(out)
-    kept = Path(outcomes) if outcomes else file.with_suffix(".parquet")
-    for each_file in (file, kept):
-        if each_file.is_dir():
-            raise CelltcpError(f"{each_file}: is a folder; allowed: a file")
+    outcomes_file = Path(outcomes) if outcomes else file.with_suffix(".parquet")
+    for output in (file, outcomes_file):
+        if output.is_dir():
+            raise CelltcpError(f"{output}: is a folder; allowed: a file")
         if not dry_run:
-            prepare_folder(each_file.parent)
-    if file.resolve() == kept.resolve():
+            prepare_folder(output.parent)
+    if file.resolve() == outcomes_file.resolve():
         raise CelltcpError(f"{file}: is the table of outcomes, too; allowed: different files")
     if not dry_run:
         check_output(file, overwrite=overwrite)
@@ -115,14 +115,14 @@ def train(
         _listed(scenarios),
         _listed(requirement),
         cca or (),
-        each=runs,
-        moments_each=samples,
-        whole_each=full_runs,
-        leaves=max_leaves,
-        least=min_samples_leaf,
+        networks=runs,
+        samples=samples,
+        full_runs=full_runs,
+        max_leaves=max_leaves,
+        min_samples_leaf=min_samples_leaf,
         seed=seed,
     )
-    request = training_request(file.stem, plan, workers_of(jobs, cluster), kept)
+    request = training_request(file.stem, plan, workers_of(jobs, cluster), outcomes_file)
     if dry_run:
         click.echo(request.estimate())
         return
@@ -130,11 +130,11 @@ def train(
         training = request.run(progress)
     write_text(file, training.text)
     console = Terminal()
-    console.print_table(trees_table(training))
-    console.print_table(whole_runs_table(training))
+    console.print_table(models_table(training))
+    console.print_table(full_runs_table(training))
     note(f"policy: {file}")
-    note(f"outcomes: {kept}")
+    note(f"outcomes: {outcomes_file}")
 
 
 def _listed(text: str | None) -> tuple[str, ...]:
-    return tuple(each.strip() for each in text.split(",")) if text else ()
+    return tuple(name.strip() for name in text.split(",")) if text else ()

@@ -100,25 +100,25 @@ def _finding(
     question = f"Best for {ranking.need}"
     values, verdict = ranking.values, ranking.verdict
     if verdict.leader is None:
-        return Finding(question, "undecided", "no data was delivered", state="open")
+        return Finding(question, "undecided", "no data was delivered", state="undecided")
     leader = verdict.leader
     here = _worth(result, leader, ranking)
     if len(values) == 1:
         alone = "the only CCA: nothing to compare it with"
-        return Finding(f"{names[leader]}, for {ranking.need}", here, "", alone, "open")
+        return Finding(f"{names[leader]}, for {ranking.need}", here, "", alone, "undecided")
     if not result.decides:
         why = "one run of a random scenario is not conclusive"
-        return Finding(question, "undecided", f"{names[leader]} leads with {here}", why, "open")
+        return Finding(question, "undecided", f"{names[leader]} leads with {here}", why, "undecided")
     if verdict.contradicted_by:
         extent = f"{names[leader]} leads with {here}"
-        return Finding(question, "no verdict", extent, verdict.contradicted_by, "open")
+        return Finding(question, "no verdict", extent, verdict.contradicted_by, "undecided")
     rest = ranking.ordered(cca for cca in values if cca not in verdict.ranked)
     behind = f"; {_ahead(ranking, leader, rest[0])} {names[rest[0]]}, the next behind" if rest else ""
     based = f"paired differences of {runs_text(int(result.results.about['runs']))}"
     if not verdict.undecided:
         tied = _listed([names[cca] for cca in verdict.tied])
         certainty = f"tied with {tied}: within 5 %, by {based}" if tied else f"by {based}"
-        state = "tied" if tied else "sure"
+        state = "tied" if tied else "decided"
         cost = f"; it costs {verdict.cost.text}" if verdict.cost else ""
         extent = f"{here}{behind}{cost}"
         return Finding(question, names[leader], extent, certainty, state, shades[leader])
@@ -131,7 +131,7 @@ def _finding(
     certainty = f"undecided among {among}, by {based}{more}"
     if excluded:
         certainty = f"{certainty}. Excluded with 95 %: {excluded}"
-    return Finding(question, f"{names[leader]}?", extent, certainty, "open", shades[leader])
+    return Finding(question, f"{names[leader]}?", extent, certainty, "undecided", shades[leader])
 
 
 def _worth(result: Comparison, cca: str, ranking: _Ranking) -> str:

@@ -28,10 +28,10 @@ def leading_findings(
         undecided = f"undecided {word} {where(each.undecided)}" if each.undecided else ""
         ranked = each.ranked
         if not ranked:
-            findings.append(Finding(question, "undecided", undecided, state="open"))
+            findings.append(Finding(question, "undecided", undecided, state="undecided"))
             continue
         extent = "; ".join(f"{names[cca]} {word} {where(each.scenarios[cca])}" for cca in ranked)
         answer = each.share_text(names, word)
-        state = "open" if undecided else "sure" if len(ranked) == 1 else "tied"
+        state = "undecided" if undecided else "decided" if len(ranked) == 1 else "tied"
         findings.append(Finding(question, answer, extent, undecided, state, shades[ranked[0]]))
     return tuple(findings)

@@ -87,7 +87,7 @@ def _findings(result: SingleRun) -> tuple[Finding, ...]:
             f"{flow['goodput_mbps']:.2f} Mbit/s",
             f"of {name}{subject}",
             one,
-            "open",
+            "undecided",
             colour(cca),
         ),
         Finding(
@@ -95,13 +95,13 @@ def _findings(result: SingleRun) -> tuple[Finding, ...]:
             f"{mean_text([flow['rtt_mean_ms']], 0)} ms on average",
             f"95th percentile {mean_text([flow['rtt_p95_ms']], 0)} ms, least "
             f"{mean_text([flow['rtt_min_ms']], 0)} ms",
-            state="open",
+            state="undecided",
         ),
         Finding(
             "Losses",
             f"{flow['retransmissions']:.0f} segments sent again",
             f"{flow['timeouts']:.0f} times after a timeout",
-            state="open",
+            state="undecided",
         ),
     )
 

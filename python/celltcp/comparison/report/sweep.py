@@ -107,10 +107,10 @@ def _field_finding(ranking: FieldRanking, stake: Stake) -> Finding:
     verdict = stake.verdict
     text = verdict_text(verdict, {name: name for name in ranking.choices})
     if verdict.leader is None or verdict.best is None:
-        return Finding(question, "undecided", text, state="open")
+        return Finding(question, "undecided", text, state="undecided")
     tied = f"tied with it: {', '.join(verdict.tied)}" if verdict.tied else ""
     effect = stake.value_text(verdict.best)
-    return Finding(question, verdict.best, effect, tied, "tied" if tied else "sure")
+    return Finding(question, verdict.best, effect, tied, "tied" if tied else "decided")
 
 
 def _scenario(result: Sweep) -> tuple[Section, ...]:

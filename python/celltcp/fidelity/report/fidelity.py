@@ -70,7 +70,7 @@ _BANDS = (
 def _findings(result: Fidelity) -> tuple[Finding, ...]:
     """Returns how many differences are within their bands, and how large those of each metric are."""
     total, outside, undecided = len(result.judgements), len(result.outside), len(result.undecided)
-    state = "open" if outside else "tied" if undecided else "sure"
+    state = "undecided" if outside else "tied" if undecided else "decided"
     first = Finding(
         "Within their bands",
         f"{result.within} of {total}",
@@ -90,7 +90,7 @@ def _size(result: Fidelity, metric: str, name: str) -> Finding:
     ]
     question = f"Difference of {name}"
     if not sizes:
-        return Finding(question, "undefined", "nothing was delivered", state="open")
+        return Finding(question, "undefined", "nothing was delivered", state="undecided")
     median = float(np.median([size for size, _ in sizes]))
     _, worst = max(sizes, key=lambda pair: pair[0])
     most = worst.differences[metric]
@@ -99,7 +99,7 @@ def _size(result: Fidelity, metric: str, name: str) -> Finding:
         f"median {median:.2f} %",
         f"largest {difference_text(most)}: {worst.cca} on {worst.case}",
         "" if most.band is None else f"allowed there: {most.band:g} %",
-        "open" if most.is_outside else "tied" if most.is_undecided else "sure",
+        "undecided" if most.is_outside else "tied" if most.is_undecided else "decided",
     )
 
 

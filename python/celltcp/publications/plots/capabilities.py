@@ -1,4 +1,4 @@
-"""Table of capabilities: measured words, coloured by whether they agree with the published ones."""
+"""Plot of a capability table: measured cell texts, coloured by agreement with the publication."""
 
 from __future__ import annotations
 
@@ -8,27 +8,35 @@ from matplotlib.axes import Axes
 from matplotlib.transforms import Bbox
 
 from celltcp.publications.agreement import Outcome
-from celltcp.publications.capabilities import NOT_AVAILABLE, Capabilities, Word, capabilities
+from celltcp.publications.capabilities import (
+    NOT_AVAILABLE,
+    CapabilityCell,
+    CapabilityTable,
+    capability_table,
+)
 from celltcp.publications.plots.panel import Panel, heading
 
 #: Colours of cells that agree, that differ, and that cannot be measured.
-_SAME, _OTHER, _NONE = "#D5EFE3", "#F8D9C4", "#EEEEEE"
+_AGREES, _DIFFERS, _NOT_AVAILABLE = "#D5EFE3", "#F8D9C4", "#EEEEEE"
 
 
 def capability_panels(result: Outcome) -> list[Panel]:
     """Returns the panel with the table; none if the entries have no cells."""
     if not result.table.cells:
         return []
-    return [Panel(functools.partial(_draw, result.table.figure, capabilities(result)))]
+    return [Panel(functools.partial(_draw, result.table.figure, capability_table(result)))]
 
 
-def _draw(name: str, measured: Capabilities, axes: Axes) -> None:
-    words = [[measured.words[line, column] for column in measured.columns] for line in measured.lines]
+def _draw(name: str, measured: CapabilityTable, axes: Axes) -> None:
+    rows = [
+        [measured.cells[row, column] for column in measured.column_labels]
+        for row in measured.row_labels
+    ]
     table = axes.table(
-        cellText=[[_text(word) for word in line] for line in words],
-        cellColours=[[_colour(word) for word in line] for line in words],
-        rowLabels=measured.lines,
-        colLabels=measured.columns,
+        cellText=[[_text(cell) for cell in row] for row in rows],
+        cellColours=[[_colour(cell) for cell in row] for row in rows],
+        rowLabels=measured.row_labels,
+        colLabels=measured.column_labels,
         cellLoc="center",
         bbox=Bbox.from_bounds(0.2, 0.0, 0.8, 1.0),
     )
@@ -38,9 +46,13 @@ def _draw(name: str, measured: Capabilities, axes: Axes) -> None:
     axes.set_title(heading(name, "measured; in brackets the publication where it differs"), fontsize=9)
 
 
-def _text(word: Word) -> str:
-    return f"{word.here}\n({word.cell.published_text})" if word.differs else word.here
+def _text(cell: CapabilityCell) -> str:
+    if cell.differs:
+        return f"{cell.measured_text}\n({cell.cell.published_text})"
+    return cell.measured_text
 
 
-def _colour(word: Word) -> str:
-    return _NONE if word.here == NOT_AVAILABLE else _OTHER if word.differs else _SAME
+def _colour(cell: CapabilityCell) -> str:
+    if cell.measured_text == NOT_AVAILABLE:
+        return _NOT_AVAILABLE
+    return _DIFFERS if cell.differs else _AGREES

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from celltcp.publications.agreement import Agreement, Outcome, Row
-from celltcp.publications.capabilities import capabilities
+from celltcp.publications.capabilities import capability_table
 from celltcp.scenarios.cca_mix import counted
 
 #: Rise of the mean rank correlation without a CCA that is worth telling.
@@ -45,11 +45,11 @@ def value_text(value: float | None, half: float | None) -> str:
 def differing_cells(result: Outcome) -> list[str]:
     """Returns a sentence for each cell of a table of capabilities that differs, with the reason."""
     return [
-        f"{each.cell.column}, {each.cell.line}: {each.row.published.quantity} is "
-        f"{value_text(each.row.ours.mean, each.row.ours.ci95)}, not {each.row.published.claim.text}. "
-        f"{each.cell.why}".rstrip()
-        for each in capabilities(result).differing
-        if each.row is not None and each.row.published.claim is not None
+        f"{cell.cell.column}, {cell.cell.line}: {cell.row.published.quantity} is "
+        f"{value_text(cell.row.ours.mean, cell.row.ours.ci95)}, not {cell.row.published.claim.text}. "
+        f"{cell.cell.why}".rstrip()
+        for cell in capability_table(result).differing
+        if cell.row is not None and cell.row.published.claim is not None
     ]
 
 

@@ -14,7 +14,7 @@ from celltcp.scenarios.cca_mix import parse_mix
 from celltcp.scenarios.changes import override_texts
 from celltcp.scenarios.scenario_list import expand_scenarios
 from celltcp.scenarios.scenarios import ScenarioSource, load_scenario, unknown
-from celltcp.selection.training.families import FAMILIES, networks
+from celltcp.selection.training.families import FAMILIES, draw_networks
 
 #: Name that stands for all families of random networks.
 RANDOM = "random"
@@ -99,7 +99,7 @@ def _of_family(name: str, duration: str | None) -> Draw:
 
     def draw(rng: np.random.Generator) -> Episode:
         number = int(rng.integers(_SEEDS))
-        (network,) = networks([name], 1, number)
+        (network,) = draw_networks([name], 1, number)
         scenario = network.scenario("", length_s).with_changes([f"duration={length}"])
         return Episode(f"{name}-{number}", scenario, network.seed)
 

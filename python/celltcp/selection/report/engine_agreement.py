@@ -96,7 +96,7 @@ def _findings(result: Overlap) -> tuple[Finding, ...]:
                 f"same in {overlap} of {cases}",
                 f"The same leader in {row['same_best']} of {counted(cases, 'case')}",
                 f"{100 * row['by_chance']:.0f} % would overlap by chance{cost}",
-                "sure" if is_all else "tied" if row["share"] > row["by_chance"] else "open",
+                "decided" if is_all else "tied" if row["share"] > row["by_chance"] else "undecided",
             )
         )
     return tuple(findings)

@@ -81,7 +81,7 @@ def _findings(result: Evaluation) -> tuple[Finding, ...]:
                 f"Regret to the best in hindsight {percent_text(row['regret'], row['regret_ci95'])} %",
                 f"won {row['won_default']}, tied {row['tied_default']}, lost {row['lost_default']} of "
                 f"{row['cases']} cases against cubic",
-                "sure" if is_clear else "open",
+                "decided" if is_clear else "undecided",
             )
         )
     return tuple(findings)

@@ -1,32 +1,42 @@
-"""Tables of celltcp select train: the loss of trees, and that of the policy in whole runs."""
+"""Tables of celltcp select train: regret of the models, and of the policy in full runs."""
 
 from __future__ import annotations
 
 from celltcp.present.section import Column, Table, number_columns
-from celltcp.selection.training import Training
+from celltcp.selection.training import TrainingResult
 
 
-def trees_table(training: Training) -> Table:
-    """Returns the loss of each tree, and of the best single CCA, on families left out."""
-    # A start that takes one CCA for all was not grown, and so never without a family.
-    grown = [tree for tree in training.trees if tree.regret]
+def models_table(training: TrainingResult) -> Table:
+    """Returns the regret of each model, and of the best fixed CCA, on families left out."""
+    # A start with one CCA for all was not fitted, so that no family was left out.
+    fitted = [model for model in training.models if model.regret]
     headings = [
-        each for tree in grown for each in (f"{tree.requirement}\n{tree.moment}\ntree", "\n\none")
+        heading
+        for model in fitted
+        for heading in (f"{model.requirement}\n{model.moment}\ntree", "\n\none")
     ]
     rows = []
-    for family in sorted(grown[0].regret):
-        losses = (each[family] for tree in grown for each in (tree.regret, tree.regret_of_one))
-        rows.append((family, *(f"{value:.1%}" for value in losses)))
-    title = f"Below the best choice of each moment ({training.cases} in all), on families left out"
+    for family in sorted(fitted[0].regret):
+        regrets = (
+            by_family[family]
+            for model in fitted
+            for by_family in (model.regret, model.fixed_cca_regret)
+        )
+        rows.append((family, *(f"{value:.1%}" for value in regrets)))
+    title = f"Below the best choice of each moment ({training.points} in all), on families left out"
     return Table((Column("family"), *number_columns(*headings)), tuple(rows), title)
 
 
-def whole_runs_table(training: Training) -> Table:
-    """Returns the losses in whole runs, a row per requirement, the lowest first."""
-    losses = list(training.losses.items())
-    labels = sorted(losses[0][1], key=lambda label: sum(lost[label] for _, lost in losses))
-    rows = tuple(
-        (requirement, *(f"{lost[label]:.1%}" for label in labels)) for requirement, lost in losses
+def full_runs_table(training: TrainingResult) -> Table:
+    """Returns the mean regrets in full runs: a row per requirement, the lowest column first."""
+    regrets = training.regrets
+    labels = sorted(
+        next(iter(regrets.values())),
+        key=lambda label: sum(by_label[label] for by_label in regrets.values()),
     )
-    title = "Below the best of each network, whole runs on networks not learnt from"
+    rows = tuple(
+        (requirement, *(f"{by_label[label]:.1%}" for label in labels))
+        for requirement, by_label in regrets.items()
+    )
+    title = "Below the best of each network, full runs on held-out networks"
     return Table((Column("for"), *number_columns(*labels)), rows, title)

@@ -1,7 +1,7 @@
-"""Training of policies: random networks, measured outcomes of choices, and trees grown from them."""
+"""Training of selection policies: random networks, measured outcomes of CCAs, trees and kNN models."""
 
 from __future__ import annotations
 
-from celltcp.selection.training.train import Training, train
+from celltcp.selection.training.train import TrainingResult, train
 
-__all__ = ["Training", "train"]
+__all__ = ["TrainingResult", "train"]

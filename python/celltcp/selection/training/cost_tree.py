@@ -44,27 +44,27 @@ class Node:
 
 
 def grow_tree(
-    features: Matrix, measured: Matrix, baseline: int | None, leaves: int, least: int
+    features: Matrix, measured: Matrix, baseline: int | None, max_leaves: int, min_samples_leaf: int
 ) -> Node:
-    """Returns a tree, grown best-first up to a number of leaves.
+    """Returns a tree, grown best-first up to `max_leaves`.
 
     The score of a side is the measure of its best choice. Unlike in a regression tree, a split whose
     sides have the same best choice gains nothing.
 
     Args:
-        features: features per moment (rows); NaN is unknown.
-        measured: measures per moment and choice.
+        features: features per point (rows); NaN is unknown.
+        measured: measures per point (rows) and choice (columns).
         baseline: choice with a small bonus to its measure, against splits by chance.
-        leaves: maximum of leaves.
-        least: minimum of moments in a leaf.
+        max_leaves: maximum of leaves.
+        min_samples_leaf: minimum of points in a leaf.
     """
     scores = measured.copy()
     if baseline is not None:
         scores[:, baseline] += _BASELINE_BONUS
     root = Node(np.arange(len(features)))
-    open_leaves = [(root, _best_split(features, scores, root.rows, least))]
+    open_leaves = [(root, _best_split(features, scores, root.rows, min_samples_leaf))]
     count = 1
-    while count < leaves:
+    while count < max_leaves:
         index = max(range(len(open_leaves)), key=lambda index: _gain(open_leaves[index][1]))
         node, split = open_leaves[index]
         if split is None or split.gain <= _MIN_GAIN:
@@ -73,7 +73,8 @@ def grow_tree(
         node.split = split
         node.below, node.above = Node(node.rows[is_below]), Node(node.rows[~is_below])
         open_leaves[index : index + 1] = [
-            (each, _best_split(features, scores, each.rows, least)) for each in (node.below, node.above)
+            (child, _best_split(features, scores, child.rows, min_samples_leaf))
+            for child in (node.below, node.above)
         ]
         count += 1
     return root
@@ -88,9 +89,9 @@ def _gain(split: Split | None) -> float:
     return split.gain if split else -np.inf
 
 
-def _best_split(features: Matrix, scores: Matrix, rows: Rows, least: int) -> Split | None:
+def _best_split(features: Matrix, scores: Matrix, rows: Rows, min_samples_leaf: int) -> Split | None:
     """Returns the split of these rows with the highest gain; None where they are too few."""
-    if len(rows) < 2 * least:
+    if len(rows) < 2 * min_samples_leaf:
         return None
     selected = scores[rows]
     total = selected.sum(axis=0)
@@ -111,7 +112,9 @@ def _best_split(features: Matrix, scores: Matrix, rows: Rows, least: int) -> Spl
         for unknown_below in (False, True) if unknown.any() else (False,):
             below = sums + (missing if unknown_below else zeros)
             sizes = places + (int(unknown.sum()) if unknown_below else 0)
-            is_allowed = is_threshold & (sizes >= least) & (len(rows) - sizes >= least)
+            is_allowed = (
+                is_threshold & (sizes >= min_samples_leaf) & (len(rows) - sizes >= min_samples_leaf)
+            )
             if not is_allowed.any():
                 continue
             gains = below.max(axis=1) + (total - below).max(axis=1) - total.max()

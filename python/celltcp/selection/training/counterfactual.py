@@ -1,4 +1,4 @@
-"""Counterfactual runs: the same run up to a moment, then each CCA in turn."""
+"""Counterfactual runs: one run per CCA, all the same up to a sampled time and then with that CCA."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ from celltcp.selection.slot_measures import (
 from celltcp.selection.training.distributions import log_uniform
 from celltcp.selection.training.families import Network
 
-#: Longest time for which a flow of known size is looked at, s.
+#: Horizon of a flow of known size, s: later data does not count.
 SHORT_FLOW_S = 12.0
-#: Earliest and latest moment in flight, s. Before that, slow start is most of what is seen.
-_MOMENTS_S = (2.0, 20.0)
-#: Measures: parts of PM, the share of the capacity that was delivered, and requirements of their own.
+#: Earliest and latest sampled time, s. Before that, features describe slow start.
+_POINT_TIMES_S = (2.0, 20.0)
+#: Names of an outcome's measures: parts of PM, share of the capacity, and requirements of their own.
 PARTS = tuple(outcome_parts())
-#: Runs whose tables are in memory at a time, on this machine and with a cluster.
-_AT_ONCE = 96
-_AT_ONCE_ON_CLUSTER = 1536
+#: Runs per batch, whose tables are in memory together: on this machine and with a cluster.
+_BATCH_RUNS = 96
+_BATCH_RUNS_ON_CLUSTER = 1536
 
-#: Tuning with which a change takes effect at once and is never undone.
-_OBEDIENT = """
+#: Tuning of a policy with which a switch takes effect at once and is never undone.
+_IMMEDIATE_TUNING = """
 [tuning]
 interval = 0.1
 dwell = 0.0
@@ -64,17 +64,17 @@ class Successor:
 
 @dataclass(frozen=True)
 class Point:
-    """A moment of a run: the network, the CCA until then, and the time."""
+    """Time of a run at which CCAs are compared: the network, the CCA until then, and the time."""
 
     network: Network
-    before: str
+    prior_cca: str
     at_s: float
     #: Size of the flow, MB, which the sender knows; None for a flow without end.
     size_mb: float | None = None
-    #: Requirement of the selector, whose bound its features know.
+    #: Requirement of the selector; its bound is in the bound features.
     requirement: str = ""
-    #: Of a start: digest of the policy that continues. Of a path: its mark.
-    then: str = ""
+    #: Digest of the policy that continues a start, or mark of the outcomes of full runs; else empty.
+    variant: str = ""
 
     @property
     def horizon_s(self) -> float:
@@ -83,27 +83,26 @@ class Point:
 
     def job(
         self,
-        number: int,
+        index: int,
         cca: str,
         engine: Engine,
         successor: Successor | None,
         horizon_s: float | None = None,
     ) -> Job:
-        """Returns the run that switches to `cca` here, which lasts at a start until its successor."""
-        in_flight = _flight_policy(self.before, cca, self.at_s)
-        text = successor.text(cca) if successor else in_flight
+        """Returns the run that switches to `cca` at this time; a successor may switch again later."""
+        text = successor.text(cca) if successor else _switch_policy(self.prior_cca, cca, self.at_s)
         scenario = self._scenario(text, self.horizon_s if horizon_s is None else horizon_s)
-        return Job(number, f"{cca}@{self.at_s}", self.network.seed, scenario, engine)
+        return Job(index, f"{cca}@{self.at_s}", self.network.seed, scenario, engine)
 
     def _scenario(self, policy: str, horizon_s: float) -> Scenario:
-        words = f', requirement = "{self.requirement}"' if self.requirement else ""
+        settings = f', requirement = "{self.requirement}"' if self.requirement else ""
         workload = ""
         if self.size_mb is not None:
-            words += f', flow_size = "{self.size_mb:.3f}MB"'
+            settings += f', flow_size = "{self.size_mb:.3f}MB"'
             workload = f'workload = {{ kind = "bulk", bytes = "{self.size_mb:.3f}MB" }}'
         flows = f"""
 [[flows]]
-cca = {{ name = "auto", policy = "counterfactual"{words} }}
+cca = {{ name = "auto", policy = "counterfactual"{settings} }}
 {workload}
 [selection]
 counterfactual = '''{policy}'''
@@ -111,12 +110,13 @@ counterfactual = '''{policy}'''
         return self.network.scenario(flows, self.at_s + horizon_s + 1.0)
 
 
-def _flight_policy(before: str, cca: str, at_s: float) -> str:
+def _switch_policy(prior_cca: str, cca: str, at_s: float) -> str:
+    """Returns the text of a policy that switches once, at `at_s`."""
     return f"""
 name = "counterfactual"
 description = "One congestion control until a moment, another from there on."
-default = "{before}"
-{_OBEDIENT}
+default = "{prior_cca}"
+{_IMMEDIATE_TUNING}
 [[method.rules.rules]]
 requirements = ["balanced", "delay"]
 when = [{{ feature = "age", at_least = {at_s} }}]
@@ -124,14 +124,14 @@ choose = ["{cca}"]
 because = "the moment has come"
 [[method.rules.rules]]
 requirements = ["balanced", "delay"]
-choose = ["{before}"]
+choose = ["{prior_cca}"]
 because = "the moment has not come"
 """
 
 
 @dataclass
 class Outcomes:
-    """Outcomes: per moment its features, and per CCA the measures that `PARTS` names."""
+    """Outcomes: features per point, and the measures of `PARTS` per point and CCA."""
 
     points: list[Point] = field(default_factory=list)
     features: list[dict[str, float]] = field(default_factory=list)
@@ -143,33 +143,33 @@ class Outcomes:
         self.features += other.features
         self.parts += other.parts
 
-    def of(self, wanted: Iterable[Point]) -> Outcomes:
+    def select(self, points: Iterable[Point]) -> Outcomes:
         """Returns the outcomes of these points, in their order; points without one are left out."""
-        places = {point: place for place, point in enumerate(self.points)}
+        indices = {point: index for index, point in enumerate(self.points)}
         result = Outcomes()
-        for point in wanted:
-            if (place := places.get(point)) is not None:
+        for point in points:
+            if (index := indices.get(point)) is not None:
                 result.points.append(point)
-                result.features.append(self.features[place])
-                result.parts.append(self.parts[place])
+                result.features.append(self.features[index])
+                result.parts.append(self.parts[index])
         return result
 
 
 def flight_points(
-    networks: Iterable[Network], ccas: Sequence[str], each: int, seed: int
+    networks: Iterable[Network], ccas: Sequence[str], samples: int, seed: int
 ) -> list[Point]:
-    """Returns `each` moments of each network, under CCAs drawn from these."""
+    """Returns points at random times in flight, `samples` per network, under random ones of `ccas`."""
     points = []
     for network in networks:
         rng = np.random.default_rng([seed, network.seed])
-        for _ in range(each):
-            at = float(np.round(log_uniform(rng, *_MOMENTS_S), 1))
+        for _ in range(samples):
+            at = float(np.round(log_uniform(rng, *_POINT_TIMES_S), 1))
             points.append(Point(network, str(rng.choice(list(ccas))), at))
     return points
 
 
 def start_points(networks: Iterable[Network], successor: Successor, seed: int) -> list[Point]:
-    """Returns the establishment on each network, and again for a flow of known size."""
+    """Returns two points at establishment per network: for an endless flow and one of known size."""
     points = []
     for network in networks:
         rng = np.random.default_rng([seed, network.seed, 1])
@@ -181,7 +181,7 @@ def start_points(networks: Iterable[Network], successor: Successor, seed: int) -
     return points
 
 
-def outcomes(
+def counterfactual_outcomes(
     points: Sequence[Point],
     ccas: Sequence[str],
     engine: Engine,
@@ -190,8 +190,8 @@ def outcomes(
     workers: Workers = None,
     progress: Callable[[float], None] | None = None,
 ) -> Iterator[Outcomes]:
-    """Runs every CCA from every moment on, a number of moments at a time."""
-    per_batch = max(1, at_once(workers) // len(ccas))
+    """Yields the outcomes of a switch to each CCA at each point, batch by batch."""
+    per_batch = max(1, batch_size(workers) // len(ccas))
     for first in range(0, len(points), per_batch):
         batch = points[first : first + per_batch]
         jobs = [
@@ -204,19 +204,19 @@ def outcomes(
             progress(min(1.0, (first + per_batch) / len(points)))
 
 
-def at_once(workers: Workers) -> int:
-    """Returns the number of runs whose tables are in memory at a time: enough for all workers."""
-    return _AT_ONCE_ON_CLUSTER if isinstance(workers, Cluster) else _AT_ONCE
+def batch_size(workers: Workers) -> int:
+    """Returns the number of runs per batch: enough for all workers."""
+    return _BATCH_RUNS_ON_CLUSTER if isinstance(workers, Cluster) else _BATCH_RUNS
 
 
 def _measured(batch: Sequence[Point], ccas: Sequence[str], tables: dict[str, pa.Table]) -> Outcomes:
     result = Outcomes()
-    slots = by_run(of_first_flow(tables["slots"]), ("t_s", *MEASURED))
-    decisions = by_run(tables["decisions"], ("t_ns", "cause", "measures"))
+    slots = columns_by_run(of_first_flow(tables["slots"]), ("t_s", *MEASURED))
+    decisions = columns_by_run(tables["decisions"], ("t_ns", "cause", "measures"))
     for index, point in enumerate(batch):
         runs = range(index * len(ccas), (index + 1) * len(ccas))
-        taken = [features_at(point, decisions[run]) for run in runs]
-        known = next((features for features in taken if features), None)
+        features_of_runs = [features_at(point, decisions[run]) for run in runs]
+        known = next((features for features in features_of_runs if features), None)
         if known is None:
             continue
         parts = {
@@ -224,7 +224,7 @@ def _measured(batch: Sequence[Point], ccas: Sequence[str], tables: dict[str, pa.
             for run, cca in zip(runs, ccas, strict=True)
             if run in slots
         }
-        if len(parts) == len(ccas) and all(np.isfinite(each).all() for each in parts.values()):
+        if len(parts) == len(ccas) and all(np.isfinite(values).all() for values in parts.values()):
             result.points.append(point)
             result.features.append(known)
             result.parts.append(parts)
@@ -232,7 +232,7 @@ def _measured(batch: Sequence[Point], ccas: Sequence[str], tables: dict[str, pa.
 
 
 def features_at(point: Point, decisions: Columns) -> dict[str, float] | None:
-    """Returns the known features at the moment; None where the run made no change then."""
+    """Returns the known features at the point; None if the run made no switch then."""
     cause = "establishment" if point.at_s == 0.0 else "change"
     rows = np.flatnonzero(decisions["cause"] == cause)
     if not len(rows):
@@ -242,22 +242,22 @@ def features_at(point: Point, decisions: Columns) -> dict[str, float] | None:
 
 
 def _parts(point: Point, decisions: Columns, slots: Columns) -> Parts:
-    """Returns the measures after the moment."""
+    """Returns the measures of `PARTS` after the point."""
     start_s = float(decisions["t_ns"][0]) / 1e9
     start = start_s + point.at_s
     after = (slots["t_s"] >= start) & (slots["t_s"] < start + point.horizon_s)
-    return parts_on(point.network, {name: slots[name][after] for name in MEASURED})
+    return network_parts(point.network, {name: slots[name][after] for name in MEASURED})
 
 
-def parts_on(network: Network, slots: Columns) -> Parts:
+def network_parts(network: Network, slots: Columns) -> Parts:
     """Returns the measures that `PARTS` names, with the bounds of the network."""
     return measured_parts(slots, [network.required(kind) for kind in OWN])
 
 
-def by_run(table: pa.Table, columns: Sequence[str]) -> dict[int, Columns]:
-    """Returns columns of a table whose rows are ordered by run, run by run."""
-    whole = {name: table[name].to_pandas().to_numpy() for name in columns}
+def columns_by_run(table: pa.Table, columns: Sequence[str]) -> dict[int, Columns]:
+    """Splits columns of a table by run; the rows are ordered by run."""
+    all_rows = {name: table[name].to_pandas().to_numpy() for name in columns}
     return {
-        run: {name: values[span] for name, values in whole.items()}
+        run: {name: values[span] for name, values in all_rows.items()}
         for run, span in spans(table["run"].to_numpy()).items()
     }

@@ -20,7 +20,7 @@ _FLOOR_MBPS = (0.1, 20.0)
 
 @dataclass(frozen=True)
 class Network:
-    """A network of a family, as a scenario of the wanted length."""
+    """Random network of a family, which becomes a scenario with flows and a duration."""
 
     family: str
     number: int
@@ -29,13 +29,12 @@ class Network:
 
     @property
     def fair_share(self) -> float:
-        """Fair share of the capacity beside the flows that are always active."""
-        others = tomllib.loads(self.text).get("flows", [])
-        always = [each for each in others if "start" not in each]
-        return 1.0 / (1 + sum(int(each.get("count", 1)) for each in always))
+        """Fair share of the capacity, with the competing flows that are always active."""
+        competing = tomllib.loads(self.text).get("flows", [])
+        return 1.0 / (1 + sum(int(flow.get("count", 1)) for flow in competing if "start" not in flow))
 
     def required(self, kind: str) -> str:
-        """Returns the requirement of a kind on this network: `goodput@` and `delay@` get a bound."""
+        """Returns the requirement of a kind: `goodput@` and `delay@` get this network's bound."""
         rng = np.random.default_rng([self.seed, 2])
         times, floor = log_uniform(rng, *_BOUND_RTTS), log_uniform(rng, *_FLOOR_MBPS)
         if kind == "delay@":
@@ -46,19 +45,19 @@ class Network:
         return kind
 
     def scenario(self, flows: str, duration_s: float) -> Scenario:
-        """Returns the network with these flows (TOML), the first of which is looked at, for so long."""
+        """Returns a scenario with these flows (TOML) and the competing ones; the first is measured."""
         head = (
             f'name = "{self.family}-{self.number}"\nduration = "{duration_s:.1f}s"\n'
             '[variation]\nstart_jitter = "0s"\n'
         )
-        path, *others = self.text.split("[[flows]]")
-        started = [f"[[flows]]{each}" for each in others if _begin_of(each) < round(duration_s, 1)]
-        text = head + path + (flows or "[[flows]]\n") + "".join(started)
+        path, *competing = self.text.split("[[flows]]")
+        active = [f"[[flows]]{flow}" for flow in competing if _start_s(flow) < round(duration_s, 1)]
+        text = head + path + (flows or "[[flows]]\n") + "".join(active)
         return Scenario.from_toml(text, f"{self.family}-{self.number}", "", [])
 
 
-def _begin_of(flow: str) -> float:
-    """Returns when a flow (TOML) begins, s."""
+def _start_s(flow: str) -> float:
+    """Returns the start time of a flow (TOML), s."""
     return in_unit(tomllib.loads(flow).get("start"), "s") or 0.0
 
 
@@ -75,16 +74,15 @@ FAMILIES: dict[str, Callable[[np.random.Generator], str]] = {
 }
 
 
-def networks(families: Sequence[str], each: int, seed: int) -> Iterator[Network]:
-    """Returns `each` networks of each family; the same seed gives the same networks.
+def draw_networks(families: Sequence[str], count: int, seed: int) -> Iterator[Network]:
+    """Yields `count` networks of each family; the same seed gives the same networks.
 
     Raises:
-        CelltcpError: if there is no family of a name.
+        CelltcpError: if a family is unknown.
     """
     for name in families:
         if name not in FAMILIES:
             raise CelltcpError(f"scenarios: {name!r} is no family; allowed: {', '.join(FAMILIES)}")
-        for number in range(each):
-            place = list(FAMILIES).index(name)
-            rng = np.random.default_rng([seed, place, number])
+        for number in range(count):
+            rng = np.random.default_rng([seed, list(FAMILIES).index(name), number])
             yield Network(name, number, int(rng.integers(1 << 31)), FAMILIES[name](rng))

@@ -32,7 +32,7 @@ WEIGHTS: dict[str, tuple[float, float, float]] = {
     **dict.fromkeys(OWN, (1.0, 0.0, 0.0)),
 }
 
-#: Parts of a fair share below which a flow starves beside others, and above which it takes too much.
+#: Minimum and maximum share of the capacity, relative to the fair share, without a lower score.
 MIN_FAIR_SHARE = {
     **dict.fromkeys(("goodput", "balanced", "goodput@", "power"), 0.5),
     **dict.fromkeys(("delay", "delay@"), 0.2),
@@ -48,11 +48,11 @@ class FittedTree:
     #: start or flight.
     moment: str
     nodes: list[dict[str, object]]
-    #: Mean regret against the best choice of each moment, relative to its measure, by family; the tree
-    #: is fitted without that family.
+    #: Mean regret relative to the best choice at each point, by family; the tree is fitted without that
+    #: family.
     regret: dict[str, float]
-    #: Regret of the CCA that is best on average over the other families.
-    regret_of_one: dict[str, float]
+    #: Regret of the fixed CCA that is best on average over the other families.
+    fixed_cca_regret: dict[str, float]
     #: Minimum of the expected gain of a switch.
     margin: float = 0.0
 
@@ -76,8 +76,8 @@ def constant_tree(requirement: str, cca: str, paths: Outcomes) -> FittedTree:
 def score_of(parts: Parts, requirement: str, fair_share: float = 1.0) -> float:
     """Returns the requirement's measure of an outcome.
 
-    Beside other flows it is reduced in proportion to the distance below the minimum or above the
-    maximum of a fair share, since PM ignores the other flows.
+    With competing flows, a share below the minimum or above the maximum reduces it in proportion, since
+    PM ignores these flows.
     """
     a, b, c, use = parts[:4]
     if requirement in OWN:
@@ -92,12 +92,12 @@ def score_of(parts: Parts, requirement: str, fair_share: float = 1.0) -> float:
 
 
 def scores(result: Outcomes, requirement: str, ccas: Sequence[str]) -> Matrix:
-    """Returns the requirement's measure per moment (rows) and congestion control (columns)."""
+    """Returns the requirement's measure per point (rows) and CCA (columns)."""
     fair = {point.network: point.network.fair_share for point in result.points}
     return np.array(
         [
-            [score_of(each[cca], requirement, fair[point.network]) for cca in ccas]
-            for point, each in zip(result.points, result.parts, strict=True)
+            [score_of(parts[cca], requirement, fair[point.network]) for cca in ccas]
+            for point, parts in zip(result.points, result.parts, strict=True)
         ]
     )
 
@@ -108,9 +108,9 @@ def _shares(requirement: str) -> Matrix:
 
 
 def _parts(result: Outcomes, requirement: str, ccas: Sequence[str]) -> Matrix:
-    """A, B and C; for goodput, A is the share of the capacity over the whole horizon.
+    """Returns A, B and C of PM; for goodput, A is the share of the capacity over the whole horizon.
 
-    For a requirement with a measure of its own, A is that measure over that of the best.
+    For a requirement with its own measure, A is that measure relative to the best CCA's.
     """
     first = 3 if requirement == "goodput" else 0
     parts = np.array(
@@ -128,31 +128,31 @@ def fit_tree(
     ccas: Sequence[str],
     features: Sequence[str],
     *,
-    leaves: int,
-    least: int,
+    max_leaves: int,
+    min_samples_leaf: int,
     baseline: str | None = DEFAULT,
 ) -> FittedTree:
     """Returns the tree for a requirement and moment.
 
-    Measures are relative to the best of each moment. Splits maximize the measure of the best CCA on
+    Measures are relative to the best of each point. Splits maximize the measure of the best CCA on
     each side. Cross-validation leaves out one family of networks at a time.
 
     Args:
-        result: outcomes of the moments.
+        result: outcomes of the points.
         requirement: goodput, balanced, delay, or one of `celltcp.scenarios.requirements.OWN`.
         moment: moment of the outcomes, start or flight.
         ccas: congestion controls to choose from.
         features: names of the features that splits may use.
-        leaves: maximum of leaves.
-        least: minimum of moments in a leaf.
-        baseline: CCA that is kept unless another is surely better; with None each leaf takes the best.
+        max_leaves: maximum of leaves.
+        min_samples_leaf: minimum of points in a leaf.
+        baseline: CCA of a leaf unless another is significantly better; with None, the best one.
     """
     # Its import takes longer than a dry run.
     from sklearn.model_selection import LeaveOneGroupOut
 
     # Unknown features are NaN.
     known_features = np.array(
-        [[each.get(name, np.nan) for name in features] for each in result.features]
+        [[known.get(name, np.nan) for name in features] for known in result.features]
     )
     measured = relative_to_best(scores(result, requirement, ccas))
     families = np.array([point.network.family for point in result.points])
@@ -161,8 +161,10 @@ def fit_tree(
     default = list(ccas).index(DEFAULT) if DEFAULT in ccas else None
 
     def grow(rows: NDArray[np.int64]) -> tuple[Node, dict[int, int]]:
-        """Returns the tree of these moments, and the column of each leaf's CCA."""
-        tree = grow_tree(known_features[rows], measured[rows], baseline_column, leaves, least)
+        """Returns the tree of these points, and the column of each leaf's CCA."""
+        tree = grow_tree(
+            known_features[rows], measured[rows], baseline_column, max_leaves, min_samples_leaf
+        )
         chosen = {}
         for leaf in leaves_of(tree):
             leaf.rows = rows[leaf.rows]
@@ -194,7 +196,7 @@ def relative_to_best(measured: Matrix, none: float = 1.0) -> Matrix:
 def _best(
     measured: Matrix, networks: Names, families: Names, baseline: int | None, default: int | None
 ) -> int:
-    """Returns the column of a leaf's CCA: the best of those that are surely better than `baseline`.
+    """Returns the column of a leaf's CCA: the best of those significantly better than `baseline`.
 
     It must be better over the leaf's networks, and in no family with enough networks be worse than
     `default`. Without such a CCA it is `baseline`, if that is no worse than `default` in any family.
@@ -247,15 +249,15 @@ def _nodes(
     ccas: Sequence[str],
     features: Sequence[str],
 ) -> list[dict[str, object]]:
-    """Returns the nodes as policy files have them: children after their parents."""
+    """Returns the nodes in the order of policy files: children after their parents."""
     nodes: list[dict[str, object]] = []
     unknown: list[tuple[int, str]] = []
-    waiting: list[tuple[Node, int | None, str]] = [(tree, None, "")]
-    while waiting:
-        node, parent, side = waiting.pop(0)
-        number = len(nodes)
+    queue: list[tuple[Node, int | None, str]] = [(tree, None, "")]
+    while queue:
+        node, parent, side = queue.pop(0)
+        index = len(nodes)
         if parent is not None:
-            nodes[parent][side] = number
+            nodes[parent][side] = index
         if node.split is None or node.below is None or node.above is None:
             means = {
                 cca: [round(float(part), 4) for part in parts[node.rows, column].mean(axis=0)]
@@ -265,10 +267,10 @@ def _nodes(
             continue
         split = node.split
         nodes.append({"feature": features[split.feature], "threshold": split.threshold})
-        waiting += [(node.below, number, "below"), (node.above, number, "from")]
-        # A branch for unknown values is written only if the training had some.
+        queue += [(node.below, index, "below"), (node.above, index, "from")]
+        # A branch for unknown values is written only if the training data had some.
         if split.met_unknown:
-            unknown.append((number, "below" if split.unknown_below else "from"))
-    for number, side in unknown:
-        nodes[number]["unknown"] = nodes[number][side]
+            unknown.append((index, "below" if split.unknown_below else "from"))
+    for index, side in unknown:
+        nodes[index]["unknown"] = nodes[index][side]
     return nodes

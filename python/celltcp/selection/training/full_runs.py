@@ -1,4 +1,4 @@
-"""Whole runs of policies and of fixed CCAs, on networks drawn at random."""
+"""Full runs of policies and of fixed CCAs on random networks."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from celltcp.campaign.engines import Engine
 from celltcp.campaign.jobs import Job
 from celltcp.campaign.run import Workers, run_jobs
 from celltcp.selection.slot_measures import MEASURED, of_first_flow
-from celltcp.selection.training.counterfactual import at_once, by_run, parts_on
+from celltcp.selection.training.counterfactual import batch_size, columns_by_run, network_parts
 from celltcp.selection.training.families import Network
 from celltcp.selection.training.fit import score_of
-from celltcp.selection.training.moment_features import RUN_S, fixed
+from celltcp.selection.training.moment_features import RUN_S, fixed_flow_toml
 
-#: Writes the flow of a scenario for a network.
+#: Returns the flow of a scenario (TOML) for a network.
 Flow = Callable[[Network], str]
 
 
-def selecting(policy: str, requirement: str) -> Flow:
-    """Returns the flow whose CCA the policy of this text selects for a requirement."""
+def selector_flow(policy: str, requirement: str) -> Flow:
+    """Returns a flow with CCA `auto`: the policy of this text, for a requirement."""
     return lambda network: (
         f"""
 [[flows]]
@@ -32,12 +32,12 @@ candidate = '''{policy}'''
     )
 
 
-def staying(cca: str) -> Flow:
-    """Returns the flow with a fixed CCA."""
-    return lambda _: fixed(cca)
+def fixed_cca_flow(cca: str) -> Flow:
+    """Returns a flow with a fixed CCA, the same for all networks."""
+    return lambda _: fixed_flow_toml(cca)
 
 
-def whole_runs(
+def full_run_measures(
     networks: Sequence[Network],
     flows: Mapping[str, Flow],
     requirements: Sequence[str],
@@ -49,7 +49,7 @@ def whole_runs(
     """Returns the measure of each requirement by network (rows: family, number) and label (columns)."""
     cases = [(network, label) for network in networks for label in flows]
     rows = []
-    step = at_once(workers)
+    step = batch_size(workers)
     for first in range(0, len(cases), step):
         batch = cases[first : first + step]
         jobs = [
@@ -57,9 +57,9 @@ def whole_runs(
             for run, (network, label) in enumerate(batch)
         ]
         tables = run_jobs(jobs, workers=workers, tables=("slots",))
-        slots = by_run(of_first_flow(tables["slots"]), MEASURED)
+        slots = columns_by_run(of_first_flow(tables["slots"]), MEASURED)
         for run, (network, label) in enumerate(batch):
-            parts = parts_on(network, slots[run])
+            parts = network_parts(network, slots[run])
             for requirement in requirements:
                 measure = score_of(parts, requirement, network.fair_share)
                 rows.append((network.family, network.number, label, requirement, measure))
@@ -75,9 +75,9 @@ def whole_runs(
 
 
 def regret(measures: pd.DataFrame) -> dict[str, float]:
-    """Returns the mean relative loss of each column against the best of each row."""
+    """Returns the mean regret of each column, relative to the best of each row."""
     best = measures.max(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        lost = 1.0 - measures.div(best, axis=0)
-    means = lost.fillna(0.0).mean()
-    return {str(label): float(loss) for label, loss in means.items()}
+        regrets = 1.0 - measures.div(best, axis=0)
+    means = regrets.fillna(0.0).mean()
+    return {str(label): float(mean) for label, mean in means.items()}

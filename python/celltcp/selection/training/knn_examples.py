@@ -1,4 +1,4 @@
-"""kNN examples: the table of measured moments in a policy file."""
+"""kNN examples: the table of points and their outcomes in a policy file."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from celltcp.selection.training.fit import Matrix, relative_to_best
 
 
 def examples_csv(result: Outcomes, ccas: Sequence[str], features: Sequence[str]) -> str:
-    """Returns the table as CSV: a row per moment, with its features and the outcome of each CCA.
+    """Returns the table as CSV: a row per point, with its features and the outcome of each CCA.
 
     Args:
-        result: outcomes of the moments.
+        result: outcomes of the points.
         ccas: congestion controls of the table.
         features: names of the features of the table.
     """
@@ -26,12 +26,12 @@ def examples_csv(result: Outcomes, ccas: Sequence[str], features: Sequence[str])
     header += [f"{part}:{cca}" for cca in ccas for part in PARTS]
     lines = [",".join(header)]
     rows = zip(result.points, result.features, result.parts, strict=True)
-    for number, (point, known, parts) in enumerate(rows):
-        cells = [point.network.family, point.before, f"{point.network.fair_share:.4g}"]
+    for index, (point, known, parts) in enumerate(rows):
+        cells = [point.network.family, point.prior_cca, f"{point.network.fair_share:.4g}"]
         cells += [_number_text(known.get(name, math.nan)) for name in features]
         for column, cca in enumerate(ccas):
             for part, value in zip(PARTS, parts[cca], strict=True):
-                share = relative[part][number, column] if part in relative else value
+                share = relative[part][index, column] if part in relative else value
                 cells.append(f"{100.0 * min(max(share, 0.0), 1.0):.0f}")
         lines.append(",".join(cells))
     return "\n".join(lines)
@@ -59,7 +59,7 @@ def with_bound_features(result: Outcomes) -> Outcomes:
 
 def _measures(result: Outcomes, part: str, ccas: Sequence[str]) -> Matrix:
     index = PARTS.index(part)
-    return np.array([[each[cca][index] for cca in ccas] for each in result.parts])
+    return np.array([[parts[cca][index] for cca in ccas] for parts in result.parts])
 
 
 def _number_text(value: float) -> str:

@@ -1,7 +1,7 @@
-"""Outcomes by path: whole runs of fixed CCAs, and what a selector sees of the path at moments of runs.
+"""Full runs of fixed CCAs as outcomes, and the features of a selector at sampled times.
 
-A path has one outcome per CCA, that of a whole run. It is the same at all moments, so that a tree
-learns of what kind the path is. It does not have the cost of a switch, for which there are margins.
+All points of a network have the outcomes of its full runs, so that a tree learns to tell networks
+apart. These outcomes lack the cost of a switch, which margins stand for.
 """
 
 from __future__ import annotations
@@ -15,32 +15,32 @@ from celltcp.selection.slot_measures import MEASURED, Parts, of_first_flow
 from celltcp.selection.training.counterfactual import (
     Outcomes,
     Point,
-    at_once,
-    by_run,
+    batch_size,
+    columns_by_run,
     features_at,
-    parts_on,
+    network_parts,
 )
 from celltcp.selection.training.families import Network
 
-#: Length of a whole run, s.
+#: Length of a full run, s.
 RUN_S = 30.0
-#: Mark of the outcome of whole runs among points.
-WHOLE = "whole"
-#: Mark of moments that have the outcomes of their path.
-PATH = "path"
-#: Time after a moment until which the selector decides, s: three round trips of the longest path.
+#: Variant of the point that stands for the full runs on a network.
+FULL_RUN = "whole"
+#: Variant of points that have the outcomes of full runs.
+OF_FULL_RUN = "path"
+#: Time after a point within which the selector decides, s: three round trips of the longest path.
 UNTIL_DECIDED_S = 2.5
 
 Progress = Callable[[float], None] | None
 
 
 def full_run_point(network: Network) -> Point:
-    """Returns the place of whole runs on a network among outcomes."""
-    return Point(network, "", 0.0, then=WHOLE)
+    """Returns the point that stands for the full runs on a network."""
+    return Point(network, "", 0.0, variant=FULL_RUN)
 
 
-def fixed(cca: str) -> str:
-    """Returns the flow of a scenario with a fixed CCA."""
+def fixed_flow_toml(cca: str) -> str:
+    """Returns the flow of a scenario (TOML) with a fixed CCA."""
     return f'[[flows]]\ncca = "{cca}"\n'
 
 
@@ -52,29 +52,29 @@ def full_run_outcomes(
     workers: Workers = None,
     progress: Progress = None,
 ) -> Iterator[Outcomes]:
-    """Runs every CCA on every network, a number of networks at a time."""
-    step = max(1, at_once(workers) // len(ccas))
+    """Yields the outcomes of full runs with each CCA on each network, batch by batch."""
+    step = max(1, batch_size(workers) // len(ccas))
     for first in range(0, len(networks), step):
         batch = networks[first : first + step]
         cases = [(network, cca) for network in batch for cca in ccas]
         jobs = [
-            Job(run, cca, network.seed, network.scenario(fixed(cca), RUN_S), engine)
+            Job(run, cca, network.seed, network.scenario(fixed_flow_toml(cca), RUN_S), engine)
             for run, (network, cca) in enumerate(cases)
         ]
-        slots = by_run(
+        slots = columns_by_run(
             of_first_flow(run_jobs(jobs, workers=workers, tables=("slots",))["slots"]), MEASURED
         )
         parts: dict[Network, dict[str, Parts]] = {network: {} for network in batch}
         for run, (network, cca) in enumerate(cases):
-            parts[network][cca] = parts_on(network, slots[run])
+            parts[network][cca] = network_parts(network, slots[run])
         yield Outcomes(
-            [full_run_point(each) for each in batch], [{} for _ in batch], list(parts.values())
+            [full_run_point(network) for network in batch], [{} for _ in batch], list(parts.values())
         )
         if progress:
             progress(min(1.0, (first + len(batch)) / len(networks)))
 
 
-def features_on(
+def measure_features(
     points: Sequence[Point],
     parts: Mapping[Network, dict[str, Parts]],
     engine: Engine,
@@ -82,16 +82,18 @@ def features_on(
     workers: Workers = None,
     progress: Progress = None,
 ) -> Iterator[Outcomes]:
-    """Runs up to each moment, and returns what was seen then with the outcomes of the whole path."""
-    step = at_once(workers)
+    """Yields the features at each point, with the outcomes of the full runs on its network."""
+    step = batch_size(workers)
     for first in range(0, len(points), step):
         batch = points[first : first + step]
         jobs = [
-            point.job(run, _other(point.before, parts[point.network]), engine, None, UNTIL_DECIDED_S)
+            point.job(
+                run, _other_cca(point.prior_cca, parts[point.network]), engine, None, UNTIL_DECIDED_S
+            )
             for run, point in enumerate(batch)
         ]
         tables = run_jobs(jobs, workers=workers, tables=("decisions",))
-        decisions = by_run(tables["decisions"], ("t_ns", "cause", "measures"))
+        decisions = columns_by_run(tables["decisions"], ("t_ns", "cause", "measures"))
         result = Outcomes()
         for run, point in enumerate(batch):
             features = features_at(point, decisions[run])
@@ -104,6 +106,6 @@ def features_on(
             progress(min(1.0, (first + len(batch)) / len(points)))
 
 
-def _other(before: str, parts: Mapping[str, Parts]) -> str:
-    """Returns a CCA other than that before; the change to it shows what is seen."""
-    return next(cca for cca in parts if cca != before)
+def _other_cca(prior_cca: str, parts: Mapping[str, Parts]) -> str:
+    """Returns a CCA to switch to: a row of decisions, with the features, exists only for a switch."""
+    return next(cca for cca in parts if cca != prior_cca)

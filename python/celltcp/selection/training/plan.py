@@ -11,10 +11,10 @@ from celltcp.scenarios.ccas import chosen
 from celltcp.scenarios.requirements import OWN, REQUIREMENTS
 from celltcp.selection.training.families import FAMILIES
 
-#: Number of best fixed CCAs per requirement under which moments in flight are sampled.
+#: Number of best fixed CCAs per requirement under which points in flight are sampled.
 BEST_CCAS = 2
 
-#: Requirements that have a training.
+#: Requirements that a policy can be trained for.
 LEARNABLE = (*REQUIREMENTS, *OWN)
 
 #: Requirements learnt from full runs: CCAs that grow per round trip show their goodput late. Others
@@ -32,14 +32,14 @@ class Plan:
     families: Sequence[str]
     requirements: Sequence[str]
     ccas: Sequence[str]
-    #: Networks per family to grow trees from, and moments in flight per network.
-    each: int
-    moments_each: int
+    #: Networks per family whose runs are fitted, and sampled times per network.
+    networks: int
+    samples: int
     #: Networks per family to tune margins on, and as many others to test the result.
-    whole_each: int
-    #: Maximum of leaves in a tree, and minimum of moments in a leaf.
-    leaves: int
-    least: int
+    full_runs: int
+    #: Maximum of leaves in a tree, and minimum of points in a leaf.
+    max_leaves: int
+    min_samples_leaf: int
     seed: int
 
     def resolved(self, native: Sequence[str]) -> Plan:
@@ -70,16 +70,16 @@ class Plan:
         )
 
     def check(self) -> None:
-        """Refuses a plan that is too small for cross-validation.
+        """Rejects a plan that is too small for cross-validation.
 
         Raises:
-            CelltcpError: says what is too little.
+            CelltcpError: if it has too few families or points.
         """
-        count = self.each * self.moments_each * len(self.families)
-        if len(self.families) < 2 or count < 2 * self.least:
+        count = self.networks * self.samples * len(self.families)
+        if len(self.families) < 2 or count < 2 * self.min_samples_leaf:
             raise CelltcpError(
                 f"{count} moments of {len(self.families)} families are too few to cross-validate; "
-                f"allowed: two families and {2 * self.least} moments or more"
+                f"allowed: two families and {2 * self.min_samples_leaf} moments or more"
             )
 
     @property
@@ -92,17 +92,17 @@ class Plan:
             words += ["--requirement", ",".join(self.requirements)]
         if list(self.ccas) != deployable():
             words += ["--cca", ",".join(self.ccas)]
-        for name in ("each", "moments_each", "whole_each", "leaves", "least", "seed"):
-            words += [_OPTIONS[name], str(getattr(self, name))]
+        for name, option in _OPTIONS.items():
+            words += [option, str(getattr(self, name))]
         return shlex.join(words)
 
 
 _OPTIONS = {
-    "each": "--runs",
-    "moments_each": "--samples",
-    "whole_each": "--full-runs",
-    "leaves": "--max-leaves",
-    "least": "--min-samples-leaf",
+    "networks": "--runs",
+    "samples": "--samples",
+    "full_runs": "--full-runs",
+    "max_leaves": "--max-leaves",
+    "min_samples_leaf": "--min-samples-leaf",
     "seed": "--seed",
 }
 

@@ -1,4 +1,4 @@
-"""Policy file of grown trees and measured moments."""
+"""Text of a policy file with fitted trees and kNN models."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import cast
 from celltcp.selection.training.fit import WEIGHTS, FittedTree
 from celltcp.selection.training.knn_weights import AFTER_S, NEIGHBOURS, KnnModel
 
-#: Congestion controls that a leaf may choose: the best of its cases by the requirement's measure.
-_NAMED = 5
+#: Maximum of CCAs that a leaf may choose: the best ones by the requirement's measure.
+_MAX_LEAF_CCAS = 5
 
 
 def policy_text(
@@ -19,73 +19,74 @@ def policy_text(
     source: str,
     features: Sequence[str],
     families: Sequence[str],
-    trees: Sequence[FittedTree | KnnModel],
-    table: str = "",
+    models: Sequence[FittedTree | KnnModel],
+    examples: str = "",
     remarks: Mapping[str, str] | None = None,
-    instead: Mapping[str, str] | None = None,
+    substitutes: Mapping[str, str] | None = None,
 ) -> str:
-    """Returns the text of a policy file with these trees, and with moments for the other requirements.
+    """Returns the text of a policy file with these models.
 
     Args:
         name: of the policy.
         description: description in one sentence.
-        source: the command that made it.
+        source: the command that trained it.
         features: names of the features of the training.
-        families: the families that it was trained on.
-        trees: a tree per requirement and moment, or what makes its moments alike.
-        table: the table of these moments.
-        remarks: a line about the trees of each requirement.
-        instead: CCAs of Linux for those that Linux lacks.
+        families: families of networks of the training.
+        models: a tree or a kNN model per requirement and moment.
+        examples: kNN examples as CSV.
+        remarks: a comment about the models of each requirement.
+        substitutes: CCAs of Linux for those that Linux lacks.
     """
     lines = [
         f"name = {_quoted(name)}",
         f"description = {_quoted(description)}",
         f"source = {_quoted(source)}",
         "trained_on = [" + ", ".join(_quoted(family) for family in families) + "]",
-        *_instead(instead or {}),
+        *_substitutes(substitutes or {}),
         "",
         "[method.tree]",
         "features = [" + ", ".join(f'"{feature}"' for feature in features) + "]",
     ]
-    moments = [each for each in trees if isinstance(each, KnnModel)]
-    for tree in trees:
+    for tree in models:
         if isinstance(tree, KnnModel):
             continue
         remark = (remarks or {}).get(tree.requirement) if tree.moment == "start" else None
         lines += [
             "",
             *([f"# {remark}"] if remark else []),
-            *_on_families(tree),
+            *_regret_comment(tree),
             "[[method.tree.trees]]",
             f'requirement = "{tree.requirement}"',
             f'moment = "{tree.moment}"',
             f"margin = {tree.margin}",
             "nodes = [",
-            *(_node(number, node, tree.requirement) for number, node in enumerate(tree.nodes)),
+            *(_node(index, node, tree.requirement) for index, node in enumerate(tree.nodes)),
             "]",
         ]
-    return "\n".join(lines + _moments(moments, table)) + "\n"
+    knn_models = [model for model in models if isinstance(model, KnnModel)]
+    return "\n".join(lines + _knn_lines(knn_models, examples)) + "\n"
 
 
-def _moments(choices: Sequence[KnnModel], table: str) -> list[str]:
-    if not choices:
+def _knn_lines(models: Sequence[KnnModel], examples: str) -> list[str]:
+    if not models:
         return []
     lines = ["", "[method.tree.moments]"]
-    lines += [f"neighbours = {min(NEIGHBOURS, table.count(chr(10)))}", "choices = ["]
-    for each in choices:
-        weights = ", ".join(f"{name} = {weight}" for name, weight in each.weights.items())
+    lines += [f"neighbours = {min(NEIGHBOURS, examples.count(chr(10)))}", "choices = ["]
+    for model in models:
+        weights = ", ".join(f"{name} = {weight}" for name, weight in model.weights.items())
         lines += [
-            *(f"    {line}" for line in _on_families(each)),
-            f'    {{ requirement = "{each.requirement}", margin = {each.margin}, sure = {each.sure}, '
-            f"after = {AFTER_S}, reach = {each.reach}, weights = {{ {weights} }} }},",
+            *(f"    {line}" for line in _regret_comment(model)),
+            f'    {{ requirement = "{model.requirement}", margin = {model.margin}, '
+            f"sure = {model.sure}, after = {AFTER_S}, reach = {model.reach}, "
+            f"weights = {{ {weights} }} }},",
         ]
-    return [*lines, "]", 'table = """', table, '"""']
+    return [*lines, "]", 'table = """', examples, '"""']
 
 
-def _instead(instead: Mapping[str, str]) -> list[str]:
-    if not instead:
+def _substitutes(substitutes: Mapping[str, str]) -> list[str]:
+    if not substitutes:
         return []
-    return ["", "[instead]", *(f"{name} = {_quoted(other)}" for name, other in instead.items())]
+    return ["", "[instead]", *(f"{name} = {_quoted(other)}" for name, other in substitutes.items())]
 
 
 def _quoted(text: str) -> str:
@@ -93,23 +94,23 @@ def _quoted(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
 
 
-def _on_families(tree: FittedTree | KnnModel) -> list[str]:
-    if not tree.regret:
+def _regret_comment(model: FittedTree | KnnModel) -> list[str]:
+    if not model.regret:
         return []
-    regret = sum(tree.regret.values()) / len(tree.regret)
-    alone = sum(tree.regret_of_one.values()) / len(tree.regret_of_one)
+    regret = sum(model.regret.values()) / len(model.regret)
+    fixed_cca_regret = sum(model.fixed_cca_regret.values()) / len(model.fixed_cca_regret)
     return [
         f"# On families of networks that were left out: {regret:.2%} below the best choice of each",
-        f"# moment; the best single congestion control {alone:.2%}.",
+        f"# moment; the best single congestion control {fixed_cca_regret:.2%}.",
     ]
 
 
-def _node(number: int, node: dict[str, object], requirement: str) -> str:
+def _node(index: int, node: dict[str, object], requirement: str) -> str:
     if "parts" not in node:
         unknown = f", unknown = {node['unknown']}" if "unknown" in node else ""
         return (
             f'    {{ feature = "{node["feature"]}", threshold = {node["threshold"]:.6g}, '
-            f"below = {node['below']}, from = {node['from']}{unknown} }}, # {number}"
+            f"below = {node['below']}, from = {node['from']}{unknown} }}, # {index}"
         )
     parts = cast(dict[str, list[float]], node["parts"])
     weights = WEIGHTS[requirement]
@@ -117,7 +118,7 @@ def _node(number: int, node: dict[str, object], requirement: str) -> str:
     def score(cca: str) -> float:
         return sum(weight * part for weight, part in zip(weights, parts[cca], strict=True))
 
-    take = sorted(cast(list[str], node["take"]), key=score, reverse=True)[:_NAMED]
-    named = ", ".join(f'"{cca}"' for cca in take)
-    spelt = ", ".join(f"{cca} = {values}" for cca, values in parts.items())
-    return f"    {{ cases = {node['cases']}, take = [{named}], parts = {{ {spelt} }} }}, # {number}"
+    take = sorted(cast(list[str], node["take"]), key=score, reverse=True)[:_MAX_LEAF_CCAS]
+    ccas = ", ".join(f'"{cca}"' for cca in take)
+    measures = ", ".join(f"{cca} = {values}" for cca, values in parts.items())
+    return f"    {{ cases = {node['cases']}, take = [{ccas}], parts = {{ {measures} }} }}, # {index}"

@@ -1,4 +1,4 @@
-"""Table of outcomes: the file of a training's measured outcomes, from which it fits trees."""
+"""Parquet file of the measured outcomes of a training."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ def write_outcomes(result: Outcomes, ccas: Sequence[str], file: Path) -> None:
             "network": point.network.number,
             "seed": point.network.seed,
             "text": point.network.text,
-            "before": point.before,
+            "before": point.prior_cca,
             "at_s": point.at_s,
             "size_mb": point.size_mb,
             "requirement": point.requirement,
-            "then": point.then,
+            "then": point.variant,
             "measured": _MEASURED,
             **{f"feature:{name}": value for name, value in features.items()},
             **{
@@ -54,7 +54,7 @@ def write_outcomes(result: Outcomes, ccas: Sequence[str], file: Path) -> None:
 
 
 def read_outcomes(file: Path, ccas: Sequence[str]) -> Outcomes:
-    """Reads the table that `write_outcomes` wrote.
+    """Reads a file written by `write_outcomes`.
 
     Raises:
         CelltcpError: if the file is not such a table, has changed since it was written, or has outcomes
@@ -74,10 +74,10 @@ def read_outcomes(file: Path, ccas: Sequence[str]) -> Outcomes:
                 f"{file}: has outcomes of {', '.join(measured)}; allowed: a table of "
                 f"{', '.join(ccas)}, or a file that does not exist yet (--outcomes)"
             )
-        if others := set(table["measured"]) - {_MEASURED}:
+        if other_versions := set(table["measured"]) - {_MEASURED}:
             raise CelltcpError(
-                f"{file}: measured by {others.pop()}; allowed: {_MEASURED}, or a file that does not "
-                "exist yet (--outcomes)"
+                f"{file}: measured by {other_versions.pop()}; allowed: {_MEASURED}, or a file that "
+                "does not exist yet (--outcomes)"
             )
         result = Outcomes()
         for row in table.to_dict("records"):
@@ -85,9 +85,9 @@ def read_outcomes(file: Path, ccas: Sequence[str]) -> Outcomes:
                 str(row["family"]), int(row["network"]), int(row["seed"]), str(row["text"])
             )
             size = None if pd.isna(row["size_mb"]) else float(row["size_mb"])
-            before, at_s = str(row["before"]), float(row["at_s"])
-            requirement, then = str(row["requirement"]), str(row["then"])
-            result.points.append(Point(network, before, at_s, size, requirement, then))
+            prior_cca, at_s = str(row["before"]), float(row["at_s"])
+            requirement, variant = str(row["requirement"]), str(row["then"])
+            result.points.append(Point(network, prior_cca, at_s, size, requirement, variant))
             result.features.append(
                 {
                     str(name).removeprefix("feature:"): float(value)

@@ -1,4 +1,4 @@
-"""Tuning: the start and the margins of a policy, set by whole runs on held-out networks."""
+"""Tuning of a policy by full runs on held-out networks: its initial CCA and its margins."""
 
 from __future__ import annotations
 
@@ -13,20 +13,25 @@ from celltcp.campaign.run import Workers
 from celltcp.selection.candidates import DEFAULT
 from celltcp.selection.training.families import Network
 from celltcp.selection.training.fit import FittedTree
-from celltcp.selection.training.full_runs import regret, selecting, staying, whole_runs
+from celltcp.selection.training.full_runs import (
+    fixed_cca_flow,
+    full_run_measures,
+    regret,
+    selector_flow,
+)
 from celltcp.selection.training.knn_weights import KnnModel
 
-#: Margins that are tried in flight; with 1 nothing is ever changed.
+#: Candidate margins in flight; with 1 the policy never switches.
 MARGINS = (0.0, 0.02, 0.05, 1.0)
-#: Margin in flight while starts are tried.
-MEANWHILE = 0.02
-#: Probability of finding harm by chance in any of the families.
-_CHANCE = 0.05
+#: Margin in flight in the trials of the start.
+TRIAL_MARGIN = 0.02
+#: Significance level of harm in any family (family-wise error rate).
+_ALPHA = 0.05
 
 
 @dataclass(frozen=True)
 class TuningBench:
-    """Networks and engine on which trees are tried."""
+    """Networks and engine of the trials."""
 
     networks: Sequence[Network]
     engine: Engine
@@ -40,71 +45,72 @@ def tune(
     text: Callable[[Sequence[FittedTree | KnnModel]], str],
     bench: TuningBench,
 ) -> tuple[FittedTree, FittedTree | KnnModel]:
-    """Returns the start, and what decides in flight with the margin, that do best in whole runs.
+    """Returns the best model for the start, and the model in flight with the best margin.
 
-    First each start is tried, then, with the best one, each margin in flight, for moments with
-    several standard errors. Best is the least
-    mean loss against the best of all that were tried on each network, of those with which no
-    family of networks is surely worse off than with the default as a fixed CCA.
+    First each start is tried, then, with the best one, each margin in flight; for kNN also each number
+    of standard errors. Best is the lowest mean regret in full runs, of the candidates with which no
+    family of networks is significantly worse than with the default CCA.
 
     Args:
         starts: trees for new connections.
-        flight: the tree for those that run, or what makes their moments alike.
-        text: the policy file of some of them.
-        bench: the networks and the engine to try them on.
+        flight: model for running connections.
+        text: returns the text of a policy file with these models.
+        bench: networks and engine of the trials.
     """
     flights = [
-        each
+        variant
         for margin in MARGINS
-        for each in (
+        for variant in (
             flight.with_margin(margin).gain_variants()
             if isinstance(flight, KnnModel)
             else [flight.with_margin(margin)]
         )
     ]
-    shares = len(starts), len(flights)
+    trials = len(starts) + len(flights)
 
     def best(
         candidates: Mapping[str, tuple[FittedTree, FittedTree | KnnModel]], done: int
     ) -> tuple[FittedTree, FittedTree | KnnModel]:
         def report(share: float) -> None:
             if bench.progress:
-                bench.progress((done + share * len(candidates)) / sum(shares))
+                bench.progress((done + share * len(candidates)) / trials)
 
-        wanted = flight.requirement
-        flows = {label: selecting(text(trees), wanted) for label, trees in candidates.items()}
-        measures = whole_runs(
+        requirement = flight.requirement
+        flows = {
+            label: selector_flow(text(models), requirement) for label, models in candidates.items()
+        }
+        measures = full_run_measures(
             bench.networks,
-            {**flows, DEFAULT: staying(DEFAULT)},
-            [wanted],
+            {**flows, DEFAULT: fixed_cca_flow(DEFAULT)},
+            [requirement],
             bench.engine,
             workers=bench.workers,
             progress=report,
         )
-        return candidates[best_without_harm(measures[wanted])]
+        return candidates[best_without_harm(measures[requirement])]
 
-    meanwhile = flight.with_margin(MEANWHILE)
-    start, _ = best({f"start {n}": (each, meanwhile) for n, each in enumerate(starts)}, 0)
-    return best({f"flight {n:02}": (start, each) for n, each in enumerate(flights)}, shares[0])
+    trial_flight = flight.with_margin(TRIAL_MARGIN)
+    start, _ = best({f"start {n}": (tree, trial_flight) for n, tree in enumerate(starts)}, 0)
+    return best({f"flight {n:02}": (start, model) for n, model in enumerate(flights)}, len(starts))
 
 
 def best_without_harm(measures: pd.DataFrame) -> str:
-    """Returns the candidate with the least mean loss that harms no family; the default is left out.
+    """Returns the candidate with the lowest mean regret of those that harm no family.
 
     Args:
-        measures: by family and network (rows), of each candidate and of the default (columns). Where
-            the default is not among those to choose from, all may harm; then that is not looked at.
+        measures: by family and network (rows), of each candidate and of the default CCA (columns). If
+            all candidates harm a family, harm is ignored.
     """
-    losses = regret(measures)
-    del losses[DEFAULT]
-    harmless = [label for label in losses if not _harms(measures, label)]
-    return min(harmless or losses, key=lambda label: (losses[label], label))
+    regrets = regret(measures)
+    del regrets[DEFAULT]
+    harmless = [label for label in regrets if not _harms(measures, label)]
+    return min(harmless or regrets, key=lambda label: (regrets[label], label))
 
 
 def _harms(measures: pd.DataFrame, label: str) -> bool:
-    """Returns whether a family of networks is surely worse off than with the default.
+    """Returns whether a family of networks is significantly worse than with the default CCA.
 
-    The more families are looked at, the surer it must be of each (Bonferroni).
+    The significance level is divided by the number of families (Bonferroni).
     """
     # Its import takes longer than a dry run.
     from scipy.stats import ttest_1samp
@@ -115,6 +121,6 @@ def _harms(measures: pd.DataFrame, label: str) -> bool:
         warnings.simplefilter("ignore", RuntimeWarning)
         return any(
             ttest_1samp(family[label] / family[DEFAULT], 1.0, alternative="less").pvalue
-            < _CHANCE / len(families)
+            < _ALPHA / len(families)
             for _, family in families
         )
