@@ -35,6 +35,7 @@ def test_frames_above_the_capacity_are_the_cause_and_those_below_are_not(seed: i
         explained = _explained(made / share, size=f"{size}B", interval=f"{interval_ms}ms")
         warned = [each for each in explained.result.warnings if "makes frames of" in each]
         assert len(warned) == (share > 1)
+        assert all(each.startswith("flow-1 makes frames of") for each in warned)
         for each in explained.ccas:
             assert any(cause.name == "overload" for cause in each.causes) == (share > 1)
             if share > 1:
@@ -42,6 +43,10 @@ def test_frames_above_the_capacity_are_the_cause_and_those_below_are_not(seed: i
     explained.try_remedies(TrialBudget())
     first = explained.remedies[0]
     assert first.remedy.changes[0].startswith("flows.0.workload.size=")
+    encoder = re.search(r"\(an encoder of ([\d ]+) kbit/s at [\d.]+ frames a second\)", first.text)
+    assert encoder is not None
+    fitting = float(first.remedy.changes[0].split("=")[1].removesuffix("B"))
+    assert float(encoder[1].replace(" ", "")) == pytest.approx(8 * fitting / interval_ms, rel=0.01)
     # All were late, so that the delay counts: now it is near that of the path.
     assert re.search(r"cubic frame delay mean [\d.]+ to [\d.]+ ms \(-9\d %\)", first.trial)
 
@@ -53,3 +58,24 @@ def test_an_encoder_that_follows_the_rate_makes_frames_that_fit() -> None:
     assert change == "flows.0.workload.encoder={ lowest = 0.2 }"
     fitting = _explained(2.0, **frames, encoder={"lowest": 0.1})
     assert not any(cause.name == "overload" for each in fitting.ccas for cause in each.causes)
+
+
+def test_frames_that_wait_for_seconds_wait_for_no_repair_of_a_moment() -> None:
+    """Random losses are repaired in round trips of 100 ms, while the backlog grows to seconds."""
+    changes = {
+        "path.up": "4Mbit/s",
+        "path.uplink_loss": 0.003,
+        "path.rtt": "80ms",
+        "flows.0.from": "phone",
+        "flows.0.to": "server",
+        "flows.0.workload": {
+            "kind": "frames",
+            "size": "18750B",
+            "interval": "33ms",
+            "deadline": "1s",
+        },
+    }
+    result = ct.compare("steady-5-18", ["cubic", "bbr"], 1, duration="30s", set=changes)
+    for each in ExplainedComparison(result).ccas:
+        reasons = {cause.name: cause.reasons for cause in each.causes}["slow_units"]
+        assert reasons["waited behind earlier ones"] > 0.9 * sum(reasons.values()), each.cca

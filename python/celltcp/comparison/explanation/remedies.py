@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from celltcp._core import CelltcpError, describe_cca, in_unit
+from celltcp.comparison.explanation.cause import grouped
 from celltcp.comparison.explanation.tail import BEHIND, IN_QUEUE, PROBE, QUEUED, RECOVERY, TIME_OUT
 from celltcp.comparison.linux_lines import cca_line, linux_line
 from celltcp.scenarios.cca_mix import is_of_several_flows
@@ -324,8 +325,9 @@ def time_outs(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
 def slow_units(evidence: Evidence, cause: Cause) -> Iterator[Remedy]:
     """By the wait of most slow units: for a time-out or probe, behind earlier ones, or in a queue."""
     least = _OFTEN * sum(cause.reasons.values())
-    # Where the window holds frames back, those that meet a recovery wait behind earlier ones, too.
-    behind = (BEHIND, RECOVERY) if _is_held(evidence) else ()
+    # Where window or pacing hold frames back, those that meet a recovery wait behind earlier ones, too.
+    is_held = _is_held(evidence) or evidence.share("pacing") >= _HELD
+    behind = (BEHIND, RECOVERY) if is_held else ()
     for reason, count in sorted(cause.reasons.items(), key=lambda each: -each[1]):
         if count < least:
             return
@@ -347,8 +349,11 @@ def overload(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     if frames is None:
         return
     workload = f"flows.{evidence.number}.workload"
-    against = f"frames of over {_FITS * evidence.capacity:.2f} Mbit/s"
     size, interval = frames
+    # Encoders are set in kbit/s.
+    kbps = grouped(1e3 * _FITS * evidence.capacity)
+    against = f"frames of over {_FITS * evidence.capacity:.2f} Mbit/s"
+    against += f" (an encoder of {kbps} kbit/s at {1 / interval:.3g} frames a second)"
     fits = math.floor(_FITS * evidence.capacity * 1e6 / 8 * interval)
     encoder = evidence.workload.get("encoder")
     if encoder is None and fits:

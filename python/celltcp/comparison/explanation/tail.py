@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 _KINDS = ("response", "frame_delay", "page_load")
 #: Time from which on a unit is slow, medians.
 _SLOW = 1.5
+#: Share of the time of a unit behind others that what it met has to take to be its reason.
+_MOST = 0.5
 #: Mean RTT from which on packets waited in a queue, lowest RTTs.
 QUEUED = 1.5
 
@@ -27,7 +29,8 @@ def slow_units(evidence: Evidence) -> Cause | None:
     """Some frames came after their deadline, or some units took over {_SLOW} times their median.
 
     An outage, time-out, loss probe or fast recovery falls into the time of some of them, or they waited
-    behind earlier ones, or in a queue: the mean RTT meanwhile is {QUEUED} times the lowest one.
+    behind earlier ones, for most of their time, or in a queue: the mean RTT meanwhile is {QUEUED} times
+    the lowest one.
     """
     if evidence.units is None:
         return None
@@ -117,8 +120,10 @@ def _reasons(evidence: Evidence, units: pd.DataFrame, slow: pd.DataFrame) -> dic
     # What never ends meets all that comes after its start.
     columns = slow[["run", "connection", "start_s", "end_s"]].fillna({"end_s": np.inf})
     for place, run, connection, start, end in columns.itertuples(name=None):
-        reason = _reason(evidence, by_connection.get((run, connection)[: len(keys)]), run, start, end)
-        if reason is None and behind[place]:
+        recoveries = by_connection.get((run, connection)[: len(keys)])
+        reason, met_s = _reason(evidence, recoveries, run, start, end)
+        # A loss is repaired in a moment of the time for which a backlog waits.
+        if behind[place] and (reason is None or met_s < _MOST * (end - start) < np.inf):
             reason = BEHIND
         if reason is None and evidence.mean_rtt_ms(run, start, end) >= queued_ms:
             reason = IN_QUEUE
@@ -129,20 +134,26 @@ def _reasons(evidence: Evidence, units: pd.DataFrame, slow: pd.DataFrame) -> dic
 
 def _reason(
     evidence: Evidence, recoveries: pd.DataFrame | None, run: int, start: float, end: float
-) -> str | None:
-    """Returns what the connections of a unit met in its time; None without an outage and a loss."""
+) -> tuple[str | None, float]:
+    """Returns what the connections of a unit met in its time, and for how long, s.
+
+    None stands for no outage and no loss.
+    """
     if any(gap.overlaps(run, start, end) for gap in (*evidence.outages, *evidence.ack_outages)):
-        return OUTAGE
+        # What waits for an outage may wait for the time-out after it, too.
+        return OUTAGE, np.inf
     if recoveries is None:
-        return None
+        return None, 0.0
     starts = recoveries[["dropped_s", "t_s"]].min(axis=1).to_numpy()
     ends = recoveries["end_s"].fillna(np.inf).to_numpy()
-    met = recoveries[(starts <= end) & (ends >= start)]
+    is_met = (starts <= end) & (ends >= start)
+    met = recoveries[is_met]
+    if not len(met):
+        return None, 0.0
+    met_s = float((np.minimum(ends, end) - np.maximum(starts, start))[is_met].sum())
     if (met["timeouts"] > 0).any():
-        return TIME_OUT
-    if (met["loss_probes"] > 0).any():
-        return PROBE
-    return RECOVERY if len(met) else None
+        return TIME_OUT, met_s
+    return PROBE if (met["loss_probes"] > 0).any() else RECOVERY, met_s
 
 
 def _waits_behind(units: pd.DataFrame) -> pd.Series:

@@ -23,6 +23,6 @@ def overload(results: Results) -> list[str]:
     if not 0 < capacity < made / CARRIED:
         return []
     return [
-        f"{flow} makes frames of {made:.2f} Mbit/s, and the path carries {capacity:.2f}: they wait the "
-        "longer, the longer it sends, so that its figures are those of this duration only"
+        f"{flow.name} makes frames of {made:.2f} Mbit/s, and the path carries {capacity:.2f}: they "
+        "wait the longer, the longer it sends, so that its figures are those of this duration only"
     ]
