@@ -80,9 +80,10 @@ def test_verbose_says_how_a_trace_was_read(celltcp, tmp_path: Path) -> None:
 
 
 def test_verbose_leaves_warnings_as_they_are(celltcp, tmp_path: Path) -> None:
-    (tmp_path / "x.csv").write_text("time_s,mbps\n0,5\n9,10\n")
-    done = celltcp("run", "drive", "-v", "--cca", "cubic@as:piggyback=5ms", "--duration", "2s")
-    assert re.search("^warning: ", done.stderr, re.M), done.stderr
+    celltcp("run", "drive", "--cca", "cubic", "--duration", "2s", "--out", "a")
+    (tmp_path / "a" / "celltcp.json").unlink()
+    done = celltcp("show", "a", "-v", "--format", "csv")
+    assert re.search("^warning: a: has no celltcp.json", done.stderr, re.M), done.stderr
 
 
 def test_threads_of_a_comparison_wait_for_no_handler(slow: Slow) -> None:

@@ -48,7 +48,7 @@ def test_every_command_has_a_page_with_a_whole_sentence(share: Path) -> None:
     [
         ("celltcp sel", ["select"]),
         ("celltcp select ev", ["evaluate"]),
-        ("celltcp select engines --scen", ["--scenarios"]),
+        ("celltcp select compare-engines --scen", ["--scenarios"]),
         ("celltcp pcap ju", []),
         ("celltcp papers --e", []),
         ("celltcp compare driv", ["drive"]),

@@ -32,8 +32,8 @@ _CROSS = (
     'off = { kind = "uniform", min = "100ms", max = "1s" } }]'
 )
 _SWITCH = (
-    '[{ at = "1s", to = "bbr", how = "kernel" }, { at = "2s", to = "vegas", how = "context" }, '
-    '{ at = "3s", to = "cubic", how = "context" }]'
+    '[{ at = "1s", to = "bbr", mode = "kernel" }, { at = "2s", to = "vegas", mode = "context" }, '
+    '{ at = "3s", to = "cubic", mode = "context" }]'
 )
 #: Buffer that the scenarios of the testbed had when their digests were taken.
 _MOBILITY = {"radio.rlc.buffer": "80packets"}
@@ -68,7 +68,7 @@ NATIVE = (
         {"path.queue": "threshold", "path.mtu": "1400B"},
     ),
     Case("outage-cdg", "outage", "cdg", duration="12s"),
-    Case("rise-lp-cross", "rise", "lp", {"path.cross": _CROSS}, duration="10s"),
+    Case("rise-lp-cross", "rise", "lp", {"path.cross_traffic": _CROSS}, duration="10s"),
     Case(
         "fall-bursts-veno",
         "fall",

@@ -77,13 +77,8 @@ def measure_text(text: str) -> Cost:
 
 def many_ues(count: int, seconds: float = GROWTH_S) -> str:
     """Returns a cell of 100 PRB under EVA60: a greedy phone, and others with 100 kbit/s of UDP each."""
-    others = (
-        ""
-        if count == 1
-        else (
-            f'[[radio.ues]]\ncount = {count - 1}\nsinr = "15dB"\ncross = [{{ rate = "100kbit/s" }}]\n'
-        )
-    )
+    traffic = 'cross_traffic = [{ rate = "100kbit/s" }]'
+    others = "" if count == 1 else f'[[radio.ues]]\ncount = {count - 1}\nsinr = "15dB"\n{traffic}\n'
     return (
         f'name = "ues-{count}"\nduration = "{seconds:g}s"\n[radio]\nprbs = 100\n'
         '[radio.fading]\nspeed = "60km/h"\n[[radio.ues]]\nname = "phone"\nsinr = "15dB"\n' + others

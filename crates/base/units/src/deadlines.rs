@@ -11,9 +11,10 @@ const GROUP: usize = 8;
 /// Ties go to the lower entity number, so the order of events never depends on the order of updates.
 #[derive(Clone, Debug)]
 pub struct Deadlines {
-    /// Groups of the deadlines of all entities, then level by level those of the earliest deadlines of the groups of the
-    /// level before, until there is one group.
-    levels: Vec<Vec<Group>>,
+    /// Groups of the deadlines of all entities.
+    groups: Vec<Group>,
+    /// Level by level, groups of the earliest deadlines of the groups below, until there is one group.
+    above: Vec<Vec<Group>>,
     earliest: (Instant, usize),
 }
 
@@ -53,7 +54,9 @@ impl Group {
     }
 
     /// Searches for the earliest deadline. It compares pairs, as in a tournament, which takes neither loop nor branch.
-    #[inline]
+    ///
+    /// It needs many registers. Were it inlined, the more frequent changes without a search would save them as well.
+    #[inline(never)]
     fn search(&mut self) -> Instant {
         let [a, b, c, d, e, f, g, h] = self.deadlines;
         let low = earlier(earlier((a, 0), (b, 1)), earlier((c, 2), (d, 3)));
@@ -67,14 +70,16 @@ impl Group {
 impl Deadlines {
     /// Returns the deadlines of `entities` entities, none of which waits.
     pub fn new(entities: usize) -> Self {
-        let mut levels = Vec::new();
-        let mut size = entities.max(1);
-        while levels.is_empty() || size > 1 {
+        let groups = vec![Group::EMPTY; entities.max(1).div_ceil(GROUP)];
+        let mut above = Vec::new();
+        let mut size = groups.len();
+        while size > 1 {
             size = size.div_ceil(GROUP);
-            levels.push(vec![Group::EMPTY; size]);
+            above.push(vec![Group::EMPTY; size]);
         }
         Self {
-            levels,
+            groups,
+            above,
             earliest: (Instant::NEVER, 0),
         }
     }
@@ -89,9 +94,7 @@ impl Deadlines {
 
     fn change(&mut self, entity: usize, at: Instant) {
         // Mostly there are few entities, so that one group has all.
-        if let [level] = &mut self.levels[..]
-            && let [group] = &mut level[..]
-        {
+        if let [group] = &mut self.groups[..] {
             if let Some(earliest) = group.set(entity, at) {
                 self.earliest = (earliest, group.first);
             }
@@ -102,7 +105,8 @@ impl Deadlines {
 
     fn change_in_levels(&mut self, entity: usize, at: Instant) {
         let (mut number, mut earliest) = (entity, at);
-        for level in &mut self.levels {
+        let levels = core::iter::once(&mut self.groups).chain(&mut self.above);
+        for level in levels {
             match level[number / GROUP].set(number % GROUP, earliest) {
                 Some(at) => earliest = at,
                 None => return,
@@ -110,16 +114,17 @@ impl Deadlines {
             number /= GROUP;
         }
         let mut first = 0;
-        for level in self.levels.iter().rev() {
+        for level in self.above.iter().rev() {
             first = first * GROUP + level[first].first;
         }
+        first = first * GROUP + self.groups[first].first;
         self.earliest = (earliest, first);
     }
 
     /// Returns the deadline of `entity`.
     #[inline]
     pub fn get(&self, entity: usize) -> Instant {
-        self.levels[0][entity / GROUP].deadlines[entity % GROUP]
+        self.groups[entity / GROUP].deadlines[entity % GROUP]
     }
 
     /// Returns the earliest deadline and its entity; [`Instant::NEVER`] if none waits.
