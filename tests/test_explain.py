@@ -231,6 +231,28 @@ def test_the_command_says_what_the_tables_show(tmp_path: Any, monkeypatch: pytes
         ct.explain("nowhere")
 
 
+def test_the_command_has_the_lines_that_set_the_best_cca(
+    tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are those of the report; there are none where a single CCA ran."""
+    monkeypatch.chdir(tmp_path)
+    changes = {"path.loss": 0.02}
+    for ccas in (["cubic", "bbr"], ["cubic"]):
+        result = ct.compare("steady-20-68", ccas, 3, duration="5s", set=changes)
+        result.save(tmp_path / "-".join(ccas))
+    lines = [
+        "sysctl -w net.core.default_qdisc=fq",
+        "sysctl -w net.ipv4.tcp_congestion_control=bbr",
+        "tc qdisc replace dev INTERFACE root fq",
+    ]
+    printed = CliRunner().invoke(commands, ["explain", "cubic-bbr"]).stdout
+    title = "On Linux, the sender sets bbr, best for a balance of both:"
+    assert "\n  ".join([title, *lines]) in printed
+    outcome = json.loads(CliRunner().invoke(commands, ["explain", "cubic-bbr", "--json", "-"]).stdout)
+    assert outcome["settings"] == lines
+    assert "On Linux" not in CliRunner().invoke(commands, ["explain", "cubic"]).stdout
+
+
 def test_each_comparison_of_a_sweep_is_explained(
     tmp_path: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -119,6 +119,21 @@ def test_the_way_that_is_said_for_uploads_is_one(tmp_path: Path) -> None:
     assert not any("uploads" in each for each in result["warnings"])
 
 
+def test_an_error_about_the_log_of_the_uplink_names_fields_in_place_of_options(tmp_path: Path) -> None:
+    """Options are for the log of the downlink, which may be the same file."""
+    file = tmp_path / "bwm.csv"
+    rows = [f"{1_600_000_000 + n};eth0;{90_000 + n}.0;{2_000_000 + n}.0;0" for n in range(30)]
+    file.write_text("\n".join((*rows, "")))
+    command = ["compare", str(file), "--column", "1,4", "--unit", "s,B/s", "--uplink", str(file)]
+    command += ["--cca", "cubic", "--runs", "1", "--duration", "1s", "--json", "-"]
+    for field, value in {"column": "1,3", "unit": "s,B/s"}.items():
+        refused = str(CliRunner().invoke(commands, command).exception)
+        assert "path.up.trace" in refused
+        assert f"; for the uplink, --set path.up.{field}=..." in refused
+        command += ["--set", f"path.up.{field}={value}"]
+    assert CliRunner().invoke(commands, command).exit_code == 0
+
+
 def test_rows_that_are_not_of_the_load_and_rates_of_acks_are_said(tmp_path: Path) -> None:
     """A phone log of a download that stops for a ping every ten seconds."""
     head = "Timestamp,DL_bitrate,UL_bitrate,State"

@@ -46,9 +46,13 @@ def explain(folder: str, json_file: str | None) -> None:
             click.echo("Try next:")
             for line in itertools.chain.from_iterable(map(lines_of, tries)):
                 click.echo(f"  {line}")
+        if explained.is_single and (commands := explained.comparisons[""].settings[1]):
+            click.echo(f"On Linux, the sender sets {explained.comparisons[''].settings[0]}:")
+            for line in commands:
+                click.echo(f"  {line}")
         if explained.is_single and (plots := explained.comparisons[""].plots):
-            commands = "; ".join(f"celltcp show {folder} {each}" for each in plots)
-            click.echo(f"Pictures of it: {commands}")
+            pictures = "; ".join(f"celltcp show {folder} {each}" for each in plots)
+            click.echo(f"Pictures of it: {pictures}")
 
     print_result(explained.to_json, json_file, show)
 

@@ -6,6 +6,7 @@ import difflib
 import functools
 import itertools
 import json
+import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -206,6 +207,8 @@ class ScenarioSource:
         except CelltcpError as error:
             if instead := _radio_field(str(error)):
                 raise CelltcpError(f"{self.name}: {error}; {instead} is that of the radio") from None
+            if fields := _fields_of_uplink(str(error)):
+                raise CelltcpError(f"{error}; for the uplink, {fields}") from None
             raise
         return loaded.with_radio_log() if self.radio_log else loaded
 
@@ -220,6 +223,17 @@ def _radio_field(error: str) -> str:
         return ""
     fields = ("buffer", "uplink_buffer")
     return next((f"radio.rlc.{each}" for each in fields if f" path.{each}:" in error), "")
+
+
+def _fields_of_uplink(error: str) -> str:
+    """Returns the fields in place of the options that an error about the uplink's log names.
+
+    The options are for the log of the downlink.
+    """
+    if "path.up.trace: " not in error:
+        return ""
+    options = dict.fromkeys(re.findall(r"--(column|unit|step|dates|run|holes|counter)\b", error))
+    return " or ".join(f"--set path.up.{name}=..." for name in options)
 
 
 def _with_log_facts(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import shlex
 from typing import TYPE_CHECKING, NamedTuple
@@ -187,6 +188,22 @@ class ExplainedComparison:
         in_order = sorted(evidence.runs, key=evidence.seeds.__getitem__)
         return in_order[signed.index(min(signed))]
 
+    @functools.cached_property
+    def settings(self) -> tuple[str, list[str]]:
+        """What the best congestion control is best for, and the commands that set it on Linux.
+
+        Both are empty where the runs name none, or Linux does not have it.
+        """
+        from celltcp.comparison.report.front_page import cca_to_set
+        from celltcp.comparison.report.settings_lines import linux_commands
+
+        found = cca_to_set(self.result)
+        commands = linux_commands(found[0]) if found else []
+        if not found or not commands:
+            return "", []
+        cca, need = found
+        return f"{labels(self.result.ccas)[cca]}, best for {need}", commands
+
     @property
     def plots(self) -> list[str]:
         """Options of `celltcp show` that draw the causes; a single run has its time series."""
@@ -272,6 +289,7 @@ class ExplainedComparison:
                 }
                 for each in self.remedies
             ],
+            "settings": self.settings[1],
             "plots": self.plots,
             "notes": self.notes,
         }

@@ -80,5 +80,8 @@ class ExplainedResults(TypedDict):
     scenario: ScenarioName
     ccas: Annotated[list[CcaExplanation], "Explanation of each flow and CCA."]
     remedies: Annotated[list[RemedyRow], "What to try next, the most promising first; three at most."]
+    settings: Annotated[
+        list[str], "Commands that set the best CCA on Linux, on the host that sends; none if undecided."
+    ]
     plots: Annotated[list[str], "Options of celltcp show that draw the causes."]
     notes: Annotated[list[str], "Tables that the results lack for some of the rules."]

@@ -126,6 +126,14 @@ def _on_flow(result: Comparison) -> str:
     return f" on {result.tested.name}" if len(flows) > 1 else ""
 
 
+def cca_to_set(result: Comparison) -> tuple[str, str] | None:
+    """Returns the congestion control to set, and for which need; None if the runs name none."""
+    for need, verdict in choices_of(result):
+        if (cca := _to_set(result, verdict)) is not None:
+            return cca, need
+    return None
+
+
 def settings_section(result: Comparison) -> Section | None:
     """Returns the lines that set the best congestion control; None if there is nothing to choose."""
     choices = choices_of(result)
@@ -155,7 +163,8 @@ def settings_section(result: Comparison) -> Section | None:
             cost = verdict.cost if cca == verdict.leader else None
             price = f"; it costs {cost.text}" if cost else ""
             texts.append(f"For {need}: {names[cca]}{_on_flow(result)}{also}{price}.")
-    best = next((cca for each in choices if (cca := _to_set(result, each.verdict))), None)
+    found = cca_to_set(result)
+    best = found[0] if found else None
     first_verdict = choices[0].verdict
     if best is None and DEFAULT_CCA in result.ccas and DEFAULT_CCA not in first_verdict.ranked:
         best = str(first_verdict.leader)

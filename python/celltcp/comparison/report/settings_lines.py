@@ -43,6 +43,22 @@ def settings_blocks(cca: str) -> tuple[Block, ...]:
     return tuple(blocks)
 
 
+def linux_commands(cca: str) -> list[str]:
+    """Returns the commands of a shell that set a congestion control on Linux; none if it has none."""
+    try:
+        entry = describe_cca(cca.partition("@")[0].partition(":")[0])
+    except CelltcpError:
+        return []
+    if not entry["linux"]:
+        return []
+    linux, name = systems()["linux"], str(entry["name"])
+    paces = name in linux["paced"]
+    sysctls = [*(linux["pacing"] if paces else []), *linux["sysctls"]]
+    commands = [f"sysctl -w {each.replace(' = ', '=')}" for each in sysctls]
+    commands += linux["interface"] if paces else []
+    return [each.format(name=name) for each in commands]
+
+
 def _linux_blocks(name: str, note: str, *, paces: bool) -> list[Block]:
     """Returns the lines for Linux: those of a file of sysctls, and those of a shell.
 
