@@ -116,3 +116,20 @@ def test_connections_of_a_flow_are_one_line_and_all_units_are_drawn(celltcp, lab
     assert sum("PM balanced" in line for line in done.stdout.splitlines()) == 2
     shown = celltcp("show", "one", "--plot", "units")
     assert shown.returncode == 0, shown.stderr
+
+
+def test_windows_of_a_run_hold_until_the_next_ack() -> None:
+    """A straight line from one ACK to the next, seconds later, shows windows that never were."""
+    changes = {"path.rtt": "1s", "tcp.initial_window": 1}
+    result = ct.run("steady-20-68", "reno", duration="6s", set=changes)
+    panels = result.plot.time_series().axes
+    held = {line.get_label(): line for each in panels for line in each.get_lines()}
+    assert all(held[name].get_drawstyle() == "steps-post" for name in ("cwnd", "in flight"))
+    assert held["srtt"].get_drawstyle() == "default"
+
+
+def test_means_of_a_long_series_are_joined() -> None:
+    axes = figure(4, 3).add_subplot()
+    times = np.arange(100_000) / 1e3
+    draw_series(axes, times, times % 7, drawstyle="steps-post")
+    assert axes.get_lines()[0].get_drawstyle() == "default"

@@ -255,7 +255,7 @@ def _summary(
         parts.append(f"each row is {role} {_seconds(intervals.step_ns)}")
     rtt = _base_rtt(recording)
     if rtt is not None:
-        which = f"the {BASE_RTT_PERCENTILE}th percentile of its rows"
+        which = f"the {BASE_RTT_PERCENTILE}th percentile of its rows, under their load"
         if recording.is_rtt_loaded:
             which = "the lowest under the load of the test"
         parts.append(f"base RTT {rtt:.1f} ms, {which} (path.rtt)")

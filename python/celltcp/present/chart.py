@@ -27,6 +27,8 @@ class Series:
     #: `"line"`, `"area"` (filled down to zero, in steps), or `"points"`.
     look: str = "line"
     dash: tuple[float, ...] = ()
+    #: Whether a line holds each value until the next one.
+    holds: bool = False
     #: Ends of intervals: a band around a line, a bar through a point.
     low: Numbers | None = None
     high: Numbers | None = None
@@ -125,6 +127,7 @@ def _series_json(series: Series) -> dict[str, Any]:
         "label": series.label,
         "colour": series.colour,
         "look": series.look,
+        "holds": series.holds,
         "dash": list(series.dash),
         "size": series.size,
         "shown": series.is_shown,

@@ -320,7 +320,8 @@ def legend_outside(
 def draw_series(axes: Axes, times: ArrayLike, values: ArrayLike, **look: Any) -> None:
     """Draws values over time; a long series is its mean in a band from the lowest to the highest.
 
-    Unknown values are gaps, and a known one between two of them is a dot.
+    Unknown values are gaps, and a known one between two of them is a dot. Means are joined, whatever
+    the `drawstyle` of a short series.
     """
     t, y = np.asarray(times, float), np.asarray(values, float)
     if len(t) <= _MOST_POINTS:
@@ -340,7 +341,7 @@ def draw_series(axes: Axes, times: ArrayLike, values: ArrayLike, **look: Any) ->
     mean, low, high = (
         np.where(is_known, each, np.nan) for each in (sums / np.maximum(counts, 1), low, high)
     )
-    _draw_line(axes, middles, mean, look)
+    _draw_line(axes, middles, mean, {**look, "drawstyle": "default"})
     axes.fill_between(middles, low, high, color=look.get("color"), alpha=0.18, lw=0)
 
 

@@ -221,12 +221,15 @@ def draw_run_series(
     delays.set_ylim(0, headroom(float(slots["rtt_mean_ms"].max())))
     delays.set_ylabel("ms")
     legend_outside(delays)
-    draw_series(windows, times, samples["inflight"], color="#999999", lw=0.6, label="in flight")
-    draw_series(windows, times, samples["cwnd"], color=colour(cca), lw=1, label="cwnd")
+    # They stay as they are until the next ACK.
+    held = {"drawstyle": "steps-post"}
+    in_flight = {"color": "#999999", "lw": 0.6, "label": "in flight", **held}
+    draw_series(windows, times, samples["inflight"], **in_flight)
+    draw_series(windows, times, samples["cwnd"], color=colour(cca), lw=1, label="cwnd", **held)
     queue = {"color": "#999933", "lw": 0.8, "label": "bottleneck queue"}
     draw_series(windows, slots["t_s"], slots["queue_packets"], **queue)
     known = samples[samples["ssthresh"] < 2**31 - 1]
-    threshold = {"color": "black", "lw": 0.7, "ls": ":", "label": "ssthresh"}
+    threshold = {"color": "black", "lw": 0.7, "ls": ":", "label": "ssthresh", **held}
     draw_series(windows, known["t_ns"] * 1e-9, known["ssthresh"], **threshold)
     windows.set_ylim(0, headroom(float(samples["cwnd"].max())) if len(samples) else None)
     windows.set_ylabel("segments")

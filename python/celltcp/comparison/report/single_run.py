@@ -143,13 +143,14 @@ def _acks(samples: pd.DataFrame, cca: str) -> Chart:
     """Returns the state of a connection at every ACK."""
     times = numbers(samples["t_ns"]) * 1e-9
     threshold = numbers(samples["ssthresh"])
+    known = np.where(threshold < _NO_THRESHOLD, threshold, np.nan)
     shade = colour(cca)
     rate = Series("pacing rate", shade, numbers(samples["pacing_rate_bps"]) * 1e-6)
     delay = Series("smoothed RTT", shade, numbers(samples["srtt_us"]) * 1e-3)
     windows = (
-        Series("cwnd", shade, numbers(samples["cwnd"])),
-        Series("in flight", _GREY, numbers(samples["inflight"])),
-        Series("ssthresh", _OLIVE, np.where(threshold < _NO_THRESHOLD, threshold, np.nan), dash=(2, 2)),
+        Series("cwnd", shade, numbers(samples["cwnd"]), holds=True),
+        Series("in flight", _GREY, numbers(samples["inflight"]), holds=True),
+        Series("ssthresh", _OLIVE, known, dash=(2, 2), holds=True),
     )
     panels = (
         Panel("pacing rate", "Mbit/s", (rate,), 2),

@@ -170,6 +170,7 @@ function seriesOf(each, isNamed) {
   } else {
     made.points = {show: false};
   }
+  if (series.holds) made.paths = uPlot.paths.stepped({align: 1});
   if (series.look === "area") {
     made.fill = colour;
     made.width = 0;
