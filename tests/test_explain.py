@@ -517,6 +517,20 @@ def test_a_receive_window_has_the_rate_that_it_gives() -> None:
     assert result.values("cubic", "goodput_mbps")[0] == pytest.approx(float(rate[1]), rel=0.03)
 
 
+def test_bursts_that_wait_for_a_moment_are_no_queue_that_hides_a_full_buffer() -> None:
+    """At a hop as slow as the access link, whose queue has no column, bursts wait while the link idles."""
+    changes = {"path.down": "1Gbit/s", "path.up": "1Gbit/s", "path.rtt": "70ms"}
+    result = ct.compare("steady-20-68", "cubic", 1, duration="10s", set=changes)
+    (explained,) = ExplainedComparison(result).ccas
+    assert explained.used < 0.5
+    assert [each.name for each in explained.causes] == ["send_buffer"]
+    # What was in flight on average gives the goodput.
+    found = re.search(r"so that ([\d.]+) MB were in flight on average", explained.causes[0].text)
+    assert found is not None
+    rate = 8 * float(found[1]) / (explained.rtt_mean_ms / 1e3)
+    assert rate == pytest.approx(explained.goodput_mbps, rel=0.15)
+
+
 @pytest.mark.parametrize("field", ["receive_window_max", "send_buffer_max"])
 @pytest.mark.parametrize("share", [0.15, 0.6])
 def test_a_window_below_the_gain_of_bbr_is_the_first_cause(field: str, share: float) -> None:

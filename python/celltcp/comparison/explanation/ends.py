@@ -115,8 +115,9 @@ def _window(evidence: Evidence, limit: str, name: str, fields: tuple[str, ...]) 
         rate = 8e-3 * window / rtt_ms
         most = f"; that gives at most {rate:.2f} Mbit/s at an RTT of {rtt_ms:.1f} ms"
     if limit == "send_buffer":
-        in_flight = evidence.window_of(limit)
-        most = f"; it counts memory, not data, so that at most {size_text(in_flight)} were in flight"
+        # The most is that of a moment.
+        in_flight = size_text(float(evidence.slots["inflight"].mean()) * evidence.mss)
+        most = f"; it counts memory, not data, so that {in_flight} were in flight on average"
     if held > share:
         most += (
             f"; pacing at the rate that this allows took another {percent(held - share)} of the time"

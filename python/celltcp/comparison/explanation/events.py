@@ -17,7 +17,9 @@ _MAX_EVENTS = 5
 
 #: Round trips, means, in which a loss probe is answered.
 _ROUND_TRIPS = 2.0
-#: Least silence before a time-out that is worth a word, s.
+#: Share of a window below which it has shrunk.
+_SHRUNK = 0.95
+#: Least silence before a time-out or after an outage that is worth a word, s.
 _SILENT_S = 0.05
 
 #: Words for a drop by its reason.
@@ -96,7 +98,7 @@ def _outage(evidence: Evidence, gap: Gap) -> Event:
     if math.isnan(wait):
         text += ", and nothing arrived after it"
         wait = 0.0
-    elif wait > 0:
+    elif wait >= _SILENT_S:
         text += f"; data arrived again {wait:.1f} s after its end"
     return Event(evidence.seeds[gap.run], gap.start, "outage", text, gap.length + wait)
 
@@ -191,9 +193,9 @@ def _window(evidence: Evidence, row: dict[Any, Any]) -> str:
     before, after = evidence.window_change(
         int(row["run"]), int(row["flow"]), start, end, is_timeout=row["timeouts"] > 0
     )
-    if not after < before:
+    if not after < _SHRUNK * before:
         return ""
-    return f"; window {grouped(before)} to {counted(round(after), 'segment')}"
+    return f"; window {grouped(before)} to {grouped(after)} {'segment' if after == 1 else 'segments'}"
 
 
 def _cause_of_time_out(evidence: Evidence, row: dict[Any, Any], losses: list[_Loss]) -> str:

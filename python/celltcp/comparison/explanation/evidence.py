@@ -395,16 +395,20 @@ class Evidence:
 
     @functools.cached_property
     def queued(self) -> float:
-        """Share of the time in which the queue of the bottleneck did not empty for an RTT."""
+        """Share of the time in which the queue of the bottleneck did not empty for an RTT.
+
+        A link with a queue is busy, so that it is no more than the share of the capacity in use: what
+        waits beyond that are bursts, behind which the link is idle.
+        """
         if self.slots.empty or "queue_packets" not in self.slots:
             return 0.0
         if self.hop is not None:
-            return float((self._waits_ms >= _WAITED_MS).mean())
+            return min(float((self._waits_ms >= _WAITED_MS).mean()), 1.0 - self.unused)
         rtt_s = self.mean("rtt_min_ms") / 1e3
         count = 1 + (0 if math.isnan(rtt_s) else math.ceil(rtt_s / self.slot_s))
         of_run = self.slots.groupby("run", observed=True)["queue_packets"]
         lowest = of_run.transform(lambda each: each.rolling(count, min_periods=1, center=True).min())
-        return float((lowest > 0).mean())
+        return min(float((lowest > 0).mean()), 1.0 - self.unused)
 
     @functools.cached_property
     def burst(self) -> float:

@@ -50,6 +50,8 @@ _LATE_ACKS, _LATE_ACKS_MS = 0.5, 30.0
 _QUEUE, _QUEUE_MS = 0.5, 20.0
 #: Mean delay in the queue that a flow with the whole capacity holds, in ms and of the mean RTT.
 _HELD_MS, _HELD_SHARE = 2.0, 0.05
+#: Share of the capacity that is unused by a flow that does not have it.
+_WITHOUT = 0.2
 
 
 def shallow_buffer(evidence: Evidence) -> Cause | None:
@@ -335,10 +337,13 @@ def queue(evidence: Evidence) -> Cause | None:
 def held_queue(evidence: Evidence) -> Cause | None:
     """The flow has the capacity, and holds a shorter queue for that.
 
-    Packets of a bulk flow wait {_HELD_MS:.0f} ms and {_HELD_SHARE:.0%} of the mean RTT on average.
+    Packets of a bulk flow wait {_HELD_MS:.0f} ms and {_HELD_SHARE:.0%} of the mean RTT on average, and
+    less than {_WITHOUT:.0%} is unused.
     """
     rtt, waits = evidence.mean("rtt_mean_ms"), evidence.queue_wait_ms
     if not evidence.is_bulk or not waits >= max(_HELD_MS, _HELD_SHARE * rtt):
+        return None
+    if evidence.unused >= _WITHOUT:
         return None
     median = float(evidence.slots["owd_mean_ms"].median())
     standing = median - evidence.mean("owd_min_ms") - evidence.jitter_ms
