@@ -1,4 +1,4 @@
-"""Applications of all flows in a comparison: their figures equal those of the raw tables."""
+"""Applications of all flows in a comparison: their metrics equal those of the raw tables."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import celltcp as ct
-from celltcp.comparison.application_tables import figures_table
+from celltcp.comparison.application_tables import metrics_table
 from celltcp.comparison.explanation.tail import median_of_runs
 from celltcp.comparison.report.comparison import comparison_part
 from celltcp.comparison.report.findings import findings_of
@@ -48,7 +48,7 @@ def compared(tmp_path_factory: pytest.TempPathFactory) -> ct.Comparison:
     return ct.compare(file, cca="cubic,bbr", runs=3)
 
 
-def test_figures_of_a_flow_beside_the_first_are_those_of_its_events(compared: ct.Comparison) -> None:
+def test_metrics_of_a_flow_beside_the_first_are_those_of_its_events(compared: ct.Comparison) -> None:
     game = next(each for each in compared.applications if each.flow == "game")
     events = compared.results.tables["events"].to_pandas()
     flows = compared.flows
@@ -59,7 +59,7 @@ def test_figures_of_a_flow_beside_the_first_are_those_of_its_events(compared: ct
             rows = events[(events["run"] == run) & (events["kind"] == "response_s")]
             times = [float(row.detail) for row in rows.itertuples() if (row.run, row.flow) in numbers]
             assert len(times) > 40
-            mine = {name: values[place] for name, values in game.figures[cca].items()}
+            mine = {name: values[place] for name, values in game.metrics[cca].items()}
             assert mine["response_s"] == pytest.approx(statistics.fmean(times))
             assert mine["response_p50_s"] == nearest_rank(times, 50)
             assert mine["response_p95_s"] == nearest_rank(times, 95)
@@ -74,11 +74,11 @@ def test_a_group_has_the_mean_and_the_longest_of_its_transfers(compared: ct.Comp
         for place, run in enumerate(runs):
             rows = compared.flows.query(f"run == {run} and name == 'web'")["completion_s"]
             assert len(rows) == 3
-            assert web.figures[cca]["completion_s"][place] == pytest.approx(rows.mean())
-            assert web.figures[cca]["completion_max_s"][place] == rows.max()
-            assert web.figures[cca]["completed_share"][place] == 1.0
+            assert web.metrics[cca]["completion_s"][place] == pytest.approx(rows.mean())
+            assert web.metrics[cca]["completion_max_s"][place] == rows.max()
+            assert web.metrics[cca]["completed_share"][place] == 1.0
             begun = compared.flows.query(f"run == {run} and name == 'web'")["first_byte_s"]
-            assert web.figures[cca]["first_byte_s"][place] == pytest.approx(begun.mean())
+            assert web.metrics[cca]["first_byte_s"][place] == pytest.approx(begun.mean())
             # A handshake and a way of 20 ms: the request goes with the last segment of the handshake.
             assert (begun >= 0.06 - 1e-9).all()
             assert (begun < rows).all()
@@ -113,7 +113,7 @@ def test_transfers_that_are_never_complete_do_not_hide_how_long_the_others_took(
     }
     result = ct.compare("steady-20-68", cca="cubic,bbr", runs=3, duration="12s", set=changes)
     (application,) = result.applications
-    cubic, bbr = application.figures["cubic"], application.figures["bbr"]
+    cubic, bbr = application.metrics["cubic"], application.metrics["bbr"]
     assert min(cubic["completed_share"]) == 0
     assert bbr["completed_share"] == [1, 1, 1]
     assert bbr["completion_least_s"] == bbr["completion_s"]
@@ -122,15 +122,15 @@ def test_transfers_that_are_never_complete_do_not_hide_how_long_the_others_took(
     assert application.ranking.metric == "completion_least_s"
     assert application.verdict(random=False).best == "bbr"
     # Who is never complete does not lead by what is too little.
-    figures = {"cubic": {**cubic, "completion_least_s": [1.0] * 3}, "bbr": bbr}
-    assert application._replace(figures=figures).ranking.metric == "completed_share"
+    metrics = {"cubic": {**cubic, "completion_least_s": [1.0] * 3}, "bbr": bbr}
+    assert application._replace(metrics=metrics).ranking.metric == "completed_share"
 
 
 def test_further_flows_of_a_line_up_have_their_transfers() -> None:
     changes = {"flows.0.workload": "{ kind = 'bulk', bytes = '1MB' }"}
     result = ct.compare("steady-20-68", cca="cubic,cubic+bbr", runs=2, duration="8s", set=changes)
     assert [each.flow for each in result.applications] == ["flow-1", "flow-2"]
-    second = result.applications[1].figures
+    second = result.applications[1].metrics
     assert all(math.isnan(value) for value in second["cubic"]["completion_s"])
     assert all(0 < value < 8 for value in second["cubic+bbr"]["completion_s"])
 
@@ -141,7 +141,7 @@ def test_flows_without_an_end_have_no_application() -> None:
     assert "applications" not in result.to_json()
 
 
-def test_the_asked_figures_are_printed_first(celltcp: Celltcp, tmp_path: Path) -> None:
+def test_the_asked_metrics_are_printed_first(celltcp: Celltcp, tmp_path: Path) -> None:
     (tmp_path / "thin.toml").write_text(SCENARIO)
     done = celltcp("compare", "thin.toml", "--cca", "cubic,bbr", "--runs", "2", "--json", "o.json")
     assert done.returncode == 0, done.stderr
@@ -178,11 +178,11 @@ def test_the_asked_figures_are_printed_first(celltcp: Celltcp, tmp_path: Path) -
 def test_tables_of_times_name_the_think_time(workload: dict[str, str], part: str) -> None:
     changes = {"flows.0.workload": workload}
     result = ct.compare("steady-20-68", "cubic", 1, duration="3s", set=changes)
-    title = figures_table(result, result.applications[0]).title
+    title = metrics_table(result, result.applications[0]).title
     assert title.partition("over 1 run")[2].partition(";")[0] == part
 
 
-def test_a_run_has_the_figures_of_each_application(celltcp: Celltcp, tmp_path: Path) -> None:
+def test_a_run_has_the_metrics_of_each_application(celltcp: Celltcp, tmp_path: Path) -> None:
     (tmp_path / "thin.toml").write_text(SCENARIO)
     done = celltcp("run", "thin.toml", "--cca", "bbr", "--json", "o.json")
     assert done.returncode == 0, done.stderr
@@ -196,7 +196,7 @@ def test_a_run_has_the_figures_of_each_application(celltcp: Celltcp, tmp_path: P
     assert web["completed_share"] == 1.0
 
 
-def test_a_sweep_has_the_figures_of_each_value(celltcp: Celltcp, tmp_path: Path) -> None:
+def test_a_sweep_has_the_metrics_of_each_value(celltcp: Celltcp, tmp_path: Path) -> None:
     (tmp_path / "thin.toml").write_text(SCENARIO)
     vary = ("--vary", "path.buffer=1bdp,4bdp")
     done = celltcp("sweep", "thin.toml", *vary, "--cca", "cubic,bbr", "--runs", "1", "--json", "o.json")
@@ -215,7 +215,7 @@ def test_a_metric_of_ones_choice_ranks_the_values_of_its_flow(compared: ct.Compa
     for asked in ("response_p99_s", "response_p99_s:game"):
         best = compared.best_by(asked)
         assert best.chosen.flow == "game"
-        assert best.values == {cca: of["response_p99_s"] for cca, of in game.figures.items()}
+        assert best.values == {cca: of["response_p99_s"] for cca, of in game.metrics.items()}
         assert best.verdict.leader == min(best.values, key=lambda cca: sum(best.values[cca]))
     bulk = compared.best_by("goodput_mbps")
     assert bulk.values == {cca: compared.values(cca, "goodput_mbps") for cca in compared.ccas}
@@ -240,11 +240,11 @@ def test_the_number_of_units_stands_beside_their_percentiles(compared: ct.Compar
     game, web = compared.applications
     units = compared.units[compared.units["flow"] == "game"]
     for cca in ("cubic", "bbr"):
-        assert game.figures[cca]["responses"] == [
+        assert game.metrics[cca]["responses"] == [
             float(count) for count in units[units["cca"] == cca].groupby("seed").size()
         ]
-    assert web.figures["bbr"]["transfers"] == [3.0] * 3
-    assert figures_table(compared, game).columns[1].title == "responses"
+    assert web.metrics["bbr"]["transfers"] == [3.0] * 3
+    assert metrics_table(compared, game).columns[1].title == "responses"
 
 
 def test_what_one_flow_gains_and_another_loses_is_said(compared: ct.Comparison) -> None:
@@ -285,11 +285,11 @@ def test_delays_of_frames_have_percentiles() -> None:
     (application,) = result.applications
     events = result.results.tables["events"].to_pandas()
     delays = [float(each) for each in events.loc[events["kind"] == "frame_ms", "detail"]]
-    (figures,) = application.figures.values()
-    assert figures["frame_delay_ms"] == pytest.approx([statistics.fmean(delays)])
+    (metrics,) = application.metrics.values()
+    assert metrics["frame_delay_ms"] == pytest.approx([statistics.fmean(delays)])
     for percentile in (50, 95, 99):
-        assert figures[f"frame_delay_p{percentile}_ms"] == [nearest_rank(delays, percentile)]
-    assert figures["frame_delay_max_ms"] == [max(delays)]
+        assert metrics[f"frame_delay_p{percentile}_ms"] == [nearest_rank(delays, percentile)]
+    assert metrics["frame_delay_max_ms"] == [max(delays)]
 
 
 def test_units_of_work_have_their_flow_start_and_end(compared: ct.Comparison) -> None:
@@ -305,7 +305,7 @@ def test_units_of_work_have_their_flow_start_and_end(compared: ct.Comparison) ->
     for cca in ("cubic", "bbr"):
         selected = units[(units["cca"] == cca) & (units["flow"] == "game")]
         means = selected.groupby("seed")["duration_s"].mean()
-        assert list(means) == pytest.approx(game.figures[cca]["response_s"])
+        assert list(means) == pytest.approx(game.metrics[cca]["response_s"])
     web = compared.flows.query("name == 'web'")
     transfers = units[units["unit"] == "completion"]
     assert sorted(transfers["duration_s"]) == pytest.approx(sorted(web["completion_s"]))
@@ -355,12 +355,12 @@ def test_a_metric_of_units_goes_not_with_views_of_a_radio(celltcp: Celltcp) -> N
 
 
 def _live(changes: dict[str, str]) -> dict[str, float]:
-    """Returns the figures of live video of 6 Mbit/s on a path of 3 Mbit/s."""
+    """Returns the metrics of live video of 6 Mbit/s on a path of 3 Mbit/s."""
     workload = "{ kind = 'frames', size = '25kB', interval = '33ms', deadline = '500ms' }"
     path = {"flows.0.workload": workload, "path.down.rate": "3Mbit/s", "path.buffer": "60kB"}
     result = ct.compare("steady-20-68", "cubic", runs=1, duration="20s", set={**path, **changes})
-    ((figures,),) = (each.figures.values() for each in result.applications)
-    return {name: value for name, (value,) in figures.items()}
+    ((metrics,),) = (each.metrics.values() for each in result.applications)
+    return {name: value for name, (value,) in metrics.items()}
 
 
 def test_a_live_sender_trades_frames_for_delay() -> None:
@@ -419,7 +419,7 @@ def test_goodput_of_a_flow_that_does_not_compete_is_not_printed(
     assert "mean RTT" in done.stdout
 
 
-def test_the_figures_of_the_network_are_ranked_only_of_a_flow_that_competes() -> None:
+def test_the_metrics_of_the_network_are_ranked_only_of_a_flow_that_competes() -> None:
     thin, bulk = (
         ct.compare("steady-20-68", "cubic,bbr", 2, duration="3s", set=changes)
         for changes in ({"flows.0.workload": GAME}, {})
@@ -486,9 +486,9 @@ def test_frames_late_under_every_cca_rank_by_their_delay_and_the_line_says_so(tm
     text = stake.text("bbr", "cubic")
     assert text.startswith("live frame delay mean (over 10 % late under every CCA) ")
     # One CCA that keeps the deadline is enough for the share to rank.
-    figures = {cca: dict(values) for cca, values in live.figures.items()}
-    figures["bbr"]["late_share"] = [0.05, 0.05]
-    assert live._replace(figures=figures).ranking.metric == "late_share"
+    metrics = {cca: dict(values) for cca, values in live.metrics.items()}
+    metrics["bbr"]["late_share"] = [0.05, 0.05]
+    assert live._replace(metrics=metrics).ranking.metric == "late_share"
 
 
 def test_the_first_byte_of_a_response_and_of_a_page_comes_after_their_round_trips() -> None:
@@ -505,7 +505,7 @@ def test_the_first_byte_of_a_response_and_of_a_page_comes_after_their_round_trip
     assert firsts[1:] == pytest.approx([0.12] * (len(firsts) - 1), abs=0.005)
     assert all(first + 0.05 < last for first, last in zip(firsts, whole, strict=False))
     (application,) = result.applications
-    mean = application.figures["cubic"]["response_first_byte_s"]
+    mean = application.metrics["cubic"]["response_first_byte_s"]
     assert mean == pytest.approx([statistics.fmean(firsts)])
     assert result.best_by("response_first_byte_s").values["cubic"] == mean
     page = {"kind": "page", "objects": 4, "depth": 1, "think": "20ms", "gap": "200ms"}
@@ -516,8 +516,8 @@ def test_the_first_byte_of_a_response_and_of_a_page_comes_after_their_round_trip
     firsts = events.loc[events["kind"] == "page_first_byte_s", "detail"].astype(float).tolist()
     assert len(firsts) >= 3
     assert firsts == pytest.approx([0.22] * len(firsts), abs=0.005)
-    figures = result.applications[0].figures["cubic"]
-    assert figures["page_first_byte_s"] == pytest.approx([statistics.fmean(firsts)])
+    metrics = result.applications[0].metrics["cubic"]
+    assert metrics["page_first_byte_s"] == pytest.approx([statistics.fmean(firsts)])
 
 
 def _page_beside_an_update() -> ct.Comparison:
@@ -547,13 +547,13 @@ def test_line_ups_rank_by_a_chosen_metric_and_have_the_trade_off_between_flows()
 def test_percentiles_of_too_few_values_are_left_out_and_the_median_is_one_of_the_tables() -> None:
     result = _page_beside_an_update()
     (web, *_) = result.applications
-    table = figures_table(result, web)
+    table = metrics_table(result, web)
     names = [column.name for column in table.columns]
     (cells,) = (row for row in table.rows if row[0] == "cubic+cubic")
     assert cells[names.index("page_load_p95_s")] == cells[names.index("page_load_p99_s")] == "-"
     assert cells[names.index("page_load_p50_s")] != "-"
     assert table.title.endswith("; - for a percentile of too few values")
-    medians = web.figures["cubic+cubic"]["page_load_p50_s"]
+    medians = web.metrics["cubic+cubic"]["page_load_p50_s"]
     units = result.units.query("unit == 'page_load' and cca == 'cubic+cubic'")
     assert median_of_runs(units) == pytest.approx(sum(medians) / len(medians))
 

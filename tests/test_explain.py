@@ -402,7 +402,7 @@ def test_time_outs_within_a_burst_of_losses_are_a_cause_and_of_the_run_that_fare
     assert counted is not None
     assert float(counted[1]) == pytest.approx(flows["timeouts"].sum() / 4, rel=0.05)
     # The worst is the one that was complete last, or had lasted longest when the run ended.
-    lasted = result.applications[0].figures["cubic"]["completion_least_s"]
+    lasted = result.applications[0].metrics["cubic"]["completion_least_s"]
     assert {each.seed for each in explained.events} == {1 + lasted.index(max(lasted))}
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import celltcp as ct
-from celltcp.comparison.application_tables import figures_table
+from celltcp.comparison.application_tables import metrics_table
 from workloads import DEEP_BUFFER, nearest_rank
 
 
@@ -57,18 +57,18 @@ def test_frames_that_never_arrived_are_later_than_all_others() -> None:
         # Those younger than the longest delay might have arrived.
         missing = sum(age > max(delays) for age in ages)
         assert 0.25 < missing / sent < 0.4
-        figures = application.figures[cca]
+        metrics = application.metrics[cca]
         every = [*delays, *[math.inf] * missing]
-        assert figures["frame_delay_p50_ms"] == [nearest_rank(every, 50)]
-        assert figures["frame_delay_p95_ms"] == [math.inf]
-        assert figures["frame_delay_ms"] == pytest.approx([statistics.fmean(delays)])
+        assert metrics["frame_delay_p50_ms"] == [nearest_rank(every, 50)]
+        assert metrics["frame_delay_p95_ms"] == [math.inf]
+        assert metrics["frame_delay_ms"] == pytest.approx([statistics.fmean(delays)])
         units = result.units[result.units["cca"] == cca]
         assert len(units) == len(delays) + missing
         lost = units[units["duration_s"].isna()]
         assert sorted(lost["start_s"]) == pytest.approx(
             sorted(6 - age / 1e3 for age in ages if age > max(delays))
         )
-    table = figures_table(result, application)
+    table = metrics_table(result, application)
     place = [column.name for column in table.columns].index("frame_delay_p95_ms")
     assert {row[place] for row in table.rows} == {"\N{INFINITY}"}
     # No time without an end ranks, nor is it a number of JSON.
@@ -103,7 +103,7 @@ def test_transfers_that_are_never_complete_end_the_distribution_below_one() -> N
     ((tick,),) = (each.get_segments() for each in axes.collections)
     assert tick[0][0] == pytest.approx(units.loc[units["duration_s"].isna(), "start_s"].item())
     assert [each.get_text() for each in axes.get_legend().get_texts()] == ["transfers never complete"]
-    assert result.applications[0].figures["cubic"]["completed_share"] == [1 - 1 / len(units)]
+    assert result.applications[0].metrics["cubic"]["completed_share"] == [1 - 1 / len(units)]
 
 
 def test_frames_on_their_way_at_the_end_are_late_but_have_no_delay_without_an_end(
@@ -124,11 +124,11 @@ def test_frames_on_their_way_at_the_end_are_late_but_have_no_delay_without_an_en
     # They are over 1 % of the frames, so that the 99th percentile would be theirs.
     assert (ages.groupby("run").size().to_numpy() > 0.01 * sent.to_numpy()).all()
     call = next(each for each in result.applications if each.flow == "call")
-    for run, p99 in enumerate(call.figures["cubic"]["frame_delay_p99_ms"]):
+    for run, p99 in enumerate(call.metrics["cubic"]["frame_delay_p99_ms"]):
         selected = events[(events["run"] == run) & (events["kind"] == "frame_ms")]
         assert p99 == nearest_rank(sorted(selected["detail"].astype(float)), 99)
     late = sum(events.loc[events["kind"] == "frame_ms", "detail"].astype(float) > 60) + len(ages)
-    share = statistics.fmean(call.figures["cubic"]["late_share"])
+    share = statistics.fmean(call.metrics["cubic"]["late_share"])
     assert share == pytest.approx(late / sent.sum(), rel=0.02)
 
 
@@ -142,13 +142,13 @@ def test_a_request_on_a_connection_that_was_given_up_counts_with_its_age() -> No
     }
     result = ct.compare("steady-20-68", ["cubic", "reno"], 2, duration="40s", set=changes)
     (application,) = result.applications
-    figures = application.figures["cubic"]
-    assert figures["responses_missing"] == [1.0, 1.0]
-    assert all(25 < longest < 32 for longest in figures["response_max_s"])
+    metrics = application.metrics["cubic"]
+    assert metrics["responses_missing"] == [1.0, 1.0]
+    assert all(25 < longest < 32 for longest in metrics["response_max_s"])
     lost = result.units[result.units["duration_s"].isna()]
     assert len(lost) == 4
     ages = 40 - lost.loc[lost["cca"] == "cubic", "start_s"]
-    assert sorted(figures["response_max_s"]) == pytest.approx(sorted(ages))
+    assert sorted(metrics["response_max_s"]) == pytest.approx(sorted(ages))
     (warning, same) = (each for each in result.warnings if "given up" in each)
     assert warning.startswith("cubic: 2 of 2 connections of flow-1 were given up, the first at ")
     assert "after no answer for tcp.user_timeout (3s); applications open none" in warning
@@ -163,7 +163,7 @@ def test_a_request_on_a_connection_that_was_given_up_counts_with_its_age() -> No
     short = ct.compare("steady-20-68", "cubic", 1, duration="40s", set=changes)
     (warning,) = (each for each in short.warnings if "given up" in each)
     assert "after no answer for 15 retransmissions, tcp.rto_max (1s) apart at most;" in warning
-    table = figures_table(result, application)
+    table = metrics_table(result, application)
     assert "responses_missing" in [column.name for column in table.columns]
 
 
@@ -171,13 +171,13 @@ def test_pages_without_an_end_count_with_their_age_and_cut_ones_do_not() -> None
     pages = "{ kind = 'page', document = '20kB', object = '10kB', objects = 8, gap = '0ms' }"
     result = _stalled(pages)
     (application,) = result.applications
-    figures = application.figures["cubic"]
+    metrics = application.metrics["cubic"]
     units = result.units[result.units["unit"] == "page_load"]
-    (missing,) = figures["page_loads_missing"]
+    (missing,) = metrics["page_loads_missing"]
     assert missing == units["duration_s"].isna().sum() == 1
-    assert figures["page_load_s"] == pytest.approx([units["duration_s"].mean()])
+    assert metrics["page_load_s"] == pytest.approx([units["duration_s"].mean()])
     every = units["duration_s"].fillna(6 - units["start_s"])
-    assert figures["page_load_max_s"] == pytest.approx([every.max()])
+    assert metrics["page_load_max_s"] == pytest.approx([every.max()])
     assert every.max() > units["duration_s"].max()
     # On a path that goes on, the page that the end cuts is no slower than the others.
     changes = {"flows.0.workload": pages}

@@ -20,7 +20,7 @@ from celltcp.video.check import SESSIONS
 from celltcp.video.comparison import SCORES
 from celltcp.video.plots.viewers import sessions_of, share_of_sessions
 from celltcp.video.report.comparison import viewing_part
-from celltcp.video.report.video import figures_table
+from celltcp.video.report.video import metrics_table
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -248,7 +248,7 @@ def test_adaptations_are_compared_with_each_other(celltcp: Celltcp, tmp_path: Pa
     assert "mean over 2 scenarios" in shown
     # One CCA has no rival, and no table of scores beside that of all figures.
     assert "Mean opinion score" not in shown
-    table = figures_table(result)
+    table = metrics_table(result)
     (place,) = (number for number, each in enumerate(table.columns) if each.name == "bitrate_mbps")
     for row, comparison in zip(table.rows, result.comparisons.values(), strict=True):
         assert row[place].partition(" ")[0] == f"{comparison.runs['bitrate_mbps'].mean():.2f}"

@@ -1,4 +1,4 @@
-"""Benchmark of the native engine: its speed, and the cost of a campaign beside it."""
+"""Benchmark of the native engine: its speed, and the overhead of a campaign."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from celltcp.scenarios.scenarios import load_scenario
 _Given = ParamSpec("_Given")
 _Answer = TypeVar("_Answer")
 
-#: Runs of the campaign that is measured: many short ones, so that their cost beside the engine shows.
+#: Runs of the measured campaign: many short ones, so that their overhead shows.
 CAMPAIGN_RUNS = 3000
 #: Runs of the campaign that is measured on a cluster, of a minute each.
 CLUSTER_RUNS = 120
@@ -51,13 +51,13 @@ CASES = (
 )
 
 
-#: What a run with a split host may cost at most, as a multiple of one without.
+#: Maximum cost of a run with a split host, as a multiple of one without.
 SPLIT_COST_AT_MOST = 2.2
 
 
-def split_cost(figures: dict[str, dict[str, float]]) -> float:
+def split_cost(results: dict[str, dict[str, float]]) -> float:
     """Returns the cost of a run with a split host as a multiple of the same run without."""
-    without, split = (figures[name]["sim_s_per_cpu_s"] for name in ("wired_50mbit", "split_host"))
+    without, split = (results[name]["sim_s_per_cpu_s"] for name in ("wired_50mbit", "split_host"))
     return without / split
 
 
@@ -82,7 +82,7 @@ def measure(case: Case) -> dict[str, float]:
 
 
 def measure_campaign() -> dict[str, float]:
-    """Returns what a comparison costs per run beside the engine and the rows of its tables.
+    """Returns the overhead of a comparison per run, without the engine and the rows of its tables.
 
     `campaign_overhead_ms_per_run` is the CPU time of the comparison less that of the same runs one by
     one in the engine. `campaign_kb_per_run` is the growth of the peak memory less the size of the

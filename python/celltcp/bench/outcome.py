@@ -1,4 +1,4 @@
-"""Outcome of benchmarks as JSON."""
+"""JSON types of benchmarks."""
 
 from __future__ import annotations
 

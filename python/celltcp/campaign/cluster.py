@@ -1,4 +1,4 @@
-"""Cluster: Dask workers that do the work of campaigns, on other machines or on this one."""
+"""Cluster: Dask workers that run the tasks of campaigns, on other machines or on this one."""
 
 from __future__ import annotations
 

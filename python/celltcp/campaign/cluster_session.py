@@ -1,4 +1,4 @@
-"""Session with a cluster: its workers, and the tasks that are with them."""
+"""Session with a Dask cluster: its workers and their pending tasks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Engines: our own TCP, or a Linux kernel."""
+"""Engines: the native TCP, or that of a Linux kernel."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Collector in a folder: writes the tables of a campaign as rows come."""
+"""Collector in a folder: writes the tables of a campaign as rows arrive."""
 
 from __future__ import annotations
 

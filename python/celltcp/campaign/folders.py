@@ -1,4 +1,4 @@
-"""Campaigns in folders: finished runs in them are not run again, and other results are not lost."""
+"""Campaigns in folders: unfinished ones are resumed, and other results never replaced."""
 
 from __future__ import annotations
 

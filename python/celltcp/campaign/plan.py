@@ -1,4 +1,4 @@
-"""Requests: campaigns that run together, in memory or in a folder, and what they would take."""
+"""Requests: campaigns that run together, in memory or in a folder, and their estimated cost."""
 
 from __future__ import annotations
 

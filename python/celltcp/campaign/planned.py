@@ -1,4 +1,4 @@
-"""Plans of campaigns in folders, and the results of the runs that an unfinished one has done."""
+"""Plans of campaigns in folders, and partial results of unfinished ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Origin: the description in results of how they were made."""
+"""Provenance of results: engine, scenario and settings, as results store them."""
 
 from __future__ import annotations
 

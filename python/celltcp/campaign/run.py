@@ -1,4 +1,4 @@
-"""Runner of jobs: on threads or elsewhere, resumable, with the tables in the order of the jobs."""
+"""Runner of jobs: on threads or a cluster, resumable, with tables in the order of the jobs."""
 
 from __future__ import annotations
 

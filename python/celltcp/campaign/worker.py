@@ -1,4 +1,4 @@
-"""Work on a cluster's worker: its build is checked, chunks of runs are done, tables are packed."""
+"""Cluster worker: checks its build, runs chunks of jobs, packs their tables."""
 
 from __future__ import annotations
 

@@ -30,8 +30,8 @@ def bench(what: str, runs: int, cluster: str | None, json_file: str | None) -> N
     check_json(json_file)
     # Lines appear as things are measured; they make room for JSON on the standard output.
     with redirect_stdout(sys.stderr) if json_file == "-" else nullcontext():
-        figures = _tcp() if what == "tcp" else _radio(runs) if what == "radio" else _cluster(cluster)
-    print_result(lambda: figures, json_file, lambda: None)
+        results = _tcp() if what == "tcp" else _radio(runs) if what == "radio" else _cluster(cluster)
+    print_result(lambda: results, json_file, lambda: None)
 
 
 def _tcp() -> BenchOutcome:
@@ -44,27 +44,27 @@ def _tcp() -> BenchOutcome:
         split_cost,
     )
 
-    figures: dict[str, dict[str, float]] = {}
+    results: dict[str, dict[str, float]] = {}
     for case in CASES:
-        figures[case.name] = measure(case)
+        results[case.name] = measure(case)
         click.echo(
-            f"{case.name:<14} {figures[case.name]['sim_s_per_cpu_s']:>8.0f} simulated s per CPU s, "
-            f"{figures[case.name]['data_packets_per_cpu_s']:>10.0f} data packets per CPU s"
+            f"{case.name:<14} {results[case.name]['sim_s_per_cpu_s']:>8.0f} simulated s per CPU s, "
+            f"{results[case.name]['data_packets_per_cpu_s']:>10.0f} data packets per CPU s"
         )
-    figures["split_host"]["cost"] = split_cost(figures)
+    results["split_host"]["cost"] = split_cost(results)
     click.echo(
-        f"{'split host':<14} {figures['split_host']['cost']:>8.2f} times the cost of a run without; "
+        f"{'split host':<14} {results['split_host']['cost']:>8.2f} times the cost of a run without; "
         f"at most {SPLIT_COST_AT_MOST:g} is wanted"
     )
-    figures["campaign"] = measure_campaign()
-    overhead = figures["campaign"]["campaign_overhead_ms_per_run"]
-    kilobytes = figures["campaign"]["campaign_kb_per_run"]
+    results["campaign"] = measure_campaign()
+    overhead = results["campaign"]["campaign_overhead_ms_per_run"]
+    kilobytes = results["campaign"]["campaign_kb_per_run"]
     click.echo(
         f"{'campaign':<14} {overhead:>8.2f} ms of CPU per run beside the engine, "
         f"{kilobytes:>10.1f} kB of memory per run beside its rows"
     )
     click.echo(f"peak memory of this process: {peak_memory_mb():.0f} MB")
-    return figures
+    return results
 
 
 def _cluster(address: str | None) -> BenchOutcome:
@@ -72,16 +72,16 @@ def _cluster(address: str | None) -> BenchOutcome:
 
     if address is None:
         raise click.UsageError("cluster: give the address of its scheduler with --cluster")
-    figures = measure_cluster(address)
+    results = measure_cluster(address)
     click.echo(
-        f"{figures['runs']} runs on {figures['threads']} threads\n"
-        f"wall time: {figures['here_s']:.1f} s here, {figures['cluster_s']:.1f} s on the cluster, "
-        f"efficiency {figures['wall_efficiency']:.1%}\n"
-        f"CPU time of a task: {figures['engine_cpu_ms_per_task']:.0f} ms engine, "
-        f"{figures['other_cpu_ms_per_task']:.0f} ms everything else, efficiency "
-        f"{figures['cpu_efficiency']:.1%}"
+        f"{results['runs']} runs on {results['threads']} threads\n"
+        f"wall time: {results['here_s']:.1f} s here, {results['cluster_s']:.1f} s on the cluster, "
+        f"efficiency {results['wall_efficiency']:.1%}\n"
+        f"CPU time of a task: {results['engine_cpu_ms_per_task']:.0f} ms engine, "
+        f"{results['other_cpu_ms_per_task']:.0f} ms everything else, efficiency "
+        f"{results['cpu_efficiency']:.1%}"
     )
-    return figures
+    return results
 
 
 def _radio(runs: int) -> BenchOutcome:
@@ -93,17 +93,17 @@ def _radio(runs: int) -> BenchOutcome:
 
     console = Terminal()
     costs = {case.name: radio.measure(case) for case in radio.CASES}
-    figures: dict[str, object] = {name: asdict(cost) for name, cost in costs.items()}
+    results: dict[str, object] = {name: asdict(cost) for name, cost in costs.items()}
     console.print_table(cost_table(costs, radio.of_ns3()))
     for title, counts, text in (
         ("UEs of one cell, one of them with greedy TCP", radio.UES, radio.many_ues),
         (f"cells, each with {radio.UES_PER_CELL} UEs", radio.CELLS, radio.many_cells),
     ):
         growth = {count: radio.measure_text(text(count)) for count in counts}
-        figures |= {f"{title}: {count}": asdict(cost) for count, cost in growth.items()}
+        results |= {f"{title}: {count}": asdict(cost) for count, cost in growth.items()}
         console.print_table(growth_table(growth, title))
     measured = list(radio.approximations(runs))
     for each in measured:
-        figures[f"{each.name}, {each.scenario}, {each.cca}"] = asdict(each)
+        results[f"{each.name}, {each.scenario}, {each.cca}"] = asdict(each)
     console.print_table(approximations_table(measured, runs))
-    return figures
+    return results

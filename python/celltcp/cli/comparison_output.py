@@ -1,4 +1,4 @@
-"""Table and pictures of a comparison, as commands print and draw them."""
+"""Tables and pictures of a comparison, as commands print and draw them."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def check_by(by: Sequence[str], request: CampaignRequest[Any]) -> None:
 
     Raises:
         CelltcpError: if there is no such metric, or a scenario has no such flow, or the workload of the
-            flow has no such figure; of several scenarios it names the first.
+            flow has no such metric; of several scenarios it names the first.
     """
     if not by:
         return
@@ -67,7 +67,7 @@ def print_comparison(
 
     Args:
         result: the comparison.
-        published: whether to print published means beside ours.
+        published: whether to print published means as well.
         by: further metrics that CCAs rank by.
         name: of the scenario among several.
     """
@@ -82,10 +82,10 @@ def print_comparison(
 
     console = Terminal()
     if result.applications:
-        from celltcp.comparison.application_tables import figures_table
+        from celltcp.comparison.application_tables import metrics_table
 
         for application in result.applications:
-            console.print_table(figures_table(result, application))
+            console.print_table(metrics_table(result, application))
     console.print_table(means_table(result, name, by))
     for warning in result.warnings:
         console.print(f"warning: {warning}", style="yellow")
@@ -146,7 +146,7 @@ def print_limits(results: Results, console: Terminal) -> None:
 
 
 def _print_published(result: Comparison) -> None:
-    """Prints published means of the scenario beside ours, or a warning that there are none."""
+    """Prints published means of the scenario next to ours, or a warning that there are none."""
     from celltcp.publications.published_means import compare_published
     from celltcp.publications.tables import print_outcome
 

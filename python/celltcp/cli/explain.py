@@ -25,7 +25,7 @@ def explain(folder: str, json_file: str | None) -> None:
     """Explain stored results: what cost each CCA its place.
 
     DIR is the folder that --out of compare, run or sweep wrote. For each CCA the causes are named
-    that the tables show, with their figures, then the losses, time-outs and outages that took most
+    that the tables show, with their metrics, then the losses, time-outs and outages that took most
     time. For auto it includes the decisions of its selectors, as celltcp select explain has them.
     What it advises is tried in short runs first, where these are cheap.
     """

@@ -1,4 +1,4 @@
-"""Faults: what ends a command without being input, as one line with an exit code of its own."""
+"""Faults: errors other than invalid input, as one line with an exit code of its own."""
 
 from __future__ import annotations
 

@@ -157,7 +157,7 @@ def drawn_or_named_cases(
 
 
 def decide(result: Fidelity, cases: Sequence[Case], runs: int, sides: EnginePair) -> Fidelity:
-    """Returns the judgements after undecided ones have been repeated with so many runs."""
+    """Returns the judgements after undecided ones have been repeated with this number of runs."""
     from dataclasses import replace
 
     from celltcp.fidelity.campaign import rerun_undecided

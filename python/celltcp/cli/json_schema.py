@@ -1,4 +1,4 @@
-"""JSON Schema of what each command writes with --json."""
+"""JSON Schema of the output of each command with --json."""
 
 from __future__ import annotations
 

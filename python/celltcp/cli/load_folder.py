@@ -1,4 +1,4 @@
-"""Folders of results as parts of a report, whatever command has written them."""
+"""Folders of results of any command, loaded as parts of a report."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Options that several commands share, and the settings that they become."""
+"""Options shared by several commands, and their conversion to settings."""
 
 from __future__ import annotations
 
@@ -246,7 +246,7 @@ def complete_scenario(
     return [CompletionItem(prefix, type="file"), *names]
 
 
-#: Options for reading a log, beside --column, --unit and --direction.
+#: Options for reading a log, other than --column, --unit and --direction.
 _READING = ("holes", "rates_end_at_row", "step", "run", "dates", "counter")
 
 

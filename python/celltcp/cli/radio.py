@@ -82,7 +82,7 @@ def rtt(scenarios: tuple[str, ...], runs: int, seed: int, changes: tuple[str, ..
 
     Each run is a download by NewReno or, for HyStart, CUBIC.
     The scenarios are those of the emulated testbed at low latency unless given.
-    Published figures of the testbed stand below the table.
+    Published values of the testbed stand below the table.
     """
     from celltcp.present.terminal import Terminal
     from celltcp.radio.calibration.rtt import SCENARIOS, rtt_jitter
@@ -100,20 +100,20 @@ def rtt(scenarios: tuple[str, ...], runs: int, seed: int, changes: tuple[str, ..
 
 
 def print_calibration(highway: Highway, fading: list[Reports], phones: PhoneLogs | None) -> None:
-    """Prints the motorway, the fading and the logs of phones beside published or measured figures."""
+    """Prints the motorway, the fading and the logs of phones beside published or measured values."""
     from celltcp.present.terminal import Terminal
     from celltcp.radio.calibration.fading import relations
     from celltcp.radio.calibration.phone_logs import LEAST_S, median_distance
     from celltcp.radio.calibration.tables import (
         cqi_table,
-        figures_table,
+        highway_table,
         phone_table,
         sinr_table,
         throughput_table,
     )
 
     console = Terminal()
-    for table in (sinr_table(highway), figures_table(highway), throughput_table(highway)):
+    for table in (sinr_table(highway), highway_table(highway), throughput_table(highway)):
         console.print_table(table)
     console.print(
         "Published: Li, Chung, Jiang, Driving TCP congestion control algorithms on highway, 2017."

@@ -105,10 +105,10 @@ def _print_run(result: SingleRun) -> None:
 
     console = Terminal()
     if result.applications:
-        from celltcp.comparison.application_tables import figures_text
+        from celltcp.comparison.application_tables import metrics_text
 
         for application in result.applications:
-            console.print(figures_text(application), soft_wrap=not console.is_terminal)
+            console.print(metrics_text(application), soft_wrap=not console.is_terminal)
     for text in connection_texts(result.results):
         # A terminal breaks lines between words; files and pipes have a line per flow.
         console.print(text, soft_wrap=not console.is_terminal)
@@ -118,7 +118,7 @@ def _print_run(result: SingleRun) -> None:
 
 
 def _draw(result: SingleRun, folder: Path | None) -> None:
-    """Draws the picture beside the results, unless it exists."""
+    """Draws the picture in the folder of the results, unless it exists."""
     if result.results.is_repeat and folder:
         note(f"{folder} has this run already: nothing was run")
     is_there = result.results.is_repeat and not has_style_options()

@@ -48,7 +48,7 @@ def scenarios(name: str | None, schema: bool, fields: bool) -> None:
 
 
 def _print_variants(folder: str) -> None:
-    """Prints the variants of the scenarios in a folder on standard error, beside the list of names."""
+    """Prints the variants of the scenarios in a folder on stderr, in addition to the list of names."""
     from celltcp.scenarios.scenarios import variants_of
 
     for name, variant in variants_of(folder).items():

@@ -87,21 +87,21 @@ def print_sweep(result: Sweep, by: Sequence[str] = ()) -> None:
         by: further metrics that CCAs rank by.
     """
     from celltcp.campaign.provenance import ran_by
-    from celltcp.comparison.application_tables import sweep_figures_tables
+    from celltcp.comparison.application_tables import sweep_metrics_tables
     from celltcp.comparison.best_value_tables import best_values_tables, best_values_texts
     from celltcp.comparison.tables_of_several import sweep_shares_table, sweep_table
     from celltcp.comparison.verdict_tables import unranked_text, verdicts_table
 
     about = next(iter(result.points.values())).results.about
     console = Terminal()
-    for table in (*sweep_figures_tables(result, by).values(), sweep_table(result, by)):
+    for table in (*sweep_metrics_tables(result, by).values(), sweep_table(result, by)):
         console.print_table(table)
     for warning in result.warnings:
         console.print(f"warning: {warning}", style="yellow")
     if (shares := sweep_shares_table(result)) is not None:
         console.print_table(shares)
     if len(result.ccas) > 1:
-        verdicts = verdicts_table(result.axes, result.points, by, result.figures)
+        verdicts = verdicts_table(result.axes, result.points, by, result.ranking_metrics)
         if len(verdicts.columns) > len(result.axes):
             console.print_table(verdicts)
         if not by and (text := unranked_text(result.ccas)):
@@ -111,7 +111,7 @@ def print_sweep(result: Sweep, by: Sequence[str] = ()) -> None:
         for table in tables:
             console.print_table(table)
     else:
-        # Of several fields there is one for each figure and field; the sentences sum them up.
+        # Of several fields there is one for each metric and field; the sentences sum them up.
         console.print(
             "Best values of each field at each value of the others: "
             f"{len(tables)} tables in the report, best_values in --json"

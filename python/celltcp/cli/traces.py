@@ -81,7 +81,7 @@ def info(
     Of several files, or those of a folder, each has a row.
     """
     from celltcp.cli.output import check_json, print_result
-    from celltcp.logs.overview import figures_of, files_of, filter_of
+    from celltcp.logs.overview import files_of, filter_of, trace_statistics
 
     check_json(json_file)
     is_wanted = filter_of(where)
@@ -92,14 +92,14 @@ def info(
     for file in named:
         try:
             trace = _trace(file, form, reading, **given)
-            figures = figures_of(file, trace)
+            statistics = trace_statistics(file, trace)
         except CelltcpError as error:
             if is_one:
                 raise
             outcome["left_out"].append({"file": file, "error": str(error)})
             continue
-        if is_wanted(figures):
-            outcome["traces"].append(figures)
+        if is_wanted(statistics):
+            outcome["traces"].append(statistics)
 
     def show() -> None:
         if is_one and trace is not None:
@@ -124,11 +124,11 @@ def _print_rows(outcome: TracesOutcome) -> None:
     from celltcp.present.trace_table import trace_table
 
     Terminal().print_table(trace_table(outcome["traces"]))
-    for figures in outcome["traces"]:
-        # What a single file has in its description.
-        for text in figures["read_as"].split("; "):
+    for statistics in outcome["traces"]:
+        # A single file has it in its description.
+        for text in statistics["read_as"].split("; "):
             if text.startswith(("no capacity: ", "looks like a demand")):
-                click.echo(f"warning: {figures['file']}: {text}", err=True)
+                click.echo(f"warning: {statistics['file']}: {text}", err=True)
     for each in outcome["left_out"]:
         click.echo(f"warning: left out: {each['error']}", err=True)
 

@@ -1,4 +1,4 @@
-"""Options -q and -v: how much is said on standard error, notes and progress."""
+"""Options -q and -v: amount of notes and progress on stderr."""
 
 from __future__ import annotations
 

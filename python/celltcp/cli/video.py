@@ -107,16 +107,16 @@ def _check() -> None:
 
 
 def print_video(result: VideoComparison) -> None:
-    """Prints scores, other figures, and the best CCA and adaptation."""
+    """Prints scores, other metrics, and the best CCA and adaptation."""
     from celltcp.campaign.provenance import ran_by
-    from celltcp.video.report.video import adaptations_table, figures_table, scores_table
+    from celltcp.video.report.video import adaptations_table, metrics_table, scores_table
 
     about = next(iter(result.comparisons.values())).results.about
     console = Terminal()
-    # Those of a single CCA are in the table of all figures.
+    # Those of a single CCA are in the table of all metrics.
     if len(result.ccas) > 1:
         console.print_table(scores_table(result))
-    console.print_table(figures_table(result))
+    console.print_table(metrics_table(result))
     if (adaptations := adaptations_table(result)) is not None:
         console.print_table(adaptations)
     for warning in result.warnings:

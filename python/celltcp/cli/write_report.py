@@ -35,7 +35,7 @@ def write_reports(
         folders: of any command that keeps results.
         out: the HTML file, if one is wanted.
         pdf: the PDF file, if one is wanted.
-        page: the Markdown file, if one is wanted; its pictures go to `images/NAME` beside it.
+        page: the Markdown file, or None; its pictures go to `images/NAME` next to it.
 
     Raises:
         CelltcpError: if a folder has no results, or a file cannot be written or is no report.
@@ -79,7 +79,7 @@ def save_pictures(pictures: PictureNames, base: Path) -> None:
     """Draws the pictures of a page.
 
     Args:
-        pictures: their names and figures.
+        pictures: their names and metrics.
         base: folder of the page.
 
     Raises:

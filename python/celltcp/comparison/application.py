@@ -1,4 +1,4 @@
-"""Application against verdict: whether what the application got contradicts that a CCA is best."""
+"""Contradictions between the metrics of an application and a verdict on network metrics."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from celltcp.scenarios.requirements import QOE
 
 @dataclass(frozen=True)
 class Criterion:
-    """Figure by which an application is served well or badly."""
+    """Metric by which an application is served well or badly."""
 
-    figure: str
-    #: The figure of a CCA in words.
+    metric: str
+    #: The metric of a CCA in words.
     says: Callable[[float], str]
     #: Factor that makes more of it better: 1 or -1.
     sign: int = -1
-    #: Value from which on the application is not usable, whatever others get; None without one.
+    #: Value at which the application is unusable, whatever others get; None if no value is.
     fails_at: float | None = None
-    #: Smallest difference that matters, beside the share `MARGIN` of the mean.
+    #: Smallest difference that matters, in addition to the share `MARGIN` of the mean.
     least: float = 0.0
 
     def fails(self, value: float) -> bool:
@@ -79,7 +79,7 @@ def verdicts_by_metric(
     Args:
         metrics: metric of each requirement.
         series: by CCA and metric, the values of the runs in the order of the seeds.
-        served: figures of the application by figure and CCA.
+        served: metrics of the application by metric and CCA.
         random: whether one run decides nothing, and there is a single one.
         competes: whether the flow has all that the path carries for it, so that its goodput counts.
     """
@@ -103,35 +103,35 @@ def _column(series: Mapping[str, Mapping[str, list[float]]], metric: str) -> dic
 def served_by(
     columns: Mapping[str, Sequence[Any]], places: Mapping[str, Sequence[int]]
 ) -> dict[str, dict[str, list[float]]]:
-    """Returns what the application got: values of the runs by figure and CCA.
+    """Returns what the application got: values of the runs by metric and CCA.
 
     Args:
         columns: those of the runs, as `run_table` has them.
         places: those of the runs of each CCA in the columns.
     """
     return {
-        each.figure: {
-            cca: [float(columns[each.figure][at]) for at in rows] for cca, rows in places.items()
+        each.metric: {
+            cca: [float(columns[each.metric][at]) for at in rows] for cca, rows in places.items()
         }
         for each in CRITERIA
-        if each.figure in columns
+        if each.metric in columns
     }
 
 
 def contradiction(
     leader: str, metric: str, served: Mapping[str, Mapping[str, list[float]]]
 ) -> str | None:
-    """Returns why the application's figures contradict that a CCA is best; None if they do not.
+    """Returns why the application's metrics contradict that a CCA is best; None if they do not.
 
     Args:
         leader: CCA with the highest mean of the metric.
-        metric: metric of the requirement; a figure does not contradict itself.
-        served: by figure and CCA, the values of the runs in the order of the seeds.
+        metric: metric of the requirement; a metric does not contradict itself.
+        served: by metric and CCA, the values of the runs in the order of the seeds.
     """
     for criterion in CRITERIA:
-        values = served.get(criterion.figure, {})
+        values = served.get(criterion.metric, {})
         means = {cca: estimate(runs).mean for cca, runs in values.items()}
-        if criterion.figure == metric or all(math.isnan(mean) for mean in means.values()):
+        if criterion.metric == metric or all(math.isnan(mean) for mean in means.values()):
             continue
         others = {
             cca: mean
@@ -149,7 +149,7 @@ def contradiction(
 def _sentence(
     criterion: Criterion, leader: str, means: Mapping[str, float], others: Mapping[str, float]
 ) -> str:
-    """Returns the contradiction in words, with the figures of the leader and of the best of others."""
+    """Returns the contradiction in words, with the metrics of the leader and of the best of others."""
     names = labels(means)
     with_leader = f"with {names[leader]}, which leads, {_says(criterion, means[leader])}"
     if others:
@@ -165,4 +165,4 @@ def _sentence(
 
 
 def _says(criterion: Criterion, mean: float) -> str:
-    return f"{criterion.figure} has no value" if math.isnan(mean) else criterion.says(mean)
+    return f"{criterion.metric} has no value" if math.isnan(mean) else criterion.says(mean)

@@ -1,4 +1,4 @@
-"""Tables of applications: the figures of each flow that has one."""
+"""Tables of applications: the metrics of each flow that has one."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ if TYPE_CHECKING:
     from celltcp.comparison.comparison import Comparison
     from celltcp.comparison.parameter_sweep import Sweep
 
-#: Ends of the names of figures that others say more of, the least important first.
+#: Ends of the names of metrics that others say more of, the least important first.
 _LEAST = ("first_byte_s", "_max_s", "_max_ms", "_p50_s", "_p50_ms", "_p99_s", "_p99_ms")
 
 
-def figures_table(result: Comparison, application: Application) -> Table:
-    """Returns mean and 95 % interval of the figures of an application, a row per CCA."""
+def metrics_table(result: Comparison, application: Application) -> Table:
+    """Returns mean and 95 % interval of the metrics of an application, a row per CCA."""
     names = labels(result.ccas)
-    figures = [*_shown([application]), *_spreads([application])]
-    rows = tuple((names[cca], *cells) for cca, cells in _cells(application, figures).items())
+    metrics = [*_shown([application]), *_spreads([application])]
+    rows = tuple((names[cca], *cells) for cca, cells in _cells(application, metrics).items())
     is_one = not result.subject and len(result.applications) == 1
     return Table(
-        columns=(CCA_COLUMN, *_columns(figures)),
+        columns=(CCA_COLUMN, *_columns(metrics)),
         rows=rows,
         title=_title(
             "" if is_one else application.flow,
@@ -44,13 +44,13 @@ def figures_table(result: Comparison, application: Application) -> Table:
         ccas={names[cca]: cca for cca in result.ccas},
         droppable=(
             *_spreads([application]),
-            *(name for name in figures if APP_METRICS[name].is_count),
+            *(name for name in metrics if APP_METRICS[name].is_count),
         ),
     )
 
 
-def sweep_figures_tables(result: Sweep, by: Sequence[str] = ()) -> dict[str, Table]:
-    """Returns a table of figures for each flow with an application, a row per point and CCA.
+def sweep_metrics_tables(result: Sweep, by: Sequence[str] = ()) -> dict[str, Table]:
+    """Returns a table of metrics for each flow with an application, a row per point and CCA.
 
     Args:
         result: the sweep.
@@ -64,28 +64,28 @@ def sweep_figures_tables(result: Sweep, by: Sequence[str] = ()) -> dict[str, Tab
     runs = range_text(result.points.values())
     tables = {}
     for flow, by_point in by_flow.items():
-        figures = [*_shown(list(by_point.values())), *_spreads(list(by_point.values()))]
-        cells = {point: _cells(application, figures) for point, application in by_point.items()}
+        metrics = [*_shown(list(by_point.values())), *_spreads(list(by_point.values()))]
+        cells = {point: _cells(application, metrics) for point, application in by_point.items()}
         think = _think_times(result.points.values(), flow)
         title = _title("" if len(by_flow) == 1 else flow, runs, by_point.values(), think)
-        deciding = {*asked, result.figures.get(flow)}
-        droppable = tuple(name for name in _minor(figures) if name not in deciding)
-        tables[flow] = table_by_point(result.axes, _columns(figures), cells, title, droppable)
+        deciding = {*asked, result.ranking_metrics.get(flow)}
+        droppable = tuple(name for name in _minor(metrics) if name not in deciding)
+        tables[flow] = table_by_point(result.axes, _columns(metrics), cells, title, droppable)
     return tables
 
 
-def _minor(figures: Sequence[str]) -> list[str]:
-    """Returns the figures that a narrow terminal can do without, the least important first."""
-    spreads = [name for name in figures if APP_METRICS[name].is_spread]
-    counts = [name for name in figures if not APP_METRICS[name].sign]
-    least = [name for end in _LEAST for name in figures if name.endswith(end)]
+def _minor(metrics: Sequence[str]) -> list[str]:
+    """Returns the metrics that a narrow terminal can do without, the least important first."""
+    spreads = [name for name in metrics if APP_METRICS[name].is_spread]
+    counts = [name for name in metrics if not APP_METRICS[name].sign]
+    least = [name for end in _LEAST for name in metrics if name.endswith(end)]
     return list(dict.fromkeys([*spreads, *counts, *least]))
 
 
-def figures_text(application: Application) -> str:
-    """Returns the figures of an application in a single run, in a line."""
-    (figures,) = application.figures.values()
-    values = ((name, value) for name in _shown([application]) for value in figures[name])
+def metrics_text(application: Application) -> str:
+    """Returns the metrics of an application in a single run, in a line."""
+    (metrics,) = application.metrics.values()
+    values = ((name, value) for name in _shown([application]) for value in metrics[name])
     texts = (APP_METRICS[name].text(value) for name, value in values if not math.isnan(value))
     return f"{application.flow}: {', '.join(texts)}"
 
@@ -110,33 +110,33 @@ def _title(flow: str, runs: str, applications: Iterable[Application], think: Seq
     lacks = any(
         has_too_few(name, values)
         for each in applications
-        for values in each.figures.values()
+        for values in each.metrics.values()
         for name in _shown([each])
     )
     return f"{title}; - for a percentile of too few values" if lacks else title
 
 
-def _columns(figures: Sequence[str]) -> list[Column]:
+def _columns(metrics: Sequence[str]) -> list[Column]:
     return [
-        Column(APP_METRICS[name].heading, is_number=True, name=name, no_wrap=True) for name in figures
+        Column(APP_METRICS[name].heading, is_number=True, name=name, no_wrap=True) for name in metrics
     ]
 
 
-def _cells(application: Application, figures: Sequence[str]) -> dict[str, list[str]]:
-    """Returns mean and 95 % interval of figures by CCA; `-` for a percentile of too few values."""
+def _cells(application: Application, metrics: Sequence[str]) -> dict[str, list[str]]:
+    """Returns mean and 95 % interval of metrics by CCA; `-` for a percentile of too few values."""
     return {
         cca: [
             mean_text(
                 [] if has_too_few(name, values) else values.get(name, []), APP_METRICS[name].digits
             )
-            for name in figures
+            for name in metrics
         ]
-        for cca, values in application.figures.items()
+        for cca, values in application.metrics.items()
     }
 
 
 def _shown(applications: Sequence[Application]) -> list[str]:
-    """Returns the figures that tables have of applications: none that repeats another."""
+    """Returns the metrics that tables have of applications: none that repeats another."""
     known = {name for each in applications for name in each.names}
     if all(_has_single_transfers(each) for each in applications):
         known -= {"completion_max_s", "transfers"}
@@ -147,13 +147,13 @@ def _spreads(applications: Sequence[Application]) -> list[str]:
     """Returns the standard deviations of units of work, where runs have several."""
     return [
         name
-        for name, figure in APP_METRICS.items()
-        if figure.is_spread
+        for name, metric in APP_METRICS.items()
+        if metric.is_spread
         and any(
             not math.isnan(value)
             for each in applications
-            for figures in each.figures.values()
-            for value in figures.get(name, [])
+            for metrics in each.metrics.values()
+            for value in metrics.get(name, [])
         )
     ]
 
@@ -162,6 +162,6 @@ def _has_single_transfers(application: Application) -> bool:
     """Returns whether the longest transfer of each run is the only one."""
     return all(
         np.array_equal(values["completion_max_s"], values["completion_s"], equal_nan=True)
-        for values in application.figures.values()
+        for values in application.metrics.values()
         if "completion_s" in values
     )

@@ -1,4 +1,4 @@
-"""Applications of a comparison: the figures of each flow that has one, and the best CCA by them."""
+"""Applications of a comparison: the metrics of each flow that has one, and the best CCA by them."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from celltcp.comparison.metrics import APP_METRICS, APPLICATIONS, best_by_metric
 from celltcp.results.statistics import Verdict, estimate
 
 if TYPE_CHECKING:
-    from celltcp.comparison.application_figures import Figures
+    from celltcp.comparison.application_metrics import MetricValues
 
 
 class Ranking(NamedTuple):
-    """Figure by which CCAs rank for an application."""
+    """Metric by which CCAs rank for an application."""
 
     metric: str
     #: In words.
     title: str
-    #: Why it is this figure, in words; empty where it is the usual one.
+    #: Why it is this metric, in words; empty where it is the usual one.
     note: str = ""
 
 
 class Application(NamedTuple):
-    """Application of a flow: its figures under each CCA."""
+    """Application of a flow: its metrics under each CCA."""
 
     flow: str
-    #: By CCA or line-up and figure, the values of the runs in the order of the seeds.
-    figures: Mapping[str, Mapping[str, list[float]]]
+    #: By CCA or line-up and metric, the values of the runs in the order of the seeds.
+    metrics: Mapping[str, Mapping[str, list[float]]]
 
     @property
     def is_intermittent(self) -> bool:
@@ -37,26 +37,26 @@ class Application(NamedTuple):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The figures, in the order of their table."""
-        return tuple(next(iter(self.figures.values())))
+        """The metrics, in the order of their table."""
+        return tuple(next(iter(self.metrics.values())))
 
-    def values(self, figure: str) -> dict[str, list[float]]:
-        """Returns the values of a figure by CCA or line-up, in the order of the seeds."""
-        return {cca: values[figure] for cca, values in self.figures.items()}
+    def values(self, metric: str) -> dict[str, list[float]]:
+        """Returns the values of a metric by CCA or line-up, in the order of the seeds."""
+        return {cca: values[metric] for cca, values in self.metrics.items()}
 
-    def means(self, figure: str) -> list[float]:
-        """Returns the mean of a figure of each CCA."""
-        return [estimate(values).mean for values in self.values(figure).values()]
+    def means(self, metric: str) -> list[float]:
+        """Returns the mean of a metric of each CCA."""
+        return [estimate(values).mean for values in self.values(metric).values()]
 
     @property
     def ranking(self) -> Ranking:
-        """The figure that matters most.
+        """The metric that matters most.
 
         Transfers rank by their completion time. Where some never complete, their time so far counts.
         That is too little, so that a congestion control leads by it only if all of its own are
         complete. Otherwise, the share that is complete ranks.
         Frames rank by the share that is late. They rank by their mean delay if none is late under any
-        CCA, or so many under each one that none keeps the deadline.
+        CCA, or too many under each one for the deadline.
         """
         if "qoe" in self.names:
             return Ranking("qoe", "mean opinion score")
@@ -70,7 +70,7 @@ class Application(NamedTuple):
             return Ranking("frame_delay_ms", "delay of frames")
         if "response_p95_s" in self.names:
             # A percentile of few responses is the longest one, and is called so.
-            if all(has_too_few("response_p95_s", each) for each in self.figures.values()):
+            if all(has_too_few("response_p95_s", each) for each in self.metrics.values()):
                 return Ranking("response_max_s", "longest response time")
             return Ranking("response_p95_s", "95th percentile of the response time")
         if "page_load_s" in self.names:
@@ -84,34 +84,34 @@ class Application(NamedTuple):
         return Ranking("completed_share", "share of complete transfers")
 
     def verdict(self, *, random: bool) -> Verdict:
-        """Returns the best CCA by the figure that matters most; line-ups of several are left out."""
+        """Returns the best CCA by the metric that matters most; line-ups of several are left out."""
         metric = self.ranking.metric
         return best_by_metric(metric, self.values(metric), random=random)
 
 
-def has_too_few(name: str, figures: Mapping[str, Sequence[float]]) -> bool:
+def has_too_few(name: str, metrics: Mapping[str, Sequence[float]]) -> bool:
     """Returns whether a run has so few values that a high percentile of them is the largest one.
 
     Args:
-        name: of the figure.
-        figures: of the application, by name, a value per run.
+        name: of the metric.
+        metrics: of the application, by name, a value per run.
     """
     percentile = APP_METRICS[name].percentile
     if percentile in (None, 50, 100):
         return False
     group = next(each for each in APPLICATIONS if name in each)
-    counts = next((figures[each] for each in group if group[each].is_count and each in figures), None)
+    counts = next((metrics[each] for each in group if group[each].is_count and each in metrics), None)
     return counts is not None and estimate(counts).mean * (100 - percentile) < 100
 
 
 def applications_of(
-    figures: Mapping[str, Figures], places: Mapping[str, Sequence[int]]
+    metrics: Mapping[str, MetricValues], places: Mapping[str, Sequence[int]]
 ) -> list[Application]:
     """Returns the applications of flows, in their order.
 
     Args:
-        figures: by flow.
-        places: those of the runs of each CCA in the figures, in the order of the seeds.
+        metrics: by flow.
+        places: those of the runs of each CCA in the metrics, in the order of the seeds.
     """
     return [
         Application(
@@ -121,5 +121,5 @@ def applications_of(
                 for cca, rows in places.items()
             },
         )
-        for flow, of_flow in figures.items()
+        for flow, of_flow in metrics.items()
     ]

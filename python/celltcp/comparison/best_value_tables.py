@@ -1,4 +1,4 @@
-"""Best value of a varied field as tables and as JSON, with paired differences to the other values."""
+"""Tables and JSON of the best value of a varied field, with paired differences to other values."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ _Row = tuple["FieldRanking", "Stake"]
 
 
 def best_values_tables(result: Sweep, by: Sequence[str] = ()) -> list[Table]:
-    """Returns for each field and figure the best value with each CCA and with any.
+    """Returns for each field and metric the best value with each CCA and with any.
 
-    Only figures in which values differ significantly have a table, and only those with several rows;
+    Only metrics in which values differ significantly have a table, and only those with several rows;
     `best_values_texts` has the others.
 
     Args:
@@ -47,7 +47,7 @@ def best_values_tables(result: Sweep, by: Sequence[str] = ()) -> list[Table]:
     names = labels(result.ccas)
     has_ccas = len(result.ccas) > 1
     tables = []
-    for field, rows in _by_figure(result, by):
+    for field, rows in _by_metric(result, by):
         if not _differs(rows) or len(rows) < 2:
             continue
         ranking, stake = rows[0]
@@ -77,7 +77,7 @@ def best_values_tables(result: Sweep, by: Sequence[str] = ()) -> list[Table]:
 def best_values_texts(result: Sweep, by: Sequence[str] = ()) -> list[str]:
     """Returns the best values that need no table: a line each, and one for all without a difference.
 
-    Before them, they say how figures change with conditions, which have no best value.
+    Before them, they say how metrics change with conditions, which have no best value.
 
     Args:
         result: the sweep.
@@ -85,7 +85,7 @@ def best_values_texts(result: Sweep, by: Sequence[str] = ()) -> list[str]:
     """
     texts = condition_texts(result, by)
     alike: dict[str, list[str]] = {}
-    for field, rows in _by_figure(result, by):
+    for field, rows in _by_metric(result, by):
         ranking, stake = rows[0]
         if not _differs(rows):
             verdicts = [each.verdict for _, each in rows if each.verdict.undecided]
@@ -109,21 +109,21 @@ def best_values_texts(result: Sweep, by: Sequence[str] = ()) -> list[str]:
     return texts
 
 
-def _by_figure(result: Sweep, by: Sequence[str]) -> Iterator[tuple[str, list[_Row]]]:
-    """Yields the rankings of each field by each figure, in the order of the values given.
+def _by_metric(result: Sweep, by: Sequence[str]) -> Iterator[tuple[str, list[_Row]]]:
+    """Yields the rankings of each field by each metric, in the order of the values given.
 
     Conditions have none: nobody sets the loss of a path. `condition_texts` describe them.
     """
     for field, group in itertools.groupby(result.field_rankings, key=lambda each: each.field):
         if is_condition(field):
             continue
-        figures: dict[tuple[str, str], list[_Row]] = {}
+        ranking_metrics: dict[tuple[str, str], list[_Row]] = {}
         for ranking in group:
             for stake in ranking.deciding(by):
                 # Of what nothing has finished no value is as good as another.
                 if not all(map(stake.is_void, ranking.choices)):
-                    figures.setdefault((stake.flow, stake.metric), []).append((ranking, stake))
-        for rows in figures.values():
+                    ranking_metrics.setdefault((stake.flow, stake.metric), []).append((ranking, stake))
+        for rows in ranking_metrics.values():
             yield field, rows
 
 

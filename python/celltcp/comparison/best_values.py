@@ -1,4 +1,4 @@
-"""Best value of a varied field: for each need, under each congestion control and under any of them."""
+"""Best value of a varied field by requirement, with each congestion control and with any."""
 
 from __future__ import annotations
 
@@ -107,9 +107,13 @@ class FieldRanking:
     def __init__(
         self, points: _Points, ccas: Sequence[str], rankings: Mapping[str, Ranking] | None = None
     ) -> None:
-        """Takes the points, the congestion controls, and the figures of the flows of applications.
+        """Ranks the values of a field at these points.
 
-        Without figures, each is the one that matters most by the values of these points.
+        Args:
+            points: comparisons by value.
+            ccas: congestion controls.
+            rankings: ranking metric of each flow with an application; where None, chosen by the
+                values of these points.
         """
         self._points = points
         self._rankings = rankings or {}
@@ -193,7 +197,7 @@ class FieldRanking:
 
     @property
     def rankings(self) -> dict[str, Ranking]:
-        """The figures that matter most to the flows with an application."""
+        """The metrics that matter most to the flows with an application."""
         return {
             each.flow: Ranking(each.metric, each.title, each.note)
             for each in self.stakes
@@ -241,7 +245,7 @@ class FieldRanking:
         return self._stake(flow, Ranking(metric, words_of(metric).name), values)
 
     def _of_flow(self, flow: FlowUnderTest) -> Stake | None:
-        """Returns the stake of a flow: its application's figure, or goodput where it has none.
+        """Returns the stake of a flow: its application's metric, or goodput where it has none.
 
         None where values differ in the application of the flow.
         """
@@ -259,9 +263,9 @@ class FieldRanking:
             flow.name,
             {
                 name: {
-                    figure: self._paired(choice, known[choice.value].figures[choice.cca][figure])
-                    for figure in known[choice.value].names
-                    if figure in names
+                    metric: self._paired(choice, known[choice.value].metrics[choice.cca][metric])
+                    for metric in known[choice.value].names
+                    if metric in names
                 }
                 for name, choice in self.choices.items()
             },
@@ -276,11 +280,11 @@ def field_rankings(result: Sweep) -> list[FieldRanking]:
     """Returns the rankings of the values of each field: under each congestion control, then under any.
 
     Values are paired by seeds, as congestion controls are: draws do not depend on the field. Fields
-    with a single value are left out. A flow has the same figure in all of them.
+    with a single value are left out. A flow has the same metric in all of them.
     """
-    figures = {tuple(each.place.values()): each.rankings for each in overall_rankings(result)}
+    rankings = {tuple(each.place.values()): each.rankings for each in overall_rankings(result)}
     return [
-        FieldRanking(points, ccas, figures.get(_scenario_of(points)))
+        FieldRanking(points, ccas, rankings.get(_scenario_of(points)))
         for field in result.axes
         if field != _SCENARIO
         for points in _points_by(result, [field])
@@ -309,10 +313,10 @@ def advice_rankings(result: Sweep) -> list[FieldRanking]:
     fields = [axis for axis in result.axes if axis != _SCENARIO and not is_condition(axis)]
     if not fields or not any(map(is_condition, result.axes)):
         return overall
-    figures = {tuple(each.place.values()): each.rankings for each in overall}
-    # A field with one value still stands beside several congestion controls.
+    rankings = {tuple(each.place.values()): each.rankings for each in overall}
+    # A field with one value is still combined with several congestion controls.
     return [
-        FieldRanking(points, points.ccas, figures.get(_scenario_of(points)))
+        FieldRanking(points, points.ccas, rankings.get(_scenario_of(points)))
         for points in _points_by(result, fields)
         if len(points.comparisons) * len(points.ccas) > 1
     ]

@@ -1,4 +1,4 @@
-"""Best congestion control by a metric of one's choice: METRIC, or METRIC:FLOW."""
+"""Best congestion control by a chosen metric: METRIC, or METRIC:FLOW."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from celltcp._core import CelltcpError
 from celltcp.comparison.costs import with_cost
 from celltcp.comparison.metric_names import RANKING_NAMES, ranking_metric
-from celltcp.comparison.metrics import GOODPUT, JAIN, METRICS, RANKED, SHARE, best_of, figures_of
+from celltcp.comparison.metrics import GOODPUT, JAIN, METRICS, RANKED, SHARE, best_of, workload_metrics
 from celltcp.results.tested import FlowUnderTest
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class ChosenBest(NamedTuple):
 def chosen_metric(text: str, about: Mapping[str, Any]) -> ChosenMetric:
     """Reads METRIC or METRIC:FLOW; without a flow it is the first one of the scenario.
 
-    Names of values that are drawn, such as `response`, stand for the figure that ranks by them.
+    Names of values that are drawn, such as `response`, stand for the metric that ranks by them.
 
     Args:
         text: the metric.
@@ -58,25 +58,25 @@ def chosen_metric(text: str, about: Mapping[str, Any]) -> ChosenMetric:
 def check_metric(text: str, about: Mapping[str, Any]) -> ChosenMetric:
     """Reads METRIC or METRIC:FLOW, and checks that the flow can have the metric by its workload.
 
-    Without a flow, a figure that only one application has is that of this application.
+    Without a flow, a metric that only one application has is that of this application.
 
     Args:
         text: the metric.
         about: description of the results, or the scenario of a campaign as `scenario`.
 
     Raises:
-        CelltcpError: if there is no such metric or flow, or the flow has no such figure.
+        CelltcpError: if there is no such metric or flow, or the flow has no such metric.
     """
     chosen = chosen_metric(text, about)
     if chosen.metric in (*METRICS, JAIN, SHARE):
         return chosen
     flows = FlowUnderTest.each_with_workload(about)
-    having = {flow.name: figures_of(workload) for flow, workload in flows}
-    fitting = [flow for flow, figures in having.items() if chosen.metric in figures]
+    having = {flow.name: workload_metrics(workload) for flow, workload in flows}
+    fitting = [flow for flow, metrics in having.items() if chosen.metric in metrics]
     if ":" not in text and chosen.flow not in fitting and len(fitting) == 1:
         chosen = chosen._replace(flow=fitting[0])
     if chosen.flow not in fitting:
-        names = dict.fromkeys(name for figures in having.values() for name in figures)
+        names = dict.fromkeys(name for metrics in having.values() for name in metrics)
         ranked = [*METRICS, *(name for name in names if name in RANKED)]
         allowed = [f"{chosen.metric}:{flow}" for flow in fitting] or ranked
         raise CelltcpError(
@@ -88,10 +88,10 @@ def check_metric(text: str, about: Mapping[str, Any]) -> ChosenMetric:
 def best_by(result: Comparison, text: str) -> ChosenBest:
     """Returns the best congestion control or line-up by a metric.
 
-    A figure that the application could have, but of which no run has a value, is NaN.
+    A metric that the application could have, but of which no run has a value, is NaN.
 
     Raises:
-        CelltcpError: if there is no such metric or flow, or the flow has no such figure.
+        CelltcpError: if there is no such metric or flow, or the flow has no such metric.
     """
     chosen = check_metric(text, result.results.about)
     values: Mapping[str, list[float]]

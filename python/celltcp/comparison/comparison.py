@@ -46,7 +46,7 @@ from celltcp.scenarios.requirements import (
 if TYPE_CHECKING:
     import pandas as pd
 
-    from celltcp.comparison.application_figures import Figures
+    from celltcp.comparison.application_metrics import MetricValues
     from celltcp.comparison.applications import Application
     from celltcp.comparison.by_metric import ChosenBest
     from celltcp.comparison.outcome import ComparisonOutcome
@@ -66,7 +66,7 @@ class Comparison(Recorded):
     """The outcome of a comparison: runs, means with intervals, recommendation, plots."""
 
     def __init__(self, results: Results, requirements: Iterable[str] = ()) -> None:
-        """Takes results, and requirements that matter beside the named ones and those of selectors."""
+        """Compares results by the named requirements, those of selectors, and further ones."""
         super().__init__(results)
         own = required_in(results.about["cca"])
         #: The requirements by which congestion controls are ranked, and the metric of each.
@@ -82,17 +82,17 @@ class Comparison(Recorded):
         #: The first flow of the scenario, which runs, summary, verdicts and pictures are about.
         self.tested = FlowUnderTest.of(results.about)
         competitors = self._competitors() if self._several_connections else None
-        #: Columns of the runs for flows beside it.
+        #: Columns of the runs for competing flows.
         self._of_flows: dict[FlowUnderTest, dict[str, list[Any]]] = {}
         self._windows: dict[FlowUnderTest, list[Windows]] = {}
-        self._figures: dict[str, Figures] = {}
+        self._application_metrics: dict[str, MetricValues] = {}
         if has_application(results.about):
-            from celltcp.comparison.application_figures import application_figures
+            from celltcp.comparison.application_metrics import application_metrics
 
             runs = numbers(results.tables["runs"]["run"]).tolist()
-            self._figures = application_figures(results, runs)
-        figures = self._figures.get(self.tested.name, {})
-        self._columns = run_table(results, derived, figures, competitors, completions=completions)
+            self._application_metrics = application_metrics(results, runs)
+        of_tested = self._application_metrics.get(self.tested.name, {})
+        self._columns = run_table(results, derived, of_tested, competitors, completions=completions)
         if QOE in self._columns:
             self.requirements[QOE] = QOE
         #: Congestion controls whose connections a middlebox has split, so that their RTT ends there.
@@ -103,9 +103,9 @@ class Comparison(Recorded):
             self.requirements["delay"] = ONE_WAY_DELAY
         #: Metric of the delay between the hosts.
         self.delay_metric = ONE_WAY_DELAY if self.split_ccas else MEAN_RTT
-        #: Figures of the applications, such as the score of a video.
-        self.figures = tuple(name for name in APP_METRICS if name in self._columns)
-        self.metrics = (*self.metrics, *self.figures)
+        #: Metrics of the applications, such as the score of a video.
+        self.application_metrics = tuple(name for name in APP_METRICS if name in self._columns)
+        self.metrics = (*self.metrics, *self.application_metrics)
 
     def _split_ccas(self) -> list[str]:
         """Returns the congestion controls in whose runs a middlebox has split connections."""
@@ -132,7 +132,7 @@ class Comparison(Recorded):
     def jains_index(self, cca: str) -> list[float]:
         """Returns Jain's index of what competes for the path, in the order of the seeds.
 
-        It is that of the runs unless flows such as a game or web pages are beside them.
+        It is that of the runs unless other flows compete, such as a game or web pages.
         """
         if not self._intermittent:
             return self.values(cca, JAIN)
@@ -278,7 +278,7 @@ class Comparison(Recorded):
         """For each requirement the best congestion control, followed by those that may be as good.
 
         `verdicts` separates ties from CCAs that the runs leave undecided. One run of a random scenario
-        has no best one, nor has a requirement whose leader the application's figures contradict.
+        has no best one, nor has a requirement whose leader the application's metrics contradict.
         Line-ups of several flows compete with each other, and are left out.
         """
         decides = self.decides
@@ -291,7 +291,7 @@ class Comparison(Recorded):
     def verdicts(self) -> dict[str, Verdict]:
         """Verdict for each requirement: the best CCA, those tied with it, and the undecided ones.
 
-        `contradicted_by` says where the figures of the application are against the leader.
+        `contradicted_by` says where the metrics of the application are against the leader.
         """
         return dict(self._verdicts)
 
@@ -312,16 +312,16 @@ class Comparison(Recorded):
 
     @functools.cached_property
     def applications(self) -> list[Application]:
-        """The applications of all flows: their figures under each CCA, and the best CCA by them."""
-        if not self._figures:
+        """The applications of all flows: their metrics under each CCA, and the best CCA by them."""
+        if not self._application_metrics:
             return []
         from celltcp.comparison.applications import applications_of
 
-        return applications_of(self._figures, self._places)
+        return applications_of(self._application_metrics, self._places)
 
     @functools.cached_property
     def stakes(self) -> list[Stake]:
-        """Stakes of the flows where one has an application: the figure that matters most to each."""
+        """Stakes of the flows where one has an application: the metric that matters most to each."""
         if not self.applications:
             return []
         from celltcp.comparison.stakes import stakes_of
@@ -378,7 +378,7 @@ class Comparison(Recorded):
                 flow under test, or of the only application that has it.
 
         Raises:
-            CelltcpError: if there is no such metric or flow, or the flow has no such figure.
+            CelltcpError: if there is no such metric or flow, or the flow has no such metric.
         """
         from celltcp.comparison.by_metric import best_by
 
@@ -553,7 +553,7 @@ class Comparison(Recorded):
 
     @property
     def warnings(self) -> list[str]:
-        """Warnings about the figures: what else than the CCAs they may come from."""
+        """Warnings about the metrics: what else than the CCAs they may come from."""
         return list(self._warnings)
 
     @functools.cached_property

@@ -1,4 +1,4 @@
-"""Conditions of a sweep in sentences: how figures change with what nobody chooses, as a loss rate."""
+"""Conditions of a sweep in sentences: effect on metrics of fields such as the loss rate of a path."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MOST = 4
 
 
 def condition_texts(result: Sweep, by: Sequence[str] = ()) -> list[str]:
-    """Returns how each figure changes with the values of each condition, a line each.
+    """Returns how each metric changes with the values of each condition, a line each.
 
     Where other fields vary as well, it is that at their first values, in each scenario.
 
@@ -71,7 +71,7 @@ def _where(place: tuple[tuple[str, str], ...]) -> str:
 
 
 def _course(ranking: FieldRanking, stake: Stake) -> tuple[str, str]:
-    """Returns the direction of a figure along the values in their order, and its means there."""
+    """Returns the direction of a metric along the values in their order, and its means there."""
     values = _ordered([*ranking.choices])
     words = words_of(stake.metric)
     shown = [*values] if len(values) <= _MOST else [values[0], values[len(values) // 2], values[-1]]
@@ -82,7 +82,7 @@ def _course(ranking: FieldRanking, stake: Stake) -> tuple[str, str]:
 
 
 def _direction(stake: Stake, values: Sequence[str]) -> str:
-    """Returns whether a figure grows, falls or does neither all the way, beyond chance."""
+    """Returns whether a metric grows, falls or does neither all the way, beyond chance."""
     sign = -1 if stake.is_less_better else 1
     ups, downs = (
         [

@@ -1,4 +1,4 @@
-"""Connections of a single run in lines: one each, and one for several of a flow."""
+"""Connections of a single run in lines: one per connection, or one per flow with several."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _Rows = Sequence[Mapping[str, Any]]
 
 
 def connection_texts(results: Results) -> list[str]:
-    """Returns a line for each flow of a run: the figures of its connections."""
+    """Returns a line for each flow of a run: the metrics of its connections."""
     flows = records(results.tables["flows"])
     names = labels(dict.fromkeys(flow["cca"] for flow in flows))
     by_flow: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
@@ -35,7 +35,7 @@ def connection_texts(results: Results) -> list[str]:
 
 
 def _text(rows: _Rows, *, is_split: bool = False) -> str:
-    """Returns the figures of the connections of a flow; PM only of one that lasts.
+    """Returns the metrics of the connections of a flow; PM only of one that lasts.
 
     Args:
         rows: the connections.

@@ -1,4 +1,4 @@
-"""Costs of a verdict: what a congestion control that is best by a network metric gives up for it."""
+"""Costs of a verdict: goodput or time that the best congestion control loses against others."""
 
 from __future__ import annotations
 
@@ -54,8 +54,8 @@ def _longer(leader: str, times: Mapping[str, Sequence[float]], names: Mapping[st
         return None
     factor = f"{means[leader] / means[best]:.3g}"
     words = words_of(COMPLETION_TIME)
-    figures = f"{words.number(means[leader])} instead of {words.value_text(means[best])}"
-    text = f"{factor} times the completion time: {figures} with {names[best]}"
+    metrics = f"{words.number(means[leader])} instead of {words.value_text(means[best])}"
+    text = f"{factor} times the completion time: {metrics} with {names[best]}"
     return Cost(f"{factor} x as long", text)
 
 
@@ -68,6 +68,6 @@ def _slower(leader: str, rates: Mapping[str, Sequence[float]], names: Mapping[st
         return None
     share = f"{100 * (1 - means[leader] / means[best]):.0f} %"
     words = words_of(GOODPUT)
-    figures = f"{words.number(means[leader])} instead of {words.value_text(means[best])}"
-    text = f"{share} of the goodput: {figures} with {names[best]}"
+    metrics = f"{words.number(means[leader])} instead of {words.value_text(means[best])}"
+    text = f"{share} of the goodput: {metrics} with {names[best]}"
     return Cost(f"-{share} goodput", text)

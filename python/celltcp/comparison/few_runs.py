@@ -1,4 +1,4 @@
-"""Warning of comparisons whose runs are too few for their figures."""
+"""Warning that a comparison has too few runs for the width of its intervals."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ from celltcp.scenarios.cca_mix import counted
 if TYPE_CHECKING:
     from celltcp.comparison.comparison import Comparison
 
-#: Number of runs from which a wide interval is the figure's own, and no longer due to too few runs.
+#: Number of runs from which a wide interval is the metric's own, and no longer due to too few runs.
 _FEW = 5
-#: Share of the largest mean of a figure below which intervals are too narrow to matter.
+#: Share of the largest mean of a metric below which intervals are too narrow to matter.
 _NARROW = 0.05
 
 
 def few_runs_text(comparisons: Sequence[Comparison]) -> str:
     """Returns that few runs decide little, and how many would; empty where intervals are narrow.
 
-    An interval counts if all of it is longer than the mean, and long beside the largest mean of the
-    figure: a share of 0.001 beside one of 0.9 is known well enough.
+    An interval counts if its width exceeds the mean, and is wide relative to the largest mean of the
+    metric: where another CCA has a share of 0.9, one of 0.001 is known well enough.
     """
-    figures: dict[tuple[str, str], list[tuple[Estimate, int]]] = {}
+    estimates: dict[tuple[str, str], list[tuple[Estimate, int]]] = {}
     for comparison in comparisons:
-        for figure, values in _values(comparison):
+        for key, values in _values(comparison):
             runs = sum(not math.isnan(value) for value in values)
-            figures.setdefault(figure, []).append((estimate(values), runs))
+            estimates.setdefault(key, []).append((estimate(values), runs))
     wide: dict[str, tuple[Estimate, int]] = {}
     needed = 0.0
-    for (flow, metric), of_figure in figures.items():
-        finite = [(each, runs) for each, runs in of_figure if math.isfinite(each.mean)]
+    for (flow, metric), of_metric in estimates.items():
+        finite = [(each, runs) for each, runs in of_metric if math.isfinite(each.mean)]
         largest = max((abs(each.mean) for each, _ in finite), default=0.0)
         for each, runs in finite:
             half = each.ci95 or 0.0
@@ -47,13 +47,13 @@ def few_runs_text(comparisons: Sequence[Comparison]) -> str:
     runs = min(runs for _, runs in wide.values())
     text = f"{counted(runs, 'run')} decide little: intervals are longer than the means of"
     names = list(wide)
-    more = f" and {counted(len(names) - 2, 'other figure')}" if len(names) > 2 else ""
+    more = f" and {counted(len(names) - 2, 'other metric')}" if len(names) > 2 else ""
     many = f"--runs {needed:.0f} would likely do" if math.isfinite(needed) else "far more are needed"
     return f"{text} {', '.join(names[:2])}{more}; {many}"
 
 
 def _values(result: Comparison) -> Iterator[tuple[tuple[str, str], list[float]]]:
-    """Yields the values of the runs of each figure by its flow and metric, CCA by CCA."""
+    """Yields the values of the runs of each metric by its flow and metric, CCA by CCA."""
     several = len(result.applications) > 1
     for application in result.applications:
         for metric in application.names:

@@ -1,4 +1,4 @@
-"""Changes of a sweep in sentences: trade-offs between values, and what each field and the CCA help."""
+"""Sweep in sentences: trade-offs between values, and the gain by each field and by the CCA."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _KNEE = 0.2
 
 
 def field_texts(result: Sweep, by: Sequence[str] = ()) -> list[str]:
-    """Returns the trade-off between two figures, what changes help, and how to set them on Linux.
+    """Returns the trade-off between two metrics, what changes help, and how to set them on Linux.
 
     Changes start from the values of the scenario, or else the first ones given, with the usual
     congestion control; only those that a flow gains from have a line.
@@ -69,11 +69,11 @@ def _where(place: Mapping[str, str]) -> str:
 
 
 class _TradeOff(NamedTuple):
-    """Values that no other value beats in two figures; a single one is the best in both."""
+    """Values that no other value beats in two metrics; a single one is the best in both."""
 
     asked: Stake
     goodput: Stake
-    #: By the asked figure, the best one first.
+    #: By the asked metric, the best one first.
     front: list[str]
     #: The value beyond which more of one costs more of the other than before it, or the only one.
     knee: str | None
@@ -163,13 +163,13 @@ class _Sentences:
         return name != start and any(each.is_gain(name, start) for each in self._stakes)
 
     def _change_text(self, name: str) -> str:
-        """Returns a choice in place of the start, with the figures of the flows under both."""
+        """Returns a choice in place of the start, with the metrics of the flows under both."""
         start = self._names[self._start]
         figures = (self._ranking.without_flow(each.text(name, start)) for each in self._stakes)
         return f"{self._change(self._ranking.choices[name])}: {'; '.join(figures)}"
 
     def _mean(self, stake: Stake, name: str) -> float:
-        """Returns the mean of a figure, of which more is better; a missing one is worst."""
+        """Returns the mean of a metric, of which more is better; a missing one is worst."""
         mean = estimate(stake.values[name]).mean
         return -math.inf if math.isnan(mean) else (-mean if stake.is_less_better else mean)
 
@@ -180,11 +180,11 @@ class _Sentences:
         words, mean = words_of(stake.metric), estimate(stake.values[name]).mean
         return words.value_text(mean) if unit else words.number(mean)
 
-    def _figure(self, stake: Stake) -> str:
+    def _metric_name(self, stake: Stake) -> str:
         return self._ranking.without_flow(f"{stake.flow} {words_of(stake.metric).name}")
 
     def _trade_off(self) -> _TradeOff | None:
-        """Returns the values between which to choose; None where there are no two figures."""
+        """Returns the values between which to choose; None where there are no two metrics."""
         goodput = next((each for each in self._stakes if each.metric == GOODPUT), None)
         others = [
             each
@@ -222,7 +222,7 @@ class _Sentences:
         return _TradeOff(asked, goodput, front, knee, beaten)
 
     def _beats(self, name: str, other: str, stakes: Sequence[Stake]) -> bool:
-        """Returns whether a value is better in one figure, and no worse in the others, by the means."""
+        """Returns whether a value is better in one metric, and no worse in the others, by the means."""
         gaps = [self._mean(stake, name) - self._mean(stake, other) for stake in stakes]
         if all(gap >= 0 for gap in gaps):
             return any(gap > 0 for gap in gaps)
@@ -250,15 +250,15 @@ class _Sentences:
         knee = found.knee
         shown = [front[0], self._best(goodput, front)]
         if knee is not None:
-            # What more of the one costs just beyond the knee is what makes it one.
+            # The knee is where more of one metric begins to cost much of the other.
             at = front.index(knee)
             shown = [knee, front[0], *front[at + 1 : at + 2], shown[-1]]
         elif len(front) <= _FEW:
             shown = front
         first, *others = dict.fromkeys(shown)
         figures = (
-            f"{self._figure(asked)} {self._value(asked, first)} for "
-            f"{self._figure(goodput)} {self._value(goodput, first)}"
+            f"{self._metric_name(asked)} {self._value(asked, first)} for "
+            f"{self._metric_name(goodput)} {self._value(goodput, first)}"
         )
         pairs = [
             f"{name}: {self._value(asked, name)} for {self._value(goodput, name)}" for name in others
@@ -281,7 +281,7 @@ class _Sentences:
         return [self._change_text(name) for name in self._better(trade_off)]
 
     def _better(self, trade_off: _TradeOff | None) -> list[str]:
-        """Returns a few choices better than the start: the knee, or the best of each figure."""
+        """Returns a few choices better than the start: the knee, or the best of each metric."""
         if trade_off is None:
             targets = [target for among in self._scopes() for target in among]
         elif trade_off.knee is not None:
@@ -397,10 +397,10 @@ class _Sentences:
         Beside the best of the others a field may change nothing and still do all that they do.
 
         Args:
-            stake: figure of a flow.
+            stake: metric of a flow.
             leader: the best combination.
             axes: the fields and the CCA.
-            without: those that make no difference beside the best of the others.
+            without: those that make no difference with the best of the others.
         """
         start = self._called_values(self._start)
         result = {}
@@ -429,7 +429,7 @@ class _Sentences:
         """Returns the fields and the CCA by how much they help, in words.
 
         Args:
-            stake: figure of a flow.
+            stake: metric of a flow.
             ordered: those that help, the one first that helps most.
             worst: the worst value of each.
             is_only: whether no other helps by itself.

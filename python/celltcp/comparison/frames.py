@@ -1,4 +1,4 @@
-"""Frames of interactive flows that had not arrived at the end of a run: undecided, or lost for good."""
+"""Frames of interactive flows that had not arrived at the end of a run: pending or lost."""
 
 from __future__ import annotations
 

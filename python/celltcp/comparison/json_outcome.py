@@ -1,4 +1,4 @@
-"""JSON of a comparison: runs, means, paired differences, verdicts, and parts that only some have."""
+"""JSON of a comparison: runs, means, paired differences, verdicts, and optional parts."""
 
 from __future__ import annotations
 
@@ -176,7 +176,7 @@ def _application(application: Application, *, random: bool) -> ApplicationOutcom
         **best_outcome(application.verdict(random=random)),
         "figures": [
             {"cca": cca, **{name: json_interval(each) for name, each in values.items()}}
-            for cca, values in application.figures.items()
+            for cca, values in application.metrics.items()
         ],
     }
 

@@ -1,4 +1,4 @@
-"""Leading congestion controls over several scenarios: on which of them each is best or tied."""
+"""Scenarios on which each congestion control is best or tied."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lines that set on Linux what a field of a scenario stands for."""
+"""Linux commands that set a field of a scenario."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def _queue_rate(parts: list[str], scenario: Mapping[str, Any]) -> float | None:
         capacity = path["wired"][int(parts[2])].get("rate")
     else:
         flows = scenario.get("flows", ())
-        # What sends as much as it can fills the queue.
+        # A sender without a limit of its own fills the queue.
         bulk = [flow for flow in flows if flow.get("workload", {}).get("kind", "bulk") == "bulk"]
         sender = next((flow.get("from", "server") for flow in (*bulk, *flows)), "server")
         capacity = path.get("up" if sender == "phone" else "down")

@@ -1,4 +1,4 @@
-"""Loading of saved results as the objects that were saved: comparison, run, sweep or set."""
+"""Loading of saved results as objects: comparison, run, sweep or set."""
 
 from __future__ import annotations
 

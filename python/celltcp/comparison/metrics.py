@@ -1,4 +1,4 @@
-"""Metrics that are compared, those of applications, and the best CCA by one of them."""
+"""Metrics of flows and of applications, and the best CCA by one of them."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ OF_COMPETITION = ("goodput_mbps", "pm_balanced", "pm_delay")
 
 
 class AppMetric(NamedTuple):
-    """Figure of an application."""
+    """Metric of an application."""
 
     #: Heading of its column; the terminal breaks it at line ends.
     heading: str
@@ -139,7 +139,7 @@ AGES = {"response_s": "response_age_s", "page_load_s": "page_load_age_s"}
 
 
 def _units(kind: str, unit: str, noun: str, first: str, lacking: str) -> dict[str, AppMetric]:
-    """Returns the figures of units of work, each of which an event of a kind has the time of.
+    """Returns the metrics of units of work, each of which an event of a kind has the time of.
 
     Args:
         kind: of these events.
@@ -178,7 +178,7 @@ def _units(kind: str, unit: str, noun: str, first: str, lacking: str) -> dict[st
 #: end of the run of a frame that had not arrived by its deadline, ms.
 FRAME, FRAMES, FRAME_AGE = "frame_ms", "frames", "frame_age_ms"
 
-#: Figures of a video.
+#: Metrics of a video.
 VIDEO = {
     "qoe": AppMetric(
         "QoE\nMOS",
@@ -205,7 +205,7 @@ VIDEO = {
     "switches": AppMetric("switches", 1, "Number of changes of the representation."),
 }
 
-#: Figures of transfers that have an end.
+#: Metrics of transfers that have an end.
 TRANSFERS = {
     "transfers": AppMetric("transfers", 0, "Number of transfers.", sign=0),
     "first_byte_s": AppMetric(
@@ -282,10 +282,10 @@ _FRAMES = {
     ),
 }
 
-#: The applications, and the figures that are given for them together.
+#: The applications, and the metrics that are given for them together.
 APPLICATIONS: tuple[dict[str, AppMetric], ...] = (VIDEO, _RESPONSES, _PAGES, _FRAMES, TRANSFERS)
 
-#: Figures by the kind of the workload that has them.
+#: Metrics by the kind of the workload that has them.
 _BY_KIND = {
     "video": VIDEO,
     "request-response": _RESPONSES,
@@ -293,19 +293,19 @@ _BY_KIND = {
     "frames": _FRAMES,
     "sequence": TRANSFERS,
 }
-#: Setting of a workload without which it lacks a figure, and the value that is none.
+#: Setting of a workload without which it lacks a metric, and the value that is none.
 _NEEDED = {"dropped_share": ("backlog", "all"), "frame_size_share": ("encoder", None)}
 
 
-def figures_of(workload: Mapping[str, Any]) -> dict[str, AppMetric]:
-    """Returns the figures that a workload can have, as a scenario has it."""
+def workload_metrics(workload: Mapping[str, Any]) -> dict[str, AppMetric]:
+    """Returns the metrics that a workload can have, as a scenario has it."""
     kind = workload.get("kind", "bulk")
-    figures = TRANSFERS if kind == "bulk" and "bytes" in workload else _BY_KIND.get(kind, {})
+    metrics = TRANSFERS if kind == "bulk" and "bytes" in workload else _BY_KIND.get(kind, {})
     lacking = {name for name, (setting, none) in _NEEDED.items() if workload.get(setting, none) == none}
-    return {name: figure for name, figure in figures.items() if name not in lacking}
+    return {name: figure for name, figure in metrics.items() if name not in lacking}
 
 
-#: All figures.
+#: All metrics.
 APP_METRICS: dict[str, AppMetric] = {
     name: figure for application in APPLICATIONS for name, figure in application.items()
 }
@@ -324,7 +324,7 @@ def sign_of(metric: str) -> int:
     return APP_METRICS[metric].sign if metric in APP_METRICS else 1
 
 
-#: Figures that can be below zero.
+#: Metrics that can be below zero.
 _OF_BOTH_SIGNS = {"linear_qoe"}
 
 

@@ -1,4 +1,4 @@
-"""Outcomes of comparisons as JSON: of one scenario, of several, and along the values of a field."""
+"""JSON types of comparisons: of one scenario, of several, and along the values of a field."""
 
 from __future__ import annotations
 
@@ -171,14 +171,14 @@ RelativeRow = Annotated[dict[str, str | RatioInterval], Columns(_relative_column
 SetRow = Annotated[dict[str, str | SetInterval], Columns(_set_columns)]
 
 
-#: Means of the figures of an application under a congestion control.
+#: Means of the metrics of an application under a congestion control.
 ApplicationRow = Annotated[
     dict[str, str | Interval], Columns(lambda: {"cca": Cca, **_of_applications(Interval)})
 ]
 
 
 class ApplicationOutcome(BestOutcome):
-    """Application of a flow: its figures, and the best congestion control by one of them."""
+    """Application of a flow: its metrics, and the best congestion control by one of them."""
 
     flow: FlowName
     metric: Annotated[str, "Figure by which congestion controls rank."]
@@ -200,7 +200,7 @@ class ChosenOutcome(BestOutcome):
 
 
 class FlowVerdict(BestOutcome):
-    """Best congestion control for a flow by the figure that matters most to it."""
+    """Best congestion control for a flow by the metric that matters most to it."""
 
     flow: FlowName
     metric: Annotated[str, "Figure of its application, or goodput_mbps."]

@@ -156,8 +156,8 @@ class Sweep:
         return field_rankings(self)
 
     @functools.cached_property
-    def figures(self) -> dict[str, str]:
-        """Figure by which each flow with an application ranks, the same at each point of a scenario.
+    def ranking_metrics(self) -> dict[str, str]:
+        """Metric by which each flow with an application ranks, the same at each point of a scenario.
 
         Of several scenarios, each has its own.
         """
@@ -183,7 +183,7 @@ class Sweep:
 
         return field_texts(self, by)
 
-    #: `plot()` draws the figure of each flow against the values; `plot(by)` those of one's choice.
+    #: `plot()` draws the metric of each flow against the values; `plot(by)` those of one's choice.
     plot = LazyAttribute()
 
     def to_json(self, by: Sequence[str] = ()) -> SweepOutcome:

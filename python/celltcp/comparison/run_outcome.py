@@ -1,4 +1,4 @@
-"""Outcome of a single run as JSON."""
+"""JSON types of a single run."""
 
 from __future__ import annotations
 
@@ -42,15 +42,15 @@ DecisionRow = Annotated[
 ]
 
 
-def _figures() -> Mapping[str, object]:
+def _metrics() -> Mapping[str, object]:
     return {
         "flow": FlowName,
         **{name: NotRequired[Annotated[Number, each.meaning]] for name, each in APP_METRICS.items()},
     }
 
 
-#: Figures of the application of a flow.
-ApplicationFigures = Annotated[dict[str, Cell], Columns(_figures)]
+#: Metrics of the application of a flow.
+ApplicationMetrics = Annotated[dict[str, Cell], Columns(_metrics)]
 
 
 def _windows() -> Mapping[str, object]:
@@ -71,7 +71,7 @@ class RunOutcome(Origin):
     seed: Seed
     flows: list[FlowRow]
     applications: Annotated[
-        list[ApplicationFigures], "Flows that have an application, or transfers with an end."
+        list[ApplicationMetrics], "Flows that have an application, or transfers with an end."
     ]
     windows: Annotated[list[WindowsRow], "Congestion windows of each flow."]
     limits: Annotated[list[LimitsRow], "What limited the flows; none in results of earlier versions."]

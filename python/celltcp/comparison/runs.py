@@ -1,4 +1,4 @@
-"""Runs of a comparison: a row each, summed up from their connections and slots."""
+"""Runs of a comparison: a row each, aggregated from its connections and slots."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _EARLY = ("acked_early_bytes", "acked_early_ends")
 def run_table(
     results: Results,
     derived: Sequence[Weights | Bounded],
-    figures: Mapping[str, NDArray[np.float64]],
+    application_metrics: Mapping[str, NDArray[np.float64]],
     competitors: Mapping[int, list[float]] | None = None,
     *,
     completions: bool = False,
@@ -53,8 +53,8 @@ def run_table(
 
     Args:
         results: of the campaign.
-        derived: requirements that are measured slot by slot beside the named ones.
-        figures: those of the application of that flow, by name, a value per run.
+        derived: further requirements, which are measured slot by slot.
+        application_metrics: those of the application of that flow, by name, a value per run.
         competitors: what each got while all flows ran, by run (`shares.Shared`); None where each run
             has a single connection, which has the path to itself.
         completions: whether to add the metric of completions.
@@ -114,7 +114,7 @@ def run_table(
         **{each.metric: weighted(each.metric) for each in derived},
         **({COMPLETIONS: _completions(results, rows, runs["duration_s"])} if completions else {}),
         **{name: total(name) for name in early},
-        **{name: values.tolist() for name, values in figures.items()},
+        **{name: values.tolist() for name, values in application_metrics.items()},
         "fairness": [jain(competitors.get(run, [])) for run in runs["run"]],
         "duration_s": runs["duration_s"],
     }

@@ -109,7 +109,7 @@ class ScenarioSet:
         for each in self._measured_by(metric):
             pairs = zip(each.values(cca, metric), each.values(self.baseline, metric), strict=True)
             known = [pair for pair in pairs if not math.isnan(sum(pair))]
-            # What is zero but for rounding is zero under both.
+            # A mean that rounds to zero counts as zero under both.
             value, base = (round(sum(pair[place] for pair in known), 9) for place in (0, 1))
             ratio = value / base if value > 0 and base > 0 else math.nan
             result.append(0.0 if known and value == base else ratio - 1)

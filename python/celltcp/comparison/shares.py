@@ -1,4 +1,4 @@
-"""Shares of the path: what each flow and each connection got while all flows ran."""
+"""Shares of the path: goodput of each flow and connection while all flows ran."""
 
 from __future__ import annotations
 

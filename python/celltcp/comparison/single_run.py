@@ -84,17 +84,17 @@ class SingleRun(Recorded):
 
     @functools.cached_property
     def applications(self) -> list[Application]:
-        """The applications of all flows, with their figures."""
+        """The applications of all flows, with their metrics."""
         if not has_application(self.results.about):
             return []
-        from celltcp.comparison.application_figures import application_figures
+        from celltcp.comparison.application_metrics import application_metrics
         from celltcp.comparison.applications import applications_of
 
         cca = self.results.about["cca"][0]
-        return applications_of(application_figures(self.results, [0]), {cca: [0]})
+        return applications_of(application_metrics(self.results, [0]), {cca: [0]})
 
     def __getitem__(self, key: object) -> NoReturn:
-        """Refuses a key: a run has no parts.
+        """Rejects a key: a run has no parts.
 
         Raises:
             CelltcpError: always; it names the tables.
@@ -116,9 +116,9 @@ class SingleRun(Recorded):
             "seed": about["seed"],
             "flows": json_records(self.results.tables["flows"]),
             "applications": [
-                {"flow": each.flow, **{name: json_value(value) for name, (value,) in figures.items()}}
+                {"flow": each.flow, **{name: json_value(value) for name, (value,) in metrics.items()}}
                 for each in self.applications
-                for figures in each.figures.values()
+                for metrics in each.metrics.values()
             ],
             "windows": [
                 {
@@ -138,7 +138,7 @@ class SingleRun(Recorded):
 
     @property
     def warnings(self) -> list[str]:
-        """Warnings about the figures: what else than the CCA they may come from."""
+        """Warnings about the metrics: what else than the CCA they may come from."""
         return list(self._warnings)
 
     @functools.cached_property
@@ -148,9 +148,9 @@ class SingleRun(Recorded):
     def __repr__(self) -> str:
         about = self.results.about
         flow = self.connection
-        figures = f"{flow['goodput_mbps']:.2f} Mbit/s, mean RTT {flow['rtt_mean_ms']:.1f} ms"
-        figures += f" of {self.subject}" if self.subject else ""
-        return f"<SingleRun {about['name']}, {about['cca'][0]}, seed {about['seed']}: {figures}>"
+        metrics = f"{flow['goodput_mbps']:.2f} Mbit/s, mean RTT {flow['rtt_mean_ms']:.1f} ms"
+        metrics += f" of {self.subject}" if self.subject else ""
+        return f"<SingleRun {about['name']}, {about['cca'][0]}, seed {about['seed']}: {metrics}>"
 
     def save(self, folder: str | Path) -> Path:
         """Writes the tables as Parquet files into `folder`."""

@@ -1,4 +1,4 @@
-"""Stakes of flows: for each flow of a workload the figure that matters most to it."""
+"""Stakes of flows: the metric that matters most to each flow of a workload."""
 
 from __future__ import annotations
 
@@ -18,32 +18,32 @@ if TYPE_CHECKING:
 
 
 class Stake(NamedTuple):
-    """Figure of a flow that matters most to it."""
+    """Metric of a flow that matters most to it."""
 
     flow: str
     metric: str
-    #: The figure in words.
+    #: The metric in words.
     title: str
     #: By CCA, the values of the runs in the order of the seeds.
     values: Mapping[str, list[float]]
     verdict: Verdict
-    #: Why it is this figure, in words; empty where it is the usual one.
+    #: Why it is this metric, in words; empty where it is the usual one.
     note: str = ""
 
     @property
     def need(self) -> str:
-        """The flow with its figure in words."""
+        """The flow with its metric in words."""
         return f"{self.flow}, by {self.title}{self._noted}"
 
     @property
     def question(self) -> str:
-        """The flow, with its figure in words in parentheses."""
+        """The flow, with its metric in words in parentheses."""
         return f"{self.flow} ({'; '.join(filter(None, (self.title, self.note)))})"
 
     def is_gain(self, cca: str, instead_of: str) -> bool:
         """Returns whether a CCA is better than another, beyond chance and by an amount that matters."""
         if self.is_void(instead_of):
-            # Where nothing has finished there is no figure, which is worse than any.
+            # Where nothing has finished there is no metric, which is worse than any.
             return not self.is_void(cca)
         gap, most = self._gap(cca, instead_of)
         return sign_of(self.metric) * gap.mean > 0 and not gap.includes_zero and not is_tie(gap, most)
@@ -60,11 +60,11 @@ class Stake(NamedTuple):
         return is_tie(*self._gap(cca, other))
 
     def value_text(self, cca: str) -> str:
-        """Returns the mean of the figure under a CCA with its interval and unit."""
+        """Returns the mean of the metric under a CCA with its interval and unit."""
         return self._words.with_unit(mean_text(self.values[cca], self._words.digits))
 
     def text(self, cca: str, instead_of: str) -> str:
-        """Returns the figure under a CCA, and under another one that is replaced."""
+        """Returns the metric under a CCA, and under another one that is replaced."""
         new, old = (estimate(self.values[each]).mean for each in (cca, instead_of))
         words = self._words
         name = f"{self.flow} {words.name}{self._noted}"
@@ -87,7 +87,7 @@ class Stake(NamedTuple):
 
     @property
     def is_less_better(self) -> bool:
-        """Whether a smaller figure is better."""
+        """Whether a smaller metric is better."""
         return sign_of(self.metric) < 0
 
     @property
@@ -96,7 +96,7 @@ class Stake(NamedTuple):
 
 
 def stakes_of(result: Comparison) -> list[Stake]:
-    """Returns the stake of each flow: the figure of its application, or its goodput.
+    """Returns the stake of each flow: the metric of its application, or its goodput.
 
     Line-ups of several flows, which compete with each other, are left out.
     """

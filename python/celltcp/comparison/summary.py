@@ -31,7 +31,7 @@ _NETWORK = {
 #: Metrics of the network whose differences a table has.
 _DECIDING = ("goodput_mbps", "owd_p95_ms", "rtt_mean_ms", "rtt_p95_ms")
 
-#: Metrics of flows beside the one under test.
+#: Metrics of competing flows.
 _OF_RIVALS = ("goodput_mbps", "rtt_mean_ms")
 
 #: Names of metrics in the words of users.
@@ -45,7 +45,7 @@ Orientation = Literal["rows", "columns"]
 
 
 @dataclass(frozen=True)
-class Figure:
+class MetricSummary:
     """Metric of a congestion control at a point, and its paired difference to the best one."""
 
     point: tuple[str, ...]
@@ -76,8 +76,8 @@ class Figure:
     @property
     def is_spread(self) -> bool:
         """Whether it is a standard deviation within runs."""
-        figure = APP_METRICS.get(self.metric.partition(":")[0])
-        return figure is not None and figure.is_spread
+        summary = APP_METRICS.get(self.metric.partition(":")[0])
+        return summary is not None and summary.is_spread
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ class Summary:
     #: Metrics to choose, each METRIC or METRIC:FLOW, where `rtt` stands for all that begin so; all
     #: unless given.
     chosen: Sequence[str] = ()
-    #: Statistics of the runs beside the means in tables: some of `STATISTICS`.
+    #: Statistics of the runs that tables have in addition to means: some of `STATISTICS`.
     statistics: Sequence[str] = ()
 
     @classmethod
@@ -110,13 +110,13 @@ class Summary:
             statistics=[each for each in names if each in STATISTICS],
         )
 
-    def figures(self) -> list[Figure]:
-        """Returns the figures, point by point and CCA by CCA.
+    def summaries(self) -> list[MetricSummary]:
+        """Returns the metrics, point by point and CCA by CCA.
 
         Raises:
             CelltcpError: if there is none that was chosen.
         """
-        every = [each for point, result in self.points.items() for each in _figures(point, result)]
+        every = [each for point, result in self.points.items() for each in _summaries(point, result)]
         if not self.chosen:
             return every
         places = {each.metric: self._place(each) for each in every}
@@ -128,10 +128,10 @@ class Summary:
         rows = {(each.point, each.cca): number for number, each in enumerate(shown)}
         return sorted(shown, key=lambda each: (rows[each.point, each.cca], places[each.metric]))
 
-    def _place(self, figure: Figure) -> int:
-        """Returns the place of a figure among the chosen ones; their number if it is not chosen."""
+    def _place(self, summary: MetricSummary) -> int:
+        """Returns the place of a metric among the chosen ones; their number if it is not chosen."""
         names = enumerate(self.chosen)
-        return next((place for place, name in names if _is_chosen(name, figure)), len(self.chosen))
+        return next((place for place, name in names if _is_chosen(name, summary)), len(self.chosen))
 
     def to_csv(self) -> str:
         """Returns a row per point, CCA and metric."""
@@ -139,7 +139,7 @@ class Summary:
         writer = csv.writer(text, lineterminator="\n")
         state = ["unfinished"] if self.unfinished else []
         writer.writerow([*self.axes, *self.COLUMNS, *state])
-        for each in self.figures():
+        for each in self.summaries():
             gap = rounded(each.difference, each.digits) if each.difference else ("", "")
             values = [*rounded(each.value, each.digits), *gap]
             compared = each.leader if each.difference else ""
@@ -155,19 +155,19 @@ class Summary:
         Args:
             layout: whether the points are rows or columns of the means.
         """
-        figures = [each for each in self.figures() if self.chosen or not each.is_on_request]
+        summaries = [each for each in self.summaries() if self.chosen or not each.is_on_request]
         state = f" ({self.unfinished})" if self.unfinished else ""
-        means = self._rows(figures) if layout == "rows" else self._columns(figures)
+        means = self._rows(summaries) if layout == "rows" else self._columns(summaries)
         title = f"{self.title}: mean and 95 % interval over {range_text(self.points.values())}{state}"
-        differences = self._differences(figures)
+        differences = self._differences(summaries)
         return [
             Table(means.columns, means.rows, title, means.ends),
             *([differences] if differences.rows else []),
         ]
 
-    def _rows(self, figures: Sequence[Figure]) -> Table:
+    def _rows(self, summaries: Sequence[MetricSummary]) -> Table:
         """Returns a row per point and CCA, a column per metric."""
-        cells_of = list(_cells(figures, self.statistics))
+        cells_of = list(_cells(summaries, self.statistics))
         headings = list(dict.fromkeys(heading for _, heading, _ in cells_of))
         shown: dict[tuple[tuple[str, ...], str], dict[str, str]] = {}
         for each, heading, text in cells_of:
@@ -184,10 +184,10 @@ class Summary:
         columns = (*map(Column, (*self.axes, "CCA")), *number_columns(*headings))
         return Table(columns, tuple(rows), ends=frozenset(ends))
 
-    def _columns(self, figures: Sequence[Figure]) -> Table:
+    def _columns(self, summaries: Sequence[MetricSummary]) -> Table:
         """Returns a row per metric and CCA, a column per point."""
         cells: dict[tuple[str, str], dict[tuple[str, ...], str]] = {}
-        for each, heading, text in _cells(figures, self.statistics):
+        for each, heading, text in _cells(summaries, self.statistics):
             cells.setdefault((heading, each.cca), {})[each.point] = text
         names = labels(list(dict.fromkeys(cca for _, cca in cells)))
         headings = list(dict.fromkeys(heading for heading, _ in cells))
@@ -200,11 +200,11 @@ class Summary:
         points = number_columns(*(", ".join(point) or "mean" for point in self.points))
         return Table((Column("metric"), Column("CCA"), *points), rows, ends=frozenset(last.values()))
 
-    def _differences(self, figures: Sequence[Figure]) -> Table:
+    def _differences(self, summaries: Sequence[MetricSummary]) -> Table:
         """Returns the paired difference of each CCA to the best one, by the metrics that decide."""
         rows: list[tuple[str, ...]] = []
         ends = set()
-        for each in figures:
+        for each in summaries:
             if each.difference is None or each.leader is None or not each.decides:
                 continue
             names = labels(self.points[each.point].ccas)
@@ -220,19 +220,19 @@ class Summary:
         return Table(columns, tuple(rows), title, frozenset(ends))
 
 
-def _is_chosen(name: str, figure: Figure) -> bool:
-    """Returns whether a name is that of a figure, or begins it; a flow has to be the same."""
+def _is_chosen(name: str, summary: MetricSummary) -> bool:
+    """Returns whether a name is that of a metric, or begins it; a flow has to be the same."""
     wanted, _, flow = name.partition(":")
-    metric, _, of = figure.metric.partition(":")
+    metric, _, of = summary.metric.partition(":")
     is_named = wanted in (metric, _SHORT.get(metric))
-    begins = metric.startswith(f"{wanted}_") and not figure.is_spread
+    begins = metric.startswith(f"{wanted}_") and not summary.is_spread
     return (is_named or begins) and flow in ("", of)
 
 
-def _texts(figures: Sequence[Figure]) -> Iterator[tuple[Figure, str]]:
-    """Yields figures with their texts; those of a metric have the same number of decimals."""
-    by_metric: dict[str, list[Figure]] = {}
-    for each in figures:
+def _texts(summaries: Sequence[MetricSummary]) -> Iterator[tuple[MetricSummary, str]]:
+    """Yields metrics with their texts; those of a metric have the same number of decimals."""
+    by_metric: dict[str, list[MetricSummary]] = {}
+    for each in summaries:
         by_metric.setdefault(each.metric, []).append(each)
     for mine in by_metric.values():
         texts = column_texts([each.value for each in mine], mine[0].digits)
@@ -240,14 +240,14 @@ def _texts(figures: Sequence[Figure]) -> Iterator[tuple[Figure, str]]:
 
 
 def _cells(
-    figures: Sequence[Figure], statistics_of_runs: Sequence[str]
-) -> Iterator[tuple[Figure, str, str]]:
-    """Yields figures with headings and texts: those of the means, then those of statistics of the runs.
+    summaries: Sequence[MetricSummary], statistics_of_runs: Sequence[str]
+) -> Iterator[tuple[MetricSummary, str, str]]:
+    """Yields metrics with headings and texts: those of the means, then those of statistics of the runs.
 
     Those of a metric follow each other.
     """
-    texts = list(_texts(figures))
-    for metric in dict.fromkeys(each.metric for each in figures):
+    texts = list(_texts(summaries))
+    for metric in dict.fromkeys(each.metric for each in summaries):
         mine = [(each, text) for each, text in texts if each.metric == metric]
         yield from ((each, each.heading, text) for each, text in mine)
         for name in statistics_of_runs:
@@ -256,8 +256,8 @@ def _cells(
                 yield each, f"{each.heading}, {name} of runs", _number(value, each.digits) or "-"
 
 
-def _figures(point: tuple[str, ...], result: Comparison) -> list[Figure]:
-    """Returns the figures of a comparison, CCA by CCA: applications first."""
+def _summaries(point: tuple[str, ...], result: Comparison) -> list[MetricSummary]:
+    """Returns the metrics of a comparison, CCA by CCA: applications first."""
     metrics: dict[str, tuple[str, int]] = {}
     several = len(result.applications) > 1
     values: dict[str, Mapping[str, Sequence[float]]] = {}
@@ -267,7 +267,7 @@ def _figures(point: tuple[str, ...], result: Comparison) -> list[Figure]:
             heading = " ".join(APP_METRICS[name].heading.split())
             heading = f"{heading} ({application.flow})" if several else heading
             metrics[key] = (heading, APP_METRICS[name].digits)
-            values[key] = {cca: of.get(name, []) for cca, of in application.figures.items()}
+            values[key] = {cca: of.get(name, []) for cca, of in application.metrics.items()}
     shown = [metric for metric, _, _ in columns_for([result]) if metric in _NETWORK]
     for name, described in ((metric, _NETWORK[metric]) for metric in shown):
         metrics[name] = described
@@ -293,21 +293,21 @@ def _figures(point: tuple[str, ...], result: Comparison) -> list[Figure]:
         values[JAIN] = {cca: result.jains_index(cca) for cca in result.ccas}
     verdicts = {metric: _verdict(result, metric) for metric in metrics}
     return [
-        _figure(point, cca, result, (metric, *described), values[metric], verdicts[metric])
+        _summary(point, cca, result, (metric, *described), values[metric], verdicts[metric])
         for cca in result.ccas
         for metric, described in metrics.items()
         if not all(map(math.isnan, values[metric].get(cca, ())))
     ]
 
 
-def _figure(
+def _summary(
     point: tuple[str, ...],
     cca: str,
     result: Comparison,
     described: tuple[str, str, int],
     values: Mapping[str, Sequence[float]],
     verdict: Verdict | None,
-) -> Figure:
+) -> MetricSummary:
     metric, heading, digits = described
     leader = verdict.leader if verdict is not None and not is_of_several_flows(cca) else None
     difference = None
@@ -321,7 +321,7 @@ def _figure(
     known = [each for each in values[cca] if not math.isnan(each)]
     # Times that never ended are longer than all others, and have no deviation.
     is_spread = len(known) > 1 and all(map(math.isfinite, known))
-    return Figure(
+    return MetricSummary(
         *(point, cca, runs, metric, heading, digits, value, leader, difference, decides, word),
         median=statistics.median(known) if known else math.nan,
         sd=statistics.stdev(known) if is_spread else math.nan,

@@ -190,7 +190,7 @@ def flow_cca(result: Comparison, flow: FlowUnderTest, cca: str) -> str:
 
 
 def _heading(requirement: str) -> str:
-    """Returns the heading of the column of a requirement beside the named ones."""
+    """Returns the heading of the column of a requirement that has no name."""
     if requirement == COMPLETION:
         return "completions\n1/s"
     return f"PM\n{requirement}" if "/" in requirement else requirement

@@ -53,7 +53,7 @@ def rank_word(name: str, verdict: Verdict) -> str:
 
 
 def stake_texts(result: Comparison) -> list[str]:
-    """Returns the best CCA for each flow of a workload, and the figure that says so."""
+    """Returns the best CCA for each flow of a workload, and the metric that says so."""
     names = labels(result.ccas)
     # Line-ups of several flows are not ranked.
     return [
@@ -118,7 +118,7 @@ def verdicts_table(
     axes: Sequence[str],
     comparisons: Mapping[tuple[str, ...], Comparison],
     by: Sequence[str] = (),
-    figures: Mapping[str, str] | None = None,
+    ranking_metrics: Mapping[str, str] | None = None,
 ) -> Table:
     """Returns the verdict of each comparison: by chosen metrics, for each flow, by common requirement.
 
@@ -128,13 +128,13 @@ def verdicts_table(
         axes: names of the coordinates.
         comparisons: by their coordinates.
         by: chosen metrics, as in `Comparison.best_by`.
-        figures: metric of each flow that ranks it in all comparisons; others use their own.
+        ranking_metrics: metric of each flow that ranks it in all comparisons; others use their own.
     """
     columns: dict[str, dict[tuple[str, ...], str]] = {}
     common = set.intersection(*(set(each.requirements) for each in comparisons.values()))
     for point, each in comparisons.items():
         names = labels(each.ccas)
-        for heading, result in _verdicts(each, by, common, figures or {}).items():
+        for heading, result in _verdicts(each, by, common, ranking_metrics or {}).items():
             columns.setdefault(heading, {})[point] = short_text(result, names)
     rows = tuple(
         (*point, *(column.get(point, "-") for column in columns.values())) for point in comparisons
@@ -146,7 +146,10 @@ def verdicts_table(
 
 
 def _verdicts(
-    result: Comparison, by: Sequence[str], requirements: Collection[str], figures: Mapping[str, str]
+    result: Comparison,
+    by: Sequence[str],
+    requirements: Collection[str],
+    ranking_metrics: Mapping[str, str],
 ) -> dict[str, Verdict]:
     """Returns the verdicts of a comparison by the headings of their columns."""
     if len(result.ccas) < 2:
@@ -154,7 +157,7 @@ def _verdicts(
     chosen = {(each.chosen.flow, each.chosen.metric): each for each in map(result.best_by, by)}
     of_flows = {}
     for stake in result.ranked_stakes:
-        metric = figures.get(stake.flow, stake.metric)
+        metric = ranking_metrics.get(stake.flow, stake.metric)
         if (stake.flow, metric) in chosen:
             continue
         verdict = stake.verdict

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from celltcp.results.tables import Results
     from celltcp.results.tested import FlowUnderTest
 
-#: Bits that hold the number of a connection beside that of its run.
+#: Bits for the number of a connection in a key with that of its run.
 _CONNECTION_BITS = 32
 
 

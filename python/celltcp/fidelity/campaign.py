@@ -139,7 +139,7 @@ def _judged(
     """Judges cases, each with congestion controls of its own."""
     engines = (sides.native, sides.kernel)
     with locked_folder(sides.out) if sides.out else nullcontext():
-        # Before the first run: a folder that is refused after an hour would have been refused then.
+        # Before the first run, so that a folder is not rejected after an hour of runs.
         for case, ccas in wanted:
             planned = [
                 _plan(case, ccas, runs, seed, each, sides.folder(case, each)) for each in engines

@@ -1,4 +1,4 @@
-"""Outcome of a comparison of the engines as JSON."""
+"""JSON types of a comparison of the engines."""
 
 from __future__ import annotations
 

@@ -12,9 +12,9 @@ from celltcp.fidelity.differences import Fidelity, Judgement
 from celltcp.present.palette import colour, colours, markers
 from celltcp.present.style import CAPACITY, figure
 
-#: Colour of the kernel beside that of the congestion control for the native engine.
+#: Colour of the kernel; the native engine has that of the congestion control.
 LINUX = "#000000"
-#: The axes end at so many of the widest bands; what is beyond stands at the edge, with its figure.
+#: End of the axes, in widest bands; values beyond are drawn at the edge, with their number.
 _BANDS_SHOWN = 2.5
 
 

@@ -1,4 +1,4 @@
-"""Random cases: scenarios drawn at random, so that fidelity is not judged by chosen ones only."""
+"""Random cases: scenarios that nobody selected, for an unbiased comparison with the kernel."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def _tcp(draw: Random) -> list[str]:
 
 
 def _traffic(draw: Random) -> list[str]:
-    """Draws the workload of the flow under test, and flows beside it."""
+    """Draws the workload of the flow under test, and competing flows."""
     changes = _sometimes(draw, 0.4, lambda: [f"flows.0.workload={_workload(draw)}"])
     return changes + _sometimes(draw, 0.15, lambda: [f"flows.0.count={draw.randint(2, 4)}"])
 

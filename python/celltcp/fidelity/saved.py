@@ -1,4 +1,4 @@
-"""Saved judgements: the outcome of `celltcp fidelity --out`, from the tables in its folder."""
+"""Saved judgements: the outcome of `celltcp fidelity --out`, loaded from its folder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Written files: complete or not at all; errors name what could not be written.
+"""Atomic writes: a file is complete or absent; errors name the file.
 
 A regular file is replaced in one step by a complete one; of a link, the file that it leads to. Pipes
 and devices are written through, as the shell's `>` does, and stay what they are.
@@ -33,7 +33,7 @@ class ClosedPipeError(CelltcpError):
 def atomic_write(file: Path, *, streamed: bool = False) -> Iterator[Path]:
     """Yields the path of a temporary file, whose content becomes that of `file` in the end.
 
-    The temporary file is beside `file`, so that it takes its place in one step, with the mode that
+    The temporary file is in the folder of `file`, so that a rename replaces it, with the mode that
     `file` has, or else that of the umask. Content for a pipe or device is copied there in the end.
 
     Args:
@@ -64,7 +64,7 @@ def atomic_write(file: Path, *, streamed: bool = False) -> Iterator[Path]:
     except OSError as error:
         raise _refusal(file, error) from None
     except CelltcpError as error:
-        # What the native module writes is named by the path that it was given.
+        # Errors of the native module name the path that it was given.
         text = str(error).replace(str(partial), str(file)) if partial else str(error)
         if partial == file and os.strerror(errno.EPIPE) in text:
             raise ClosedPipeError(text) from None

@@ -1,4 +1,4 @@
-"""Cache of the user: files that commands can make again."""
+"""User cache: files that commands can recreate."""
 
 from __future__ import annotations
 

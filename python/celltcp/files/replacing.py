@@ -1,4 +1,4 @@
-"""Replacement of files: which existing file an output may take the place of."""
+"""Replacement of files: checks which existing files an output may replace."""
 
 from __future__ import annotations
 

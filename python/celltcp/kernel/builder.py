@@ -92,7 +92,7 @@ def up_to_date(origin: DebianPackage | Tarball, side: Path) -> Kernel | None:
 
 
 def _unpacked(origin: DebianPackage | Tarball, work: Work) -> tuple[Path, Origin]:
-    """Returns the source's top folder; `origin.json` beside it names the package or tarball."""
+    """Returns the source's top folder; `origin.json` next to it names the package or tarball."""
     if not work.source.is_dir():
         partial = work.folder / "source.partial"
         try:

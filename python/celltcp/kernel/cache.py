@@ -1,4 +1,4 @@
-"""Cache: the kernels that were built, side by side in the user's cache folder."""
+"""Cache of built kernels in the user's cache folder."""
 
 from __future__ import annotations
 

@@ -96,7 +96,7 @@ def ask(identity: str, request: str, **arguments: Any) -> Any:
         arguments: of the request.
 
     Raises:
-        CelltcpError: if there is no such run, or it refuses.
+        CelltcpError: if there is no such run, or it rejects the request.
     """
     known = [run["id"] for run in running_runs()]
     if identity not in known:

@@ -1,4 +1,4 @@
-"""Doctor: the floor of this machine, by which packets on an idle path are late."""
+"""Doctor: lateness of packets on an idle path, the best that this machine can do."""
 
 from __future__ import annotations
 

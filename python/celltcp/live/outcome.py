@@ -1,4 +1,4 @@
-"""Outcome of a live run as JSON."""
+"""JSON types of a live run."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Status(TypedDict):
     access: Annotated[Access, "State of the access link."]
 
 
-#: State of a run in virtual time beside that of its path.
+#: State of a run in virtual time, without that of its path.
 NO_CLOCK: dict[str, Any] = {
     "lateness": {
         "departures": 0,

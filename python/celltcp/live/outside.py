@@ -1,4 +1,4 @@
-"""Outside: the networks of this machine, behind the server of a live run."""
+"""Access of a live run's server to the networks of this machine."""
 
 from __future__ import annotations
 

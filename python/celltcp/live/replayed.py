@@ -1,4 +1,4 @@
-"""Replayed run: a live run again, in virtual time."""
+"""Replay of a live run in virtual time."""
 
 from __future__ import annotations
 

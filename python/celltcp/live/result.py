@@ -1,4 +1,4 @@
-"""Result of a live run: its tables, and how well real time was kept."""
+"""Result of a live run: its tables, and its lateness against real time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rights: those to create network namespaces, and to end the programs of killed runs."""
+"""Privileges to create network namespaces, and to end programs of killed runs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def acquire_rights() -> None:
     from within one.
 
     Raises:
-        CelltcpError: if the kernel refuses that.
+        CelltcpError: if the kernel denies that.
     """
     if os.geteuid() != 0:
         _removed.extend(remove_left())

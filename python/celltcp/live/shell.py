@@ -45,7 +45,7 @@ _LOOK_S = 0.05
 
 @dataclass(frozen=True)
 class LiveOptions:
-    """Options of a live run beside the settings of all runs; `Shell` describes them."""
+    """Options of a live run other than the settings of all runs; `Shell` describes them."""
 
     server: Sequence[str] | None = None
     outside: bool = False

@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 Number = TypeVar("Number", np.int64, np.float64)
 
-#: Rows of a block: some arrays of so many doubles fit into a cache of 2 MB.
+#: Rows of a block: several arrays of doubles with this length fit into a cache of 2 MB.
 _ROWS = 1 << 15
-#: Blocks from which on threads are worth their start.
+#: Minimum number of blocks for which threads are worth their start.
 _MANY = 64
-#: Rows up to which a sample is the whole column, and the number of blocks of a longer one.
+#: Maximum rows of a column that is its own sample, and the number of blocks in samples of longer ones.
 _WHOLE = 1 << 20
 _SAMPLED = 256
 
@@ -53,7 +53,7 @@ def steps_of(values: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def sample(values: NDArray[Number]) -> NDArray[Number]:
-    """Returns a column, or so many of its rows that their quantiles are those of the whole.
+    """Returns a column, or a sample of its rows with nearly the same quantiles.
 
     They are blocks of neighbours, as single rows at equal distances would see one phase of what is
     periodic.

@@ -1,4 +1,4 @@
-"""Errors of logs: one line that says what is open, and the option that settles it."""
+"""Errors about logs: one line with the ambiguity, and the option that resolves it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Outputs of tools that have no rates: refused with the way to a trace."""
+"""Outputs of tools without rates: rejected, with a hint how to get a trace."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ _LINES = (
 
 
 def refuse_foreign(source: Source) -> None:
-    """Refuses a file of a tool that is known and has no rates over time.
+    """Rejects files of known tools that have no rates over time.
 
     Raises:
         CelltcpError: with the way to a trace.

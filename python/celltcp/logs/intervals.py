@@ -1,4 +1,4 @@
-"""Intervals of a log: for how long each rate counts, and the time that nothing was measured."""
+"""Intervals of a log: the duration of each rate, and gaps without measurement."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
 
     from celltcp.logs.recording import Recording
 
-#: A gap of more than so many usual steps is a hole. Tools that log on events leave gaps of some steps.
+#: Minimum gap that is a hole, in usual steps. Tools that log on events leave gaps of some steps.
 HOLE_STEPS = 5
-#: Share of rows with the usual distance from which on a log is regular.
+#: Minimum share of rows with the usual step in a regular log.
 _REGULAR = 0.75
-#: Step from which on rows are measurements, ns; closer ones may be events, such as packets.
+#: Minimum step of measurements, ns; closer rows may be events, such as packets.
 _MEASURED_NS = 10**8
 #: Length of a row that is alone, ns.
 _ALONE_NS = 10**9
-#: Rows from which on what follows a fall of the clock is a run of its own.
+#: Minimum rows after a backward step of the clock for a run of its own.
 _ROWS_OF_A_RUN = 5
 #: Time by which clocks fall at the end of summer time.
 _SUMMER_TIME_NS = 3_600 * 10**9
@@ -271,7 +271,7 @@ def _rates(recording: Recording, run: _Run, usual: int) -> tuple[_Piece, int]:
         amounts = np.where(wrapped, np.diff(values) + recording.counter_unit * 2**32, amounts)
         if not len(steps):
             raise refuse("a counter of one row has no rate")
-        # What came in a hole is known by its sum only.
+        # Of the data in a hole only the sum is known.
         rates = np.where(steps > HOLE_STEPS * usual, np.nan, amounts / (steps / 1e9))
         return _Piece(ns[:-1], steps, rates), int(falls.sum())
     if recording.ends_at_row:

@@ -1,4 +1,4 @@
-"""Log of any origin, read as the capacity of a link, with a statement of how it was understood."""
+"""Log of any tool as the capacity of a link, with a summary of how it was read."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Log:
 
     @property
     def facts(self) -> str:
-        """What the engine keeps of it beside its trace, as JSON."""
+        """Facts about the log that the engine stores with its trace, as JSON."""
         names = (
             *("base_rtt_ms", "has_both", "made_up", "looks_like_demand", "held_back"),
             *("rtt_too_long", "of_other_direction"),

@@ -1,4 +1,4 @@
-"""Options of a user for reading a log: what its names and values leave open."""
+"""Options for reading a log, which resolve ambiguous names and values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Overview of logs: the figures of each file of a folder, and a filter on them."""
+"""Overview of logs: the statistics of each file of a folder, and a filter on them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from celltcp.scenarios.scenarios import TRACE_ENDINGS
 
 
 class TraceFigures(TypedDict):
-    """Figures of a trace."""
+    """Statistics of a trace."""
 
     #: File.
     file: str
@@ -95,8 +95,8 @@ def filter_of(text: str | None) -> Filter:
                 f"where: {match['unit']!r} is no unit of {match['figure']}; allowed: {allowed}"
             )
         terms.append((name, _OPERATORS[match["sign"]], float(match["number"]) * scale))
-    return lambda figures: all(
-        compare(float(figures[name]), value)  # type: ignore[literal-required]
+    return lambda statistics: all(
+        compare(float(statistics[name]), value)  # type: ignore[literal-required]
         for name, compare, value in terms
     )
 
@@ -110,8 +110,8 @@ def _scale(name: str, unit: str) -> float | None:
     return None if time is None else time.nanos / 1e9
 
 
-def figures_of(file: str, trace: Trace) -> TraceFigures:
-    """Returns the figures of a trace."""
+def trace_statistics(file: str, trace: Trace) -> TraceFigures:
+    """Returns the statistics of a trace."""
     rates = trace.rate_series(1.0)
     middle = dict(trace.percentiles(1.0)).get(50, trace.mean_mbps)
     return {

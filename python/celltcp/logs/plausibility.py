@@ -1,4 +1,4 @@
-"""Plausibility of a log: the meaning of its values, and questions about units that it leaves open."""
+"""Plausibility checks of a log, and errors about ambiguous units."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from celltcp.logs.intervals import Intervals
     from celltcp.logs.recording import Recording
 
-#: Mean rate from which on the unit of a table without names must be said, bit/s. Such tables of
+#: Mean rate above which the unit of a table without names must be given, bit/s. Such tables of
 #: Pensieve, Oboe and the FCC are in Mbit/s, and have less.
 _UNNAMED_BPS = 100e6
 #: Mean rate that no access link to a mobile user has, bit/s, and the highest of all rates, 1 Tbit/s.
@@ -23,21 +23,21 @@ _MOBILE_BPS = 10e9
 _MOST_BPS = 1e12
 #: Mean rate below which a unit is probably another one, bit/s.
 _LEAST_BPS = 1e3
-#: Steps from which on a unit of times must be said: they are rarely seconds.
+#: Step above which the unit of times must be given: such steps are rarely seconds.
 _LONG_NS = 10 * 10**9
 _VERY_LONG_NS = 1_000 * 10**9
 _SHORT_NS = 10**6
 _MANY_ROWS = 20
-#: Step from which on a row is a sample and not the mean of its time, ns.
+#: Minimum step of rows that are samples rather than means, ns.
 SAMPLE_NS = 60 * 10**9
-#: Rows with an RTT from which on RTTs say something.
+#: Minimum number of rows with an RTT for a conclusion from RTTs.
 _FEW_ROWS = 8
-#: Median RTT from which on a queue stood, of the lowest.
+#: Minimum ratio of the median to the lowest RTT that indicates a standing queue.
 QUEUED = 1.3
 #: Share of the rate of the other direction below which a rate is that of ACKs. One of 52 to 66 bytes
 #: comes for two segments of 1500 bytes, or for fewer.
 MOST_ACKS = 0.05
-#: Rate of the fastest tenth of the rows from which on rates vary, of that of the slowest tenth.
+#: Minimum ratio of the fastest to the slowest tenth of the rates for a variable link.
 _VARIES = 1.3
 #: Shares that make a log look like the demand of an application.
 _IDLE_SHARE = 0.2
@@ -45,7 +45,7 @@ _CAPPED_SHARE = 0.3
 
 
 def check(recording: Recording, intervals: Intervals, *, is_unit_given: bool) -> None:
-    """Refuses values that no link has, and asks for units that are unknown.
+    """Rejects values that no link has, and asks for unknown units.
 
     Raises:
         CelltcpError: with the option that settles it.

@@ -1,4 +1,4 @@
-"""Recording: rows of a log with times and rates, before it is decided what its holes mean."""
+"""Recording: times and rates of a log, with gaps not yet interpreted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Source of a log: a file, packed or not, in one of the usual encodings."""
+"""Source of a log: a plain or compressed file in one of the usual encodings."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ _MISSING = 65535
 _MAX_STEP = 65534
 #: Steps from the first to the last x coordinate.
 _X_STEPS = 2**26
-#: Deviation up to which x coordinates count as evenly spaced, in parts of their distance.
+#: Maximum relative deviation of evenly spaced x coordinates.
 _X_TOLERANCE = 1e-3
 
 

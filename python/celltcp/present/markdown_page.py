@@ -1,4 +1,4 @@
-"""Markdown renderer of reports: a page with answers, tables and texts, and its pictures beside it."""
+"""Markdown renderer of reports: a page with answers, tables and texts, and its picture files."""
 
 from __future__ import annotations
 

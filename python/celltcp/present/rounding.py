@@ -68,7 +68,7 @@ def column_texts(results: Sequence[Estimate], digits: int) -> list[str]:
 
 
 def _common_text(result: Estimate, place: int) -> str:
-    """Returns a mean and half of its interval with so many decimals."""
+    """Returns a mean and the half width of its interval with this number of decimals."""
     decimals = max(place, 0)
     if not result.ci95 or not math.isfinite(result.mean):
         return rounded_text(result, decimals)

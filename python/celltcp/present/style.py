@@ -85,7 +85,7 @@ _PAPER: dict[str, Any] = {
 }
 #: Widths of one column and of both of a page of IEEE and ACM, inches.
 _COLUMN, _PAGE = 3.5, 7.16
-#: Width of a picture, inches, from which on it takes both columns.
+#: Minimum width of a picture across both columns, inches.
 _WIDE = 8.0
 
 
@@ -224,7 +224,7 @@ def footnote(picture: Figure, lines: Sequence[str]) -> None:
 
 
 def legend_beside(picture: Figure, ccas: Sequence[str], *, has_bars: bool = False) -> None:
-    """Puts one legend for all panels beside them: CCAs, and the capacity if it is drawn.
+    """Draws one legend for all panels next to them: CCAs, and the capacity if it is drawn.
 
     Args:
         picture: the figure.
@@ -299,7 +299,7 @@ def legend_outside(
         axes: the panel.
         handles: of the legend; those of all that has a label unless given.
         rows_between: rows of text that are between the panel and its legend.
-        abreast: panels beside each other.
+        abreast: number of panels side by side.
     """
     found = list(handles if handles is not None else axes.get_legend_handles_labels()[0])
     if not found:

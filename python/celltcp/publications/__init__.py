@@ -1,4 +1,4 @@
-"""Publications: their tables beside the results of the built-in scenarios.
+"""Publications: published tables compared with the results of built-in scenarios.
 
 A file in `publications` describes a publication, a file in `tables` has the figures of one of its
 tables. Files that are added are picked up.

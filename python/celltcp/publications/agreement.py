@@ -1,4 +1,4 @@
-"""Outcome of an experiment: published figures and ours, row by row, and how far they agree."""
+"""Outcome of an experiment: published and simulated values row by row, and their agreement."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _LEAST_RANKED = 3
 
 @dataclass(frozen=True)
 class Row:
-    """A published figure beside the mean of our runs."""
+    """A published value and the mean of our runs."""
 
     table: Table
     published: Published
@@ -178,7 +178,7 @@ class Outcome:
 
 
 def outcome(table: Table, measured: Mapping[str, Measured]) -> Outcome:
-    """Returns the figures of a table beside those measured, by place; others are left out."""
+    """Returns the values of a table with those measured, by place; others are left out."""
     groups: dict[tuple[str, str, str], list[Row]] = {}
     for each in table.entries:
         if each.source in measured and each.cca in measured[each.source].ran:

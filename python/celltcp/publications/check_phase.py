@@ -1,4 +1,4 @@
-"""Check that a place has the parts of a run that published figures name."""
+"""Check that a place has the phases and times that published values refer to."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from celltcp.radio.trajectory import SinrTrajectory
 
 
 def check_part(figure: Published, place: Condition, where: str) -> None:
-    """Raises an error if a figure is about a phase that its place has not, or a time after its end.
+    """Rejects a published value for a phase that its place lacks, or a time after its end.
 
-    Patterns of scenarios and files of the user are not looked at.
+    Patterns of scenarios and files of the user are not checked.
 
     Args:
-        figure: from a table.
-        place: on which it runs.
+        figure: published value.
+        place: place of the experiment.
         where: file and line, for the error.
 
     Raises:

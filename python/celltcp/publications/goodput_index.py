@@ -1,7 +1,7 @@
 """Index of mean goodputs: the files of published tables that have some of a built-in scenario.
 
 To read all tables takes seconds, because the scenarios that they name are loaded to check them. So
-`goodput_index.json` is kept beside this module, and a test compares it with the tables. After a change
+`goodput_index.json` is next to this module, and a test compares it with the tables. After a change
 of these, `python tests/goodput_index.py` writes it anew.
 """
 

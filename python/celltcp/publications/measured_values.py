@@ -1,4 +1,4 @@
-"""Measured values of the quantities that published tables have."""
+"""Measured values of the quantities in published tables."""
 
 from __future__ import annotations
 

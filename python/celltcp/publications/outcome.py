@@ -1,4 +1,4 @@
-"""Outcome of repeated experiments as JSON."""
+"""JSON types of repeated experiments."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from celltcp.results.json_fields import Cca, HalfWidth, Number
 
 
 class FigureRow(TypedDict):
-    """Published figure beside ours."""
+    """Published and simulated value."""
 
     publication: str
     experiment: str

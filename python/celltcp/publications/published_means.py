@@ -1,4 +1,4 @@
-"""Published means: the mean goodputs of a comparison beside those of a publication."""
+"""Published mean goodputs next to those of a comparison."""
 
 from __future__ import annotations
 

@@ -12,11 +12,11 @@ from celltcp.publications.grids import Grid
 #: Kinds of intervals.
 INTERVALS = ("runs", "slots")
 
-#: Forms of pictures: bars beside those published, spider plots of all quantities, quantities over time,
+#: Forms of pictures: bars next to published ones, spider plots of all quantities, quantities over time,
 #: over the place on the way, distributions of slots or of connections, values by zone, changes of the
 #: MCS from block to block, points of one quantity against another, a list of claims, lines over an
 #: axis of a grid, legs of split connections over time, a table of words, gain and cost of splits,
-#: quantities over the number of UEs with which the names of places begin, beside distributions, or bars
+#: quantities over the number of UEs in the names of places, with distributions, or bars
 #: of all places, a panel per quantity.
 FORMS = (
     *("bars", "spider", "time", "position", "ecdf", "zones", "transitions", "scatter"),

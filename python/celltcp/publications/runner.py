@@ -1,4 +1,4 @@
-"""Runner: runs all places of some tables once, and then the further runs that procedures need."""
+"""Runner: runs all places of some tables once, and then the further runs of procedures."""
 
 from __future__ import annotations
 

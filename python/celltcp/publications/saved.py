@@ -1,4 +1,4 @@
-"""Saved outcomes: experiments of publications from the runs that `celltcp papers --out` has left."""
+"""Saved outcomes: experiments loaded from the runs of `celltcp papers --out`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Choices: whether a split pays at a place, with which CCA on each leg, and what it costs."""
+"""Choices: gain and cost of a split at each place, with the best CCA on each leg."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Split losses: points where a split makes a transfer slower, with the reason that their runs show."""
+"""Split losses: points where a split makes a transfer slower, and the reason in their runs."""
 
 from __future__ import annotations
 

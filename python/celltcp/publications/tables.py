@@ -1,4 +1,4 @@
-"""Tables of published and simulated figures."""
+"""Tables of published and simulated values."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from celltcp.publications.split_losses import LOSS, split_gains, split_losses
 
 
 def print_outcome(result: Outcome, console: Terminal) -> None:
-    """Prints published figures and claims beside simulated ones, rank correlations, and the source."""
+    """Prints published and simulated values, claims, rank correlations, and the source."""
     title = f"{result.table.publication}, {result.table.figure}: {result.table.title}"
     rows = result.rows
     if numbers := [row for row in rows if row.published.value is not None]:

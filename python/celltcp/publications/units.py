@@ -1,4 +1,4 @@
-"""Units of published figures: that of each quantity in celltcp, and the conversion from others."""
+"""Units of published values: the unit of each quantity in celltcp, and conversions to it."""
 
 from __future__ import annotations
 

@@ -126,13 +126,13 @@ def view_phases(
     published_of: Callable[[str], Mapping[tuple[str, str], float]],
     source: str,
 ) -> Figure:
-    """Prints and draws a metric by phase, beside published figures where there are some.
+    """Prints and draws a metric by phase, with published values where there are some.
 
     Args:
         results: comparisons, one a scenario.
         metric: a key of `_HEADINGS`.
         published_of: published goodput of a scenario by phase and CCA, Mbit/s.
-        source: where these figures were published.
+        source: where these values were published.
     """
     heading, digits = _HEADINGS[metric]
     picture = figure(6.5, 3.2 * len(results))

@@ -1,1 +1,1 @@
-"""Results: the tables of a campaign, how they were made, and the folder that keeps them."""
+"""Results: the tables of a campaign, their provenance and their folder."""

@@ -1,4 +1,4 @@
-"""Claims: one command at a time writes to a folder, and replaces nothing that it does not continue."""
+"""Folder locks: one writer at a time, and no replacement of results that it does not continue."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from celltcp.results.working import INDEX, PARTS, check_folder
 from celltcp.scenarios.cca_mix import counted
 from celltcp.scenarios.stored import MANIFEST
 
-#: Pictures that commands draw beside results, as patterns of names without endings.
+#: Pictures that commands draw in folders of results, as patterns of names without endings.
 _PICTURES = (
     *(
         "overview",
@@ -37,7 +37,7 @@ _PICTURES = (
 )
 _ENDINGS = ("png", "svg", "pdf")
 
-#: What to do about a file of another origin.
+#: Advice about a file of another origin.
 _REMEDY = "give another folder, or --overwrite to replace it"
 
 #: Name of the file that is locked.

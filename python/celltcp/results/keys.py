@@ -1,4 +1,4 @@
-"""Keys: names of runs that two runs share only if they are the same, in ranges of seeds."""
+"""Keys: identifiers of runs, equal only for identical runs, in ranges of seeds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Limits of flows as JSON has them."""
+"""JSON types of the limits of flows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Growing tables: Parquet files that are written batch by batch into a folder for unfinished things."""
+"""Parquet writer: files written batch by batch into the folder of unfinished results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows of tables: those of a run, and all as JSON has them."""
+"""Rows of tables: those of a run, and all as JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Samples of a long run, written while it goes on."""
+"""Writer of samples while a long run continues."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class SampleWriter:
         self._kept: list[pa.RecordBatch] = []
 
     def write(self, batch: pa.RecordBatch) -> None:
-        """Appends the rows; every so many of them are kept in memory, too."""
+        """Appends the rows; a regular subset of them stays in memory, too."""
         step = max(1, len(batch) // _KEPT)
         kept = np.union1d(np.arange(0, len(batch), step), _largest_windows(batch))
         self._kept.append(batch.take(array_of(kept)))

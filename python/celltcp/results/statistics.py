@@ -107,7 +107,7 @@ _POWER = 0.8416
 
 
 class Cost(NamedTuple):
-    """What the best name gives up, in a cell of a table and in words."""
+    """Cost of the best name, in a cell of a table and in words."""
 
     short: str
     text: str
@@ -128,7 +128,7 @@ class Verdict:
     runs_needed: int | None = None
     #: Why something more important than the values contradicts that the leader is best; None otherwise.
     contradicted_by: str | None = None
-    #: What the leader gives up of something that matters as well; None if it is little.
+    #: Cost of the leader in another important metric; None if it is small.
     cost: Cost | None = None
     #: Whether the values of all names are the same, and there are several.
     is_same: bool = False
@@ -226,7 +226,7 @@ def runs_for(room: float, half: float, runs: int) -> float:
     return low
 
 
-#: Factor between the pairs of the lowest and the highest values from which on ratios are compared: a
+#: Factor between the pairs of the lowest and the highest values above which ratios are compared: a
 #: difference is then mostly that of the channels.
 _OTHER_CHANNELS = 2.0
 

@@ -1,4 +1,4 @@
-"""Tables of a campaign in a folder: saved, read at once, or read when they are asked for."""
+"""Tables of a campaign in a folder: saved, and read at once or lazily."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def save_tables(tables: Mapping[str, pa.Table], about: Mapping[str, Any], folder
 def publish_tables(
     tables: Mapping[str, pa.Table], about: Mapping[str, Any], staged: Path, folder: Path
 ) -> None:
-    """Writes tables into a staging folder, beside those that are in it, and publishes all.
+    """Writes tables into a staging folder, in addition to those in it, and publishes all.
 
     Args:
         tables: tables to write; those that are in the staging folder already are not written again.

@@ -84,7 +84,7 @@ def thin_flows(about: Mapping[str, Any]) -> list[FlowUnderTest]:
 
 
 def has_application(about: Mapping[str, Any]) -> bool:
-    """Returns whether a flow has figures of its own: of an application, or of transfers with an end."""
+    """Returns whether a flow has metrics of its own: of an application, or of transfers with an end."""
     workloads = [workload for _, workload in FlowUnderTest.each_with_workload(about)]
     return any(each.get("kind", "bulk") != "bulk" or "bytes" in each for each in workloads)
 

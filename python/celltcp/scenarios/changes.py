@@ -78,7 +78,7 @@ def _top(field: str, value: object) -> str:
 
 
 def _toml(field: str, value: object, levels: int) -> str:
-    """Returns a value, which may have so many levels of lists and tables, in TOML."""
+    """Returns a value with at most this depth of lists and tables in TOML."""
     match value:
         case bool():
             return "true" if value else "false"

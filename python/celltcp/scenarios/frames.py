@@ -1,4 +1,4 @@
-"""Rate at which an application of frames makes them."""
+"""Frame rate and bit rate of an application that sends frames."""
 
 from __future__ import annotations
 

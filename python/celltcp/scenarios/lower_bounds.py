@@ -1,4 +1,4 @@
-"""Lower bounds of a path: what a scenario describes as known to be at least so."""
+"""Lower bounds of capacity and buffer, as the description of a scenario states them."""
 
 from __future__ import annotations
 

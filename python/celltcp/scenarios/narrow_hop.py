@@ -1,4 +1,4 @@
-"""Narrowest part of a way whose rates are steady: a wired hop, or the access link."""
+"""Bottleneck of a path with constant rates: a wired hop, or the access link."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Quantities: numbers of texts such as `20Mbit/s`, in a common unit."""
+"""Quantities: texts such as `20Mbit/s` as numbers in a common unit."""
 
 from __future__ import annotations
 

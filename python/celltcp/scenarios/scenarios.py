@@ -113,7 +113,7 @@ def load_scenario(
         column: columns of a link trace that is a table, `RATE` or `TIME,RATE`, by names or numbers.
         unit: units of a link trace that is a table, such as `"kbit/s"` or `"ms,kbit/s"`.
         direction: of a link trace with both: whose rates are read, `"down"` or `"up"`.
-        reading: further options for reading a link trace, as a scenario has them beside `trace`:
+        reading: further options for reading a link trace, as a scenario has them next to `trace`:
             `holes`, `rates_end_at_row`, `step`, `run`, `dates`, `counter`, `format`.
 
     Raises:
@@ -218,7 +218,7 @@ class ScenarioSource:
 
 
 def _radio_field(error: str) -> str:
-    """Returns the radio's field of a buffer of the path that a scenario with a radio refuses."""
+    """Returns the radio's field that replaces a buffer of the path, which a radio scenario rejects."""
     if "the access link is the radio's" not in error:
         return ""
     fields = ("buffer", "uplink_buffer")

@@ -1,4 +1,4 @@
-"""Scenarios of stored results: the manifest of a folder of runs has the text of theirs."""
+"""Scenarios of stored results, from the manifest of their folder."""
 
 from __future__ import annotations
 

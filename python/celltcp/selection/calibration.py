@@ -1,4 +1,4 @@
-"""Calibration: measures that policies expected of their choices, beside the measured ones."""
+"""Calibration: expected measures of a policy's choices against measured ones."""
 
 from __future__ import annotations
 

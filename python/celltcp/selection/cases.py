@@ -13,13 +13,13 @@ from celltcp.results.statistics import Estimate, estimate, paired_difference
 from celltcp.scenarios.requirements import metric_of
 from celltcp.selection.candidates import DEFAULT
 
-#: Rivals of a policy in each case, beside other policies.
+#: Rivals of a policy in each case, in addition to other policies.
 RIVALS = ("default", "best", "oracle")
 
-#: Share of the best in hindsight from which on a case counts as having reached it.
+#: Minimum share of the best in hindsight for a case to count as having reached it.
 REACHED = 0.95
 
-#: Gain over the default in % from which on it counts as large, as in atxutegi2018-thesis section 6.3.4.
+#: Minimum gain over the default that counts as large, %, as in atxutegi2018-thesis section 6.3.4.
 LARGE = 5.0
 
 

@@ -112,7 +112,7 @@ def joined(earlier: Frames, later: Frames) -> Frames:
     for name, before in earlier.items():
         parts = [each for each in (before, later.get(name, before[:0])) if not each.empty]
         if not parts or "seed" not in parts[0]:
-            # What policies remember does not depend on the number of runs.
+            # The memory of policies does not depend on the number of runs.
             frames[name] = before
             continue
         result = pd.concat(parts, ignore_index=True)

@@ -48,7 +48,7 @@ CAPACITY_FACTOR = 1.2
 #: An estimate of buffer or queue is right within this factor.
 LENGTH_FACTOR = 1.5
 
-#: Queues of so many packets or fewer do not count: they are those of one transmission interval.
+#: Maximum queue that does not count, packets: it is of one transmission interval.
 SHORT_QUEUE = 30
 
 
@@ -99,7 +99,7 @@ def check_estimators(
     out: str | Path | None = None,
     progress: Progress | None = None,
 ) -> Accuracy:
-    """Runs CCAs with estimators beside them, and compares the estimates with the truth.
+    """Runs CCAs with passive estimators, and compares the estimates with the truth.
 
     Args:
         scenarios: as for `celltcp.scenarios.scenario_list.expand_scenarios`.
@@ -154,7 +154,7 @@ def check_estimators(
 
 
 def _watched(name: str) -> str:
-    """Returns the CCA with estimators beside it."""
+    """Returns the CCA with passive estimators."""
     return name if flow_cca(name).is_selector else f"{AUTO}:policy=fixed,cca={name}"
 
 

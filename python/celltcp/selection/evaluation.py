@@ -237,7 +237,7 @@ def evaluate(
 
 @dataclass(frozen=True)
 class PolicySettings:
-    """Settings of an evaluation beside those of its runs, as `evaluate` takes them."""
+    """Settings of an evaluation other than those of its runs, as `evaluate` accepts them."""
 
     policy: str | Sequence[str]
     requirement: str | Sequence[str] = tuple(REQUIREMENTS)
@@ -294,7 +294,7 @@ def evaluation_request(
     fixed = tuple(dict.fromkeys([DEFAULT, *fixed_ccas(settings.cca, engine.ccas)]))
     result = expand_scenarios(scenarios, settings.source)
     plan = Plan(fixed, tuple(wanted), settings, engine, history, policies.switches)
-    # What cannot run is an error before anything runs.
+    # Everything that cannot run is an error before the first run.
     digests = {source.name: plan.check(source) for source in result.sources}
     origin: Settings = {
         "version": __version__,

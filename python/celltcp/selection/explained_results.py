@@ -1,4 +1,4 @@
-"""Explanation of results of any kind: what cost each CCA its place, and what selectors decided."""
+"""Explanation of results: causes of each CCA's rank, and the decisions of selectors."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Explanations:
             return self.comparisons[""].remedy_texts(str(folder))
         layout = layout_in(Path(folder))
         folders = {} if layout is None else self._folders(layout)
-        # What a sweep varies has been tried.
+        # The fields of a sweep have been tried already.
         varied = set() if layout is None else set(layout.axes)
         where: dict[Remedy, list[str]] = {}
         for name in filter(folders.__contains__, self.comparisons):

@@ -1,4 +1,4 @@
-"""Explanation: the decisions of a selector in a run, its estimates, and the truth."""
+"""Explanation of a run with a selector: its decisions, its estimates, and the truth."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Memory of stored results: what selected connections have learnt, for later ones."""
+"""Memory of stored results: the experience of selected connections, for later ones."""
 
 from __future__ import annotations
 

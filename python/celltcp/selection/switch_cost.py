@@ -1,4 +1,4 @@
-"""Cost of a CCA switch in the second after it, against a replay without it."""
+"""Cost of a CCA switch in the second after it, against a run without the switch."""
 
 from __future__ import annotations
 

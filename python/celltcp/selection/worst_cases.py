@@ -14,7 +14,7 @@ from celltcp.selection.baselines import regrets_of
 #: Number of worst cases per policy.
 _SHOWN = 5
 
-#: Share of a regret from which on the CCAs in use explain it.
+#: Minimum share of a regret that the CCAs in use must explain.
 _EXPLAINED = 0.5
 
 #: Share of the time that counts as nearly all of it.

@@ -1,4 +1,4 @@
-"""Comparison of videos: scores and stalls under each congestion control and adaptation."""
+"""Comparison of videos: scores and stalls by congestion control and ABR algorithm."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class VideoComparison:
     def table(self) -> pd.DataFrame:
         """A row per scenario, adaptation and CCA.
 
-        Each figure of the viewer has its mean and the half width of its 95 % interval (NaN without
+        Each metric of the viewer has its mean and the half width of its 95 % interval (NaN without
         spread). `behind` is the paired difference of the score to that of the leading CCA.
         """
         rows = []
@@ -95,10 +95,10 @@ class VideoComparison:
             for cca in comparison.ccas:
                 selected = runs[runs["cca"] == cca]
                 row: dict[str, Any] = {"scenario": scenario, "abr": abr, "cca": cca}
-                for figure in VIDEO:
-                    result = estimate(selected[figure].astype(float).tolist())
-                    row[figure] = result.mean
-                    row[f"{figure}_ci95"] = result.half
+                for metric in VIDEO:
+                    result = estimate(selected[metric].astype(float).tolist())
+                    row[metric] = result.mean
+                    row[f"{metric}_ci95"] = result.half
                 row |= {"behind": math.nan, "behind_ci95": math.nan}
                 if leader not in (None, cca):
                     best = runs.loc[runs["cca"] == leader, QOE].tolist()

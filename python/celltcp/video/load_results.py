@@ -1,4 +1,4 @@
-"""Loading of any saved results: videos, and what `celltcp.comparison.load_results` reads."""
+"""Loading of saved results of any kind, videos included."""
 
 from __future__ import annotations
 

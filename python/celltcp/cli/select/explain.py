@@ -81,7 +81,7 @@ def draw_all(result: list[Explanation], folder: Path) -> None:
 
 
 def print_explanation(explained: Explanation) -> None:
-    """Prints the decisions of a selector, and its estimates beside the truth."""
+    """Prints the decisions of a selector, its estimates, and the truth."""
     from celltcp.selection.tables.explanation import agreements_table, decisions_table
 
     console = Terminal()

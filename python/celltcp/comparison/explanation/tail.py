@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from celltcp.comparison.application_figures import nearest_rank
+from celltcp.comparison.application_metrics import nearest_rank
 from celltcp.comparison.explanation.cause import Cause, grouped, percent
 from celltcp.comparison.units_of_work import UNITS
 

@@ -179,7 +179,7 @@ class Trials:
             for metric in dict.fromkeys((each.ranking.metric, _mean_of(each.ranking.metric))):
                 if each.flow not in rest or metric not in APP_METRICS:
                     continue
-                later = _value_of(metric, rest[each.flow].figures[new])
+                later = _value_of(metric, rest[each.flow].metrics[new])
                 if later is not None:
                     yield figure(each.flow, metric, each.values(metric)[cca], later)
         if before.is_competing and not before.is_finite:

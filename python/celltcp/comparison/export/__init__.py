@@ -1,4 +1,4 @@
-"""Results in the formats that other tools read."""
+"""Exports of results to formats of other tools."""
 
 from __future__ import annotations
 

@@ -47,11 +47,11 @@ from celltcp.present.style import figure, footnote, legend_beside, titled
 from celltcp.results.tables import frame
 from celltcp.scenarios.cca_mix import counted, labels
 
-#: Most panels of competing flows beside each other.
+#: Maximum of panels of competing flows side by side.
 _ABREAST = 3
 #: Most congestion controls whose series are legible in one panel.
 _MOST_SERIES = 6
-#: Share of what all got from which on a connection beside the shown one is drawn.
+#: Minimum share of all delivered bytes for another connection to be drawn.
 _BESIDE = 0.05
 
 
@@ -78,7 +78,7 @@ class ComparisonPlots:
             metric: `goodput`, `rtt`, `owd`, `pm_balanced` or `pm_delay` over slots of the flow under
                 test, or of another one: `"rtt:flow-2"`; `response`, `page_load`, `frame_delay`, `fetch`
                 or `completion` over the units of work of all flows, or of one: `"response:game"`. A
-                figure stands for its values: `"response_p95_s"` for `"response"`.
+                metric stands for its values: `"response_p95_s"` for `"response"`.
 
         Raises:
             CelltcpError: if there is no such metric or flow, or no flow has such units.
@@ -451,7 +451,7 @@ def _runs(about: Mapping[str, Any]) -> str:
 
 
 def plot_sweep(sweep: Sweep, by: Sequence[str] = ()) -> Figure:
-    """Draws the figure of each flow against the values.
+    """Draws the metric of each flow against the values.
 
     Args:
         sweep: the sweep.

@@ -33,7 +33,7 @@ METRICS = {
 _RESAMPLES = 200
 #: Ratio of the end of an axis to the median above which its scale is logarithmic.
 _LONG_TAIL = 10.0
-#: Ratio of the ends of a logarithmic axis from which only powers of ten have ticks.
+#: Ratio of the ends of a logarithmic axis above which only powers of ten have ticks.
 _FEW_DECADES = 500.0
 #: Most steps of a curve.
 _MOST_STEPS = 400
@@ -102,7 +102,7 @@ def _percent(share: float) -> str:
 
 
 def drawn_metric(text: str) -> str:
-    """Returns METRIC or METRIC:FLOW with the name of the values that a figure is computed from."""
+    """Returns METRIC or METRIC:FLOW with the name of the values that a metric is computed from."""
     name, colon, flow = text.partition(":")
     return f"{plotted_metric(name, (*METRICS, *UNITS))}{colon}{flow}"
 

@@ -37,7 +37,7 @@ _OVER_TIME = (
 _ABREAST = 4
 #: Least height of a row of distributions, and that of a page for all of them, inches.
 _LEAST_ROW, _PAGE = 1.5, 12.0
-#: Most spider plots beside each other.
+#: Maximum of spider plots side by side.
 _BESIDE = 3
 
 
@@ -66,7 +66,7 @@ def draw_spiders(
             axes.plot(angles, [*shares, shares[0]], **look)
         ends = [f"{name}\n{largest[metric]:.3g} {unit}".rstrip() for metric, name, unit in _AXES]
         axes.set_xticks(angles[:-1], ends)
-        # Names beside the circle begin or end there, so that none lies on it.
+        # Names left or right of the circle begin or end there, so that none lies on it.
         for tick, angle in zip(axes.xaxis.get_major_ticks(), angles, strict=False):
             right = math.cos(angle)
             is_beside = abs(right) > 0.9

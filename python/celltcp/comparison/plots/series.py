@@ -20,9 +20,9 @@ from celltcp.present.palette import colour, colours, lines, markers
 from celltcp.present.style import CAPACITY, draw_series, legend_outside, shade_capacity
 from celltcp.scenarios.cca_mix import labels
 
-#: Colours and styles of connections beside the one of a picture; the last of them are left out.
+#: Colours and styles of further connections of a picture; those beyond the last are left out.
 _BESIDE = (("#332288", "--"), ("#882255", "-."), ("#117733", ":"))
-#: Share of the capacity from which on goodput above it is explained, and the explanation.
+#: Ratio of goodput to capacity above which the picture has an explanation, and its text.
 _BURST = 1.05
 _ABOVE = "above the capacity: data that had waited for a repair and came at once"
 #: Slots on each side whose capacity a mean of goodput has.
@@ -112,7 +112,7 @@ def draw_flows(
         flows: congestion control and slots of each by its label.
         slot_s: length of a slot, s.
         window: over which goodput is averaged; each slot as it is unless given.
-        abreast: panels beside each other.
+        abreast: number of panels side by side.
 
     Returns:
         The highest goodput that is drawn, of the sum, too.
@@ -194,7 +194,7 @@ def draw_run_series(
         samples: of the connection.
         decisions: of its selector, if it has one.
         window: over which goodput is averaged; each slot as it is unless given.
-        others: slots of connections beside it whose goodput is drawn, by their labels.
+        others: slots of further connections whose goodput is drawn, by their labels.
     """
     rates, delays, windows = axes
     times = samples["t_ns"] * 1e-9

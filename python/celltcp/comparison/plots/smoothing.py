@@ -30,7 +30,7 @@ class Window(NamedTuple):
         return f"mean over {self.seconds:.2g} s"
 
     def smoothed(self, goodput: pd.Series) -> pd.Series:
-        """Returns the mean around each slot; over fewer slots at the ends, and beside unknown ones."""
+        """Returns the mean around each slot; over fewer slots at the ends, and next to unknown ones."""
         return goodput.rolling(self.slots, center=True, min_periods=1).mean().where(goodput.notna())
 
     def filled(self, delay: pd.Series) -> pd.Series:
@@ -39,7 +39,7 @@ class Window(NamedTuple):
 
 
 def with_pauses(slots: pd.DataFrame, slot_s: float) -> pd.DataFrame:
-    """Returns the slots of a run with those in which no connection was alive, whose figures are NaN.
+    """Returns the slots of a run with those in which no connection was alive, whose metrics are NaN.
 
     Args:
         slots: of a flow in a run, in the order of time.

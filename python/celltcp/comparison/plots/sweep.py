@@ -27,7 +27,7 @@ from celltcp.scenarios.quantities import quantities
 _WIDE = 10.0
 #: Width of a panel and of a letter of a label, inches.
 _PANEL, _LETTER = 4.5, 0.075
-#: Width of each of many panels, inches, and the number of panels from which on they are many.
+#: Width of a panel, inches, if there are many, and the number of panels at which they are many.
 _NARROW, _MANY = 3.6, 4
 #: Most flows whose shares have a panel.
 _MOST_SHARES = 2
@@ -39,8 +39,8 @@ _AXIS = 0.72
 _UPRIGHT = 0.125
 
 
-class PanelFigure(NamedTuple):
-    """Figure of a flow that a panel shows."""
+class PanelMetric(NamedTuple):
+    """Metric of a flow that a panel shows."""
 
     metric: str
     flow: str
@@ -54,10 +54,10 @@ class PanelFigure(NamedTuple):
         return best_by(result, f"{self.metric}:{self.flow}").values
 
 
-def panel_figures(result: Sweep, by: Sequence[str] = ()) -> list[PanelFigure]:
-    """Returns the figures of a picture: goodput, and the figures that were asked for.
+def panel_metrics(result: Sweep, by: Sequence[str] = ()) -> list[PanelMetric]:
+    """Returns the metrics of a picture: goodput, and the metrics that were asked for.
 
-    Else the figure by which each flow with an application ranks; without any, the 95th percentile of
+    Else the metric by which each flow with an application ranks; without any, the 95th percentile of
     the RTT. Where flows compete, there are the shares of the first ones and Jain's index.
 
     Args:
@@ -68,7 +68,7 @@ def panel_figures(result: Sweep, by: Sequence[str] = ()) -> list[PanelFigure]:
     tested = "" if first is None else first.tested.name
     rankings = overall_rankings(result)
     stakes = rankings[0].deciding(by) if rankings else []
-    # Line-ups of several flows have no ranking, and yet the figures that are asked for.
+    # Line-ups of several flows have no ranking, and yet the metrics that are asked for.
     chosen_by = [] if first is None else [check_metric(each, first.results.about) for each in by]
     asked = [(each.metric, each.flow) for each in chosen_by]
     figures = [(each.metric, each.flow) for each in stakes if each.metric in APP_METRICS]
@@ -85,12 +85,12 @@ def panel_figures(result: Sweep, by: Sequence[str] = ()) -> list[PanelFigure]:
     for metric, flow in dict.fromkeys(chosen):
         words = words_of(metric)
         name = f"{flow} {words.name}" if len(flows) > 1 and metric != JAIN else words.name
-        shown.append(PanelFigure(metric, flow, name, words.unit, words.digits))
+        shown.append(PanelMetric(metric, flow, name, words.unit, words.digits))
     return shown
 
 
 def draw_sweep(result: Sweep, by: Sequence[str] = ()) -> Figure:
-    """Draws mean and 95 % interval of the figures of each congestion control, value by value.
+    """Draws mean and 95 % interval of the metrics of each congestion control, value by value.
 
     Each combination of values of the other axes has a row of panels.
 
@@ -99,7 +99,7 @@ def draw_sweep(result: Sweep, by: Sequence[str] = ()) -> Figure:
         by: metrics of one's choice, as those of `Comparison.best_by`.
     """
     lines = result.lines
-    shown = panel_figures(result, by)
+    shown = panel_metrics(result, by)
     width = _PANEL if len(shown) < _MANY else _NARROW
     picture = figure(width * len(shown), 0.6 + 3.0 * len(lines))
     panels = picture.subplots(len(lines), len(shown), squeeze=False)
@@ -118,8 +118,8 @@ def draw_sweep(result: Sweep, by: Sequence[str] = ()) -> Figure:
     return picture
 
 
-def _draw_panel(axes: Axes, along: Sweep, shown: PanelFigure, ccas: list[str], width: float) -> None:
-    """Draws a figure against the values of one axis, in a panel so many inches wide."""
+def _draw_panel(axes: Axes, along: Sweep, shown: PanelMetric, ccas: list[str], width: float) -> None:
+    """Draws a metric against the values of one axis, in a panel so many inches wide."""
     names, shades, styles, marks = labels(ccas), colours(ccas), lines(ccas), markers(ccas)
     values = [shown.values(each) for each in along.points.values()]
     places = _set_places(axes, list(along.comparisons), width)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from celltcp.comparison.application_tables import figures_table
+from celltcp.comparison.application_tables import metrics_table
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.explanation.explanation import ExplainedComparison
 from celltcp.comparison.explanation.remedies import lines_of
@@ -78,7 +78,7 @@ def comparison_part(result: Comparison, command: str, name: str = "") -> Part:
 def _tables(result: Comparison, source: Sequence[str]) -> list[Section]:
     sections = [
         *(
-            Section(f"What the application of {each.flow} got", figures_table(result, each))
+            Section(f"What the application of {each.flow} got", metrics_table(result, each))
             for each in result.applications
         ),
         Section("Means and 95 % intervals", means_table(result), text=_notes(result)),

@@ -69,7 +69,7 @@ def _rankings(result: Comparison) -> list[_Ranking]:
         return []
     if len(alone) == 1 and not result.is_competing:
         return [_of_application(each, alone[0]) for each in result.applications]
-    # A single CCA has figures, but no verdict.
+    # A single CCA has metrics, but no verdict.
     verdicts = result.network_verdicts if len(alone) > 1 else result.verdicts
     if result.is_finite and result.ranked_stakes:
         verdicts = {}
@@ -80,7 +80,7 @@ def _rankings(result: Comparison) -> list[_Ranking]:
 
 
 def _of_application(application: Application, cca: str) -> _Ranking:
-    """Returns the figure of an application under the only congestion control."""
+    """Returns the metric of an application under the only congestion control."""
     metric, title, _ = application.ranking
     values = {cca: application.values(metric)[cca]}
     return _Ranking(
@@ -135,7 +135,7 @@ def _finding(
 
 
 def _worth(result: Comparison, cca: str, ranking: _Ranking) -> str:
-    """Returns the mean of a metric in words, with goodput and RTT beside those of the network."""
+    """Returns the mean of a metric in words; network metrics with goodput and RTT."""
     here = ranking.text(cca)
     if ranking.metric in APP_METRICS and ranking.metric != QOE:
         return here

@@ -1,4 +1,4 @@
-"""First page of a report: the trade-off in a sentence, and the lines that set the best CCA."""
+"""First page of a report: the trade-off in a sentence, and the commands that set the best CCA."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from celltcp.results.tested import FlowUnderTest
 from celltcp.scenarios.cca_mix import labels, of_single_flows
 from celltcp.scenarios.ccas import DEFAULT_CCA
 
-#: Share of the segments sent again from which on it is worth a word.
+#: Minimum share of retransmitted segments that is mentioned.
 _RESENT = 0.05
 #: Requirement that decides where no application does.
 _BALANCED = "balanced"
@@ -197,12 +197,12 @@ def _other(result: Comparison, cca: str, choices: Sequence[Choice]) -> str:
 
 
 def _gaps(result: Comparison, cca: str, other: str) -> list[str]:
-    """Returns the figures of both, and their paired difference: those of applications first."""
+    """Returns the metrics of both, and their paired difference: those of applications first."""
     texts = []
     for application in result.applications:
         metric = application.ranking.metric
         words = words_of(metric)
-        values = [application.figures[each][metric] for each in (cca, other)]
+        values = [application.metrics[each][metric] for each in (cca, other)]
         texts.append(_gap_text(f"{words.name} of {application.flow}", words, *values))
     for metric in (*((GOODPUT,) if result.is_competing else ()), result.delay_metric):
         words = words_of(metric)

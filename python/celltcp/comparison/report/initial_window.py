@@ -1,4 +1,4 @@
-"""Congestion window that holds responses and pages back: why, and Linux's lines that widen it."""
+"""Responses and pages limited by the initial congestion window, and Linux commands to raise it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Findings on several scenarios, or along the values of a sweep: where each CCA leads or is tied."""
+"""Findings on several scenarios, or along the values of a sweep: where each CCA is best or tied."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Origin of results in a report: versions, seeds, and the command that makes them again."""
+"""Provenance of results in a report: versions, seeds, and the command that reproduces them."""
 
 from __future__ import annotations
 

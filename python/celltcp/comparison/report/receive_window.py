@@ -11,7 +11,7 @@ from celltcp.results.statistics import estimate
 
 #: Share of the time above which the window was the limit for most of it.
 _MIN_SHARE = 0.5
-#: Share of the capacity from which on a larger window would only lengthen the queue.
+#: Share of the capacity above which a larger window would only lengthen the queue.
 _FULL_SHARE = 0.9
 #: Largest receive buffer of Linux by default, bytes: Documentation/networking/ip-sysctl.rst, tcp_rmem.
 _DEFAULT_MAX_BUFFER = 6 * 1024 * 1024

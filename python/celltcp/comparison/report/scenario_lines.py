@@ -1,4 +1,4 @@
-"""Settings of hosts that a scenario has beside the congestion control, as lines for Linux."""
+"""Host settings of a scenario other than the congestion control, as Linux commands."""
 
 from __future__ import annotations
 

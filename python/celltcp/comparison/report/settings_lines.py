@@ -1,4 +1,4 @@
-"""Lines that set a congestion control on Linux, and on Windows and FreeBSD where these have it."""
+"""Commands that set a congestion control on Linux, and on Windows and FreeBSD if available there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sweep as a part of a report: the best CCA at each value, and the figures along the values."""
+"""Sweep as a part of a report: the best CCA at each value, and the metrics along the values."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from celltcp.comparison.application_tables import sweep_figures_tables
+from celltcp.comparison.application_tables import sweep_metrics_tables
 from celltcp.comparison.best_value_tables import best_values_tables, best_values_texts
 from celltcp.comparison.best_values import FieldRanking, is_condition
 from celltcp.comparison.leading import leading_in
 from celltcp.comparison.metrics import interval_ends
 from celltcp.comparison.parameter_sweep import SCENARIO, Sweep
-from celltcp.comparison.plots.sweep import draw_sweep, has_amounts, panel_figures
+from celltcp.comparison.plots.sweep import draw_sweep, has_amounts, panel_metrics
 from celltcp.comparison.report.front_page import several_answer
 from celltcp.comparison.report.leading_findings import leading_findings
 from celltcp.comparison.report.provenance import command_of, origin_sections
@@ -55,7 +55,7 @@ def sweep_part(result: Sweep) -> Part:
     by_field = f" by {' and '.join(fields)}" if fields else ""
     answer, settings = several_answer(list(result.points.values()), "point")
     shares = sweep_shares_table(result)
-    verdicts = verdicts_table(result.axes, result.points, figures=result.figures)
+    verdicts = verdicts_table(result.axes, result.points, ranking_metrics=result.ranking_metrics)
     is_ranked = len(verdicts.columns) > len(result.axes)
     return Part(
         title=f"{', '.join(names)}{by_field}",
@@ -67,7 +67,7 @@ def sweep_part(result: Sweep) -> Part:
             *([settings] if settings else []),
             *(
                 Section(f"What the application of {flow} got", table)
-                for flow, table in sweep_figures_tables(result).items()
+                for flow, table in sweep_metrics_tables(result).items()
             ),
             Section("Means and 95 % intervals", sweep_table(result)),
             *([] if shares is None else [Section("Shares of the flows", shares)]),
@@ -130,11 +130,11 @@ def _findings(result: Sweep) -> tuple[Finding, ...]:
 
 
 def _figure(result: Sweep) -> Figure:
-    """Returns the figures of the flows against the values of the only axis."""
+    """Returns the metrics of the flows against the values of the only axis."""
     values = list(result.comparisons)
     names, shades, dash = labels(result.ccas), colours(result.ccas), dashes(result.ccas)
     panels = []
-    for shown in panel_figures(result):
+    for shown in panel_metrics(result):
         values_of = [shown.values(each) for each in result.points.values()]
         series = []
         for cca in result.ccas:

@@ -1,4 +1,4 @@
-"""Fidelity page: the outcome of `celltcp fidelity` in Markdown, with pictures beside it."""
+"""Fidelity page: the outcome of `celltcp fidelity` in Markdown, and its pictures."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ _COLUMNS = (Column("case"), Column("CCA"), Column("difference"))
 
 
 def write_page(fidelity: Fidelity, file: Path, command: str, causes: Sequence[Cause]) -> Path:
-    """Writes the page, and beside it its pictures: the overview and some trajectories.
+    """Writes the page and its pictures: the overview and some trajectories.
 
     Args:
         fidelity: the judgements.
-        file: the Markdown file; the pictures go to `images` beside it, there to a folder of its name.
+        file: the Markdown file; the pictures go to a folder of its name in `images` next to it.
         command: the command that makes the page.
         causes: why cases are outside their bands.
     """

@@ -124,7 +124,7 @@ class _Row(NamedTuple):
 
     stream: str
     interval: Interval
-    #: What stands behind the rate.
+    #: Text after the rate.
     rest: str
     #: Role in a test of both directions; empty in others.
     role: str

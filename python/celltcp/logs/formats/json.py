@@ -407,7 +407,7 @@ def _with_numbers(value: Any) -> Any:
 
 
 def _of_data_frame(table: dict[str, Any]) -> Any:
-    """Returns what pandas and InfluxDB write: names beside rows, or a table of columns or of rows."""
+    """Returns tables as pandas and InfluxDB write them: names and rows, or by column or row."""
     names = table.get("columns")
     rows = table.get("data", table.get("values"))
     if isinstance(names, list) and isinstance(rows, list) and names and rows:

@@ -31,7 +31,7 @@ class KnownTable:
     rates: dict[Direction, str]
     unit: str
     separators: Collection[str]
-    #: Columns beside those that tables of other tools do not have.
+    #: Further columns, which tables of other tools have as well.
     own: frozenset[str] = frozenset()
     #: Whether one of the rates and one of its own columns are enough.
     has_some: bool = False

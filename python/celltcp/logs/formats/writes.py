@@ -1,4 +1,4 @@
-"""Rates of a sender of iperf: what its program wrote into the send buffer, not what arrived."""
+"""Rates of an iperf sender: writes into the send buffer, not deliveries."""
 
 from __future__ import annotations
 

@@ -135,7 +135,7 @@ def dialect_of(head: str) -> Dialect:
 
 
 def _check_widths(widths: list[int], usual: int) -> None:
-    """Refuses lines of several kinds, whose columns are not the same.
+    """Rejects lines of several kinds with different columns.
 
     Raises:
         CelltcpError: says which files can be read.
@@ -172,7 +172,7 @@ def _decimal_sign(rows: list[list[str]], separator: str) -> tuple[str, dict[int,
     if not points or separator == "," or not _may_be_thousands(points):
         return "point", {}
     if _has_numbers_below_thousand(rows, points) and any(each.endswith("0") for each in points):
-        # What writes 12.500 writes 980.000, but for thousands.
+        # A tool that writes 12.500 for 12.5 writes 980.000 for 980: then the dot separates decimals.
         return "comma", {}
     return "point", _examples(rows, points)
 

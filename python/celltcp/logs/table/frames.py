@@ -1,4 +1,4 @@
-"""Tables in text or in memory, of which some columns are read at a time as data frames."""
+"""Tables in text or in memory, of which chosen columns are read as data frames."""
 
 from __future__ import annotations
 

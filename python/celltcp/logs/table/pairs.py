@@ -18,7 +18,7 @@ _PAIR = re.compile(
     r"""([A-Za-z_][\w.]*)(?:=|:\s+(?=[-+]?\d))"""
     r"""("[^"]*"|[-+]?\d[\d.]* [kKMG]?i?(?:[Bb](?:its?|ytes?)?)(?:ps|/s(?:ec)?)\b|[^\s,;]*)"""
 )
-#: What InfluxDB writes behind whole numbers.
+#: Suffix of InfluxDB for integers.
 _WHOLE = re.compile(r"(?<=\d)[iu]$")
 #: A line of a block.
 _FIELD = re.compile(r"\s*([A-Za-z][\w .()/%-]*?)\s*[:=]\s+(\S.*?)\s*")
@@ -34,7 +34,7 @@ _EPOCH_AFTER = re.compile(r"\s(\d{10,19})\s*$")
 def pairs_in(source: Source) -> pd.DataFrame | None:
     """Returns a row for each line of a file whose lines are pairs; `None` for another file.
 
-    A time beside the pairs is their `time`.
+    A time next to the pairs becomes their `time`.
     """
     lines = source.lines()
     if _is_table(lines):

@@ -1,4 +1,4 @@
-"""Reader of tables: pandas reads the columns that their roles make necessary."""
+"""Reader of tables: reads the columns whose roles are needed, with pandas."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 #: Rows by which columns are understood.
 _SAMPLE = 2_000
-#: Steps between rows from which on a column may be known as that of the steps.
+#: Minimum number of steps between rows for recognising a column of steps.
 _MANY_STEPS = 8
 #: Mean rate above which numbers with groups of three digits are rather decimals, bit/s.
 _MANY_BPS = 1e9
@@ -191,10 +191,10 @@ def _without_idle(
 
 
 def _unit(roles: Roles, rates: Numbers, options: ReadOptions, name: str) -> RateUnit | None:
-    """Returns the unit of the rates: the given one, that beside the values, or that of the name.
+    """Returns the unit of the rates: from the option, from the values, or from the column's name.
 
     Raises:
-        CelltcpError: if what stands beside the values is no unit of a rate, or several ones.
+        CelltcpError: if the text next to the values is no unit of a rate, or has several.
     """
     given, beside = options.units()[1], rate_unit(rates.unit)
     if rates.is_scaled and given is not None:

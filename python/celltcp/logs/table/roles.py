@@ -30,7 +30,7 @@ class Roles:
     """Roles of the columns of a table, by their places."""
 
     time: int | None
-    #: Column of times of day, beside one of dates.
+    #: Column of times of day, if another one has the dates.
     clock: int | None
     #: Column of the lengths of rows, where there are no times.
     duration: int | None

@@ -1,4 +1,4 @@
-"""Rows of a table that are read: those of the first table, of a direction, of a run."""
+"""Selection of rows in a table: of the first table, of a direction, of a run."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     #: Choice of rows of an array.
     Rows = NDArray[np.bool_] | slice
 
-#: Different values up to which a column can number the runs, and name devices.
+#: Maximum of different values in a column of run numbers, and in one of device names.
 _MOST_RUNS = 1_000
 _MOST_DEVICES = 50
-#: Turns from which on series do not follow each other by chance.
+#: Minimum number of alternations that cannot be chance.
 _LEAST_TURNS = 4
 #: Lines with texts alone that may be the names of a second table.
 _MOST_HEADS = 8

@@ -1,4 +1,4 @@
-"""Column of the times of a table, by its values before its name."""
+"""Detection of the time column of a table, by values first and names second."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 #: Words of columns with a part of a date each, which alone are no times.
 _PARTS = {"year", "month", "day", "hour", "minute", "second"}
-#: Share of the rows up to which times may fall.
+#: Maximum share of rows at which times fall.
 _FALLS = 0.2
 
 
 def time_of(
     columns: list[Column], dialect: Dialect, rate: int | None
 ) -> tuple[int | None, int | None, int | None]:
-    """Returns the columns of times, of times of day beside dates, and of lengths."""
+    """Returns the columns of times, of times of day with dates, and of durations."""
     others = [each for each in columns if each.place != rate and not _stands_still(each)]
     if not dialect.has_names:
         return _time_without_names(others), None, None
@@ -36,7 +36,7 @@ def time_of(
         others = [each for each in others if not any(each is part for part in parts)]
     dated = [each for each in others if each.is_date]
     if full := [each for each in dated if has_time_of_day(each.sample)]:
-        # A day alone is no time beside a column with the time of day in it.
+        # A date alone is no time if another column has the time of day.
         others = [each for each in others if not each.is_date or has_time_of_day(each.sample)]
         dated = full
     epochs = [

@@ -51,7 +51,7 @@ class Numbers(NamedTuple):
 
     #: Values; NaN where none was measured.
     values: NDArray[np.float64]
-    #: Unit that all values have beside them; empty for none.
+    #: Unit in the text of all values; empty for none.
     unit: str
     #: A text that is no number and not known as a missing value, if there is one, and their number.
     strange: str | None

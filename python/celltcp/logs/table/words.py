@@ -1,4 +1,4 @@
-"""Words in the names of columns, by what the columns have."""
+"""Words in column names, by the content of the columns."""
 
 from __future__ import annotations
 

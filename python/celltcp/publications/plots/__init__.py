@@ -1,4 +1,4 @@
-"""Published figures and ours, each experiment in the form of its publication."""
+"""Plots of published and simulated values, in the form of the publication."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from celltcp.publications.plots.split_legs import leg_panels
 from celltcp.publications.plots.verdicts import verdict_panels
 from celltcp.publications.quantities import QUANTITIES
 
-#: Panels of each form, how many stand beside each other, and their height in inches.
+#: Panels of each form, their number per row, and their height in inches.
 _FORMS: dict[str, tuple[Callable[[Outcome], list[Panel]], int, float]] = {
     "bars": (bar_panels, 2, 2.8),
     "spider": (spider_panels, 3, 2.9),

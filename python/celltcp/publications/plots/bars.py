@@ -1,4 +1,4 @@
-"""Bars: figures by CCA, a panel per place, phase and quantity; those published are hatched."""
+"""Bars: values by CCA, a panel per place, phase and quantity; published values are hatched."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _remarks(name: str, rho: str, published: bool) -> str:
 
 
 def _draw_places(name: str, groups: Sequence[Group], axes: Axes) -> None:
-    """Draws the places of one CCA beside each other, without what their names have in common."""
+    """Draws the places of one CCA side by side, without the common parts of their names."""
     rows = [row for group in groups for row in group.rows]
     published = _draw_rows(rows, axes)
     names = [row.published.scenario for row in rows]
@@ -59,7 +59,7 @@ def _draw_places(name: str, groups: Sequence[Group], axes: Axes) -> None:
 
 
 def _draw_rows(rows: Sequence[Row], axes: Axes) -> bool:
-    """Draws a bar per row, beside the published one; returns whether there are published ones."""
+    """Draws a bar per row, next to the published one; returns whether there are published ones."""
     shades = colors_of(rows)
     published = any(row.published.value is not None for row in rows)
     for place, row in enumerate(rows):

@@ -1,4 +1,4 @@
-"""Places: bars of all places beside each other, a panel per quantity and a colour per CCA."""
+"""Places: bars of all places side by side, a panel per quantity and a colour per CCA."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from celltcp.publications.quantities import QUANTITIES
 #: Points of a line.
 _POINTS = 200
 
-#: Ratio of the largest value to the smallest from which on an axis is logarithmic.
+#: Minimum ratio of the largest to the smallest value on a logarithmic axis.
 _WIDE = 50
 
 

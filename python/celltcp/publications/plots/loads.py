@@ -1,4 +1,4 @@
-"""Loads: quantities over the number of UEs in the cell, beside distributions at some numbers."""
+"""Loads: quantities over the number of UEs in the cell, and distributions at some numbers."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ def legend_above(axes: Axes) -> None:
 
 
 def add_room(axes: Axes, entries: int, columns: int) -> None:
-    """Adds the room above the lines that a legend of so many entries takes."""
+    """Adds room above the lines for a legend with this number of entries."""
     rows = -(-entries // columns)
     low, high = axes.get_ylim()
     axes.set_ylim(top=high + _ROW * rows * (high - low))

@@ -35,7 +35,7 @@ def _draw(name: str, groups: Sequence[Group], legend: bool, axes: Axes) -> None:
         f"{name_of(each.quantity)}\n{number_text(most)} {each.unit}".rstrip() for each, most in ends
     ]
     axes.set_xticks(angles, labels, fontsize=8)
-    # A label begins or ends beside the circle, so that it covers no line.
+    # A label begins or ends outside the circle, so that it covers no line.
     for angle, label in zip(angles, axes.get_xticklabels(), strict=True):
         side = math.cos(angle)
         label.set_horizontalalignment("left" if side > 0.1 else "right" if side < -0.1 else "center")

@@ -1,4 +1,4 @@
-"""Legs: a download without a split beside one with it, over time, on both sides of the split host."""
+"""Legs: a download with a split and one without over time, on both sides of the split host."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Published figures beside ours, as parts of a report."""
+"""Published and simulated values as parts of a report."""

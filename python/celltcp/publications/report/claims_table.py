@@ -1,4 +1,4 @@
-"""Table of claims of a publication: what is said, the relation that stands for it, and our mean."""
+"""Table of claims of a publication: the claim, its relation, and the simulated mean."""
 
 from __future__ import annotations
 

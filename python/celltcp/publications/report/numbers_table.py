@@ -1,4 +1,4 @@
-"""Table of published figures beside ours."""
+"""Table of published and simulated values."""
 
 from __future__ import annotations
 

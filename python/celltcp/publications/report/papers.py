@@ -1,4 +1,4 @@
-"""Repeated experiments as a part of a report: the published figures and claims that it confirms."""
+"""Repeated experiments as a part of a report: the published values and claims that are confirmed."""
 
 from __future__ import annotations
 

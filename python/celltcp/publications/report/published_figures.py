@@ -1,4 +1,4 @@
-"""Published figures as sections of a report."""
+"""Published values as sections of a report."""
 
 from __future__ import annotations
 

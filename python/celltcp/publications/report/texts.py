@@ -1,4 +1,4 @@
-"""Texts of published figures beside ours."""
+"""Texts about published and simulated values."""
 
 from __future__ import annotations
 

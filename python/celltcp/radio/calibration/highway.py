@@ -33,7 +33,7 @@ EDGES = (-math.inf, 0.0, 5.0, 10.0, 15.0, 20.0, 25.0, math.inf)
 
 @dataclass(frozen=True)
 class Figure:
-    """A published figure and ours."""
+    """A published value and ours."""
 
     name: str
     ours: float
@@ -72,7 +72,7 @@ class Throughput:
 
 @dataclass(frozen=True)
 class Highway:
-    """Outcome of the drives: rows by SINR, published figures beside ours, throughputs."""
+    """Outcome of the drives: rows by SINR, published and simulated values, throughputs."""
 
     #: By range of SINR: `range`, `seconds` (share of), shares of blocks, `rtt_ms`.
     by_sinr: pd.DataFrame
@@ -112,7 +112,7 @@ def drive(
 
 
 def judge(downloads: Comparison, pings: Comparison) -> Highway:
-    """Returns the published figures beside those of downloads and of short exchanges."""
+    """Returns the published values with those of downloads and of short exchanges."""
     loaded = seconds(downloads)
     exchanges = _exchanges(pings)
     finished = _downloads(downloads)

@@ -1,4 +1,4 @@
-"""RTT samples under a download, as annex A1 of atxutegi2018-thesis looks at them.
+"""RTT samples under a download, analysed as in annex A1 of atxutegi2018-thesis.
 
 Figure 7.2 has the RTT over the lowest one, figure 7.3 the change from one sample to the next, both in
 percent and under NewReno. The text gives 12 to 25 ms for the RTT of the emulator without load, and

@@ -61,8 +61,8 @@ def sinr_table(result: Highway) -> Table:
     return Table(number_columns(*headings), rows, title)
 
 
-def figures_table(result: Highway) -> Table:
-    """Returns published figures of the motorway beside simulated ones."""
+def highway_table(result: Highway) -> Table:
+    """Returns published and simulated values of the motorway."""
     answers = {True: "yes", False: "no", None: ""}
     rows = tuple(
         (figure.name, figure.published, _number(figure.ours, 3), answers[figure.holds])
@@ -106,7 +106,7 @@ def cqi_table(result: Sequence[Reports]) -> Table:
 
 
 def phone_table(result: PhoneLogs) -> Table:
-    """Returns the CQI of phones by SNR, beside the model's thresholds."""
+    """Returns the CQI of phones by SNR, and the model's thresholds."""
     rows = tuple(
         (
             str(row["sinr_db"]),

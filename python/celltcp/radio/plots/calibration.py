@@ -1,4 +1,4 @@
-"""Pictures of the calibration: metrics of the simulated radio beside measurements."""
+"""Pictures of the calibration: metrics of the simulated radio next to measurements."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ def all_warnings(results: Results) -> list[str]:
 
 
 def _given_up(results: Results) -> list[str]:
-    """Returns the warnings about connections that TCP has given up, which few results have."""
+    """Returns the warnings about connections that TCP aborted, which few results have."""
     events = results.tables.get("events")
     if events is None or not any(kind == "timed_out" for (kind,) in rows_of(events, "kind")):
         return []

@@ -1,4 +1,4 @@
-"""Warnings about transfers that the end of a run cut, with a duration that would likely do."""
+"""Warnings about transfers cut by the end of a run, with a duration that would likely suffice."""
 
 from __future__ import annotations
 

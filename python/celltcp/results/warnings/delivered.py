@@ -1,4 +1,4 @@
-"""Warnings about flows that delivered nothing, and for what reason."""
+"""Warnings about flows that delivered nothing, with the reason."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Warnings about connections that TCP has given up, which applications do not open again."""
+"""Warnings about connections that TCP aborted, which applications do not reopen."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from celltcp.scenarios.cca_mix import labels
 if TYPE_CHECKING:
     from celltcp.results.tables import Results
 
-#: Kind of the events of connections that an end has given up.
+#: Kind of the events of connections that an end aborted after its timeout.
 TIMED_OUT = "timed_out"
 
 
 def given_up(results: Results) -> list[str]:
-    """Returns a warning for each flow of which connections were given up without an answer."""
+    """Returns a warning for each flow with connections that were aborted without an answer."""
     if "events" not in results.tables:
         return []
     events = results.tables["events"]

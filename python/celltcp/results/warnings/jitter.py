@@ -1,4 +1,4 @@
-"""Jitter of a path: the delay that it makes without a queue, and the warning about figures with it."""
+"""Jitter of a path: the delay that it adds without a queue, and the warning that metrics have it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from celltcp._core import in_unit
 
-#: Jitter from which on delays with it are no delays of queues, ms.
+#: Jitter above which delays do not show queueing, ms.
 _MIN_MS = 1.0
 
 

@@ -1,4 +1,4 @@
-"""Warning about a wired hop that is no faster than the access link, although nobody chose that."""
+"""Warning about a wired hop with a default rate no higher than that of the access link."""
 
 from __future__ import annotations
 

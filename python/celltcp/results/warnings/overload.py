@@ -1,4 +1,4 @@
-"""Warning about frames that are more than the path carries."""
+"""Warning about frames whose rate exceeds the capacity of the path."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from celltcp.scenarios.cca_mix import parse_mix
 
 #: Kinds of middleboxes that split connections.
 _SPLIT = frozenset(middlebox_kinds(splits=True))
-#: RTT from which on a path is long, ms.
+#: Minimum RTT of a long path, ms.
 _LONG_MS = 100.0
 
 

@@ -13,7 +13,7 @@ _DIRECTIONS = {("server", "phone"): "down", ("phone", "server"): "up"}
 def unused_traces(about: Mapping[str, Any]) -> list[str]:
     """Returns a warning if all flows are uploads, and the downlink alone has a recorded trace.
 
-    A trace of the uplink beside downloads is no mistake: it delays their ACKs.
+    A trace of the uplink is no mistake with downloads: it delays their ACKs.
     """
     files = {trace["direction"]: trace["file"] for trace in about.get("traces", [])}
     if "down" not in files or "up" in files:

@@ -1,4 +1,4 @@
-"""Episodes: the networks on which an agent acts, drawn at random or taken from scenarios."""
+"""Episodes: the networks on which an agent acts, random or from scenarios."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _LENGTH = "30s"
 #: Seeds of episodes are below this.
 _SEEDS = 1 << 31
 
-#: What an environment can be made of.
+#: Sources of an environment's episodes.
 Given = str | Path | Scenario | Sequence[str]
 
 
@@ -94,7 +94,7 @@ def _of_scenario(name: str, scenario: Scenario) -> Draw:
 
 def _of_family(name: str, duration: str | None) -> Draw:
     length = duration or _LENGTH
-    # A duration that is no time is refused by the change.
+    # A duration that is no time is rejected by the change.
     length_s = in_unit(length, "s") or in_unit(_LENGTH, "s") or 0.0
 
     def draw(rng: np.random.Generator) -> Episode:

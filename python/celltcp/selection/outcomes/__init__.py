@@ -1,1 +1,1 @@
-"""Outcomes of the commands of celltcp select as JSON."""
+"""JSON types of the commands of celltcp select."""

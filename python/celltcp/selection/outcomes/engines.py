@@ -1,4 +1,4 @@
-"""Outcome of celltcp select compare-engines as JSON."""
+"""JSON types of celltcp select compare-engines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Outcome of celltcp select env as JSON."""
+"""JSON types of celltcp select env."""
 
 from __future__ import annotations
 

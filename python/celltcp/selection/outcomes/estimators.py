@@ -1,4 +1,4 @@
-"""Outcome of celltcp select estimators as JSON."""
+"""JSON types of celltcp select estimators."""
 
 from __future__ import annotations
 

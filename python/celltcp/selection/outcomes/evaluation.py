@@ -1,4 +1,4 @@
-"""Outcome of celltcp select evaluate as JSON."""
+"""JSON types of celltcp select evaluate."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ class WorstRow(TypedDict):
 
 
 class CalibrationRow(TypedDict):
-    """Measures that a policy expected, beside those that came."""
+    """Measures that a policy expected, and measured ones."""
 
     policy: _Policy
     requirement: _Requirement

@@ -1,4 +1,4 @@
-"""Outcome of celltcp explain as JSON."""
+"""JSON types of celltcp explain."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Outcome of celltcp select explain as JSON."""
+"""JSON types of celltcp select explain."""
 
 from __future__ import annotations
 

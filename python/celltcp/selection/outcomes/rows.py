@@ -1,4 +1,4 @@
-"""Fields that recur in outcomes of selection."""
+"""JSON fields that recur in outcomes of selection."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Annotated, NotRequired, TypedDict
 
 from celltcp.results.json_fields import Build, LeftOut, Overrides, Version
 
-#: Rows whose columns the table beside them describes.
+#: Rows whose columns the table next to them describes.
 Rows = list[dict[str, object]]
 
 Policies = Annotated[str, "Policies by which auto selects, joined by plus signs; empty without one."]

@@ -9,7 +9,7 @@ from celltcp.selection import Evaluation
 
 
 def print_baselines(result: Evaluation, console: Terminal) -> None:
-    """Prints the baselines beside the evaluated policies, and the worst cases of each of these."""
+    """Prints the baselines next to the evaluated policies, and the worst cases of each policy."""
     console.print_table(_baselines(result))
     evaluated = result.worst[result.worst["policy"].isin(result.about["policies"])]
     for policy, cases in evaluated.groupby("policy", sort=False):

@@ -1,4 +1,4 @@
-"""Tables of celltcp select estimators: shares of right answers."""
+"""Tables of celltcp select estimators: shares of correct estimates."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables of celltcp select explain: the decisions of a selector, and its estimates beside the truth."""
+"""Tables of celltcp select explain: the decisions of a selector, its estimates, and the truth."""
 
 from __future__ import annotations
 

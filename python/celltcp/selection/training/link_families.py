@@ -9,7 +9,7 @@ from celltcp.selection.training.distributions import log_uniform
 #: Longest time that a network is looked at, s.
 LONGEST_S = 40.0
 
-#: Rate from which on a link needs a faster core before it, Mbit/s, and data in flight, Mbit, from which
+#: Rate above which a link needs a faster core before it, Mbit/s, and data in flight, Mbit, above which
 #: on the default buffers of Linux hold less than the path does.
 _FAST_MBPS = 150.0
 _MUCH_MBIT = 4.0

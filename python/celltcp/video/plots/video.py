@@ -1,4 +1,4 @@
-"""Videos: scores by adaptation and CCA, and sessions over time."""
+"""Plots of videos: scores by ABR algorithm and CCA, and sessions over time."""
 
 from __future__ import annotations
 

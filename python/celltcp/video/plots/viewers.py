@@ -1,4 +1,4 @@
-"""Viewers: empirical distributions of scores, start-up and stalls, by CCA or by adaptation."""
+"""Viewers: empirical distributions of scores, start-up and stalls, by CCA or ABR algorithm."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from celltcp.video.comparison import VideoComparison
 
 
 class Quantity(NamedTuple):
-    """Figure of a session whose distribution is shown."""
+    """Metric of a session whose distribution is shown."""
 
     column: str
     name: str

@@ -40,7 +40,7 @@ from celltcp.video.plots.viewers import (
     sessions_of,
     share_of_sessions,
 )
-from celltcp.video.report.video import adaptations_table, figures_table, scores_table
+from celltcp.video.report.video import adaptations_table, metrics_table, scores_table
 
 _SCORES = (
     "The score is the mean opinion score of ITU-T P.1203, from 1 (bad) to 5 (excellent). Best is the "
@@ -66,7 +66,7 @@ def viewing_part(result: VideoComparison) -> Part:
     sections = [
         Section("Mean opinion scores", scores_table(result), text=(_SCORES,)),
         Section("Scores by adaptation", figure=_scores(result, scenarios, abrs)),
-        Section("What the viewers got", replace(figures_table(result), title="")),
+        Section("What the viewers got", replace(metrics_table(result), title="")),
         *([] if adaptations is None else [Section("Best adaptation", replace(adaptations, title=""))]),
         *_distributions(result, scenarios),
     ]

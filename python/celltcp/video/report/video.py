@@ -1,4 +1,4 @@
-"""Tables of videos: scores and other figures by scenario, adaptation of the bitrate and CCA."""
+"""Tables of videos: scores and other metrics by scenario, ABR algorithm and CCA."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from celltcp.scenarios.cca_mix import counted, labels
 from celltcp.scenarios.requirements import QOE
 from celltcp.video.comparison import VideoComparison
 
-#: Figures of the viewer that a narrow terminal can do without, the least important first.
+#: Metrics of the viewer that a narrow terminal can do without, the least important first.
 _DROPPABLE = ("startup_s", "stalls", "switches")
 
 
@@ -41,8 +41,8 @@ def scores_table(result: VideoComparison) -> Table:
     )
 
 
-def figures_table(result: VideoComparison) -> Table:
-    """Returns all figures of the viewers, a row per scenario, adaptation and CCA."""
+def metrics_table(result: VideoComparison) -> Table:
+    """Returns all metrics of the viewers, a row per scenario, adaptation and CCA."""
     rows: list[tuple[str, ...]] = []
     ends = set()
     names = labels(result.ccas)

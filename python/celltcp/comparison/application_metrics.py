@@ -1,4 +1,4 @@
-"""Figures of applications: times of responses, pages and transfers, late frames, scores of videos."""
+"""Metrics of applications: times of responses, pages and transfers, late frames, scores of videos."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from celltcp.results.columns import rows_of, text_array_of
 from celltcp.results.tables import Results
 from celltcp.results.tested import FlowUnderTest
 
-#: Figures by name, a value per run; NaN where a run has none.
-Figures = dict[str, NDArray[np.float64]]
+#: Metrics by name, a value per run; NaN where a run has none.
+MetricValues = dict[str, NDArray[np.float64]]
 
 
-def application_figures(results: Results, runs: Sequence[int]) -> dict[str, Figures]:
-    """Returns the figures of the applications of all flows, by flow in the order of the scenario.
+def application_metrics(results: Results, runs: Sequence[int]) -> dict[str, MetricValues]:
+    """Returns the metrics of the applications of all flows, by flow in the order of the scenario.
 
     Only applications that have recorded something are there, and transfers that have an end.
 
@@ -53,34 +53,34 @@ def application_figures(results: Results, runs: Sequence[int]) -> dict[str, Figu
         of_flow[_FIRST_BYTE] = first_bytes[each.flow]
     known = FlowUnderTest.each_with_workload(results.about)
     order = dict.fromkeys([*(flow.name for flow, _ in known), *(name for name, _ in flows.values())])
-    return {flow: _figures(values[flow], runs) for flow in order if flow in values}
+    return {flow: _flow_metrics(values[flow], runs) for flow in order if flow in values}
 
 
 #: Values of a run by kind of event.
 _Values = dict[str, dict[int, list[float]]]
 
 
-def _figures(by_kind: _Values, runs: Sequence[int]) -> Figures:
-    figures: Figures = {}
+def _flow_metrics(by_kind: _Values, runs: Sequence[int]) -> MetricValues:
+    metrics: MetricValues = {}
     for application in APPLICATIONS:
-        kinds = {name: figure.kind or name for name, figure in application.items()}
+        kinds = {name: metric.kind or name for name, metric in application.items()}
         if application is TRANSFERS:
             if _COMPLETION in by_kind:
-                figures |= _of_transfers(by_kind, runs)
+                metrics |= _of_transfers(by_kind, runs)
         elif not by_kind.keys().isdisjoint(kinds.values()):
-            for name, figure in application.items():
-                if figure.is_occasional and kinds[name] not in by_kind:
+            for name, metric in application.items():
+                if metric.is_occasional and kinds[name] not in by_kind:
                     continue
                 values = by_kind.get(kinds[name], {})
                 if kinds[name] in AGES.values():
-                    figures[name] = np.array([float(len(values.get(run, ()))) for run in runs])
+                    metrics[name] = np.array([float(len(values.get(run, ()))) for run in runs])
                     continue
-                if kinds[name] == FRAME and not figure.is_spread:
+                if kinds[name] == FRAME and not metric.is_spread:
                     values = _with_missing(by_kind)
-                elif kinds[name] in AGES and figure.percentile is not None:
+                elif kinds[name] in AGES and metric.percentile is not None:
                     values = _with_ages(values, by_kind.get(AGES[kinds[name]], {}))
-                figures[name] = _per_run(values, runs, _statistic(figure))
-    return figures
+                metrics[name] = _per_run(values, runs, _statistic(metric))
+    return metrics
 
 
 def _with_ages(
@@ -113,7 +113,7 @@ _COMPLETION, _LASTED, _FIRST_BYTE = "completion", "lasted", "first_byte"
 def _event_values(results: Results, flows: Mapping[str, NamedFlow]) -> dict[str, _Values]:
     """Returns the values that events have, by flow, kind and run."""
     wanted = {
-        figure.kind or name for application in APPLICATIONS for name, figure in application.items()
+        metric.kind or name for application in APPLICATIONS for name, metric in application.items()
     } | {FRAME_AGE}
     of = {
         (run, number): flows[name][0]
@@ -141,7 +141,7 @@ def _first_bytes(
     return result
 
 
-def _of_transfers(by_kind: _Values, runs: Sequence[int]) -> Figures:
+def _of_transfers(by_kind: _Values, runs: Sequence[int]) -> MetricValues:
     times, first_bytes = by_kind[_COMPLETION], by_kind.get(_FIRST_BYTE, {})
     lasted = _per_run(by_kind[_LASTED], runs, _mean)
     complete = {run: [each for each in of if not math.isnan(each)] for run, of in times.items()}
@@ -165,14 +165,14 @@ def _per_run(
     return np.array([statistic(values[run]) if values.get(run) else math.nan for run in runs])
 
 
-def _statistic(figure: AppMetric) -> Callable[[Sequence[float]], float]:
-    if figure.is_count:
+def _statistic(metric: AppMetric) -> Callable[[Sequence[float]], float]:
+    if metric.is_count:
         return len
-    if figure.is_spread:
+    if metric.is_spread:
         return _deviation
-    if figure.percentile is None:
+    if metric.percentile is None:
         return _mean
-    percentile = figure.percentile
+    percentile = metric.percentile
     return lambda values: nearest_rank(values, percentile)
 
 
@@ -185,6 +185,6 @@ def _deviation(values: Sequence[float]) -> float:
 
 
 def nearest_rank(values: Sequence[float], percentile: int) -> float:
-    """Returns a percentile as all tables have it: the smallest value that so many are not above."""
+    """Returns a percentile by nearest rank: the smallest value that this share of all is not above."""
     rank = math.ceil(percentile * len(values) / 100)
     return sorted(values)[max(rank, 1) - 1]
