@@ -226,7 +226,7 @@ def test_the_check_compares_with_reference_software(
     )
     result = video_check.check()
     assert [each.agrees for each in result] == [agrees] * 3
-    assert result[0].here["O46"] == pytest.approx(4.92093, abs=1e-5)
+    assert result[0].scores["O46"] == pytest.approx(4.92093, abs=1e-5)
 
 
 def test_adaptations_are_compared_with_each_other(celltcp: Celltcp, tmp_path: Path) -> None:

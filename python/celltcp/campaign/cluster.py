@@ -71,7 +71,7 @@ class Cluster:
                 yield chunks_task([chunk.missing for chunk in some])
 
         engines = {job.engine for jobs, _ in going.groups for job in jobs[:1]}
-        for number, done in self.results(tasks(), [WorkerRequirement.of(each) for each in engines]):
+        for number, done in self.results(tasks(), [WorkerRequirement.of(engine) for engine in engines]):
             for chunk, packed in zip(sent.pop(number), done, strict=True):
                 tables = unpacked(packed)
                 going.save(chunk.missing, tables)

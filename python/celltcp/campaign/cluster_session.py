@@ -72,7 +72,7 @@ class Session:
     #: Threads of the workers that may work, by address.
     accepted: dict[str, int] = field(default_factory=dict)
     #: Why others may not, by address.
-    refused: dict[str, str] = field(default_factory=dict)
+    rejected: dict[str, str] = field(default_factory=dict)
     #: Tasks with the cluster, by number, with the addresses that may do them; None for all.
     running: dict[int, tuple[Task, Future, frozenset[str] | None]] = field(default_factory=dict)
     shared: dict[str, Future] = field(default_factory=dict)
@@ -105,7 +105,7 @@ class Session:
         self.shared.clear()
 
     def _submit(self, number: int, task: Task) -> None:
-        allowed = frozenset(self.accepted) if self.refused else None
+        allowed = frozenset(self.accepted) if self.rejected else None
         workers = {} if allowed is None else {"workers": sorted(allowed)}
         for name, function, arguments in task.shared:
             if name not in self.shared:
@@ -124,8 +124,8 @@ class Session:
             raise self._lost()
         try:
             result = future.result()
-        except OtherBuildError as refusal:
-            self._reject(refusal.address, refusal.args[0])
+        except OtherBuildError as error:
+            self._reject(error.address, error.args[0])
             return
         except Exception as error:
             raise self._failed(error) from None
@@ -165,12 +165,14 @@ class Session:
         self.accepted = {
             address: self.accepted[address] for address in self.accepted if address in online
         }
-        self.refused = {address: self.refused[address] for address in self.refused if address in online}
+        self.rejected = {
+            address: self.rejected[address] for address in self.rejected if address in online
+        }
         for address in online:
-            if address not in self.accepted and address not in self.refused:
+            if address not in self.accepted and address not in self.rejected:
                 self._admit(address)
-        if self.refused and not self.accepted:
-            address, why = next(iter(self.refused.items()))
+        if self.rejected and not self.accepted:
+            address, why = next(iter(self.rejected.items()))
             raise CelltcpError(f"cluster: {self.address}: no worker can be used; {address}: {why}")
         # Tasks that only those may do that are gone would wait for ever.
         self._submit_again(
@@ -187,27 +189,27 @@ class Session:
         except OSError:
             # It has gone again; the next look shows whether it returns.
             return
-        except OtherBuildError as refusal:
-            self.refused[address] = str(refusal.args[0])
+        except OtherBuildError as error:
+            self.rejected[address] = str(error.args[0])
         except Exception as error:
-            self.refused[address] = f"{type(error).__name__}: {error}"
+            self.rejected[address] = f"{type(error).__name__}: {error}"
         else:
             self.accepted[address] = answers[address]
 
     def _reject(self, address: str, why: str) -> None:
         """Refuses a worker that came to work before it was met, and gives its tasks to others."""
         self.accepted.pop(address, None)
-        self.refused[address] = why
+        self.rejected[address] = why
         self.looked_s = 0.0
         self._poll_workers()
         self._submit_again(self.running)
 
     def _submit_again(self, numbers: Iterable[int]) -> None:
-        again = list(numbers)
-        if again:
+        returned = list(numbers)
+        if returned:
             self.attempt += 1
             self.shared.clear()
-        for number in again:
+        for number in returned:
             task, future, _ = self.running[number]
             future.cancel()
             self._submit(number, task)

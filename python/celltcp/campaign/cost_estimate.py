@@ -55,12 +55,12 @@ def estimate_cost(groups: Iterable[Jobs]) -> CostEstimate:
     pilots: list[Job] = []
     step = 1
     lineups = (lineup for jobs in groups for lineup in jobs.lineups)
-    for number, lineup in enumerate(lineups):
+    for index, lineup in enumerate(lineups):
         first = lineup[0]
         runs += len(lineup)
         simulated_s += len(lineup) * first.scenario.duration_s
         # The number of pilots is bounded; they stay equally spaced.
-        if number % step == 0:
+        if index % step == 0:
             pilots.append(first)
             if len(pilots) == 2 * _PILOTS:
                 pilots = pilots[::2]

@@ -54,10 +54,10 @@ def run_in_folder(
     _check_places(campaigns, folder)
     with locked_folder(folder):
         check_folders(campaigns, folder, overwrite=overwrite)
-        if folder not in [each.folder for each in campaigns]:
+        if folder not in [campaign.folder for campaign in campaigns]:
             check_pictures(folder, overwrite=overwrite)
             list_files(folder, layout)
-        if overwrite and not any(_continues(each) for each in campaigns):
+        if overwrite and not any(_continues(campaign) for campaign in campaigns):
             remove_working(folder / PARTS)
         return _run(campaigns, workers, folder, progress)
 
@@ -76,23 +76,23 @@ def check_folders(campaigns: Sequence[Campaign], root: Path, *, overwrite: bool 
         CelltcpError: if one holds other results, which may not be replaced, or is a link.
     """
     _check_places(campaigns, root)
-    for each in campaigns:
-        if each.folder is not None:
-            finish_interrupted(each.folder)
-            check_replaceable(each.folder, each.origin, _FILES, overwrite=overwrite)
+    for campaign in campaigns:
+        if campaign.folder is not None:
+            finish_interrupted(campaign.folder)
+            check_replaceable(campaign.folder, campaign.origin, _FILES, overwrite=overwrite)
 
 
 def _check_places(campaigns: Sequence[Campaign], root: Path) -> None:
     """Makes sure that no folder of a campaign is a link or holds a working folder of another origin."""
-    for each in campaigns:
-        if each.folder is not None:
-            check_no_link(root, each.folder)
-            check_folder(each.folder)
+    for campaign in campaigns:
+        if campaign.folder is not None:
+            check_no_link(root, campaign.folder)
+            check_folder(campaign.folder)
 
 
 def _are_of(campaigns: Sequence[Campaign], keys: set[str]) -> bool:
     """Returns whether all runs with these keys are of the campaigns."""
-    planned = [Keys.from_meta(each.origin) or Keys(()) for each in campaigns]
+    planned = [Keys.from_meta(campaign.origin) or Keys(()) for campaign in campaigns]
     return all(any(key in mine for mine in planned) for key in keys)
 
 
@@ -126,11 +126,11 @@ def _run(
     campaigns: Sequence[Campaign], workers: Workers, folder: Path, progress: Progress | None
 ) -> list[Results]:
     """Runs what is missing, and returns the results of all campaigns."""
-    finished = [_finished(each) for each in campaigns]
+    finished = [_finished(campaign) for campaign in campaigns]
     missing = [
-        (each, each.folder)
-        for each, results in zip(campaigns, finished, strict=True)
-        if results is None and each.folder is not None
+        (campaign, campaign.folder)
+        for campaign, results in zip(campaigns, finished, strict=True)
+        if results is None and campaign.folder is not None
     ]
     if not missing:
         if _are_of(campaigns, keys_of_parts(folder)):

@@ -82,7 +82,7 @@ class Jobs(Sequence[Job]):
     @property
     def lineups(self) -> list[Jobs]:
         """Runs of each label, numbered from 0."""
-        return [Jobs([each], self._runs, self._seed, self._engine) for each in self._lineups]
+        return [Jobs([lineup], self._runs, self._seed, self._engine) for lineup in self._lineups]
 
     @property
     def keys(self) -> Keys:

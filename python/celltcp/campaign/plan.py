@@ -33,7 +33,7 @@ class CampaignRequest(Generic[Outcome]):
         """Returns what all runs would take, also those that the folder has already."""
         from celltcp.campaign.cost_estimate import estimate_cost
 
-        return estimate_cost(each.jobs for each in self.campaigns)
+        return estimate_cost(campaign.jobs for campaign in self.campaigns)
 
     def run(self, progress: Progress | None = None) -> Outcome:
         """Runs the campaigns together, and returns their outcome.
@@ -57,11 +57,14 @@ class CampaignRequest(Generic[Outcome]):
             )
             return self.outcome(results)
         collectors = [InMemory() for _ in campaigns]
-        groups = [(each.jobs, collector) for each, collector in zip(campaigns, collectors, strict=True)]
+        groups = [
+            (campaign.jobs, collector)
+            for campaign, collector in zip(campaigns, collectors, strict=True)
+        ]
         run_groups(groups, workers=settings.workers, progress=progress)
         return self.outcome(
             [
-                Results(collector.finish(), each.origin)
-                for each, collector in zip(campaigns, collectors, strict=True)
+                Results(collector.finish(), campaign.origin)
+                for campaign, collector in zip(campaigns, collectors, strict=True)
             ]
         )

@@ -89,7 +89,7 @@ def _finished_seeds(origin: Mapping[str, Any], done: Shards) -> dict[str, list[i
 
 def _state(origin: Mapping[str, Any], seeds: Mapping[str, list[int]]) -> Completeness:
     """Returns how many runs of a campaign are finished."""
-    complete = sum(len(each) == origin["runs"] for each in seeds.values())
+    complete = sum(len(seed) == origin["runs"] for seed in seeds.values())
     return Completeness(sum(map(len, seeds.values())), len(_keys(origin)), complete, len(seeds))
 
 
@@ -109,15 +109,15 @@ def unfinished_results(origin: Mapping[str, Any], done: Shards) -> tuple[Results
     if not state.runs:
         return None, state
     most = max(map(len, seeds.values()))
-    shown = [cca for cca in ccas if len(seeds[cca]) >= min(most, _COMPARED)]
-    common = sorted(set.intersection(*(set(seeds[cca]) for cca in shown)))
+    ccas_to_print = [cca for cca in ccas if len(seeds[cca]) >= min(most, _COMPARED)]
+    common = sorted(set.intersection(*(set(seeds[cca]) for cca in ccas_to_print)))
     if not common:
         # Runs of different seeds: those of the CCA that has most of them.
-        shown = [cca for cca in shown if len(seeds[cca]) == most][:1]
-        common = seeds[shown[0]]
+        ccas_to_print = [cca for cca in ccas_to_print if len(seeds[cca]) == most][:1]
+        common = seeds[ccas_to_print[0]]
     ranges = dict(zip(ccas, keys.ranges, strict=True))
-    wanted = [(cca, seed) for cca in shown for seed in common]
-    runs = [_Run(ranges[cca].key(seed), number) for number, (cca, seed) in enumerate(wanted)]
-    about = {**origin, "cca": shown, "runs": len(common), "seed": common[0], **state.to_about()}
+    missing_runs = [(cca, seed) for cca in ccas_to_print for seed in common]
+    runs = [_Run(ranges[cca].key(seed), index) for index, (cca, seed) in enumerate(missing_runs)]
+    about = {**origin, "cca": ccas_to_print, "runs": len(common), "seed": common[0], **state.to_about()}
     about.pop("keys")
-    return Results(done.joined(runs, {}, shown), about), state
+    return Results(done.joined(runs, {}, ccas_to_print), about), state

@@ -53,10 +53,10 @@ def sub_progress(progress: Progress | None, number: int, parts: int) -> Progress
 class Interrupted(KeyboardInterrupt):
     """Interrupt of a campaign, with the number of runs that are kept."""
 
-    def __init__(self, kept: int, total: int, folder: str | Path | None) -> None:
+    def __init__(self, finished_before: int, total: int, folder: str | Path | None) -> None:
         """Takes the numbers of runs that are kept and of all runs, and where they are kept."""
         super().__init__()
-        self.kept = kept
+        self.finished_before = finished_before
         self.total = total
         self.folder = folder
 
@@ -163,12 +163,12 @@ def run_groups(
         else:
             workers.run(going)
     except KeyboardInterrupt:
-        raise Interrupted(going.kept, going.total, folder) from None
-    except (ClusterLostError, InternalError, KernelEngineError) as ended:
-        if not going.kept:
+        raise Interrupted(going.finished_before, going.total, folder) from None
+    except (ClusterLostError, InternalError, KernelEngineError) as error:
+        if not going.finished_before:
             raise
-        kept = f"{going.kept} of {going.total} runs are kept in {folder}"
-        raise type(ended)(f"{ended}; {kept}, and the same command goes on with the others") from None
+        stored = f"{going.finished_before} of {going.total} runs are kept in {folder}"
+        raise type(error)(f"{error}; {stored}, and the same command goes on with the others") from None
     going.finish()
 
 
@@ -223,12 +223,12 @@ class RunState:
         self.groups = groups
         self.total = sum(len(jobs) for jobs, _ in groups)
         #: Runs that are kept in a folder.
-        self.kept = 0
+        self.finished_before = 0
         if shards:
-            self.kept = sum(job in shards for jobs, _ in groups for job in jobs)
+            self.finished_before = sum(job in shards for jobs, _ in groups for job in jobs)
         #: Runs of earlier batches that are done.
         self.finished = 0
-        self._begun_with = self.kept
+        self._begun_with = self.finished_before
         self._shards = shards
         self._progress = progress
         #: Chunks that are not collected yet, in their order.
@@ -265,7 +265,7 @@ class RunState:
         """Writes finished runs to the folder, if there is one."""
         if self._shards is not None:
             self._shards.write(jobs, tables)
-            self.kept += len(jobs)
+            self.finished_before += len(jobs)
 
     def done(self, chunk: Chunk, tables: dict[str, pa.Table]) -> None:
         """Takes the tables of the missing runs of a chunk."""
@@ -306,14 +306,14 @@ class Chunk:
     fresh: dict[str, pa.Table] | None = None
 
     def collect(self, shards: Shards | None) -> None:
-        """Hands over the tables that were just made, and those of finished runs from the shards."""
+        """Passes new tables, and those of finished runs from the shards, to the collector."""
         fresh_numbers = {job.number for job in self.missing}
-        kept = [job for job in self.jobs if job.number not in fresh_numbers]
+        stored = [job for job in self.jobs if job.number not in fresh_numbers]
         tables = self.fresh or {}
-        if shards is not None and kept:
+        if shards is not None and stored:
             # Tables without rows have lost their labels in a shard.
             labels = list(dict.fromkeys(job.cca for job in self.jobs))
-            tables = shards.joined(kept, tables, labels)
+            tables = shards.joined(stored, tables, labels)
         self.collector.add(tables)
 
 

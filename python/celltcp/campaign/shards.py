@@ -79,7 +79,7 @@ class Shards:
         incomplete = leftovers(folder)
         for each in incomplete if repairs else ():
             remove_checked(each)
-        shards = {each for each in folder.iterdir() if each.is_dir()} - set(incomplete)
+        shards = {path for path in folder.iterdir() if path.is_dir()} - set(incomplete)
         for shard in sorted(shards):
             try:
                 index = _intact_index(shard)
@@ -102,7 +102,7 @@ class Shards:
             return
         keys = Keys.from_meta(about) or ()
         self._indices[folder] = manifest
-        self._places.update({key: (folder, number) for number, key in enumerate(keys)})
+        self._places.update({key: (folder, index) for index, key in enumerate(keys)})
 
     def __len__(self) -> int:
         return len(self._places)
@@ -147,13 +147,13 @@ class Shards:
 
     def _rows(self, jobs: Sequence[NumberedRun]) -> list[dict[str, pa.Table]]:
         """Returns the tables of these jobs, shard by shard, with the numbers that the jobs have."""
-        wanted: dict[Path, dict[int, int]] = {}
+        folders: dict[Path, dict[int, int]] = {}
         for job in jobs:
             shard, number = self._places[job.key]
-            wanted.setdefault(shard, {})[number] = job.number
+            folders.setdefault(shard, {})[number] = job.number
         return [
             {name: _renumbered(table, changed) for name, table in self._tables(shard).items()}
-            for shard, changed in wanted.items()
+            for shard, changed in folders.items()
         ]
 
     def _tables(self, shard: Path) -> dict[str, pa.Table]:

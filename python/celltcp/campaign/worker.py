@@ -63,22 +63,22 @@ class WorkerRequirement:
             OtherBuildError: if it is not here, or its programs are others.
         """
         try:
-            here = _native() if self.kernel is None else engine(self.name, self.kernel)
+            on_this_machine = _native() if self.kernel is None else engine(self.name, self.kernel)
         except CelltcpError as missing:
             raise OtherBuildError(str(missing), _address()) from None
-        if here.build != self.build:
-            what = f"{here.key}, build {here.build}"
+        if on_this_machine.build != self.build:
+            what = f"{on_this_machine.key}, build {on_this_machine.build}"
             raise OtherBuildError(f"has {what}; allowed: build {self.build}", _address())
-        return here
+        return on_this_machine
 
 
 @functools.cache
 def _native() -> Engine:
     """Returns the native engine with the build that this process has loaded."""
-    here = engine()
+    on_this_machine = engine()
     # It is computed when it is first asked for; what is installed later is another.
-    assert here.build
-    return here
+    assert on_this_machine.build
+    return on_this_machine
 
 
 def check(needed: Sequence[WorkerRequirement], dask_worker: Worker | None = None) -> int:
@@ -133,7 +133,7 @@ def run_chunks(
     chunks: Sequence[Sequence[Sent]], needed: WorkerRequirement, *scenarios: Scenario
 ) -> list[dict[str, bytes]]:
     """Does the runs of some chunks one after the other, and returns the packed tables of each chunk."""
-    here = needed.local_engine()
+    on_this_machine = needed.local_engine()
     packed: list[dict[str, bytes]] = []
 
     def deliver(_: list[int], batches: Mapping[str, pa.RecordBatch], complete: bool) -> None:
@@ -141,7 +141,10 @@ def run_chunks(
             packed.append({name: pack(batch) for name, batch in batches.items()})
 
     described = [
-        [here.describe(number, label, scenarios[at], seed) for number, label, at, seed in runs]
+        [
+            on_this_machine.describe(number, label, scenarios[at], seed)
+            for number, label, at, seed in runs
+        ]
         for runs in chunks
     ]
     run_batch(described, 1, deliver)

@@ -71,8 +71,8 @@ class Commands(click.Group):
 
     def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
         """Writes the list of the commands as click does."""
-        named = [click.Command(name, help=sentence) for name, sentence in SENTENCES.items()]
-        click.Group(commands=named).format_commands(context, formatter)
+        command_list = [click.Command(name, help=sentence) for name, sentence in SENTENCES.items()]
+        click.Group(commands=command_list).format_commands(context, formatter)
 
     def format_epilog(self, context: click.Context, formatter: click.HelpFormatter) -> None:
         """Writes the exit codes, which no other output needs."""
@@ -84,7 +84,7 @@ class Commands(click.Group):
 
 def _add_schemas(command: click.Command, path: tuple[str, ...] = ()) -> None:
     """Adds --json-schema to a command that has --json, and to all below it."""
-    if any("--json" in each.opts for each in command.params):
+    if any("--json" in param.opts for param in command.params):
         name = " ".join(path)
 
         def show(context: click.Context, _: click.Parameter, asked: bool) -> None:

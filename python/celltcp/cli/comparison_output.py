@@ -154,5 +154,5 @@ def _print_published(result: Comparison) -> None:
     if published.why_not:
         click.echo(f"warning: --published: {published.why_not}", err=True)
     console = Terminal()
-    for each in published.outcomes:
-        print_outcome(each, console)
+    for outcome in published.outcomes:
+        print_outcome(outcome, console)

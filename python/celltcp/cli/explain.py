@@ -51,7 +51,7 @@ def explain(folder: str, json_file: str | None) -> None:
             for line in commands:
                 click.echo(f"  {line}")
         if explained.is_single and (plots := explained.comparisons[""].plots):
-            pictures = "; ".join(f"celltcp show {folder} {each}" for each in plots)
+            pictures = "; ".join(f"celltcp show {folder} {plot}" for plot in plots)
             click.echo(f"Pictures of it: {pictures}")
 
     print_result(explained.to_json, json_file, show)

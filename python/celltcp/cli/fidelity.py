@@ -216,14 +216,16 @@ def print_distribution(result: Distribution) -> None:
         console.print_table(beyond_table(result))
 
 
-def save_tables(result: Fidelity, causes: Sequence[Cause], drawn: Sequence[Case], folder: Path) -> None:
+def save_tables(
+    result: Fidelity, causes: Sequence[Cause], cases_drawn_at_random: Sequence[Case], folder: Path
+) -> None:
     """Writes the table of all judgements, and the scenarios of the cases that were drawn."""
     from celltcp.fidelity.rows import csv_text
     from celltcp.fidelity.saved import ROWS
     from celltcp.files.atomic_write import write_text
 
     write_text(folder / ROWS, csv_text(result, causes))
-    for case in drawn:
+    for case in cases_drawn_at_random:
         write_text(folder / case.name / "scenario.toml", case.scenario.to_toml())
 
 

@@ -97,8 +97,8 @@ def _of_runs(folder: Path) -> list[Part]:
         return [_runs(result)]
     several = len(result.comparisons) > 1 or bool(result.unfinished)
     parts = (
-        _runs(run_or_comparison(one.results), name if several else "")
-        for name, one in result.comparisons.items()
+        _runs(run_or_comparison(comparison.results), name if several else "")
+        for name, comparison in result.comparisons.items()
     )
     return [*([set_part(result)] if several else []), *parts]
 

@@ -31,7 +31,7 @@ _SYNONYMS = {
 def with_meaning(error: click.NoSuchOption) -> click.UsageError:
     """Returns the error about an unknown option with the one that is meant, if that is known."""
     command = error.ctx.command if error.ctx else None
-    known = {name for each in (command.params if command else ()) for name in each.opts}
+    known = {name for param in (command.params if command else ()) for name in param.opts}
     name = error.option_name.lstrip("-").replace("_", "-")
     meant = _SYNONYMS.get(name, "")
     if meant not in known:

@@ -222,15 +222,15 @@ def takes_settings(command: Callable[..., Any]) -> Callable[..., Any]:
     """Passes all options that are settings of runs to a command as one object, `settings`."""
 
     @functools.wraps(command)
-    def call(**given: Any) -> Any:
+    def call(**kwargs: Any) -> Any:
         from celltcp.campaign.run_settings import RunSettings
 
         names = {field.name for field in dataclasses.fields(RunSettings)}
-        settings = RunSettings(**{name: given.pop(name) for name in names & given.keys()})
-        if given.get("dry_run"):
+        settings = RunSettings(**{name: kwargs.pop(name) for name in names & kwargs.keys()})
+        if kwargs.get("dry_run"):
             # A dry run writes nothing to a folder.
             settings = dataclasses.replace(settings, out=None)
-        return command(settings=settings, **given)
+        return command(settings=settings, **kwargs)
 
     return call
 
@@ -254,10 +254,10 @@ def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Adds options for reading a trace; the rare ones become the parameter `reading`."""
 
     @functools.wraps(command)
-    def call(*given: Any, **named: Any) -> Any:
-        reading = {name: named.pop(name) for name in _READING}
+    def call(*args: Any, **kwargs: Any) -> Any:
+        reading = {name: kwargs.pop(name) for name in _READING}
         known = {name: value for name, value in reading.items() if value is not None}
-        return command(*given, reading=known or None, **named)
+        return command(*args, reading=known or None, **kwargs)
 
     return options("column", "unit", "direction", *_READING)(call)
 
@@ -311,13 +311,13 @@ def draws(command: Callable[..., Any]) -> Callable[..., Any]:
     """Adds --size, --style and --title, which apply to the pictures that a command draws."""
 
     @functools.wraps(command)
-    def call(*given: Any, size: str | None, style: str | None, title: str | None, **named: Any) -> Any:
+    def call(*args: Any, size: str | None, style: str | None, title: str | None, **kwargs: Any) -> Any:
         if size is style is title is None:
-            return command(*given, **named)
+            return command(*args, **kwargs)
         from celltcp.present.style import styled
 
         with styled(size, style, title):
-            return command(*given, **named)
+            return command(*args, **kwargs)
 
     return options(*STYLE_OPTIONS)(call)
 

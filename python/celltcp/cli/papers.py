@@ -100,15 +100,15 @@ def papers(
         return
     folder = settings.prepare_out()
     rows: PapersOutcome = []
-    kept: dict[str, dict[str, Measured]] = {}
+    measured_by_era: dict[str, dict[str, Measured]] = {}
     for each in chosen:
         replay = replays[each.name]
         if sweep:
             _sweep(each, tables[each.name], scenario, replay)
             continue
-        wanted = _wanted(each, tables[each.name], scenario)
-        alike = kept.setdefault(str(replay.era), {})
-        result = _run(tables[each.name], wanted, replay, alike)
+        tables_to_run = _wanted(each, tables[each.name], scenario)
+        measured_places = measured_by_era.setdefault(str(replay.era), {})
+        result = _run(tables[each.name], tables_to_run, replay, measured_places)
         rows += [row.to_json() for one in result for row in one.rows]
         if json_file != "-":
             _print(result)
@@ -151,14 +151,16 @@ def _wanted(each: Publication, tables: Sequence[Table], scenario: str | None) ->
     from celltcp.publications.paper_run import scenarios_of
     from celltcp.scenarios.scenario_list import names_of
 
-    there = scenarios_of(tables)
+    known_scenarios = scenarios_of(tables)
     if scenario is None:
-        return there
+        return known_scenarios
     chosen: list[str] = []
     for pattern in names_of(scenario):
-        meant = [pattern] if pattern in there else fnmatch.filter(there, pattern)
+        meant = [pattern] if pattern in known_scenarios else fnmatch.filter(known_scenarios, pattern)
         if not meant:
-            some = ", ".join(there[:20]) + (f" and {len(there) - 20} more" if len(there) > 20 else "")
+            some = ", ".join(known_scenarios[:20]) + (
+                f" and {len(known_scenarios) - 20} more" if len(known_scenarios) > 20 else ""
+            )
             raise CelltcpError(f"scenario {pattern!r}: {each.name} has figures of {some} only")
         chosen.extend(meant)
     return list(dict.fromkeys(chosen))
@@ -168,12 +170,12 @@ def _run(
     tables: Sequence[Table],
     scenarios: Sequence[str],
     replay: PaperRun,
-    kept: dict[str, Measured] | None = None,
+    measured_before: dict[str, Measured] | None = None,
 ) -> list[Outcome]:
     """Runs the places once for all tables; those that are kept from before do not run again."""
     from celltcp.publications.runner import run_tables
 
-    return run_tables(tables, scenarios, replay, progress_bar, kept)
+    return run_tables(tables, scenarios, replay, progress_bar, measured_before)
 
 
 def _draw(result: Sequence[Outcome], folder: Path, name: str) -> None:

@@ -42,7 +42,9 @@ def scenarios(name: str | None, schema: bool, fields: bool) -> None:
         _print_list({each: description(each) for each in inside})
         _print_variants(name.rstrip("/"))
     elif not names_one([name]):
-        _print_list({each.name: each.scenario.description for each in expand_scenarios(name).sources})
+        _print_list(
+            {source.name: source.scenario.description for source in expand_scenarios(name).sources}
+        )
     else:
         click.echo(load_scenario(name).to_toml(), nl=False)
 
@@ -59,8 +61,8 @@ def _print_list(descriptions: Mapping[str, str]) -> None:
     """Names and descriptions, with an empty line between folders."""
     width = max(map(len, descriptions))
     groups = itertools.groupby(descriptions.items(), lambda item: item[0].rpartition("/")[0])
-    for number, (_, group) in enumerate(groups):
-        if number:
+    for index, (_, group) in enumerate(groups):
+        if index:
             click.echo()
         for name, text in group:
             click.echo(f"{name:<{width}}  {text}")

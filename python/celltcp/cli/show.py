@@ -164,14 +164,16 @@ def show(
             raise click.UsageError(
                 f"--metric: {metric!r} goes not with --by-{view}; allowed: {allowed}"
             )
-        comparisons = [each for folder in folders for each in _comparisons(load(folder))]
+        comparisons = [comparison for folder in folders for comparison in _comparisons(load(folder))]
         if cca:
-            comparisons = [each.only(chosen_ccas(cca, each.ccas)) for each in comparisons]
+            comparisons = [
+                comparison.only(chosen_ccas(cca, comparison.ccas)) for comparison in comparisons
+            ]
         file = Path(out) if out else Path(folders[0]) / f"by-{view}.png"
         _view(comparisons, view, metric, file)
         return
     if len(folders) > 1 and plot in _OF_SEVERAL and not form:
-        several = [each for folder in folders for each in _comparisons(load(folder))]
+        several = [comparison for folder in folders for comparison in _comparisons(load(folder))]
         _show_several(several, folders[0], plot, cca, out)
         return
     if len(folders) > 1:
@@ -272,7 +274,7 @@ def _show_several(
     file = Path(out or Path(folder) / f"{plot}.png")
     must_be_picture(file)
     if cca:
-        comparisons = [each.only(chosen_ccas(cca, each.ccas)) for each in comparisons]
+        comparisons = [comparison.only(chosen_ccas(cca, comparison.ccas)) for comparison in comparisons]
     click.echo(f"picture: {save(GRIDS[plot](comparisons), file)}")
 
 

@@ -79,8 +79,8 @@ def folders_of(result: Several) -> Mapping[str, Comparison]:
     if isinstance(result, Sweep):
         return {point_folder(result.axes, point): each for point, each in result.points.items()}
     if isinstance(result, ScenarioSet):
-        return {scenario_folder(name): each for name, each in result.comparisons.items()}
-    return {video_folder(*key): each for key, each in result.comparisons.items()}
+        return {scenario_folder(name): comparison for name, comparison in result.comparisons.items()}
+    return {video_folder(*key): comparison for key, comparison in result.comparisons.items()}
 
 
 def _print(result: Several) -> None:

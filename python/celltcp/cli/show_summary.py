@@ -63,7 +63,7 @@ def show_summary(
         text = latex_tables(summary.tables(layout), is_document=is_document)
     else:
         tables = summary.tables(layout)
-        text = "\n".join(f"**{each.title}**\n\n{markdown_table(each)}\n" for each in tables)
+        text = "\n".join(f"**{table.title}**\n\n{markdown_table(table)}\n" for table in tables)
     if out:
         # The mark of a file that the same command may replace.
         mark = "" if form == "summary-csv" else f"{SUMMARY_FORMATS[form]}\n"
@@ -87,7 +87,7 @@ def _chosen(result: Shown, columns: str | None) -> Summary:
     summary = summary_of(result)
     if columns is None:
         return summary
-    return Summary.of_columns([each.strip() for each in columns.split(",")], summary)
+    return Summary.of_columns([part.strip() for part in columns.split(",")], summary)
 
 
 def summary_of(result: Shown) -> Summary:

@@ -107,7 +107,7 @@ def ascii_fallback() -> None:
         if not isinstance(error, UnicodeEncodeError):
             raise error
         characters = error.object[error.start : error.end]
-        return "".join(_ASCII.get(each, "?") for each in characters), error.end
+        return "".join(_ASCII.get(character, "?") for character in characters), error.end
 
     codecs.register_error("celltcp-spell", replaced)
     for stream in (sys.stdout, sys.stderr):

@@ -73,8 +73,8 @@ def sweep(
     with progress_bar("sweeping") as progress:
         result = request.run(progress)
     print_result(lambda: result.to_json(by), json_file, lambda: print_sweep(result, by))
-    repeats = [each.results for each in result.points.values()]
-    is_repeat = all(each.is_repeat for each in repeats)
+    repeats = [point.results for point in result.points.values()]
+    is_repeat = all(repeat.is_repeat for repeat in repeats)
     if folder and not (is_repeat and reuse_picture(repeats[0], folder, "sweep")):
         draw(result.plot(by), folder, "sweep")
 

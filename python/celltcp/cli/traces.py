@@ -85,11 +85,11 @@ def info(
 
     check_json(json_file)
     is_wanted = filter_of(where)
-    named = files_of(files)
-    is_one = list(files) == named and len(named) == 1
+    log_files = files_of(files)
+    is_one = list(files) == log_files and len(log_files) == 1
     outcome: TracesOutcome = {"traces": [], "left_out": []}
     trace = None
-    for file in named:
+    for file in log_files:
         try:
             trace = _trace(file, form, reading, **given)
             statistics = trace_statistics(file, trace)

@@ -80,8 +80,8 @@ def video(
     with progress_bar("playing videos") as progress:
         result = request.run(progress)
     print_result(result.to_json, json_file, lambda: print_video(result))
-    repeats = [each.results for each in result.comparisons.values()]
-    is_repeat = all(each.is_repeat for each in repeats)
+    repeats = [comparison.results for comparison in result.comparisons.values()]
+    is_repeat = all(repeat.is_repeat for repeat in repeats)
     if folder and not (
         is_repeat and all(reuse_picture(repeats[0], folder, name) for name in _PICTURES)
     ):
@@ -99,7 +99,7 @@ def _check() -> None:
     for each in result:
         scores = ", ".join(
             f"{name} {score:.3f} (reference {each.reference[name]:.3f})"
-            for name, score in each.here.items()
+            for name, score in each.scores.items()
         )
         click.echo(f"{each.session}: {scores}: {'agrees' if each.agrees else 'differs'}")
     if not all(each.agrees for each in result):

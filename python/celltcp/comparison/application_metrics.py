@@ -46,11 +46,11 @@ def application_metrics(results: Results, runs: Sequence[int]) -> dict[str, Metr
     flows = flows_by_connection(results)
     values = _event_values(results, flows)
     first_bytes = _first_bytes(results, flows)
-    for each in transfers_of(results, flows):
-        of_flow = values.setdefault(each.flow, {})
-        for kind, time_s in ((_COMPLETION, each.completion_s), (_LASTED, each.lasted_s)):
-            of_flow.setdefault(kind, {}).setdefault(each.run, []).append(time_s)
-        of_flow[_FIRST_BYTE] = first_bytes[each.flow]
+    for transfer in transfers_of(results, flows):
+        of_flow = values.setdefault(transfer.flow, {})
+        for kind, time_s in ((_COMPLETION, transfer.completion_s), (_LASTED, transfer.lasted_s)):
+            of_flow.setdefault(kind, {}).setdefault(transfer.run, []).append(time_s)
+        of_flow[_FIRST_BYTE] = first_bytes[transfer.flow]
     known = FlowUnderTest.each_with_workload(results.about)
     order = dict.fromkeys([*(flow.name for flow, _ in known), *(name for name, _ in flows.values())])
     return {flow: _flow_metrics(values[flow], runs) for flow in order if flow in values}
@@ -112,7 +112,7 @@ _COMPLETION, _LASTED, _FIRST_BYTE = "completion", "lasted", "first_byte"
 
 def _event_values(results: Results, flows: Mapping[str, NamedFlow]) -> dict[str, _Values]:
     """Returns the values that events have, by flow, kind and run."""
-    wanted = {
+    event_kinds = {
         metric.kind or name for application in APPLICATIONS for name, metric in application.items()
     } | {FRAME_AGE}
     of = {
@@ -120,7 +120,7 @@ def _event_values(results: Results, flows: Mapping[str, NamedFlow]) -> dict[str,
         for run, number, name in rows_of(results.tables["flows"], "run", "flow", "name")
     }
     events = results.tables["events"]
-    is_wanted = pc.is_in(events["kind"].cast(pa.string()), value_set=text_array_of(sorted(wanted)))
+    is_wanted = pc.is_in(events["kind"].cast(pa.string()), value_set=text_array_of(sorted(event_kinds)))
     result: dict[str, _Values] = {}
     for run, number, kind, detail in rows_of(events.filter(is_wanted), "run", "flow", "kind", "detail"):
         of_kind = result.setdefault(of[run, number], {}).setdefault(kind, {})

@@ -93,7 +93,7 @@ def metrics_text(application: Application) -> str:
 def _think_times(comparisons: Iterable[Comparison], flow: str) -> list[str]:
     """Returns the constant times before a server answers a flow, in the words of its scenarios."""
     times = []
-    for about in (each.results.about for each in comparisons):
+    for about in (comparison.results.about for comparison in comparisons):
         for tested, workload in FlowUnderTest.each_with_workload(about):
             think = workload.get("think")
             if tested.name == flow and isinstance(think, Mapping):
@@ -109,9 +109,9 @@ def _title(flow: str, runs: str, applications: Iterable[Application], think: Seq
         title += f", with the server's think time{amount}"
     lacks = any(
         has_too_few(name, values)
-        for each in applications
-        for values in each.metrics.values()
-        for name in _shown([each])
+        for application in applications
+        for values in application.metrics.values()
+        for name in _shown([application])
     )
     return f"{title}; - for a percentile of too few values" if lacks else title
 
@@ -137,10 +137,12 @@ def _cells(application: Application, metrics: Sequence[str]) -> dict[str, list[s
 
 def _shown(applications: Sequence[Application]) -> list[str]:
     """Returns the metrics that tables have of applications: none that repeats another."""
-    known = {name for each in applications for name in each.names}
-    if all(_has_single_transfers(each) for each in applications):
+    known = {name for application in applications for name in application.names}
+    if all(_has_single_transfers(application) for application in applications):
         known -= {"completion_max_s", "transfers"}
-    return [name for name, each in APP_METRICS.items() if name in known and not each.is_spread]
+    return [
+        name for name, app_metric in APP_METRICS.items() if name in known and not app_metric.is_spread
+    ]
 
 
 def _spreads(applications: Sequence[Application]) -> list[str]:
@@ -151,8 +153,8 @@ def _spreads(applications: Sequence[Application]) -> list[str]:
         if metric.is_spread
         and any(
             not math.isnan(value)
-            for each in applications
-            for metrics in each.metrics.values()
+            for application in applications
+            for metrics in application.metrics.values()
             for value in metrics.get(name, [])
         )
     ]

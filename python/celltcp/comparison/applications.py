@@ -70,7 +70,7 @@ class Application(NamedTuple):
             return Ranking("frame_delay_ms", "delay of frames")
         if "response_p95_s" in self.names:
             # A percentile of few responses is the longest one, and is called so.
-            if all(has_too_few("response_p95_s", each) for each in self.metrics.values()):
+            if all(has_too_few("response_p95_s", of_cca) for of_cca in self.metrics.values()):
                 return Ranking("response_max_s", "longest response time")
             return Ranking("response_p95_s", "95th percentile of the response time")
         if "page_load_s" in self.names:
@@ -99,7 +99,7 @@ def has_too_few(name: str, metrics: Mapping[str, Sequence[float]]) -> bool:
     percentile = APP_METRICS[name].percentile
     if percentile in (None, 50, 100):
         return False
-    group = next(each for each in APPLICATIONS if name in each)
+    group = next(application for application in APPLICATIONS if name in application)
     counts = next((metrics[each] for each in group if group[each].is_count and each in metrics), None)
     return counts is not None and estimate(counts).mean * (100 - percentile) < 100
 

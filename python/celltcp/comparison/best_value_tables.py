@@ -57,8 +57,8 @@ def best_values_tables(result: Sweep, by: Sequence[str] = ()) -> list[Table]:
             cells.append((*each.place.values(), *who, *_cells(mine)))
         places = list(ranking.place)
         ends = {
-            number
-            for number, (row, after) in enumerate(itertools.pairwise(cells))
+            index
+            for index, (row, after) in enumerate(itertools.pairwise(cells))
             if row[: len(places)] != after[: len(places)]
         }
         columns = (
@@ -84,16 +84,16 @@ def best_values_texts(result: Sweep, by: Sequence[str] = ()) -> list[str]:
         by: further metrics that values rank by, as those of `Comparison.best_by`.
     """
     texts = condition_texts(result, by)
-    alike: dict[str, list[str]] = {}
+    fields_by_text: dict[str, list[str]] = {}
     for field, rows in _by_metric(result, by):
         ranking, stake = rows[0]
         if not _differs(rows):
             verdicts = [each.verdict for _, each in rows if each.verdict.undecided]
             # Values that more runs could separate are not called alike.
-            hints = [hint_text(each) for each in verdicts]
-            needed = [each.runs_needed or math.inf for each in verdicts]
+            hints = [hint_text(verdict) for verdict in verdicts]
+            needed = [verdict.runs_needed or math.inf for verdict in verdicts]
             hint = f" ({hints[needed.index(max(needed))]})" if hints else ""
-            alike.setdefault(field, []).append(f"{ranking.question(stake)}{hint}")
+            fields_by_text.setdefault(field, []).append(f"{ranking.question(stake)}{hint}")
         elif len(rows) == 1:
             best, mean, others, following = _cells(stake)
             parts = [
@@ -104,7 +104,7 @@ def best_values_texts(result: Sweep, by: Sequence[str] = ()) -> list[str]:
             texts.append("; ".join(parts))
     texts += [
         f"No value of {field} is significantly better than another for {'; '.join(questions)}"
-        for field, questions in alike.items()
+        for field, questions in fields_by_text.items()
     ]
     return texts
 

@@ -78,8 +78,10 @@ class _Points:
         #: Coordinates on the other axes.
         self.place = place
         #: By value; those in which nothing has run are left out.
-        self.comparisons = {", ".join(of): each for of, each in comparisons.items() if each.ccas}
-        known = (set(of_single_flows(each.ccas)) for each in self.comparisons.values())
+        self.comparisons = {
+            ", ".join(of): comparison for of, comparison in comparisons.items() if comparison.ccas
+        }
+        known = (set(of_single_flows(comparison.ccas)) for comparison in self.comparisons.values())
         common = set.intersection(*known)
         first = next(iter(self.comparisons.values()))
         #: Congestion controls that have run at each value.
@@ -87,16 +89,17 @@ class _Points:
         self.flows = FlowUnderTest.each(first.results.about)
         self.tested = first.tested.name
         #: Whether there are enough runs to name a best value.
-        self.decides = all(each.decides for each in self.comparisons.values())
+        self.decides = all(comparison.decides for comparison in self.comparisons.values())
 
     @functools.cached_property
     def is_same_path(self) -> bool:
         """Whether capacity and lowest RTT are the same at each value."""
         results = self.comparisons.values()
-        slots = (each.results.tables["slots"] for each in results)
-        rates = [float(np.nanmean(numbers(each["capacity_mbps"]))) for each in slots]
+        slots = (result.results.tables["slots"] for result in results)
+        rates = [float(np.nanmean(numbers(slot["capacity_mbps"]))) for slot in slots]
         rtts = [
-            min(estimate(each.values(cca, "rtt_min_ms")).mean for cca in self.ccas) for each in results
+            min(estimate(result.values(cca, "rtt_min_ms")).mean for cca in self.ccas)
+            for result in results
         ]
         return all(np.ptp(of) <= _SAME_PATH * max(of) for of in (rates, rtts))
 
@@ -151,14 +154,14 @@ class FieldRanking:
     def stakes(self) -> list[Stake]:
         """What each flow has at stake; without an application goodput, RTT and balance."""
         points = self._points
-        if any(each.applications for each in points.comparisons.values()):
+        if any(comparison.applications for comparison in points.comparisons.values()):
             return [each for flow in points.flows if (each := self._of_flow(flow))]
-        is_split = any(each.split_ccas for each in points.comparisons.values())
+        is_split = any(comparison.split_ccas for comparison in points.comparisons.values())
         delay = ONE_WAY_DELAY if is_split else MEAN_RTT
         rankings = [Ranking(GOODPUT, "goodput"), Ranking(delay, words_of(delay).name)]
         if points.is_same_path and not is_split:
             rankings.append(Ranking(_BALANCED, "balance of goodput and delay"))
-        return [self._network(each) for each in rankings]
+        return [self._network(ranking) for ranking in rankings]
 
     def stakes_by(self, by: Sequence[str]) -> list[Stake]:
         """Returns the stakes after those by metrics of one's choice.
@@ -177,10 +180,10 @@ class FieldRanking:
         flows = {each.flow for each in chosen}
         asked = {(each.flow, each.metric) for each in chosen}
         others = (
-            each
-            for each in self.stakes
-            if each.flow not in flows
-            or (each.metric == GOODPUT and (each.flow, each.metric) not in asked)
+            stake
+            for stake in self.stakes
+            if stake.flow not in flows
+            or (stake.metric == GOODPUT and (stake.flow, stake.metric) not in asked)
         )
         return [*chosen, *others]
 
@@ -199,9 +202,9 @@ class FieldRanking:
     def rankings(self) -> dict[str, Ranking]:
         """The metrics that matter most to the flows with an application."""
         return {
-            each.flow: Ranking(each.metric, each.title, each.note)
-            for each in self.stakes
-            if each.metric in APP_METRICS
+            stake.flow: Ranking(stake.metric, stake.title, stake.note)
+            for stake in self.stakes
+            if stake.metric in APP_METRICS
         }
 
     @property
@@ -236,7 +239,9 @@ class FieldRanking:
         return stake._replace(verdict=with_cost(stake.verdict, ranking.metric, goodput, {}, names))
 
     def _chosen(self, by: str) -> Stake:
-        chosen = {value: best_by(each, by) for value, each in self._points.comparisons.items()}
+        chosen = {
+            value: best_by(comparison, by) for value, comparison in self._points.comparisons.items()
+        }
         values = {
             name: self._paired(choice, chosen[choice.value].values[choice.cca])
             for name, choice in self.choices.items()
@@ -250,10 +255,15 @@ class FieldRanking:
         None where values differ in the application of the flow.
         """
         applications = {
-            value: next((each for each in result.applications if each.flow == flow.name), None)
+            value: next(
+                (application for application in result.applications if application.flow == flow.name),
+                None,
+            )
             for value, result in self._points.comparisons.items()
         }
-        known = {value: each for value, each in applications.items() if each is not None}
+        known = {
+            value: application for value, application in applications.items() if application is not None
+        }
         if not known:
             return self._chosen(f"{GOODPUT}:{flow.name}")._replace(title="goodput")
         names = set.intersection(*(set(each.names) for each in known.values()))
@@ -282,7 +292,10 @@ def field_rankings(result: Sweep) -> list[FieldRanking]:
     Values are paired by seeds, as congestion controls are: draws do not depend on the field. Fields
     with a single value are left out. A flow has the same metric in all of them.
     """
-    rankings = {tuple(each.place.values()): each.rankings for each in overall_rankings(result)}
+    rankings = {
+        tuple(overall_ranking.place.values()): overall_ranking.rankings
+        for overall_ranking in overall_rankings(result)
+    }
     return [
         FieldRanking(points, ccas, rankings.get(_scenario_of(points)))
         for field in result.axes

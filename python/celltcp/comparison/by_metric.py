@@ -115,7 +115,9 @@ def _of_network(result: Comparison, chosen: ChosenMetric) -> Mapping[str, list[f
 
 
 def _of_application(result: Comparison, chosen: ChosenMetric) -> Mapping[str, list[float]]:
-    mine = next((each for each in result.applications if each.flow == chosen.flow), None)
+    mine = next(
+        (application for application in result.applications if application.flow == chosen.flow), None
+    )
     if mine is not None and chosen.metric in mine.names:
         return mine.values(chosen.metric)
     return {cca: [math.nan] * len(result.values(cca, "seed")) for cca in result.ccas}

@@ -71,7 +71,8 @@ class Comparison(Recorded):
         own = required_in(results.about["cca"])
         #: The requirements by which congestion controls are ranked, and the metric of each.
         self.requirements = {
-            each: metric_of(each) for each in dict.fromkeys([*REQUIREMENTS, *requirements, *own])
+            requirement: metric_of(requirement)
+            for requirement in dict.fromkeys([*REQUIREMENTS, *requirements, *own])
         }
         derived = derived_among(self.requirements)
         completions = COMPLETION in self.requirements
@@ -142,7 +143,7 @@ class Comparison(Recorded):
     @functools.cached_property
     def _intermittent(self) -> set[str]:
         """Names of the flows that do not compete for the path."""
-        return {each.flow for each in self.applications if each.is_intermittent}
+        return {application.flow for application in self.applications if application.is_intermittent}
 
     @functools.cached_property
     def _several_connections(self) -> bool:
@@ -331,22 +332,28 @@ class Comparison(Recorded):
     @property
     def ranked_stakes(self) -> list[Stake]:
         """The stakes without the goodput of the flow under test, which `verdicts` rank."""
-        applications = {each.flow for each in self.applications}
+        applications = {application.flow for application in self.applications}
         return [
-            each for each in self.stakes if each.flow in applications or each.flow != self.tested.name
+            stake
+            for stake in self.stakes
+            if stake.flow in applications or stake.flow != self.tested.name
         ]
 
     @property
     def is_competing(self) -> bool:
         """Whether the flow under test competes for the path, so that goodput and PM rank the CCAs."""
         return not any(
-            each.is_intermittent for each in self.applications if each.flow == self.tested.name
+            application.is_intermittent
+            for application in self.applications
+            if application.flow == self.tested.name
         )
 
     @property
     def is_finite(self) -> bool:
         """Whether the flow under test has an end, so that its completion is all that counts."""
-        mine = (each for each in self.applications if each.flow == self.tested.name)
+        mine = (
+            application for application in self.applications if application.flow == self.tested.name
+        )
         return any(each.ranking.metric.startswith("complet") for each in mine)
 
     @property
@@ -359,7 +366,7 @@ class Comparison(Recorded):
             return {}
         is_video = QOE in self.requirements
         hidden = {*REQUIREMENTS, QOE} if is_video or not self.is_competing else set()
-        return {name: each for name, each in self.verdicts.items() if name not in hidden}
+        return {name: verdict for name, verdict in self.verdicts.items() if name not in hidden}
 
     @property
     def trade_offs(self) -> list[str]:
@@ -400,9 +407,9 @@ class Comparison(Recorded):
 
         columns = ["cca", "flow", "flow_cca", "connections", "goodput_mbps", "goodput_mbps_ci95"]
         rows = [
-            (*each[:-1], mean, math.nan if ci95 is None else ci95)
-            for each in self.mean_shares()
-            for mean, ci95 in [(each.goodput.mean, each.goodput.ci95)]
+            (*mean_share[:-1], mean, math.nan if ci95 is None else ci95)
+            for mean_share in self.mean_shares()
+            for mean, ci95 in [(mean_share.goodput.mean, mean_share.goodput.ci95)]
         ]
         return pd.DataFrame(rows, columns=columns)
 
@@ -421,20 +428,22 @@ class Comparison(Recorded):
             self._windows[flow] = windows_of(self.results, flow, self._columns["run"])
         windows = self._windows[flow]
         return {
-            CWND_MEAN: self.ordered(cca, [each.mean for each in windows]),
-            CWND_MAX: self.ordered(cca, [each.largest for each in windows]),
+            CWND_MEAN: self.ordered(cca, [window.mean for window in windows]),
+            CWND_MAX: self.ordered(cca, [window.largest for window in windows]),
         }
 
     def competing_shares(self) -> list[MeanShare]:
         """Returns the shares of flows that compete for the path; a game or web pages do not."""
-        return [each for each in self.mean_shares() if each.flow not in self._intermittent]
+        return [
+            mean_share for mean_share in self.mean_shares() if mean_share.flow not in self._intermittent
+        ]
 
     @functools.cached_property
     def competing_flows(self) -> list[FlowUnderTest]:
         """The flows that share the path with the flow under test, and that; empty without a rival."""
         if not self.has_competition:
             return []
-        names = {each.flow for each in self.competing_shares()}
+        names = {competing_share.flow for competing_share in self.competing_shares()}
         every = FlowUnderTest.each(self.results.about)
         flows = [each for each in every if any(map(each.includes, names))]
         return flows if len(flows) > 1 and self.tested in flows else []
@@ -464,8 +473,8 @@ class Comparison(Recorded):
         if not self.several_flows:
             return False
         counts: collections.Counter[str] = collections.Counter()
-        for each in self.competing_shares():
-            counts[each.lineup] += each.connections
+        for competing_share in self.competing_shares():
+            counts[competing_share.lineup] += competing_share.connections
         return max(counts.values(), default=0) > 1
 
     @property
@@ -473,7 +482,11 @@ class Comparison(Recorded):
         """Whether flows compete, or another flow than that under test has a goodput that matters."""
         if not self.several_flows or self.has_competition:
             return self.several_flows
-        others = (each for each in self.competing_shares() if not self.tested.includes(each.flow))
+        others = (
+            competing_share
+            for competing_share in self.competing_shares()
+            if not self.tested.includes(competing_share.flow)
+        )
         return bool(self.applications) and any(others)
 
     def only(self, ccas: Sequence[str]) -> Comparison:
@@ -489,9 +502,9 @@ class Comparison(Recorded):
         import pyarrow.compute as pc
 
         runs = zip(self._columns["run"], self._columns["cca"], strict=True)
-        wanted = array_of(np.array([run for run, cca in runs if cca in ccas], np.uint32))
+        selected_runs = array_of(np.array([run for run, cca in runs if cca in ccas], np.uint32))
         tables = {
-            name: table.filter(pc.is_in(table["run"], value_set=wanted))
+            name: table.filter(pc.is_in(table["run"], value_set=selected_runs))
             for name, table in self.results.tables.items()
         }
         return Comparison(Results(tables, {**self.results.about, "cca": list(ccas)}))

@@ -52,12 +52,12 @@ def condition_texts(result: Sweep, by: Sequence[str] = ()) -> list[str]:
 
 def _first(result: Sweep) -> Iterator[FieldRanking]:
     """Yields the rankings of conditions under each CCA, at the first values of the other fields."""
-    seen: dict[tuple[str, str], tuple[tuple[str, str], ...]] = {}
+    printed_steps: dict[tuple[str, str], tuple[tuple[str, str], ...]] = {}
     for ranking in result.field_rankings:
         if is_condition(ranking.field) and ranking.cca is not None:
             field, place = _place(ranking)
             scenario = ranking.place.get("scenario", "")
-            if seen.setdefault((field, scenario), place) == place:
+            if printed_steps.setdefault((field, scenario), place) == place:
                 yield ranking
 
 

@@ -58,7 +58,7 @@ def _shown(rankings: Sequence[FieldRanking]) -> list[FieldRanking]:
     groups: dict[str | None, list[FieldRanking]] = {}
     for each in rankings:
         groups.setdefault(each.place.get("scenario"), []).append(each)
-    few = (each if len(each) <= _MOST else [each[0], each[-1]] for each in groups.values())
+    few = (group if len(group) <= _MOST else [group[0], group[-1]] for group in groups.values())
     return [ranking for each in few for ranking in each]
 
 
@@ -92,22 +92,22 @@ class _Sentences:
     ) -> None:
         self._ranking = ranking
         self._scenario = scenario
-        self._stakes = [each for each in stakes if each.verdict.leader is not None]
+        self._stakes = [stake for stake in stakes if stake.verdict.leader is not None]
         #: Choices with which an application has finished nothing, by its flow.
         self._void = {
-            each.flow: [name for name in ranking.choices if each.is_void(name)]
-            for each in stakes
-            if each.metric in APP_METRICS
+            stake.flow: [name for name in ranking.choices if stake.is_void(name)]
+            for stake in stakes
+            if stake.metric in APP_METRICS
         }
         self._names = {choice: name for name, choice in ranking.choices.items()}
         self._called = labels(ranking.ccas)
         first = ranking.coordinates(next(iter(self._names)))
         known = {ranking.coordinates(each): each.value for each in self._names}
-        wanted = tuple(
+        chosen_metrics = tuple(
             present.get(field, value) for field, value in zip(ranking.fields, first, strict=True)
         )
-        self._start = Choice(known.get(wanted, known[first]), ranking.usual_cca)
-        self._is_present = bool(present) and wanted in known
+        self._start = Choice(known.get(chosen_metrics, known[first]), ranking.usual_cca)
+        self._is_present = bool(present) and chosen_metrics in known
 
     def all(self) -> list[str]:
         """Returns all of them."""
@@ -160,12 +160,12 @@ class _Sentences:
     def _is_better(self, name: str) -> bool:
         """Returns whether a flow gains from a choice, against the start."""
         start = self._names[self._start]
-        return name != start and any(each.is_gain(name, start) for each in self._stakes)
+        return name != start and any(stake.is_gain(name, start) for stake in self._stakes)
 
     def _change_text(self, name: str) -> str:
         """Returns a choice in place of the start, with the metrics of the flows under both."""
         start = self._names[self._start]
-        figures = (self._ranking.without_flow(each.text(name, start)) for each in self._stakes)
+        figures = (self._ranking.without_flow(stake.text(name, start)) for stake in self._stakes)
         return f"{self._change(self._ranking.choices[name])}: {'; '.join(figures)}"
 
     def _mean(self, stake: Stake, name: str) -> float:
@@ -245,17 +245,17 @@ class _Sentences:
         is_known = asked.is_gain(front[0], knee) or asked.is_tied(front[0], knee)
         return knee if above[knee] >= _KNEE and is_known else None
 
-    def _trade_off_texts(self, found: _TradeOff) -> list[str]:
-        asked, goodput, front = found.asked, found.goodput, found.front
-        knee = found.knee
-        shown = [front[0], self._best(goodput, front)]
+    def _trade_off_texts(self, trade_off: _TradeOff) -> list[str]:
+        asked, goodput, front = trade_off.asked, trade_off.goodput, trade_off.front
+        knee = trade_off.knee
+        values_to_choose = [front[0], self._best(goodput, front)]
         if knee is not None:
             # The knee is where more of one metric begins to cost much of the other.
             at = front.index(knee)
-            shown = [knee, front[0], *front[at + 1 : at + 2], shown[-1]]
+            values_to_choose = [knee, front[0], *front[at + 1 : at + 2], values_to_choose[-1]]
         elif len(front) <= _FEW:
-            shown = front
-        first, *others = dict.fromkeys(shown)
+            values_to_choose = front
+        first, *others = dict.fromkeys(values_to_choose)
         figures = (
             f"{self._metric_name(asked)} {self._value(asked, first)} for "
             f"{self._metric_name(goodput)} {self._value(goodput, first)}"
@@ -266,12 +266,12 @@ class _Sentences:
         if len(front) == 1:
             return [f"best of both: {self._ranking.field}={first}, with {figures}"]
         head = f"{first} is the knee, with" if knee is not None else f"{first}:"
-        if not found.beaten:
+        if not trade_off.beaten:
             rest = "None is worse than another in both"
-        elif len(found.beaten) <= _MOST:
-            rest = f"By their means, others beat {', '.join(found.beaten)} in both"
+        elif len(trade_off.beaten) <= _MOST:
+            rest = f"By their means, others beat {', '.join(trade_off.beaten)} in both"
         else:
-            rest = f"By their means, these beat {len(found.beaten)} others in both"
+            rest = f"By their means, these beat {len(trade_off.beaten)} others in both"
         return [
             f"trade-off of {self._ranking.field}: {'; '.join([f'{head} {figures}', *pairs])}. {rest}."
         ]
@@ -324,17 +324,17 @@ class _Sentences:
         values = zip(
             ranking.fields, ranking.coordinates(choice), ranking.coordinates(start), strict=True
         )
-        changed, kept = [], []
+        changed, unchanged = [], []
         for field, new, old in values:
             if new == old:
-                kept.append(f"{field}={new}")
+                unchanged.append(f"{field}={new}")
             else:
                 changed.append(f"{field}={new} instead of {old}")
         if choice.cca != start.cca:
             changed.append(f"{self._called[choice.cca]} instead of {self._called[start.cca]}")
         elif len(ranking.ccas) > 1:
-            kept.append(self._called[start.cca])
-        stays = f" ({', '.join(kept)})" if kept else ""
+            unchanged.append(self._called[start.cca])
+        stays = f" ({', '.join(unchanged)})" if unchanged else ""
         return f"{' and '.join(changed)}{stays}"
 
     def _helps(self, stake: Stake) -> str:
@@ -356,8 +356,8 @@ class _Sentences:
                 name
                 for choice, name in self._names.items()
                 if all(
-                    mine == its or place == at
-                    for place, (mine, its) in enumerate(
+                    mine == its or index == at
+                    for index, (mine, its) in enumerate(
                         zip(self._called_values(choice), called, strict=True)
                     )
                 )
@@ -453,12 +453,12 @@ class _Sentences:
         start = self._names[self._start]
         others = [name for name in self._ranking.choices if name != start]
         worse = [name for name in others if any(stake.is_gain(start, name) for stake in self._stakes)]
-        alike = [
+        equal = [
             name
             for name in others
             if name not in worse and all(stake.is_tied(start, name) for stake in self._stakes)
         ]
-        undecided = [name for name in others if name not in worse and name not in alike]
+        undecided = [name for name in others if name not in worse and name not in equal]
         where = "the scenario has it" if self._is_present else "the first one given"
         what = f"{self._ranking.field}={start} ({where})"
         hints = [hint_text(each.verdict) for each in self._stakes if each.verdict.undecided]
@@ -466,8 +466,8 @@ class _Sentences:
             hint = f"; {hints[0]}" if undecided and hints else ""
             return f"No value differs significantly from {what}{hint}"
         parts = [f"No value is significantly better than {what}", f"worse: {first_names(worse, _MOST)}"]
-        if alike:
-            parts.append(f"as good: {first_names(alike, _MOST)}")
+        if equal:
+            parts.append(f"as good: {first_names(equal, _MOST)}")
         if undecided:
             parts.append(
                 f"undecided: {first_names(undecided, _MOST)}{f' ({hints[0]})' if hints else ''}"

@@ -90,24 +90,27 @@ def _occasional(comparison: Comparison, by: Sequence[str]) -> OccasionalOutcome:
         result["by"] = [_chosen(comparison.best_by(each)) for each in by]
     if stakes := comparison.ranked_stakes:
         result["flow_verdicts"] = [
-            {"flow": each.flow, "metric": each.metric, **best_outcome(each.verdict)} for each in stakes
+            {"flow": stake.flow, "metric": stake.metric, **best_outcome(stake.verdict)}
+            for stake in stakes
         ]
     if trade_offs := comparison.trade_offs:
         result["trade_offs"] = trade_offs
     if comparison.applications:
         random = not comparison.decides
-        result["applications"] = [_application(each, random=random) for each in comparison.applications]
+        result["applications"] = [
+            _application(application, random=random) for application in comparison.applications
+        ]
     if comparison.several_flows:
         result["shares"] = [
             {
-                "cca": each.lineup,
-                "flow": each.flow,
-                "flow_cca": each.cca,
-                "connections": each.connections,
-                "goodput_mbps": each.goodput.mean,
-                "goodput_mbps_ci95": each.goodput.ci95,
+                "cca": mean_share.lineup,
+                "flow": mean_share.flow,
+                "flow_cca": mean_share.cca,
+                "connections": mean_share.connections,
+                "goodput_mbps": mean_share.goodput.mean,
+                "goodput_mbps_ci95": mean_share.goodput.ci95,
             }
-            for each in comparison.mean_shares()
+            for mean_share in comparison.mean_shares()
         ]
     if comparison.competing_flows:
         result["flows"] = [
@@ -175,7 +178,7 @@ def _application(application: Application, *, random: bool) -> ApplicationOutcom
         "metric": application.ranking.metric,
         **best_outcome(application.verdict(random=random)),
         "figures": [
-            {"cca": cca, **{name: json_interval(each) for name, each in values.items()}}
+            {"cca": cca, **{name: json_interval(value) for name, value in values.items()}}
             for cca, values in application.metrics.items()
         ],
     }

@@ -70,7 +70,7 @@ def leading_by_need(
     needs = dict.fromkeys(need for of_scenario in verdicts.values() for need in of_scenario)
     result = {}
     for need in needs:
-        having = {name: each[need] for name, each in verdicts.items() if need in each}
+        having = {name: verdict[need] for name, verdict in verdicts.items() if need in verdict}
         bests = {
             name: (each.best, *each.tied) for name, each in having.items() if each.best is not None
         }
@@ -94,8 +94,8 @@ def leading_in(
         by: metrics that congestion controls rank by, as those of `Comparison.best_by`.
     """
     verdicts = {
-        name: {**verdicts_of_flows(each, by), **each.network_verdicts}
-        for name, each in comparisons.items()
+        name: {**verdicts_of_flows(comparison, by), **comparison.network_verdicts}
+        for name, comparison in comparisons.items()
     }
     return leading_by_need(verdicts, ccas)
 
@@ -105,5 +105,5 @@ def verdicts_of_flows(result: Comparison, by: Sequence[str] = ()) -> dict[str, V
     chosen = (result.best_by(each) for each in by)
     return {
         **{f"{each.chosen.flow}, by {each.chosen.metric}": each.verdict for each in chosen},
-        **{each.need: each.verdict for each in result.ranked_stakes},
+        **{ranked_stake.need: ranked_stake.verdict for ranked_stake in result.ranked_stakes},
     }

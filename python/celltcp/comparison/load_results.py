@@ -52,7 +52,7 @@ def several_of(loaded: Loaded) -> Sweep | ScenarioSet:
     """Returns the results in the folders within a folder as a sweep or a set."""
     if loaded.layout.kind == "sweep":
         return _sweep(loaded)
-    comparisons = {", ".join(point): each for point, each in loaded.comparisons.items()}
+    comparisons = {", ".join(point): comparison for point, comparison in loaded.comparisons.items()}
     return ScenarioSet(comparisons, loaded.layout.left_out, loaded.completeness)
 
 
@@ -136,7 +136,7 @@ def _sweep(loaded: Loaded) -> Sweep:
 
 def _guessed(root: Path) -> Layout | None:
     """Returns the layout of a folder without one: a sweep by the names of its folders, or a set."""
-    inside = {each.name: each for each in sorted(root.iterdir()) if about_in(each) is not None}
+    inside = {path.name: path for path in sorted(root.iterdir()) if about_in(path) is not None}
     if not inside:
         return None
     fields = {name.partition("=")[0] for name in inside}

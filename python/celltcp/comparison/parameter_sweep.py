@@ -90,7 +90,7 @@ class Sweep:
         if isinstance(value, str):
             return value
         texts = dict.fromkeys(each for point in self.points for each in point)
-        return next((each for each in texts if _is_number(each, value)), str(value))
+        return next((text for text in texts if _is_number(text, value)), str(value))
 
     @property
     def lines(self) -> dict[tuple[str, ...], Sweep]:
@@ -103,7 +103,7 @@ class Sweep:
     @property
     def ccas(self) -> list[str]:
         """The congestion controls of any point, in the order given."""
-        return list(dict.fromkeys(cca for each in self.points.values() for cca in each.ccas))
+        return list(dict.fromkeys(cca for point in self.points.values() for cca in point.ccas))
 
     @property
     def warnings(self) -> list[str]:
@@ -166,7 +166,7 @@ class Sweep:
         rankings = overall_rankings(self)
         if len(rankings) != 1:
             return {}
-        return {flow: each.metric for flow, each in rankings[0].rankings.items()}
+        return {flow: ranking.metric for flow, ranking in rankings[0].rankings.items()}
 
     @property
     def field_changes(self) -> list[str]:
@@ -195,7 +195,7 @@ class Sweep:
         """
         from celltcp.comparison.best_value_tables import best_values_json
 
-        outcomes = {value: each.to_json(by) for value, each in self.comparisons.items()}
+        outcomes = {value: comparison.to_json(by) for value, comparison in self.comparisons.items()}
         points = {
             value: dict(zip(self.axes, point, strict=True))
             for value, point in zip(outcomes, self.points, strict=True)
@@ -215,8 +215,8 @@ class Sweep:
     def __repr__(self) -> str:
         first = next(iter(self.points.values()))
         parts = []
-        for place, axis in enumerate(self.axes):
-            values = dict.fromkeys(point[place] for point in self.points)
+        for index, axis in enumerate(self.axes):
+            values = dict.fromkeys(point[index] for point in self.points)
             parts.append(f"{axis} = {', '.join(values)}")
         if SCENARIO not in self.axes:
             parts.insert(0, str(first.results.about["name"]))

@@ -24,7 +24,7 @@ from celltcp.results.limit_fields import LimitsRow
 
 def _columns(name: str, *texts: str) -> Mapping[str, object]:
     """Returns the types of the columns of a table, with those that a run adds."""
-    (table,) = (each for each in result_tables() if each.name == name)
+    (table,) = (result_table for result_table in result_tables() if result_table.name == name)
     return {
         **table_columns(table, dict.fromkeys(texts, str)),
         "run": RunNumber,
@@ -45,7 +45,10 @@ DecisionRow = Annotated[
 def _metrics() -> Mapping[str, object]:
     return {
         "flow": FlowName,
-        **{name: NotRequired[Annotated[Number, each.meaning]] for name, each in APP_METRICS.items()},
+        **{
+            name: NotRequired[Annotated[Number, app_metric.meaning]]
+            for name, app_metric in APP_METRICS.items()
+        },
     }
 
 

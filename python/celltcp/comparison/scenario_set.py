@@ -127,7 +127,7 @@ class ScenarioSet:
 
         Scenarios whose runs leave the best one undecided count for none.
         """
-        verdicts = {name: each.verdicts for name, each in self.comparisons.items()}
+        verdicts = {name: comparison.verdicts for name, comparison in self.comparisons.items()}
         leading = leading_by_need(verdicts, self.ccas)
         return {requirement: each.scenarios for requirement, each in leading.items()}
 
@@ -143,7 +143,9 @@ class ScenarioSet:
         """
         result: ScenarioSetOutcome = {
             "version": __version__,
-            "scenarios": {name: each.to_json(by) for name, each in self.comparisons.items()},
+            "scenarios": {
+                name: comparison.to_json(by) for name, comparison in self.comparisons.items()
+            },
             "mean": [
                 {"cca": cca, **{metric: _of_set(self.values(cca, metric)) for metric in METRICS}}
                 for cca in self.ccas
@@ -159,7 +161,9 @@ class ScenarioSet:
             "leading": self.leading,
             "left_out": list(self.left_out),
         }
-        of_flows = {name: verdicts_of_flows(each, by) for name, each in self.comparisons.items()}
+        of_flows = {
+            name: verdicts_of_flows(comparison, by) for name, comparison in self.comparisons.items()
+        }
         if any(of_flows.values()):
             leading = leading_by_need(of_flows, self.ccas)
             result["leading_of_flows"] = {need: each.scenarios for need, each in leading.items()}

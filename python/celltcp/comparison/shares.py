@@ -123,14 +123,14 @@ def mean_shares(shares: Iterable[Share], lineups: Mapping[int, str]) -> list[Mea
         lineups: the line-up of each run; shares of other runs are left out.
     """
     flows: dict[tuple[str, str, str], list[Share]] = {}
-    for each in shares:
-        if each.run in lineups:
-            flows.setdefault((lineups[each.run], each.name, each.cca), []).append(each)
+    for share in shares:
+        if share.run in lineups:
+            flows.setdefault((lineups[share.run], share.name, share.cca), []).append(share)
     return [
         MeanShare(
             *(lineup, name, cca),
-            max(each.connections for each in of_runs),
-            estimate([each.goodput_mbps for each in of_runs]),
+            max(of_run.connections for of_run in of_runs),
+            estimate([of_run.goodput_mbps for of_run in of_runs]),
         )
         for (lineup, name, cca), of_runs in flows.items()
     ]
@@ -178,7 +178,7 @@ def _spans(
         place: that of the connection of each slot.
         times: of the slots, s.
     """
-    numbered = {flow: number for number, flow in enumerate(dict.fromkeys(flows))}
+    numbered = {flow: index for index, flow in enumerate(dict.fromkeys(flows))}
     of_slot = np.array([numbered[flow] for flow in flows], np.intp)[place]
     first, last = np.full(len(numbered), math.inf), np.full(len(numbered), -math.inf)
     np.minimum.at(first, of_slot, times)

@@ -116,9 +116,12 @@ class SingleRun(Recorded):
             "seed": about["seed"],
             "flows": json_records(self.results.tables["flows"]),
             "applications": [
-                {"flow": each.flow, **{name: json_value(value) for name, (value,) in metrics.items()}}
-                for each in self.applications
-                for metrics in each.metrics.values()
+                {
+                    "flow": application.flow,
+                    **{name: json_value(value) for name, (value,) in metrics.items()},
+                }
+                for application in self.applications
+                for metrics in application.metrics.values()
             ],
             "windows": [
                 {

@@ -106,8 +106,8 @@ class Summary:
         """Returns a summary with chosen columns: metrics, and statistics of the runs."""
         return replace(
             summary,
-            chosen=[each for each in names if each not in STATISTICS],
-            statistics=[each for each in names if each in STATISTICS],
+            chosen=[name for name in names if name not in STATISTICS],
+            statistics=[name for name in names if name in STATISTICS],
         )
 
     def summaries(self) -> list[MetricSummary]:
@@ -116,7 +116,9 @@ class Summary:
         Raises:
             CelltcpError: if there is none that was chosen.
         """
-        every = [each for point, result in self.points.items() for each in _summaries(point, result)]
+        every = [
+            summary for point, result in self.points.items() for summary in _summaries(point, result)
+        ]
         if not self.chosen:
             return every
         places = {each.metric: self._place(each) for each in every}
@@ -125,7 +127,7 @@ class Summary:
                 allowed = ", ".join(dict.fromkeys([*(each.metric for each in every), *STATISTICS]))
                 raise CelltcpError(f"columns: {name!r} is no metric here; allowed: {allowed}")
         shown = [each for each in every if places[each.metric] < len(self.chosen)]
-        rows = {(each.point, each.cca): number for number, each in enumerate(shown)}
+        rows = {(each.point, each.cca): index for index, each in enumerate(shown)}
         return sorted(shown, key=lambda each: (rows[each.point, each.cca], places[each.metric]))
 
     def _place(self, summary: MetricSummary) -> int:
@@ -139,12 +141,20 @@ class Summary:
         writer = csv.writer(text, lineterminator="\n")
         state = ["unfinished"] if self.unfinished else []
         writer.writerow([*self.axes, *self.COLUMNS, *state])
-        for each in self.summaries():
-            gap = rounded(each.difference, each.digits) if each.difference else ("", "")
-            values = [*rounded(each.value, each.digits), *gap]
-            compared = each.leader if each.difference else ""
-            spread = [_number(each.median, each.digits), _number(each.sd, each.digits)]
-            row = [*each.point, each.cca, each.runs, each.metric, *values, compared, each.verdict]
+        for summary in self.summaries():
+            gap = rounded(summary.difference, summary.digits) if summary.difference else ("", "")
+            values = [*rounded(summary.value, summary.digits), *gap]
+            compared = summary.leader if summary.difference else ""
+            spread = [_number(summary.median, summary.digits), _number(summary.sd, summary.digits)]
+            row = [
+                *summary.point,
+                summary.cca,
+                summary.runs,
+                summary.metric,
+                *values,
+                compared,
+                summary.verdict,
+            ]
             row += spread
             writer.writerow([*row, *([self.unfinished] if state else [])])
         return text.getvalue()
@@ -155,7 +165,9 @@ class Summary:
         Args:
             layout: whether the points are rows or columns of the means.
         """
-        summaries = [each for each in self.summaries() if self.chosen or not each.is_on_request]
+        summaries = [
+            summary for summary in self.summaries() if self.chosen or not summary.is_on_request
+        ]
         state = f" ({self.unfinished})" if self.unfinished else ""
         means = self._rows(summaries) if layout == "rows" else self._columns(summaries)
         title = f"{self.title}: mean and 95 % interval over {range_text(self.points.values())}{state}"
@@ -176,10 +188,10 @@ class Summary:
         ends = set()
         # Points with a row each are grouped by the coordinates before the last one.
         grouped = len(self.axes) - (len(shown) == len(self.points))
-        for number, ((point, cca), cells) in enumerate(shown.items()):
+        for index, ((point, cca), cells) in enumerate(shown.items()):
             names = labels(self.points[point].ccas)
             if rows and rows[-1][: max(grouped, 0)] != point[: max(grouped, 0)]:
-                ends.add(number - 1)
+                ends.add(index - 1)
             rows.append((*point, names[cca], *(cells.get(each, "-") for each in headings)))
         columns = (*map(Column, (*self.axes, "CCA")), *number_columns(*headings))
         return Table(columns, tuple(rows), ends=frozenset(ends))
@@ -196,7 +208,7 @@ class Summary:
             (heading, names[cca], *(cells[heading, cca].get(point, "-") for point in self.points))
             for heading, cca in ordered
         )
-        last = {heading: number for number, (heading, _) in enumerate(ordered)}
+        last = {heading: index for index, (heading, _) in enumerate(ordered)}
         points = number_columns(*(", ".join(point) or "mean" for point in self.points))
         return Table((Column("metric"), Column("CCA"), *points), rows, ends=frozenset(last.values()))
 
@@ -204,15 +216,15 @@ class Summary:
         """Returns the paired difference of each CCA to the best one, by the metrics that decide."""
         rows: list[tuple[str, ...]] = []
         ends = set()
-        for each in summaries:
-            if each.difference is None or each.leader is None or not each.decides:
+        for summary in summaries:
+            if summary.difference is None or summary.leader is None or not summary.decides:
                 continue
-            names = labels(self.points[each.point].ccas)
-            gap = rounded_text(each.difference, each.digits)
-            if rows and rows[-1][: len(each.point)] != each.point:
+            names = labels(self.points[summary.point].ccas)
+            gap = rounded_text(summary.difference, summary.digits)
+            if rows and rows[-1][: len(summary.point)] != summary.point:
                 ends.add(len(rows) - 1)
-            who = (names[each.cca], names[each.leader])
-            rows.append((*each.point, each.heading, *who, gap, each.verdict))
+            who = (names[summary.cca], names[summary.leader])
+            rows.append((*summary.point, summary.heading, *who, gap, summary.verdict))
         state = f" ({self.unfinished})" if self.unfinished else ""
         title = f"{self.title}: paired differences to the best mean{state}"
         words = map(Column, (*self.axes, "metric", "CCA", "compared with"))
@@ -232,8 +244,8 @@ def _is_chosen(name: str, summary: MetricSummary) -> bool:
 def _texts(summaries: Sequence[MetricSummary]) -> Iterator[tuple[MetricSummary, str]]:
     """Yields metrics with their texts; those of a metric have the same number of decimals."""
     by_metric: dict[str, list[MetricSummary]] = {}
-    for each in summaries:
-        by_metric.setdefault(each.metric, []).append(each)
+    for summary in summaries:
+        by_metric.setdefault(summary.metric, []).append(summary)
     for mine in by_metric.values():
         texts = column_texts([each.value for each in mine], mine[0].digits)
         yield from zip(mine, texts, strict=True)
@@ -247,7 +259,7 @@ def _cells(
     Those of a metric follow each other.
     """
     texts = list(_texts(summaries))
-    for metric in dict.fromkeys(each.metric for each in summaries):
+    for metric in dict.fromkeys(summary.metric for summary in summaries):
         mine = [(each, text) for each, text in texts if each.metric == metric]
         yield from ((each, each.heading, text) for each, text in mine)
         for name in statistics_of_runs:
@@ -316,7 +328,7 @@ def _summary(
     word = "" if leader is None or verdict is None else rank_word(cca, verdict)
     runs = int(result.results.about["runs"])
     value = estimate(values[cca])
-    ranked = {f"{each.ranking.metric}:{each.flow}" for each in result.applications}
+    ranked = {f"{application.ranking.metric}:{application.flow}" for application in result.applications}
     decides = metric in ranked or metric in _DECIDING
     known = [each for each in values[cca] if not math.isnan(each)]
     # Times that never ended are longer than all others, and have no deviation.

@@ -88,16 +88,17 @@ def columns_for(comparisons: Iterable[Comparison]) -> list[tuple[str, str, int]]
 
     Where a middlebox splits connections, one-way delays are in the place of what is made of RTTs.
     """
-    shown = list(comparisons)
-    hidden = set() if any(each.is_competing for each in shown) else {*OF_COMPETITION}
-    hidden |= _MADE_OF_RTTS if any(each.split_ccas for each in shown) else {ONE_WAY_DELAY}
-    return [each for each in COLUMNS if each[0] not in hidden]
+    results = list(comparisons)
+    hidden = set() if any(result.is_competing for result in results) else {*OF_COMPETITION}
+    hidden |= _MADE_OF_RTTS if any(result.split_ccas for result in results) else {ONE_WAY_DELAY}
+    return [column for column in COLUMNS if column[0] not in hidden]
 
 
-def headings_of(shown: Iterable[tuple[str, str, int]]) -> tuple[Column, ...]:
+def headings_of(metric_columns: Iterable[tuple[str, str, int]]) -> tuple[Column, ...]:
     """Returns the columns of metrics."""
     return tuple(
-        Column(heading, is_number=True, name=metric, no_wrap=True) for metric, heading, _ in shown
+        Column(heading, is_number=True, name=metric, no_wrap=True)
+        for metric, heading, _ in metric_columns
     )
 
 
@@ -131,7 +132,7 @@ def means_table(result: Comparison, name: str = "", by: Sequence[str] = ()) -> T
     about = result.results.about
     asked = [name for name in result.requirements if name not in (*REQUIREMENTS, QOE)]
     names = labels(result.ccas)
-    shown = columns_for([result])
+    metric_columns = columns_for([result])
     rows: list[tuple[str, ...]] = []
     ends = set()
     by_flow = has_rows_of_flows([result])
@@ -139,14 +140,19 @@ def means_table(result: Comparison, name: str = "", by: Sequence[str] = ()) -> T
         weighed = [mean_text(result.values(cca, result.requirements[name]), 3) for name in asked]
         if by_flow:
             unknown = ["-"] * len(asked)
-            for place, (flow, cells) in enumerate(cells_by_flow(result, cca, shown).items()):
-                rows.append((names[cca], flow, *cells, *(unknown if place else weighed)))
+            for index, (flow, cells) in enumerate(cells_by_flow(result, cca, metric_columns).items()):
+                rows.append((names[cca], flow, *cells, *(unknown if index else weighed)))
             ends.add(len(rows) - 1)
         else:
-            rows.append((names[cca], *cells_of(result, cca, shown), *weighed))
+            rows.append((names[cca], *cells_of(result, cca, metric_columns), *weighed))
     others = (Column(_heading(name), is_number=True, no_wrap=True) for name in asked)
     return Table(
-        columns=(CCA_COLUMN, *([FLOW_COLUMN] if by_flow else []), *headings_of(shown), *others),
+        columns=(
+            CCA_COLUMN,
+            *([FLOW_COLUMN] if by_flow else []),
+            *headings_of(metric_columns),
+            *others,
+        ),
         rows=tuple(rows),
         title=f"{name or about['name']}: mean and 95 % interval over {runs_text(about['runs'])}",
         ends=frozenset(ends),
@@ -157,14 +163,14 @@ def means_table(result: Comparison, name: str = "", by: Sequence[str] = ()) -> T
 
 def has_rows_of_flows(comparisons: Iterable[Comparison]) -> bool:
     """Returns whether tables have a row for each flow: where few flows compete."""
-    return any(1 < len(each.competing_flows) <= _MOST_FLOWS for each in comparisons)
+    return any(1 < len(comparison.competing_flows) <= _MOST_FLOWS for comparison in comparisons)
 
 
 def cells_by_flow(
-    result: Comparison, cca: str, shown: Iterable[tuple[str, str, int]]
+    result: Comparison, cca: str, metric_columns: Iterable[tuple[str, str, int]]
 ) -> dict[str, list[str]]:
     """Returns the cells of each competing flow in these columns, by its name and congestion control."""
-    columns = list(shown)
+    columns = list(metric_columns)
     flows = result.competing_flows or [result.tested]
     return {
         flow_label(result, flow, cca): [
@@ -185,8 +191,8 @@ def flow_label(result: Comparison, flow: FlowUnderTest, cca: str) -> str:
 
 def flow_cca(result: Comparison, flow: FlowUnderTest, cca: str) -> str:
     """Returns the congestion control of a flow under a CCA or line-up; empty where it never ran."""
-    shares = (each for each in result.mean_shares() if each.lineup == cca)
-    return next((each.cca for each in shares if flow.includes(each.flow)), "")
+    shares = (mean_share for mean_share in result.mean_shares() if mean_share.lineup == cca)
+    return next((share.cca for share in shares if flow.includes(share.flow)), "")
 
 
 def _heading(requirement: str) -> str:
@@ -231,11 +237,11 @@ def share_cells(result: Comparison, *, has_index: bool) -> dict[str, tuple[str, 
     """
     shares = result.competing_shares()
     all_compete = len(shares) == len(result.mean_shares())
-    flows_called = labels(dict.fromkeys(each.cca for each in shares))
+    flows_called = labels(dict.fromkeys(share.cca for share in shares))
     cells = {}
     for cca in result.ccas:
-        flows = [each for each in shares if each.lineup == cca]
-        spelt = _many_flows(flows, flows_called) or ", ".join(
+        flows = [share for share in shares if share.lineup == cca]
+        flow_names = _many_flows(flows, flows_called) or ", ".join(
             f"{flows_called[flow.cca]}{_connections(flow, ' (', ')')} "
             f"{flow.goodput.mean:.2f}{_half_text(flow)}"
             if all_compete
@@ -245,7 +251,7 @@ def share_cells(result: Comparison, *, has_index: bool) -> dict[str, tuple[str, 
         )
         total = f"{sum(flow.goodput.mean for flow in flows):.2f}"
         index = [mean_text(result.jains_index(cca), 3)] if has_index else []
-        cells[cca] = (spelt, total, *index)
+        cells[cca] = (flow_names, total, *index)
     return cells
 
 
@@ -254,32 +260,32 @@ def limits_table(results: Results) -> Table | None:
 
     Limits that are zero everywhere have no column. None where results have no limits.
     """
-    limits = flow_limits(results)
-    names = labels(list(dict.fromkeys(each.cca for each in limits)))
-    shares = ([*(each.shares[limit] for limit in LIMITS), each.network] for each in limits)
+    flows = flow_limits(results)
+    names = labels(list(dict.fromkeys(flow.cca for flow in flows)))
+    shares = ([*(flow.shares[limit] for limit in LIMITS), flow.network] for flow in flows)
     columns = zip(*map(whole_percents, shares), strict=True)
-    cells = dict(zip((*LIMITS, "network"), columns, strict=True)) if limits else {}
-    shown = [limit for limit, of_limit in cells.items() if not {*of_limit} <= {"0", "-"}]
-    if not shown:
+    cells = dict(zip((*LIMITS, "network"), columns, strict=True)) if flows else {}
+    limits = [limit for limit, of_limit in cells.items() if not {*of_limit} <= {"0", "-"}]
+    if not limits:
         return None
-    several = len({each.flow for each in limits}) > 1
+    several = len({flow.flow for flow in flows}) > 1
     rows = tuple(
         (
-            names[each.cca],
-            *([each.flow] if several else []),
-            *(cells[limit][place] for limit in shown),
+            names[flow.cca],
+            *([flow.flow] if several else []),
+            *(cells[limit][index] for limit in limits),
         )
-        for place, each in enumerate(limits)
+        for index, flow in enumerate(flows)
     )
     return Table(
         columns=(
             Column("CCA", folds=True, no_wrap=True),
             *([Column("flow")] if several else []),
-            *number_columns(*(_LIMIT_HEADINGS[limit] for limit in shown)),
+            *number_columns(*(_LIMIT_HEADINGS[limit] for limit in limits)),
         ),
         rows=rows,
         title=f"{LIMITS_TITLE}{_of_leg(results)}",
-        ends=_last_of_ccas(limits) if several else frozenset(),
+        ends=_last_of_ccas(flows) if several else frozenset(),
         ccas={name: cca for cca, name in names.items()},
     )
 
@@ -298,7 +304,7 @@ def limits_sections(results: Results) -> list[Section]:
 
 def _last_of_ccas(limits: Iterable[FlowLimits]) -> frozenset[int]:
     """Returns the numbers of the last rows of each CCA."""
-    return frozenset({each.cca: place for place, each in enumerate(limits)}.values())
+    return frozenset({limit.cca: index for index, limit in enumerate(limits)}.values())
 
 
 def decisions_table(results: Results) -> Table:
@@ -327,8 +333,8 @@ def _many_flows(flows: Sequence[MeanShare], names: Mapping[str, str]) -> str:
     if len(flows) <= _MOST_SPELT:
         return ""
     by_cca: dict[str, list[float]] = {}
-    for each in flows:
-        by_cca.setdefault(each.cca, []).append(each.goodput.mean)
+    for flow in flows:
+        by_cca.setdefault(flow.cca, []).append(flow.goodput.mean)
     return ", ".join(
         f"{len(goodputs)} flows of {names[cca]} {min(goodputs):.2f} to {max(goodputs):.2f}"
         for cca, goodputs in by_cca.items()
@@ -374,7 +380,7 @@ def selector_texts(result: Comparison) -> list[str]:
 
 
 def cells_of(
-    result: Comparison | ScenarioSet, cca: str, shown: Iterable[tuple[str, str, int]]
+    result: Comparison | ScenarioSet, cca: str, metric_columns: Iterable[tuple[str, str, int]]
 ) -> list[str]:
     """Returns the cells of a congestion control in these columns."""
-    return [mean_text(result.values(cca, metric), digits) for metric, _, digits in shown]
+    return [mean_text(result.values(cca, metric), digits) for metric, _, digits in metric_columns]

@@ -46,25 +46,25 @@ def sweep_table(result: Sweep, by: Sequence[str] = ()) -> Table:
         by: metrics of one's choice that values and congestion controls rank by.
     """
     comparisons = list(result.points.values())
-    shown = columns_for(comparisons)
+    metric_columns = columns_for(comparisons)
     title = sweep_title(result)
     droppable = droppable_columns(comparisons, by)
     if not has_rows_of_flows(comparisons):
         cells = {
-            point: {cca: cells_of(comparison, cca, shown) for cca in comparison.ccas}
+            point: {cca: cells_of(comparison, cca, metric_columns) for cca in comparison.ccas}
             for point, comparison in result.points.items()
         }
-        return table_by_point(result.axes, headings_of(shown), cells, title, droppable)
+        return table_by_point(result.axes, headings_of(metric_columns), cells, title, droppable)
     rows: list[tuple[str, ...]] = []
     ends = set()
     for point, comparison in result.points.items():
         names = labels(comparison.ccas)
         for cca in comparison.ccas:
-            of_cca = cells_by_flow(comparison, cca, shown)
+            of_cca = cells_by_flow(comparison, cca, metric_columns)
             rows += [(*point, names[cca], flow, *of_flow) for flow, of_flow in of_cca.items()]
         ends.add(len(rows) - 1)
     return Table(
-        columns=(*_axis_columns(result.axes), CCA_COLUMN, FLOW_COLUMN, *headings_of(shown)),
+        columns=(*_axis_columns(result.axes), CCA_COLUMN, FLOW_COLUMN, *headings_of(metric_columns)),
         rows=tuple(rows),
         title=title,
         ends=frozenset(ends),
@@ -95,7 +95,7 @@ def sweep_title(result: Sweep) -> str:
 
 def range_text(comparisons: Iterable[Comparison]) -> str:
     """Returns the number of runs of comparisons in words, or the fewest and the most of them."""
-    counts = [int(each.results.about["runs"]) for each in comparisons]
+    counts = [int(comparison.results.about["runs"]) for comparison in comparisons]
     fewest, most = min(counts), max(counts)
     return runs_text(most) if fewest == most else f"{fewest} to {runs_text(most)}"
 
@@ -144,36 +144,36 @@ def set_table(result: ScenarioSet, by: Sequence[str] = ()) -> Table:
     """
     names = labels(result.ccas)
     scenarios = counted(len(result.comparisons), "scenario")
-    shown = columns_for(result.comparisons.values())
+    metric_columns = columns_for(result.comparisons.values())
     if (baseline := result.baseline) is None:
         title = f"No mean over {scenarios}: they have no CCA in common"
-        return Table((CCA_COLUMN, *headings_of(shown)), (), title)
+        return Table((CCA_COLUMN, *headings_of(metric_columns)), (), title)
     first = [
         mean_text([estimate(result.values(baseline, metric)).mean], digits)
-        for metric, _, digits in shown
+        for metric, _, digits in metric_columns
     ]
     rows = [(names[baseline], *first)]
     for cca in result.ccas[1:]:
         texts = (
             "-" if metric == _NO_SHARE else _relative_text(result.relative(cca, metric))
-            for metric, _, _ in shown
+            for metric, _, _ in metric_columns
         )
         rows.append((names[cca], *texts))
     base = names[baseline]
     others = f"; others: relative to {base}, with 95 % interval" if len(rows) > 1 else ""
     return Table(
-        columns=(CCA_COLUMN, *headings_of(shown)),
+        columns=(CCA_COLUMN, *headings_of(metric_columns)),
         rows=tuple(rows),
-        title=f"Mean over {scenarios}{_fewer_text(result, shown)}: {base} in units{others}",
+        title=f"Mean over {scenarios}{_fewer_text(result, metric_columns)}: {base} in units{others}",
         ccas={names[cca]: cca for cca in result.ccas},
         droppable=droppable_columns(result.comparisons.values(), by),
     )
 
 
-def _fewer_text(result: ScenarioSet, shown: Iterable[tuple[str, str, int]]) -> str:
+def _fewer_text(result: ScenarioSet, metric_columns: Iterable[tuple[str, str, int]]) -> str:
     """Returns which means are over fewer scenarios, and over how many; empty where none is."""
     by_count: dict[int, list[str]] = {}
-    for metric, _, _ in shown:
+    for metric, _, _ in metric_columns:
         count = _count(result, metric)
         if count < len(result.comparisons):
             by_count.setdefault(count, []).append(words_of(metric).name)

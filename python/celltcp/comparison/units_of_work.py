@@ -116,15 +116,15 @@ def without_connections(units: pd.DataFrame) -> pd.DataFrame:
 def units_of_applications(comparison: Comparison) -> list[str]:
     """Returns the units of work by which applications rank, as METRIC, or METRIC:FLOW of several."""
     # Shares of late frames and of complete transfers are those of these times.
-    named = {"late_share": "frame_delay", "completed_share": "completion"}
+    value_names = {"late_share": "frame_delay", "completed_share": "completion"}
     several = len(comparison.applications) > 1 or comparison.subject
     names = []
-    for each in comparison.applications:
-        metric = each.ranking.metric
-        name = plotted_metric(named.get(metric, metric), UNITS)
+    for application in comparison.applications:
+        metric = application.ranking.metric
+        name = plotted_metric(value_names.get(metric, metric), UNITS)
         selected = comparison.units.query("unit == @name and flow == @each.flow")
         if selected["duration_s"].notna().any():
-            names.append(f"{name}:{each.flow}" if several else name)
+            names.append(f"{name}:{application.flow}" if several else name)
     return names
 
 
@@ -153,9 +153,9 @@ def units_of_work(results: Results) -> pd.DataFrame:
         if taken_s is not None and not math.isnan(taken_s)
     ]
     rows += [
-        row(each.run, each.connection, "completion", each.start_s, math.nan, math.nan)
-        for each in transfers_of(results, flows)
-        if math.isnan(each.completion_s)
+        row(transfer.run, transfer.connection, "completion", transfer.start_s, math.nan, math.nan)
+        for transfer in transfers_of(results, flows)
+        if math.isnan(transfer.completion_s)
     ]
     frames: collections.defaultdict[tuple[int, int], _Frames] = collections.defaultdict(_Frames)
     for run, number, t_ns, kind, detail in _events(results):
@@ -186,6 +186,6 @@ def _events(results: Results) -> Iterator[tuple[Any, ...]]:
     if "events" not in results.tables:
         return iter(())
     events = results.tables["events"]
-    wanted = text_array_of(sorted((*_NAMES, *_UNENDED, *_OF_ALL_FRAMES)))
-    selected = events.filter(pc.is_in(events["kind"].cast(pa.string()), value_set=wanted))
+    event_kinds = text_array_of(sorted((*_NAMES, *_UNENDED, *_OF_ALL_FRAMES)))
+    selected = events.filter(pc.is_in(events["kind"].cast(pa.string()), value_set=event_kinds))
     return iter(rows_of(selected, "run", "flow", "t_ns", "kind", "detail"))

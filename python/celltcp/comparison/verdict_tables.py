@@ -57,16 +57,16 @@ def stake_texts(result: Comparison) -> list[str]:
     names = labels(result.ccas)
     # Line-ups of several flows are not ranked.
     return [
-        f"best for {each.need}: {verdict_text(each.verdict, names)}"
-        for each in result.ranked_stakes
-        if each.verdict.leader is not None or not result.several_flows
+        f"best for {ranked_stake.need}: {verdict_text(ranked_stake.verdict, names)}"
+        for ranked_stake in result.ranked_stakes
+        if ranked_stake.verdict.leader is not None or not result.several_flows
     ]
 
 
 def unranked_text(ccas: Sequence[str]) -> str:
     """Returns the line-ups of several flows, which do not rank; empty if there are none."""
     names = labels(ccas)
-    unranked = ", ".join(names[each] for each in ccas if is_of_several_flows(each))
+    unranked = ", ".join(names[cca] for cca in ccas if is_of_several_flows(cca))
     return (
         f"not ranked, as line-ups of several flows: {unranked}; --by fairness or METRIC:FLOW ranks them"
         if unranked
@@ -131,10 +131,10 @@ def verdicts_table(
         ranking_metrics: metric of each flow that ranks it in all comparisons; others use their own.
     """
     columns: dict[str, dict[tuple[str, ...], str]] = {}
-    common = set.intersection(*(set(each.requirements) for each in comparisons.values()))
-    for point, each in comparisons.items():
-        names = labels(each.ccas)
-        for heading, result in _verdicts(each, by, common, ranking_metrics or {}).items():
+    common = set.intersection(*(set(comparison.requirements) for comparison in comparisons.values()))
+    for point, comparison in comparisons.items():
+        names = labels(comparison.ccas)
+        for heading, result in _verdicts(comparison, by, common, ranking_metrics or {}).items():
             columns.setdefault(heading, {})[point] = short_text(result, names)
     rows = tuple(
         (*point, *(column.get(point, "-") for column in columns.values())) for point in comparisons

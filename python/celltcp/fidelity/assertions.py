@@ -33,7 +33,7 @@ class Difference:
 
     line: int
     expected: str
-    seen: str
+    actual: str
     reason: str
     applicable: bool = True
 
@@ -78,8 +78,8 @@ def _values(statement: ast.stmt, names: dict[str, Any]) -> str:
     """Returns the fields that a statement names, with their values."""
     used = [node.id for node in ast.walk(statement) if isinstance(node, ast.Name)]
     fields = [name for name in dict.fromkeys(used) if name in names and not name.isupper()]
-    shown = [name for name in fields if not name.startswith(("TCP_CA_", "TCPI_OPT_"))]
-    return ", ".join(f"{name} = {names[name]}" for name in shown)
+    field_names = [name for name in fields if not name.startswith(("TCP_CA_", "TCPI_OPT_"))]
+    return ", ".join(f"{name} = {names[name]}" for name in field_names)
 
 
 def _short(code: str) -> str:

@@ -31,14 +31,14 @@ def judged_ccas(names: str | Sequence[str]) -> list[str]:
         CelltcpError: if one is unknown, or if Linux does not have it.
     """
     in_linux = [entry["name"] for entry in catalogue() if entry["linux"]]
-    named = chosen(names, in_linux)
-    for cca in named:
+    judged = chosen(names, in_linux)
+    for cca in judged:
         if any(flow.name not in in_linux for flow in parse_mix(cca).flows):
             raise CelltcpError(
                 f"cca: {cca!r} is not in Linux: no reference to compare with; "
                 f"allowed: {', '.join(in_linux)}"
             )
-    return named
+    return judged
 
 
 @dataclass(frozen=True)
@@ -87,8 +87,8 @@ def judge(
     Raises:
         CelltcpError: if something that was given cannot be used.
     """
-    named = judged_ccas(ccas)
-    return _judged([(case, named) for case in cases], runs, seed, sides, progress)
+    judged = judged_ccas(ccas)
+    return _judged([(case, judged) for case in cases], runs, seed, sides, progress)
 
 
 def rerun_undecided(
@@ -111,10 +111,12 @@ def rerun_undecided(
     open_ccas: dict[str, list[str]] = {}
     for each in result.undecided:
         open_ccas.setdefault(each.case, []).append(each.cca)
-    wanted = [(case, open_ccas[case.name]) for case in cases if case.name in open_ccas]
-    part = _judged(wanted, runs, result.seed, sides, progress)
-    again = {(each.case, each.cca): each for each in part.judgements}
-    judgements = [again.get((each.case, each.cca), each) for each in result.judgements]
+    to_repeat = [(case, open_ccas[case.name]) for case in cases if case.name in open_ccas]
+    part = _judged(to_repeat, runs, result.seed, sides, progress)
+    repeated = {(judgement.case, judgement.cca): judgement for judgement in part.judgements}
+    judgements = [
+        repeated.get((judgement.case, judgement.cca), judgement) for judgement in result.judgements
+    ]
     return replace(result, judgements=judgements)
 
 
@@ -123,14 +125,14 @@ def cost_of(
 ) -> CostEstimate:
     """Returns what the runs of both engines on every case will take; nothing is judged."""
     engines = (sides.native, sides.kernel)
-    named = judged_ccas(ccas)
+    judged = judged_ccas(ccas)
     return estimate_cost(
-        _plan(case, named, runs, seed, each, None).jobs for case in cases for each in engines
+        _plan(case, judged, runs, seed, engine, None).jobs for case in cases for engine in engines
     )
 
 
 def _judged(
-    wanted: Sequence[tuple[Case, Sequence[str]]],
+    to_repeat: Sequence[tuple[Case, Sequence[str]]],
     runs: int,
     seed: int,
     sides: EnginePair,
@@ -140,7 +142,7 @@ def _judged(
     engines = (sides.native, sides.kernel)
     with locked_folder(sides.out) if sides.out else nullcontext():
         # Before the first run, so that a folder is not rejected after an hour of runs.
-        for case, ccas in wanted:
+        for case, ccas in to_repeat:
             planned = [
                 _plan(case, ccas, runs, seed, each, sides.folder(case, each)) for each in engines
             ]
@@ -148,7 +150,7 @@ def _judged(
                 check_folders(planned, sides.out, overwrite=sides.overwrite)
         judgements: list[Judgement] = []
         version = ""
-        for number, (case, ccas) in enumerate(wanted):
+        for index, (case, ccas) in enumerate(to_repeat):
             result = [
                 run_case(
                     case,
@@ -159,7 +161,7 @@ def _judged(
                     workers=sides.workers,
                     folder=sides.folder(case, engine),
                     overwrite=sides.overwrite,
-                    progress=sub_progress(progress, 2 * number + place, 2 * len(wanted)),
+                    progress=sub_progress(progress, 2 * index + place, 2 * len(to_repeat)),
                 )
                 for place, engine in enumerate(engines)
             ]

@@ -67,11 +67,11 @@ def choose_cases(names: Sequence[str] = (), duration: str | None = None) -> list
     """
     recipes = _recipes()
     groups = set(read_table("set"))
-    wanted: list[str] = []
+    selected: list[str] = []
     for name in names or list(recipes):
-        wanted += case_names(name) if name in groups else [name]
+        selected += case_names(name) if name in groups else [name]
     cases: dict[str, Case] = {}
-    for name in dict.fromkeys(wanted):
+    for name in dict.fromkeys(selected):
         case = _of_set(name, recipes[name], duration) if name in recipes else _of_user(name, duration)
         if case.name in cases:
             raise CelltcpError(f"scenario {name!r}: another case is called {case.name!r}, too")

@@ -120,7 +120,9 @@ class Fidelity:
     @property
     def undecided(self) -> list[Judgement]:
         """Judgements with an undecided metric and none outside its band."""
-        return [each for each in self.judgements if each.undecided and not each.outside]
+        return [
+            judgement for judgement in self.judgements if judgement.undecided and not judgement.outside
+        ]
 
     @property
     def within(self) -> int:

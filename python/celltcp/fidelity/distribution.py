@@ -171,10 +171,10 @@ def distribution_of(result: Fidelity, cases: Sequence[Case]) -> Distribution:
         {
             metric: {share: float(sizes.quantile(share)) for share in QUANTILES}
             for metric, differences in judged.items()
-            for sizes in [pd.Series([abs(each.percent) for each in differences])]
+            for sizes in [pd.Series([abs(difference.percent) for difference in differences])]
         },
         {
-            metric: 1 - sum(each.is_outside for each in differences) / len(differences)
+            metric: 1 - sum(difference.is_outside for difference in differences) / len(differences)
             for metric, differences in judged.items()
         },
         {name: count for name, count in counts.items() if count[0]},
@@ -184,7 +184,7 @@ def distribution_of(result: Fidelity, cases: Sequence[Case]) -> Distribution:
 
 def _judged(result: Fidelity, metric: str) -> list[Difference]:
     """Differences of a metric where it has a band."""
-    of_metric = (each.differences[metric] for each in result.judgements)
+    of_metric = (judgement.differences[metric] for judgement in result.judgements)
     return [each for each in of_metric if each.band is not None]
 
 

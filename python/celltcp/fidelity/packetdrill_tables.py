@@ -12,9 +12,15 @@ def failed_table(outcomes: Sequence[Outcome]) -> Table:
     """Returns a row per failed script: the line, the expected event and the one that came."""
     texts = map(Column, ("differs in", "expected", "seen"))
     rows = tuple(
-        (each.script, str(each.line), each.reason or "", each.expected or "", each.seen or "")
-        for each in outcomes
-        if each.status == FAILED
+        (
+            outcome.script,
+            str(outcome.line),
+            outcome.reason or "",
+            outcome.expected or "",
+            outcome.actual or "",
+        )
+        for outcome in outcomes
+        if outcome.status == FAILED
     )
     return Table((Column("script"), *number_columns("line"), *texts), rows, "Failed")
 

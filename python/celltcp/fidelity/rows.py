@@ -55,7 +55,9 @@ def _plain(judgement: Judgement, causes: Sequence[Cause]) -> dict[str, object]:
 
 def columns_of(judgements: Sequence[Judgement]) -> list[tuple[str, str, str, int]]:
     """Returns the columns of differences of a table; completion needs a connection that is complete."""
-    completed = any(not math.isnan(each.differences["completion_s"].kernel) for each in judgements)
+    completed = any(
+        not math.isnan(judgement.differences["completion_s"].kernel) for judgement in judgements
+    )
     return [column for column in COLUMNS if completed or column[0] != "completion_s"]
 
 
@@ -68,7 +70,7 @@ def headings(judgements: Sequence[Judgement]) -> list[str]:
 def rows(judgements: Sequence[Judgement]) -> list[list[str]]:
     """Returns the cells of a table, a row per judgement."""
     columns = columns_of(judgements)
-    return [_cells(each, columns) for each in judgements]
+    return [_cells(judgement, columns) for judgement in judgements]
 
 
 def _cells(judgement: Judgement, columns: Sequence[tuple[str, str, str, int]]) -> list[str]:

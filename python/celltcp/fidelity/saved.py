@@ -46,8 +46,8 @@ def load_fidelity(folder: Path) -> SavedFidelity | None:
         result = {each.cca: each for each in judge_case(case, ccas, native, linux)}
         if (folder / DECIDED / name).is_dir():
             later = _sides(folder / DECIDED / name)
-            again = [cca for cca in ccas if cca in later[0].about["cca"]]
-            result |= {each.cca: each for each in judge_case(case, again, *later)}
+            repeated_ccas = [cca for cca in ccas if cca in later[0].about["cca"]]
+            result |= {each.cca: each for each in judge_case(case, repeated_ccas, *later)}
         judgements += result.values()
         cases.append(case)
         kernel = kernel or name_and_kernel(str(linux.about["engine"]))[1]

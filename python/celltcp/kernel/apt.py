@@ -67,20 +67,20 @@ class _Searched:
     """Record of a search: the suites that were read, packages of kernel source there, apt's errors."""
 
     suites: list[Candidate] = field(default_factory=list)
-    there: set[str] = field(default_factory=set)
+    versions: set[str] = field(default_factory=set)
     complaints: list[str] = field(default_factory=list)
 
-    def refusal(self, wanted: str) -> CelltcpError:
-        """Returns the error that none of the suites has `wanted`."""
+    def not_found_error(self, requested: str) -> CelltcpError:
+        """Returns the error that no suite has the package or series."""
         if not self.suites:
             return CelltcpError(
-                f"{wanted}: the machine's apt has no archive with a component main; pass --source FILE "
-                "with a tarball of the kernel from kernel.org"
+                f"{requested}: the machine's apt has no archive with a component main; pass --source "
+                "FILE with a tarball of the kernel from kernel.org"
             )
         suites = ", ".join(suite.name for suite in self.suites)
-        there = ", ".join(sorted(self.there, key=_version)) or "no kernel source at all"
-        trouble = f"; apt says: {self.complaints[0]}" if self.complaints and not self.there else ""
-        return CelltcpError(f"{wanted}: not in {suites}; these have {there}{trouble}")
+        versions = ", ".join(sorted(self.versions, key=_version)) or "no kernel source at all"
+        trouble = f"; apt says: {self.complaints[0]}" if self.complaints and not self.versions else ""
+        return CelltcpError(f"{requested}: not in {suites}; these have {versions}{trouble}")
 
 
 class Apt:
@@ -118,7 +118,7 @@ class Apt:
         for _ in self._names(searched, report):
             if result := self._look_up(package):
                 return result
-        raise searched.refusal(f"--debian {package}")
+        raise searched.not_found_error(f"--debian {package}")
 
     def find_newest(self, series: int, report: Callable[[str], None]) -> tuple[str, Package]:
         """Looks for the newest kernel source of a series in all suites of `sources.candidates`.
@@ -142,7 +142,7 @@ class Apt:
             if name and (newest is None or _version(name) > _version(newest[0])):
                 newest = name, searched.suites[-1]
         if newest is None:
-            raise searched.refusal(f"a source of Linux {series}")
+            raise searched.not_found_error(f"a source of Linux {series}")
         name, suite = newest
         # apt downloads from the lists that it has read last.
         report(suite.name)
@@ -189,7 +189,7 @@ class Apt:
                 ]
             listed = self._query(["apt-cache", "pkgnames", "linux-source-"])
             names = set(filter(_PACKAGE.fullmatch, listed))
-            searched.there |= names
+            searched.versions |= names
             yield names
 
     def _update(self, candidate: Candidate) -> None:

@@ -33,9 +33,9 @@ def check_machine() -> None:
     Raises:
         CelltcpError: names what this machine is.
     """
-    here = f"{platform.system()} on {platform.machine()}"
-    if here != "Linux on x86_64":
-        raise CelltcpError(f"kernel build: needs Linux on x86_64; this machine is {here}")
+    machine = f"{platform.system()} on {platform.machine()}"
+    if machine != "Linux on x86_64":
+        raise CelltcpError(f"kernel build: needs Linux on x86_64; this machine is {machine}")
 
 
 def check_tools(environment: Mapping[str, str], *, debian: bool) -> None:

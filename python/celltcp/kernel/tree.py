@@ -42,11 +42,11 @@ def apply_side(side: Path, tree: Path) -> None:
     """
     apply_edits(tree)
     driver = tree / _DRIVER
-    wanted = {file.relative_to(side / "driver"): file for file in driver_files(side)}
-    for name, file in wanted.items():
+    driver_by_path = {file.relative_to(side / "driver"): file for file in driver_files(side)}
+    for name, file in driver_by_path.items():
         _write_if_changed(driver / name, file.read_bytes())
     for file in driver.rglob("*"):
-        if file.is_file() and file.relative_to(driver) not in wanted:
+        if file.is_file() and file.relative_to(driver) not in driver_by_path:
             file.unlink()
     makefile = tree / _DRIVERS_MAKEFILE
     text = makefile.read_text("utf-8")

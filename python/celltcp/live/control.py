@@ -58,9 +58,9 @@ class ControlSocket:
 
     def _answer(self, request: bytes) -> bytes:
         try:
-            named = json.loads(request)
-            answer = self._answers[named.pop("request")]
-            document = {"result": answer(**named)}
+            parsed = json.loads(request)
+            answer = self._answers[parsed.pop("request")]
+            document = {"result": answer(**parsed)}
         except CelltcpError as error:
             document = {"error": str(error)}
         except (ValueError, KeyError, TypeError, AttributeError) as error:

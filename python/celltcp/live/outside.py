@@ -58,8 +58,8 @@ class Outside:
             namespace = gateway.network_namespace()
             # pasta works in the namespace as its owner. Rights are those of a thread.
             with ThreadPoolExecutor(1, initializer=pass_on_rights) as thread:
-                for number, _ in enumerate(hosts):
-                    device = f"{_DEVICE}{number}"
+                for index, _ in enumerate(hosts):
+                    device = f"{_DEVICE}{index}"
                     started = thread.submit(_start_pasta, namespace, device, folder)
                     self._processes[device] = started.result()
             for device, host in zip(self._processes, hosts, strict=True):

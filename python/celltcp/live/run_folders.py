@@ -126,7 +126,7 @@ def _all_folders() -> Iterator[None]:
 
 def _folders() -> list[Path]:
     root = run_root()
-    return sorted(each for each in root.iterdir() if each.is_dir()) if root.is_dir() else []
+    return sorted(path for path in root.iterdir() if path.is_dir()) if root.is_dir() else []
 
 
 def _is_locked(folder: Path) -> bool:

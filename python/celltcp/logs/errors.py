@@ -5,12 +5,12 @@ from __future__ import annotations
 from celltcp._core import CelltcpError
 
 
-def refuse(message: str) -> CelltcpError:
+def log_error(message: str) -> CelltcpError:
     """Returns the error for a log that cannot be used as it is."""
     return CelltcpError(message)
 
 
 def listed(names: list[str], most: int = 12) -> str:
     """Returns names in quotes, the first `most` of them."""
-    shown = ", ".join(f'"{name}"' for name in names[:most])
-    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
+    quoted = ", ".join(f'"{name}"' for name in names[:most])
+    return quoted if len(names) <= most else f"{quoted} and {len(names) - most} more"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from celltcp.logs.errors import refuse
+from celltcp.logs.errors import log_error
 
 if TYPE_CHECKING:
     from celltcp.logs.source import Source
@@ -99,15 +99,15 @@ _LINES = (
 )
 
 
-def refuse_foreign(source: Source) -> None:
+def reject_foreign(source: Source) -> None:
     """Rejects files of known tools that have no rates over time.
 
     Raises:
         CelltcpError: with the way to a trace.
     """
     if source.magic.startswith(_CAPTURES):
-        raise refuse("a capture of packets: celltcp pcap trace FILE makes a scenario of it")
+        raise log_error("a capture of packets: celltcp pcap trace FILE makes a scenario of it")
     start = "\n".join(source.head.splitlines()[:20])
     for pattern, message in _LINES:
         if re.search(pattern, start, re.MULTILINE | re.IGNORECASE):
-            raise refuse(message)
+            raise log_error(message)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from celltcp.logs.blocks import each_block, holds, joined, sample, steps_of
-from celltcp.logs.errors import refuse
+from celltcp.logs.errors import log_error
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -270,13 +270,13 @@ def _rates(recording: Recording, run: _Run, usual: int) -> tuple[_Piece, int]:
         falls &= ~wrapped
         amounts = np.where(wrapped, np.diff(values) + recording.counter_unit * 2**32, amounts)
         if not len(steps):
-            raise refuse("a counter of one row has no rate")
+            raise log_error("a counter of one row has no rate")
         # Of the data in a hole only the sum is known.
         rates = np.where(steps > HOLE_STEPS * usual, np.nan, amounts / (steps / 1e9))
         return _Piece(ns[:-1], steps, rates), int(falls.sum())
     if recording.ends_at_row:
         if not len(steps):
-            raise refuse("one row alone has no interval that ends at it")
+            raise log_error("one row alone has no interval that ends at it")
         rates = values[1:] / (steps / 1e9) if recording.is_volume else values[1:]
         return _Piece(ns[:-1], steps, rates), 0
     longest = HOLE_STEPS * usual
@@ -320,7 +320,7 @@ def _with_lengths(
     used = lengths > 0
     starts, lengths, values = recording.ns[used], lengths[used], values[used]
     if not len(starts):
-        raise refuse("no row has a length")
+        raise log_error("no row has a length")
     rates = values / (lengths / 1e9) if recording.is_volume else values
     ends = starts + lengths
     # Clocks of tools are rounded: the next row begins where the one before ends.
@@ -392,7 +392,7 @@ def _joined(pieces: list[_Piece], holes: str, *, step_ns: int, **counts: int | b
         rates.append(all_rates)
         total += len(all_lengths)
     if not lengths:
-        raise refuse("no row has a rate")
+        raise log_error("no row has a rate")
     return Intervals(
         lengths=joined(lengths),
         bps=joined(rates),

@@ -10,8 +10,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Protocol, cast
 
 from celltcp._core import trace_formats
-from celltcp.logs.errors import refuse
-from celltcp.logs.foreign import refuse_foreign
+from celltcp.logs.errors import log_error
+from celltcp.logs.foreign import reject_foreign
 from celltcp.logs.formats.known_tables import TABLES
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def _kind(name: str) -> Kind:
 
 
 def read_recording(
-    source: Source, options: ReadOptions, side: Direction, wanted: str | None = None
+    source: Source, options: ReadOptions, side: Direction, requested_format: str | None = None
 ) -> Recording:
     """Reads a log as its structure says, or as the kind `wanted`.
 
@@ -45,17 +45,17 @@ def read_recording(
         CelltcpError: if it cannot be read.
     """
     if not source.head.strip():
-        raise refuse("the file is empty")
+        raise log_error("the file is empty")
     # The engine reads files of mahimahi itself.
     names = [name for name in trace_formats() if name != "mahimahi"]
-    if wanted in TABLES or wanted in names:
-        return _kind(wanted).read(source, options, side)
-    if wanted is not None:
-        raise refuse(f"format: unknown {wanted!r}; allowed: {', '.join(trace_formats())}")
+    if requested_format in TABLES or requested_format in names:
+        return _kind(requested_format).read(source, options, side)
+    if requested_format is not None:
+        raise log_error(f"format: unknown {requested_format!r}; allowed: {', '.join(trace_formats())}")
     if not (options.column or options.unit):
-        refuse_foreign(source)
+        reject_foreign(source)
     if "\0" in source.head and not _kind("spreadsheet").recognises(source):
-        raise refuse("is no text, and no spreadsheet or Parquet file")
+        raise log_error("is no text, and no spreadsheet or Parquet file")
     if options.column or options.unit:
         # Options for columns and units are for tables: the file is read as one.
         names = ["spreadsheet", "json", "csv"]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from celltcp.logs.blocks import each_block, sample
-from celltcp.logs.errors import refuse
+from celltcp.logs.errors import log_error
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -52,27 +52,27 @@ def check(recording: Recording, intervals: Intervals, *, is_unit_given: bool) ->
     """
     mean, highest = intervals.mean_bps, float(intervals.bps.max())
     if highest > _MOST_BPS:
-        raise refuse(
+        raise log_error(
             f"a rate of {highest / 1e6:.0f} Mbit/s ({recording.columns or recording.kind}): --unit "
             "says the unit of rates or amounts, such as B/s or B (unit in a scenario file); allowed: 0 "
             "to 1000000 Mbit/s"
         )
     if not highest > 0:
-        raise refuse("the rate is zero all the time: nothing would ever pass")
+        raise log_error("the rate is zero all the time: nothing would ever pass")
     if is_unit_given:
         return
     if recording.is_rate_guess and mean > _UNNAMED_BPS:
-        raise refuse(
+        raise log_error(
             f"nothing tells the unit of the rates, whose mean would be {mean / 1e6:.0f} Mbit/s: --unit "
             "says it (unit in a scenario file), such as kbit/s or Mbit/s"
         )
     if mean > _MOBILE_BPS:
-        raise refuse(
+        raise log_error(
             f"the mean would be {mean / 1e6:.0f} Mbit/s ({recording.columns or recording.kind}"
             "): --unit says another unit, or that it is so (unit in a scenario file), such as bit/s"
         )
     if mean < _LEAST_BPS and recording.lengths is None:
-        raise refuse(
+        raise log_error(
             f"the mean would be {mean:.3g} bit/s ({recording.columns or recording.kind}): --unit says "
             "another unit, or that it is so (unit in a scenario file), such as Mbit/s or MB/s"
         )
@@ -87,19 +87,19 @@ def check_steps(recording: Recording, intervals: Intervals) -> None:
     step = intervals.step_ns
     many = intervals.rows >= _MANY_ROWS
     if step >= SAMPLE_NS and 2 * intervals.doubled > intervals.rows and not recording.is_counter:
-        raise refuse(
+        raise log_error(
             f"{intervals.doubled} of {intervals.rows} rows have the time of another one, as times "
             "without seconds do: --step says how long a row lasts, such as 1s (step in a scenario file)"
         )
     if recording.is_time_guess and _are_digits_of_clocks(recording.ns):
-        raise refuse(
+        raise log_error(
             "the times may be hours, minutes and seconds in one number, such as 095900: --step says "
             "how long a row lasts, such as 1s, or --unit the unit that they have, such as s,Mbit/s"
         )
     if recording.is_time_guess and (
         step >= _VERY_LONG_NS or (many and (step >= _LONG_NS or step < _SHORT_NS))
     ):
-        raise refuse(
+        raise log_error(
             f"nothing tells the unit of the times, whose steps would be {step / 1e9:g} s: --unit says "
             "it (unit in a scenario file), such as ms,Mbit/s or s,Mbit/s, or --step the length of a row"
         )
@@ -150,17 +150,17 @@ def held_back(recording: Recording) -> str | None:
     A sender that fills a link makes a queue before it loses anything. Where none stood, random losses
     or windows held it back. A link of a steady rate may have a queue that never empties.
     """
-    rtt, again = recording.rtt_ms, recording.retransmissions
+    rtt, retransmissions = recording.rtt_ms, recording.retransmissions
     if rtt is None or not np.isfinite(rtt).any():
         rtt = recording.window_rtt_ms
-    if rtt is None or again is None or np.isfinite(rtt).sum() < _FEW_ROWS:
+    if rtt is None or retransmissions is None or np.isfinite(rtt).sum() < _FEW_ROWS:
         return None
     known = rtt[np.isfinite(rtt)]
     lowest, median = np.percentile(known, 5), float(np.median(known))
     low, high = np.percentile(recording.values, [10, 90])
-    if median > QUEUED * lowest or (again.sum() and high < _VARIES * low):
+    if median > QUEUED * lowest or (retransmissions.sum() and high < _VARIES * low):
         return None
-    what = f"{again.sum():.0f} retransmissions" if again.sum() else "windows"
+    what = f"{retransmissions.sum():.0f} retransmissions" if retransmissions.sum() else "windows"
     return (
         f"its RTT stayed near the lowest ({median:.0f} against {lowest:.0f} ms), so that no queue "
         f"stood, and {what} may have held TCP back, unless it was BBR; iperf3 with -P 8 or -u shows "

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from celltcp.logs.errors import listed, refuse
+from celltcp.logs.errors import listed, log_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -66,7 +66,7 @@ class Source:
                 first = file.read(HEAD)
             unpacked = _unpacked(path, first)
         except (OSError, EOFError, lzma.LZMAError, zipfile.BadZipFile) as error:
-            raise refuse(getattr(error, "strerror", None) or str(error)) from None
+            raise log_error(getattr(error, "strerror", None) or str(error)) from None
         start = first if unpacked is None else unpacked[:HEAD]
         is_whole = len(start) < HEAD
         encoding = _encoding(start, is_whole=is_whole)
@@ -109,7 +109,7 @@ def _unpacked(path: Path, first: bytes) -> bytes | None:
     with opener(path) as stream:
         content = bytes(stream.read(MAX_UNPACKED + 1))
     if len(content) > MAX_UNPACKED:
-        raise refuse(f"is longer than {MAX_UNPACKED} bytes of text")
+        raise log_error(f"is longer than {MAX_UNPACKED} bytes of text")
     return content
 
 
@@ -133,7 +133,7 @@ def _only_member(path: Path) -> Any:
     with zipfile.ZipFile(path) as packed:
         names = [each.filename for each in packed.infolist() if not each.is_dir()]
         if len(names) != 1:
-            raise refuse(f"{len(names)} files are packed into it, {listed(names)}: unpack the log")
+            raise log_error(f"{len(names)} files are packed into it, {listed(names)}: unpack the log")
         return packed.open(names[0])
 
 

@@ -28,17 +28,17 @@ def fit_table(console: Console, table: Table) -> tuple[list[RichTable], list[str
     options = console.options.update(max_width=10_000)
     headings = {column.name or column.title: column.title for column in table.columns}
     left_out: list[str] = []
-    shown = _rich_table(table)
+    rich_table = _rich_table(table)
     names = dict.fromkeys((*_empty_columns(table), *table.droppable))
     for name in names:
-        if _least(console, options, shown) <= console.width:
+        if _least(console, options, rich_table) <= console.width:
             break
         if name in headings:
             left_out.append(headings[name])
             table = table.without((name,))
-            shown = _rich_table(table)
-    if _frame(console, options, shown) + _narrowest(console, options, shown) <= console.width:
-        parts = [shown]
+            rich_table = _rich_table(table)
+    if _frame(console, options, rich_table) + _narrowest(console, options, rich_table) <= console.width:
+        parts = [rich_table]
     else:
         parts = [_rich_table(part) for part in _parts(console, options, table)]
     for part in parts:
@@ -50,8 +50,8 @@ def _empty_columns(table: Table) -> list[str]:
     """Returns the columns of numbers that have none in any row."""
     return [
         column.name or column.title
-        for place, column in enumerate(table.columns)
-        if column.is_number and table.rows and all(row[place] == "-" for row in table.rows)
+        for index, column in enumerate(table.columns)
+        if column.is_number and table.rows and all(row[index] == "-" for row in table.rows)
     ]
 
 
@@ -88,24 +88,24 @@ def _chosen(table: Table, heads: int, places: list[int]) -> Table:
 def _rich_table(table: Table) -> RichTable:
     """Returns a table as rich has it, with columns as wide as they like."""
     if table.frame == "box":
-        shown = RichTable(title=table.title, box=HEAVY_HEAD)
+        rich_table = RichTable(title=table.title, box=HEAVY_HEAD)
     elif table.frame == "head":
-        shown = RichTable(title=table.title, box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
+        rich_table = RichTable(title=table.title, box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
     elif table.frame == "dense":
-        shown = RichTable(title=table.title, box=SIMPLE_HEAD, padding=0, show_edge=False)
+        rich_table = RichTable(title=table.title, box=SIMPLE_HEAD, padding=0, show_edge=False)
     else:
-        shown = RichTable(title=table.title, box=None, pad_edge=False)
+        rich_table = RichTable(title=table.title, box=None, pad_edge=False)
     for column in table.columns:
-        shown.add_column(
+        rich_table.add_column(
             column.heading,
             justify="right" if column.is_number else "left",
             overflow="fold" if column.folds else "ellipsis",
             no_wrap=column.no_wrap,
         )
-    for number, row in enumerate(table.rows):
-        style = "bold" if number in table.bold else ""
-        shown.add_row(*row, style=style, end_section=number in table.ends)
-    return shown
+    for index, row in enumerate(table.rows):
+        style = "bold" if index in table.bold else ""
+        rich_table.add_row(*row, style=style, end_section=index in table.ends)
+    return rich_table
 
 
 def _least(console: Console, options: ConsoleOptions, table: RichTable) -> int:
@@ -131,7 +131,7 @@ def _longest(
     """Returns the width of the longest word and of the longest line in a column."""
     cells = [*([column.header] if headed else []), *column.cells]
     parts = [Measurement.get(console, options, cell) for cell in cells] or [Measurement(0, 0)]
-    return Measurement(max(each.minimum for each in parts), max(each.maximum for each in parts))
+    return Measurement(max(part.minimum for part in parts), max(part.maximum for part in parts))
 
 
 def _range(console: Console, options: ConsoleOptions, column: Column) -> Measurement:
@@ -161,7 +161,7 @@ def _set_widths(console: Console, options: ConsoleOptions, table: RichTable) -> 
     cells = [_longest(console, options, column, headed=False).maximum for column in table.columns]
     widths = [each.minimum for each in ranges]
     for _ in range(console.width - frame - sum(widths)):
-        narrow = [place for place, each in enumerate(ranges) if widths[place] < each.maximum]
+        narrow = [index for index, each in enumerate(ranges) if widths[index] < each.maximum]
         if not narrow:
             break
         widths[min(narrow, key=lambda place: (widths[place] >= cells[place], widths[place]))] += 1

@@ -59,14 +59,14 @@ def latex_tables(tables: Sequence[Table], *, is_document: bool = True) -> str:
     """
     tables = [part for table in tables for part in _fitting(table)]
     packages = ["booktabs", *(["longtable"] if any(map(_is_long, tables)) else [])]
-    named = "% " + " ".join(f"\\usepackage{{{each}}}" for each in packages)
+    package_line = "% " + " ".join(f"\\usepackage{{{package}}}" for package in packages)
     body = "\n\n".join(map(_table, tables))
     if not is_document:
-        return f"{named}\n{body}\n"
+        return f"{package_line}\n{body}\n"
     lines = [
         r"\documentclass{article}",
         r"\usepackage[a4paper,landscape,margin=15mm]{geometry}",
-        *(f"\\usepackage{{{each}}}" for each in packages),
+        *(f"\\usepackage{{{package}}}" for package in packages),
         r"\begin{document}",
         body,
         r"\end{document}",
@@ -82,8 +82,8 @@ def _fitting(table: Table) -> Iterator[Table]:
         yield table
         return
     broken = tuple(
-        replace(column, heading=_broken(column, [cells[place] for cells in table.rows]))
-        for place, column in enumerate(table.columns)
+        replace(column, heading=_broken(column, [cells[index] for cells in table.rows]))
+        for index, column in enumerate(table.columns)
     )
     table = replace(table, columns=broken)
     parts = table.parts(_widths(table), _PAGE_WIDTH)
@@ -96,9 +96,9 @@ def _widths(table: Table) -> list[float]:
     """Returns the widths of the columns, pt."""
     return [
         _CHARACTER
-        * max(*map(len, column.heading.split("\n")), *(len(cells[place]) for cells in table.rows), 0)
+        * max(*map(len, column.heading.split("\n")), *(len(cells[index]) for cells in table.rows), 0)
         + _SPACE
-        for place, column in enumerate(table.columns)
+        for index, column in enumerate(table.columns)
     ]
 
 
@@ -110,7 +110,7 @@ def _broken(column: Column, cells: Sequence[str]) -> str:
 
 def _heading(column: Column) -> str:
     """Returns a heading; one of several lines ends at the bottom, aligned like its column."""
-    lines = [latex_text(each) for each in column.heading.split("\n")]
+    lines = [latex_text(part) for part in column.heading.split("\n")]
     if len(lines) == 1:
         return lines[0]
     side, text = "r" if column.is_number else "l", r" \\ ".join(lines)
@@ -126,12 +126,12 @@ def _table(table: Table) -> str:
     columns = "".join("r" if column.is_number else "l" for column in table.columns)
     head = [_row([_heading(column) for column in table.columns]), r"\midrule"]
     rows = []
-    for number, cells in enumerate(table.rows):
-        shown = [_cell(cell) for cell in cells]
-        if number in table.bold:
-            shown = [rf"\textbf{{{cell}}}" for cell in shown]
-        rows.append(_row(shown))
-        if number in table.ends and number + 1 < len(table.rows):
+    for index, cells in enumerate(table.rows):
+        texts = [_cell(cell) for cell in cells]
+        if index in table.bold:
+            texts = [rf"\textbf{{{cell}}}" for cell in texts]
+        rows.append(_row(texts))
+        if index in table.ends and index + 1 < len(table.rows):
             rows.append(r"\addlinespace")
     caption = rf"\caption{{{latex_text(table.title)}}}"
     sized = [r"\centering", r"\footnotesize", r"\setlength{\tabcolsep}{4pt}"]

@@ -61,11 +61,11 @@ def markdown_part(part: Part, pictures: PictureNames, title: str = "") -> str:
     """
     heads = [f"## {escaped(title)}"] if title else []
     blocks = [*heads, *(wrapped(escaped(text)) for text in (part.asked, part.answer) if text)]
-    blocks += [wrapped(f"**Warning**: {escaped(each)}") for each in part.warnings]
+    blocks += [wrapped(f"**Warning**: {escaped(warning)}") for warning in part.warnings]
     findings = "\n".join(_findings(part))
     blocks += [findings] if findings else []
-    sections = [_section(each, pictures) for each in part.sections]
-    return "\n\n".join([*blocks, *(each.rstrip("\n") for each in sections)]) + "\n"
+    sections = [_section(section, pictures) for section in part.sections]
+    return "\n\n".join([*blocks, *(section.rstrip("\n") for section in sections)]) + "\n"
 
 
 def escaped(text: str) -> str:
@@ -74,10 +74,12 @@ def escaped(text: str) -> str:
 
 
 def _findings(part: Part) -> Iterator[str]:
-    for each in part.findings:
-        details = "; ".join(words for words in (each.effect_size, each.confidence) if words)
-        end = "" if each.answer.endswith(("?", ".")) or not details else "."
-        yield wrapped(f"- **{escaped(each.question)}**: {escaped(f'{each.answer}{end} {details}')}")
+    for finding in part.findings:
+        details = "; ".join(words for words in (finding.effect_size, finding.confidence) if words)
+        end = "" if finding.answer.endswith(("?", ".")) or not details else "."
+        yield wrapped(
+            f"- **{escaped(finding.question)}**: {escaped(f'{finding.answer}{end} {details}')}"
+        )
 
 
 def _section(section: Section, pictures: PictureNames) -> str:
@@ -96,5 +98,5 @@ def _section(section: Section, pictures: PictureNames) -> str:
 
 def plain_table(table: Table) -> Table:
     """Returns a table whose headings and cells hold no markup."""
-    columns = tuple(replace(each, heading=escaped(each.title)) for each in table.columns)
+    columns = tuple(replace(column, heading=escaped(column.title)) for column in table.columns)
     return replace(table, columns=columns, rows=tuple(tuple(map(escaped, row)) for row in table.rows))

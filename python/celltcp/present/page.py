@@ -91,9 +91,9 @@ def _shades(section: Section) -> Mapping[str, str]:
     """Returns colours of cells by their texts."""
     if section.table is None:
         return {}
-    named = section.table.ccas
-    shades = colours(named.values())
-    return {text: shades[cca] for text, cca in named.items()}
+    ccas_of_table = section.table.ccas
+    shades = colours(ccas_of_table.values())
+    return {text: shades[cca] for text, cca in ccas_of_table.items()}
 
 
 def _json(value: object) -> Markup:

@@ -53,7 +53,7 @@ _LINES: tuple[Any, ...] = (
 #: How many of them are the own ones of congestion controls.
 _OWN = 8
 _Look = TypeVar("_Look")
-_PLACES = {cca: place for family in _FAMILIES for place, cca in enumerate(family)}
+_PLACES = {cca: index for family in _FAMILIES for index, cca in enumerate(family)}
 
 #: Colours of CCAs that have none of their own: Tol's muted scheme without the colours of families.
 _SPARE_COLOURS = ("#AA4499", "#332288", "#882255", "#999933", "#CC6677", "#777777", "#661100")

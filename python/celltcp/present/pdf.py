@@ -193,16 +193,16 @@ def _write_picture(pages: PdfPages, section: Section) -> None:
 def _without_comments(code: str) -> str:
     """Returns the lines of a TOML text that set something."""
     lines = [line for line in code.splitlines() if not line.startswith("#")]
-    kept = [line for line, before in zip(lines, ["", *lines], strict=False) if line or before]
-    return "\n".join(kept)
+    nonblank = [line for line, before in zip(lines, ["", *lines], strict=False) if line or before]
+    return "\n".join(nonblank)
 
 
 def _widths(table: Table) -> list[int]:
     """Returns the letters of each column; headings break between words where values are shorter."""
     most = 40 if len(table.columns) > 3 else 70
     return [
-        min(most, max(map(len, (*column.title.split(), *(row[place] for row in table.rows), ""))))
-        for place, column in enumerate(table.columns)
+        min(most, max(map(len, (*column.title.split(), *(row[index] for row in table.rows), ""))))
+        for index, column in enumerate(table.columns)
     ]
 
 
@@ -211,7 +211,7 @@ def _table_text(table: Table) -> str:
     rows = [tuple(column.title for column in table.columns), *table.rows]
     widths = _widths(table)
     lines = []
-    for number, row in enumerate(rows):
+    for index, row in enumerate(rows):
         cells = [textwrap.wrap(cell, width) or [""] for cell, width in zip(row, widths, strict=True)]
         for place in range(max(map(len, cells))):
             pieces = [each[place] if place < len(each) else "" for each in cells]
@@ -220,6 +220,6 @@ def _table_text(table: Table) -> str:
                 for piece, width, column in zip(pieces, widths, table.columns, strict=True)
             ]
             lines.append("  ".join(aligned).rstrip())
-        if number == 0 or (number - 1 in table.ends and number < len(rows) - 1):
+        if index == 0 or (index - 1 in table.ends and index < len(rows) - 1):
             lines.append("-" * (sum(widths) + 2 * (len(widths) - 1)))
     return "\n".join(lines)

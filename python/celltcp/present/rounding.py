@@ -59,12 +59,12 @@ def column_texts(results: Sequence[Estimate], digits: int) -> list[str]:
         results: the means of a metric.
         digits: usual decimals of the metric.
     """
-    halves = [each.ci95 for each in results if each.ci95 and math.isfinite(each.mean)]
+    halves = [result.ci95 for result in results if result.ci95 and math.isfinite(result.mean)]
     if not halves:
-        return [rounded_text(each, digits) for each in results]
+        return [rounded_text(result, digits) for result in results]
     least = -math.floor(math.log10(min(halves)))
     common = min(max(min(_place(half)[0] for half in halves), least), digits)
-    return [_common_text(each, common) for each in results]
+    return [_common_text(result, common) for result in results]
 
 
 def _common_text(result: Estimate, place: int) -> str:

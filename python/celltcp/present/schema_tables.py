@@ -34,12 +34,12 @@ def sections(schema: Definition, title: str, without: Container[str] = ()) -> It
         without: definitions that are elsewhere.
     """
     yield section(title, "", _fields(schema))
-    seen: set[str] = set()
+    defined: set[str] = set()
     for name, definition in schema["$defs"].items():
         # Times and sizes have distributions of the same names.
-        if (heading := name.rstrip("0123456789")) in seen or heading in without:
+        if (heading := name.rstrip("0123456789")) in defined or heading in without:
             continue
-        seen.add(heading)
+        defined.add(heading)
         yield from _definition(heading, definition)
 
 
@@ -72,7 +72,7 @@ def values(definition: Definition) -> str:
 def values_of(definition: Definition) -> list[tuple[str, str]]:
     """Returns each name that a definition allows, with its meaning."""
     names = definition.get("oneOf", [])
-    return [(each["const"], _meaning(each)) for each in names if isinstance(each.get("const"), str)]
+    return [(name["const"], _meaning(name)) for name in names if isinstance(name.get("const"), str)]
 
 
 def section(title: str, *parts: str) -> str:
@@ -108,7 +108,7 @@ def _type(field: Definition) -> str:
         return ", ".join(json.dumps(each) for each in field["enum"] if each is not None)
     if "anyOf" in field or "oneOf" in field:
         forms: list[Definition] = field.get("anyOf") or field.get("oneOf") or []
-        parts = [_type(each) for each in forms]
+        parts = [_type(form) for form in forms]
         return " or ".join(dict.fromkeys(part for part in parts if part != "null"))
     names = field.get("type", "any")
     plain = [each for each in ([names] if isinstance(names, str) else names) if each != "null"]

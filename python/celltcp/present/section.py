@@ -73,8 +73,8 @@ class Table:
     def without(self, names: Collection[str]) -> Table:
         """Returns the table without the columns of these names."""
         places = [
-            place
-            for place, column in enumerate(self.columns)
+            index
+            for index, column in enumerate(self.columns)
             if (column.name or column.title) not in names
         ]
         return self._only(places)
@@ -86,7 +86,7 @@ class Table:
             widths: width of each column.
             room: width that a part may have.
         """
-        texts = [place for place, column in enumerate(self.columns) if not column.is_number]
+        texts = [index for index, column in enumerate(self.columns) if not column.is_number]
         room -= sum(widths[place] for place in texts)
         parts: list[list[int]] = [[]]
         for place in (place for place in range(len(widths)) if place not in texts):
@@ -207,7 +207,7 @@ def whole_percents(shares: Sequence[float]) -> list[str]:
     Each is rounded down, and those with the largest remainders up, until the sum is right (method of
     largest remainders). Shares that are not known are `-`. Those of less than a whole are rounded each.
     """
-    known = [place for place, share in enumerate(shares) if not math.isnan(share)]
+    known = [index for index, share in enumerate(shares) if not math.isnan(share)]
     exact = {place: 100 * shares[place] for place in known}
     texts = ["-"] * len(shares)
     total = math.fsum(exact.values())

@@ -161,7 +161,7 @@ def styled(
     Raises:
         CelltcpError: if the size is none, or there is no such style.
     """
-    wanted = None
+    inches = None
     if size is not None:
         parts = size.lower().split("x")
         try:
@@ -170,7 +170,7 @@ def styled(
             width = height = 0.0
         if not (1 <= width <= 100 and 1 <= height <= 100):
             raise CelltcpError(f"size: invalid {size!r}; allowed: inches from 1 to 100, such as 8x5")
-        wanted = (width, height)
+        inches = (width, height)
     is_paper = style == PAPER
     if style is not None and not is_paper:
         from matplotlib import style as styles
@@ -181,7 +181,7 @@ def styled(
                 f"style: unknown {style!r}; allowed: a file, or one of {PAPER}, {allowed}"
             )
     before = dict(_ASKED)
-    _ASKED.update(size=wanted, title=title, paper=is_paper)
+    _ASKED.update(size=inches, title=title, paper=is_paper)
     with mpl.rc_context():
         if style is not None and not is_paper:
             from matplotlib import style as styles
@@ -219,7 +219,7 @@ def footnote(picture: Figure, lines: Sequence[str]) -> None:
     if _ASKED["paper"]:
         return
     width = int(picture.get_size_inches()[0] * 17)
-    text = "\n".join(textwrap.fill(each, width, subsequent_indent="   ") for each in lines)
+    text = "\n".join(textwrap.fill(line, width, subsequent_indent="   ") for line in lines)
     picture.supxlabel(text, x=0.01, ha="left", fontsize=7, color="#555555")
 
 
@@ -246,7 +246,7 @@ def legend_beside(picture: Figure, ccas: Sequence[str], *, has_bars: bool = Fals
     if any("capacity" in axes.get_legend_handles_labels()[1] for axes in picture.axes):
         handles.append(Patch(color=CAPACITY, label="capacity"))
     if _ASKED["paper"]:
-        texts = [str(each.get_label()) for each in handles]
+        texts = [str(handle.get_label()) for handle in handles]
         size = float(mpl.rcParams["legend.fontsize"])
         columns = _columns(texts, picture.get_size_inches()[0], size)
         picture.legend(handles=handles, loc="outside upper center", ncols=columns)
@@ -301,19 +301,23 @@ def legend_outside(
         rows_between: rows of text that are between the panel and its legend.
         abreast: number of panels side by side.
     """
-    found = list(handles if handles is not None else axes.get_legend_handles_labels()[0])
-    if not found:
+    drawn_handles = list(handles if handles is not None else axes.get_legend_handles_labels()[0])
+    if not drawn_handles:
         return
     width = axes.get_figure(root=True).get_size_inches()[0]  # type: ignore[union-attr]
     size = min(float(mpl.rcParams["font.size"]), 8.0)
     axes.legend(
-        handles=found,
+        handles=drawn_handles,
         loc="lower left",
         bbox_to_anchor=(0.0, 1.0),
         borderaxespad=0.2 + 1.2 * rows_between,
         borderpad=0.1,
         fontsize=size,
-        ncols=_columns([str(each.get_label()) for each in found], _PANELS * width / abreast, size),
+        ncols=_columns(
+            [str(drawn_handle.get_label()) for drawn_handle in drawn_handles],
+            _PANELS * width / abreast,
+            size,
+        ),
     )
 
 

@@ -19,5 +19,5 @@ def trace_table(traces: Sequence[Mapping[str, Any]]) -> Table:
         "max\nMbit/s",
         "longest gap\ns",
     )
-    rows = tuple((str(each["file"]), *(f"{each[name]:.3f}" for name in names)) for each in traces)
+    rows = tuple((str(trace["file"]), *(f"{trace[name]:.3f}" for name in names)) for trace in traces)
     return Table((Column("file", folds=True), *number_columns(*headings)), rows)

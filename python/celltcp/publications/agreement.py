@@ -70,7 +70,7 @@ class Row:
         figure, again = self.published.value, estimate(self.values)
         if figure is None or again.ci95 is None or not again.mean:
             return None
-        quantile = student_quantile(sum(not math.isnan(each) for each in self.values) - 1)
+        quantile = student_quantile(sum(not math.isnan(value) for value in self.values) - 1)
         ours = again.ci95 / quantile * abs(figure / again.mean)
         if self.published.ci95 is None:
             return Figure(figure, math.hypot(ours, ours))
@@ -169,7 +169,7 @@ class Outcome:
     def agreements(self) -> list[Agreement]:
         """Agreement by quantity of which something is published."""
         numbered = [
-            each for each in self.groups if any(row.published.value is not None for row in each.rows)
+            group for group in self.groups if any(row.published.value is not None for row in group.rows)
         ]
         return [
             _agreement(quantity, [each for each in numbered if each.quantity == quantity])
@@ -180,10 +180,10 @@ class Outcome:
 def outcome(table: Table, measured: Mapping[str, Measured]) -> Outcome:
     """Returns the values of a table with those measured, by place; others are left out."""
     groups: dict[tuple[str, str, str], list[Row]] = {}
-    for each in table.entries:
-        if each.source in measured and each.cca in measured[each.source].ran:
-            key = (each.scenario, each.quantity, each.part)
-            groups.setdefault(key, []).append(_row(table, each, measured))
+    for entry in table.entries:
+        if entry.source in measured and entry.cca in measured[entry.source].ran:
+            key = (entry.scenario, entry.quantity, entry.part)
+            groups.setdefault(key, []).append(_row(table, entry, measured))
     return Outcome(table, [_group(rows) for rows in groups.values()])
 
 
@@ -227,17 +227,19 @@ def _group(rows: list[Row]) -> Group:
 
 
 def _agreement(quantity: str, groups: list[Group]) -> Agreement:
-    rhos = [each.ranks.rho for each in groups if each.ranks is not None]
+    rhos = [group.ranks.rho for group in groups if group.ranks is not None]
     known = [0.0 if math.isnan(rho) else rho for rho in rhos]
-    rows = [row for each in groups for row in each.rows]
+    rows = [row for group in groups for row in group.rows]
     errors = [abs(row.error) for row in rows if not math.isnan(row.error)]
     judged = [row for row in rows if row.agrees is not None and row.published.claim is None]
     orders = []
-    for each in groups:
+    for group in groups:
         pairs = [
-            (row.ours.mean, row.published.value) for row in each.rows if row.published.value is not None
+            (row.ours.mean, row.published.value)
+            for row in group.rows
+            if row.published.value is not None
         ]
-        if each.ranks is not None:
+        if group.ranks is not None:
             orders.append(([mine for mine, _ in pairs], [figure for _, figure in pairs]))
     return Agreement(
         quantity,
@@ -257,15 +259,15 @@ def _without_one(groups: list[Group]) -> tuple[str, float] | None:
     pairs = [
         {
             row.published.cca: (row.ours.mean, row.published.value)
-            for row in each.rows
+            for row in group.rows
             if row.published.value is not None
         }
-        for each in groups
-        if each.ranks is not None
+        for group in groups
+        if group.ranks is not None
     ]
     result = {}
-    for cca in dict.fromkeys(cca for each in pairs for cca in each):
-        fewer = [[mean for name, mean in each.items() if name != cca] for each in pairs]
+    for cca in dict.fromkeys(cca for pair in pairs for cca in pair):
+        fewer = [[mean for name, mean in pair.items() if name != cca] for pair in pairs]
         if all(len(each) >= _LEAST_RANKED for each in fewer):
             result[cca] = mean_correlation(fewer)
     return max(result.items(), key=lambda each: each[1]) if result else None
@@ -273,7 +275,7 @@ def _without_one(groups: list[Group]) -> tuple[str, float] | None:
 
 def _measured_again(groups: list[Group]) -> Replication | None:
     """Returns the agreement of a second measurement; None unless all scatters are known."""
-    rows = [[row for row in each.rows if row.published.value is not None] for each in groups]
+    rows = [[row for row in group.rows if row.published.value is not None] for group in groups]
     figures = [[row.replication for row in mine] for mine in rows]
     known = [[each for each in mine if each is not None] for mine in figures]
     return replicate(known) if known == figures else None

@@ -87,7 +87,7 @@ class Claim:
             return None
         if self.sign == "worst":
             return cca in best_and_ties(
-                {name: [-each for each in values] for name, values in others.items()}
+                {name: [-value for value in values] for name, values in others.items()}
             )
         best = best_and_ties(others)
         if self.sign == "tied":

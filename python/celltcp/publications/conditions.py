@@ -52,7 +52,7 @@ class Condition:
     def fixed(self) -> list[str | None]:
         """The CCA that the scenario gives each flow but the first; None for that, and without one."""
         flows = tomllib.loads(self.loaded.to_toml())["flows"]
-        return [None, *(None if each["cca"] == _DEFAULT else each["cca"] for each in flows[1:])]
+        return [None, *(None if flow["cca"] == _DEFAULT else flow["cca"] for flow in flows[1:])]
 
     def lineup(self, cca: str) -> str:
         """Returns the CCAs of all flows: this one, unless the scenario gives a flow another."""

@@ -27,10 +27,10 @@ def indexed() -> dict[str, list[str]]:
 def goodputs(table: Table) -> list[Published]:
     """Returns the mean goodputs of a table that were measured on scenarios as they are built in."""
     return [
-        each
-        for each in table.entries
-        if each.quantity == "goodput"
-        and not each.part
-        and each.value is not None
-        and table.place(each.scenario).scenario == each.scenario
+        entry
+        for entry in table.entries
+        if entry.quantity == "goodput"
+        and not entry.part
+        and entry.value is not None
+        and table.place(entry.scenario).scenario == entry.scenario
     ]

@@ -69,13 +69,13 @@ class GridTable:
 def read_grid(file: Path) -> list[GridTable]:
     """Returns the tables of a file."""
     text = tomllib.loads(file.read_text("utf-8"))
-    return [_table(text, each) for each in text["experiments"]]
+    return [_table(text, experiment) for experiment in text["experiments"]]
 
 
 def _table(text: Mapping[str, Any], experiment: Mapping[str, Any]) -> GridTable:
     axes: dict[str, dict[str, str]] = text["axes"]
-    named: str = text["place"]
-    cells = {named.format(**cell): cell for cell in _cells(axes, experiment["where"])}
+    place_name: str = text["place"]
+    cells = {place_name.format(**cell): cell for cell in _cells(axes, experiment["where"])}
     places = tuple(
         parse_condition(name, "; ".join([text["scenario"], *(axes[axis][cell[axis]] for axis in axes)]))
         for name, cell in cells.items()
@@ -90,7 +90,7 @@ def _table(text: Mapping[str, Any], experiment: Mapping[str, Any]) -> GridTable:
         experiment.get("named_only", False),
         Grid(cells, **kind, typical_s=text["typical_s"]),
         places,
-        tuple(_rows(named, cells, experiment["rows"])),
+        tuple(_rows(place_name, cells, experiment["rows"])),
     )
 
 
@@ -101,12 +101,12 @@ def _cells(axes: Mapping[str, Mapping[str, str]], where: Mapping[str, Sequence[s
 
 
 def _rows(
-    named: str, cells: Mapping[str, Cell], rows: Sequence[Mapping[str, Any]]
+    place_name: str, cells: Mapping[str, Cell], rows: Sequence[Mapping[str, Any]]
 ) -> list[dict[str, str]]:
     """Returns the rows of all places; one that says nothing gives way to those that say something."""
     result: list[dict[str, str]] = []
     for place, cell in cells.items():
-        selected = [each for each in rows if _within(cell, each.get("where", {}))]
+        selected = [row for row in rows if _within(cell, row.get("where", {}))]
         saying = {_measured(each) for each in selected if "published" in each or "claim" in each}
         for each in selected:
             if "published" not in each and "claim" not in each and _measured(each) in saying:
@@ -114,7 +114,7 @@ def _rows(
             words = {key: str(value) for key, value in each.items() if key != "where"}
             if "claim" in words:
                 words["claim"] = _ELSEWHERE.sub(
-                    lambda asked, cell=cell: named.format(**{**cell, **_pairs(asked[1])}),  # type: ignore[misc]
+                    lambda asked, cell=cell: place_name.format(**{**cell, **_pairs(asked[1])}),  # type: ignore[misc]
                     words["claim"],
                 )
             result.append({"scenario": place, "published": "", **words})
@@ -130,4 +130,4 @@ def _within(cell: Cell, where: Mapping[str, Sequence[str]]) -> bool:
 
 
 def _pairs(text: str) -> Cell:
-    return {axis: value for axis, _, value in (each.partition("=") for each in text.split(","))}
+    return {axis: value for axis, _, value in (part.partition("=") for part in text.split(","))}

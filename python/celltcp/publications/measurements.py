@@ -61,15 +61,15 @@ class Measured:
             ]
         if not figure.phase:
             return slots
-        begun = slots["run"].map(self._begun)
-        phases = phases_at(self.way, slots["t_s"] + self.slot_s / 2, begun)
+        start_s = slots["run"].map(self._start_s)
+        phases = phases_at(self.way, slots["t_s"] + self.slot_s / 2, start_s)
         within: pd.DataFrame = slots[phases == figure.phase]
         return within
 
     def has_phase(self, phase: str) -> bool:
         """Returns whether the runs have slots in a phase."""
         slots = next(iter(self._slots.values()))
-        phases = phases_at(self.way, slots["t_s"] + self.slot_s / 2, slots["run"].map(self._begun))
+        phases = phases_at(self.way, slots["t_s"] + self.slot_s / 2, slots["run"].map(self._start_s))
         return bool((phases == phase).any())
 
     def frame(self, table: str) -> pd.DataFrame:
@@ -91,11 +91,11 @@ class Measured:
         """Returns the same with the digests of the radio's log in place of the log itself."""
         if "radio" not in self.comparison.results.tables:
             return self
-        kept = self.digests
+        digest_cache = self.digests
         results = self.comparison.results
         tables = {name: table for name, table in results.tables.items() if name != "radio"}
         result = replace(self, comparison=Comparison(Results(tables, results.about)))
-        result.__dict__["digests"] = kept
+        result.__dict__["digests"] = digest_cache
         return result
 
     @functools.cached_property
@@ -118,11 +118,11 @@ class Measured:
         return dict(list(slots.groupby(slots["run"].map(lineups).astype(str))))
 
     @functools.cached_property
-    def _begun(self) -> pd.Series:
-        begun: pd.Series = pd.concat(
-            [each.groupby("run")["t_s"].min() for each in self._slots.values()]
+    def _start_s(self) -> pd.Series:
+        start_s: pd.Series = pd.concat(
+            [slot.groupby("run")["t_s"].min() for slot in self._slots.values()]
         )
-        return begun
+        return start_s
 
     @functools.cached_property
     def _flows(self) -> dict[int, pd.DataFrame]:

@@ -83,18 +83,18 @@ def _entries() -> dict[str, list[Published]]:
     """Returns the entries of all tables, by place."""
     result: dict[str, list[Published]] = {}
     for table in published_tables():
-        for each in table.entries:
-            result.setdefault(each.scenario, []).append(each)
+        for entry in table.entries:
+            result.setdefault(entry.scenario, []).append(entry)
     return result
 
 
 @functools.cache
-def _named() -> dict[str, set[Condition]]:
-    """Returns the places that tables name."""
+def _named_places() -> dict[str, set[Condition]]:
+    """Returns the places with names in tables."""
     result: dict[str, set[Condition]] = {}
     for table in published_tables():
-        for each in table.named:
-            result.setdefault(each.name, set()).add(each)
+        for place in table.named_places:
+            result.setdefault(place.name, set()).add(place)
     return result
 
 
@@ -103,10 +103,10 @@ def _referred() -> dict[str, list[str]]:
     """Returns the CCAs that claims refer to, by place."""
     result: dict[str, list[str]] = {}
     for table in published_tables():
-        for each in table.entries:
-            if each.claim and each.claim.refers:
-                place = each.claim.place or each.scenario
-                result.setdefault(place, []).append(each.claim.cca or each.cca)
+        for entry in table.entries:
+            if entry.claim and entry.claim.refers:
+                place = entry.claim.place or entry.scenario
+                result.setdefault(place, []).append(entry.claim.cca or entry.cca)
     return result
 
 
@@ -116,10 +116,10 @@ def place_named(name: str) -> Condition:
     Raises:
         CelltcpError: if two tables have different places of that name.
     """
-    named = _named().get(name, set())
-    if len(named) > 1:
+    places = _named_places().get(name, set())
+    if len(places) > 1:
         raise CelltcpError(f"place {name!r}: two tables have different ones")
-    return next(iter(named)) if named else Condition(name, name)
+    return next(iter(places)) if places else Condition(name, name)
 
 
 def ccas_of(name: str) -> list[str]:
@@ -142,7 +142,7 @@ def needs_log(name: str) -> bool:
 
 def scenarios_of(tables: Sequence[Table]) -> list[str]:
     """Returns the places of these tables, each once; a pattern stands for built-in scenarios."""
-    names = (name for table in tables for each in table.scenarios for name in group(each))
+    names = (name for table in tables for scenario in table.scenarios for name in group(scenario))
     return list(dict.fromkeys(names))
 
 
@@ -150,7 +150,9 @@ def group(pattern: str) -> list[str]:
     """Returns the built-in scenarios that a pattern stands for; the name itself without one."""
     if "*" not in pattern:
         return [pattern]
-    return [each for each in scenario_names() if fnmatch.fnmatch(each, pattern)]
+    return [
+        scenario_name for scenario_name in scenario_names() if fnmatch.fnmatch(scenario_name, pattern)
+    ]
 
 
 def simulated_s(tables: Sequence[Table], runs: int) -> float:
@@ -165,7 +167,7 @@ def simulated_s(tables: Sequence[Table], runs: int) -> float:
 def speed() -> float:
     """Returns the simulated seconds that this machine, if idle, runs per second, from a short run."""
     scenario, length_s = _TRIAL
-    begun = time.process_time()
+    cpu_start_s = time.process_time()
     compare(scenario, cca="cubic", runs=1, duration=f"{length_s}s", jobs=1)
-    taken = max(time.process_time() - begun, 1e-3)
+    taken = max(time.process_time() - cpu_start_s, 1e-3)
     return length_s / taken * available_threads()

@@ -50,7 +50,11 @@ class Publication:
     @property
     def tables(self) -> list[Table]:
         """Tables of the publication."""
-        return [each for each in published_tables() if each.publication == self.name]
+        return [
+            published_table
+            for published_table in published_tables()
+            if published_table.publication == self.name
+        ]
 
     def selected_tables(self, experiments: Sequence[str]) -> list[Table]:
         """Returns the tables of these experiments; if none are named, all without `named_only`.
@@ -58,13 +62,13 @@ class Publication:
         Raises:
             CelltcpError: if there is no such experiment.
         """
-        names = [each.experiment for each in self.tables]
-        if unknown := [each for each in experiments if each not in names]:
+        names = [table.experiment for table in self.tables]
+        if unknown := [experiment for experiment in experiments if experiment not in names]:
             allowed = ", ".join(dict.fromkeys(names))
             raise CelltcpError(f"experiment {unknown[0]!r}: {self.name} has {allowed or 'no tables'}")
         if not experiments:
-            return [each for each in self.tables if not each.named_only]
-        return [each for each in self.tables if each.experiment in experiments]
+            return [table for table in self.tables if not table.named_only]
+        return [table for table in self.tables if table.experiment in experiments]
 
 
 @functools.cache
@@ -102,9 +106,9 @@ def _read(file: Path) -> Publication:
         except CelltcpError as error:
             raise CelltcpError(f"{file}: era: {error}") from None
     conditions = result.get("unpublished", [])
-    for number, each in enumerate(conditions, 1):
+    for number, condition in enumerate(conditions, 1):
         needed = {"condition": str, "field": str, "plausible": str, "experiments": list}
-        _check(each, needed, {"values": list}, f"{file}: unpublished condition {number}")
+        _check(condition, needed, {"values": list}, f"{file}: unpublished condition {number}")
     return Publication(
         file.stem,
         result["source"],
@@ -112,13 +116,13 @@ def _read(file: Path) -> Publication:
         result.get("era", {}),
         tuple(
             Unpublished(
-                each["condition"],
-                each["field"],
-                each["plausible"],
-                tuple(map(str, each.get("values", ()))),
-                tuple(each["experiments"]),
+                condition["condition"],
+                condition["field"],
+                condition["plausible"],
+                tuple(map(str, condition.get("values", ()))),
+                tuple(condition["experiments"]),
             )
-            for each in conditions
+            for condition in conditions
         ),
         _runs(result, file),
     )

@@ -79,11 +79,11 @@ def _order(table: Table) -> tuple[str, int, list[int], str]:
 def published_phases(scenario: str) -> dict[tuple[str, str], float]:
     """Returns published mean goodputs in Mbit/s by phase and CCA; empty if there are none."""
     return {
-        (each.phase, each.cca): each.value
+        (entry.phase, entry.cca): entry.value
         for table in published_tables()
-        for each in table.entries
-        if each.scenario == scenario and each.quantity == "goodput" and each.phase
-        if each.value is not None
+        for entry in table.entries
+        if entry.scenario == scenario and entry.quantity == "goodput" and entry.phase
+        if entry.value is not None
     }
 
 
@@ -109,13 +109,13 @@ def _read(file: Path) -> Table:
     header = header_of(file, lines)
     interval = _word(file, header, "interval", INTERVALS)
     form = _word(file, header, "form", FORMS)
-    named = tuple(
+    named_places = tuple(
         parse_condition(key.removeprefix(PLACE).strip(), value, str(file))
         for key, value in header.items()
         if key.startswith(PLACE)
     )
     rows = list(rows_of(file, lines))
-    names = {each.name: each for each in named}
+    names = {named_place.name: named_place for named_place in named_places}
     for where, row in rows:
         check_scenario(row["scenario"], names, where)
         _check_log(row, names, where)
@@ -124,10 +124,10 @@ def _read(file: Path) -> Table:
     runnable = [(where, row) for where, row in rows if not row.get("line") or _can_run(row["cca"])]
     entries = tuple(_entry(row, where) for where, row in runnable)
     _check_once([where for where, _ in runnable], entries)
-    for (where, _), each in zip(runnable, entries, strict=True):
-        check_part(each, names.get(each.scenario, Condition(each.scenario, each.scenario)), where)
-        if each.claim and each.claim.place:
-            check_scenario(each.claim.place, names, f"{where}: claim: {each.claim.text!r}")
+    for (where, _), entry in zip(runnable, entries, strict=True):
+        check_part(entry, names.get(entry.scenario, Condition(entry.scenario, entry.scenario)), where)
+        if entry.claim and entry.claim.place:
+            check_scenario(entry.claim.place, names, f"{where}: claim: {entry.claim.text!r}")
     return Table(
         header["publication"],
         header["experiment"],
@@ -137,15 +137,15 @@ def _read(file: Path) -> Table:
         form,
         header.get("note", ""),
         entries,
-        named,
+        named_places,
         cells=tuple(_cell(row) for _, row in rows if row.get("line")),
     )
 
 
-def _check_log(row: Mapping[str, str], named: Mapping[str, Condition], where: str) -> None:
+def _check_log(row: Mapping[str, str], conditions: Mapping[str, Condition], where: str) -> None:
     """Raises an error if a quantity of the radio is compared on a built-in scenario without a radio."""
     quantity, name = row["quantity"], row["scenario"]
-    if quantity not in QUANTITIES or not QUANTITIES[quantity].log or name in named or "*" in name:
+    if quantity not in QUANTITIES or not QUANTITIES[quantity].log or name in conditions or "*" in name:
         return
     if not _has_radio(name):
         raise CelltcpError(
@@ -161,18 +161,18 @@ def _has_radio(scenario: str) -> bool:
 
 def _check_once(places: Sequence[str], entries: Sequence[Published]) -> None:
     """Raises an error if two rows have a published number for the same quantity, scenario and CCA."""
-    seen: dict[object, str] = {}
-    for place, each in zip(places, entries, strict=True):
-        if each.value is None:
+    first_lines: dict[object, str] = {}
+    for place, entry in zip(places, entries, strict=True):
+        if entry.value is None:
             continue
-        key = (each.scenario, each.cca, each.quantity, each.part)
-        if key in seen:
-            first = seen[key].rpartition(", ")[2]
+        key = (entry.scenario, entry.cca, entry.quantity, entry.part)
+        if key in first_lines:
+            first = first_lines[key].rpartition(", ")[2]
             raise CelltcpError(
-                f"{place}: published: {each.value:g}: {', '.join(filter(None, key))} has a number in "
+                f"{place}: published: {entry.value:g}: {', '.join(filter(None, key))} has a number in "
                 f"{first} already; allowed: one for each"
             )
-        seen[key] = place
+        first_lines[key] = place
 
 
 def _can_run(cca: str) -> bool:
@@ -200,7 +200,7 @@ def _entry(row: Mapping[str, str | None], place: str) -> Published:
     quantity, phase = row["quantity"] or "", row.get("phase") or ""
     if quantity not in QUANTITIES:
         raise CelltcpError(f"{place}: quantity: {quantity!r}: allowed: {', '.join(QUANTITIES)}")
-    phases = sorted({each for names in PHASES.values() for each in names})
+    phases = sorted({name for names in PHASES.values() for name in names})
     if phase and phase not in phases:
         raise CelltcpError(f"{place}: phase: {phase!r}: allowed: {', '.join(phases)}, or none")
     value = row["published"]

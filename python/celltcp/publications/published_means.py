@@ -50,12 +50,12 @@ def compare_published(comparison: Comparison) -> PublishedComparison:
         )
     ccas = comparison.ccas
     common = [
-        replace(table, entries=tuple(each for each in table.entries if each.cca in ccas))
+        replace(table, entries=tuple(entry for entry in table.entries if entry.cca in ccas))
         for table in tables
     ]
     common = [table for table in common if table.entries]
     if not common:
-        published = dict.fromkeys(each.cca for table in tables for each in table.entries)
+        published = dict.fromkeys(entry.cca for table in tables for entry in table.entries)
         return PublishedComparison(name, [], f"figures are published for {', '.join(published)} only")
     measured = {name: Measured(comparison, {cca: cca for cca in ccas})}
     return PublishedComparison(name, [outcome(table, measured) for table in common])
@@ -66,7 +66,7 @@ def _tables_of(scenario: str) -> list[Table]:
     files = [file for file in table_files() if file.name in indexed().get(scenario, ())]
     tables = []
     for table in in_order(each for file in files for each in tables_in(file)):
-        entries = tuple(each for each in goodputs(table) if each.scenario == scenario)
+        entries = tuple(goodput for goodput in goodputs(table) if goodput.scenario == scenario)
         if entries:
             tables.append(replace(table, entries=entries))
     return tables

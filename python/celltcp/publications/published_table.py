@@ -109,7 +109,7 @@ class Table:
     note: str
     entries: tuple[Published, ...]
     #: Scenarios with changes, by the names that the entries have for them.
-    named: tuple[Condition, ...] = ()
+    named_places: tuple[Condition, ...] = ()
     #: Its places by the values of axes; None where it has no axes.
     grid: Grid | None = None
     #: Whether it runs only if its name is given.
@@ -119,11 +119,14 @@ class Table:
 
     def place(self, name: str) -> Condition:
         """Returns the place of a name: one of the table's own, or a scenario."""
-        return next((each for each in self.named if each.name == name), Condition(name, name))
+        return next(
+            (named_place for named_place in self.named_places if named_place.name == name),
+            Condition(name, name),
+        )
 
     @property
     def scenarios(self) -> list[str]:
         """The places, in the order of the file, with those that claims refer to."""
-        own = [each.scenario for each in self.entries]
-        referred = [each.claim.place for each in self.entries if each.claim and each.claim.place]
+        own = [entry.scenario for entry in self.entries]
+        referred = [entry.claim.place for entry in self.entries if entry.claim and entry.claim.place]
         return list(dict.fromkeys([*own, *referred]))

@@ -56,13 +56,13 @@ def rank_correlation(
         return None
     values = [np.asarray(ours[name], dtype=float) for name in names]
     means, widths = np.array([published[name] for name in names], dtype=float).T
-    mine = ranks(np.array([[each.mean() for each in values]]))
+    mine = ranks(np.array([[value.mean() for value in values]]))
     theirs = ranks(means[None, :])
     rho = float(correlated(mine, theirs)[0])
     random = np.random.default_rng(1)
-    drawn = ranks(_drawn_means(values, random))
+    sampled_ranks = ranks(_drawn_means(values, random))
     scattered = ranks(random.normal(means, widths / HALF_WIDTH, size=(_DRAWS, len(names))))
-    rhos = correlated(drawn, scattered)
+    rhos = correlated(sampled_ranks, scattered)
     known = rhos[~np.isnan(rhos)]
     low, high = np.quantile(known, [0.025, 0.975]) if known.size else (math.nan, math.nan)
     return RankCorrelation(rho, float(low), float(high), _chance(rho, mine, theirs), len(names))
@@ -77,11 +77,11 @@ def _drawn_means(
     others, as downloads can.
     """
     count = len(values[0])
-    if all(len(each) == count for each in values):
-        again = random.integers(count, size=(_DRAWS, count))
-        return np.array([each[again].mean(axis=1) for each in values]).T
-    draws = ((each, random.integers(len(each), size=(_DRAWS, len(each)))) for each in values)
-    return np.array([each[again].mean(axis=1) for each, again in draws]).T
+    if all(len(value) == count for value in values):
+        resampled = random.integers(count, size=(_DRAWS, count))
+        return np.array([value[resampled].mean(axis=1) for value in values]).T
+    draws = ((value, random.integers(len(value), size=(_DRAWS, len(value)))) for value in values)
+    return np.array([each[resampled].mean(axis=1) for each, resampled in draws]).T
 
 
 def joint_p_value(orders: Sequence[tuple[Sequence[float], Sequence[float]]]) -> float:
@@ -94,14 +94,14 @@ def joint_p_value(orders: Sequence[tuple[Sequence[float], Sequence[float]]]) -> 
         return math.nan
     random = np.random.default_rng(1)
     result = 0.0
-    drawn = np.zeros(_DRAWS)
+    sampled_ranks = np.zeros(_DRAWS)
     for ours, published in orders:
         mine, theirs = ranks(np.array([ours])), ranks(np.array([published]))
         result += float(np.nan_to_num(correlated(mine, theirs))[0])
         shuffled = random.permuted(np.repeat(mine, _DRAWS, axis=0), axis=1)
-        drawn += np.nan_to_num(correlated(shuffled, np.broadcast_to(theirs, shuffled.shape)))
+        sampled_ranks += np.nan_to_num(correlated(shuffled, np.broadcast_to(theirs, shuffled.shape)))
     # The order that was found is one of those that could have been drawn.
-    return float((np.sum(drawn >= result - 1e-9) + 1) / (_DRAWS + 1))
+    return float((np.sum(sampled_ranks >= result - 1e-9) + 1) / (_DRAWS + 1))
 
 
 def mean_correlation(orders: Sequence[Sequence[tuple[float, float]]]) -> float:

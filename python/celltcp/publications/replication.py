@@ -54,12 +54,12 @@ def replicate(groups: Sequence[Sequence[Figure]]) -> Replication | None:
     errors: list[NDArray[np.float64]] = []
     for group in filter(None, groups):
         means = np.array([each.mean for each in group])
-        again = random.normal(means, [each.deviation for each in group], size=(_DRAWS, len(group)))
+        resampled = random.normal(means, [each.deviation for each in group], size=(_DRAWS, len(group)))
         known = means != 0
-        errors.append(np.abs(again[:, known] / means[known] - 1))
+        errors.append(np.abs(resampled[:, known] / means[known] - 1))
         if len(group) >= 3:
-            theirs = np.broadcast_to(ranks(means[None, :]), again.shape)
-            rhos.append(np.nan_to_num(correlated(ranks(again), theirs)))
+            theirs = np.broadcast_to(ranks(means[None, :]), resampled.shape)
+            rhos.append(np.nan_to_num(correlated(ranks(resampled), theirs)))
     every = np.concatenate(errors, axis=1)
     error = float(every.mean()) if every.size else math.nan
     if not rhos:

@@ -22,50 +22,50 @@ def run_tables(
     tables: Sequence[Table],
     scenarios: Sequence[str],
     replay: PaperRun,
-    shown: Shown,
-    kept: dict[str, Measured] | None = None,
+    progress_of: Shown,
+    measured_before: dict[str, Measured] | None = None,
 ) -> list[Outcome]:
-    """Runs these places of the tables, each once, and returns what the tables come to.
+    """Runs these places of the tables, each once, and returns the outcomes of the tables.
 
     Args:
-        tables: what is asked for.
+        tables: published tables.
         scenarios: places of the tables.
-        replay: how they are run.
-        shown: shows the progress of a place.
-        kept: places that have run in the same way; those that run now are added.
+        replay: settings of the runs.
+        progress_of: shows the progress of a place.
+        measured_before: places that ran with the same settings; new ones are added.
     """
-    known = {} if kept is None else kept
+    known = {} if measured_before is None else measured_before
     for number, name in enumerate(scenarios, 1):
         if name not in known:
-            with shown(f"{name} ({number} of {len(scenarios)})") as progress:
+            with progress_of(f"{name} ({number} of {len(scenarios)})") as progress:
                 known[name] = replay.measure(name, progress)
     measured = {name: known[name] for name in scenarios}
     selections = {
-        each.source: each
+        entry.source: entry
         for table in tables
-        for each in table.entries
-        if each.cca == SELECTION and each.scenario in measured
+        for entry in table.entries
+        if entry.cca == SELECTION and entry.scenario in measured
     }
     tallies = [
-        each
+        entry
         for table in tables
-        for each in table.entries
-        if each.quantity in TALLY and all(name in measured for name in group(each.scenario))
+        for entry in table.entries
+        if entry.quantity in TALLY and all(name in measured for name in group(entry.scenario))
     ]
     combined: dict[str, Combination] = {}
-    wanted = [*selections.values(), *(case for each in tallies for case in _cases(each))]
-    for each in {each.source: each for each in wanted}.values():
-        with shown(each.source):
+    cases_to_run = [*selections.values(), *(case for tally in tallies for case in _cases(tally))]
+    for each in {each.source: each for each in cases_to_run}.values():
+        with progress_of(each.source):
             ours = measured[each.scenario]
             result = combination(replay, place_named(each.scenario), each.criterion, ours)
         combined[each.source] = result
         gained = {f"gain_{each.criterion}": gain(result, ours)}
         measured[each.source] = replace(result.measured, known=gained)
-    for each in tallies:
-        sources = [case.source for case in _cases(each)]
+    for tally in tallies:
+        sources = [case.source for case in _cases(tally)]
         first = combined[sources[0]].measured
         counts = _counts([(combined[name], measured[name]) for name in sources])
-        measured[each.source] = replace(first, known=counts)
+        measured[tally.source] = replace(first, known=counts)
     return [outcome(table, measured) for table in tables]
 
 

@@ -36,6 +36,6 @@ def load_experiments(folder: Path) -> list[Outcome]:
 def _measured(folder: Path, name: str) -> Measured:
     comparison = Comparison(read_results(folder))
     place = place_named(name)
-    ran = {cca: chosen(place.lineup(cca), ())[0] for cca in ccas_of(name)}
-    present = {cca: text for cca, text in ran.items() if text in comparison.ccas}
+    lineups = {cca: chosen(place.lineup(cca), ())[0] for cca in ccas_of(name)}
+    present = {cca: text for cca, text in lineups.items() if text in comparison.ccas}
     return Measured(comparison, present).without_log()

@@ -50,7 +50,7 @@ def combination(replay: PaperRun, place: Condition, quantity: str, ours: Measure
     figures = [Published(place.name, cca, quantity, "", "", None, None) for cca in ours.ran]
     best = {
         phase: best_and_ties(
-            {each.cca: measured_values(ours, replace(each, phase=phase)) for each in figures}
+            {figure.cca: measured_values(ours, replace(figure, phase=phase)) for figure in figures}
         )[0]
         for phase in phases
     }

@@ -58,7 +58,7 @@ def header_of(file: Path, lines: Sequence[str]) -> dict[str, str]:
         raise CelltcpError(
             f"{file}: experiment: {result['experiment']!r}: allowed: letters, digits, dots and hyphens"
         )
-    publications = sorted(each.stem for each in _PUBLICATIONS.glob("*.toml"))
+    publications = sorted(path.stem for path in _PUBLICATIONS.glob("*.toml"))
     if result["publication"] not in publications:
         raise CelltcpError(
             f"{file}: publication: {result['publication']!r}: allowed: {', '.join(publications)}, "

@@ -90,7 +90,7 @@ def _print_choices(title: str, result: Outcome, console: Terminal) -> None:
                     choice.place if first else "",
                     choice.plain if first else "",
                     option.cca,
-                    *(value_text(each.mean, each.ci95) for each in means),
+                    *(value_text(mean.mean, mean.ci95) for mean in means),
                     choice.verdict if first else "",
                 )
             )
@@ -110,9 +110,9 @@ def _print_losses(result: Outcome, console: Terminal) -> None:
         return
     losses = split_losses(result)
     console.print(f"points where the split loses more than {LOSS:g} %: {len(losses)} of {counted}")
-    for each in losses:
-        gain = value_text(each.row.ours.mean, each.row.ours.ci95)
-        console.print(f"{place_text(each.row)}, {each.row.published.cca}: {gain} %. {each.reason}")
+    for loss in losses:
+        gain = value_text(loss.row.ours.mean, loss.row.ours.ci95)
+        console.print(f"{place_text(loss.row)}, {loss.row.published.cca}: {gain} %. {loss.reason}")
 
 
 def _print_means(title: str, rows: Sequence[Row], console: Terminal) -> None:
@@ -140,14 +140,14 @@ def print_sweep(field: str, result: Sequence[tuple[str, Outcome]], console: Term
     rows = tuple(
         (
             value,
-            each.quantity,
-            "-" if math.isnan(each.rho) else f"{each.rho:+.2f}",
-            "-" if math.isnan(each.chance) else f"{each.chance:.2g}",
-            "-" if math.isnan(each.error) else f"{100 * each.error:.0f} %",
-            f"{each.inside} of {each.judged}",
+            agreement.quantity,
+            "-" if math.isnan(agreement.rho) else f"{agreement.rho:+.2f}",
+            "-" if math.isnan(agreement.chance) else f"{agreement.chance:.2g}",
+            "-" if math.isnan(agreement.error) else f"{100 * agreement.error:.0f} %",
+            f"{agreement.inside} of {agreement.judged}",
         )
         for value, outcome in result
-        for each in outcome.agreements
+        for agreement in outcome.agreements
     )
     title = f"{first.publication}, {first.figure}: agreement by {field}"
     columns = (Column(field), Column("quantity"), *number_columns(*headings))

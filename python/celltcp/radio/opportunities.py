@@ -19,8 +19,8 @@ def scheme_ranges(scenario: str) -> dict[str, tuple[int, int]]:
     """
     bits = link_adaptation(scenario)["bits_per_symbol"]
     ranges: dict[str, tuple[int, int]] = {}
-    for mcs, each in enumerate(bits):
-        name = MODULATIONS[each]
+    for mcs, bit in enumerate(bits):
+        name = MODULATIONS[bit]
         ranges[name] = (ranges.get(name, (mcs, mcs))[0], mcs)
     return ranges
 
@@ -40,7 +40,7 @@ def downlink_ttis(comparison: Comparison, *, whole: bool = False) -> pd.DataFram
         alive = (times >= selected["run"].map(flows["start_s"])) & (times < selected["run"].map(end))
         selected = selected[alive].copy()
     bits = link_adaptation(str(comparison.results.about["scenario"]))["bits_per_symbol"]
-    selected["modulation"] = np.array([MODULATIONS[each] for each in bits])[selected["mcs"]]
+    selected["modulation"] = np.array([MODULATIONS[bit] for bit in bits])[selected["mcs"]]
     return selected
 
 

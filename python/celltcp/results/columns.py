@@ -77,18 +77,18 @@ def connections(table: pa.Table) -> NDArray[np.int64]:
 
 
 def values_of(
-    wanted: NDArray[np.int64], known: NDArray[np.int64], values: NDArray[Any], missing: float
+    requested_keys: NDArray[np.int64], known: NDArray[np.int64], values: NDArray[Any], missing: float
 ) -> NDArray[Any]:
-    """Returns the value of each wanted key; `missing` for those that are not among the known ones.
+    """Returns the value of each requested key; `missing` for unknown keys.
 
     Args:
-        wanted: keys, such as `connections` has them.
+        requested_keys: keys as in a column of `connections`.
         known: keys with a value, unique.
         values: of the known keys.
         missing: value of all others.
     """
     # The last value is that of the place -1.
-    result: NDArray[Any] = np.append(values, missing)[places_of(wanted, known)]
+    result: NDArray[Any] = np.append(values, missing)[places_of(requested_keys, known)]
     return result
 
 
@@ -107,13 +107,13 @@ def distinct(
     return ordered[is_first], order[is_first], group
 
 
-def places_of(wanted: NDArray[np.int64], known: NDArray[np.int64]) -> NDArray[np.intp]:
+def places_of(requested_keys: NDArray[np.int64], known: NDArray[np.int64]) -> NDArray[np.intp]:
     """Returns the place of each wanted value among known ones, which are unique; -1 without one."""
     if not len(known):
-        return np.full(len(wanted), -1, np.intp)
+        return np.full(len(requested_keys), -1, np.intp)
     order = np.argsort(known)
-    result = order[np.minimum(np.searchsorted(known, wanted, sorter=order), len(known) - 1)]
-    return np.where(known[result] == wanted, result, -1)
+    result = order[np.minimum(np.searchsorted(known, requested_keys, sorter=order), len(known) - 1)]
+    return np.where(known[result] == requested_keys, result, -1)
 
 
 def group_sums(values: NDArray[Any], groups: NDArray[Any], count: int) -> NDArray[np.float64]:
@@ -160,7 +160,7 @@ def means_by(keys: Sequence[Key], values: Sequence[float]) -> dict[Key, float]:
 
 
 def _numbered(keys: Sequence[Key], known: Sequence[Key]) -> NDArray[np.intp]:
-    numbers = {key: number for number, key in enumerate(known)}
+    numbers = {key: index for index, key in enumerate(known)}
     return np.array([numbers[key] for key in keys], np.intp)
 
 

@@ -52,12 +52,12 @@ def require_own(folder: str | Path, command: str) -> None:
             celltcp's.
     """
     check_folder(Path(folder))
-    there = kind_in(Path(folder))
+    existing_kind = kind_in(Path(folder))
     mine = command if command in KINDS else RUNS
-    begun = there == UNFINISHED and mine in _SIGNS
-    if there is not None and there != mine and not begun:
+    is_unfinished = existing_kind == UNFINISHED and mine in _SIGNS
+    if existing_kind is not None and existing_kind != mine and not is_unfinished:
         raise CelltcpError(
-            f"{folder}: holds {KINDS[there]}, which the tables of {command} would replace; "
+            f"{folder}: holds {KINDS[existing_kind]}, which the tables of {command} would replace; "
             "allowed: a folder of their own"
         )
 

@@ -115,19 +115,19 @@ def check_runs(folder: Path, planned: Mapping[str, Any]) -> None:
     Raises:
         CelltcpError: says what is there, and in what it differs.
     """
-    there = about_in(folder)
+    existing = about_in(folder)
     keys = Keys.from_meta(planned) or Keys(())
-    kept_keys = Keys.from_meta(there) if there is not None else None
-    if there is not None and (kept_keys is None or not keys.has(kept_keys)):
-        ccas, runs = ", ".join(there.get("cca", [])), counted(there.get("runs", 0), "run")
-        kept = f"{ccas}; {runs} from seed {there.get('seed')}, {there.get('engine')}"
+    kept_keys = Keys.from_meta(existing) if existing is not None else None
+    if existing is not None and (kept_keys is None or not keys.has(kept_keys)):
+        ccas, runs = ", ".join(existing.get("cca", [])), counted(existing.get("runs", 0), "run")
+        details = f"{ccas}; {runs} from seed {existing.get('seed')}, {existing.get('engine')}"
         raise CelltcpError(
-            f"{folder}: holds finished results of {there.get('name')} ({kept}), which this command "
-            f"would replace: {_difference(there, planned)}; give another folder, or --overwrite to "
-            "replace them"
+            f"{folder}: holds finished results of {existing.get('name')} ({details}), which this "
+            f"command would replace: {_difference(existing, planned)}; give another "
+            "folder, or --overwrite to replace them"
         )
-    begun = keys_of_parts(folder)
-    if not all(key in keys for key in begun):
+    parts = keys_of_parts(folder)
+    if not all(key in keys for key in parts):
         raise CelltcpError(
             f"{folder / PARTS}: holds finished runs of another command that was interrupted; repeat "
             "that one, give another folder, or --overwrite to remove them"
@@ -198,21 +198,21 @@ def check_results(folder: Path, *, overwrite: bool) -> None:
         check_files(folder, names)
 
 
-def _difference(there: Mapping[str, Any], planned: Mapping[str, Any]) -> str:
+def _difference(existing: Mapping[str, Any], planned: Mapping[str, Any]) -> str:
     """Returns why results do not contain those of the folder."""
-    missing = [cca for cca in there.get("cca", []) if cca not in planned["cca"]]
-    last = [about.get("seed", 0) + about.get("runs", 0) for about in (there, planned)]
-    if there.get("name") != planned["name"]:
+    missing = [cca for cca in existing.get("cca", []) if cca not in planned["cca"]]
+    last = [about.get("seed", 0) + about.get("runs", 0) for about in (existing, planned)]
+    if existing.get("name") != planned["name"]:
         return f"it is about {planned['name']}"
-    if there.get("hash") != planned["hash"]:
+    if existing.get("hash") != planned["hash"]:
         return "the scenario has other values"
-    if there.get("engine") != planned["engine"]:
+    if existing.get("engine") != planned["engine"]:
         return f"its engine is {planned['engine']}"
-    if there.get("build") != planned["build"]:
+    if existing.get("build") != planned["build"]:
         return "they are of another build of celltcp"
     if missing:
         return f"it is without {', '.join(missing)}"
-    if there.get("seed", 0) < planned["seed"] or last[0] > last[1]:
+    if existing.get("seed", 0) < planned["seed"] or last[0] > last[1]:
         runs, seed = planned["runs"], planned["seed"]
         return f"it has {counted(runs, 'run')} from seed {seed}"
     return "it has other runs"

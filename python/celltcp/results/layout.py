@@ -43,7 +43,7 @@ class Layout:
         return {
             "layout": self.kind,
             "axes": list(self.axes),
-            "folders": [[name, list(each)] for name, each in self.folders.items()],
+            "folders": [[name, list(folder)] for name, folder in self.folders.items()],
             "left_out": list(self.left_out),
             **({"present": dict(self.present)} if self.present else {}),
         }
@@ -67,4 +67,4 @@ def layout_in(folder: Path) -> Layout | None:
 
 
 def _rest(earlier: Layout, later: Layout) -> dict[str, tuple[str, ...]]:
-    return {name: each for name, each in earlier.folders.items() if name not in later.folders}
+    return {name: folder for name, folder in earlier.folders.items() if name not in later.folders}

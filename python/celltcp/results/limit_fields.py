@@ -10,7 +10,7 @@ from celltcp.results.json_fields import Columns, Number, sentence
 
 
 def _columns() -> Mapping[str, object]:
-    (table,) = (each for each in result_tables() if each.name == "limits")
+    (table,) = (result_table for result_table in result_tables() if result_table.name == "limits")
     return {
         name.removesuffix("_s"): Annotated[Number, sentence(meaning.partition(", s")[0])]
         for name, meaning in table.columns

@@ -70,13 +70,13 @@ def limits_rows(results: Results) -> list[LimitsRow]:
     """Returns the limits of each flow as JSON has them."""
     return [
         {
-            "cca": each.cca,
-            "flow": each.flow,
+            "cca": flow_limit.cca,
+            "flow": flow_limit.flow,
             "shares": {
-                name: None if math.isnan(share) else share for name, share in each.shares.items()
+                name: None if math.isnan(share) else share for name, share in flow_limit.shares.items()
             },
         }
-        for each in flow_limits(results)
+        for flow_limit in flow_limits(results)
     ]
 
 
@@ -90,7 +90,7 @@ def flow_limits(results: Results) -> list[FlowLimits]:
         keys.append(key)
         shares.append(run_shares)
     order = list(dict.fromkeys(keys))
-    means = {limit: means_by(keys, [each[limit] for each in shares]) for limit in LIMITS}
+    means = {limit: means_by(keys, [share[limit] for share in shares]) for limit in LIMITS}
     return [FlowLimits(*key, {limit: means[limit][key] for limit in LIMITS}) for key in order]
 
 
@@ -206,8 +206,8 @@ def _settings(kind: str, results: Results) -> str:
         return f"tcp.receive_window_max ({tcp['receive_window_max']}) sets it{split}"
     scale = tcp.get("window_scale", True)
     if scale is not True:
-        shown = "false" if scale is False else scale
-        return f"tcp.window_scale ({shown}) or tcp.receive_buffer_max sets it{split}"
+        scale_text = "false" if scale is False else scale
+        return f"tcp.window_scale ({scale_text}) or tcp.receive_buffer_max sets it{split}"
     return (
         f"tcp.receive_buffer_max ({tcp.get('receive_buffer_max')}) sets it, or tcp.receive_window_max"
         f"{split}"

@@ -80,9 +80,9 @@ def is_interrupted(folder: Path) -> bool:
     known = old.files if old else {}
     return any(
         Path(name).suffix == ".parquet" and known.get(name) != digest
-        for each in leftovers(folder)
-        if (begun := _old(each)) is not None
-        for name, digest in begun.files.items()
+        for leftover in leftovers(folder)
+        if (unfinished := _old(leftover)) is not None
+        for name, digest in unfinished.files.items()
     )
 
 

@@ -32,8 +32,8 @@ class SampleWriter:
     def write(self, batch: pa.RecordBatch) -> None:
         """Appends the rows; a regular subset of them stays in memory, too."""
         step = max(1, len(batch) // _KEPT)
-        kept = np.union1d(np.arange(0, len(batch), step), _largest_windows(batch))
-        self._kept.append(batch.take(array_of(kept)))
+        indices = np.union1d(np.arange(0, len(batch), step), _largest_windows(batch))
+        self._kept.append(batch.take(array_of(indices)))
         numbered = number_rows(pa.Table.from_batches([batch]), 0, self._cca)
         if self._table is None:
             self._table = GrowingTable(self._file, numbered.schema.with_metadata(self._meta))

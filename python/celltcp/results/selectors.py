@@ -46,17 +46,17 @@ def used_in(results: Results) -> list[Used]:
     lineups = results.lineups
     flows = rows_of(results.tables["flows"], "run", "flow", "name", "cca")
     # Line-up, name and congestion control of each connection.
-    named = {(run, flow): (lineups[run], name, cca) for run, flow, name, cca in flows if run in lineups}
+    ccas = {(run, flow): (lineups[run], name, cca) for run, flow, name, cca in flows if run in lineups}
     causes: dict[tuple[str, str, str], Counter[str]] = {}
     for run, flow, cause in rows_of(results.tables["decisions"], "run", "flow", "cause"):
-        if (run, flow) in named:
-            causes.setdefault(named[run, flow], Counter())[cause] += 1
+        if (run, flow) in ccas:
+            causes.setdefault(ccas[run, flow], Counter())[cause] += 1
     under: dict[tuple[str, str], Counter[str]] = {}
     if "estimates" in results.tables:
-        seen = rows_of(results.tables["estimates"], "run", "flow", "using_cca")
-        for run, flow, using in seen:
-            if (run, flow) in named:
-                under.setdefault(named[run, flow][:2], Counter())[using] += 1
+        estimate_rows = rows_of(results.tables["estimates"], "run", "flow", "using_cca")
+        for run, flow, using in estimate_rows:
+            if (run, flow) in ccas:
+                under.setdefault(ccas[run, flow][:2], Counter())[using] += 1
     runs = Counter(lineups.values())
     result = []
     for (lineup, name, cca), each in causes.items():

@@ -195,7 +195,7 @@ def verdict(values: Mapping[str, Sequence[float]], *, random: bool = True) -> Ve
         if name not in ranked and is_tie(result, most):
             tied.append(name)
     advised = int(needed) if undecided and needed <= _MOST_RUNS else None
-    is_same = len(values) > 1 and all(list(each) == list(values[leader]) for each in values.values())
+    is_same = len(values) > 1 and all(list(value) == list(values[leader]) for value in values.values())
     return Verdict(leader, tuple(tied), tuple(undecided), advised, is_same=is_same)
 
 
@@ -270,7 +270,7 @@ def mean_ratio(shares: Sequence[float]) -> RatioEstimate:
     It is the same whichever of the two is the base, unlike the mean of the shares; shares without a
     ratio (NaN, or one value of two zero) are left out.
     """
-    logarithms = [math.log1p(each) for each in shares if -1.0 < each < math.inf]
+    logarithms = [math.log1p(share) for share in shares if -1.0 < share < math.inf]
     result = estimate(logarithms)
     if math.isnan(result.mean):
         return RatioEstimate(math.nan, None, None)

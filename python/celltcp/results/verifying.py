@@ -42,11 +42,11 @@ def verify(place: Path) -> Verified:
 def _folder(place: Path) -> Verified:
     intact = 0
     damaged = []
-    for here, folders, _ in os.walk(place):
+    for folder, folders, _ in os.walk(place):
         folders.sort()
         for name in (MANIFEST, INDEX):
             try:
-                manifest = read_manifest(Path(here) / name)
+                manifest = read_manifest(Path(folder) / name)
             except CelltcpError as damage:
                 damaged.append(str(damage))
                 continue
@@ -55,7 +55,7 @@ def _folder(place: Path) -> Verified:
             intact += 1
             for file in manifest.files:
                 try:
-                    require_intact(Path(here) / file, manifest)
+                    require_intact(Path(folder) / file, manifest)
                     intact += 1
                 except CelltcpError as damage:
                     damaged.append(str(damage))

@@ -107,9 +107,9 @@ def check_working(place: Path) -> None:
     if not _is_marked(place):
         first = next(iter(sorted(place.iterdir())), place)
         raise _foreign(first)
-    for each in _contents(place):
-        if not _is_own(each):
-            raise _foreign(each)
+    for content in _contents(place):
+        if not _is_own(content):
+            raise _foreign(content)
 
 
 def remove_working(place: Path) -> None:
@@ -134,13 +134,13 @@ def remove_checked(place: Path) -> None:
         CelltcpError: names the first entry of another origin; nothing is removed then.
     """
     entries = [place, *_contents(place)]
-    for each in entries:
-        if not _is_own(each):
-            raise _foreign(each)
+    for entry in entries:
+        if not _is_own(entry):
+            raise _foreign(entry)
     # Folders come before what is in them.
-    for each in reversed(entries):
+    for entry in reversed(entries):
         with suppress(FileNotFoundError):
-            each.rmdir() if each.is_dir() else each.unlink()
+            entry.rmdir() if entry.is_dir() else entry.unlink()
 
 
 @contextmanager
@@ -190,10 +190,10 @@ def _staging_name() -> str:
 def _contents(place: Path) -> list[Path]:
     """Returns everything in a folder, without following links; folders come before what is in them."""
     result = []
-    for each in sorted(place.iterdir()):
-        result.append(each)
-        if each.is_dir() and not each.is_symlink():
-            result += _contents(each)
+    for path in sorted(place.iterdir()):
+        result.append(path)
+        if path.is_dir() and not path.is_symlink():
+            result += _contents(path)
     return result
 
 

@@ -59,7 +59,7 @@ def _nodes(field: str) -> list[_Node]:
 
 
 def _with_seconds(value: object, nodes: Sequence[_Node], levels: int = _LEVELS) -> object:
-    known = [each for node in nodes for each in _alternatives(node)]
+    known = [alternative for node in nodes for alternative in _alternatives(node)]
     if not known or levels == 0:
         return value
     if isinstance(value, Mapping):
@@ -98,7 +98,12 @@ def _is_section(field: str) -> bool:
 
 def _lacks_kind(field: str, table: Mapping[Any, object]) -> bool:
     """Returns whether a table has no `kind`, though each alternative of its field needs one."""
-    tables = [each for node in _nodes(field) for each in _alternatives(node) if "properties" in each]
+    tables = [
+        alternative
+        for node in _nodes(field)
+        for alternative in _alternatives(node)
+        if "properties" in alternative
+    ]
     return (
         bool(table and tables)
         and "kind" not in table
@@ -120,11 +125,11 @@ def _fits(node: _Node, value: Mapping[Any, object]) -> bool:
 
 def _inside(node: _Node, part: str) -> Iterator[_Node]:
     """Yields the nodes of a field or list item."""
-    for each in _alternatives(node):
-        if part in each.get("properties", {}):
-            yield each["properties"][part]
-        elif part.isdecimal() and isinstance(each.get("items"), Mapping):
-            yield each["items"]
+    for alternative in _alternatives(node):
+        if part in alternative.get("properties", {}):
+            yield alternative["properties"][part]
+        elif part.isdecimal() and isinstance(alternative.get("items"), Mapping):
+            yield alternative["items"]
 
 
 def _alternatives(node: _Node) -> Iterator[_Node]:

@@ -17,4 +17,4 @@ def bounds_in(scenario: Mapping[str, Any]) -> list[str]:
         scenario: as its file has it.
     """
     sentences = re.split(r"(?<=\.)\s+", str(scenario.get("description", "")))
-    return [each.rstrip(". ") for each in sentences if LOWER_BOUND in each]
+    return [sentence.rstrip(". ") for sentence in sentences if LOWER_BOUND in sentence]

@@ -29,8 +29,8 @@ def narrow_hop(scenario: Mapping[str, Any], *, is_upload: bool) -> int | None:
     if scenario.get("radio") or access is None:
         return None
     rates: list[tuple[int | None, float]] = [
-        (place, rate)
-        for place, hop in enumerate(path.get("wired", ()))
+        (index, rate)
+        for index, hop in enumerate(path.get("wired", ()))
         if (rate := steady_rate(hop.get("rate"))) is not None
     ]
     rates.append((None, access))

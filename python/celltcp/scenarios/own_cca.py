@@ -116,12 +116,12 @@ def _register_module(file: str | Path, path: Path) -> None:
     except Exception as error:
         raise CelltcpError(f"{file}: {type(error).__name__}: {error}") from error
     classes = [
-        each
-        for each in vars(module).values()
-        if isinstance(each, type)
-        and issubclass(each, CongestionControl)
-        and each.__module__ == module.__name__
-        and not inspect.isabstract(each)
+        var
+        for var in vars(module).values()
+        if isinstance(var, type)
+        and issubclass(var, CongestionControl)
+        and var.__module__ == module.__name__
+        and not inspect.isabstract(var)
     ]
     if not classes:
         raise CelltcpError(f"{file}: has no class that is a celltcp.CongestionControl")

@@ -22,7 +22,7 @@ def quantities(values: Sequence[str]) -> list[float] | None:
     None if a text has no number, if units have different dimensions, or if two quantities are equal.
     """
     matches = [_QUANTITY.fullmatch(value.strip().replace("_", "")) for value in values]
-    parts = [(float(each[1]), each[2]) for each in matches if each is not None]
+    parts = [(float(match[1]), match[2]) for match in matches if match is not None]
     if len(parts) < len(values):
         return None
     units = {unit for _, unit in parts}

@@ -95,7 +95,11 @@ def _derived(requirement: str) -> Weights | Bounded:
 
 def derived_among(requirements: Iterable[str]) -> list[Weights | Bounded]:
     """Returns the requirements among these that are measured slot by slot, without the named ones."""
-    result = (each for each in requirements if each not in REQUIREMENTS and each != COMPLETION)
+    result = (
+        requirement
+        for requirement in requirements
+        if requirement not in REQUIREMENTS and requirement != COMPLETION
+    )
     return [_derived(each) for each in dict.fromkeys(result)]
 
 

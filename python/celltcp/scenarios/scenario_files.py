@@ -47,8 +47,8 @@ def read_scenario(
     scenario = Scenario.from_toml(text, origin, str(directory), [*absolute, *overrides])
     # An override may set a table with such a field. Without any, shortening is skipped, as printing a
     # scenario takes longer than reading it.
-    named = any(field in each for each in (text, *overrides) for field in _FIELDS)
-    return _shortened(scenario) if named else scenario
+    found_files = any(field in each for each in (text, *overrides) for field in _FIELDS)
+    return _shortened(scenario) if found_files else scenario
 
 
 def _shortened(scenario: Scenario) -> Scenario:
@@ -56,8 +56,10 @@ def _shortened(scenario: Scenario) -> Scenario:
     _, (text, directory, texts) = scenario.__reduce__()
     if not any(file.is_relative_to(LIBRARY) for file in texts):
         return scenario
-    named = [(field, Path(name)) for field, name in _named_in(text)]
-    short = {field: name.relative_to(LIBRARY) for field, name in named if name.is_relative_to(LIBRARY)}
+    found_files = [(field, Path(name)) for field, name in _named_in(text)]
+    short = {
+        field: name.relative_to(LIBRARY) for field, name in found_files if name.is_relative_to(LIBRARY)
+    }
     # The folder is absolute: relative paths would change their meaning after pickling.
     folder = Path.cwd() / directory
     known: dict[str | Path, str] = {folder / file: content for file, content in texts.items()}
@@ -81,7 +83,7 @@ def _files(value: object, field: str = "") -> Iterator[tuple[str, str]]:
         for key, each in value.items():
             yield from _files(each, f"{field}.{key}" if field else key)
     elif isinstance(value, list):
-        for number, each in enumerate(value):
-            yield from _files(each, f"{field}.{number}")
+        for index, each in enumerate(value):
+            yield from _files(each, f"{field}.{index}")
     elif isinstance(value, str) and field.rpartition(".")[2] in _FIELDS:
         yield field, value

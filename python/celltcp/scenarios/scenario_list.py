@@ -119,9 +119,9 @@ def _expanded(piece: str) -> list[tuple[str, bool]]:
         return [(name, False) for name in (*names, *files)]
     if piece not in scenario_names() and Path(piece).is_dir() and stored_scenario(piece) is None:
         # A compressed file of another kind is loaded too, so that the error has the reason.
-        wanted = (*_ENDINGS, ".gz")
+        endings = (*_ENDINGS, ".gz")
         matches = [str(file) for file in sorted(Path(piece).rglob("*"))]
-        files = [file for file in matches if file.endswith(wanted) and not file.endswith(".up.gz")]
+        files = [file for file in matches if file.endswith(endings) and not file.endswith(".up.gz")]
         if not files:
             raise CelltcpError(
                 f"scenarios: {piece}: the folder holds no file that ends in {', '.join(_ENDINGS)}"

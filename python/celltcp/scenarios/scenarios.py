@@ -132,7 +132,7 @@ def load_scenario(
     name = str(what)
     if is_trace(name):
         _must_exist(name)
-        is_told = direction is not None or any(each.startswith("path.up") for each in overrides)
+        is_told = direction is not None or any(override.startswith("path.up") for override in overrides)
         taken = uplink or (None if is_told else matching_uplink(name))
         up = str(Path(taken).resolve()) if taken else None
         if name.endswith(".gz"):
@@ -222,7 +222,7 @@ def _radio_field(error: str) -> str:
     if "the access link is the radio's" not in error:
         return ""
     fields = ("buffer", "uplink_buffer")
-    return next((f"radio.rlc.{each}" for each in fields if f" path.{each}:" in error), "")
+    return next((f"radio.rlc.{field}" for field in fields if f" path.{field}:" in error), "")
 
 
 def _fields_of_uplink(error: str) -> str:
@@ -250,11 +250,11 @@ def _with_log_facts(
         return scenario
     known = json.loads(facts)
     more = []
-    if known["base_rtt_ms"] and not any(each.startswith("path.rtt") for each in overrides):
+    if known["base_rtt_ms"] and not any(override.startswith("path.rtt") for override in overrides):
         more.append(f"path.rtt={known['base_rtt_ms']:.3f}ms")
     is_chosen = options.get("column") or options.get("direction")
     if known["has_both"] and not (
-        has_uplink or is_chosen or any(each.startswith("path.up") for each in overrides)
+        has_uplink or is_chosen or any(override.startswith("path.up") for override in overrides)
     ):
         more += [f"path.up.trace={file}", *_overrides_of("path.up", options)]
     return scenario.with_changes(more) if more else scenario

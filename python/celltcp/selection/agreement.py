@@ -44,9 +44,9 @@ def estimates_with_truth(results: Results, run: int, flow: int) -> pd.DataFrame:
     stands for the base RTT.
     """
     slots = _of(results, "slots", run, flow)
-    seen = _of(results, "estimates", run, flow).drop(columns=["cca", "run", "flow"])
+    estimates = _of(results, "estimates", run, flow).drop(columns=["cca", "run", "flow"])
     flows = _of(results, "flows", run, flow)
-    both = slots.merge(seen, on="t_s", suffixes=("", "_seen"), validate="one_to_one")
+    both = slots.merge(estimates, on="t_s", suffixes=("", "_seen"), validate="one_to_one")
     slot_s = float(results.about["slot_s"])
     smoothed = both["capacity_mbps"].rolling(round(_SMOOTHED_S / slot_s), min_periods=1).mean()
     both["true_capacity_mbps"] = smoothed
@@ -88,9 +88,9 @@ def agreements(both: pd.DataFrame) -> list[Agreement]:
     return result
 
 
-def _number(quantity: str, truth: str, lived: int, seen: pd.Series, true: pd.Series) -> Agreement:
-    known = (seen > 0) & (true > 0)
-    error = seen[known] / true[known] - 1
+def _number(quantity: str, truth: str, lived: int, estimates: pd.Series, true: pd.Series) -> Agreement:
+    known = (estimates > 0) & (true > 0)
+    error = estimates[known] / true[known] - 1
     if error.empty:
         return Agreement(quantity, truth, 0, lived)
     return Agreement(

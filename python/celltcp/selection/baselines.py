@@ -129,7 +129,7 @@ def _baselines(regrets: Regrets) -> list[tuple[str, str, pd.Series]]:
 
 def _families(scenarios: Sequence[str]) -> list[str]:
     """Returns the family of each scenario; if all are of one family, each scenario is a family."""
-    families = [family_of(each) for each in scenarios]
+    families = [family_of(scenario) for scenario in scenarios]
     return families if len(set(families)) > 1 else list(scenarios)
 
 

@@ -68,9 +68,11 @@ def expectations_of(
             job = numbered[int(str(run))]
             if requirements[job.cca].startswith(OWN):
                 continue
-            here = slots[rows_of.get(job.number, slice(0))]
+            run_slots = slots[rows_of.get(job.number, slice(0))]
             about = {"label": job.cca, "seed": job.seed}
-            rows += ({**about, **row} for row in _realised(group, here, requirements[job.cca], job))
+            rows += (
+                {**about, **row} for row in _realised(group, run_slots, requirements[job.cca], job)
+            )
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
@@ -82,9 +84,9 @@ def _realised(
     longest = math.inf if requirement == "goodput" else HORIZON_S
     begins = slots["t_s"].to_numpy()
     times = [*(decisions["t_ns"] * 1e-9), math.inf]
-    for number, row in enumerate(decisions.to_dict("records")):
+    for index, row in enumerate(decisions.to_dict("records")):
         expected = expected_of(str(row["reason"]), str(row["to_cca"]))
-        start, end = times[number], min(times[number + 1], times[number] + longest)
+        start, end = times[index], min(times[index + 1], times[index] + longest)
         after = (begins >= start) & (begins + job.scenario.slot_s <= end + 1e-9)
         seconds = float(after.sum()) * job.scenario.slot_s
         if math.isnan(expected) or seconds < SHORTEST_S:

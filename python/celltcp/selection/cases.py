@@ -56,9 +56,9 @@ def cases_of(runs: pd.DataFrame) -> pd.DataFrame:
             CCAs), `seed`, the metrics, `switches`, `returns`, `duration_s`.
     """
     rows = []
-    for scenario, here in runs.groupby("scenario", sort=False):
-        fixed = here[here["policy"] == ""]
-        selected = here[here["policy"] != ""]
+    for scenario, scenario_runs in runs.groupby("scenario", sort=False):
+        fixed = scenario_runs[scenario_runs["policy"] == ""]
+        selected = scenario_runs[scenario_runs["policy"] != ""]
         for (requirement, policy), group in selected.groupby(["requirement", "policy"], sort=False):
             values = series(fixed, str(requirement))
             rows.append(
@@ -84,7 +84,7 @@ def series(runs: pd.DataFrame, requirement: str) -> dict[str, list[float]]:
 
 def best_of(values: Mapping[str, Sequence[float]]) -> str:
     """Returns the label with the highest mean; among equals, the first."""
-    means = {name: estimate(each).mean for name, each in values.items()}
+    means = {name: estimate(value).mean for name, value in values.items()}
     return max(means, key=lambda name: -math.inf if math.isnan(means[name]) else means[name])
 
 

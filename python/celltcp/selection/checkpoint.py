@@ -106,7 +106,7 @@ def finished_frames(
 
 def joined(earlier: Frames, later: Frames) -> Frames:
     """Returns the frames of earlier runs with those of later ones, in the order of one command."""
-    groups = [each for each in _GROUPS if each in earlier["runs"]]
+    groups = [group for group in _GROUPS if group in earlier["runs"]]
     keys = earlier["runs"][groups].drop_duplicates().reset_index(drop=True)
     frames: Frames = {}
     for name, before in earlier.items():
@@ -116,7 +116,7 @@ def joined(earlier: Frames, later: Frames) -> Frames:
             frames[name] = before
             continue
         result = pd.concat(parts, ignore_index=True)
-        selected = [each for each in groups if each in result]
+        selected = [group for group in groups if group in result]
         places = keys.drop_duplicates(selected)[selected].assign(
             place=range(len(keys.drop_duplicates(selected)))
         )

@@ -30,12 +30,12 @@ class Connection:
 
 def selected_in(results: Results, run: int) -> list[Connection]:
     """Returns the connections of a run that have a selector and lived for at least a slot, in order."""
-    here = pc.field("run") == run
-    decided = set(results.tables["decisions"].filter(here)["flow"].to_pylist())
+    is_run = pc.field("run") == run
+    decided = set(results.tables["decisions"].filter(is_run)["flow"].to_pylist())
     lived = _slots(results, "slots", run)
     lived &= _slots(results, "estimates", run)
     slots = Counter(flow for flow, _ in lived)
-    flows = results.tables["flows"].filter(here).select(["flow", "name", "cca"]).to_pylist()
+    flows = results.tables["flows"].filter(is_run).select(["flow", "name", "cca"]).to_pylist()
     result = [
         Connection(int(flow["flow"]), str(flow["name"]), str(flow["cca"]), slots[flow["flow"]])
         for flow in flows
@@ -51,7 +51,10 @@ def main_one(connections: Sequence[Connection]) -> Connection:
     lived longest, the first of equals.
     """
     first = connections[0].name
-    return max((each for each in connections if each.name == first), key=lambda each: each.slots)
+    return max(
+        (connection for connection in connections if connection.name == first),
+        key=lambda each: each.slots,
+    )
 
 
 def _slots(results: Results, table: str, run: int) -> set[tuple[int, float]]:

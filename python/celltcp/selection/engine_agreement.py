@@ -93,7 +93,7 @@ class OverlapRequest:
     def estimate(self) -> CostEstimate:
         """Returns what all runs would take."""
         return estimate_cost(
-            jobs for plan in self.plans for each in self.sources for jobs in plan.planned_jobs(each)
+            jobs for plan in self.plans for source in self.sources for jobs in plan.planned_jobs(source)
         )
 
     def run(self, progress: Progress | None = None) -> Overlap:
@@ -161,9 +161,9 @@ def _both(
 ) -> pd.DataFrame:
     """Runs the plan of each engine, and returns the runs with their `engine`."""
     runs_by_engine = []
-    for number, plan in enumerate(plans):
-        frames = on_sources(sources, plan, checkpoint, sub_progress(progress, number, len(plans)))
+    for index, plan in enumerate(plans):
+        frames = on_sources(sources, plan, checkpoint, sub_progress(progress, index, len(plans)))
         runs = frames["runs"].drop(columns=["policy", "requirement", "switches", "returns"])
-        runs.insert(0, "engine", ENGINES[number])
+        runs.insert(0, "engine", ENGINES[index])
         runs_by_engine.append(runs)
     return pd.concat(runs_by_engine, ignore_index=True)

@@ -120,10 +120,10 @@ def differences_of(standings: pd.DataFrame) -> pd.DataFrame:
     listed = pd.DataFrame(columns)[best[NATIVE] != best[KERNEL]]
     listed["worst"] = listed.groupby(level=_CASE)["size"].transform("max")
     order = {"overlap": True, "worst": False, "scenario": True, "requirement": True, "size": False}
-    shown = [*_CASE, "cca", *columns]
-    shown.remove("size")
+    columns_of_file = [*_CASE, "cca", *columns]
+    columns_of_file.remove("size")
     listed = listed.reset_index().sort_values(list(order), ascending=list(order.values()))
-    return pd.DataFrame(listed[shown].reset_index(drop=True))
+    return pd.DataFrame(listed[columns_of_file].reset_index(drop=True))
 
 
 def summary_of(overlaps: pd.DataFrame) -> pd.DataFrame:

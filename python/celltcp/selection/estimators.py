@@ -116,20 +116,20 @@ def check_estimators(
     if not names_of(scenarios):
         raise CelltcpError("scenarios: give one scenario at least")
     scenario_list = expand_scenarios(scenarios)
-    named = chosen(cca, engine().ccas)
-    if several := [name for name in named if parse_mix(name).single is None]:
+    mix_names = chosen(cca, engine().ccas)
+    if several := [name for name in mix_names if parse_mix(name).single is None]:
         raise CelltcpError(
             f"cca: {several[0]!r} is several flows; allowed: one congestion control each"
         )
-    given = {name: flow_cca(name) for name in named}
+    given = {name: flow_cca(name) for name in mix_names}
     with_parameters = [name for name, each in given.items() if each.parameters and not each.is_selector]
     if with_parameters:
         raise CelltcpError(
             f"cca: {with_parameters[0]!r} has parameters; allowed: plain names, and auto with its own"
         )
-    watched = [_watched(name) for name in named]
+    watched = [_watched(name) for name in mix_names]
     result: list[pd.DataFrame] = []
-    for number, source in enumerate(scenario_list.sources):
+    for index, source in enumerate(scenario_list.sources):
         name = part_of_file_name(source.name.replace("/", "-"))
         comparison = compare(
             source.scenario,
@@ -138,19 +138,19 @@ def check_estimators(
             seed=seed,
             jobs=jobs,
             out=Path(out) / name if out else None,
-            progress=sub_progress(progress, number, len(scenario_list.sources)),
+            progress=sub_progress(progress, index, len(scenario_list.sources)),
         )
         # Comparisons spell the words after auto in their own order.
-        spelt = dict(zip(comparison.ccas, named, strict=True))
-        result.extend(_answers(comparison, spelt))
+        name_by_cca = dict(zip(comparison.ccas, mix_names, strict=True))
+        result.extend(_answers(comparison, name_by_cca))
     about: AccuracyOrigin = {
         "scenarios": [source.name for source in scenario_list.sources],
         "left_out": list(scenario_list.left_out),
-        "cca": named,
+        "cca": mix_names,
         "runs": runs,
         "seed": seed,
     }
-    return Accuracy(pd.concat(result, ignore_index=True), tuple(named), about)
+    return Accuracy(pd.concat(result, ignore_index=True), tuple(mix_names), about)
 
 
 def _watched(name: str) -> str:
@@ -170,13 +170,13 @@ def _answers(comparison: Comparison, names: dict[str, str]) -> Iterator[pd.DataF
     truth = GroundTruth(comparison.results)
     name = str(comparison.results.about["name"])
     slots = comparison.slots.drop(columns="cca")
-    seen = frame(comparison.results.tables["estimates"]).merge(slots, on=["run", "flow", "t_s"])
+    estimates = frame(comparison.results.tables["estimates"]).merge(slots, on=["run", "flow", "t_s"])
     # One flow is watched; what of it is in a row stands at the end of the slot.
-    start_s = seen.groupby("run")["t_s"].transform("min")
-    end = seen["t_s"] + float(comparison.results.about["slot_s"])
+    start_s = estimates.groupby("run")["t_s"].transform("min")
+    end = estimates["t_s"] + float(comparison.results.about["slot_s"])
     age = end - start_s
     settled = age > SETTLED_S
-    cca = seen["cca"].map(names)
+    cca = estimates["cca"].map(names)
 
     def judged(estimator: str, asked: pd.Series, right: pd.Series) -> pd.DataFrame:
         return pd.DataFrame(
@@ -186,28 +186,30 @@ def _answers(comparison: Comparison, names: dict[str, str]) -> Iterator[pd.DataF
                 "scenario": name,
                 "cca": cca[asked],
                 "right": right[asked].astype(bool),
-                "confidence": seen.loc[asked, _CONFIDENCE[estimator]].astype(float),
+                "confidence": estimates.loc[asked, _CONFIDENCE[estimator]].astype(float),
             }
         )
 
-    windows = settled & (((end + 1e-6) // WINDOW_S) > ((seen["t_s"] + 1e-6) // WINDOW_S))
+    windows = settled & (((end + 1e-6) // WINDOW_S) > ((estimates["t_s"] + 1e-6) // WINDOW_S))
     windows &= end > SETTLED_S + WINDOW_S - 1e-6
     for estimator in ("movement", "speed", "latency"):
         if (true := getattr(truth, estimator)) is not None:
-            yield judged(estimator, windows, seen[estimator] == true)
+            yield judged(estimator, windows, estimates[estimator] == true)
     if (phases := truth.phases(end, start_s)) is not None:
-        yield judged("phase", age > 0, seen["phase"] == phases)
+        yield judged("phase", age > 0, estimates["phase"] == phases)
     # The estimate is of the last second, as in `explain`: a channel at speed changes from slot to slot.
     second = round(1 / float(comparison.results.about["slot_s"])) or 1
-    lately = seen.groupby("run")["capacity_mbps_y"].rolling(second, min_periods=1).mean()
-    capacity = lately.droplevel(0).reindex(seen.index)
-    right = _within(seen["capacity_mbps_x"], capacity, CAPACITY_FACTOR)
+    lately = estimates.groupby("run")["capacity_mbps_y"].rolling(second, min_periods=1).mean()
+    capacity = lately.droplevel(0).reindex(estimates.index)
+    right = _within(estimates["capacity_mbps_x"], capacity, CAPACITY_FACTOR)
     yield judged("capacity", settled & (capacity > 0), right)
-    queued = settled & (seen["queue_packets"] > SHORT_QUEUE)
-    yield judged("queue", queued, _within(seen["queue_segments"], seen["queue_packets"], LENGTH_FACTOR))
+    queued = settled & (estimates["queue_packets"] > SHORT_QUEUE)
+    yield judged(
+        "queue", queued, _within(estimates["queue_segments"], estimates["queue_packets"], LENGTH_FACTOR)
+    )
     if truth.buffer is not None:
-        full = seen["buffer_segments"] > 0
-        yield judged("buffer", full, _within(seen["buffer_segments"], truth.buffer, LENGTH_FACTOR))
+        full = estimates["buffer_segments"] > 0
+        yield judged("buffer", full, _within(estimates["buffer_segments"], truth.buffer, LENGTH_FACTOR))
 
 
 #: The column of each estimator's confidence.

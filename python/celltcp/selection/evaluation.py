@@ -258,7 +258,7 @@ class EvaluationRequest:
 
     def estimate(self) -> CostEstimate:
         """Returns what all runs would take, but for replays of changes."""
-        return estimate_cost(jobs for each in self.sources for jobs in self.plan.planned_jobs(each))
+        return estimate_cost(jobs for source in self.sources for jobs in self.plan.planned_jobs(source))
 
     def run(self, progress: Progress | None = None) -> Evaluation:
         """Does the runs that the folder has not, and returns the outcome of all."""
@@ -289,11 +289,11 @@ def evaluation_request(
     for name, given in (("policy", evaluated), ("requirement", requirements)):
         if not given:
             raise CelltcpError(f"{name}: give one at least")
-    wanted = uses(compared, requirements, policies.hints, remember=history > 0)
+    needed_uses = uses(compared, requirements, policies.hints, remember=history > 0)
     engine = settings.find_engine()
     fixed = tuple(dict.fromkeys([DEFAULT, *fixed_ccas(settings.cca, engine.ccas)]))
     result = expand_scenarios(scenarios, settings.source)
-    plan = Plan(fixed, tuple(wanted), settings, engine, history, policies.switches)
+    plan = Plan(fixed, tuple(needed_uses), settings, engine, history, policies.switches)
     # Everything that cannot run is an error before the first run.
     digests = {source.name: plan.check(source) for source in result.sources}
     origin: Settings = {
@@ -302,10 +302,10 @@ def evaluation_request(
         "engine": engine.key,
         "policies": evaluated,
         "against": compared[len(evaluated) :],
-        "requirements": list(dict.fromkeys(use.requirement for use in wanted)),
+        "requirements": list(dict.fromkeys(use.requirement for use in needed_uses)),
         "cca": list(fixed),
-        "hints": {use.policy: use.hints for use in wanted},
-        "history": {use.policy: history for use in wanted if use.learns},
+        "hints": {use.policy: use.hints for use in needed_uses},
+        "history": {use.policy: history for use in needed_uses if use.learns},
         "scenarios": {source.name: source.scenario.hash for source in result.sources},
         "digests": digests,
         "left_out": list(result.left_out),

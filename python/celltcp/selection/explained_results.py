@@ -40,7 +40,9 @@ class Explanations:
     def __init__(self, comparisons: Mapping[str, Comparison], unfinished: str = "") -> None:
         """Takes comparisons by scenario or value, a single one by an empty text."""
         #: The explanation of each comparison, by scenario or value; by an empty text of a single one.
-        self.comparisons = {name: ExplainedComparison(each) for name, each in comparisons.items()}
+        self.comparisons = {
+            name: ExplainedComparison(comparison) for name, comparison in comparisons.items()
+        }
         #: Numbers of finished and planned runs; empty if all are finished.
         self.unfinished = unfinished
 
@@ -52,8 +54,8 @@ class Explanations:
     def try_remedies(self) -> None:
         """Tries the remedies in short runs, and keeps those that help, with what they change."""
         budget = TrialBudget()
-        for each in self.comparisons.values():
-            each.try_remedies(budget)
+        for comparison in self.comparisons.values():
+            comparison.try_remedies(budget)
 
     def remedy_texts(self, folder: str | Path) -> list[str]:
         """Returns the commands that try the remedies, each with a comment on what it is for.
@@ -79,10 +81,10 @@ class Explanations:
 
     def _folders(self, layout: Layout) -> dict[str, str]:
         """Returns the folders within a folder by the names of their comparisons."""
-        named = {", ".join(point): folder for folder, point in layout.folders.items()}
+        folder_by_name = {", ".join(point): folder for folder, point in layout.folders.items()}
         # A single scenario is no coordinate.
-        named |= {", ".join(point[1:]): folder for folder, point in layout.folders.items()}
-        return {name: named[name] for name in self.comparisons if name in named}
+        folder_by_name |= {", ".join(point[1:]): folder for folder, point in layout.folders.items()}
+        return {name: folder_by_name[name] for name in self.comparisons if name in folder_by_name}
 
     def _remedy_text(
         self, remedy: Remedy, names: Sequence[str], folder: Path, folders: Mapping[str, str]
@@ -106,10 +108,10 @@ class Explanations:
 
         columns = ["comparison", "cca", "flow", "cause", "weight", "text"]
         rows = [
-            (name, each.cca, each.flow, *cause_row)
+            (name, cca.cca, cca.flow, *cause_row)
             for name, explained in self.comparisons.items()
-            for each in explained.ccas
-            for cause_row in ((cause.name, cause.weight, cause.text) for cause in each.causes)
+            for cca in explained.ccas
+            for cause_row in ((cause.name, cause.weight, cause.text) for cause in cca.causes)
         ]
         return pd.DataFrame(rows, columns=columns)
 
@@ -172,10 +174,11 @@ def explain(result: Explainable | str | Path) -> Explanations:
             f"explain: {type(result).__name__} is no result of runs; allowed: what compare, run, "
             "sweep, compare_all, compare_video or load returns, or a folder"
         )
-    named = {
-        name if isinstance(name, str) else ", ".join(name): each for name, each in comparisons.items()
+    folder_by_name = {
+        name if isinstance(name, str) else ", ".join(name): comparison
+        for name, comparison in comparisons.items()
     }
-    return _tried(Explanations(named, getattr(result, "unfinished", "")))
+    return _tried(Explanations(folder_by_name, getattr(result, "unfinished", "")))
 
 
 def _tried(explained: Explanations) -> Explanations:

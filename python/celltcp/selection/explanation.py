@@ -55,10 +55,10 @@ class Explanation:
         self.connection = main_one(self.connections) if flow is None else self._numbered(flow)
 
     def _numbered(self, flow: int) -> Connection:
-        for each in self.connections:
-            if each.number == flow:
-                return each
-        allowed = _spans([each.number for each in self.connections])
+        for connection in self.connections:
+            if connection.number == flow:
+                return connection
+        allowed = _spans([connection.number for connection in self.connections])
         raise CelltcpError(
             f"flow: connection {flow} of run {self.run} ({self.cca}) has no selector in {self.name}; "
             f"allowed: {allowed}"
@@ -126,11 +126,11 @@ class Explanation:
     @property
     def others(self) -> str | None:
         """Text: the other connections with a selector, and why this one is shown; None if none."""
-        rest = [each for each in self.connections if each != self.connection]
+        rest = [connection for connection in self.connections if connection != self.connection]
         if not rest:
             return None
         shown = self.connection
-        same = [each for each in self.connections if each.name == shown.name]
+        same = [connection for connection in self.connections if connection.name == shown.name]
         longest = len(same) > 1 and shown == main_one(same)
         cause = f", the longest of {len(same)} of {shown.name}" if longest else ""
         numbers_of: dict[str, list[int]] = {}
@@ -164,19 +164,19 @@ class Explanation:
             "flow": self.connection.number,
             "flow_name": self.connection.name,
             "flow_cca": self.connection.cca,
-            "flows_selected": [each.number for each in self.connections],
+            "flows_selected": [connection.number for connection in self.connections],
             "decisions": json_rows(self.decisions, dict),
             "agreements": [
                 {
-                    "quantity": each.quantity,
-                    "truth": each.truth,
-                    "slots": each.slots,
-                    "of": each.total_slots,
-                    "right": each.accuracy,
-                    "bias": each.bias,
-                    "error": each.error,
+                    "quantity": agreement.quantity,
+                    "truth": agreement.truth,
+                    "slots": agreement.slots,
+                    "of": agreement.total_slots,
+                    "right": agreement.accuracy,
+                    "bias": agreement.bias,
+                    "error": agreement.error,
                 }
-                for each in self.agreements
+                for agreement in self.agreements
             ],
             "time_under_s": {str(cca): float(value) for cca, value in self.time_under.items()},
         }

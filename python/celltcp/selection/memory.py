@@ -34,7 +34,7 @@ def memory_of(
         CelltcpError: if nothing was selected, there are several and none is named, or the file is none.
     """
     read = results if isinstance(results, Results) else read_results(results)
-    seen = frame(read.estimates)
+    estimates = frame(read.estimates)
     flows = frame(read.tables["flows"])
     flows["cca"] = flows["cca"].astype(str)
     selected = flows[[flow_cca(text).is_selector for text in flows["cca"]]]
@@ -43,7 +43,7 @@ def memory_of(
     text = _text(known)
     slots = frame(read.tables["slots"])
     for destination, group in rows.groupby("ue", sort=False):
-        text = memory_text(str(destination), list(_endings(group, slots, seen)), text)
+        text = memory_text(str(destination), list(_endings(group, slots, estimates)), text)
     return sealed_text(text)
 
 
@@ -61,12 +61,14 @@ def _chosen(stored: list[str], cca: str | None) -> str:
     return lineup
 
 
-def _endings(flows: pd.DataFrame, slots: pd.DataFrame, seen: pd.DataFrame) -> Iterator[PriorConnection]:
+def _endings(
+    flows: pd.DataFrame, slots: pd.DataFrame, estimates: pd.DataFrame
+) -> Iterator[PriorConnection]:
     """Returns the measures of these connections at their ends; those without a slot have none."""
     for _, flow in flows.iterrows():
-        selected = seen[(seen["run"] == flow["run"]) & (seen["flow"] == flow["flow"])]
+        selected = estimates[(estimates["run"] == flow["run"]) & (estimates["flow"] == flow["flow"])]
         if not selected.empty:
-            yield final_measures(str(selected.iloc[-1]["using_cca"]), flow, slots, seen)
+            yield final_measures(str(selected.iloc[-1]["using_cca"]), flow, slots, estimates)
 
 
 def _text(file: str | Path | None) -> str:

@@ -58,16 +58,16 @@ def prior_jobs(
 def prior_connections(tables: dict[str, pa.Table], jobs: Sequence[Job]) -> list[PriorConnection]:
     """Returns the measures of the connections of these jobs at their ends, in their order."""
     flows, slots = frame(tables["flows"]), frame(tables["slots"])
-    seen = frame(tables["estimates"]) if "estimates" in tables else None
+    estimates = frame(tables["estimates"]) if "estimates" in tables else None
     result = []
     for job in jobs:
         flow = flows[flows["run"] == job.number].iloc[0]
-        result.append(final_measures(flow_cca(job.cca).parameters["cca"], flow, slots, seen))
+        result.append(final_measures(flow_cca(job.cca).parameters["cca"], flow, slots, estimates))
     return result
 
 
 def final_measures(
-    cca: str, flow: pd.Series, slots: pd.DataFrame, seen: pd.DataFrame | None
+    cca: str, flow: pd.Series, slots: pd.DataFrame, estimates: pd.DataFrame | None
 ) -> PriorConnection:
     """Returns the measures of a connection at its end.
 
@@ -75,11 +75,11 @@ def final_measures(
         cca: its congestion control at the end.
         flow: its row of `flows`.
         slots: the slots of all.
-        seen: the estimates of all, for those engines that record them.
+        estimates: the estimates of all, if the engine records them.
     """
     mine = _of(slots, flow)
     last = mine[mine["t_s"] > mine["t_s"].max() - _LAST_S]
-    estimates = None if seen is None else _of(seen, flow)
+    estimates = None if estimates is None else _of(estimates, flow)
     view = {} if estimates is None or estimates.empty else dict(estimates.iloc[-1])
     delivered = flow["segments"] - flow["retransmissions"]
     return PriorConnection(

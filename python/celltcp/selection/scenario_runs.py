@@ -176,11 +176,11 @@ def _run(
         progress=first,
         tables=_TABLES,
     )
-    wanted = {use.cca: use.requirement for use in plan.uses}
+    requirement_of_cca = {use.cca: use.requirement for use in plan.uses}
     frames = {
         "runs": _summary(source, plan, tables),
         "decisions": _decisions(plan, tables),
-        "expectations": _named(expectations_of(tables, jobs, wanted), plan, "label"),
+        "expectations": _named(expectations_of(tables, jobs, requirement_of_cca), plan, "label"),
     }
     if plan.switches:
         changes = changes_in(tables, jobs)

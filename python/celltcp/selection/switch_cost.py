@@ -83,9 +83,11 @@ def changes_in(tables: dict[str, pa.Table], jobs: Sequence[Job]) -> list[Change]
         if not (group["cause"] != "establishment").any():
             continue
         job = numbered[int(str(run))]
-        here = _Slots(slots[rows_of.get(job.number, slice(0))], job.scenario.slot_s, packet_bytes(job))
+        run_slots = _Slots(
+            slots[rows_of.get(job.number, slice(0))], job.scenario.slot_s, packet_bytes(job)
+        )
         for flow, rows in group.groupby("flow", sort=True):
-            result += _changes(rows, job, here if flow == 0 else None)
+            result += _changes(rows, job, run_slots if flow == 0 else None)
     return result
 
 
@@ -223,14 +225,14 @@ class _Slots:
 
     def lost(self, slots: pd.DataFrame) -> float:
         """Returns retransmitted segments over arrived packets plus these, in full packets."""
-        again = float(slots["retransmissions"].sum())
+        retransmissions = float(slots["retransmissions"].sum())
         arrived = float(slots["rate_mbps"].sum()) * self._slot_s * 1e6 / 8 / self._packet
-        return again / (arrived + again) if arrived + again else 0.0
+        return retransmissions / (arrived + retransmissions) if arrived + retransmissions else 0.0
 
     def past(self, t_ns: int) -> tuple[int, int, int]:
         """Returns sums over the slots before: bytes delivered, bytes queued, segments retransmitted."""
         end = math.floor(t_ns * 1e-9 / self._slot_s + 1e-9)
         before = self._slots.loc[: end - 1]
         columns = ("delivered_bytes", "queue_bytes", "retransmissions")
-        delivered, waiting, again = (int(before[column].sum()) for column in columns)
-        return delivered, waiting, again
+        delivered, waiting, retransmissions = (int(before[column].sum()) for column in columns)
+        return delivered, waiting, retransmissions

@@ -26,14 +26,14 @@ def verdicts_of(decisions: pd.DataFrame, slots: pd.DataFrame, requirement: str) 
     measure, unit = _measure(slots, requirement)
     times, causes = decisions["t_s"].tolist(), decisions["cause"].tolist()
     result = []
-    for number, (at, cause) in enumerate(zip(times, causes, strict=True)):
+    for index, (at, cause) in enumerate(zip(times, causes, strict=True)):
         if cause not in ("change", "agent"):
             result.append("")
             continue
-        if causes[number + 1 : number + 2] == ["return"]:
-            result.append(f"taken back after {times[number + 1] - at:.1f} s")
+        if causes[index + 1 : index + 2] == ["return"]:
+            result.append(f"taken back after {times[index + 1] - at:.1f} s")
             continue
-        end = min([at + _SETTLING_S + _JUDGED_S, *times[number + 1 : number + 2]])
+        end = min([at + _SETTLING_S + _JUDGED_S, *times[index + 1 : index + 2]])
         before = _mean(measure, slots["t_s"], at - _JUDGED_S, at)
         after = _mean(measure, slots["t_s"], at + _SETTLING_S, end)
         result.append(

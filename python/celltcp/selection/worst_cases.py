@@ -92,12 +92,12 @@ def _use(
     if decisions.empty:
         return None
     mine = decisions
-    here = runs
+    case_runs = runs
     for key, value in zip(keys, case, strict=True):
-        mine, here = mine[mine[key] == value], here[here[key] == value]
+        mine, case_runs = mine[mine[key] == value], case_runs[case_runs[key] == value]
     if mine.empty:
         return None
-    ends = dict(zip(here["seed"], here["duration_s"], strict=True))
+    ends = dict(zip(case_runs["seed"], case_runs["duration_s"], strict=True))
     times: Counter[str] = Counter()
     lasts: Counter[str] = Counter()
     since: dict[str, list[float]] = {}

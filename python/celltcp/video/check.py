@@ -51,7 +51,10 @@ class Session:
         return {
             "I11": {"segments": [audio], "streamId": 1},
             "I13": {"segments": video, "streamId": 1},
-            "I23": {"stalling": [list(each) for each in self.interruptions], "streamId": 1},
+            "I23": {
+                "stalling": [list(interruption) for interruption in self.interruptions],
+                "streamId": 1,
+            },
             "IGen": {"device": "pc", "displaySize": "1920x1080", "viewingDistance": "150cm"},
         }
 
@@ -79,13 +82,15 @@ class Checked:
 
     session: str
     #: O.23 (stalling), O.35 (coding), O.46 (the session); O.46 is absent without the forest.
-    here: dict[str, float]
+    scores: dict[str, float]
     reference: dict[str, float]
 
     @property
     def agrees(self) -> bool:
         """Whether all scores are the same within the tolerance."""
-        return all(abs(score - self.reference[name]) <= TOLERANCE for name, score in self.here.items())
+        return all(
+            abs(score - self.reference[name]) <= TOLERANCE for name, score in self.scores.items()
+        )
 
 
 def check() -> list[Checked]:
@@ -106,11 +111,11 @@ def check() -> list[Checked]:
     result = []
     for session in SESSIONS:
         mine = p1203_scores(session.pieces, session.audio_kbps, session.interruptions, forest)
-        here = dict(zip(("O23", "O35", "O46"), mine, strict=True))
+        scores = dict(zip(("O23", "O35", "O46"), mine, strict=True))
         if forest is None:
-            del here["O46"]
+            del scores["O46"]
         answer = software.P1203Standalone(session.for_reference(), quiet=True).calculate_complete()
-        result.append(Checked(session.name, here, {name: float(answer[name]) for name in here}))
+        result.append(Checked(session.name, scores, {name: float(answer[name]) for name in scores}))
     return result
 
 

@@ -144,15 +144,15 @@ class VideoComparison:
 
     @property
     def _decides(self) -> bool:
-        return all(each.decides for each in self.comparisons.values())
+        return all(comparison.decides for comparison in self.comparisons.values())
 
     def _scores(self, scenario: str | None, cca: str, metric: str) -> dict[str, list[float]]:
         """Returns a score of the runs by adaptation, of a scenario or as means over all."""
         result = {}
         for abr in self.adaptations:
             parts = [
-                each.values(cca, metric)
-                for (name, one), each in self.comparisons.items()
+                comparison.values(cca, metric)
+                for (name, one), comparison in self.comparisons.items()
                 if one == abr and scenario in (None, name)
             ]
             result[abr] = [math.fsum(of_seed) / len(of_seed) for of_seed in zip(*parts, strict=False)]
@@ -192,12 +192,12 @@ class VideoComparison:
             "verdicts": best,
             "adaptation_verdicts": [
                 {
-                    "scenario": each.scenario,
-                    "cca": each.cca,
-                    "metric": each.metric,
-                    **best_outcome(each.verdict),
+                    "scenario": adaptation_verdict.scenario,
+                    "cca": adaptation_verdict.cca,
+                    "metric": adaptation_verdict.metric,
+                    **best_outcome(adaptation_verdict.verdict),
                 }
-                for each in self.adaptation_verdicts
+                for adaptation_verdict in self.adaptation_verdicts
             ],
             "warnings": self.warnings,
             "left_out": list(self.left_out),
@@ -278,7 +278,7 @@ def expand_videos(
     Raises:
         CelltcpError: if a name is no scenario or no adaptation.
     """
-    abrs = [each.strip() for each in (abr.split(",") if isinstance(abr, str) else abr)]
+    abrs = [part.strip() for part in (abr.split(",") if isinstance(abr, str) else abr)]
     if not all(abrs) or len(set(abrs)) < len(abrs):
         raise CelltcpError(f"abr: {', '.join(abrs)!r} is wrong; allowed: names, each once")
     own = override_texts(settings.changes)
@@ -302,7 +302,9 @@ def video_request(
     engine = settings.find_engine()
     folder = settings.folder
     sources = {
-        (name, abr): one for abr, each in scenarios.items() for name, one in each.by_name.items()
+        (name, abr): one
+        for abr, scenario in scenarios.items()
+        for name, one in scenario.by_name.items()
     }
     names = dict.fromkeys(name for name, _ in sources)
     keys = [(name, abr) for name in names for abr in scenarios if (name, abr) in sources]

@@ -42,8 +42,8 @@ def policies(name: str | None, schema: bool, features: bool) -> None:
         text = policy_text(name)
         click.echo(_shortened(text) if sys.stdout.isatty() else text, nl=False)
     else:
-        for each in builtin_policies():
-            click.echo(f"{each:<22}{describe_policy(each)['description']}")
+        for builtin_policy in builtin_policies():
+            click.echo(f"{builtin_policy:<22}{describe_policy(builtin_policy)['description']}")
         click.echo("\nParameters of auto, as in --cca auto:policy=rules,requirement=delay:")
         for parameter, meaning, default in auto_parameters():
             click.echo(f"  {parameter:<14}{meaning}; default {default}")

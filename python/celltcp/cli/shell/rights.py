@@ -11,10 +11,10 @@ def with_rights(command: Callable[..., Any]) -> Callable[..., Any]:
     """Acquires the rights of a command before it imports modules that start threads."""
 
     @functools.wraps(command)
-    def call(*given: Any, **named: Any) -> Any:
+    def call(*args: Any, **kwargs: Any) -> Any:
         from celltcp.live.rights import acquire_rights
 
         acquire_rights()
-        return command(*given, **named)
+        return command(*args, **kwargs)
 
     return call

@@ -200,8 +200,8 @@ class ComparisonPlots:
         ]
         picture = figure(11 if len(panels) < 4 else 14, 8)
         grid = picture.add_gridspec(3, len(panels), height_ratios=[1.25, 1, 1])
-        for place, draw in enumerate(panels):
-            draw(picture.add_subplot(grid[0, place]))
+        for index, draw in enumerate(panels):
+            draw(picture.add_subplot(grid[0, index]))
         if has_rows_of_flows([each]):
             self._flow_series(picture, grid[1:, :], each.ccas[:_ABREAST], None)
             few = [f"over time the first {_ABREAST}; show --plot time-series draws all"]
@@ -236,7 +236,7 @@ class ComparisonPlots:
             subject = flow
         of = f", {subject}" if subject else ""
         titled(picture, f"{about['name']}{of}: {_runs(about)} of each CCA")
-        warnings = (f"! {each}" for each in self._comparison.warnings)
+        warnings = (f"! {warning}" for warning in self._comparison.warnings)
         footnote(picture, [ran_by(about), *notes, *warnings])
         return picture
 
@@ -292,8 +292,8 @@ class ComparisonPlots:
         top: list[Axes] = []
         bottom: list[Axes] = []
         most = 0.0
-        for number, cca in enumerate(ccas):
-            row, column = divmod(number, across)
+        for index, cca in enumerate(ccas):
+            row, column = divmod(index, across)
             upper = picture.add_subplot(grid[2 * row, column], sharey=top[0] if top else None)
             lower = picture.add_subplot(
                 grid[2 * row + 1, column], sharex=upper, sharey=bottom[0] if bottom else None
@@ -405,7 +405,7 @@ class RunPlots:
         subject = f", {single.subject}" if single.subject else ""
         titled(picture, f"{about['name']}: {labels([cca])[cca]}, seed {about['seed']}{subject}")
         warnings = single.warnings
-        footnote(picture, [ran_by(about), *(f"! {each}" for each in warnings)])
+        footnote(picture, [ran_by(about), *(f"! {warning}" for warning in warnings)])
         return picture
 
     def video(self) -> Figure:

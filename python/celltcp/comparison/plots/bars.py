@@ -29,11 +29,11 @@ def draw_bars(
     ccas = list(dict.fromkeys(result["cca"].astype(str)))
     width = 0.84 / len(ccas)
     names, shades, hatched = labels(ccas), colours(ccas), hatches(ccas)
-    for number, cca in enumerate(ccas):
+    for index, cca in enumerate(ccas):
         selected = result[result["cca"] == cca]
         for place, name in enumerate(groups):
             each = estimate(selected.loc[selected[group] == name, value].astype(float).tolist())
-            middle = place + (number - (len(ccas) - 1) / 2) * width
+            middle = place + (index - (len(ccas) - 1) / 2) * width
             axes.bar(
                 middle,
                 each.mean,
@@ -46,7 +46,7 @@ def draw_bars(
                 label=names[cca] if place == 0 else None,
             )
             if published and (name, cca) in published:
-                label = None if place or number else "published"
+                label = None if place or index else "published"
                 height = published[name, cca]
                 axes.plot(middle, height, "D", ms=5, mfc="white", mec="black", ls="none", label=label)
     axes.set_xticks(range(len(groups)), groups)

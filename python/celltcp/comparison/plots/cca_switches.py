@@ -25,10 +25,10 @@ def draw_changes(panels: list[Axes], decisions: pd.DataFrame) -> None:
     ends = [-np.inf] * NAME_ROWS
     shades = colours(decisions["to_cca"])
     # A choice before the handshake and the same one after it are one.
-    again = (decisions["cause"] == "establishment") & (
+    is_repeated = (decisions["cause"] == "establishment") & (
         decisions["to_cca"] == decisions["to_cca"].shift()
     )
-    for row in decisions[~again].to_dict("records"):
+    for row in decisions[~is_repeated].to_dict("records"):
         at = max(row["t_s"], first)
         place = (at - first) / (last - first)
         level = next((n for n in range(NAME_ROWS) if place - ends[n] > _NEAR), int(np.argmin(ends)))

@@ -54,13 +54,17 @@ def draw_spiders(
     beside = min(_BESIDE, len(comparisons))
     rows = -(-len(comparisons) // beside)
     picture = figure(4.2 * beside + 1.2, 3.9 * rows)
-    for place, each in enumerate(comparisons, 1):
+    for place, comparison in enumerate(comparisons, 1):
         axes = picture.add_subplot(rows, beside, place, projection="polar")
-        means = {metric: each.summary[metric, "mean"].fillna(0.0) for metric, _, _ in _AXES}
+        means = {metric: comparison.summary[metric, "mean"].fillna(0.0) for metric, _, _ in _AXES}
         largest = {metric: float(values.max()) or 1.0 for metric, values in means.items()}
         angles = [2 * math.pi * number / len(_AXES) for number in range(len(_AXES) + 1)]
-        called, shades, styles = labels(each.ccas), colours(each.ccas), lines(each.ccas)
-        for cca in each.ccas:
+        called, shades, styles = (
+            labels(comparison.ccas),
+            colours(comparison.ccas),
+            lines(comparison.ccas),
+        )
+        for cca in comparison.ccas:
             shares = [float(means[metric][cca]) / largest[metric] for metric, _, _ in _AXES]
             look = {"color": shades[cca], "ls": styles[cca], "label": called[cca]}
             axes.plot(angles, [*shares, shares[0]], **look)
@@ -93,12 +97,12 @@ def draw_ecdf_grid(
     height = min(2.7, max(_LEAST_ROW, _PAGE / len(comparisons)))
     picture = figure(10, height * len(comparisons) + 0.4)
     grid = picture.subplots(len(comparisons), len(_METRICS), squeeze=False, sharey=True)
-    tables = [each.tested_slots for each in comparisons]
+    tables = [comparison.tested_slots for comparison in comparisons]
     for column, metric in enumerate(_METRICS):
         name, _ = column_of(metric)
         is_log = any(has_long_tail(slots, name) for slots in tables)
-        for axes, slots, each in zip(grid[:, column], tables, comparisons, strict=True):
-            draw_ecdf(axes, slots, each.ccas, metric, is_log=is_log)
+        for axes, slots, comparison in zip(grid[:, column], tables, comparisons, strict=True):
+            draw_ecdf(axes, slots, comparison.ccas, metric, is_log=is_log)
             if column:
                 axes.set_ylabel("")
             if is_log and axes.get_xscale() == "log":
@@ -130,13 +134,13 @@ def draw_window_grid(
     grid = picture.subplots(height * blocks, abreast, squeeze=False)
     rows: dict[str, list[Axes]] = {}
     most: dict[str, float] = {}
-    for place, each in enumerate(comparisons):
-        block, column = divmod(place, abreast)
+    for index, comparison in enumerate(comparisons):
+        block, column = divmod(index, abreast)
         panels = grid[height * block : height * (block + 1), column]
-        slot_s = float(each.results.about["slot_s"])
-        runs = each.runs[each.runs["seed"] == each.runs["seed"].min()]
-        shades, styles = colours(each.ccas), lines(each.ccas)
-        slots = each.tested_slots
+        slot_s = float(comparison.results.about["slot_s"])
+        runs = comparison.runs[comparison.runs["seed"] == comparison.runs["seed"].min()]
+        shades, styles = colours(comparison.ccas), lines(comparison.ccas)
+        slots = comparison.tested_slots
         for number, cca in zip(runs["run"], runs["cca"].astype(str), strict=True):
             mine = with_pauses(slots[slots["run"] == number], slot_s)
             for axes, (name, _) in zip(panels, _OVER_TIME, strict=True):
@@ -152,7 +156,7 @@ def draw_window_grid(
                 # A series may begin later than another one, such as the RTT.
                 axes.sharex(panels[-1])
         panels[-1].autoscale(axis="x")
-        panels[0].set_title(titles[place], loc="left")
+        panels[0].set_title(titles[index], loc="left")
         panels[-1].set_xlabel("time, s")
     for name, row in rows.items():
         for axes in row:
@@ -173,6 +177,10 @@ def _title(comparison: Comparison) -> str:
 
 def _finished(picture: Figure, comparisons: Sequence[Comparison]) -> Figure:
     """Adds a legend of all CCAs, and what ran."""
-    legend_beside(picture, list(dict.fromkeys(cca for each in comparisons for cca in each.ccas)))
-    footnote(picture, list(dict.fromkeys(ran_by(each.results.about) for each in comparisons)))
+    legend_beside(
+        picture, list(dict.fromkeys(cca for comparison in comparisons for cca in comparison.ccas))
+    )
+    footnote(
+        picture, list(dict.fromkeys(ran_by(comparison.results.about) for comparison in comparisons))
+    )
     return picture

@@ -26,8 +26,8 @@ def draw_legs(axes: Sequence[Axes], slots: pd.DataFrame, downstream: pd.DataFram
     server = {"color": _SERVER, "lw": 1.0, "label": "server"}
     draw_series(flights, slots["t_s"], slots["inflight"], **server)
     draw_series(delays, slots["t_s"], slots["rtt_mean_ms"], **server)
-    for number, (node, group) in enumerate(downstream.groupby("node", sort=False)):
-        look = {"color": _HOSTS[number % len(_HOSTS)], "lw": 1.0, "label": str(node)}
+    for index, (node, group) in enumerate(downstream.groupby("node", sort=False)):
+        look = {"color": _HOSTS[index % len(_HOSTS)], "lw": 1.0, "label": str(node)}
         draw_series(flights, group["t_s"], group["inflight"], **look)
         draw_series(delays, group["t_s"], group["srtt_ms"], **look)
         draw_series(buffers, group["t_s"], group["buffered_bytes"] * 1e-3, **look)
@@ -37,5 +37,5 @@ def draw_legs(axes: Sequence[Axes], slots: pd.DataFrame, downstream: pd.DataFram
     buffers.set_xlabel("time, s")
     columns = 1 + downstream["node"].nunique()
     flights.legend(ncols=columns, loc="lower right", bbox_to_anchor=(1.0, 1.0), borderaxespad=0.2)
-    for each in axes:
-        each.set_ylim(bottom=0)
+    for axis in axes:
+        axis.set_ylim(bottom=0)

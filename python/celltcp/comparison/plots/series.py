@@ -120,21 +120,21 @@ def draw_flows(
     # Flows of one CCA differ by their labels.
     ccas = [cca for cca, _ in flows.values()]
     keys = [
-        label if cca in ccas[:place] else cca for place, (label, (cca, _)) in enumerate(flows.items())
+        label if cca in ccas[:index] else cca for index, (label, (cca, _)) in enumerate(flows.items())
     ]
     shades, styles = colours(keys), lines(keys)
-    drawn = {label: with_pauses(slots, slot_s) for label, (_, slots) in flows.items()}
+    curves = {label: with_pauses(slots, slot_s) for label, (_, slots) in flows.items()}
     rated = {
         label: mine["goodput_mbps"] if window is None else window.smoothed(mine["goodput_mbps"])
-        for label, mine in drawn.items()
+        for label, mine in curves.items()
     }
     # Times of slots are sums of floating-point numbers.
-    places = {label: np.round(mine["t_s"] / slot_s).astype(int) for label, mine in drawn.items()}
-    parts = [pd.Series(rated[label].fillna(0.0).to_numpy(), places[label]) for label in drawn]
+    places = {label: np.round(mine["t_s"] / slot_s).astype(int) for label, mine in curves.items()}
+    parts = [pd.Series(rated[label].fillna(0.0).to_numpy(), places[label]) for label in curves]
     total = pd.concat(parts).groupby(level=0).sum().sort_index()
     if len(total):
         rates.fill_between(total.index * slot_s, total, color=CAPACITY, lw=0, label="sum")
-    for key, (label, mine) in zip(keys, drawn.items(), strict=True):
+    for key, (label, mine) in zip(keys, curves.items(), strict=True):
         look: dict[str, Any] = {"color": shades[key], "lw": 1.0, "ls": styles[key]}
         draw_series(rates, mine["t_s"], rated[label].fillna(0.0), label=label, **look)
         waits = mine["rtt_mean_ms"]
@@ -160,12 +160,14 @@ def draw_units(
     names, shades, styles = labels(ccas), colours(ccas), lines(ccas)
     for cca in ccas:
         selected = units[units["cca"] == cca].sort_values("end_s")
-        ended = selected.dropna(subset="duration_s")
+        finished = selected.dropna(subset="duration_s")
         look = {"color": shades[cca], "lw": 0.5, "ls": styles[cca], "marker": ".", "ms": 3}
-        draw_series(axes, ended["end_s"], ended["duration_s"], label=names[cca], **look)
-        begun = selected.loc[selected["duration_s"].isna(), "start_s"].dropna()
-        if len(begun):
-            axes.vlines(begun, *_EDGE, colors=shades[cca], lw=1, transform=axes.get_xaxis_transform())
+        draw_series(axes, finished["end_s"], finished["duration_s"], label=names[cca], **look)
+        unfinished_s = selected.loc[selected["duration_s"].isna(), "start_s"].dropna()
+        if len(unfinished_s):
+            axes.vlines(
+                unfinished_s, *_EDGE, colors=shades[cca], lw=1, transform=axes.get_xaxis_transform()
+            )
     axes.set_ylim(bottom=0)
     if text := unended_text(units, ccas, unit):
         axes.set_title(text, fontsize=8, color="#555555")

@@ -58,12 +58,12 @@ def delivered_curves(
     Beside the mean is half of its 95 % interval, or None for a single run.
     """
     steps = np.arange(0, seconds + slot_s / 2, slot_s)
-    begun = flows.groupby("run")["first_data_s"].min()
+    starts_s = flows.groupby("run")["first_data_s"].min()
     result = {}
     for cca in ccas:
         curves = []
         for run, group in slots[slots["cca"] == cca].groupby("run"):
-            ends = group["t_s"].to_numpy() + slot_s - begun[run]
+            ends = group["t_s"].to_numpy() + slot_s - starts_s[run]
             delivered = group["delivered_bytes"].to_numpy().cumsum() / 1e6
             curves.append(np.interp(steps, ends, delivered, left=0.0))
         if not curves:

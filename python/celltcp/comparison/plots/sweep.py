@@ -64,29 +64,29 @@ def panel_metrics(result: Sweep, by: Sequence[str] = ()) -> list[PanelMetric]:
         result: the sweep.
         by: metrics of one's choice, as those of `Comparison.best_by`.
     """
-    first = next((each for each in result.points.values() if each.ccas), None)
+    first = next((point for point in result.points.values() if point.ccas), None)
     tested = "" if first is None else first.tested.name
     rankings = overall_rankings(result)
     stakes = rankings[0].deciding(by) if rankings else []
     # Line-ups of several flows have no ranking, and yet the metrics that are asked for.
     chosen_by = [] if first is None else [check_metric(each, first.results.about) for each in by]
     asked = [(each.metric, each.flow) for each in chosen_by]
-    figures = [(each.metric, each.flow) for each in stakes if each.metric in APP_METRICS]
-    goodput = [(each.metric, each.flow) for each in stakes if each.metric == GOODPUT]
+    figures = [(stake.metric, stake.flow) for stake in stakes if stake.metric in APP_METRICS]
+    goodput = [(stake.metric, stake.flow) for stake in stakes if stake.metric == GOODPUT]
     # A flow that sends now and then has a goodput, but no other one is there.
     chosen = [*(goodput or [(GOODPUT, tested)]), *asked, *figures]
     if not asked and not figures:
         rivals = [] if first is None else first.competing_flows
         if rivals:
-            chosen = [*((SHARE, each.name) for each in rivals[:_MOST_SHARES]), (JAIN, tested)]
+            chosen = [*((SHARE, rival.name) for rival in rivals[:_MOST_SHARES]), (JAIN, tested)]
         chosen.append(("rtt_p95_ms", tested))
     flows = {flow for _, flow in chosen}
-    shown = []
+    metrics = []
     for metric, flow in dict.fromkeys(chosen):
         words = words_of(metric)
         name = f"{flow} {words.name}" if len(flows) > 1 and metric != JAIN else words.name
-        shown.append(PanelMetric(metric, flow, name, words.unit, words.digits))
-    return shown
+        metrics.append(PanelMetric(metric, flow, name, words.unit, words.digits))
+    return metrics
 
 
 def draw_sweep(result: Sweep, by: Sequence[str] = ()) -> Figure:
@@ -99,16 +99,16 @@ def draw_sweep(result: Sweep, by: Sequence[str] = ()) -> Figure:
         by: metrics of one's choice, as those of `Comparison.best_by`.
     """
     lines = result.lines
-    shown = panel_metrics(result, by)
-    width = _PANEL if len(shown) < _MANY else _NARROW
-    picture = figure(width * len(shown), 0.6 + 3.0 * len(lines))
-    panels = picture.subplots(len(lines), len(shown), squeeze=False)
+    metrics = panel_metrics(result, by)
+    width = _PANEL if len(metrics) < _MANY else _NARROW
+    picture = figure(width * len(metrics), 0.6 + 3.0 * len(lines))
+    panels = picture.subplots(len(lines), len(metrics), squeeze=False)
     # A style or a size that was asked for has narrower panels.
-    width = picture.get_size_inches()[0] / len(shown)
+    width = picture.get_size_inches()[0] / len(metrics)
     for row, (outer, along) in zip(panels, lines.items(), strict=True):
-        for axes, each in zip(row, shown, strict=True):
-            _draw_panel(axes, along, each, result.ccas, width)
-            axes.set_ylabel(", ".join(filter(None, (each.label, each.unit))))
+        for axes, metric in zip(row, metrics, strict=True):
+            _draw_panel(axes, along, metric, result.ccas, width)
+            axes.set_ylabel(", ".join(filter(None, (metric.label, metric.unit))))
             if outer:
                 pairs = zip(result.axes, outer, strict=False)
                 axes.set_title(", ".join(f"{axis}={value}" for axis, value in pairs), fontsize=9)
@@ -118,27 +118,27 @@ def draw_sweep(result: Sweep, by: Sequence[str] = ()) -> Figure:
     return picture
 
 
-def _draw_panel(axes: Axes, along: Sweep, shown: PanelMetric, ccas: list[str], width: float) -> None:
+def _draw_panel(axes: Axes, along: Sweep, metric: PanelMetric, ccas: list[str], width: float) -> None:
     """Draws a metric against the values of one axis, in a panel so many inches wide."""
     names, shades, styles, marks = labels(ccas), colours(ccas), lines(ccas), markers(ccas)
-    values = [shown.values(each) for each in along.points.values()]
+    values = [metric.values(point) for point in along.points.values()]
     places = _set_places(axes, list(along.comparisons), width)
     # A line between queue disciplines would stand for values that do not exist.
     are_amounts = has_amounts(list(along.comparisons))
     step = min(_ASIDE, 2 * _FARTHEST / max(len(ccas) - 1, 1))
     top = bottom = 0.0
-    for place, cca in enumerate(ccas):
-        aside = 0.0 if are_amounts else step * (place - (len(ccas) - 1) / 2)
+    for index, cca in enumerate(ccas):
+        aside = 0.0 if are_amounts else step * (index - (len(ccas) - 1) / 2)
         known = [
-            (x + aside, estimate(each[cca]))
-            for x, each in zip(places, values, strict=True)
-            if cca in each
+            (x + aside, estimate(value[cca]))
+            for x, value in zip(places, values, strict=True)
+            if cca in value
         ]
         for x, each in known:
             if math.isinf(each.mean):
                 axes.annotate("∞", (x, 1), xycoords=("data", "axes fraction"), color=shades[cca])
         finite = [(x, each) for x, each in known if math.isfinite(each.mean)]
-        ends = [interval_ends(shown.metric, each) for _, each in finite]
+        ends = [interval_ends(metric.metric, each) for _, each in finite]
         top = max([top, *(high for _, high in ends)])
         bottom = min([bottom, *(low for low, _ in ends)])
         below = [each.mean - low for (_, each), (low, _) in zip(finite, ends, strict=True)]
@@ -156,7 +156,7 @@ def _draw_panel(axes: Axes, along: Sweep, shown: PanelMetric, ccas: list[str], w
             label=names[cca],
         )
     # Room for the markers, which a curve near the top would lose, and for whole intervals.
-    axes.set_ylim(1.08 * bottom, 1.08 * (1.0 if shown.metric == JAIN else top) or 1.0)
+    axes.set_ylim(1.08 * bottom, 1.08 * (1.0 if metric.metric == JAIN else top) or 1.0)
     axes.margins(x=0.08)
 
 
@@ -189,16 +189,16 @@ def _set_places(axes: Axes, values: Sequence[str], width: float) -> list[float]:
     ]
     is_upright = any(gap < _LETTER for gap in gaps)
     # The first and the last one are always named.
-    named = [int(order[0])]
+    labelled = [int(order[0])]
     for at in order[1:-1]:
-        ends = (inches[order[-1]] - inches[at], inches[at] - inches[named[-1]])
+        ends = (inches[order[-1]] - inches[at], inches[at] - inches[labelled[-1]])
         if not is_upright or min(ends) >= _UPRIGHT:
-            named.append(int(at))
-    named += [int(order[-1])] if len(order) > 1 else []
-    axes.xaxis.set_major_locator(FixedLocator([places[at] for at in named]))
-    axes.xaxis.set_minor_locator(FixedLocator(places) if len(named) < len(places) else NullLocator())
+            labelled.append(int(at))
+    labelled += [int(order[-1])] if len(order) > 1 else []
+    axes.xaxis.set_major_locator(FixedLocator([places[at] for at in labelled]))
+    axes.xaxis.set_minor_locator(FixedLocator(places) if len(labelled) < len(places) else NullLocator())
     axes.xaxis.set_minor_formatter(NullFormatter())
-    axes.set_xticks([places[at] for at in named], [values[at] for at in named])
+    axes.set_xticks([places[at] for at in labelled], [values[at] for at in labelled])
     if is_upright:
         axes.tick_params(axis="x", labelrotation=90, labelsize=8)
     return places

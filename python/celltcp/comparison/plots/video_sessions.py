@@ -44,7 +44,7 @@ def draw_sessions(
     numbers = dict(zip(runs["cca"].astype(str), runs["run"], strict=True))
     shaded = slots[slots["run"] == numbers[ccas[0]]]
     shade_capacity(rates, shaded["t_s"], shaded["capacity_mbps"])
-    for place, cca in enumerate(ccas):
+    for index, cca in enumerate(ccas):
         selected = slots[slots["run"] == numbers[cca]]
         together = selected.set_index("t_s")["goodput_mbps"]
         # A second evens out the pauses between segments.
@@ -61,7 +61,7 @@ def draw_sessions(
         lengths = stalls["detail"].astype(float)
         spans = list(zip(stalls["t_s"] - lengths, lengths, strict=True))
         # Stalls stand below the axis, a row for each CCA.
-        buffers.broken_barh(spans, (-1.5 * (place + 1), 1.2), color=shades[cca])
+        buffers.broken_barh(spans, (-1.5 * (index + 1), 1.2), color=shades[cca])
     rates.set_ylabel("goodput, Mbit/s")
     rates.set_ylim(bottom=0)
     qualities.set_ylabel("segments,\nMbit/s")
@@ -84,5 +84,5 @@ def sessions_picture(
     axes = list(picture.subplots(3, 1, sharex=True, height_ratios=[1.2, 1, 1.2]))
     legend_beside(picture, ccas)
     titled(picture, title)
-    footnote(picture, [ran_by(about), *(f"! {each}" for each in warnings)])
+    footnote(picture, [ran_by(about), *(f"! {warning}" for warning in warnings)])
     return picture, axes

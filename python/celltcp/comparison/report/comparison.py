@@ -78,8 +78,10 @@ def comparison_part(result: Comparison, command: str, name: str = "") -> Part:
 def _tables(result: Comparison, source: Sequence[str]) -> list[Section]:
     sections = [
         *(
-            Section(f"What the application of {each.flow} got", metrics_table(result, each))
-            for each in result.applications
+            Section(
+                f"What the application of {application.flow} got", metrics_table(result, application)
+            )
+            for application in result.applications
         ),
         Section("Means and 95 % intervals", means_table(result), text=_notes(result)),
     ]

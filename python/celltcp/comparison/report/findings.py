@@ -52,7 +52,7 @@ class _Ranking(NamedTuple):
 def findings_of(result: Comparison) -> tuple[Finding, ...]:
     """Returns a finding per flow and requirement; none of line-ups, which compete with each other."""
     names, shades = labels(result.ccas), colours(result.ccas)
-    return tuple(_finding(result, each, names, shades) for each in _rankings(result))
+    return tuple(_finding(result, ranking, names, shades) for ranking in _rankings(result))
 
 
 def requirement_finding(result: Comparison, requirement: str) -> Finding:
@@ -68,13 +68,16 @@ def _rankings(result: Comparison) -> list[_Ranking]:
     if not alone:
         return []
     if len(alone) == 1 and not result.is_competing:
-        return [_of_application(each, alone[0]) for each in result.applications]
+        return [_of_application(application, alone[0]) for application in result.applications]
     # A single CCA has metrics, but no verdict.
     verdicts = result.network_verdicts if len(alone) > 1 else result.verdicts
     if result.is_finite and result.ranked_stakes:
         verdicts = {}
     return [
-        *(_Ranking(each.need, each.metric, each.verdict, each.values) for each in result.ranked_stakes),
+        *(
+            _Ranking(ranked_stake.need, ranked_stake.metric, ranked_stake.verdict, ranked_stake.values)
+            for ranked_stake in result.ranked_stakes
+        ),
         *(_of_requirement(result, name, alone) for name in verdicts),
     ]
 
@@ -102,15 +105,17 @@ def _finding(
     if verdict.leader is None:
         return Finding(question, "undecided", "no data was delivered", state="undecided")
     leader = verdict.leader
-    here = _worth(result, leader, ranking)
+    leader_text = _worth(result, leader, ranking)
     if len(values) == 1:
         alone = "the only CCA: nothing to compare it with"
-        return Finding(f"{names[leader]}, for {ranking.need}", here, "", alone, "undecided")
+        return Finding(f"{names[leader]}, for {ranking.need}", leader_text, "", alone, "undecided")
     if not result.decides:
         why = "one run of a random scenario is not conclusive"
-        return Finding(question, "undecided", f"{names[leader]} leads with {here}", why, "undecided")
+        return Finding(
+            question, "undecided", f"{names[leader]} leads with {leader_text}", why, "undecided"
+        )
     if verdict.contradicted_by:
-        extent = f"{names[leader]} leads with {here}"
+        extent = f"{names[leader]} leads with {leader_text}"
         return Finding(question, "no verdict", extent, verdict.contradicted_by, "undecided")
     rest = ranking.ordered(cca for cca in values if cca not in verdict.ranked)
     behind = f"; {_ahead(ranking, leader, rest[0])} {names[rest[0]]}, the next behind" if rest else ""
@@ -120,11 +125,11 @@ def _finding(
         certainty = f"tied with {tied}: within 5 %, by {based}" if tied else f"by {based}"
         state = "tied" if tied else "decided"
         cost = f"; it costs {verdict.cost.text}" if verdict.cost else ""
-        extent = f"{here}{behind}{cost}"
+        extent = f"{leader_text}{behind}{cost}"
         return Finding(question, names[leader], extent, certainty, state, shades[leader])
     among = _listed([names[cca] for cca in verdict.ranked])
     more = f"; {verdict.runs_needed} runs would likely decide" if verdict.runs_needed else ""
-    extent = f"{names[leader]} leads with {here}{behind}"
+    extent = f"{names[leader]} leads with {leader_text}{behind}"
     excluded = "; ".join(
         text for cca in verdict.undecided if (text := _excluded(ranking, leader, cca, names))
     )
@@ -136,13 +141,13 @@ def _finding(
 
 def _worth(result: Comparison, cca: str, ranking: _Ranking) -> str:
     """Returns the mean of a metric in words; network metrics with goodput and RTT."""
-    here = ranking.text(cca)
+    leader_text = ranking.text(cca)
     if ranking.metric in APP_METRICS and ranking.metric != QOE:
-        return here
+        return leader_text
     rtt = f"at a mean RTT of {mean_text(result.values(cca, 'rtt_mean_ms'), 0)} ms"
     if ranking.metric == GOODPUT:
-        return f"{here} {rtt}"
-    return f"{here}, {mean_text(result.values(cca, GOODPUT), 2)} Mbit/s {rtt}"
+        return f"{leader_text} {rtt}"
+    return f"{leader_text}, {mean_text(result.values(cca, GOODPUT), 2)} Mbit/s {rtt}"
 
 
 def _excluded(ranking: _Ranking, leader: str, other: str, names: Mapping[str, str]) -> str:

@@ -40,12 +40,14 @@ def choices_of(result: Comparison) -> list[Choice]:
     """Returns the choice for each need: for flows as the scenario has them, then by the network."""
     if len(of_single_flows(result.ccas)) < 2:
         return []
-    choices = [Choice(each.question, each.verdict) for each in result.ranked_stakes]
+    choices = [
+        Choice(ranked_stake.question, ranked_stake.verdict) for ranked_stake in result.ranked_stakes
+    ]
     # A transfer is done when it is complete; throughput and delay are means to that.
     verdicts = {} if result.is_finite else result.network_verdicts
     order = (_BALANCED, *(each for each in _NEEDS if each != _BALANCED))
     choices += [Choice(_NEEDS[each], verdicts[each]) for each in order if each in verdicts]
-    return [each for each in choices if each.verdict.leader is not None]
+    return [choice for choice in choices if choice.verdict.leader is not None]
 
 
 def answer_of(result: Comparison) -> str:
@@ -189,10 +191,10 @@ def settings_section(result: Comparison) -> Section | None:
 
 def _other(result: Comparison, cca: str, choices: Sequence[Choice]) -> str:
     """Returns the CCA to compare with: the default, that of another need, or the first other one."""
-    alone = [each for each in of_single_flows(result.ccas) if each != cca]
+    alone = [of_single_flow for of_single_flow in of_single_flows(result.ccas) if of_single_flow != cca]
     if DEFAULT_CCA in alone:
         return DEFAULT_CCA
-    leaders = [each.verdict.leader for each in choices if each.verdict.leader in alone]
+    leaders = [choice.verdict.leader for choice in choices if choice.verdict.leader in alone]
     return str(leaders[0]) if leaders else alone[0]
 
 
@@ -231,11 +233,11 @@ def several_answer(comparisons: Sequence[Comparison], noun: str) -> tuple[str, S
         comparisons: on several scenarios, or along the values of a sweep.
         noun: for one of them, such as `scenario`.
     """
-    firsts = [choices[0] for each in comparisons if (choices := choices_of(each))]
+    firsts = [choices[0] for comparison in comparisons if (choices := choices_of(comparison))]
     if not firsts:
         return "", None
-    names = labels(dict.fromkeys(cca for each in comparisons for cca in each.ccas))
-    needs = list(dict.fromkeys(each.need for each in firsts))
+    names = labels(dict.fromkeys(cca for comparison in comparisons for cca in comparison.ccas))
+    needs = list(dict.fromkeys(first.need for first in firsts))
     counts: collections.Counter[str] = collections.Counter()
     for _, verdict in firsts:
         if verdict.best is not None:
@@ -256,6 +258,6 @@ def several_answer(comparisons: Sequence[Comparison], noun: str) -> tuple[str, S
     if not blocks:
         words.append(f"{names[winner]} is in none of Linux, Windows and FreeBSD: no line sets it.")
     section = Section("What to set", text=tuple(words), blocks=blocks, is_front=True)
-    flows = {_on_flow(each) for each in comparisons}
+    flows = {_on_flow(comparison) for comparison in comparisons}
     flow = flows.pop() if len(flows) == 1 else ""
     return f"For {need}, set {names[winner]}{flow}; {text}.", section

@@ -119,7 +119,7 @@ def _at(places: Numbers, at: float, value: float) -> Numbers:
 
 def over_time(result: Comparison, seed: int) -> Figure:
     """Returns goodput, RTT, queue and window over time in the run with a seed."""
-    shown = leading_ccas(result)
+    leading = leading_ccas(result)
     runs = result.runs
     slots = result.tested_slots
     of_seed = runs[runs["seed"] == seed].set_index("cca")["run"]
@@ -129,22 +129,22 @@ def over_time(result: Comparison, seed: int) -> Figure:
     window = window_of(slots, slot_s)
     longest = max((len(group) for group in tables.values()), default=0)
     if longest * len(tables) * len(_OVER_TIME) > MOST_VALUES:
-        tables = {cca: group for cca, group in tables.items() if cca in shown}
-    begun = min(float(group["t_s"].iloc[0]) for group in tables.values())
-    ended = max(float(group["t_s"].iloc[-1]) for group in tables.values())
-    times = numbers(begun + slot_s * np.arange(round((ended - begun) / slot_s) + 1))
+        tables = {cca: group for cca, group in tables.items() if cca in leading}
+    start_s = min(float(group["t_s"].iloc[0]) for group in tables.values())
+    end_s = max(float(group["t_s"].iloc[-1]) for group in tables.values())
+    times = numbers(start_s + slot_s * np.arange(round((end_s - start_s) / slot_s) + 1))
     delay = ONE_WAY if result.split_ccas else RTT
-    panels = _panels(times, slot_s, tables, shown, window, delay)
+    panels = _panels(times, slot_s, tables, leading, window, delay)
     chart = Chart(times, "time", "s", panels, digits=2, group="time")
 
     def draw() -> Picture:
         picture = figure(8.5, 4.6)
         upper, lower = picture.subplots(2, 1, sharex=True)
         draw_comparison_series(
-            upper, lower, runs, slots, result.ccas, seed, slot_s, window, shown, delay
+            upper, lower, runs, slots, result.ccas, seed, slot_s, window, leading, delay
         )
         lower.set_xlabel("time, s")
-        legend_beside(picture, shown)
+        legend_beside(picture, leading)
         return picture
 
     return Figure(draw, f"Goodput and {delay.title} over time, run with seed {seed}", chart.thinned())
@@ -154,7 +154,7 @@ def _panels(
     times: Numbers,
     slot_s: float,
     tables: dict[str, pd.DataFrame],
-    shown: Sequence[str],
+    leading: Sequence[str],
     window: Window,
     delay: Delay,
 ) -> tuple[Panel, ...]:
@@ -166,8 +166,8 @@ def _panels(
         values = np.full(len(times), np.nan)
         places = np.round((numbers(mine["t_s"]) - times[0]) / slot_s).astype(int)
         means = {"goodput_mbps": window.smoothed, delay.column: window.filled}
-        drawn = means[name](mine[name]) if name in means else mine[name]
-        values[places] = numbers(drawn.fillna(0.0) if name == "goodput_mbps" else drawn)
+        series_values = means[name](mine[name]) if name in means else mine[name]
+        values[places] = numbers(series_values.fillna(0.0) if name == "goodput_mbps" else series_values)
         return values
 
     panels = []
@@ -180,7 +180,7 @@ def _panels(
                 shades[cca],
                 column(cca, name),
                 dash=dash[cca],
-                is_shown=cca in shown,
+                is_shown=cca in leading,
             )
             for cca in tables
         ]

@@ -61,9 +61,9 @@ def window_limit(result: Comparison, cca: str) -> WindowLimit | None:
     There is none where the flow fills its path, nor behind middleboxes, which may set the window.
     """
     shares = [
-        each.shares["receive_window"]
-        for each in flow_limits(result.results)
-        if (each.cca, each.flow) == (cca, result.tested.name)
+        flow_limit.shares["receive_window"]
+        for flow_limit in flow_limits(result.results)
+        if (flow_limit.cca, flow_limit.flow) == (cca, result.tested.name)
     ]
     if not shares or not shares[0] > _MIN_SHARE or result.middlebox(cca) != "none":
         return None

@@ -56,7 +56,7 @@ def scenario_block(scenario: Mapping[str, Any], without: Collection[str] = ()) -
 
 def _joined(commands: list[str]) -> str:
     """Returns commands, a line each; those that change the default route are one."""
-    options = [each.removeprefix(_ROUTE) for each in commands if each.startswith(_ROUTE)]
-    others = [each for each in commands if not each.startswith(_ROUTE)]
+    options = [command.removeprefix(_ROUTE) for command in commands if command.startswith(_ROUTE)]
+    others = [command for command in commands if not command.startswith(_ROUTE)]
     route = [f"{_ROUTE}{' '.join(options)}"] if options else []
     return "".join(f"{each}\n" for each in (*route, *others))

@@ -16,7 +16,7 @@ def set_part(result: ScenarioSet) -> Part:
     """Returns the part of a report on what several scenarios have in common."""
     count = len(result.comparisons)
     by_name: dict[tuple[str, ...], Comparison] = {
-        (name,): each for name, each in result.comparisons.items()
+        (name,): comparison for name, comparison in result.comparisons.items()
     }
     verdicts = verdicts_table(("scenario",), by_name)
     answer, settings = several_answer(list(result.comparisons.values()), "scenario")

@@ -111,7 +111,7 @@ def _pictures(result: SingleRun) -> list[Section]:
         return []
     cca = str(result.connection["cca"])
     tables = tables_of_connection(result)
-    shown = f" of {result.subject}" if result.subject else ""
+    subject_text = f" of {result.subject}" if result.subject else ""
 
     def draw() -> Picture:
         picture = figure(8.5, 7)
@@ -134,8 +134,8 @@ def _pictures(result: SingleRun) -> list[Section]:
     slots = Figure(draw_slots, "Goodput and RTT per slot", _slots(tables[0], cca))
     length = f"{result.results.about['slot_s']:g} s"
     return [
-        Section(f"Every ACK{shown}", figure=acks),
-        Section(f"Slots of {length}{shown}", figure=slots),
+        Section(f"Every ACK{subject_text}", figure=acks),
+        Section(f"Slots of {length}{subject_text}", figure=slots),
     ]
 
 

@@ -37,8 +37,8 @@ def sweep_part(result: Sweep) -> Part:
     names = list(dict.fromkeys(str(each.results.about["name"]) for each in result.points.values()))
     fields = [axis for axis in result.axes if axis != SCENARIO]
     values = {
-        axis: list(dict.fromkeys(point[place] for point in result.points))
-        for place, axis in enumerate(result.axes)
+        axis: list(dict.fromkeys(point[index] for point in result.points))
+        for index, axis in enumerate(result.axes)
     }
     varied = " and ".join(f"{field} of {', '.join(values[field])}" for field in fields)
     each = f" for each {varied}" if fields else ""
@@ -134,13 +134,13 @@ def _figure(result: Sweep) -> Figure:
     values = list(result.comparisons)
     names, shades, dash = labels(result.ccas), colours(result.ccas), dashes(result.ccas)
     panels = []
-    for shown in panel_metrics(result):
-        values_of = [shown.values(each) for each in result.points.values()]
+    for panel_metric in panel_metrics(result):
+        values_of = [panel_metric.values(point) for point in result.points.values()]
         series = []
         for cca in result.ccas:
-            estimates = [estimate(each.get(cca, [])) for each in values_of]
+            estimates = [estimate(value.get(cca, [])) for value in values_of]
             mean = np.array([each.mean for each in estimates])
-            ends = [interval_ends(shown.metric, each) for each in estimates]
+            ends = [interval_ends(panel_metric.metric, each) for each in estimates]
             series.append(
                 Series(
                     names[cca],
@@ -153,7 +153,7 @@ def _figure(result: Sweep) -> Figure:
                     size=8,
                 )
             )
-        panels.append(Panel(shown.label, shown.unit, tuple(series), shown.digits))
+        panels.append(Panel(panel_metric.label, panel_metric.unit, tuple(series), panel_metric.digits))
     chart = Chart(
         np.arange(len(values), dtype=float), result.field, "", tuple(panels), names=tuple(values)
     )

@@ -33,22 +33,22 @@ _NOT_JUDGED = ("p95 RTT, ms", "cwnd distance")
 def fidelity_part(saved: SavedFidelity) -> Part:
     """Returns the part of a report on the judgements of a campaign."""
     result = saved.fidelity
-    ccas = list(dict.fromkeys(each.cca for each in result.judgements))
+    ccas = list(dict.fromkeys(judgement.cca for judgement in result.judgements))
     cases = counted(len(saved.cases), "case")
-    is_random = all(each.group == RANDOM for each in saved.cases)
+    is_random = all(case.group == RANDOM for case in saved.cases)
     linux = f"Linux {result.kernel_version}"
     sections = [Section("Differences", figure=_overview(result), text=(_BANDS,))]
     if is_random:
         sections += distribution_sections(result, saved.cases)
     for group, title in group_titles().items():
-        selected = [each for each in result.judgements if each.group == group]
+        selected = [judgement for judgement in result.judgements if judgement.group == group]
         if selected:
             table = group_table(selected).without(_NOT_JUDGED)
             sections.append(Section(title, table, text=(LEGEND,)))
     sections += _outside(result)
-    for each in chosen_trajectories(result.judgements):
-        title = f"{each.cca} on {each.case}, seed {result.seed}"
-        sections.append(Section(title, figure=_trajectory(each, result.seed, title)))
+    for chosen_trajectory in chosen_trajectories(result.judgements):
+        title = f"{chosen_trajectory.cca} on {chosen_trajectory.case}, seed {result.seed}"
+        sections.append(Section(title, figure=_trajectory(chosen_trajectory, result.seed, title)))
     origin = {**saved.about, "engine": f"native engine and {linux}", "hash": ""}
     return Part(
         title=f"Fidelity: native TCP and {linux}",
@@ -84,9 +84,9 @@ def _findings(result: Fidelity) -> tuple[Finding, ...]:
 def _size(result: Fidelity, metric: str, name: str) -> Finding:
     """Returns the finding for the median and the largest difference of a metric."""
     sizes = [
-        (abs(each.differences[metric].percent), each)
-        for each in result.judgements
-        if not math.isnan(each.differences[metric].percent)
+        (abs(judgement.differences[metric].percent), judgement)
+        for judgement in result.judgements
+        if not math.isnan(judgement.differences[metric].percent)
     ]
     question = f"Difference of {name}"
     if not sizes:
@@ -105,9 +105,9 @@ def _size(result: Fidelity, metric: str, name: str) -> Finding:
 
 def _overview(result: Fidelity) -> Figure:
     """Returns the differences of goodput and mean RTT in every case."""
-    cases = list(dict.fromkeys(each.case for each in result.judgements))
-    ccas = list(dict.fromkeys(each.cca for each in result.judgements))
-    by_place = {(each.case, each.cca): each for each in result.judgements}
+    cases = list(dict.fromkeys(judgement.case for judgement in result.judgements))
+    ccas = list(dict.fromkeys(judgement.cca for judgement in result.judgements))
+    by_place = {(judgement.case, judgement.cca): judgement for judgement in result.judgements}
     names, shades = labels(ccas), colours(ccas)
     panels = []
     for metric, label, _, _ in _JUDGED:
@@ -146,7 +146,7 @@ def _outside(result: Fidelity) -> list[Section]:
 
 def _trajectory(judgement: Judgement, seed: int, title: str) -> Figure:
     """Returns window and RTT of both engines over time."""
-    times = np.unique(np.concatenate([each.t_s for each in judgement.trajectories]))
+    times = np.unique(np.concatenate([trajectory.t_s for trajectory in judgement.trajectories]))
     native, kernel = judgement.trajectories
     windows, delays = [], []
     # The kernel is drawn first, beneath the native engine.
@@ -165,14 +165,14 @@ def _command(saved: SavedFidelity, ccas: Sequence[str], *, is_random: bool) -> s
     """Returns the command that makes the judgements again."""
     result = saved.fidelity
     words = ["celltcp", "fidelity", "--cca", ",".join(ccas)]
-    names = [each.name for each in saved.cases]
+    names = [case.name for case in saved.cases]
     if is_random:
         words += ["--random", str(max(int(name.rpartition("-")[2]) for name in names))]
     elif set(names) != set(case_names()):
         words += ["--scenario", ",".join(names)]
-    lengths = {each.scenario.duration_s for each in saved.cases}
+    lengths = {case.scenario.duration_s for case in saved.cases}
     words += ["--duration", f"{lengths.pop():g}s"] if len(lengths) == 1 else []
     words += ["--runs", str(result.runs), "--seed", str(result.seed)]
-    again = [each.runs for each in result.judgements if each.runs != result.runs]
-    words += ["--rerun-undecided", str(max(again))] if again else []
+    repeated = [judgement.runs for judgement in result.judgements if judgement.runs != result.runs]
+    words += ["--rerun-undecided", str(max(repeated))] if repeated else []
     return shlex.join([*words, "--kernel", result.kernel_version, "--out", "results"])

@@ -38,26 +38,26 @@ def write_page(fidelity: Fidelity, file: Path, command: str, causes: Sequence[Ca
     pictures = f"images/{file.stem}"
     folder = prepare_folder(file.parent / pictures)
     save(draw_overview(fidelity), folder / "overview.png")
-    shown = chosen_trajectories(fidelity.judgements)
-    for number, judgement in enumerate(shown, 1):
+    plotted = chosen_trajectories(fidelity.judgements)
+    for number, judgement in enumerate(plotted, 1):
         save(draw_trajectories(judgement, fidelity.seed), folder / f"trajectory-{number}.png")
-    return write_text(file, page_text(fidelity, command, causes, shown, pictures))
+    return write_text(file, page_text(fidelity, command, causes, plotted, pictures))
 
 
 def page_text(
     fidelity: Fidelity,
     command: str,
     causes: Sequence[Cause],
-    shown: Sequence[Judgement],
+    plotted: Sequence[Judgement],
     pictures: str = "images",
 ) -> str:
-    """The page in Markdown; `shown` are the trajectories whose pictures are numbered from 1 on.
+    """Returns the page in Markdown.
 
     Args:
         fidelity: the judgements.
         command: the command that makes the page.
-        causes: why cases are outside their bands.
-        shown: what is drawn.
+        causes: known reasons for cases outside their bands.
+        plotted: trajectories whose pictures are numbered from 1.
         pictures: folder of the pictures, from that of the page.
     """
     overview = _picture(f"{pictures}/overview", "Differences of goodput and mean RTT per case")
@@ -69,7 +69,7 @@ def page_text(
         _undecided(fidelity),
         f"## Overview\n\n{overview}",
         _counts(fidelity),
-        _trajectories(fidelity, shown, pictures),
+        _trajectories(fidelity, plotted, pictures),
     ]
     return "\n".join(part for part in parts if part)
 
@@ -167,19 +167,21 @@ def _counts(fidelity: Fidelity) -> str:
 
 
 def _largest(judgements: Sequence[Judgement], metric: str) -> str:
-    known = [each for each in judgements if not math.isnan(each.differences[metric].percent)]
+    known = [
+        judgement for judgement in judgements if not math.isnan(judgement.differences[metric].percent)
+    ]
     if not known:
         return "undefined"
     worst = max(known, key=lambda each: abs(each.differences[metric].percent))
     return f"{difference_text(worst.differences[metric])} ({worst.cca}, {worst.case})"
 
 
-def _trajectories(fidelity: Fidelity, shown: Sequence[Judgement], folder: str) -> str:
+def _trajectories(fidelity: Fidelity, plotted: Sequence[Judgement], folder: str) -> str:
     pictures = [
         _picture(
             f"{folder}/trajectory-{number}", f"cwnd and RTT of {judgement.cca} on {judgement.case}"
         )
-        for number, judgement in enumerate(shown, 1)
+        for number, judgement in enumerate(plotted, 1)
     ]
     lead = wrapped(
         "For each CCA two comparisons have the largest differences relative to their bands: one on "

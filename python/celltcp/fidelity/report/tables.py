@@ -20,15 +20,18 @@ _TEXTS = ("case", "CCA", "verdict")
 def group_table(judgements: Sequence[Judgement], title: str = "") -> Table:
     """Returns a row per judgement; those that are outside or undecided stand out."""
     columns = tuple(
-        Column(each, is_number=each not in _TEXTS, name=each) for each in headings(judgements)
+        Column(heading, is_number=heading not in _TEXTS, name=heading)
+        for heading in headings(judgements)
     )
-    bold = [place for place, each in enumerate(judgements) if each.outside or each.undecided]
+    bold = [
+        index for index, judgement in enumerate(judgements) if judgement.outside or judgement.undecided
+    ]
     return Table(
         columns,
         tuple(map(tuple, rows(judgements))),
         title,
         bold=frozenset(bold),
-        ccas={each.cca: each.cca for each in judgements},
+        ccas={judgement.cca: judgement.cca for judgement in judgements},
         droppable=("cwnd distance", "p95 RTT, ms", "retransmitted, %"),
     )
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from celltcp.logs.errors import refuse
+from celltcp.logs.errors import log_error
 from celltcp.logs.formats.report_lines import Interval, intervals_of, tool_of
 from celltcp.logs.formats.writes import Writes
 from celltcp.logs.recording import Recording
@@ -47,7 +47,7 @@ def read(source: Source, options: ReadOptions, side: Direction) -> Recording:
     return of_text(source.text(), options.direction or side)
 
 
-def of_text(text: str, wanted: Direction) -> Recording:
+def of_text(text: str, requested: Direction) -> Recording:
     """Reads a report of iperf.
 
     Raises:
@@ -56,7 +56,7 @@ def of_text(text: str, wanted: Direction) -> Recording:
     head, found, output = text.partition("\nServer output:")
     if found and _direction_of_client(head) == "up" and _LINE.search(output):
         # The client sends, and the receiver's intervals are those of the server.
-        recording = of_text(output, wanted)
+        recording = of_text(output, requested)
         kind = f"{recording.kind}, intervals of the receiver"
         return dataclasses.replace(recording, kind=kind, direction="up", has_both=False)
     text = head if found else text
@@ -69,7 +69,9 @@ def of_text(text: str, wanted: Direction) -> Recording:
     for line in text.splitlines():
         if server and (match := _PORTS.search(line)):
             is_down = match["local"] in server
-            (other_streams.discard if is_down == (wanted == "down") else other_streams.add)(match["id"])
+            (other_streams.discard if is_down == (requested == "down") else other_streams.add)(
+                match["id"]
+            )
         match = _LINE.search(line)
         if match is None or match["id"] in other_streams or "omitted" in match["rest"]:
             continue
@@ -77,7 +79,7 @@ def of_text(text: str, wanted: Direction) -> Recording:
         unit = rate_unit(re.sub(r"^([KMG])Bytes", r"\1iB", match["unit"].replace("Kbits", "kbits")))
         if unit is None:
             continue
-        if match["role"] and not _is_of(match["role"], wanted):
+        if match["role"] and not _is_of(match["role"], requested):
             continue
         bps = float(match["rate"]) * unit.bits
         if total := re.search(r"sender|receiver", match["rest"]):
@@ -89,24 +91,24 @@ def of_text(text: str, wanted: Direction) -> Recording:
     direction, has_both = _direction_of_client(text), bool(server)
     is_server = re.search(r"^(?:Accepted connection|Server listening)", text, re.M) is not None
     if any(row.role for row in lines):
-        direction, has_both = wanted, True
+        direction, has_both = requested, True
     elif is_server and not server:
         # A server tests one direction after another. A sender's lines have further columns.
         sent, arrived = ([row for row in lines if row.is_sent == which] for which in (True, False))
         has_both = bool(sent and arrived)
-        lines = (sent if wanted == "down" else arrived) if has_both else lines
-        direction = wanted if has_both else "down" if sent else "up"
+        lines = (sent if requested == "down" else arrived) if has_both else lines
+        direction = requested if has_both else "down" if sent else "up"
     streams = {row.stream for row in lines}
     kind = "report of iperf" if "SUM" not in streams else "report of iperf, parallel streams"
     intervals = summed([(row.stream, row.interval) for row in lines])
     known: dict[str, Any] = {"has_both": has_both, "direction": direction}
     sends = any(row.is_sent for row in lines) or (direction == "up" and not (is_server or has_both))
     senders = [match for row in lines if (match := _SENDER.match(row.rest))]
-    windows = np.array([_bits_of(each) for each in senders])
+    windows = np.array([_bits_of(sender) for sender in senders])
     # A receiver has neither column, and sums have no window.
     if len(senders) == len(intervals) > 0:
-        rates = np.array([each.bps for each in intervals])
-        known["retransmissions"] = np.array([float(each["again"]) for each in senders])
+        rates = np.array([interval.bps for interval in intervals])
+        known["retransmissions"] = np.array([float(sender["again"]) for sender in senders])
         known["window_rtt_ms"] = 1e3 * np.divide(
             windows, rates, out=np.full(len(rates), np.nan), where=rates > 0
         )
@@ -201,8 +203,8 @@ def of_intervals(kind: str, intervals: list[Interval], **known: object) -> Recor
         CelltcpError: if there is none.
     """
     if not intervals:
-        raise refuse(f"{kind}: no interval with a rate; -i 1 reports every second")
-    ns = np.array([each.start_ns for each in intervals], dtype=np.int64)
-    ends = np.array([each.end_ns for each in intervals], dtype=np.int64)
-    values = np.array([each.bps for each in intervals])
+        raise log_error(f"{kind}: no interval with a rate; -i 1 reports every second")
+    ns = np.array([interval.start_ns for interval in intervals], dtype=np.int64)
+    ends = np.array([interval.end_ns for interval in intervals], dtype=np.int64)
+    values = np.array([interval.bps for interval in intervals])
     return Recording(kind, "", ns, values, lengths=ends - ns, **known)  # type: ignore[arg-type]

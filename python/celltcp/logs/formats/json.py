@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from celltcp.logs.errors import listed, refuse
+from celltcp.logs.errors import listed, log_error
 from celltcp.logs.formats.iperf3 import of_intervals, of_text
 from celltcp.logs.formats.report_lines import Interval
 from celltcp.logs.formats.writes import Writes
@@ -100,18 +100,18 @@ def read(source: Source, options: ReadOptions, side: Direction) -> Recording:
         CelltcpError: if it is no JSON, or has no rates.
     """
     document = _parsed(source.text())
-    wanted = options.direction or side
+    requested = options.direction or side
     if isinstance(document, dict):
         if isinstance(document.get("intervals"), list):
-            return _iperf3(document, wanted)
+            return _iperf3(document, requested)
         if isinstance(document.get("x_values"), list) and isinstance(document.get("results"), dict):
-            return _flent(document, wanted)
+            return _flent(document, requested)
         if (series := _prometheus(document)) is not None:
             return _records(series, options, side)
         history = _inside(document, "downlinkThroughputBps", "downlink_throughput_bps")
         if history is not None and isinstance(_any(history, "downlinkThroughputBps"), list):
-            return _starlink(history, wanted)
-        for key in ("downlink", "uplink") if wanted == "down" else ("uplink", "downlink"):
+            return _starlink(history, requested)
+        for key in ("downlink", "uplink") if requested == "down" else ("uplink", "downlink"):
             pattern = (
                 (document.get(key) or {}).get("trace_pattern") if _is_table(document.get(key)) else None
             )
@@ -120,10 +120,12 @@ def read(source: Source, options: ReadOptions, side: Direction) -> Recording:
     if isinstance(document, list) and document and _is_event(document[0]):
         # iperf3 --json-stream writes an event a line.
         events = [each for each in document if _is_event(each)]
-        rows = [each["data"] for each in events if each["event"] == "interval"]
-        start: dict[str, Any] = next((each["data"] for each in events if each["event"] == "start"), {})
-        end: dict[str, Any] = next((each["data"] for each in events if each["event"] == "end"), {})
-        return _iperf3({"start": start, "intervals": rows, "end": end}, wanted)
+        rows = [event["data"] for event in events if event["event"] == "interval"]
+        start: dict[str, Any] = next(
+            (event["data"] for event in events if event["event"] == "start"), {}
+        )
+        end: dict[str, Any] = next((event["data"] for event in events if event["event"] == "end"), {})
+        return _iperf3({"start": start, "intervals": rows, "end": end}, requested)
     return _records(document, options, side)
 
 
@@ -138,7 +140,7 @@ def _parsed(text: str) -> Any:
     except json.JSONDecodeError as error:
         whole = error
     except RecursionError:
-        raise refuse("JSON is nested too deeply") from None
+        raise log_error("JSON is nested too deeply") from None
     rows = []
     for number, line in enumerate(text.split("\n"), 1):
         if record := line.strip(f" \t\r{_RECORD}"):
@@ -146,8 +148,8 @@ def _parsed(text: str) -> Any:
                 rows.append(json.loads(record))
             except (json.JSONDecodeError, RecursionError):
                 if number == 1 or not rows:
-                    raise refuse(f"is no JSON: {whole.msg} in line {whole.lineno}") from None
-                raise refuse(f"line {number} is no JSON, as the lines before are") from None
+                    raise log_error(f"is no JSON: {whole.msg} in line {whole.lineno}") from None
+                raise log_error(f"line {number} is no JSON, as the lines before are") from None
     return rows
 
 
@@ -168,22 +170,22 @@ def _inside(table: Any, *names: str) -> dict[str, Any] | None:
     if any(name in table for name in names):
         return table
     candidates = (_inside(value, *names) for value in table.values())
-    return next((each for each in candidates if each is not None), None)
+    return next((candidate for candidate in candidates if candidate is not None), None)
 
 
-def _iperf3(document: dict[str, Any], wanted: Direction) -> Recording:
+def _iperf3(document: dict[str, Any], requested: Direction) -> Recording:
     start = document.get("start") or {}
     is_server = "accepted_connection" in start
     is_reverse = bool((start.get("test_start") or {}).get("reverse"))
-    has_both = any(each.get("sum_bidir_reverse") for each in document["intervals"])
-    sums = _sums(document["intervals"], wanted)
+    has_both = any(interval.get("sum_bidir_reverse") for interval in document["intervals"])
+    sums = _sums(document["intervals"], requested)
     # Only senders report retransmissions. Older versions do not say who sends.
     sends = any(of_sum.get("sender", "retransmits" in of_sum) for of_sum, _ in sums)
     direction: Direction = "down" if is_reverse else "up"
     who = "the server sends (-R)" if is_reverse else "the client sends"
     if has_both:
-        direction, who = wanted, f"both directions (--bidir), the {wanted}link"
-    if sends and not has_both and (output := _of_receiver(document, wanted)) is not None:
+        direction, who = requested, f"both directions (--bidir), the {requested}link"
+    if sends and not has_both and (output := _of_receiver(document, requested)) is not None:
         kind = f"iperf3 -J, {who}, intervals of the receiver"
         return dataclasses.replace(output, kind=kind, direction=direction)
     intervals, rtts, sent_again, in_flight = [], [], [], 0.0
@@ -196,14 +198,14 @@ def _iperf3(document: dict[str, Any], wanted: Direction) -> Recording:
         sent_again.append(float(of_sum.get("retransmits", np.nan)))
         in_flight = max(in_flight, 8 * sum(float(each.get("snd_cwnd") or 0) for each in streams))
     if not intervals and document.get("error"):
-        raise refuse(f"iperf3 reported an error: {document['error']}")
+        raise log_error(f"iperf3 reported an error: {document['error']}")
     end_of = document.get("end") or {}
     # BBR fills a link without a queue.
     used = str(end_of.get("sender_tcp_congestion", ""))
     is_known = np.isfinite(sent_again).any() and not used.startswith("bbr")
     no_capacity = None
     if sends and intervals:
-        is_back = has_both and (wanted == "down") != is_server
+        is_back = has_both and (requested == "down") != is_server
         of_end = end_of.get("sum_received_bidir_reverse" if is_back else "sum_received") or {}
         # A server that sends knows nothing of what arrived.
         received = None if is_server else of_end.get("bits_per_second") or None
@@ -226,42 +228,46 @@ def _iperf3(document: dict[str, Any], wanted: Direction) -> Recording:
     )
 
 
-def _sums(intervals: list[dict[str, Any]], wanted: Direction) -> list[tuple[dict[str, Any], list[Any]]]:
+def _sums(
+    intervals: list[dict[str, Any]], requested: Direction
+) -> list[tuple[dict[str, Any], list[Any]]]:
     """Returns the sum of each interval in a direction, and its streams."""
     result = []
-    for each in intervals:
-        both = each.get("sum_bidir_reverse")
+    for interval in intervals:
+        both = interval.get("sum_bidir_reverse")
         # Results of perfSONAR have a summary with its own names.
-        of_sum = both if both and wanted == "down" else each.get("sum") or each.get("summary")
+        of_sum = (
+            both if both and requested == "down" else interval.get("sum") or interval.get("summary")
+        )
         if not of_sum or of_sum.get("omitted"):
             continue
-        streams = each.get("streams") or []
+        streams = interval.get("streams") or []
         if both:
             streams = [stream for stream in streams if stream.get("sender") == of_sum.get("sender")]
         result.append((of_sum, streams))
     return result
 
 
-def _of_receiver(document: dict[str, Any], wanted: Direction) -> Recording | None:
+def _of_receiver(document: dict[str, Any], requested: Direction) -> Recording | None:
     """Returns the intervals of the receiver that a sender's log has (`--get-server-output`)."""
     output: Any = document.get("server_output_json")
     if _is_table(output) and isinstance(output.get("intervals"), list):
-        sums = _sums(output["intervals"], wanted)
+        sums = _sums(output["intervals"], requested)
         if sums and not any(of_sum.get("sender") for of_sum, _ in sums):
-            return _iperf3(output, wanted)
+            return _iperf3(output, requested)
     text = document.get("server_output_text")
-    return of_text(str(text), wanted) if text and "sec" in str(text) else None
+    return of_text(str(text), requested) if text and "sec" in str(text) else None
 
 
-def _flent(document: dict[str, Any], wanted: Direction) -> Recording:
+def _flent(document: dict[str, Any], requested: Direction) -> Recording:
     """Reads a test of flent: series over `x_values`, those of throughput in Mbit/s."""
     series = {name: values for name, values in document["results"].items() if isinstance(values, list)}
-    word = "download" if wanted == "down" else "upload"
+    word = "download" if requested == "down" else "upload"
     fitting = [name for name in series if word in name.lower()]
     sums = [name for name in fitting if name.lower().endswith("sum")]
     chosen = sums[:1] or fitting[:1]
     if not chosen:
-        raise refuse(f"flent's test has no {word}; it has {listed(list(series))}")
+        raise log_error(f"flent's test has no {word}; it has {listed(list(series))}")
     # Averages and the like are no streams of their own.
     streams = [
         name for name in fitting if not re.search(r"\b(?:avg|mean|median|min|max)\b", name, re.I)
@@ -286,12 +292,12 @@ def _flent(document: dict[str, Any], wanted: Direction) -> Recording:
     )
 
 
-def _starlink(history: dict[str, Any], wanted: Direction) -> Recording:
-    name = "downlinkThroughputBps" if wanted == "down" else "uplinkThroughputBps"
+def _starlink(history: dict[str, Any], requested: Direction) -> Recording:
+    name = "downlinkThroughputBps" if requested == "down" else "uplinkThroughputBps"
     rates = _any(history, name)
     if not isinstance(rates, list) or not rates:
-        raise refuse(f"Starlink's history has no {name}")
-    values = np.array([np.nan if each is None else float(each) for each in rates])
+        raise log_error(f"Starlink's history has no {name}")
+    values = np.array([np.nan if rate is None else float(rate) for rate in rates])
     latency = _any(history, "popPingLatencyMs")
     rtt = np.array([np.nan if each is None else float(each) for each in latency]) if latency else None
     # A ring of one value a second; `current` counts all seconds so far.
@@ -325,7 +331,7 @@ def _prometheus(document: dict[str, Any]) -> dict[str, list[Any]] | None:
     series = data.get("result") or []
     if len(series) != 1:
         labels = [json.dumps(each.get("metric", {})) for each in series]
-        raise refuse(
+        raise log_error(
             f"Prometheus returned {len(series)} series: query one of them by its labels"
             f"{f', such as {labels[0]}' if labels else ''}"
         )
@@ -357,15 +363,15 @@ def _records(document: Any, options: ReadOptions, side: Direction) -> Recording:
     from celltcp.logs.table.frames import FrameTable
     from celltcp.logs.table.reader import understand
 
-    wanted = options.direction or side
-    rows = _rows_in(document, wanted)
-    if options.direction and rows != _rows_in(document, "up" if wanted == "down" else "down"):
+    requested = options.direction or side
+    rows = _rows_in(document, requested)
+    if options.direction and rows != _rows_in(document, "up" if requested == "down" else "down"):
         # The rows are of that direction, and their columns need not say it.
         options = dataclasses.replace(options, direction=None)
     if rows is None:
         keys = list(document) if isinstance(document, dict) else []
         has = f"; it has {listed(keys)}" if keys else ""
-        raise refuse(f"JSON without records of times and rates{has}")
+        raise log_error(f"JSON without records of times and rates{has}")
     has_names = isinstance(rows, dict) or isinstance(rows[0], dict)
     if isinstance(rows, dict) or not has_names:
         frame = pd.DataFrame(rows)
@@ -384,9 +390,13 @@ def _records(document: Any, options: ReadOptions, side: Direction) -> Recording:
     kind = "Sabre's network periods" if set(names) >= _SABRE else "JSON records"
     known = next((each for each in _KNOWN if set(names) >= each.fields), None)
     if known is not None and options.column is None:
-        kind, column, run = known.kind, known.columns[wanted], options.run or known.runs.get(wanted)
+        kind, column, run = (
+            known.kind,
+            known.columns[requested],
+            options.run or known.runs.get(requested),
+        )
         if missing := [name for name in column.split(",") if name not in names]:
-            raise refuse(f'{kind}: there is no "{missing[-1]}"')
+            raise log_error(f'{kind}: there is no "{missing[-1]}"')
         unit = options.unit or known.unit
         options = dataclasses.replace(options, column=column, unit=unit, direction=None, run=run)
     dialect = Dialect(",", tuple(names), has_names, 0, has_decimal_comma=False, has_comments=False)
@@ -400,7 +410,7 @@ def _records(document: Any, options: ReadOptions, side: Direction) -> Recording:
 def _with_numbers(value: Any) -> Any:
     """Returns a record whose lists of records, such as those of UEs, have their numbers as names."""
     if isinstance(value, list) and 0 < len(value) <= _MOST_PARTS and all(map(_is_table, value)):
-        value = {str(number): each for number, each in enumerate(value)}
+        value = {str(index): each for index, each in enumerate(value)}
     if isinstance(value, dict):
         return {name: _with_numbers(each) for name, each in value.items()}
     return value
@@ -430,7 +440,7 @@ def _sides(key: str) -> list[Direction]:
     return [side for side, words in SIDES.items() if not words.isdisjoint(words_of(key))]
 
 
-def _rows_in(value: Any, wanted: Direction, depth: int = 6) -> Any:
+def _rows_in(value: Any, requested: Direction, depth: int = 6) -> Any:
     """Returns the longest list of records, or table of equally long lists, in a document.
 
     Lists of the direction `wanted` go before longer ones of the other.
@@ -438,11 +448,11 @@ def _rows_in(value: Any, wanted: Direction, depth: int = 6) -> Any:
     if isinstance(value, list):
         if value and all(isinstance(each, dict) for each in value):
             # A record alone holds the records, such as the one of an interface.
-            inside = _rows_in(value[0], wanted, depth - 1) if len(value) == 1 else None
+            inside = _rows_in(value[0], requested, depth - 1) if len(value) == 1 else None
             return value if inside is None else inside
         if value and all(isinstance(each, list) and len(each) == 1 for each in value):
             # `ip -j` writes a list for each time.
-            return _rows_in([each[0] for each in value], wanted, depth - 1)
+            return _rows_in([each[0] for each in value], requested, depth - 1)
         if value and all(isinstance(each, list) and len(each) > 1 for each in value):
             return value
         if len(value) > 1 and all(isinstance(each, int | float) for each in value):
@@ -457,9 +467,9 @@ def _rows_in(value: Any, wanted: Direction, depth: int = 6) -> Any:
     if len(plain) > 1 and len({len(each) for each in plain.values()}) == 1:
         return plain
     sides = {key: _sides(key) for key in value}
-    if [wanted] in sides.values():
-        value = {key: each for key, each in value.items() if sides[key] in ([], [wanted])}
+    if [requested] in sides.values():
+        value = {key: each for key, each in value.items() if sides[key] in ([], [requested])}
     candidates = [
-        rows for each in value.values() if (rows := _rows_in(each, wanted, depth - 1)) is not None
+        rows for each in value.values() if (rows := _rows_in(each, requested, depth - 1)) is not None
     ]
     return max(candidates, key=len, default=None)

@@ -6,7 +6,7 @@ import dataclasses
 from typing import TYPE_CHECKING, Any
 
 from celltcp._core import CelltcpError
-from celltcp.logs.errors import listed, refuse
+from celltcp.logs.errors import listed, log_error
 from celltcp.logs.source import is_spreadsheet
 from celltcp.logs.table.dialect import Dialect
 from celltcp.logs.table.frames import FrameTable
@@ -46,14 +46,16 @@ def read(source: Source, options: ReadOptions, side: Direction) -> Recording:
     except CelltcpError:
         raise
     except ImportError as error:
-        raise refuse(
+        raise log_error(
             f"a spreadsheet, which needs a further package: pip install openpyxl ({error})"
         ) from None
     except Exception as error:
         # Libraries raise errors of their own for damaged files.
-        raise refuse(f"{'Parquet' if is_parquet else 'spreadsheet'} cannot be read: {error}") from None
+        raise log_error(
+            f"{'Parquet' if is_parquet else 'spreadsheet'} cannot be read: {error}"
+        ) from None
     return _first_sheet(
-        source, {name: each for name, each in sheets.items() if each.size}, options, side
+        source, {name: sheet for name, sheet in sheets.items() if sheet.size}, options, side
     )
 
 
@@ -64,7 +66,7 @@ def _parquet(frame: pd.DataFrame, options: ReadOptions, side: Direction) -> Reco
         # pandas keeps the times of rows as their names.
         frame = frame.reset_index()
     if not len(frame):
-        raise refuse("the table is empty")
+        raise log_error("the table is empty")
     names = []
     for name, column in list(frame.items()):
         is_length = pd.api.types.is_timedelta64_dtype(column)
@@ -97,4 +99,4 @@ def _first_sheet(
             others = listed([other for other in sheets if other != name])
             kind["kind"] += f', sheet "{name}" and not {others}'
         return dataclasses.replace(recording, **kind)
-    raise max(errors, key=lambda each: each[0])[1] if errors else refuse("the table is empty")
+    raise max(errors, key=lambda each: each[0])[1] if errors else log_error("the table is empty")

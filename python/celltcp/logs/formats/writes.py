@@ -77,10 +77,10 @@ class Writes(NamedTuple):
 def _runs(intervals: Sequence[Interval]) -> list[list[Interval]]:
     """Returns tests that are one after another; each begins anew."""
     result: list[list[Interval]] = []
-    for each in intervals:
-        if not result or each.start_ns < result[-1][-1].start_ns:
+    for interval in intervals:
+        if not result or interval.start_ns < result[-1][-1].start_ns:
             result.append([])
-        result[-1].append(each)
+        result[-1].append(interval)
     return result
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from celltcp.logs.errors import refuse
+from celltcp.logs.errors import log_error
 from celltcp.logs.recording import Recording
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def read(source: Source, options: ReadOptions, side: Direction) -> Recording:
     )
     used = used[used[name] > 0].sort_values("ts")
     if not len(used):
-        raise refuse(f"no connection with {name}")
+        raise log_error(f"no connection with {name}")
     starts = np.round(used["ts"].to_numpy() * 1e6).astype(np.int64) * 1_000
     lengths = np.round(used["duration"].fillna(0).clip(lower=_SHORT_S).to_numpy() * 1e6).astype(
         np.int64
@@ -63,13 +63,13 @@ def read(source: Source, options: ReadOptions, side: Direction) -> Recording:
     moments = moments[order]
     sums = np.cumsum(np.concatenate([rates, -rates])[order])
     steps = np.diff(moments)
-    there = steps > 0
+    is_later = steps > 0
     return Recording(
         f"Zeek's conn.log, {name} of {len(used)} connections",
         "",
-        moments[:-1][there],
-        np.maximum(sums[:-1][there], 0.0),
-        lengths=steps[there],
+        moments[:-1][is_later],
+        np.maximum(sums[:-1][is_later], 0.0),
+        lengths=steps[is_later],
         has_both=True,
         notes=("a demand: what hosts sent, not what the link could carry",),
     )

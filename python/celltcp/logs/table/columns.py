@@ -70,8 +70,8 @@ class Column:
 def columns_of(sample: pd.DataFrame, dialect: Dialect) -> list[Column]:
     """Returns the columns of a table from its first rows, as texts."""
     result = []
-    for place, name in enumerate(dialect.names):
-        texts = sample.iloc[:, place].astype("string").str.strip()
+    for index, name in enumerate(dialect.names):
+        texts = sample.iloc[:, index].astype("string").str.strip()
         filled = texts.dropna()
         read = numbers(texts, has_decimal_comma=dialect.has_decimal_comma)
         is_number = bool(np.isfinite(read.values).sum() > 0.5 * max(len(filled), 1))
@@ -79,7 +79,7 @@ def columns_of(sample: pd.DataFrame, dialect: Dialect) -> list[Column]:
         clocks = filled.head(20).map(lambda text: looks_like_time(text) and not looks_like_date(text))
         result.append(
             Column(
-                place,
+                index,
                 name,
                 frozenset(words_of(name)) if dialect.has_names else frozenset(),
                 is_number,
@@ -129,14 +129,14 @@ def durations(columns: list[Column], taken: set[int], step_s: float) -> str | No
 
     An amount of data then belongs to a short test and not to the time until the next row.
     """
-    for each in columns:
-        is_time = each.is_of(DURATION - {"interval"} | {"elapsed"}) or "time" in each.words
-        if each.place in taken or not (each.is_number and is_time) or each.is_of(DELAY):
+    for column in columns:
+        is_time = column.is_of(DURATION - {"interval"} | {"elapsed"}) or "time" in column.words
+        if column.place in taken or not (column.is_number and is_time) or column.is_of(DELAY):
             continue
-        unit = time_unit_in(each.name)
-        seconds = float(np.median(each.known)) * (unit.nanos / 1e9 if unit else 1.0)
+        unit = time_unit_in(column.name)
+        seconds = float(np.median(column.known)) * (unit.nanos / 1e9 if unit else 1.0)
         if 0 < seconds < 0.5 * step_s:
-            return each.name
+            return column.name
     return None
 
 
@@ -148,6 +148,6 @@ def may_identify_runs(column: Column) -> bool:
 def ambiguous_text(columns: list[Column], doubt: str) -> str:
     """Returns the error text about a role that several columns may have."""
     return (
-        f"the columns {listed([each.name for each in columns])} leave open {doubt}: --column TIME,RATE "
-        "says it, by names or numbers from 1 (column in a scenario file)"
+        f"the columns {listed([column.name for column in columns])} leave open {doubt}: --column "
+        "TIME,RATE says it, by names or numbers from 1 (column in a scenario file)"
     )

@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass, field
 
-from celltcp.logs.errors import refuse
+from celltcp.logs.errors import log_error
 from celltcp.logs.table.times import looks_like_time
 from celltcp.logs.table.values import GAP, MISSING, looks_like_number
 from celltcp.logs.units import rate_unit, rate_unit_in, time_unit
@@ -82,7 +82,7 @@ def dialect_of(head: str) -> Dialect:
         if not (_COMMENT.match(line) or _BORDER.fullmatch(line))
     ]
     if not lines:
-        raise refuse("no line with a time and a rate")
+        raise log_error("no line with a time and a rate")
     judged = [line for _, line in lines[:_JUDGED]]
     separator = stated[1] if stated else _separator(judged)
     rows = [(number, split(line, separator)) for number, line in lines[: 5 * _JUDGED]]
@@ -117,7 +117,7 @@ def dialect_of(head: str) -> Dialect:
         has_names = bool(names)
         names = names or [str(place + 1) for place in range(width)]
     if at >= len(rows):
-        raise refuse("no line with a time and a rate")
+        raise log_error("no line with a time and a rate")
     if not has_names:
         _check_widths([len(fields) for _, fields in rows[at:]], width)
     values = [fields for _, fields in rows[at:]]
@@ -142,7 +142,7 @@ def _check_widths(widths: list[int], usual: int) -> None:
     """
     share = sum(width == usual for width in widths) / len(widths)
     if share < _SAME_WIDTH:
-        raise refuse(
+        raise log_error(
             f"lines of several kinds, with {min(widths)} to {max(widths)} fields and no names: a file "
             "with the lines of one kind only can be read, by --column and --unit"
         )
@@ -155,43 +155,43 @@ def _decimal_sign(rows: list[list[str]], separator: str) -> tuple[str, dict[int,
     have none. Open ones count as decimals, but between commas a quoted `"12,500"` has
     thousands.
     """
-    rows = [[re.sub(rf"{GAP}|{_UNIT_BEHIND}", "", each) for each in values] for values in rows]
-    fields = [each for values in rows for each in values]
+    rows = [[re.sub(rf"{GAP}|{_UNIT_BEHIND}", "", value) for value in values] for values in rows]
+    fields = [value for values in rows for value in values]
     if any(re.fullmatch(r"[-+]?\d{1,3}(?:\.\d{3}){2,}(?:,\d+)?", each) for each in fields):
         return "comma", {}
     commas = [each for each in fields if re.fullmatch(r"[-+]?\d+(?:[.,]\d+)*,\d+(?:\.\d+)?", each)]
     points = [each for each in fields if re.fullmatch(r"[-+]?\d+\.\d+", each)]
     if commas:
-        if not all(re.fullmatch(_THOUSANDS, each) for each in commas):
+        if not all(re.fullmatch(_THOUSANDS, comma) for comma in commas):
             return "comma", {}
-        if any(each.count(",") > 1 or "." in each for each in commas):
+        if any(comma.count(",") > 1 or "." in comma for comma in commas):
             return "point", {}
         if _has_numbers_below_thousand(rows, commas) or not _may_be_thousands(points):
             return "point", {}
         return "point" if separator == "," else "comma", _examples(rows, commas)
     if not points or separator == "," or not _may_be_thousands(points):
         return "point", {}
-    if _has_numbers_below_thousand(rows, points) and any(each.endswith("0") for each in points):
+    if _has_numbers_below_thousand(rows, points) and any(point.endswith("0") for point in points):
         # A tool that writes 12.500 for 12.5 writes 980.000 for 980: then the dot separates decimals.
         return "comma", {}
     return "point", _examples(rows, points)
 
 
 def _may_be_thousands(points: list[str]) -> bool:
-    return all(re.fullmatch(_POINTS, each) for each in points)
+    return all(re.fullmatch(_POINTS, point) for point in points)
 
 
 def _has_numbers_below_thousand(rows: list[list[str]], signed: list[str]) -> bool:
     """Returns whether a column with such numbers has whole ones of up to three digits, too."""
     known = set(signed)
-    places = {place for values in rows for place, each in enumerate(values) if each in known}
+    places = {index for values in rows for index, value in enumerate(values) if value in known}
     beside = (values[place] for values in rows for place in places if place < len(values))
     return any(re.fullmatch(r"[-+]?[1-9]\d{0,2}", each) for each in beside)
 
 
 def _examples(rows: list[list[str]], signed: list[str]) -> dict[int, str]:
     known = set(signed)
-    pairs = [(place, each) for values in rows for place, each in enumerate(values) if each in known]
+    pairs = [(index, value) for values in rows for index, value in enumerate(values) if value in known]
     return dict(reversed(pairs))
 
 
@@ -222,10 +222,10 @@ def _is_value(field: str) -> bool:
 
 def _are_names(fields: list[str], above: list[str]) -> bool:
     """Returns whether each field of a line is a name, or two are and the others have one above."""
-    named = [field for field in fields if field]
+    non_empty = [field for field in fields if field]
     has_all = len(fields) == len(above) and all(map(any, zip(fields, above, strict=True)))
-    is_full = len(named) == len(fields)
-    return not any(map(_is_value, named)) and (is_full or (has_all and len(named) > 1))
+    is_full = len(non_empty) == len(fields)
+    return not any(map(_is_value, non_empty)) and (is_full or (has_all and len(non_empty) > 1))
 
 
 def _has_values(fields: list[str]) -> bool:
@@ -283,7 +283,7 @@ def _beside_row_names(above: list[tuple[int, list[str]]], width: int) -> list[st
 def _unique(names: list[str]) -> list[str]:
     """Returns names of which no two are the same; a later one has its place behind it."""
     result: list[str] = []
-    for place, name in enumerate(names):
-        known = name or f"column {place + 1}"
-        result.append(known if known not in result else f"{known} ({place + 1})")
+    for index, name in enumerate(names):
+        known = name or f"column {index + 1}"
+        result.append(known if known not in result else f"{known} ({index + 1})")
     return result

@@ -85,7 +85,7 @@ class TextTable:
         names = [str(place) for place in range(len(self._dialect.names))]
         chosen = names if places is None else [names[place] for place in places]
         # Arrow keeps the text of a column until all its types are known, unless one is given.
-        types = {name: pa.float64() for place, name in enumerate(names) if place in numeric}
+        types = {name: pa.float64() for index, name in enumerate(names) if index in numeric}
         try:
             table = csv.read_csv(
                 self._source.path,

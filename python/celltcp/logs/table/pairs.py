@@ -40,8 +40,8 @@ def pairs_in(source: Source) -> pd.DataFrame | None:
     if _is_table(lines):
         return None
     counts = Counter(tuple(name for name, _ in _PAIR.findall(line)) for line in lines)
-    names, alike = counts.most_common(1)[0] if counts else ((), 0)
-    if not names or alike < _ALIKE * len(lines):
+    names, same_pairs = counts.most_common(1)[0] if counts else ((), 0)
+    if not names or same_pairs < _ALIKE * len(lines):
         return None
     rows = []
     for line in source.text().splitlines():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from celltcp.logs.errors import listed, refuse
+from celltcp.logs.errors import listed, log_error
 from celltcp.logs.table.columns import Column, ambiguous_text
 from celltcp.logs.table.time_column import clock_of, end_of, time_of
 from celltcp.logs.table.words import DELAY, DOWN, OTHER, RADIO, RATE, ROWS, TIME, UP, VOLUME
@@ -59,7 +59,7 @@ def roles_of(columns: list[Column], dialect: Dialect, options: ReadOptions, side
         why = "is given beside a column of the rate"
         if rate is None:
             why = "is given, but the columns have no names"
-        raise refuse(f"direction: {why}: leave it out")
+        raise log_error(f"direction: {why}: leave it out")
     clock = duration = None
     if time is None and options.step is None:
         time, clock, duration = time_of(columns, dialect, rate)
@@ -71,10 +71,12 @@ def roles_of(columns: list[Column], dialect: Dialect, options: ReadOptions, side
     if rate is None:
         rate = _rate(columns, dialect, taken, options, side)
     if time is None and duration is None and options.step is None:
-        raise refuse(_no_time(columns, dialect, rate))
+        raise log_error(_no_time(columns, dialect, rate))
     chosen = columns[rate]
     if not chosen.is_number:
-        raise refuse(f'the column "{chosen.name}" has no rates: its first value is {chosen.sample!r}')
+        raise log_error(
+            f'the column "{chosen.name}" has no rates: its first value is {chosen.sample!r}'
+        )
     unit = rate_unit or _unit_of_rate(chosen)
     is_open = dialect.has_names and unit is None and not is_per_longer(chosen.name)
     if is_open and chosen.is_of({"bytes", "byte", "octets", "octet"}):
@@ -110,7 +112,7 @@ def _unit_of_rate(column: Column) -> RateUnit | None:
     if column.is_of(RATE):
         return unit._replace(name=f"{unit.name}/s", is_volume=False)
     if unit.name.endswith("bit") and not column.is_of({"bits", "bit"}):
-        raise refuse(
+        raise log_error(
             f'the column "{column.name}" may have {unit.name}/s or the {unit.name} of each row: --unit '
             f"{unit.name}/s or --unit {unit.name} says it (unit in a scenario file)"
         )
@@ -131,7 +133,7 @@ def _given(text: str | None, dialect: Dialect) -> tuple[int | None, int | None]:
         if word.isdigit() and 1 <= int(word) <= len(names):
             return int(word) - 1
         named = f", or of {', '.join(names)}" if dialect.has_names else ""
-        raise refuse(f'column: unknown "{word}"; allowed: numbers from 1 to {len(names)}{named}')
+        raise log_error(f'column: unknown "{word}"; allowed: numbers from 1 to {len(names)}{named}')
 
     if dialect.has_names and text.strip().lower() in plain:
         return None, place(text)
@@ -145,12 +147,12 @@ def _candidates(columns: list[Column], taken: set[int], *, is_rate: bool) -> lis
     If the unit is given and `is_rate`, amounts come last.
     """
     others = [
-        each
-        for each in columns
-        if each.place not in taken
-        and each.is_number
-        and not each.is_of(OTHER)
-        and not _is_position(each)
+        column
+        for column in columns
+        if column.place not in taken
+        and column.is_number
+        and not column.is_of(OTHER)
+        and not _is_position(column)
     ]
     units = {each.place: rate_unit_in(each.name) for each in others}
     amounts = [each for each in others if each.is_of(VOLUME) or units[each.place]]
@@ -179,30 +181,30 @@ def _rate(
     columns: list[Column], dialect: Dialect, taken: set[int], options: ReadOptions, side: Direction
 ) -> int:
     if not dialect.has_names:
-        others = [each for each in columns if each.place not in taken and each.is_number]
+        others = [column for column in columns if column.place not in taken and column.is_number]
         if len(others) == 1:
             return others[0].place
-        first = listed([each.sample for each in columns], most=6)
-        raise refuse(
+        first = listed([column.sample for column in columns], most=6)
+        raise log_error(
             f"{len(columns)} columns without names, whose first row has {first}: --column TIME,RATE "
             "says which two, as numbers from 1, or --column RATE and --step the length of a row "
             "(column and step in a scenario file)"
         )
     unit = options.units()[1]
     result = _candidates(columns, taken, is_rate=unit is not None and not unit.is_volume)
-    wanted = options.direction or side
-    fitting = [each for each in result if _direction(each) == wanted]
+    direction = options.direction or side
+    fitting = [each for each in result if _direction(each) == direction]
     if fitting:
         result = fitting
     elif options.direction and not any(map(has_directions, columns)):
-        raise refuse(ambiguous_text(columns, "which column is of that direction"))
+        raise log_error(ambiguous_text(columns, "which column is of that direction"))
     elif result and all(_direction(each) for each in result):
-        if wanted == "up":
-            raise refuse(
+        if direction == "up":
+            raise log_error(
                 "no column has rates of the uplink: leave --uplink (path.up.trace) out, or "
                 "--direction down takes those of the downlink (direction in a scenario file)"
             )
-        raise refuse(
+        raise log_error(
             "the rates are of the uplink: for uploads, --uplink FILE --set path.down=50Mbit/s; else "
             "--direction up takes them for the downlink (direction in a scenario file)"
         )
@@ -211,18 +213,18 @@ def _rate(
     if len(result) == 1:
         return result[0].place
     if not result:
-        raise refuse(
-            f"none of the columns {listed([each.name for each in columns])} is a rate or an amount of "
-            "data by its name: --column TIME,RATE says it, by names or numbers from 1 (column in a "
+        raise log_error(
+            f"none of the columns {listed([column.name for column in columns])} is a rate or an amount "
+            "of data by its name: --column TIME,RATE says it, by names or numbers from 1 (column in a "
             "scenario file)"
         )
-    raise refuse(ambiguous_text(columns, "which column has the rates"))
+    raise log_error(ambiguous_text(columns, "which column has the rates"))
 
 
 def has_directions(column: Column) -> bool:
     """Returns whether a column says of each row whether it is of the downlink or of the uplink."""
     words = set(words_of(column.sample))
-    return not column.is_number and any(words & each for each in ROWS.values())
+    return not column.is_number and any(words & row for row in ROWS.values())
 
 
 def _direction(column: Column) -> Direction | None:
@@ -236,10 +238,14 @@ def _delay(columns: list[Column], taken: set[int]) -> int | None:
     """Returns the column of RTTs, one with a unit of time in its name first."""
     others = OTHER - DELAY - {"sent", "km"}
     candidates = [
-        each for each in columns if each.place not in taken and each.is_number and each.is_of(DELAY)
+        column
+        for column in columns
+        if column.place not in taken and column.is_number and column.is_of(DELAY)
     ]
     candidates = [
-        each for each in candidates if not each.is_of(others | {"var", "std", "stddev", "mdev"})
+        candidate
+        for candidate in candidates
+        if not candidate.is_of(others | {"var", "std", "stddev", "mdev"})
     ]
     candidates.sort(key=lambda each: time_unit_in(each.name) is None)
     return candidates[0].place if candidates else None
@@ -247,9 +253,11 @@ def _delay(columns: list[Column], taken: set[int]) -> int | None:
 
 def _first(columns: list[Column], words: set[str], taken: set[int]) -> int | None:
     candidates = (
-        each for each in columns if each.place not in taken and each.is_number and each.is_of(words)
+        column
+        for column in columns
+        if column.place not in taken and column.is_number and column.is_of(words)
     )
-    return next((each.place for each in candidates), None)
+    return next((candidate.place for candidate in candidates), None)
 
 
 def _unit_of_time(columns: list[Column], place: int | None, dialect: Dialect) -> TimeUnit | None:
@@ -264,8 +272,10 @@ def _unit_of_time(columns: list[Column], place: int | None, dialect: Dialect) ->
 def _no_time(columns: list[Column], dialect: Dialect, rate: int) -> str:
     if not dialect.has_names:
         return "no column has times: --step says how long a row lasts, such as 1s (step in a scenario)"
-    others = [each.name for each in columns if each.place != rate]
-    same = [each for each in columns if each.is_constant and each.is_number and each.is_of(TIME)]
+    others = [column.name for column in columns if column.place != rate]
+    same = [
+        column for column in columns if column.is_constant and column.is_number and column.is_of(TIME)
+    ]
     if same:
         return (
             f'all rows have the time {same[0].sample} in "{same[0].name}": --step says how long a row '

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from celltcp.logs.blocks import holds
-from celltcp.logs.errors import refuse
+from celltcp.logs.errors import log_error
 from celltcp.logs.table.columns import Column, is_counter, may_identify_runs
 from celltcp.logs.table.roles import Roles, has_directions
 from celltcp.logs.table.times import Times, looks_like_time
@@ -86,10 +86,10 @@ def direction_of_rows(
         }
         if not all(kinds.values()):
             continue
-        wanted = options.direction or side
-        if len(kinds[wanted]) > 1:
-            raise refuse(_several_runs(column, kinds[wanted], options))
-        return wanted, f"{column.name}={kinds[wanted][0]}"
+        direction = options.direction or side
+        if len(kinds[direction]) > 1:
+            raise log_error(_several_runs(column, kinds[direction], options))
+        return direction, f"{column.name}={kinds[direction][0]}"
     return None, None
 
 
@@ -100,10 +100,10 @@ def both_runs(given: str | None, run: str) -> str:
 
 def _several_runs(column: Column, values: list[Any], options: ReadOptions) -> str:
     """Returns the error about runs of the same time."""
-    shown = ", ".join(str(value) for value in values[:5])
+    examples = ", ".join(str(value) for value in values[:5])
     run = shlex.quote(both_runs(options.run, f"{column.name}={values[0]}"))
     return (
-        f'several runs at the same time, which "{column.name}" tells apart ({shown}): --run {run} '
+        f'several runs at the same time, which "{column.name}" tells apart ({examples}): --run {run} '
         "reads one of them (run in a scenario file)"
     )
 
@@ -129,7 +129,7 @@ def check_counters(
         if 1 < len(values) <= min(_MOST_DEVICES, len(codes) // 2) and all(
             is_counter(amounts[codes == code]) for code in range(len(values))
         ):
-            raise refuse(_several_runs(column, list(values), options))
+            raise log_error(_several_runs(column, list(values), options))
 
 
 def check_turns(frame: pd.DataFrame, columns: list[Column], roles: Roles, options: ReadOptions) -> None:
@@ -152,11 +152,11 @@ def check_turns(frame: pd.DataFrame, columns: list[Column], roles: Roles, option
         is_some = 1 < count <= min(_MOST_DEVICES, len(codes) // _LEAST_TURNS)
         if is_some and (codes == np.arange(len(codes)) % count).all():
             run = shlex.quote(both_runs(options.run, f"{column.name}={values[0]}"))
-            shown = ", ".join(map(str, values[:5]))
-            raise refuse(
-                f'the rows are of several series in turn, which "{column.name}" tells apart ({shown}): '
-                f"--run {run} reads one of them, --column TIME,RATE all (run and column in a scenario "
-                "file)"
+            examples = ", ".join(map(str, values[:5]))
+            raise log_error(
+                f'the rows are of several series in turn, which "{column.name}" tells apart '
+                f"({examples}): --run {run} reads one of them, --column TIME,RATE all (run and column "
+                "in a scenario file)"
             )
 
 
@@ -172,7 +172,7 @@ def only_run(frame: pd.DataFrame, options: ReadOptions, dialect: Dialect) -> pd.
         chosen = frame[(texts == value).to_numpy(dtype=bool, na_value=False)]
         if not len(chosen):
             known = [str(value) for value in texts.dropna().unique()[:12]]
-            raise refuse(f'run: no row has "{value}" in {column}; allowed: {", ".join(known)}')
+            raise log_error(f'run: no row has "{value}" in {column}; allowed: {", ".join(known)}')
         frame = chosen.reset_index(drop=True)
     return frame
 
@@ -211,5 +211,5 @@ def runs_of(
         changes = int((np.diff(codes) != 0).sum())
         if changes == len(values) - 1:
             return np.asarray(codes, dtype=np.int64)
-        raise refuse(_several_runs(column, list(values), options))
+        raise log_error(_several_runs(column, list(values), options))
     return None

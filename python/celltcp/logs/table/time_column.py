@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from celltcp.logs.errors import refuse
+from celltcp.logs.errors import log_error
 from celltcp.logs.table.columns import Column, ambiguous_text
 from celltcp.logs.table.times import (
     epoch_unit,
@@ -28,7 +28,7 @@ def time_of(
     columns: list[Column], dialect: Dialect, rate: int | None
 ) -> tuple[int | None, int | None, int | None]:
     """Returns the columns of times, of times of day with dates, and of durations."""
-    others = [each for each in columns if each.place != rate and not _stands_still(each)]
+    others = [column for column in columns if column.place != rate and not _stands_still(column)]
     if not dialect.has_names:
         return _time_without_names(others), None, None
     parts = [each for each in others if each.words & _PARTS and not each.is_date]
@@ -64,7 +64,7 @@ def time_of(
             time = min(group, key=lambda each: each.is_of(END))
             return time.place, clock_of(columns, time.place), None
     lengths = [each for each in others if each.is_number and each.is_of(DURATION - {"interval"})]
-    lengths = [each for each in lengths if (each.known > 0).all() and not _is_amount(each)]
+    lengths = [length for length in lengths if (length.known > 0).all() and not _is_amount(length)]
     if lengths:
         return None, None, lengths[0].place
     rising = [
@@ -82,7 +82,7 @@ def time_of(
     if len(strictly) == 1:
         return strictly[0].place, None, None
     if rising:
-        raise refuse(
+        raise log_error(
             f"{ambiguous_text(columns, 'which column has the times')}, or --step the length of a row"
         )
     return None, None, None
@@ -140,4 +140,4 @@ def clock_of(columns: list[Column], time: int) -> int | None:
     """Returns the column of times of day that belongs to a column of dates without them."""
     if not columns[time].is_date or has_time_of_day(columns[time].sample):
         return None
-    return next((each.place for each in columns if each.is_clock), None)
+    return next((column.place for column in columns if column.is_clock), None)

@@ -83,25 +83,25 @@ def numbers(column: pd.Series, *, has_decimal_comma: bool) -> Numbers:
     units = parts[1].dropna().str.strip().unique()
     unit, is_scaled = str(units[0]) if len(units) == 1 else "", False
     has_one = len(units) == 1 and parts[1].isna().sum() == (missing | plain.isna()).sum()
-    wrong = ~missing.to_numpy(dtype=bool) & ~np.isfinite(read)
+    is_invalid = ~missing.to_numpy(dtype=bool) & ~np.isfinite(read)
     scales = {each: rate_unit(each) for each in units}
-    if len(units) > 1 and all(each and not each.is_volume for each in scales.values()):
+    if len(units) > 1 and all(scale and not scale.is_volume for scale in scales.values()):
         # Grafana writes 980 kb/s beside 1.2 Mb/s. A zero needs no unit.
-        own = parts[1].str.strip().map({name: each.bits for name, each in scales.items() if each})
+        own = parts[1].str.strip().map({name: scale.bits for name, scale in scales.items() if scale})
         with_unit = own.notna().to_numpy(dtype=bool)
         read = np.where(with_unit | (read == 0), read * own.fillna(1.0).to_numpy(), np.nan)
         unit, is_scaled = "bit/s", True
     elif unit and not has_one and rate_unit(unit) and parts[1].notna().mean() > 0.5:
         # A number without the unit of the others is none of them, such as one of a line below.
         bare = parts[1].isna().to_numpy(dtype=bool) & (read != 0)
-        read, wrong = np.where(bare, np.nan, read), wrong | (bare & np.isfinite(read))
+        read, is_invalid = np.where(bare, np.nan, read), is_invalid | (bare & np.isfinite(read))
     elif len(units) and not has_one:
         # Values with several units would need each its own: only those without one are numbers.
         with_unit = parts[1].notna().to_numpy(dtype=bool)
-        read, wrong, unit = np.where(with_unit, np.nan, read), wrong | with_unit, ""
+        read, is_invalid, unit = np.where(with_unit, np.nan, read), is_invalid | with_unit, ""
     read = np.where(missing.to_numpy(dtype=bool) | ~np.isfinite(read), np.nan, read)
-    strange = str(texts[wrong].iloc[0]) if wrong.any() else None
-    return Numbers(read, unit, strange, int(wrong.sum()), is_scaled)
+    strange = str(texts[is_invalid].iloc[0]) if is_invalid.any() else None
+    return Numbers(read, unit, strange, int(is_invalid.sum()), is_scaled)
 
 
 def _with_points(texts: pd.Series, *, has_decimal_comma: bool) -> pd.Series:

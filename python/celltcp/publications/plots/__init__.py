@@ -100,5 +100,11 @@ def _draw_lines(place: SubFigure, lines: Sequence[_Line]) -> None:
 
 def _beside(result: Outcome, usual: int) -> int:
     """Returns the panels of a line: all quantities of a place over time, if they fit."""
-    drawn = {row.published.quantity for row in result.rows if QUANTITIES[row.published.quantity].column}
-    return len(drawn) if result.table.form == "time" and len(drawn) in (2, 4) else usual
+    plotted_quantities = {
+        row.published.quantity for row in result.rows if QUANTITIES[row.published.quantity].column
+    }
+    return (
+        len(plotted_quantities)
+        if result.table.form == "time" and len(plotted_quantities) in (2, 4)
+        else usual
+    )

@@ -62,15 +62,15 @@ def _draw_rows(rows: Sequence[Row], axes: Axes) -> bool:
     """Draws a bar per row, next to the published one; returns whether there are published ones."""
     shades = colors_of(rows)
     published = any(row.published.value is not None for row in rows)
-    for place, row in enumerate(rows):
+    for index, row in enumerate(rows):
         shade = shades[row.published.cca]
         ours = (0.2 if published else 0.0, shade, row.ours.mean, row.ours.ci95)
         theirs = (-0.2, "white", row.published.value, row.published.ci95)
         if row.ours.mean == 0:
-            axes.annotate("0", (place + ours[0], 0), (0, 2), textcoords="offset points", ha="center")
+            axes.annotate("0", (index + ours[0], 0), (0, 2), textcoords="offset points", ha="center")
         for side, fill, mean, half in (theirs, ours):
             axes.bar(
-                place + side,
+                index + side,
                 math.nan if mean is None else mean,
                 0.36,
                 yerr=half,

@@ -32,8 +32,8 @@ def place_panels(result: Outcome) -> list[Panel]:
     # All panels have the same colours, so the legend is in the one with most bars.
     fullest = max(range(len(bars)), key=lambda number: len(bars[number]), default=0)
     return [
-        Panel(functools.partial(_draw, result.table.figure, shades, places, number == fullest))
-        for number, places in enumerate(quantities.values())
+        Panel(functools.partial(_draw, result.table.figure, shades, places, index == fullest))
+        for index, places in enumerate(quantities.values())
     ]
 
 
@@ -51,19 +51,19 @@ def _draw(
     axes: Axes,
 ) -> None:
     every = [row for rows in places.values() for row in rows]
-    drawn = set(_named(every))
-    names = [name for name in ("published", *shades) if name in drawn]
+    columns = set(_named(every))
+    names = [name for name in ("published", *shades) if name in columns]
     width = 0.8 / len(names)
-    for place, rows in enumerate(places.values()):
+    for index, rows in enumerate(places.values()):
         for row in rows:
             shade = shades[row.published.cca]
-            at = place + (names.index(row.published.cca) - (len(names) - 1) / 2) * width
+            at = index + (names.index(row.published.cca) - (len(names) - 1) / 2) * width
             label = cca_name(row.published.cca)
             _bar(axes, at, width, row.ours.mean, row.ours.ci95, shade, label)
             if row.ours.mean == 0:
                 axes.annotate("0", (at, 0), (0, 2), textcoords="offset points", ha="center", fontsize=7)
             if row.published.value is not None:
-                at = place - (len(names) - 1) / 2 * width
+                at = index - (len(names) - 1) / 2 * width
                 _bar(axes, at, width, row.published.value, row.published.ci95, None, "published")
     short = [_short(scenario) for scenario in places]
     is_level = len(short) <= _LEVEL

@@ -52,14 +52,14 @@ def _draw_time(name: str, rows: Sequence[Row], legend: bool, axes: Axes) -> None
     shades = colors_of(rows)
     styles = lines(row.published.cca for row in rows)
     column = QUANTITIES[rows[0].published.quantity].column or ""
-    for place, row in enumerate(rows):
+    for index, row in enumerate(rows):
         slots = row.source.slots_of(_whole(row))
         end = float(slots["t_s"].max()) + row.source.slot_s
         step = max(row.source.slot_s, round(end / _MOST_POINTS, 1), 0.1)
         places = ((slots["t_s"] + 1e-9) / step).astype(int)
         means = slots.groupby(places)[column].mean()
         times = (means.index.to_numpy() + 0.5) * step
-        if place == 0 and row.published.quantity == "goodput":
+        if index == 0 and row.published.quantity == "goodput":
             capacity = slots.groupby(places)["capacity_mbps"].mean()
             most = max(each.ours.mean for each in rows)
             if _same_capacity(rows) and capacity.mean() < _ROOM * most:

@@ -44,15 +44,15 @@ def ecdf_panels(result: Outcome) -> list[Panel]:
             together.setdefault(row.published.quantity, []).append(row)
         groups = list(together.values())
     return [
-        Panel(functools.partial(_draw, result.table.figure, rows, place == 0))
-        for place, rows in enumerate(groups)
+        Panel(functools.partial(_draw, result.table.figure, rows, index == 0))
+        for index, rows in enumerate(groups)
     ]
 
 
 def _place_shades(names: Sequence[str]) -> dict[str, str]:
     """Returns colours that distinguish places, in pairs of one hue where there are many."""
     shades = colormaps["tab10" if len(names) <= 10 else "tab20"]
-    return {name: to_hex(shades(place % shades.N)) for place, name in enumerate(names)}
+    return {name: to_hex(shades(index % shades.N)) for index, name in enumerate(names)}
 
 
 def _draw(name: str, rows: Sequence[Row], legend: bool, axes: Axes) -> None:
@@ -66,10 +66,10 @@ def _draw(name: str, rows: Sequence[Row], legend: bool, axes: Axes) -> None:
         if not len(values):
             continue
         shares = np.arange(1, len(values) + 1) / len(values)
-        kept = np.unique(np.linspace(0, len(values) - 1, min(_POINTS, len(values))).astype(int))
+        indices = np.unique(np.linspace(0, len(values) - 1, min(_POINTS, len(values))).astype(int))
         axes.step(
-            np.concatenate([values[:1], values[kept]]),
-            np.concatenate([[0.0], shares[kept]]),
+            np.concatenate([values[:1], values[indices]]),
+            np.concatenate([[0.0], shares[indices]]),
             where="post",
             color=shades[label],
             ls="-" if of_places else styles[label],

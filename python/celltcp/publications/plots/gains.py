@@ -73,8 +73,8 @@ def _draw(name: str, grid: Grid, key: tuple[str, ...], rows: Sequence[Row], axes
     axes.set_xlabel({"size": "file size", "loss": "loss towards the phone"}.get(grid.across, ""))
     axes.set_ylabel(axis_of(rows[0]))
     words = [_named(axis, value) for axis, value in zip(grid.panels, key[1:], strict=True)]
-    said = textwrap.fill("; ".join(words), _LETTERS)
-    axes.set_title(heading(name, key[0], said), fontsize=9)
+    caption = textwrap.fill("; ".join(words), _LETTERS)
+    axes.set_title(heading(name, key[0], caption), fontsize=9)
     legend_above(axes)
 
 

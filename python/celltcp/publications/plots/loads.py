@@ -32,12 +32,15 @@ def load_panels(result: Outcome) -> list[Panel]:
         quantity: {kind: points for kind, points in kinds.items() if len(points) >= _POINTS}
         for quantity, kinds in by_quantity.items()
     }
-    drawn = {quantity: kinds for quantity, kinds in lines.items() if kinds}
-    curves = [Panel(functools.partial(_draw, result.table.figure, kinds)) for kinds in drawn.values()]
-    return [*ecdf_panels(_of_few_places(result, drawn.keys())), *curves]
+    kinds_by_quantity = {quantity: kinds for quantity, kinds in lines.items() if kinds}
+    curves = [
+        Panel(functools.partial(_draw, result.table.figure, kinds))
+        for kinds in kinds_by_quantity.values()
+    ]
+    return [*ecdf_panels(_of_few_places(result, kinds_by_quantity.keys())), *curves]
 
 
-def _of_few_places(result: Outcome, drawn: Collection[str]) -> Outcome:
+def _of_few_places(result: Outcome, kinds_by_quantity: Collection[str]) -> Outcome:
     """Returns an outcome without what is drawn over the number of UEs, or is there for a claim.
 
     That has too many places to distinguish by colour.
@@ -48,7 +51,7 @@ def _of_few_places(result: Outcome, drawn: Collection[str]) -> Outcome:
             rows=[
                 row
                 for row in group.rows
-                if row.published.quantity not in drawn
+                if row.published.quantity not in kinds_by_quantity
                 and row.published.claim is None
                 and row.published.value is None
             ],

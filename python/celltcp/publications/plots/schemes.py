@@ -60,9 +60,9 @@ def _overlap(first: Group, second: Group) -> bool:
 def _draw_zones(name: str, groups: Sequence[Group], legend: bool, axes: Axes) -> None:
     shades = colors_of([row for group in groups for row in group.rows])
     width = 0.8 / max(len(shades), 1)
-    for place, cca in enumerate(shades):
+    for index, cca in enumerate(shades):
         rows = [[row for row in group.rows if row.published.cca == cca] for group in groups]
-        at = np.arange(len(groups)) + (place - (len(shades) - 1) / 2) * width
+        at = np.arange(len(groups)) + (index - (len(shades) - 1) / 2) * width
         axes.bar(
             at,
             [each[0].ours.mean if each else math.nan for each in rows],
@@ -124,7 +124,7 @@ def transition_panels(result: Outcome) -> list[Panel]:
 
 
 def _draw_transitions(name: str, row: Row, step: int, axes: Axes) -> None:
-    pairs = np.sum([each.pairs[step - 1] for each in row.source.digests_of(row.published)], axis=0)
+    pairs = np.sum([digest.pairs[step - 1] for digest in row.source.digests_of(row.published)], axis=0)
     totals = pairs.sum(axis=1, keepdims=True)
     shares = np.divide(pairs, totals, out=np.full(pairs.shape, np.nan), where=totals > 0)
     last = int(np.flatnonzero(totals[:, 0])[-1]) + 1 if totals.any() else 1

@@ -15,10 +15,10 @@ from celltcp.publications.plots.panel import Panel, cca_name, colors_of, heading
 def spider_panels(result: Outcome) -> list[Panel]:
     """Returns a panel per place."""
     scenarios = dict.fromkeys(group.scenario for group in result.groups)
-    parts = [[group for group in result.groups if group.scenario == each] for each in scenarios]
+    parts = [[group for group in result.groups if group.scenario == scenario] for scenario in scenarios]
     return [
-        Panel(functools.partial(_draw, result.table.figure, groups, place == 0), "polar")
-        for place, groups in enumerate(parts)
+        Panel(functools.partial(_draw, result.table.figure, groups, index == 0), "polar")
+        for index, groups in enumerate(parts)
     ]
 
 

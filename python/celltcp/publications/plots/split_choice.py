@@ -26,8 +26,8 @@ def choice_panels(result: Outcome) -> list[Panel]:
 def _draw(known: Sequence[Choice], quantity: str, axes: Axes) -> None:
     names = sorted({option.cca for choice in known for option in choice.options})
     shades, marks = colours(names), markers(names)
-    for number, cca in enumerate(names):
-        shift = (number - (len(names) - 1) / 2) * 0.16
+    for index, cca in enumerate(names):
+        shift = (index - (len(names) - 1) / 2) * 0.16
         for place, choice in enumerate(known):
             option = next(each for each in choice.options if each.cca == cca)
             value = option.gain if quantity == "gain" else option.delay

@@ -56,10 +56,12 @@ def leg_panels(result: Outcome) -> list[Panel]:
 def _lines(rows: list[Row]) -> list[_Lines]:
     """Returns the lines of all panels, of the first run."""
     split = next(row for row in rows if "@" in row.published.cca)
-    here = split.source
-    plain = _first(here.slots_of(replace(split.published, cca=without_middlebox(split.published.cca))))
-    server = _first(here.slots_of(split.published))
-    legs = _first(legs_of(here, split.published.cca))
+    split_source = split.source
+    plain = _first(
+        split_source.slots_of(replace(split.published, cca=without_middlebox(split.published.cca)))
+    )
+    server = _first(split_source.slots_of(split.published))
+    legs = _first(legs_of(split_source, split.published.cca))
     # The connections of the split host outlive the transfer.
     legs = legs[legs["t_s"] <= max(each["t_s"].max() for each in (plain, server))]
     came = server["delivered_bytes"].cumsum() * 1e-6
@@ -125,18 +127,18 @@ def _draw(name: str, rows: list[Row], number: int, axes: Axes) -> None:
 def _explain(axes: Axes, *, every_line: bool) -> None:
     """Adds a legend: of every line in the first panel, and of published values in the others."""
     handles, labels = axes.get_legend_handles_labels()
-    shown = [
+    plotted_legs = [
         (handle, label)
         for handle, label in zip(handles, labels, strict=True)
         if every_line or label not in _LOOKS
     ]
-    if not shown:
+    if not plotted_legs:
         return
-    columns = 2 if every_line else len(shown)
+    columns = 2 if every_line else len(plotted_legs)
     axes.set_ylim(top=1.05 * axes.get_ylim()[1])
-    add_room(axes, len(shown), columns)
+    add_room(axes, len(plotted_legs), columns)
     axes.legend(
-        *zip(*shown, strict=True),
+        *zip(*plotted_legs, strict=True),
         fontsize="x-small",
         loc="upper left",
         ncols=columns,

@@ -20,7 +20,7 @@ def _column(column: str, factor: float = 1.0) -> Quantity:
     """Returns the quantity that a column of the first connection has."""
 
     def spread(measured: Measured, figure: Published) -> list[float]:
-        return [each for each in quantity.values(measured, figure) if not math.isnan(each)]
+        return [value for value in quantity.values(measured, figure) if not math.isnan(value)]
 
     quantity = of_flows(lambda flows: float(flows[column].iloc[0]) * factor)
     return replace(quantity, spread=spread)

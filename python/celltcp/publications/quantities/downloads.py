@@ -51,7 +51,9 @@ def _downloads(measured: Measured, figure: Published) -> list[pd.DataFrame]:
 
 def _completed(measured: Measured, figure: Published, by: str = "sinr_db") -> list[pd.DataFrame]:
     """Returns the complete downloads of each run in the figure's zone."""
-    completed = [each[each["completion_s"].notna()] for each in _downloads(measured, figure)]
+    completed = [
+        download[download["completion_s"].notna()] for download in _downloads(measured, figure)
+    ]
     return [each[_within(each[by], figure)] for each in completed] if figure.zone else completed
 
 
@@ -163,7 +165,8 @@ def _of_blocks(column: str) -> Quantity:
 
 def _seconds_share(measured: Measured, figure: Published) -> list[float]:
     return [
-        float(_within(each.seconds["sinr_db"], figure).mean()) for each in measured.digests_of(figure)
+        float(_within(digest.seconds["sinr_db"], figure).mean())
+        for digest in measured.digests_of(figure)
     ]
 
 

@@ -39,7 +39,7 @@ def _of_values(
         return [float(each) for run in values(measured, figure) for each in run]
 
     def per_run(measured: Measured, figure: Published) -> list[float]:
-        return [float(measure(each)) if len(each) else math.nan for each in values(measured, figure)]
+        return [float(measure(value)) if len(value) else math.nan for value in values(measured, figure)]
 
     return Quantity(per_run, spread)
 
@@ -95,8 +95,8 @@ def _per_session(column: str) -> Quantity:
         ends = [int(flows["completion_s"].notna().sum()) for flows in measured.flows_of(figure)]
         rows = _rows_of(measured, figure, "control")
         return [
-            float(each[column].sum() / ended) if ended else math.nan
-            for each, ended in zip(rows, ends, strict=True)
+            float(row[column].sum() / ended) if ended else math.nan
+            for row, ended in zip(rows, ends, strict=True)
         ]
 
     return Quantity(values)

@@ -100,7 +100,7 @@ def _prefetched(measured: Measured, figure: Published) -> list[float]:
     """Data that waits for the phone at the middlebox; nothing where no connection was split."""
     if "legs" not in measured.comparison.results.tables:
         return [0.0 for _ in measured.runs_of(figure)["run"]]
-    return [0.0 if math.isnan(each) else each for each in _of_legs(_unsent).values(measured, figure)]
+    return [0.0 if math.isnan(value) else value for value in _of_legs(_unsent).values(measured, figure)]
 
 
 #: Quantities of split connections.

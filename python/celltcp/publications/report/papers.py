@@ -41,11 +41,14 @@ def papers_part(result: Sequence[Outcome]) -> Part:
 def _findings(name: str, result: Sequence[Outcome]) -> list[Finding]:
     selected = [each for each in result if each.table.publication == name]
     held, judged = (sum(counts) for counts in zip(*(each.claims for each in selected), strict=True))
-    agreements = [each for one in selected for each in one.agreements]
-    inside, counted = sum(each.inside for each in agreements), sum(each.judged for each in agreements)
+    agreements = [agreement for one in selected for agreement in one.agreements]
+    inside, counted = (
+        sum(agreement.inside for agreement in agreements),
+        sum(agreement.judged for agreement in agreements),
+    )
     findings = []
     if counted:
-        errors = [each.error for each in agreements]
+        errors = [agreement.error for agreement in agreements]
         quantities = f"{len(errors)} {'quantity' if len(errors) == 1 else 'quantities'}"
         text = f"Mean error {100 * sum(errors) / len(errors):.0f} % over {quantities}"
         findings.append(

@@ -19,7 +19,7 @@ from celltcp.publications.report.texts import (
 def outcome_sections(result: Outcome) -> list[Section]:
     """Returns the sections of an experiment: figures with its picture, then claims."""
     title = f"{result.table.publication}, {result.table.figure}: {result.table.title}"
-    text = tuple(agreement_text(each) for each in result.agreements)
+    text = tuple(agreement_text(agreement) for agreement in result.agreements)
     held, judged = result.claims
     if judged:
         text += (f"Claims of the publication: {held} of {judged} hold here.",)

@@ -49,7 +49,7 @@ def reports(
 ) -> list[Reports]:
     """Returns the reports under each model at a mean SINR of 20 dB."""
     result = []
-    for number, (model, scenario) in enumerate(MODELS.items()):
+    for index, (model, scenario) in enumerate(MODELS.items()):
         one = run(
             scenario,
             seed=seed,
@@ -63,7 +63,7 @@ def reports(
         period = int(link_adaptation(str(one.results.about["scenario"]))["cqi_period_ttis"])
         result.append(Reports(model, ttis["cqi"].to_numpy(dtype=np.int64)[::period]))
         if progress:
-            progress((number + 1) / len(MODELS))
+            progress((index + 1) / len(MODELS))
     return result
 
 

@@ -52,10 +52,10 @@ def rtt_jitter(
 ) -> list[RttJitter]:
     """Measures the start of NewReno and CUBIC on each scenario."""
     result = []
-    for number, scenario in enumerate(scenarios):
+    for index, scenario in enumerate(scenarios):
         result.append(_on(scenario, runs, seed, changes))
         if progress:
-            progress((number + 1) / len(scenarios))
+            progress((index + 1) / len(scenarios))
     return result
 
 

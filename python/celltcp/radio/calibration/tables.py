@@ -76,14 +76,14 @@ def throughput_table(result: Highway) -> Table:
     """Returns the throughput of downloads on the motorway, a row per CCA."""
     rows = tuple(
         (
-            each.cca,
+            throughput.cca,
             *(
                 f"{mean:.1f} ± {sd:.1f}, {median:.1f}"
-                for mean, sd, median in (each.published, each.ours)
+                for mean, sd, median in (throughput.published, throughput.ours)
             ),
-            str(each.downloads),
+            str(throughput.downloads),
         )
-        for each in result.throughputs
+        for throughput in result.throughputs
     )
     columns = (Column("CCA"), *number_columns("published", "here", "downloads"))
     title = "Throughput of downloads of 20 MB, Mbit/s: mean ± standard deviation, median"

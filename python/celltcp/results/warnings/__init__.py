@@ -124,7 +124,7 @@ def lower_bounds(about: Mapping[str, Any]) -> list[str]:
     from celltcp.scenarios.lower_bounds import bounds_in
 
     bounds = bounds_in(tomllib.loads(about["scenario"]))
-    return [f"{about['name']}: {each[0].lower()}{each[1:]}" for each in bounds]
+    return [f"{about['name']}: {bound[0].lower()}{bound[1:]}" for bound in bounds]
 
 
 def unfinished_transfers(results: Results) -> list[str]:

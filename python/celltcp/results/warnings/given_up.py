@@ -35,19 +35,19 @@ def given_up(results: Results) -> list[str]:
         return []
     lineups, flows = results.lineups, FlowUnderTest.each(results.about)
     every: collections.Counter[tuple[str, str]] = collections.Counter()
-    ended: collections.defaultdict[tuple[str, str], list[int]] = collections.defaultdict(list)
+    times_by_flow: collections.defaultdict[tuple[str, str], list[int]] = collections.defaultdict(list)
     for run, number, name in rows_of(results.tables["flows"], "run", "flow", "name"):
         key = lineups[run], flow_name(str(name), flows)
         every[key] += 1
         if (run, number) in times:
-            ended[key].append(times[run, number])
+            times_by_flow[key].append(times[run, number])
     names = labels(lineups.values())
     silence = silence_text(tomllib.loads(results.about["scenario"]))
     return [
         f"{names[cca]}: {len(ends)} of {every[cca, flow]} connections of {flow} "
         f"{'was' if len(ends) == 1 else 'were'} given up, the first at {min(ends) / 1e9:.1f} s, after "
         f"no answer for {silence}; applications open none in their place"
-        for (cca, flow), ends in ended.items()
+        for (cca, flow), ends in times_by_flow.items()
     ]
 
 

@@ -47,14 +47,14 @@ def _hosts(about: Mapping[str, Any], path: Mapping[str, Any]) -> Iterable[tuple[
                 (each.get("kind", "split"), each.get("at")) for each in path.get("middleboxes", ())
             )
         else:
-            named = (_named(each) for each in chain.split("@"))
+            named = (_named(part) for part in chain.split("@"))
         yield from ((kind, at or "gateway") for kind, at in named if kind in _SPLIT)
 
 
 def _named(text: str) -> tuple[str, str | None]:
     """Returns kind and node of a middlebox, such as `split:at=node-1`."""
     kind, _, settings = text.partition(":")
-    given = dict(each.partition("=")[::2] for each in settings.split(","))
+    given = dict(part.partition("=")[::2] for part in settings.split(","))
     return kind, given.get("at")
 
 

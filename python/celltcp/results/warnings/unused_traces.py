@@ -20,7 +20,7 @@ def unused_traces(about: Mapping[str, Any]) -> list[str]:
         return []
     scenario = tomllib.loads(about["scenario"])
     ends = {(flow.get("from", "server"), flow.get("to", "phone")) for flow in scenario["flows"]}
-    if {_DIRECTIONS.get(each) for each in ends} != {"up"}:
+    if {_DIRECTIONS.get(end) for end in ends} != {"up"}:
         return []
     capacity = scenario.get("path", {}).get("up", {})
     rate = capacity.get("rate") if isinstance(capacity, Mapping) else capacity

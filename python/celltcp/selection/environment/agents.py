@@ -105,8 +105,8 @@ def spaces(env: SelectionEnv) -> Spaces:
         "requirement": env.requirement,
         "step_s": env.step_s,
         "features": [
-            {"name": each.name, "meaning": each.meaning, "low": each.low, "high": each.high}
-            for each in env.features
+            {"name": feature.name, "meaning": feature.meaning, "low": feature.low, "high": feature.high}
+            for feature in env.features
         ],
         "actions": ["keep", *env.ccas],
     }

@@ -59,17 +59,20 @@ def draws_of(given: Given, duration: str | None) -> list[Draw]:
     if isinstance(given, Scenario):
         return [_of_scenario(given.name, load_scenario(given, changes=changes))]
     pieces = str(given).split(",") if isinstance(given, str | Path) else [str(each) for each in given]
-    drawn: list[Draw] = []
+    draws: list[Draw] = []
     for piece in (each.strip() for each in pieces):
         if piece == RANDOM:
-            drawn += [_of_family(name, duration) for name in FAMILIES]
+            draws += [_of_family(name, duration) for name in FAMILIES]
         elif piece in FAMILIES:
-            drawn.append(_of_family(piece, duration))
+            draws.append(_of_family(piece, duration))
         else:
-            drawn += [_of_scenario(each.name, each.scenario) for each in _scenarios(piece, changes)]
-    if not drawn:
+            draws += [
+                _of_scenario(scenario.name, scenario.scenario)
+                for scenario in _scenarios(piece, changes)
+            ]
+    if not draws:
         raise CelltcpError(f"scenario: nothing is given; allowed: {RANDOM}, families, scenarios")
-    return drawn
+    return draws
 
 
 def _scenarios(piece: str, changes: Sequence[str]) -> Sequence[Episode]:

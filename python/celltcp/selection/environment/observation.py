@@ -64,8 +64,8 @@ class Observer:
         """Takes the CCAs in the order of the actions."""
         self.ccas = tuple(ccas)
         self.features = observed_features()
-        low = [each.low for each in self.features]
-        high = [each.high for each in self.features]
+        low = [feature.low for feature in self.features]
+        high = [feature.high for feature in self.features]
         flags = len(self.features) + len(self.ccas)
         self._low = np.array(low + [0.0] * flags, np.float32)
         self._high = np.array(high + [1.0] * flags, np.float32)

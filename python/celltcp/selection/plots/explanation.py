@@ -114,5 +114,5 @@ def plot_explanation(explained: Explanation) -> Figure:
     slot_s = float(about["slot_s"])
     picture = draw_explanation(explained.slots, explained.decisions, slot_s, explained.title)
     warnings = all_warnings(explained.results)
-    footnote(picture, [ran_by(about), *(f"! {each}" for each in warnings)])
+    footnote(picture, [ran_by(about), *(f"! {warning}" for warning in warnings)])
     return picture

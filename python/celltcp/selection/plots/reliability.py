@@ -30,8 +30,8 @@ def draw_reliability(bins: pd.DataFrame, policies: list[str], requirements: Sequ
     """
     bins = bins[bins["policy"].isin(policies)]
     requirements = [each for each in requirements if (bins["requirement"] == each).any()]
-    seen = bins[["expected", "realised"]].to_numpy(float)
-    low = max(0.0, math.floor(10 * np.nanmin(seen, initial=1.0) - 0.5) / 10)
+    points = bins[["expected", "realised"]].to_numpy(float)
+    low = max(0.0, math.floor(10 * np.nanmin(points, initial=1.0) - 0.5) / 10)
     picture = figure(max(5.0, 3.1 * len(requirements)), 4.0)
     panels = picture.subplots(1, len(requirements), squeeze=False, sharex=True, sharey=True)[0]
     for axes, requirement in zip(panels, requirements, strict=True):

@@ -63,10 +63,10 @@ def _draw(
 ) -> None:
     value, half = columns
     axes.axvline(0, color="black", lw=0.8)
-    for number, policy in enumerate(policies):
+    for index, policy in enumerate(policies):
         selected = cases[cases["policy"] == policy]
-        colour, marker = LOOKS[number % len(LOOKS)]
-        shift = (number - (len(policies) - 1) / 2) * 0.6 / len(policies)
+        colour, marker = LOOKS[index % len(LOOKS)]
+        shift = (index - (len(policies) - 1) / 2) * 0.6 / len(policies)
         axes.errorbar(
             selected[value],
             [scenarios.index(name) + shift for name in selected["scenario"]],

@@ -12,7 +12,7 @@ def cases_table(cases: pd.DataFrame) -> Table:
     """Returns a row per case: the best under each engine; cases without overlap stand out."""
     rows, bold = [], set()
     before = None
-    for number, row in enumerate(cases.to_dict("records")):
+    for index, row in enumerate(cases.to_dict("records")):
         native, kernel, both = (list(row[name]) for name in ("native", "kernel", "both"))
         rows.append(
             (
@@ -26,7 +26,7 @@ def cases_table(cases: pd.DataFrame) -> Table:
             )
         )
         if not row["overlap"]:
-            bold.add(number)
+            bold.add(index)
         before = row["scenario"]
     headings = (
         *("scenario", "for", "best\nnative", "best\nkernel"),
@@ -49,7 +49,7 @@ def differences_table(differences: pd.DataFrame) -> Table:
     """Returns a row per CCA that is best under one engine only; cases without overlap stand out."""
     rows, bold = [], set()
     before = None
-    for number, row in enumerate(differences.to_dict("records")):
+    for index, row in enumerate(differences.to_dict("records")):
         case = (row["scenario"], row["requirement"])
         rows.append(
             (
@@ -62,7 +62,7 @@ def differences_table(differences: pd.DataFrame) -> Table:
             )
         )
         if not row["overlap"]:
-            bold.add(number)
+            bold.add(index)
         before = case
     columns = (
         *map(Column, ("scenario", "for", "CCA", "best\nunder")),

@@ -154,11 +154,11 @@ def _chart(cases: pd.DataFrame, policies: list[str]) -> Chart:
     panels = []
     for value, half, label in PANELS:
         series = []
-        for number, policy in enumerate(policies):
+        for index, policy in enumerate(policies):
             selected = cases[cases["policy"] == policy].set_index("scenario").reindex(scenarios)
             mean = numbers(selected[value])
             width = np.nan_to_num(numbers(selected[half]))
-            colour = LOOKS[number % len(LOOKS)][0]
+            colour = LOOKS[index % len(LOOKS)][0]
             low, high = mean - width, mean + width
             series.append(Series(policy, colour, mean, look="points", low=low, high=high, size=8))
         panels.append(Panel(label.partition(", ")[0], "%", tuple(series), 1))

@@ -21,8 +21,8 @@ def _baselines(result: Evaluation) -> Table:
     numbers = ("regret, %", "worst\ncase, %", *(f"{name}\nahead by, %" for name in policies))
     rows: list[tuple[str, ...]] = []
     baselines = result.baselines
-    shown = baselines[(baselines["baseline"] != "") | baselines["choice"].isin(policies)]
-    for requirement, part in shown.groupby("requirement", sort=False):
+    selected = baselines[(baselines["baseline"] != "") | baselines["choice"].isin(policies)]
+    for requirement, part in selected.groupby("requirement", sort=False):
         rows.append((str(requirement), "", *[""] * len(numbers)))
         for row in part.to_dict("records"):
             ahead = [

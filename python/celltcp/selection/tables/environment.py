@@ -11,7 +11,8 @@ from celltcp.selection.outcomes.environment import Reward
 def observation_table(result: SelectionEnv) -> Table:
     """Returns a row per feature of an observation."""
     rows = tuple(
-        (each.name, each.meaning, f"{each.low:g}", f"{each.high:g}") for each in result.features
+        (feature.name, feature.meaning, f"{feature.low:g}", f"{feature.high:g}")
+        for feature in result.features
     )
     columns = (Column("feature"), Column("meaning"), *number_columns("least", "most"))
     shape = result.observation_space.shape

@@ -18,7 +18,7 @@ def accuracy_table(accuracy: Accuracy) -> Table:
         rows.append((str(family), *[""] * len(estimators)))
         for cca in accuracy.ccas:
             cells = group[group["cca"] == cca].set_index("estimator")
-            rows.append((f"  {names[cca]}", *(_cell(cells, each) for each in estimators)))
+            rows.append((f"  {names[cca]}", *(_cell(cells, estimator) for estimator in estimators)))
     columns = (Column("family,\n  CCA", folds=True), *number_columns(*estimators))
     title = "Right answers of estimators, %, and how many"
     return Table(columns, tuple(rows), title, frame="dense")

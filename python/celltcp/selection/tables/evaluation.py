@@ -25,8 +25,8 @@ def print_evaluation(result: Evaluation) -> None:
     """Prints the tables of an evaluation and notes on them."""
     console = Terminal()
     about = result.about
-    shown = result.cases[result.cases["policy"].isin(about["policies"])]
-    for policy, cases in shown.groupby("policy", sort=False):
+    selected_cases = result.cases[result.cases["policy"].isin(about["policies"])]
+    for policy, cases in selected_cases.groupby("policy", sort=False):
         console.print_table(_cases(str(policy), cases, about["runs"]))
     console.print_table(_checks(result.checks, result.best_for_all, about["runs"]))
     print_baselines(result, console)
@@ -154,10 +154,15 @@ def _against_rivals(result: Evaluation) -> Table:
 def _tally(result: Evaluation) -> Table:
     names = {"all": "all that ran", "thesis": "the thesis' five"}
     rows = [
-        (row["policy"], names[row["among"]], str(row["cases"]), *(str(row[each]) for each in OUTCOMES))
+        (
+            row["policy"],
+            names[row["among"]],
+            str(row["cases"]),
+            *(str(row[outcome]) for outcome in OUTCOMES),
+        )
         for row in result.tally.to_dict("records")
     ]
-    published = [str(PUBLISHED[each]) for each in OUTCOMES]
+    published = [str(PUBLISHED[outcome]) for outcome in OUTCOMES]
     rows.append(("atxutegi2018", names["thesis"], str(sum(PUBLISHED.values())), *published))
     columns = (Column("policy"), Column("fixed CCAs"), *number_columns("cases", *OUTCOMES))
     title = "Tally against the best fixed CCA in hindsight"

@@ -114,7 +114,7 @@ def _parts(result: Outcomes, requirement: str, ccas: Sequence[str]) -> Matrix:
     """
     first = 3 if requirement == "goodput" else 0
     parts = np.array(
-        [[[each[cca][first], each[cca][1], each[cca][2]] for cca in ccas] for each in result.parts]
+        [[[part[cca][first], part[cca][1], part[cca][2]] for cca in ccas] for part in result.parts]
     )
     if requirement in OWN:
         parts[:, :, 0] = relative_to_best(scores(result, requirement, ccas))

@@ -86,7 +86,11 @@ def _knn_lines(models: Sequence[KnnModel], examples: str) -> list[str]:
 def _substitutes(substitutes: Mapping[str, str]) -> list[str]:
     if not substitutes:
         return []
-    return ["", "[instead]", *(f"{name} = {_quoted(other)}" for name, other in substitutes.items())]
+    return [
+        "",
+        "[instead]",
+        *(f"{name} = {_quoted(substitute)}" for name, substitute in substitutes.items()),
+    ]
 
 
 def _quoted(text: str) -> str:

@@ -17,7 +17,7 @@ def plot_viewing(viewing: VideoComparison) -> Figure:
     picture = draw_scores(viewing)
     about = next(iter(viewing.comparisons.values())).results.about
     titled(picture, f"Video: score by adaptation of the bitrate, {about['runs']} runs each")
-    footnote(picture, [ran_by(about), *(f"! {each}" for each in viewing.warnings)])
+    footnote(picture, [ran_by(about), *(f"! {warning}" for warning in viewing.warnings)])
     return picture
 
 

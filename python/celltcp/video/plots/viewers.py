@@ -47,7 +47,7 @@ def plot_viewers(viewing: VideoComparison) -> Figure:
     else:
         of = f"{runs * abrs} sessions for each CCA{', all adaptations' if abrs > 1 else ''}"
     titled(picture, f"Video: distributions over {of}")
-    footnote(picture, [ran_by(about), *(f"! {each}" for each in viewing.warnings)])
+    footnote(picture, [ran_by(about), *(f"! {warning}" for warning in viewing.warnings)])
     return picture
 
 
@@ -87,8 +87,8 @@ def sessions_of(viewing: VideoComparison, scenario: str) -> pd.DataFrame:
     of = "abr" if by_adaptation(viewing) else "cca"
     columns = ["cca", *(quantity.column for quantity in QUANTITIES)]
     parts = [
-        each.runs[columns].assign(abr=abr)
-        for (name, abr), each in viewing.comparisons.items()
+        comparison.runs[columns].assign(abr=abr)
+        for (name, abr), comparison in viewing.comparisons.items()
         if name == scenario
     ]
     sessions = pd.concat(parts, ignore_index=True)
@@ -109,10 +109,10 @@ def share_of_sessions(
 
 
 def _draw(panel: Axes, sessions: pd.DataFrame, viewing: VideoComparison, quantity: Quantity) -> None:
-    drawn = members(viewing)
-    names, shades, styles = labels(drawn), colours(drawn), lines(drawn)
+    groups = members(viewing)
+    names, shades, styles = labels(groups), colours(groups), lines(groups)
     grid = np.unique(sessions[quantity.column].dropna().to_numpy(dtype=np.float64))
-    for member in drawn:
+    for member in groups:
         shares = share_of_sessions(sessions, member, quantity.column, grid)
         look = {"color": shades[member], "lw": 1.4, "ls": styles[member]}
         # Each curve begins at zero.

@@ -77,8 +77,8 @@ def viewing_part(result: VideoComparison) -> Part:
     for scenario, abr in bests.items():
         short, whole = scenario_sections(result.comparisons[scenario, abr].results.about)
         note = (*short.text, f"This is the scenario with {abr}; the others have another abr.")
-        named = replace(short, title=f"Scenario {short_name(scenario)}", text=note)
-        sections += [named, whole]
+        titled = replace(short, title=f"Scenario {short_name(scenario)}", text=note)
+        sections += [titled, whole]
     return Part(
         title=f"Video on {', '.join(map(short_name, scenarios))}",
         asked=(
@@ -148,8 +148,8 @@ def _scores(result: VideoComparison, scenarios: list[str], abrs: list[str]) -> F
 
 def _distributions(result: VideoComparison, scenarios: list[str]) -> Iterator[Section]:
     """Returns the distributions over sessions: a section per quantity, a panel per scenario."""
-    drawn = members(result)
-    names, shades, dash = labels(drawn), colours(drawn), dashes(drawn)
+    groups = members(result)
+    names, shades, dash = labels(groups), colours(groups), dashes(groups)
     viewed = {scenario: sessions_of(result, scenario) for scenario in scenarios}
     for quantity in QUANTITIES:
         known = np.concatenate([numbers(each[quantity.column].dropna()) for each in viewed.values()])
@@ -166,7 +166,7 @@ def _distributions(result: VideoComparison, scenarios: list[str]) -> Iterator[Se
                     share_of_sessions(sessions, member, quantity.column, grid),
                     dash=dash[member],
                 )
-                for member in drawn
+                for member in groups
             )
             panels.append(Panel(short_name(scenario), "share", series, 2, top=1.0, bottom=0.0))
         title = f"Distribution of the {quantity.name}"

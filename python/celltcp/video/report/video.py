@@ -20,13 +20,13 @@ def scores_table(result: VideoComparison) -> Table:
     rows = []
     ends = set()
     keys = list(result.comparisons)
-    for number, (scenario, abr) in enumerate(keys):
+    for index, (scenario, abr) in enumerate(keys):
         runs = result.comparisons[scenario, abr].runs
         scores = (mean_text(runs.loc[runs["cca"] == cca, QOE], 2) for cca in result.ccas)
         best = [verdict_text(result.verdict(scenario, abr), names)] if is_ranked else []
         rows.append((scenario, abr, *scores, *best))
-        if number + 1 < len(keys) and keys[number + 1][0] != scenario:
-            ends.add(number)
+        if index + 1 < len(keys) and keys[index + 1][0] != scenario:
+            ends.add(index)
     about = next(iter(result.comparisons.values())).results.about
     return Table(
         columns=(
@@ -81,13 +81,13 @@ def adaptations_table(result: VideoComparison) -> Table | None:
     if not verdicts:
         return None
     names = labels(result.ccas)
-    metrics = list(dict.fromkeys(each.metric for each in verdicts))
+    metrics = list(dict.fromkeys(verdict.metric for verdict in verdicts))
     scenarios = result.scenarios
     cells: dict[tuple[str, str], dict[str, str]] = {}
-    for each in verdicts:
-        place = each.scenario or f"mean over {counted(len(scenarios), 'scenario')}"
-        of_row = cells.setdefault((place, names[each.cca]), {})
-        of_row[each.metric] = short_text(each.verdict, {abr: abr for abr in result.adaptations})
+    for verdict in verdicts:
+        place = verdict.scenario or f"mean over {counted(len(scenarios), 'scenario')}"
+        of_row = cells.setdefault((place, names[verdict.cca]), {})
+        of_row[verdict.metric] = short_text(verdict.verdict, {abr: abr for abr in result.adaptations})
     is_open = any("?" in cell for of_row in cells.values() for cell in of_row.values())
     state = " (?: undecided, with the runs that would likely decide)" if is_open else ""
     return Table(
