@@ -93,7 +93,7 @@ def _chosen(result: Shown, columns: str | None) -> Summary:
 def summary_of(result: Shown) -> Summary:
     """Returns the summary of results of any kind."""
     if isinstance(result, Sweep):
-        names = dict.fromkeys(str(each.results.about["name"]) for each in result.points.values())
+        names = dict.fromkeys(str(point.results.about["name"]) for point in result.points.values())
         return Summary(result.axes, result.points, ", ".join(names), result.unfinished)
     if isinstance(result, Comparison | SingleRun):
         comparison = result if isinstance(result, Comparison) else Comparison(result.results)

@@ -102,7 +102,7 @@ class _Sentences:
         self._names = {choice: name for name, choice in ranking.choices.items()}
         self._called = labels(ranking.ccas)
         first = ranking.coordinates(next(iter(self._names)))
-        known = {ranking.coordinates(each): each.value for each in self._names}
+        known = {ranking.coordinates(name): name.value for name in self._names}
         chosen_metrics = tuple(
             present.get(field, value) for field, value in zip(ranking.fields, first, strict=True)
         )
@@ -185,11 +185,11 @@ class _Sentences:
 
     def _trade_off(self) -> _TradeOff | None:
         """Returns the values between which to choose; None where there are no two metrics."""
-        goodput = next((each for each in self._stakes if each.metric == GOODPUT), None)
+        goodput = next((stake for stake in self._stakes if stake.metric == GOODPUT), None)
         others = [
-            each
-            for each in self._stakes
-            if each.metric in APP_METRICS or (each.metric in METRICS and each.is_less_better)
+            stake
+            for stake in self._stakes
+            if stake.metric in APP_METRICS or (stake.metric in METRICS and stake.is_less_better)
         ]
         if goodput is None or not others:
             return None
@@ -461,7 +461,7 @@ class _Sentences:
         undecided = [name for name in others if name not in worse and name not in equal]
         where = "the scenario has it" if self._is_present else "the first one given"
         what = f"{self._ranking.field}={start} ({where})"
-        hints = [hint_text(each.verdict) for each in self._stakes if each.verdict.undecided]
+        hints = [hint_text(stake.verdict) for stake in self._stakes if stake.verdict.undecided]
         if not worse:
             hint = f"; {hints[0]}" if undecided and hints else ""
             return f"No value differs significantly from {what}{hint}"

@@ -24,7 +24,7 @@ def trade_off_texts(result: Comparison) -> list[str]:
     stakes = [each for each in every if each.verdict.leader is not None]
     if len(stakes) < 2 or not result.decides:
         return []
-    usual, *leaders = (str(each.verdict.leader) for each in stakes)
+    usual, *leaders = (str(stake.verdict.leader) for stake in stakes)
     names = labels(result.ccas)
     gaining = [
         cca

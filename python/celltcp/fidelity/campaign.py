@@ -144,7 +144,7 @@ def _judged(
         # Before the first run, so that a folder is not rejected after an hour of runs.
         for case, ccas in to_repeat:
             planned = [
-                _plan(case, ccas, runs, seed, each, sides.folder(case, each)) for each in engines
+                _plan(case, ccas, runs, seed, engine, sides.folder(case, engine)) for engine in engines
             ]
             if sides.out is not None:
                 check_folders(planned, sides.out, overwrite=sides.overwrite)

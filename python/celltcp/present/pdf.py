@@ -214,7 +214,7 @@ def _table_text(table: Table) -> str:
     for index, row in enumerate(rows):
         cells = [textwrap.wrap(cell, width) or [""] for cell, width in zip(row, widths, strict=True)]
         for place in range(max(map(len, cells))):
-            pieces = [each[place] if place < len(each) else "" for each in cells]
+            pieces = [cell[place] if place < len(cell) else "" for cell in cells]
             aligned = [
                 piece.rjust(width) if column.is_number else piece.ljust(width)
                 for piece, width, column in zip(pieces, widths, table.columns, strict=True)

@@ -54,7 +54,7 @@ def run_tables(
     ]
     combined: dict[str, Combination] = {}
     cases_to_run = [*selections.values(), *(case for tally in tallies for case in _cases(tally))]
-    for each in {each.source: each for each in cases_to_run}.values():
+    for each in {case.source: case for case in cases_to_run}.values():
         with progress_of(each.source):
             ours = measured[each.scenario]
             result = combination(replay, place_named(each.scenario), each.criterion, ours)

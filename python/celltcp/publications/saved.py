@@ -22,7 +22,7 @@ def load_experiments(folder: Path) -> list[Outcome]:
     """
     tables = published_tables()
     drawn = [
-        each for each in tables if (folder / f"{each.publication}-{each.experiment}.png").is_file()
+        table for table in tables if (folder / f"{table.publication}-{table.experiment}.png").is_file()
     ]
     measured: dict[str, Measured] = {}
     for name in scenarios_of(drawn or tables):

@@ -86,7 +86,7 @@ def thin_flows(about: Mapping[str, Any]) -> list[FlowUnderTest]:
 def has_application(about: Mapping[str, Any]) -> bool:
     """Returns whether a flow has metrics of its own: of an application, or of transfers with an end."""
     workloads = [workload for _, workload in FlowUnderTest.each_with_workload(about)]
-    return any(each.get("kind", "bulk") != "bulk" or "bytes" in each for each in workloads)
+    return any(workload.get("kind", "bulk") != "bulk" or "bytes" in workload for workload in workloads)
 
 
 def joined_slots(tested: FlowUnderTest, flows: pd.DataFrame, slots: pd.DataFrame) -> pd.DataFrame:

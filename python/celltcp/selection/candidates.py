@@ -88,7 +88,7 @@ def uses(
     Raises:
         CelltcpError: if there is no such policy or requirement, or it cannot be used.
     """
-    normalized = dict.fromkeys(requirement_of(each) for each in requirements)
+    normalized = dict.fromkeys(requirement_of(requirement) for requirement in requirements)
     result = []
     for policy in dict.fromkeys(policies):
         method = _method(policy)

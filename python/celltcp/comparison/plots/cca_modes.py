@@ -26,7 +26,7 @@ def draw_modes(axes: Axes, spans: Sequence[ModeSpan]) -> list[Patch]:
         zip(dict.fromkeys(span.mode for span in spans), itertools.cycle(_SHADES), strict=False)
     )
     for mode, shade in shades.items():
-        ranges = [(each.start_s, each.end_s - each.start_s) for each in spans if each.mode == mode]
+        ranges = [(span.start_s, span.end_s - span.start_s) for span in spans if span.mode == mode]
         axes.broken_barh(
             ranges, (0.0, _HEIGHT), transform=axes.get_xaxis_transform(), color=shade, lw=0, zorder=0
         )

@@ -54,9 +54,9 @@ def linux_commands(cca: str) -> list[str]:
     linux, name = systems()["linux"], str(entry["name"])
     paces = name in linux["paced"]
     sysctls = [*(linux["pacing"] if paces else []), *linux["sysctls"]]
-    commands = [f"sysctl -w {each.replace(' = ', '=')}" for each in sysctls]
+    commands = [f"sysctl -w {sysctl.replace(' = ', '=')}" for sysctl in sysctls]
     commands += linux["interface"] if paces else []
-    return [each.format(name=name) for each in commands]
+    return [command.format(name=name) for command in commands]
 
 
 def _linux_blocks(name: str, note: str, *, paces: bool) -> list[Block]:

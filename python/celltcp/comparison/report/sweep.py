@@ -34,7 +34,7 @@ def sweep_part(result: Sweep) -> Part:
     """Returns the part of a report on a sweep."""
     first = next(iter(result.points.values()))
     about = first.results.about
-    names = list(dict.fromkeys(str(each.results.about["name"]) for each in result.points.values()))
+    names = list(dict.fromkeys(str(point.results.about["name"]) for point in result.points.values()))
     fields = [axis for axis in result.axes if axis != SCENARIO]
     values = {
         axis: list(dict.fromkeys(point[index] for point in result.points))

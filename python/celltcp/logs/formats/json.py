@@ -196,7 +196,7 @@ def _iperf3(document: dict[str, Any], requested: Direction) -> Recording:
         known = [stream.get("rtt") for stream in streams if stream.get("rtt")]
         rtts.append(min(known) / 1e3 if known else np.nan)
         sent_again.append(float(of_sum.get("retransmits", np.nan)))
-        in_flight = max(in_flight, 8 * sum(float(each.get("snd_cwnd") or 0) for each in streams))
+        in_flight = max(in_flight, 8 * sum(float(stream.get("snd_cwnd") or 0) for stream in streams))
     if not intervals and document.get("error"):
         raise log_error(f"iperf3 reported an error: {document['error']}")
     end_of = document.get("end") or {}

@@ -72,7 +72,7 @@ def dialect_of(head: str) -> Dialect:
     Raises:
         CelltcpError: if there is no row.
     """
-    numbered = [(number, line) for number, line in enumerate(head.splitlines()) if line.strip()]
+    numbered = [(index, line) for index, line in enumerate(head.splitlines()) if line.strip()]
     stated = re.fullmatch(r'"?sep=(.)"?\s*', numbered[0][1].lstrip("\ufeff")) if numbered else None
     if stated:
         numbered = numbered[1:]

@@ -81,7 +81,7 @@ def direction_of_rows(
             continue
         values = [str(value).strip() for value in frame[column.place].dropna().unique()[:_MOST_RUNS]]
         kinds = {
-            name: [each for each in values if set(words_of(each)) & words]
+            name: [value for value in values if set(words_of(value)) & words]
             for name, words in ROWS.items()
         }
         if not all(kinds.values()):

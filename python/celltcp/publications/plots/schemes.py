@@ -65,9 +65,9 @@ def _draw_zones(name: str, groups: Sequence[Group], legend: bool, axes: Axes) ->
         at = np.arange(len(groups)) + (index - (len(shades) - 1) / 2) * width
         axes.bar(
             at,
-            [each[0].ours.mean if each else math.nan for each in rows],
+            [row[0].ours.mean if row else math.nan for row in rows],
             width,
-            yerr=[(each[0].ours.ci95 or 0.0) if each else 0.0 for each in rows],
+            yerr=[(row[0].ours.ci95 or 0.0) if row else 0.0 for row in rows],
             color=shades[cca],
             label=cca_name(cca),
             error_kw={"lw": 0.8},
