@@ -249,7 +249,7 @@ def test_the_command_has_the_lines_that_set_the_best_cca(
     title = "On Linux, the sender sets bbr, best for a balance of both:"
     assert "\n  ".join([title, *lines]) in printed
     outcome = json.loads(CliRunner().invoke(commands, ["explain", "cubic-bbr", "--json", "-"]).stdout)
-    assert outcome["settings"] == lines
+    assert outcome["settings"] == [{"cca": "bbr", "need": "a balance of both", "lines": lines}]
     assert "On Linux" not in CliRunner().invoke(commands, ["explain", "cubic"]).stdout
 
 
@@ -518,7 +518,7 @@ def test_a_receive_window_has_the_rate_that_it_gives() -> None:
 
 
 def test_bursts_that_wait_for_a_moment_are_no_queue_that_hides_a_full_buffer() -> None:
-    """At a hop as slow as the access link, whose queue has no column, bursts wait while the link idles."""
+    """A hop as slow as the access link has no column of its queue: bursts wait, and the link idles."""
     changes = {"path.down": "1Gbit/s", "path.up": "1Gbit/s", "path.rtt": "70ms"}
     result = ct.compare("steady-20-68", "cubic", 1, duration="10s", set=changes)
     (explained,) = ExplainedComparison(result).ccas
@@ -641,3 +641,34 @@ def test_a_percentile_of_few_responses_is_called_the_longest() -> None:
     assert result.applications[0].ranking.metric == "response_max_s"
     text = str(ExplainedComparison(result).texts(ExplainedComparison(result).shown[0]))
     assert "response p95" not in text
+
+
+def test_responses_that_no_table_dates_a_reason_for_have_one() -> None:
+    """Requests that the queue of an upload drops are repaired by the other end, without recoveries."""
+    upload = {"name": "upload", "from": "phone", "to": "server", "opens": "from"}
+    ping = {"kind": "request-response", "request": "64B", "response": "64B", "gap": "500ms"}
+    changes: Changes = {
+        "path.up": "1Mbit/s",
+        "path.uplink_buffer": "300packets",
+        "path.rtt": "100ms",
+        "flows": [upload, {"name": "ping", "cca": "cubic", "workload": ping}],
+    }
+    result = ct.compare("steady-20-68", ["cubic", "bbr"], 2, duration="60s", set=changes)
+    far = result.flows[(result.flows["name"] == "ping") & (result.flows["cca"] == "cubic")]
+    assert far["far_timeouts"].sum() > 0
+    explained = ExplainedComparison(result)
+    reasons = {each.flow: each.causes for each in explained.ccas if each.cca == "cubic"}["ping"]
+    (slow,) = (each for each in reasons if each.name == "slow_units")
+    assert 0 < slow.reasons["waited for a time-out of the other end"] <= far["far_timeouts"].sum()
+    # The ping has a CCA of its own: the lines are for the flow under test.
+    assert [each.cca for each in explained.settings] == ["bbr on upload"]
+
+
+def test_the_first_response_of_a_connection_is_slow_by_its_opening() -> None:
+    ping = {"kind": "request-response", "request": "64B", "response": "64B", "gap": "500ms"}
+    changes: Changes = {"path.rtt": "200ms", "flows.0.workload": ping}
+    (explained,) = ExplainedComparison(
+        ct.compare("steady-20-68", "cubic", 2, duration="10s", set=changes)
+    ).ccas
+    (slow,) = (each for each in explained.causes if each.name == "slow_units")
+    assert dict(slow.reasons) == {"opened their connection": 2}

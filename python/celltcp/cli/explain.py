@@ -46,9 +46,9 @@ def explain(folder: str, json_file: str | None) -> None:
             click.echo("Try next:")
             for line in itertools.chain.from_iterable(map(lines_of, tries)):
                 click.echo(f"  {line}")
-        if explained.is_single and (commands := explained.comparisons[""].settings[1]):
-            click.echo(f"On Linux, the sender sets {explained.comparisons[''].settings[0]}:")
-            for line in commands:
+        for setting in explained.comparisons[""].settings if explained.is_single else []:
+            click.echo(f"On Linux, the sender sets {setting.cca}, best for {setting.need}:")
+            for line in setting.lines:
                 click.echo(f"  {line}")
         if explained.is_single and (plots := explained.comparisons[""].plots):
             pictures = "; ".join(f"celltcp show {folder} {plot}" for plot in plots)

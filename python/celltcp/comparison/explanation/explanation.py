@@ -89,6 +89,16 @@ class ExplainedCca(NamedTuple):
         )
 
 
+class Setting(NamedTuple):
+    """Lines that set a congestion control on Linux."""
+
+    #: With the flow that it is set for, where there are several.
+    cca: str
+    #: What it is best for.
+    need: str
+    lines: list[str]
+
+
 class ExplainedComparison:
     """The explanation of a comparison or of a run."""
 
@@ -189,20 +199,17 @@ class ExplainedComparison:
         return in_order[signed.index(min(signed))]
 
     @functools.cached_property
-    def settings(self) -> tuple[str, list[str]]:
-        """What the best congestion control is best for, and the commands that set it on Linux.
-
-        Both are empty where the runs name none, or Linux does not have it.
-        """
-        from celltcp.comparison.report.front_page import cca_to_set
+    def settings(self) -> list[Setting]:
+        """What sets the best congestion controls on Linux, which has them: one, or one for a flow."""
+        from celltcp.comparison.report.front_page import ccas_to_set, on_flow
         from celltcp.comparison.report.settings_lines import linux_commands
 
-        found = cca_to_set(self.result)
-        commands = linux_commands(found[0]) if found else []
-        if not found or not commands:
-            return "", []
-        cca, need = found
-        return f"{labels(self.result.ccas)[cca]}, best for {need}", commands
+        names = labels(self.result.ccas)
+        return [
+            Setting(f"{names[cca]}{on_flow(self.result)}", " and ".join(needs), commands)
+            for cca, needs in ccas_to_set(self.result).items()
+            if (commands := linux_commands(cca))
+        ]
 
     @property
     def plots(self) -> list[str]:
@@ -289,7 +296,9 @@ class ExplainedComparison:
                 }
                 for each in self.remedies
             ],
-            "settings": self.settings[1],
+            "settings": [
+                {"cca": each.cca, "need": each.need, "lines": each.lines} for each in self.settings
+            ],
             "plots": self.plots,
             "notes": self.notes,
         }

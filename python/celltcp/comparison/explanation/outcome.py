@@ -73,6 +73,14 @@ class RemedyRow(TypedDict):
     ]
 
 
+class SettingRow(TypedDict):
+    """Lines that set a congestion control on Linux."""
+
+    cca: Annotated[str, "Congestion control, and the flow that it is for, if there are several."]
+    need: Annotated[str, "What it is best for."]
+    lines: Annotated[list[str], "Commands on the host that sends."]
+
+
 class ExplainedResults(TypedDict):
     """Explanation of a comparison or of a run."""
 
@@ -81,7 +89,7 @@ class ExplainedResults(TypedDict):
     ccas: Annotated[list[CcaExplanation], "Explanation of each flow and CCA."]
     remedies: Annotated[list[RemedyRow], "What to try next, the most promising first; three at most."]
     settings: Annotated[
-        list[str], "Commands that set the best CCA on Linux, on the host that sends; none if undecided."
+        list[SettingRow], "The best CCA, or that of each flow with an application; none if undecided."
     ]
     plots: Annotated[list[str], "Options of celltcp show that draw the causes."]
     notes: Annotated[list[str], "Tables that the results lack for some of the rules."]

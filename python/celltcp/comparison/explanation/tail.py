@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -30,7 +31,7 @@ def slow_units(evidence: Evidence) -> Cause | None:
 
     An outage, time-out, loss probe or fast recovery falls into the time of some of them, or they waited
     behind earlier ones, for most of their time, or in a queue: the mean RTT meanwhile is {QUEUED} times
-    the lowest one.
+    the lowest one. Others opened their connection, or the other end had time-outs.
     """
     if evidence.units is None:
         return None
@@ -93,13 +94,15 @@ def median_of_runs(units: pd.DataFrame) -> float:
 
 
 #: What units met, the first that fits.
-OUTAGE, TIME_OUT, PROBE, RECOVERY, BEHIND, IN_QUEUE = _REASONS = (
+OUTAGE, TIME_OUT, PROBE, RECOVERY, BEHIND, IN_QUEUE, FAR, OPENED = _REASONS = (
     "met an outage",
     "waited for a time-out",
     "waited for a loss probe",
     "waited for a fast recovery",
     "waited behind earlier ones",
     "waited in a queue",
+    "waited for a time-out of the other end",
+    "opened their connection",
 )
 
 
@@ -117,16 +120,23 @@ def _reasons(evidence: Evidence, units: pd.DataFrame, slow: pd.DataFrame) -> dic
     behind = _waits_behind(units)
     queued_ms = QUEUED * evidence.mean("rtt_min_ms")
     counts = dict.fromkeys(_REASONS, 0)
+    opening = _opens(units)
+    far = _far_timeouts(evidence, keys)
     # What never ends meets all that comes after its start.
     columns = slow[["run", "connection", "start_s", "end_s"]].fillna({"end_s": np.inf})
     for place, run, connection, start, end in columns.itertuples(name=None):
-        recoveries = by_connection.get((run, connection)[: len(keys)])
-        reason, met_s = _reason(evidence, recoveries, run, start, end)
+        key = (run, connection)[: len(keys)]
+        reason, met_s = _reason(evidence, by_connection.get(key), run, start, end)
         # A loss is repaired in a moment of the time for which a backlog waits.
         if behind[place] and (reason is None or met_s < _MOST * (end - start) < np.inf):
             reason = BEHIND
         if reason is None and evidence.mean_rtt_ms(run, start, end) >= queued_ms:
             reason = IN_QUEUE
+        if reason is None and opening[place]:
+            reason = OPENED
+        if reason is None and far[key] > 0:
+            reason = FAR
+            far[key] -= 1
         if reason is not None:
             counts[reason] += 1
     return counts
@@ -161,3 +171,20 @@ def _waits_behind(units: pd.DataFrame) -> pd.Series:
     ordered = units.sort_values(["run", "connection", "start_s"], kind="stable")
     ends = ordered["end_s"].fillna(np.inf).groupby([ordered["run"], ordered["connection"]])
     return ends.transform(lambda of: of.shift().cummax()) > ordered["start_s"]
+
+
+def _opens(units: pd.DataFrame) -> pd.Series:
+    """Returns which units are the first of their connection; none where most units are."""
+    starts = units.groupby(["run", "connection"])["start_s"].transform("min")
+    is_first = units["start_s"] == starts
+    return is_first & (is_first.mean() < _MOST)
+
+
+def _far_timeouts(evidence: Evidence, keys: list[str]) -> collections.Counter[tuple[int, ...]]:
+    """Returns the time-outs of the other end, whose times are in no table, by run and connection."""
+    found: collections.Counter[tuple[int, ...]] = collections.Counter()
+    if "far_timeouts" in evidence.flows:
+        rows = evidence.flows[[*keys, "far_timeouts"]].fillna(0)
+        for *key, count in rows.itertuples(index=False, name=None):
+            found[tuple(key)] += int(count)
+    return found

@@ -72,9 +72,7 @@ def answer_of(result: Comparison) -> str:
     delay = words_of(result.delay_metric).name
     as_good = ", ".join(names[each] for each in _as_good(verdict, cca))
     tied = _tied_text(as_good, delay if cca != verdict.leader else "")
-    text = (
-        f"For {need}, set {names[cca]}{_on_flow(result)}{tied}. Against {names[other]} it has {gaps}."
-    )
+    text = f"For {need}, set {names[cca]}{on_flow(result)}{tied}. Against {names[other]} it has {gaps}."
     text += _price(result, (cca, other))
     undecided = [choice.need for choice in choices[: choices.index(decided[0])]]
     return f"{text} For {' and '.join(undecided)} it is undecided." if undecided else text
@@ -122,18 +120,29 @@ def _as_good(verdict: Verdict, cca: str) -> list[str]:
     return [each for each in (str(verdict.leader), *verdict.tied) if each != cca]
 
 
-def _on_flow(result: Comparison) -> str:
+def on_flow(result: Comparison) -> str:
     """Returns the flow that the congestion control is set for, if there are several."""
     flows = FlowUnderTest.each(result.results.about)
     return f" on {result.tested.name}" if len(flows) > 1 else ""
 
 
-def cca_to_set(result: Comparison) -> tuple[str, str] | None:
-    """Returns the congestion control to set, and for which need; None if the runs name none."""
-    for need, verdict in choices_of(result):
+def cca_to_set(result: Comparison) -> str | None:
+    """Returns the congestion control to set; None if the runs name none."""
+    return next(iter(ccas_to_set(result)), None)
+
+
+def ccas_to_set(result: Comparison) -> dict[str, list[str]]:
+    """Returns the congestion controls to set, each with the needs that it is best for.
+
+    They are those of all flows with a figure of their own, or else that of the first need.
+    """
+    found: dict[str, list[str]] = {}
+    for place, (need, verdict) in enumerate(choices_of(result)):
+        if found and place >= len(result.ranked_stakes):
+            break
         if (cca := _to_set(result, verdict)) is not None:
-            return cca, need
-    return None
+            found.setdefault(cca, []).append(need)
+    return found
 
 
 def settings_section(result: Comparison) -> Section | None:
@@ -164,9 +173,8 @@ def settings_section(result: Comparison) -> Section | None:
             also = f" ({', '.join(tied)} as good)" if tied else ""
             cost = verdict.cost if cca == verdict.leader else None
             price = f"; it costs {cost.text}" if cost else ""
-            texts.append(f"For {need}: {names[cca]}{_on_flow(result)}{also}{price}.")
-    found = cca_to_set(result)
-    best = found[0] if found else None
+            texts.append(f"For {need}: {names[cca]}{on_flow(result)}{also}{price}.")
+    best = cca_to_set(result)
     first_verdict = choices[0].verdict
     if best is None and DEFAULT_CCA in result.ccas and DEFAULT_CCA not in first_verdict.ranked:
         best = str(first_verdict.leader)
@@ -258,6 +266,6 @@ def several_answer(comparisons: Sequence[Comparison], noun: str) -> tuple[str, S
     if not blocks:
         words.append(f"{names[winner]} is in none of Linux, Windows and FreeBSD: no line sets it.")
     section = Section("What to set", text=tuple(words), blocks=blocks, is_front=True)
-    flows = {_on_flow(comparison) for comparison in comparisons}
+    flows = {on_flow(comparison) for comparison in comparisons}
     flow = flows.pop() if len(flows) == 1 else ""
     return f"For {need}, set {names[winner]}{flow}; {text}.", section
