@@ -122,7 +122,8 @@ def units_of_applications(comparison: Comparison) -> list[str]:
     for application in comparison.applications:
         metric = application.ranking.metric
         name = plotted_metric(value_names.get(metric, metric), UNITS)
-        selected = comparison.units.query("unit == @name and flow == @each.flow")
+        units = comparison.units
+        selected = units[(units["unit"] == name) & (units["flow"] == application.flow)]
         if selected["duration_s"].notna().any():
             names.append(f"{name}:{application.flow}" if several else name)
     return names
