@@ -17,6 +17,7 @@ from celltcp.comparison.metrics import MetricText
 from celltcp.comparison.report.front_page import (
     _gap_text,
     answer_of,
+    ccas_to_set,
     choices_of,
     settings_section,
     several_answer,
@@ -98,6 +99,19 @@ def test_an_application_decides_what_to_set() -> None:
     first = choices_of(result)[0]
     assert "response" in first.need
     assert "response" in answer_of(result)
+
+
+def test_a_flow_for_which_all_are_as_good_needs_no_cca_of_its_own() -> None:
+    video = {"kind": "frames", "size": "40kB", "interval": "16.7ms", "deadline": "50ms"}
+    keys = {"kind": "frames", "size": "60B", "interval": "50ms", "deadline": "90ms"}
+    flows = [
+        {"name": "video", "workload": video},
+        {"name": "input", "from": "phone", "to": "server", "workload": keys},
+    ]
+    changes = {"flows": flows, "path.down": "25Mbit/s", "path.rtt": "40ms"}
+    result = ct.compare("steady-20-68", ["cubic", "bbr"], 3, duration="10s", set=changes)
+    (needs,) = ccas_to_set(result).values()
+    assert [each.partition(" ")[0] for each in needs] == ["video", "input"]
 
 
 def test_what_is_undecided_sets_nothing_and_says_what_is_excluded() -> None:

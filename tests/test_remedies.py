@@ -292,6 +292,16 @@ def test_what_gained_more_in_its_trial_comes_first() -> None:
     assert best_first([low, untried, high]) == [high, untried, low]
 
 
+def test_what_helps_a_leading_cca_comes_before_what_helps_the_others_more() -> None:
+    """A CCA that is last by far gains most, and is still last."""
+    last = _tried_with("path.queue", "codel", 0.9)
+    first = _tried_with("tcp.initial_window", "32", 0.1)._replace(leading=frozenset(["cubic"]))
+    assert best_first([last, first]) == [first, last]
+    # Of those whose leading CCA the trial did not help, the gain decides.
+    for_others = first._replace(ccas=("reno",))
+    assert best_first([last, for_others]) == [last, for_others]
+
+
 def test_another_value_stands_for_the_first_only_if_its_trial_was_better() -> None:
     twice = _tried_with("tcp.receive_window_max", "130kB", 0.1)
     once = _tried_with("tcp.receive_window_max", "62kB", 0.6, is_variant=True)

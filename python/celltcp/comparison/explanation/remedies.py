@@ -101,6 +101,13 @@ class TriedRemedy(NamedTuple):
     trial: str = ""
     #: What it gained in the trial, as the sum of logarithms of ratios.
     gain: float = 0.0
+    #: Those of the CCAs that lead, or are as good.
+    leading: frozenset[str] = frozenset()
+
+    @property
+    def helps_leader(self) -> bool:
+        """Whether it is for a CCA that leads, or is as good."""
+        return not self.leading.isdisjoint(self.ccas)
 
     @property
     def replaced(self) -> list[str]:
@@ -389,14 +396,16 @@ REMEDIES: Mapping[str, Callable[[Evidence, Cause], Iterator[Remedy]]] = {
 def best_first(tried: Sequence[TriedRemedy]) -> list[TriedRemedy]:
     """Returns remedies with none before one that gained more, and one of those with the same fields.
 
-    Those without a trial keep their places. Other values are left out that no trial shows to be better.
+    Those that help a leading CCA come first. Those without a trial keep their places. Other values are
+    left out that no trial shows to be better.
     """
     best: dict[tuple[object, ...], TriedRemedy] = {}
     for each in sorted(tried, key=lambda each: (-each.gain, each.remedy.is_variant)):
         if each.trial or not each.remedy.is_variant:
             best.setdefault(each.remedy.changed, each)
     kept = [each for each in tried if any(each is one for one in best.values())]
-    ordered = iter(sorted((each for each in kept if each.trial), key=lambda each: -each.gain))
+    with_trial = [each for each in kept if each.trial]
+    ordered = iter(sorted(with_trial, key=lambda each: (not each.helps_leader, -each.gain)))
     return [next(ordered) if each.trial else each for each in kept]
 
 
@@ -419,6 +428,7 @@ def remedies_of(
     """
     ranks: dict[tuple[str, Remedy], tuple[int, bool, float]] = {}
     ccas: dict[tuple[str, Remedy], list[str]] = {}
+    leading: dict[tuple[str, Remedy], set[str]] = {}
     scenario: Mapping[str, object] = {}
     first: dict[tuple[object, ...], tuple[str, Remedy]] = {}
     for evidence, cause, leads in explained:
@@ -436,10 +446,15 @@ def remedies_of(
             key = first.setdefault(same, (cause.name, remedy))
             rank = place, not leads, -cause.weight
             ranks[key] = min(ranks.get(key, rank), rank)
+            leading.setdefault(key, set()).update([evidence.cca] if leads else [])
             if evidence.cca not in ccas.setdefault(key, []):
                 ccas[key].append(evidence.cca)
     best = sorted(ranks, key=ranks.__getitem__)
-    return [TriedRemedy(name, remedy, tuple(ccas[name, remedy]), scenario) for name, remedy in best]
+    return [
+        TriedRemedy(name, remedy, tuple(ccas[key]), scenario, leading=frozenset(leading[key]))
+        for name, remedy in best
+        for key in [(name, remedy)]
+    ]
 
 
 def _loaded(evidence: Evidence) -> Scenario | None:

@@ -140,8 +140,12 @@ def ccas_to_set(result: Comparison) -> dict[str, list[str]]:
     for place, (need, verdict) in enumerate(choices_of(result)):
         if found and place >= len(result.ranked_stakes):
             break
-        if (cca := _to_set(result, verdict)) is not None:
-            found.setdefault(cca, []).append(need)
+        cca = _to_set(result, verdict)
+        if cca is None:
+            continue
+        # One that is as good for a flow is no reason for a second one.
+        as_good = (verdict.leader, *verdict.tied)
+        found.setdefault(next((each for each in found if each in as_good), cca), []).append(need)
     return found
 
 
