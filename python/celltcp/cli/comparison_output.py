@@ -133,7 +133,7 @@ def _print_verdicts(result: Comparison, by: Sequence[str], console: Terminal) ->
     for requirement, verdict in result.network_verdicts.items():
         if verdict.leader is not None or not result.several_flows:
             console.print(f"best for {requirement:>8}: {verdict_text(verdict, names)}")
-    if text := unranked_text(result.ccas):
+    if not by and (text := unranked_text(result)):
         console.print(text)
 
 

@@ -104,7 +104,7 @@ def print_sweep(result: Sweep, by: Sequence[str] = ()) -> None:
         verdicts = verdicts_table(result.axes, result.points, by, result.ranking_metrics)
         if len(verdicts.columns) > len(result.axes):
             console.print_table(verdicts)
-        if not by and (text := unranked_text(result.ccas)):
+        if not by and (text := unranked_text(next(iter(result.points.values())))):
             console.print(text)
     tables = best_values_tables(result, by)
     if sum(len(table.rows) for table in tables) <= _MOST_ROWS:

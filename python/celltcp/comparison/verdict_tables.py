@@ -6,7 +6,7 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from celltcp.comparison.metrics import JAIN, best_by_metric, words_of
+from celltcp.comparison.metrics import JAIN, SHARE, best_by_metric, words_of
 from celltcp.present.section import Column, Table, mean_text
 from celltcp.scenarios.cca_mix import is_of_several_flows, labels
 
@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from celltcp.comparison.by_metric import ChosenBest
     from celltcp.comparison.comparison import Comparison
     from celltcp.results.statistics import Verdict
+
+
+#: Metrics at most that are named for what is not ranked.
+_MOST_OPTIONS = 3
 
 
 def verdict_text(result: Verdict, names: Mapping[str, str]) -> str:
@@ -63,15 +67,20 @@ def stake_texts(result: Comparison) -> list[str]:
     ]
 
 
-def unranked_text(ccas: Sequence[str]) -> str:
-    """Returns the line-ups of several flows, which do not rank; empty if there are none."""
-    names = labels(ccas)
-    unranked = ", ".join(names[cca] for cca in ccas if is_of_several_flows(cca))
-    return (
-        f"not ranked, as line-ups of several flows: {unranked}; --by fairness or METRIC:FLOW ranks them"
-        if unranked
-        else ""
-    )
+def unranked_text(result: Comparison) -> str:
+    """Returns the line-ups of several flows, which do not rank, and metrics that rank them.
+
+    It is empty if there are none.
+    """
+    names = labels(result.ccas)
+    unranked = ", ".join(names[cca] for cca in result.ccas if is_of_several_flows(cca))
+    if not unranked:
+        return ""
+    metrics = [f"{each.ranking.metric}:{each.flow}" for each in result.applications]
+    known = {each.flow for each in result.applications}
+    shares = [f"{SHARE}:{flow.name}" for flow in result.competing_flows if flow.name not in known]
+    options = " or ".join(f"--by {each}" for each in (*metrics, JAIN, *shares)[:_MOST_OPTIONS])
+    return f"not ranked, as line-ups of several flows: {unranked}; {options} ranks them"
 
 
 def identical_text(result: Comparison) -> str:

@@ -157,14 +157,14 @@ def send_buffer(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
 def _windows(
     evidence: Evidence, against: str, hosts: tuple[Callable[[Evidence, float], Iterator[str]], ...]
 ) -> Iterator[Remedy]:
-    changes, least = (
-        tuple(change for host in hosts for change in host(evidence, bdps * evidence.bdp))
-        for bdps in (_WINDOW, _LEAST_WINDOW)
-    )
-    if changes:
-        yield Remedy(against, changes)
-    if least:
-        yield Remedy(against, least, is_variant=True)
+    for bdps in (_WINDOW, _LEAST_WINDOW):
+        window = bdps * evidence.bdp
+        changes = tuple(change for host in hosts for change in host(evidence, window))
+        why = ""
+        if any("buffer" in each for each in changes):
+            why = f" ({bdps} BDP in flight need {_SEND} times that to send, {_RECEIVE} to receive)"
+        if changes:
+            yield Remedy(f"{against}{why}", changes, is_variant=bdps != _WINDOW)
 
 
 def shallow_buffer(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
