@@ -51,6 +51,11 @@ def test_one_entry_is_printed_with_its_parameters(celltcp) -> None:
     [
         ("cubik", "did you mean 'cubic'"),
         ("cubic:betta=0.5", "cubic has no parameter"),
+        ("cubic:gamma=3", "; it is one of vegas and yeah"),
+        (
+            "reno:initial_ssthresh=16",
+            "; it is one of bic (bic:initial_ssthresh=N,low_window=100000 grows as reno does)",
+        ),
         ("cubic:beta=2", "allowed: numbers from 0.01 to 0.99"),
         ("cubic:hystart=on,slow_start=standard", "give slow_start or hystart, not both"),
         ("cubic+", "is not a congestion control"),
@@ -61,6 +66,18 @@ def test_what_cannot_be_is_refused_in_one_line(celltcp, given: str, message: str
     done = celltcp("compare", "steady-20-68", "--cca", given, "--runs", "1", "--duration", "1s")
     assert done.returncode == 2
     assert message in done.stderr.replace('"', "'").strip().splitlines()[-1]
+
+
+def test_bic_with_a_large_low_window_is_reno() -> None:
+    """What an error names for a threshold of Reno: without one, runs are those of Reno."""
+    changes = {"path.buffer": "20packets"}
+    ccas = ["reno", "bic:low_window=100000,beta=0.5"]
+    result = ct.compare("steady-20-68", ccas, runs=1, duration="20s", set=changes)
+    reno, bic = (result.values(cca, "goodput_mbps")[0] for cca in result.ccas)
+    assert bic == pytest.approx(reno, rel=0.01)
+    # Up to its low window it halves, whatever its own factor.
+    own = ct.compare("steady-20-68", "bic:low_window=100000", 1, duration="20s", set=changes)
+    assert own.values(own.ccas[0], "goodput_mbps")[0] == pytest.approx(reno, rel=0.01)
 
 
 def test_a_parameter_changes_the_run_and_is_named_in_the_results() -> None:

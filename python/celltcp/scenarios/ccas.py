@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, TypedDict
 
@@ -27,6 +28,10 @@ MIDDLEBOXES = (NONE, *middlebox_kinds())
 
 #: Congestion controls that are compared unless others are named.
 DEFAULT_CCAS = ("cubic", "bbr", "reno")
+#: What stands for another CCA with a parameter, after the name of that which has it. Textbooks give
+#: Reno a threshold.
+_INSTEAD = {"initial_ssthresh": " (bic:initial_ssthresh=N,low_window=100000 grows as reno does)"}
+
 #: Default of Linux, with which others are compared.
 DEFAULT_CCA = "cubic"
 
@@ -97,10 +102,27 @@ def chosen(given: str | Iterable[str], available: Sequence[str], own: str | None
         CelltcpError: if a name or a parameter is unknown, a value is not allowed, or nothing is named.
     """
     text = given if isinstance(given, str) else ",".join(given)
-    named = lineups(text, list(available), own)
+    try:
+        named = lineups(text, list(available), own)
+    except CelltcpError as error:
+        if owners := _owners_in(str(error)):
+            raise CelltcpError(f"{error}; it is one of {' and '.join(owners)}") from None
+        raise
     if not named:
         raise CelltcpError("cca: give one congestion control at least")
     return named
+
+
+def _owners_in(error: str) -> list[str]:
+    """Returns the CCAs that have the parameter that another one lacks; none if its name is near."""
+    found = re.search(r'has no parameters?(?:, but)? "(\w+)"', error)
+    if found is None or "did you mean" in error:
+        return []
+    return [
+        f"{entry['name']}{_INSTEAD.get(found[1], '')}"
+        for entry in catalogue()
+        if any(parameter["name"] == found[1] for parameter in entry["parameters"])
+    ]
 
 
 def through(ccas: Sequence[str], middleboxes: str | Iterable[str]) -> list[str]:
