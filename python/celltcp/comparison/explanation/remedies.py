@@ -370,6 +370,14 @@ def overload(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
         yield Remedy(against, (f"{workload}.encoder={{ lowest = {lowest} }}",))
 
 
+def round_trips(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
+    """Requests at once over one connection, and a larger initial window."""
+    against = "round trips for one object after another"
+    if not evidence.workload.get("multiplexed"):
+        yield Remedy(against, (f"flows.{evidence.number}.workload.multiplexed=true",))
+    yield _initial_window(against)
+
+
 def slow_growth(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     """A larger initial window where slow start was the limit, another CCA where the window was."""
     if evidence.share("startup") >= evidence.share("congestion_window", "pacing"):
@@ -388,7 +396,7 @@ REMEDIES: Mapping[str, Callable[[Evidence, Cause], Iterator[Remedy]]] = {
     for each in (
         *(receive_window, send_buffer, shallow_buffer, overshoot, uplink, sleep, policer),
         *(random_loss, radio_loss, aqm, competition, queue, early_exit, idle_restart, slow_start),
-        *(time_outs, slow_units, slow_growth, outage, overload),
+        *(time_outs, slow_units, slow_growth, outage, overload, round_trips),
     )
 }
 

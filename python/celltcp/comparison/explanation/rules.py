@@ -39,6 +39,7 @@ RULES: Mapping[str, Callable[[Evidence], Cause | None]] = {
     "time_outs": sender.time_outs,
     "reordering": sender.reordering,
     "slow_units": tail.slow_units,
+    "round_trips": tail.round_trips,
 }
 
 #: The rules that are tried, one after the other, where no other names a cause but these symptoms, which

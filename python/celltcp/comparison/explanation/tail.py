@@ -10,6 +10,7 @@ import numpy as np
 from celltcp.comparison.application_metrics import nearest_rank
 from celltcp.comparison.explanation.cause import Cause, grouped, percent
 from celltcp.comparison.units_of_work import UNITS
+from celltcp.present.quantities import size_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,6 +23,8 @@ _KINDS = ("response", "frame_delay", "page_load")
 _SLOW = 1.5
 #: Share of the time of a unit behind others that what it met has to take to be its reason.
 _MOST = 0.5
+#: Round trips of a page, and its time by that of its bytes, from which on round trips are a cause.
+_ROUNDS, _LATENCY = 5, 2
 #: Mean RTT from which on packets waited in a queue, lowest RTTs.
 QUEUED = 1.5
 
@@ -73,6 +76,32 @@ def slow_units(evidence: Evidence) -> Cause | None:
             {reason: count for reason, count in reasons.items() if count},
         )
     return None
+
+
+def round_trips(evidence: Evidence) -> Cause | None:
+    """Pages take {_ROUNDS} round trips and more, and {_LATENCY} times as long as their bytes need.
+
+    Their objects wait for each other, while the link idles. No queue makes the RTT long: its mean is
+    below {QUEUED} times the lowest one.
+    """
+    units = evidence.units
+    if units is None or evidence.workload.get("kind") != "page" or not evidence.capacity > 0:
+        return None
+    pages = units[units["unit"] == "page_load"]
+    least_ms, median = evidence.mean("rtt_min_ms"), median_of_runs(pages.dropna(subset=["duration_s"]))
+    rounds = 1e3 * median / least_ms if median and least_ms > 0 else 0.0
+    size = evidence.total("bytes") / max(len(pages), 1)
+    needed_s = size / (evidence.capacity * 1e6 / 8)
+    is_queued = evidence.mean("rtt_mean_ms") >= QUEUED * least_ms
+    if rounds < _ROUNDS or median < _LATENCY * needed_s or is_queued:
+        return None
+    return Cause(
+        "round_trips",
+        f"A page takes {rounds:.0f} round trips of {least_ms:.0f} ms ({median:.2f} s in the median), "
+        f"while the {size_text(size)} of it would pass the link in {needed_s:.2f} s: its objects wait "
+        "for requests, responses and each other.",
+        1.0 - needed_s / median,
+    )
 
 
 def _queue_of(evidence: Evidence) -> str:
