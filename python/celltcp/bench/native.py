@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import ParamSpec, TypeVar
 
 from celltcp._core import Run, Scenario
-from celltcp.campaign.cluster import MOST_TOGETHER, Cluster
+from celltcp.campaign.cluster import MAX_CHUNKS_PER_TASK, Cluster
 from celltcp.campaign.engines import engine
 from celltcp.campaign.jobs import Job, jobs_for
 from celltcp.campaign.run import Workers, chunks_of, run_jobs
@@ -27,7 +27,7 @@ CAMPAIGN_RUNS = 3000
 #: Runs of the campaign that is measured on a cluster, of a minute each.
 CLUSTER_RUNS = 120
 #: Tasks with a tiny run by which the cost of a task is measured.
-_TINY_TASKS = 300
+_MEASURED_TASKS = 300
 _CAMPAIGN = ("steady-5-18", "cubic", ("duration=1s",))
 
 
@@ -52,7 +52,7 @@ CASES = (
 
 
 #: Maximum cost of a run with a split host, as a multiple of one without.
-SPLIT_COST_AT_MOST = 2.2
+MAX_SPLIT_COST = 2.2
 
 
 def split_cost(results: dict[str, dict[str, float]]) -> float:
@@ -102,7 +102,7 @@ def measure_cluster(address: str) -> dict[str, float]:
     cluster = Cluster(address)
     threads = cluster.threads()
     jobs = jobs_for(load_scenario("drive"), ["cubic"], CLUSTER_RUNS, 1, engine())
-    tasks = sum(1 for _ in chunks_of(jobs)) / MOST_TOGETHER
+    tasks = sum(1 for _ in chunks_of(jobs)) / MAX_CHUNKS_PER_TASK
     # Imports at the first use are no cost of a campaign.
     for workers in (1, cluster):
         run_jobs(jobs[:threads], workers=workers)
@@ -125,7 +125,7 @@ def measure_cluster(address: str) -> dict[str, float]:
 def _overhead_s(cluster: Cluster) -> float:
     """Returns the CPU time of scheduler, workers and this process for a task with a tiny run, s."""
     scenario = load_scenario("steady-5-18", duration="100ms")
-    jobs = jobs_for(scenario, ["cubic"], _TINY_TASKS, 1, engine())
+    jobs = jobs_for(scenario, ["cubic"], _MEASURED_TASKS, 1, engine())
     needed = [WorkerRequirement.of(jobs[0].engine)]
     before_s, own_s = cluster.cpu_s(), time.process_time()
     for _, (packed,) in cluster.results((chunks_task([[job]]) for job in jobs), needed):

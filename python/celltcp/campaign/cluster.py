@@ -12,8 +12,8 @@ from celltcp.campaign.cluster_session import Session, connected
 from celltcp.campaign.run import Chunk, RunState
 from celltcp.campaign.worker import Task, WorkerRequirement, chunks_task, unpacked
 
-#: Most chunks of a task of a cluster, and fewest tasks of a thread unless it has single chunks.
-MOST_TOGETHER = 8
+#: Maximum of chunks of a task, and minimum of tasks of a thread unless each has a single chunk.
+MAX_CHUNKS_PER_TASK = 8
 _TASKS_PER_THREAD = 4
 
 
@@ -82,4 +82,4 @@ class Cluster:
 
 def _chunks_per_task(chunks: float, threads: int) -> int:
     """Returns the chunks of a task: many make it cheap, and each thread is to get some tasks."""
-    return min(max(int(chunks / (_TASKS_PER_THREAD * max(threads, 1))), 1), MOST_TOGETHER)
+    return min(max(int(chunks / (_TASKS_PER_THREAD * max(threads, 1))), 1), MAX_CHUNKS_PER_TASK)

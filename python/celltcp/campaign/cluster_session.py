@@ -17,17 +17,17 @@ from celltcp.campaign.worker import OtherBuildError, Task, WorkerRequirement, ch
 if TYPE_CHECKING:
     from distributed import Client, Future
 
-#: Longest time to wait for the scheduler, s.
+#: Maximum time to wait for the scheduler, s.
 _CONNECT_S = 10
 
 #: Time between two looks at the workers, s.
-_LOOK_S = 1.0
+_POLL_INTERVAL_S = 1.0
 
 #: Tasks that wait or run for each thread of the workers, so that none waits for the next one.
-_PER_THREAD = 3
+_TASKS_PER_THREAD = 3
 
-#: Fewest tasks at a time, before workers are known.
-_FEWEST = 8
+#: Minimum of tasks at a time, before workers are known.
+_MIN_TASKS = 8
 
 
 @contextmanager
@@ -86,7 +86,7 @@ class Session:
         following = next(tasks, None)
         while following is not None or self.running:
             self._poll_workers()
-            room = max(_FEWEST, _PER_THREAD * sum(self.accepted.values()))
+            room = max(_MIN_TASKS, _TASKS_PER_THREAD * sum(self.accepted.values()))
             while following is not None and len(self.running) < room:
                 # A result far ahead of the first unfinished task waits in memory for its turn.
                 if self.running and following[0] - min(self.running) >= 4 * room:
@@ -94,7 +94,7 @@ class Session:
                 self._submit(*following)
                 following = next(tasks, None)
             with suppress(queue.Empty):
-                yield from self._finished(*self.done.get(timeout=_LOOK_S))
+                yield from self._finished(*self.done.get(timeout=_POLL_INTERVAL_S))
 
     def leave(self) -> None:
         """Cancels the unfinished tasks."""
@@ -154,7 +154,7 @@ class Session:
 
     def _poll_workers(self) -> None:
         """Checks workers that are new, and forgets those that are gone."""
-        if time.monotonic() - self.looked_s < _LOOK_S:
+        if time.monotonic() - self.looked_s < _POLL_INTERVAL_S:
             return
         if self.client.status != "running":
             raise self._lost()

@@ -12,11 +12,11 @@ import pyarrow.parquet as pq
 
 from celltcp.campaign.jobs import Job, Jobs
 
-#: Most trial runs of an estimate.
-_PILOTS = 8
+#: Maximum of trial runs of an estimate.
+_MAX_TRIALS = 8
 
 #: CPU time after which a trial run is stopped, s.
-_PILOT_S = 0.4
+_TRIAL_S = 0.4
 
 #: Simulated time between two readings of the clock, s.
 _STEP_S = 0.25
@@ -62,10 +62,10 @@ def estimate_cost(groups: Iterable[Jobs]) -> CostEstimate:
         # The number of pilots is bounded; they stay equally spaced.
         if index % step == 0:
             pilots.append(first)
-            if len(pilots) == 2 * _PILOTS:
+            if len(pilots) == 2 * _MAX_TRIALS:
                 pilots = pilots[::2]
                 step *= 2
-    count = min(_PILOTS, len(pilots))
+    count = min(_MAX_TRIALS, len(pilots))
     trials = [_trial(pilots[place * len(pilots) // count]) for place in range(count)]
     cpu = sum(taken for taken, _ in trials) / len(trials)
     size = sum(written for _, written in trials) / len(trials)
@@ -79,7 +79,7 @@ def _trial(job: Job) -> tuple[float, float]:
     run = job.engine.start(job.scenario, job.seed)
     start = clock()
     reached = 0.0
-    while reached < job.scenario.duration_s and clock() - start < _PILOT_S:
+    while reached < job.scenario.duration_s and clock() - start < _TRIAL_S:
         reached = min(job.scenario.duration_s, reached + _STEP_S)
         while not run.advance(reached):
             pass

@@ -16,8 +16,8 @@ from celltcp.results.tables import Results
 from celltcp.results.working import PARTS, mark_working, working_folder
 from celltcp.scenarios.stored import MANIFEST
 
-#: Fewest runs by which a CCA of an unfinished campaign is compared, if others have as many.
-_COMPARED = 2
+#: Minimum of runs by which a CCA of an unfinished campaign is compared, if others have as many.
+_MIN_RUNS = 2
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ def unfinished_results(origin: Mapping[str, Any], done: Shards) -> tuple[Results
     if not state.runs:
         return None, state
     most = max(map(len, seeds.values()))
-    ccas_to_print = [cca for cca in ccas if len(seeds[cca]) >= min(most, _COMPARED)]
+    ccas_to_print = [cca for cca in ccas if len(seeds[cca]) >= min(most, _MIN_RUNS)]
     common = sorted(set.intersection(*(set(seeds[cca]) for cca in ccas_to_print)))
     if not common:
         # Runs of different seeds: those of the CCA that has most of them.

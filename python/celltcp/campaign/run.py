@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 #: Called with the share of the campaign that is done, from 0 to 1; a `RunsDone` where runs are counted.
 Progress = Callable[[float], None]
 
-#: Most runs and most simulated seconds of a chunk, whose tables are in memory at a time.
+#: Maximum of runs and of simulated seconds of a chunk, whose tables are in memory at a time.
 _CHUNK_RUNS = 256
 _CHUNK_S = 300.0
 
-#: Fewest runs that the engine is handed at a time: it takes no memory for a million, and seldom pauses.
+#: Minimum of runs passed to the engine at a time: few enough for memory, many enough for few pauses.
 _BATCH_RUNS = 8192
 
 

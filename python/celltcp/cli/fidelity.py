@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 #: Width of the tables where there is no terminal: verdicts then stay on one line.
 _PAGE = 150
-#: Options that say where things go and how fast, not what comes out.
+#: Options that do not affect the results.
 _NOT_IN_COMMAND = ("out", "overwrite", "jobs", "json_file", "strict")
 
 

@@ -45,7 +45,7 @@ _Origin = TypeVar("_Origin")
 #: Tables of an evaluation that its other tables come from.
 _EVALUATION = ("runs", "decisions", "histories", "costs")
 
-_ALLOWED = (
+_ALLOWED_FOLDERS = (
     "allowed: a folder that --out of compare, run, sweep, video, select evaluate, "
     "select compare-engines, fidelity, papers or pcap analyze wrote"
 )
@@ -58,7 +58,7 @@ def parts_of(folder: Path) -> list[Part]:
         CelltcpError: if it is no folder, or holds nothing that a report can be made of.
     """
     if not folder.is_dir():
-        raise CelltcpError(f"{folder}: there is no such folder; {_ALLOWED}")
+        raise CelltcpError(f"{folder}: there is no such folder; {_ALLOWED_FOLDERS}")
     kind = kind_in(folder)
     if kind == RUNS:
         return _of_runs(folder)
@@ -75,7 +75,7 @@ def parts_of(folder: Path) -> list[Part]:
     if layout_in(folder) is None and (outcomes := load_experiments(folder)):
         return [papers_part(outcomes)]
     if not holds_runs(folder):
-        raise CelltcpError(f"{folder}: holds no results; {_ALLOWED}")
+        raise CelltcpError(f"{folder}: holds no results; {_ALLOWED_FOLDERS}")
     return _of_runs(folder)
 
 

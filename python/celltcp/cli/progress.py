@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from celltcp.kernel.work import Report
 
 #: Seconds between lines of progress.
-_BETWEEN_S = 5.0
+_LINE_INTERVAL_S = 5.0
 
 
 @contextmanager
@@ -58,7 +58,7 @@ class Lines:
 
     def __init__(self) -> None:
         self._begun = self._stage_begun = self._told = time.monotonic()
-        self._next = self._begun + _BETWEEN_S
+        self._next = self._begun + _LINE_INTERVAL_S
         self._stage = self._last = ""
 
     def report(self, stage: str, share: float) -> None:
@@ -71,7 +71,7 @@ class Lines:
         self._last = f"{stage}: {done_text(share)}"
         if now < self._next:
             return
-        self._next = now + _BETWEEN_S
+        self._next = now + _LINE_INTERVAL_S
         left = (now - self._stage_begun) * (1 - share) / share if share > 0 else float("nan")
         click.echo(f"{self._last}, {left:.0f} s left" if left == left else self._last, err=True)
 

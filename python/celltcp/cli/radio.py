@@ -103,7 +103,7 @@ def print_calibration(highway: Highway, fading: list[Reports], phones: PhoneLogs
     """Prints the motorway, the fading and the logs of phones beside published or measured values."""
     from celltcp.present.terminal import Terminal
     from celltcp.radio.calibration.fading import relations
-    from celltcp.radio.calibration.phone_logs import LEAST_S, median_distance
+    from celltcp.radio.calibration.phone_logs import MIN_SECONDS, median_distance
     from celltcp.radio.calibration.tables import (
         cqi_table,
         highway_table,
@@ -124,7 +124,7 @@ def print_calibration(highway: Highway, fading: list[Reports], phones: PhoneLogs
     console.print("Seen on a testbed: Atxutegi, PhD thesis, UPV/EHU, 2018, section 5.5.2, figure 5.23.")
     if phones:
         console.print_table(phone_table(phones))
-        console.print(f"An SNR that was there for less than {LEAST_S} s is left out.")
+        console.print(f"An SNR that was there for less than {MIN_SECONDS} s is left out.")
         console.print(
             f"ours less the phones' median, mean over the seconds: {median_distance(phones):+.2f}"
         )

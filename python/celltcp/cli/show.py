@@ -35,11 +35,11 @@ PLOTS = (
 _SUMMARIES = ("summary-csv", "latex", "markdown")
 #: Metrics of views of a radio.
 _GOODPUT = "goodput"
-_OF_SLOTS = (_GOODPUT, "rtt", "owd", "pm_balanced", "pm_delay")
+_SLOT_METRICS = (_GOODPUT, "rtt", "owd", "pm_balanced", "pm_delay")
 #: Pictures of a metric of one's choice.
-_WITH_METRIC = ("ecdf", "units", "sweep")
+_METRIC_PLOTS = ("ecdf", "units", "sweep")
 #: Those of several folders.
-_OF_SEVERAL = ("ecdf-grid", "spider", "window")
+_FOLDER_PLOTS = ("ecdf-grid", "spider", "window")
 
 
 @click.command()
@@ -149,9 +149,9 @@ def show(
         raise click.UsageError("--columns goes alone or with --format summary-csv, latex or markdown")
     if layout and form not in ("latex", "markdown") and columns is None:
         raise click.UsageError("--scenarios-as goes with --format latex or markdown, or --columns")
-    if metric and not view and plot not in _WITH_METRIC:
+    if metric and not view and plot not in _METRIC_PLOTS:
         raise click.UsageError(
-            f"--metric goes with --plot {', '.join(_WITH_METRIC)}, --by-position and --by-phase"
+            f"--metric goes with --plot {', '.join(_METRIC_PLOTS)}, --by-position and --by-phase"
         )
     if fragment and form != "latex":
         raise click.UsageError("--fragment goes with --format latex")
@@ -159,8 +159,8 @@ def show(
         if chosen:
             raise click.UsageError(f"{chosen[0]} and --by-{view} do not go together")
         metric = metric or _GOODPUT
-        if metric not in _OF_SLOTS:
-            allowed = ", ".join(_OF_SLOTS)
+        if metric not in _SLOT_METRICS:
+            allowed = ", ".join(_SLOT_METRICS)
             raise click.UsageError(
                 f"--metric: {metric!r} goes not with --by-{view}; allowed: {allowed}"
             )
@@ -172,7 +172,7 @@ def show(
         file = Path(out) if out else Path(folders[0]) / f"by-{view}.png"
         _view(comparisons, view, metric, file)
         return
-    if len(folders) > 1 and plot in _OF_SEVERAL and not form:
+    if len(folders) > 1 and plot in _FOLDER_PLOTS and not form:
         several = [comparison for folder in folders for comparison in _comparisons(load(folder))]
         _show_several(several, folders[0], plot, cca, out)
         return

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from celltcp.comparison.parameter_sweep import Sweep
 
 #: Rows of the tables of best values that are shown; of more, sentences say what matters.
-_MOST_ROWS = 12
+_MAX_ROWS = 12
 
 
 @click.command()
@@ -107,7 +107,7 @@ def print_sweep(result: Sweep, by: Sequence[str] = ()) -> None:
         if not by and (text := unranked_text(next(iter(result.points.values())))):
             console.print(text)
     tables = best_values_tables(result, by)
-    if sum(len(table.rows) for table in tables) <= _MOST_ROWS:
+    if sum(len(table.rows) for table in tables) <= _MAX_ROWS:
         for table in tables:
             console.print_table(table)
     else:

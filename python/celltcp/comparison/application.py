@@ -42,7 +42,7 @@ class Criterion:
 
 
 #: Share of late frames above which an application of frames is not usable.
-MOST_LATE = 0.1
+MAX_LATE = 0.1
 
 #: Criteria, in the order in which they are looked at. On the scale of the mean opinion score 2 is poor
 #: and 1 is bad (ITU-T P.800). Conversations are hard to follow with far less than a tenth of the frames
@@ -52,7 +52,7 @@ CRITERIA = (
     Criterion(
         "late_share",
         lambda mean: f"{100 * mean:.1f} % of the frames are late",
-        fails_at=MOST_LATE,
+        fails_at=MAX_LATE,
         least=0.01,
     ),
     Criterion("response_s", lambda mean: f"a response takes {mean:.3f} s"),

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from celltcp.comparison.comparison import Comparison
     from celltcp.comparison.parameter_sweep import Sweep
 
-#: Ends of the names of metrics that others say more of, the least important first.
-_LEAST = ("first_byte_s", "_max_s", "_max_ms", "_p50_s", "_p50_ms", "_p99_s", "_p99_ms")
+#: Name endings of minor metrics, the least important first.
+_MINOR_ENDINGS = ("first_byte_s", "_max_s", "_max_ms", "_p50_s", "_p50_ms", "_p99_s", "_p99_ms")
 
 
 def metrics_table(result: Comparison, application: Application) -> Table:
@@ -78,7 +78,7 @@ def _minor(metrics: Sequence[str]) -> list[str]:
     """Returns the metrics that a narrow terminal can do without, the least important first."""
     spreads = [name for name in metrics if APP_METRICS[name].is_spread]
     counts = [name for name in metrics if not APP_METRICS[name].sign]
-    least = [name for end in _LEAST for name in metrics if name.endswith(end)]
+    least = [name for end in _MINOR_ENDINGS for name in metrics if name.endswith(end)]
     return list(dict.fromkeys([*spreads, *counts, *least]))
 
 

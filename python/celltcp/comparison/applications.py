@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from celltcp.comparison.application import MOST_LATE
+from celltcp.comparison.application import MAX_LATE
 from celltcp.comparison.metrics import APP_METRICS, APPLICATIONS, best_by_metric
 from celltcp.results.statistics import Verdict, estimate
 
@@ -62,8 +62,8 @@ class Application(NamedTuple):
             return Ranking("qoe", "mean opinion score")
         if "late_share" in self.names:
             late = self.means("late_share")
-            if all(mean > MOST_LATE for mean in late):
-                note = f"over {100 * MOST_LATE:.0f} % late under every CCA"
+            if all(mean > MAX_LATE for mean in late):
+                note = f"over {100 * MAX_LATE:.0f} % late under every CCA"
                 return Ranking("frame_delay_ms", "delay of frames", note)
             if any(mean > 0 for mean in late):
                 return Ranking("late_share", "share of late frames")

@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from celltcp.comparison.parameter_sweep import Sweep
     from celltcp.comparison.stakes import Stake
 
-#: Most values that a cell lists.
-_MOST = 3
+#: Maximum of values that a cell lists.
+_MAX_LISTED_VALUES = 3
 #: Name of the row in which each value stands with each congestion control.
-_ANY = "any"
+_ANY_CCA = "any"
 #: Share of the best mean beyond which an undecided mean is far off: its interval alone keeps it in.
-_FAR = 0.5
+_FAR_SHARE = 0.5
 
 _Row = tuple["FieldRanking", "Stake"]
 
@@ -53,7 +53,7 @@ def best_values_tables(result: Sweep, by: Sequence[str] = ()) -> list[Table]:
         ranking, stake = rows[0]
         cells = []
         for each, mine in rows:
-            who = ([names[each.cca] if each.cca else _ANY]) if has_ccas else []
+            who = ([names[each.cca] if each.cca else _ANY_CCA]) if has_ccas else []
             cells.append((*each.place.values(), *who, *_cells(mine)))
         places = list(ranking.place)
         ends = {
@@ -151,11 +151,13 @@ def _cells(stake: Stake) -> tuple[str, str, str, str]:
     runs = f"--runs {verdict.runs_needed}" if verdict.runs_needed else "more runs"
     if near:
         is_open = any(name in verdict.undecided for name in near) and not far
-        texts.append(f"{first_names(near, _MOST)}{f' (undecided: {runs})' if is_open else ''}")
+        texts.append(
+            f"{first_names(near, _MAX_LISTED_VALUES)}{f' (undecided: {runs})' if is_open else ''}"
+        )
     if far:
         need = "needs" if len(far) == 1 else "need"
         at = f" ({runs})" if verdict.runs_needed else ""
-        texts.append(f"{first_names(far, _MOST)} {need} more runs{at}")
+        texts.append(f"{first_names(far, _MAX_LISTED_VALUES)} {need} more runs{at}")
     following = "-"
     if worse:
         gap = mean_text(_difference(stake, worse[0], leader), words_of(stake.metric).digits)
@@ -171,7 +173,7 @@ def _is_far(stake: Stake, name: str, worse: Sequence[str]) -> bool:
     sign = 1 if stake.is_less_better else -1
     mean, best = (estimate(stake.values[each]).mean for each in (name, stake.verdict.leader or name))
     is_behind = any(sign * estimate(stake.values[each]).mean < sign * mean for each in worse)
-    return is_behind or abs(mean - best) > _FAR * abs(best)
+    return is_behind or abs(mean - best) > _FAR_SHARE * abs(best)
 
 
 def _signed(text: str) -> str:

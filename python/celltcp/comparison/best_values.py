@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 _SCENARIO = "scenario"
 _BALANCED = "pm_balanced"
 #: Share by which capacity and lowest RTT may differ, so that performance metrics have the same meaning.
-_SAME_PATH = 0.02
+_PATH_TOLERANCE = 0.02
 #: Conditions of the network, and what an application has to do: fields that are no setting of anyone.
 #: The others are choices: buffers, queues, shapers and policers, hosts, CCAs, how applications send.
 _CONDITION = re.compile(
@@ -101,7 +101,7 @@ class _Points:
             min(estimate(result.values(cca, "rtt_min_ms")).mean for cca in self.ccas)
             for result in results
         ]
-        return all(np.ptp(of) <= _SAME_PATH * max(of) for of in (rates, rtts))
+        return all(np.ptp(of) <= _PATH_TOLERANCE * max(of) for of in (rates, rtts))
 
 
 class FieldRanking:

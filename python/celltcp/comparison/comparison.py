@@ -26,7 +26,7 @@ from celltcp.comparison.metrics import (
 from celltcp.comparison.runs import run_table
 from celltcp.results.columns import array_of, numbers, rows_of, sums_by
 from celltcp.results.statistics import Verdict, estimate
-from celltcp.results.tables import Recorded, Results
+from celltcp.results.tables import Results, RunTables
 from celltcp.results.tested import FlowUnderTest, has_application, joined_slots
 from celltcp.results.warnings import all_warnings
 from celltcp.scenarios.cca_mix import counted, labels, of_single_flows
@@ -55,14 +55,14 @@ if TYPE_CHECKING:
     from celltcp.comparison.windows import Windows
 
 
-#: Columns of connections that are the same where runs are.
-_SAME = (
+#: Columns of connections that are equal in identical runs.
+_IDENTITY_COLUMNS = (
     *("flow", "bytes", "segments", "retransmissions", "duration_s", "goodput_mbps"),
     *("rtt_mean_ms", "rtt_p95_ms"),
 )
 
 
-class Comparison(Recorded):
+class Comparison(RunTables):
     """The outcome of a comparison: runs, means with intervals, recommendation, plots."""
 
     def __init__(self, results: Results, requirements: Iterable[str] = ()) -> None:
@@ -517,7 +517,7 @@ class Comparison(Recorded):
     def identical_ccas(self) -> list[list[str]]:
         """Groups of congestion controls or line-ups under which the runs are the same, seed by seed."""
         rows: dict[int, list[tuple[Any, ...]]] = {}
-        for run, *row in rows_of(self.results.tables["flows"], "run", *_SAME):
+        for run, *row in rows_of(self.results.tables["flows"], "run", *_IDENTITY_COLUMNS):
             rows.setdefault(run, []).append(tuple(map(repr, row)))
         numbers_of = self._columns["run"]
         groups: dict[str, list[str]] = {}

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from celltcp.comparison.parameter_sweep import Sweep
     from celltcp.comparison.stakes import Stake
 
-#: Most values that a sentence lists.
-_MOST = 4
+#: Maximum of values that a sentence lists.
+_MAX_LISTED_VALUES = 4
 
 
 def condition_texts(result: Sweep, by: Sequence[str] = ()) -> list[str]:
@@ -74,7 +74,11 @@ def _course(ranking: FieldRanking, stake: Stake) -> tuple[str, str]:
     """Returns the direction of a metric along the values in their order, and its means there."""
     values = _ordered([*ranking.choices])
     words = words_of(stake.metric)
-    shown = [*values] if len(values) <= _MOST else [values[0], values[len(values) // 2], values[-1]]
+    shown = (
+        [*values]
+        if len(values) <= _MAX_LISTED_VALUES
+        else [values[0], values[len(values) // 2], values[-1]]
+    )
     means = [words.number(estimate(stake.values[value]).mean) for value in shown]
     means[-1] = words.with_unit(means[-1])
     pairs = zip(means, shown, strict=True)

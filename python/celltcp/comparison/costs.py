@@ -9,12 +9,12 @@ from celltcp.comparison.metrics import GOODPUT, JAIN, SHARE, words_of
 from celltcp.results.statistics import Cost, Verdict, estimate, paired_gap
 from celltcp.scenarios.cca_mix import labels
 
-#: Share of the goodput, or of the time to complete, above which a verdict says what it costs.
-MOST_GIVEN_UP = 0.2
+#: Share of the goodput, or of the completion time, above which a verdict has a cost.
+MAX_COST = 0.2
 #: Time of a transfer from its request to its last byte.
 COMPLETION_TIME = "completion_s"
-#: Metrics that are what a transfer is about, so that being best by them costs nothing.
-_OWN = (GOODPUT, JAIN, SHARE)
+#: Metrics whose verdicts have no cost: they are the purpose of a transfer.
+_FREE_METRICS = (GOODPUT, JAIN, SHARE)
 
 
 def with_cost(
@@ -33,7 +33,7 @@ def with_cost(
         completion: the same of the time of a transfer to complete; empty for one without an end.
         names: labels of what is ranked; those of CCAs unless given.
     """
-    if verdict.leader is None or metric in _OWN:
+    if verdict.leader is None or metric in _FREE_METRICS:
         return verdict
     leader = verdict.leader
     called = labels(goodput) if names is None else names
@@ -50,7 +50,7 @@ def _longer(leader: str, times: Mapping[str, Sequence[float]], names: Mapping[st
         return None
     best = min(known, key=known.__getitem__)
     gap = paired_gap(times[leader], times[best])
-    if means[leader] <= means[best] / (1 - MOST_GIVEN_UP) or gap.includes_zero:
+    if means[leader] <= means[best] / (1 - MAX_COST) or gap.includes_zero:
         return None
     factor = f"{means[leader] / means[best]:.3g}"
     words = words_of(COMPLETION_TIME)
@@ -64,7 +64,7 @@ def _slower(leader: str, rates: Mapping[str, Sequence[float]], names: Mapping[st
     means = {cca: estimate(values).mean for cca, values in rates.items()}
     best = max(rates, key=lambda cca: means[cca] if means[cca] > 0 else 0.0)
     gap = paired_gap(rates[leader], rates[best])
-    if not means[leader] < (1 - MOST_GIVEN_UP) * means[best] or gap.includes_zero:
+    if not means[leader] < (1 - MAX_COST) * means[best] or gap.includes_zero:
         return None
     share = f"{100 * (1 - means[leader] / means[best]):.0f} %"
     words = words_of(GOODPUT)

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from celltcp.comparison.comparison import Comparison
 
 #: Number of runs from which a wide interval is the metric's own, and no longer due to too few runs.
-_FEW = 5
+_ENOUGH_RUNS = 5
 #: Share of the largest mean of a metric below which intervals are too narrow to matter.
-_NARROW = 0.05
+_NARROW_SHARE = 0.05
 
 
 def few_runs_text(comparisons: Sequence[Comparison]) -> str:
@@ -37,7 +37,7 @@ def few_runs_text(comparisons: Sequence[Comparison]) -> str:
         largest = max((abs(each.mean) for each, _ in finite), default=0.0)
         for each, runs in finite:
             half = each.ci95 or 0.0
-            if runs < _FEW and 2 * half > abs(each.mean) and half > _NARROW * largest:
+            if runs < _ENOUGH_RUNS and 2 * half > abs(each.mean) and half > _NARROW_SHARE * largest:
                 name = " ".join(filter(None, (flow, words_of(metric).name)))
                 if name not in wide or half > (wide[name][0].ci95 or 0.0):
                     wide[name] = (each, runs)

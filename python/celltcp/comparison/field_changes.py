@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 #: Name of the congestion control among the fields.
 _CCA = "the CCA"
-#: Most values that a sentence lists.
-_MOST = 4
-#: Most values of a trade-off without a knee, and most changes, that are all there.
-_FEW, _MOST_CHANGES = 5, 4
-#: Share of the larger of two means by which what helps changes it at least.
-_LITTLE = 0.02
-#: Least share of both ranges by which a knee is above the straight line between the extremes.
-_KNEE = 0.2
+#: Maximum of values that a sentence lists.
+_MAX_LISTED_VALUES = 4
+#: Maximum of values of a trade-off without a knee, and of changes, that are all listed.
+_MAX_OTHERS, _MOST_CHANGES = 5, 4
+#: Minimum change of a mean that helps, as a share of the larger of both.
+_MIN_CHANGE = 0.02
+#: Minimum height of a knee above the straight line between the extremes, as a share of both ranges.
+_MIN_KNEE_HEIGHT = 0.2
 
 
 def field_texts(result: Sweep, by: Sequence[str] = ()) -> list[str]:
@@ -58,7 +58,10 @@ def _shown(rankings: Sequence[FieldRanking]) -> list[FieldRanking]:
     groups: dict[str | None, list[FieldRanking]] = {}
     for each in rankings:
         groups.setdefault(each.place.get("scenario"), []).append(each)
-    few = (group if len(group) <= _MOST else [group[0], group[-1]] for group in groups.values())
+    few = (
+        group if len(group) <= _MAX_LISTED_VALUES else [group[0], group[-1]]
+        for group in groups.values()
+    )
     return [ranking for each in few for ranking in each]
 
 
@@ -132,7 +135,7 @@ class _Sentences:
         for flow, names in self._void.items():
             if not names:
                 continue
-            is_all = len(names) == len(self._ranking.choices) > _MOST
+            is_all = len(names) == len(self._ranking.choices) > _MAX_LISTED_VALUES
             places = "any of the values" if is_all else "; ".join(map(self._place, names))
             text = self._ranking.without_flow(f"{flow} finished nothing with {places}")
             texts.append(f"{text[0].upper()}{text[1:]}" if text.startswith("finished") else text)
@@ -243,7 +246,7 @@ class _Sentences:
         asked = stakes[0]
         # A value that only more runs would separate from the best is not advised.
         is_known = asked.is_gain(front[0], knee) or asked.is_tied(front[0], knee)
-        return knee if above[knee] >= _KNEE and is_known else None
+        return knee if above[knee] >= _MIN_KNEE_HEIGHT and is_known else None
 
     def _trade_off_texts(self, trade_off: _TradeOff) -> list[str]:
         asked, goodput, front = trade_off.asked, trade_off.goodput, trade_off.front
@@ -253,7 +256,7 @@ class _Sentences:
             # The knee is where more of one metric begins to cost much of the other.
             at = front.index(knee)
             values_to_choose = [knee, front[0], *front[at + 1 : at + 2], values_to_choose[-1]]
-        elif len(front) <= _FEW:
+        elif len(front) <= _MAX_OTHERS:
             values_to_choose = front
         first, *others = dict.fromkeys(values_to_choose)
         figures = (
@@ -268,7 +271,7 @@ class _Sentences:
         head = f"{first} is the knee, with" if knee is not None else f"{first}:"
         if not trade_off.beaten:
             rest = "None is worse than another in both"
-        elif len(trade_off.beaten) <= _MOST:
+        elif len(trade_off.beaten) <= _MAX_LISTED_VALUES:
             rest = f"By their means, others beat {', '.join(trade_off.beaten)} in both"
         else:
             rest = f"By their means, these beat {len(trade_off.beaten)} others in both"
@@ -421,7 +424,7 @@ class _Sentences:
     def _matters(self, stake: Stake, best: str, worst: str) -> bool:
         """Returns whether two means are so far apart that a field is worth a word."""
         means = [abs(self._mean(stake, name)) for name in (best, worst)]
-        return abs(means[0] - means[1]) >= _LITTLE * max(means)
+        return abs(means[0] - means[1]) >= _MIN_CHANGE * max(means)
 
     def _order(
         self, stake: Stake, ordered: Sequence[str], worst: Mapping[str, str], *, is_only: bool
@@ -465,11 +468,14 @@ class _Sentences:
         if not worse:
             hint = f"; {hints[0]}" if undecided and hints else ""
             return f"No value differs significantly from {what}{hint}"
-        parts = [f"No value is significantly better than {what}", f"worse: {first_names(worse, _MOST)}"]
+        parts = [
+            f"No value is significantly better than {what}",
+            f"worse: {first_names(worse, _MAX_LISTED_VALUES)}",
+        ]
         if equal:
-            parts.append(f"as good: {first_names(equal, _MOST)}")
+            parts.append(f"as good: {first_names(equal, _MAX_LISTED_VALUES)}")
         if undecided:
             parts.append(
-                f"undecided: {first_names(undecided, _MOST)}{f' ({hints[0]})' if hints else ''}"
+                f"undecided: {first_names(undecided, _MAX_LISTED_VALUES)}{f' ({hints[0]})' if hints else ''}"
             )
         return "; ".join(parts)

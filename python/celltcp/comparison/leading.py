@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from celltcp.comparison.costs import MOST_GIVEN_UP
+from celltcp.comparison.costs import MAX_COST
 
 if TYPE_CHECKING:
     from celltcp.comparison.comparison import Comparison
@@ -46,7 +46,7 @@ class Leading(NamedTuple):
         each = " each" if len(first) > 1 else ""
         text = f"{' and '.join(names[cca] for cca in first)}, {share}{each}"
         costly = [f"{names[cca]} {word} {len(on)}" for cca in first if (on := self.costly.get(cca))]
-        amount = f"over {100 * MOST_GIVEN_UP:.0f} % of the goodput or time"
+        amount = f"over {100 * MAX_COST:.0f} % of the goodput or time"
         return f"{text}; at the cost of {amount}: {', '.join(costly)}" if costly else text
 
     @property

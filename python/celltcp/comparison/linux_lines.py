@@ -10,8 +10,8 @@ from celltcp.comparison.report.settings_lines import systems
 
 #: Units of the values of lines, as words of `systems.toml`.
 _UNITS = ("B", "ms")
-#: Rate of a shaper, as a share of that of the link behind it, so that no queue stands there.
-_SHAPED = 0.9
+#: Rate of a shaper, as a share of that of the link after it, so that no queue stands there.
+_SHAPER_SHARE = 0.9
 
 
 def linux_line(change: str, scenario: Mapping[str, Any] | None = None) -> str:
@@ -98,7 +98,7 @@ def _queue_rate(parts: list[str], scenario: Mapping[str, Any]) -> float | None:
         capacity = path.get("up" if sender == "phone" else "down")
     value = capacity.get("rate") if isinstance(capacity, Mapping) else capacity
     rate = in_unit(value, "bit/s") if isinstance(value, str) else None
-    return None if rate is None else _SHAPED * rate
+    return None if rate is None else _SHAPER_SHARE * rate
 
 
 def _shaper_line(hop: str, value: str, scenario: Mapping[str, Any]) -> str:

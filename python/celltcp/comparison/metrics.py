@@ -74,8 +74,8 @@ _NETWORK_TEXTS = {
     SHARE: MetricText("share", "Mbit/s", 2),
 }
 
-#: Metrics that are no measure of a flow that does not compete for the path.
-OF_COMPETITION = ("goodput_mbps", "pm_balanced", "pm_delay")
+#: Metrics that only make sense for a flow that competes for the path.
+COMPETITION_METRICS = ("goodput_mbps", "pm_balanced", "pm_delay")
 
 
 class AppMetric(NamedTuple):
@@ -293,15 +293,19 @@ _BY_KIND = {
     "frames": _FRAMES,
     "sequence": TRANSFERS,
 }
-#: Setting of a workload without which it lacks a metric, and the value that is none.
-_NEEDED = {"dropped_share": ("backlog", "all"), "frame_size_share": ("encoder", None)}
+#: Setting of a workload that a metric requires, and the value with which the metric is missing.
+_REQUIRED_SETTINGS = {"dropped_share": ("backlog", "all"), "frame_size_share": ("encoder", None)}
 
 
 def workload_metrics(workload: Mapping[str, Any]) -> dict[str, AppMetric]:
     """Returns the metrics that a workload can have, as a scenario has it."""
     kind = workload.get("kind", "bulk")
     metrics = TRANSFERS if kind == "bulk" and "bytes" in workload else _BY_KIND.get(kind, {})
-    lacking = {name for name, (setting, none) in _NEEDED.items() if workload.get(setting, none) == none}
+    lacking = {
+        name
+        for name, (setting, none) in _REQUIRED_SETTINGS.items()
+        if workload.get(setting, none) == none
+    }
     return {name: figure for name, figure in metrics.items() if name not in lacking}
 
 
@@ -310,8 +314,8 @@ APP_METRICS: dict[str, AppMetric] = {
     name: figure for application in APPLICATIONS for name, figure in application.items()
 }
 
-#: Metrics of the network of which more is better; of the others less is.
-_MORE_IS_BETTER = {"goodput_mbps", "pm_balanced", "pm_delay"}
+#: Network metrics of which more is better; of the others, less.
+_HIGHER_IS_BETTER = {"goodput_mbps", "pm_balanced", "pm_delay"}
 
 #: Metrics by which congestion controls can rank.
 RANKED = (*METRICS, JAIN, SHARE, *(name for name, figure in APP_METRICS.items() if figure.sign))
@@ -320,19 +324,19 @@ RANKED = (*METRICS, JAIN, SHARE, *(name for name, figure in APP_METRICS.items() 
 def sign_of(metric: str) -> int:
     """Returns the factor that makes more of a metric better: 1 or -1; 1 for those of requirements."""
     if metric in METRICS:
-        return 1 if metric in _MORE_IS_BETTER else -1
+        return 1 if metric in _HIGHER_IS_BETTER else -1
     return APP_METRICS[metric].sign if metric in APP_METRICS else 1
 
 
 #: Metrics that can be below zero.
-_OF_BOTH_SIGNS = {"linear_qoe"}
+_SIGNED_METRICS = {"linear_qoe"}
 
 
 def range_of(metric: str) -> tuple[float, float]:
     """Returns the lowest and the highest value that a metric can have."""
     if metric == "qoe":
         return 1.0, 5.0
-    if metric in _OF_BOTH_SIGNS:
+    if metric in _SIGNED_METRICS:
         return -math.inf, math.inf
     is_share = metric.endswith("_share") or metric.startswith("pm_") or metric == JAIN
     return 0.0, 1.0 if is_share else math.inf

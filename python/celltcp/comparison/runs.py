@@ -31,8 +31,8 @@ _FLOW_COLUMNS = [
     *("owd_p95_ms", "retransmissions", "pm_balanced", "pm_delay", "segments"),
 ]
 
-#: Columns of early acknowledgements, which results of earlier versions do not have.
-_EARLY = ("acked_early_bytes", "acked_early_ends")
+#: Columns of early acknowledgements, which results of earlier versions lack.
+_EARLY_ACK_COLUMNS = ("acked_early_bytes", "acked_early_ends")
 
 
 def run_table(
@@ -61,7 +61,7 @@ def run_table(
         flow: another flow than the one under test.
     """
     flows = results.tables["flows"]
-    early = [name for name in _EARLY if name in flows.column_names]
+    early = [name for name in _EARLY_ACK_COLUMNS if name in flows.column_names]
     columns = {name: numbers(flows[name]).tolist() for name in (*_FLOW_COLUMNS, *early)}
     for each in derived:
         columns[each.metric] = _measured(results, each)

@@ -14,7 +14,7 @@ from celltcp.campaign.run import Progress
 from celltcp.campaign.run_settings import RunSettings
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.leading import Leading, leading_by_need, leading_in, verdicts_of_flows
-from celltcp.comparison.metrics import METRICS, OF_COMPETITION
+from celltcp.comparison.metrics import COMPETITION_METRICS, METRICS
 from celltcp.comparison.outcome import RatioInterval, ScenarioSetOutcome, SetInterval
 from celltcp.results.completeness import COMPLETE, Completeness
 from celltcp.results.folder import prepare_folder, require_own
@@ -90,7 +90,7 @@ class ScenarioSet:
     def _measured_by(self, metric: str) -> list[Comparison]:
         """Returns the comparisons on scenarios for which a metric is a measure."""
         every = self.comparisons.values()
-        return [each for each in every if each.is_competing or metric not in OF_COMPETITION]
+        return [each for each in every if each.is_competing or metric not in COMPETITION_METRICS]
 
     @property
     def baseline(self) -> str | None:

@@ -40,7 +40,7 @@ class MeanShare(NamedTuple):
     flow: str
     #: Congestion control of the flow.
     cca: str
-    #: Most connections of the flow in a run.
+    #: Maximum of connections of the flow in a run.
     connections: int
     #: Goodput of all connections of the flow together, Mbit/s.
     goodput: Estimate

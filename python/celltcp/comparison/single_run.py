@@ -27,7 +27,7 @@ from celltcp.results.publishing import remove_pictures
 from celltcp.results.rows import json_records, json_value
 from celltcp.results.sample_writer import SampleWriter, number_rows
 from celltcp.results.stored_tables import publish_tables
-from celltcp.results.tables import OPTIONAL, TABLES, Recorded, Results, frame, read_results
+from celltcp.results.tables import OPTIONAL, TABLES, Results, RunTables, frame, read_results
 from celltcp.results.tested import FlowUnderTest, has_application
 from celltcp.results.warnings import all_warnings
 from celltcp.results.working import staging
@@ -50,7 +50,7 @@ _FILES = tuple(f"{name}.parquet" for name in TABLES)
 _PIECES = 300
 
 
-class SingleRun(Recorded):
+class SingleRun(RunTables):
     """The outcome of one run."""
 
     @property

@@ -32,10 +32,10 @@ _NETWORK = {
 _DECIDING = ("goodput_mbps", "owd_p95_ms", "rtt_mean_ms", "rtt_p95_ms")
 
 #: Metrics of competing flows.
-_OF_RIVALS = ("goodput_mbps", "rtt_mean_ms")
+_RIVAL_METRICS = ("goodput_mbps", "rtt_mean_ms")
 
 #: Names of metrics in the words of users.
-_SHORT = {JAIN: "jain", SHARE: "share"}
+_SHORT_NAMES = {JAIN: "jain", SHARE: "share"}
 
 #: Statistics of the runs that tables have on request.
 STATISTICS = ("median", "sd")
@@ -236,7 +236,7 @@ def _is_chosen(name: str, summary: MetricSummary) -> bool:
     """Returns whether a name is that of a metric, or begins it; a flow has to be the same."""
     wanted, _, flow = name.partition(":")
     metric, _, of = summary.metric.partition(":")
-    is_named = wanted in (metric, _SHORT.get(metric))
+    is_named = wanted in (metric, _SHORT_NAMES.get(metric))
     begins = metric.startswith(f"{wanted}_") and not summary.is_spread
     return (is_named or begins) and flow in ("", of)
 
@@ -289,7 +289,7 @@ def _summaries(point: tuple[str, ...], result: Comparison) -> list[MetricSummary
         if metric in _NETWORK:
             metrics[metric] = (f"{described[0]} ({result.tested.name})", described[1])
     for flow in rivals:
-        for name in (SHARE, *(() if flow == result.tested else _OF_RIVALS)):
+        for name in (SHARE, *(() if flow == result.tested else _RIVAL_METRICS)):
             words = words_of(name)
             key = f"{name}:{flow.name}"
             metrics[key] = (f"{words.with_unit(words.name)} ({flow.name})", words.digits)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from celltcp.comparison.metrics import OF_COMPETITION, ONE_WAY_DELAY, words_of
+from celltcp.comparison.metrics import COMPETITION_METRICS, ONE_WAY_DELAY, words_of
 from celltcp.present.section import (
     Column,
     Section,
@@ -58,12 +58,12 @@ CCA_COLUMN = Column("CCA", folds=True, no_wrap=True)
 FLOW_COLUMN = Column("flow", no_wrap=True)
 
 #: Metrics that compare with the lowest RTT, which a flow that came to a full queue has never seen.
-_ABOVE_LOWEST = {"induced_delay_ms", "pm_balanced", "pm_delay"}
+_BASE_RTT_METRICS = {"induced_delay_ms", "pm_balanced", "pm_delay"}
 
-#: Most competing flows that are spelt in a cell.
-_MOST_SPELT = 6
-#: Most competing flows that tables have a row for.
-_MOST_FLOWS = 4
+#: Maximum of competing flows that a cell lists.
+_MAX_LISTED_FLOWS = 6
+#: Maximum of competing flows that tables have a row for.
+_MAX_FLOWS = 4
 
 LIMITS_TITLE = "What limited the flows, %"
 
@@ -89,7 +89,7 @@ def columns_for(comparisons: Iterable[Comparison]) -> list[tuple[str, str, int]]
     Where a middlebox splits connections, one-way delays are in the place of what is made of RTTs.
     """
     results = list(comparisons)
-    hidden = set() if any(result.is_competing for result in results) else {*OF_COMPETITION}
+    hidden = set() if any(result.is_competing for result in results) else {*COMPETITION_METRICS}
     hidden |= _MADE_OF_RTTS if any(result.split_ccas for result in results) else {ONE_WAY_DELAY}
     return [column for column in COLUMNS if column[0] not in hidden]
 
@@ -163,7 +163,7 @@ def means_table(result: Comparison, name: str = "", by: Sequence[str] = ()) -> T
 
 def has_rows_of_flows(comparisons: Iterable[Comparison]) -> bool:
     """Returns whether tables have a row for each flow: where few flows compete."""
-    return any(1 < len(comparison.competing_flows) <= _MOST_FLOWS for comparison in comparisons)
+    return any(1 < len(comparison.competing_flows) <= _MAX_FLOWS for comparison in comparisons)
 
 
 def cells_by_flow(
@@ -175,7 +175,7 @@ def cells_by_flow(
     return {
         flow_label(result, flow, cca): [
             "-"
-            if flow != result.tested and metric in _ABOVE_LOWEST
+            if flow != result.tested and metric in _BASE_RTT_METRICS
             else mean_text(result.values_of(flow, cca, metric), digits)
             for metric, _, digits in columns
         ]
@@ -330,7 +330,7 @@ def decisions_table(results: Results) -> Table:
 
 def _many_flows(flows: Sequence[MeanShare], names: Mapping[str, str]) -> str:
     """Returns the number of flows of each CCA and the range of their goodputs; empty for few flows."""
-    if len(flows) <= _MOST_SPELT:
+    if len(flows) <= _MAX_LISTED_FLOWS:
         return ""
     by_cca: dict[str, list[float]] = {}
     for flow in flows:

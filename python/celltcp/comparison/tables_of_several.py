@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from celltcp.comparison.scenario_set import ScenarioSet
 
 #: Relative end of an interval above which it is not informative.
-_MOST_SHARE = 100.0
+_MAX_SHARE = 100.0
 #: Metric without relative differences: few of the first CCA would make those of others any share.
 _NO_SHARE = "retransmissions"
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from celltcp.comparison.comparison import Comparison
 
 #: Most CCAs whose gains and losses are listed.
-_MOST = 3
+_MAX_LISTED_CCAS = 3
 
 
 def trade_off_texts(result: Comparison) -> list[str]:
@@ -34,5 +34,5 @@ def trade_off_texts(result: Comparison) -> list[str]:
     return [
         f"{names[cca]} instead of {names[usual]}: "
         + "; ".join(stake.text(cca, usual) for stake in stakes)
-        for cca in gaining[:_MOST]
+        for cca in gaining[:_MAX_LISTED_CCAS]
     ]

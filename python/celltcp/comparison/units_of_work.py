@@ -52,11 +52,11 @@ UNITS = {
 #: Names of units by the kinds of their events.
 _NAMES = {unit.event: name for name, unit in UNITS.items() if unit.event}
 #: The same by the kinds of the events of those that were not complete at the end.
-_UNENDED = {AGES[kind]: name for kind, name in _NAMES.items() if kind in AGES}
+_UNFINISHED_KINDS = {AGES[kind]: name for kind, name in _NAMES.items() if kind in AGES}
 
 _Row = tuple[int, str, int, str, int, str, float, float, float]
 #: Kinds of the events that have the number of frames, and the share that the sender dropped.
-_OF_ALL_FRAMES = (FRAMES, "dropped_share", FRAME_AGE)
+_FRAME_COUNT_KINDS = (FRAMES, "dropped_share", FRAME_AGE)
 
 _COLUMNS = ["run", "cca", "seed", "flow", "connection", "unit", "start_s", "end_s", "duration_s"]
 
@@ -161,12 +161,12 @@ def units_of_work(results: Results) -> pd.DataFrame:
     frames: collections.defaultdict[tuple[int, int], _Frames] = collections.defaultdict(_Frames)
     for run, number, t_ns, kind, detail in _events(results):
         value, flow_frames = float(detail), frames[run, number]
-        if kind in _OF_ALL_FRAMES:
+        if kind in _FRAME_COUNT_KINDS:
             flow_frames.note(kind, value, t_ns * 1e-9)
             continue
-        if kind in _UNENDED:
+        if kind in _UNFINISHED_KINDS:
             start_s = t_ns * 1e-9 - value
-            rows.append(row(run, number, _UNENDED[kind], start_s, math.nan, math.nan))
+            rows.append(row(run, number, _UNFINISHED_KINDS[kind], start_s, math.nan, math.nan))
             continue
         if kind == FRAME:
             flow_frames.delays_ms.append(value)
@@ -187,6 +187,6 @@ def _events(results: Results) -> Iterator[tuple[Any, ...]]:
     if "events" not in results.tables:
         return iter(())
     events = results.tables["events"]
-    event_kinds = text_array_of(sorted((*_NAMES, *_UNENDED, *_OF_ALL_FRAMES)))
+    event_kinds = text_array_of(sorted((*_NAMES, *_UNFINISHED_KINDS, *_FRAME_COUNT_KINDS)))
     selected = events.filter(pc.is_in(events["kind"].cast(pa.string()), value_set=event_kinds))
     return iter(rows_of(selected, "run", "flow", "t_ns", "kind", "detail"))

@@ -12,11 +12,11 @@ from celltcp.scenarios.changes import override_texts
 if TYPE_CHECKING:
     from celltcp.scenarios.changes import Value
 
-#: Most values of a field, and most points of a sweep.
+#: Maximum of values of a field, and of points of a sweep.
 MAX_POINTS = 1000
 
 #: Whole numbers from one to another.
-_RANGE = re.compile(r"(-?\d+)\.\.(-?\d+)")
+_RANGE_PATTERN = re.compile(r"(-?\d+)\.\.(-?\d+)")
 
 #: Fields with their values: `"field=values"`, several of these, or a mapping from fields to values.
 Vary: TypeAlias = "str | Sequence[str] | Mapping[str, Sequence[Value]]"
@@ -67,7 +67,7 @@ def varied(text: str) -> tuple[str, list[str]]:
         CelltcpError: if there is no field or no value, a value comes twice, or there are too many.
     """
     field, _, given = text.partition("=")
-    numbers = _RANGE.fullmatch(given.strip())
+    numbers = _RANGE_PATTERN.fullmatch(given.strip())
     if numbers:
         first, last = map(int, numbers.groups())
         # One beyond what is allowed shows that there are too many.

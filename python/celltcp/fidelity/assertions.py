@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 #: Syntax that assertions may use; without attributes and imports it can only reach the given values.
-_ALLOWED = (
+_ALLOWED_SYNTAX = (
     *(ast.Module, ast.Assert, ast.Assign, ast.AugAssign, ast.Expr, ast.If, ast.Pass),
     *(ast.Name, ast.Load, ast.Store, ast.Constant, ast.Tuple, ast.List, ast.IfExp, ast.JoinedStr),
     *(ast.FormattedValue, ast.Call, ast.BoolOp, ast.And, ast.Or, ast.UnaryOp, ast.Not, ast.USub),
@@ -55,7 +55,7 @@ def _evaluate(line: int, code: str, names: dict[str, Any]) -> Difference | None:
     except (SyntaxError, ValueError):
         return Difference(line, _short(code), "", "Python that does not parse", applicable=False)
     for node in ast.walk(tree):
-        if not isinstance(node, _ALLOWED):
+        if not isinstance(node, _ALLOWED_SYNTAX):
             reason = f"Python with {type(node).__name__}"
             return Difference(line, _short(code), "", reason, applicable=False)
     for statement in tree.body:

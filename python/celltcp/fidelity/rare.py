@@ -7,14 +7,14 @@ from random import Random
 
 #: Largest idle time between two requests, s: on wired links, and in a cell, whose channel is computed
 #: for each transmission time interval.
-_LONGEST_IDLE_S = (86_400, 20)
+_MAX_IDLE_S = (86_400, 20)
 
 #: Idle time of a run, s, unless two requests need more.
 _IDLE_S = (5_000, 40)
 
 #: Lengths of a slot, s, and the largest number of slots.
 _SLOTS_S = (1, 15, 60, 900)
-_MOST_SLOTS = 50_000
+_MAX_SLOTS = 50_000
 
 
 def rare_conditions(draw: Random, on_radio: bool, duration: str) -> tuple[list[str], str]:
@@ -34,13 +34,13 @@ def rare_conditions(draw: Random, on_radio: bool, duration: str) -> tuple[list[s
     of_wires = (_lost_handshakes, _far_away, _withdrawn_windows, _segment_size)
     changes = draw.choice(of_all if on_radio else of_all + of_wires)(draw)
     if draw.random() < 0.25:
-        idle = math.exp(draw.uniform(math.log(10), math.log(_LONGEST_IDLE_S[on_radio])))
+        idle = math.exp(draw.uniform(math.log(10), math.log(_MAX_IDLE_S[on_radio])))
         count = max(2, min(12, round(_IDLE_S[on_radio] / idle)))
         workload = (
             f'{{ kind = "request-response", response = "{draw.randint(1, 400)}kB", '
             f'gap = "{idle:.0f}s", count = {count} }}'
         )
-        slot = next(each for each in _SLOTS_S if 1.3 * count * idle < _MOST_SLOTS * each)
+        slot = next(each for each in _SLOTS_S if 1.3 * count * idle < _MAX_SLOTS * each)
         duration = f"{math.ceil(1.3 * count * idle / slot) * slot}s"
         changes = [*changes, f"flows.0.workload={workload}", "samples=off", f"slot={slot}s"]
     return changes, duration

@@ -19,8 +19,8 @@ from celltcp.live.run_folders import run_root, running_runs
 
 #: Socket in the folder of a run.
 _SOCKET = "control"
-#: Longest request or answer, bytes.
-_LONGEST = 1 << 20
+#: Maximum size of a request or answer, bytes.
+_MAX_MESSAGE_BYTES = 1 << 20
 #: Time that a run has to answer, seconds.
 _TIMEOUT_S = 10.0
 
@@ -79,7 +79,7 @@ class ControlSocket:
 def _line(connection: socket.socket) -> bytes:
     """Receives until the end of a line."""
     text = b""
-    while not text.endswith(b"\n") and len(text) < _LONGEST:
+    while not text.endswith(b"\n") and len(text) < _MAX_MESSAGE_BYTES:
         part = connection.recv(1 << 16)
         if not part:
             break

@@ -40,7 +40,7 @@ _FLUSH_SHARE = 20
 #: are copied, which takes longer the longer it has run.
 _FLUSH_OF_RUN = 1 / 60
 #: Time between two looks at a program that runs, seconds.
-_LOOK_S = 0.05
+_POLL_INTERVAL_S = 0.05
 
 
 @dataclass(frozen=True)
@@ -249,7 +249,7 @@ class Shell:
         try:
             while True:
                 try:
-                    output, errors = process.communicate(timeout=_LOOK_S)
+                    output, errors = process.communicate(timeout=_POLL_INTERVAL_S)
                     break
                 except subprocess.TimeoutExpired as expired:
                     self._look()

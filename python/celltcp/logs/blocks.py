@@ -21,16 +21,16 @@ Number = TypeVar("Number", np.int64, np.float64)
 #: Rows of a block: several arrays of doubles with this length fit into a cache of 2 MB.
 _ROWS = 1 << 15
 #: Minimum number of blocks for which threads are worth their start.
-_MANY = 64
+_MIN_THREADED_BLOCKS = 64
 #: Maximum rows of a column that is its own sample, and the number of blocks in samples of longer ones.
-_WHOLE = 1 << 20
-_SAMPLED = 256
+_MAX_UNSAMPLED_ROWS = 1 << 20
+_SAMPLE_BLOCKS = 256
 
 
 def each_block(count: int, work: Callable[[slice], T]) -> list[T]:
     """Returns what `work` returns for each block of `count` rows, in their order."""
     blocks = [slice(begin, min(begin + _ROWS, count)) for begin in range(0, count, _ROWS)]
-    if len(blocks) < _MANY:
+    if len(blocks) < _MIN_THREADED_BLOCKS:
         return [work(block) for block in blocks]
     # NumPy works without Python's lock. A thread has many blocks, as its start takes as long as one.
     share = -(-len(blocks) // available_threads())
@@ -58,10 +58,14 @@ def sample(values: NDArray[Number]) -> NDArray[Number]:
     They are blocks of neighbours, as single rows at equal distances would see one phase of what is
     periodic.
     """
-    if len(values) <= _WHOLE:
+    if len(values) <= _MAX_UNSAMPLED_ROWS:
         return values
-    begins = np.linspace(0, len(values) - _WHOLE // _SAMPLED, _SAMPLED, dtype=np.int64)
-    return np.concatenate([values[begin : begin + _WHOLE // _SAMPLED] for begin in begins.tolist()])
+    begins = np.linspace(
+        0, len(values) - _MAX_UNSAMPLED_ROWS // _SAMPLE_BLOCKS, _SAMPLE_BLOCKS, dtype=np.int64
+    )
+    return np.concatenate(
+        [values[begin : begin + _MAX_UNSAMPLED_ROWS // _SAMPLE_BLOCKS] for begin in begins.tolist()]
+    )
 
 
 def joined(arrays: list[NDArray[Number]]) -> NDArray[Number]:

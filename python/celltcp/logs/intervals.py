@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 #: Minimum gap that is a hole, in usual steps. Tools that log on events leave gaps of some steps.
 HOLE_STEPS = 5
 #: Minimum share of rows with the usual step in a regular log.
-_REGULAR = 0.75
+_REGULAR_SHARE = 0.75
 #: Minimum step of measurements, ns; closer rows may be events, such as packets.
-_MEASURED_NS = 10**8
+_MIN_SAMPLE_STEP_NS = 10**8
 #: Length of a row that is alone, ns.
 _ALONE_NS = 10**9
 #: Minimum rows after a backward step of the clock for a run of its own.
@@ -280,7 +280,7 @@ def _rates(recording: Recording, run: _Run, usual: int) -> tuple[_Piece, int]:
         rates = values[1:] / (steps / 1e9) if recording.is_volume else values[1:]
         return _Piece(ns[:-1], steps, rates), 0
     longest = HOLE_STEPS * usual
-    if recording.is_volume and usual >= _MEASURED_NS and _are_regular(steps, usual):
+    if recording.is_volume and usual >= _MIN_SAMPLE_STEP_NS and _are_regular(steps, usual):
         # An amount of a second is not that of two, only because the row of the next one lacks.
         longest = usual + usual // 2
     last = int(steps[-1]) if len(steps) and steps[-1] <= longest else usual
@@ -294,7 +294,7 @@ def _rates(recording: Recording, run: _Run, usual: int) -> tuple[_Piece, int]:
 def _are_regular(steps: NDArray[np.int64], usual: int) -> bool:
     """Returns whether most rows have the usual distance."""
     some = sample(steps)
-    return bool(len(some) and (np.abs(some - usual) <= usual // 10).mean() > _REGULAR)
+    return bool(len(some) and (np.abs(some - usual) <= usual // 10).mean() > _REGULAR_SHARE)
 
 
 def _wrapped(

@@ -15,8 +15,8 @@ from celltcp.logs.intervals import Intervals, intervals_of
 from celltcp.logs.kinds import read_recording
 from celltcp.logs.options import ReadOptions
 from celltcp.logs.plausibility import (
-    MOST_ACKS,
-    QUEUED,
+    MAX_ACKS,
+    QUEUE_RTT_RATIO,
     SAMPLE_NS,
     check,
     check_steps,
@@ -183,7 +183,7 @@ def _known_rtts(recording: Recording) -> NDArray[np.float64]:
 def _too_long(recording: Recording) -> str | None:
     """Returns why the base RTT is rather that of a loaded link: a queue stood in all of the test."""
     base = _base_rtt(recording) if recording.is_rtt_loaded else None
-    if base is None or float(np.median(_known_rtts(recording))) <= QUEUED * base:
+    if base is None or float(np.median(_known_rtts(recording))) <= QUEUE_RTT_RATIO * base:
         return None
     return (
         f"{base:.1f} ms is the lowest RTT under the test's own load, and a queue stood in it: "
@@ -201,7 +201,7 @@ def _of_acks(source: Source, options: ReadOptions, side: Direction, intervals: I
     except CelltcpError:
         return None
     share = intervals.mean_bps / load if load > 0 else 1.0
-    if share >= MOST_ACKS:
+    if share >= MAX_ACKS:
         return None
     return f"its mean is {100 * share:.1f} % of the {other}link's, as that of the ACKs of a transfer is"
 

@@ -30,7 +30,7 @@ class TraceFigures(TypedDict):
     p50_mbps: float
     #: Highest mean of a second, Mbit/s.
     max_mbps: float
-    #: Longest time without capacity, s.
+    #: Maximum time without capacity, s.
     longest_gap_s: float
 
 

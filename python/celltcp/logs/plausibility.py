@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 _UNNAMED_BPS = 100e6
 #: Mean rate that no access link to a mobile user has, bit/s, and the highest of all rates, 1 Tbit/s.
 _MOBILE_BPS = 10e9
-_MOST_BPS = 1e12
+_MAX_BPS = 1e12
 #: Mean rate below which a unit is probably another one, bit/s.
-_LEAST_BPS = 1e3
+_MIN_BPS = 1e3
 #: Step above which the unit of times must be given: such steps are rarely seconds.
 _LONG_NS = 10 * 10**9
 _VERY_LONG_NS = 1_000 * 10**9
@@ -33,12 +33,12 @@ SAMPLE_NS = 60 * 10**9
 #: Minimum number of rows with an RTT for a conclusion from RTTs.
 _FEW_ROWS = 8
 #: Minimum ratio of the median to the lowest RTT that indicates a standing queue.
-QUEUED = 1.3
+QUEUE_RTT_RATIO = 1.3
 #: Share of the rate of the other direction below which a rate is that of ACKs. One of 52 to 66 bytes
 #: comes for two segments of 1500 bytes, or for fewer.
-MOST_ACKS = 0.05
+MAX_ACKS = 0.05
 #: Minimum ratio of the fastest to the slowest tenth of the rates for a variable link.
-_VARIES = 1.3
+_VARIABLE_RATIO = 1.3
 #: Shares that make a log look like the demand of an application.
 _IDLE_SHARE = 0.2
 _CAPPED_SHARE = 0.3
@@ -51,7 +51,7 @@ def check(recording: Recording, intervals: Intervals, *, is_unit_given: bool) ->
         CelltcpError: with the option that settles it.
     """
     mean, highest = intervals.mean_bps, float(intervals.bps.max())
-    if highest > _MOST_BPS:
+    if highest > _MAX_BPS:
         raise log_error(
             f"a rate of {highest / 1e6:.0f} Mbit/s ({recording.columns or recording.kind}): --unit "
             "says the unit of rates or amounts, such as B/s or B (unit in a scenario file); allowed: 0 "
@@ -71,7 +71,7 @@ def check(recording: Recording, intervals: Intervals, *, is_unit_given: bool) ->
             f"the mean would be {mean / 1e6:.0f} Mbit/s ({recording.columns or recording.kind}"
             "): --unit says another unit, or that it is so (unit in a scenario file), such as bit/s"
         )
-    if mean < _LEAST_BPS and recording.lengths is None:
+    if mean < _MIN_BPS and recording.lengths is None:
         raise log_error(
             f"the mean would be {mean:.3g} bit/s ({recording.columns or recording.kind}): --unit says "
             "another unit, or that it is so (unit in a scenario file), such as Mbit/s or MB/s"
@@ -158,7 +158,7 @@ def held_back(recording: Recording) -> str | None:
     known = rtt[np.isfinite(rtt)]
     lowest, median = np.percentile(known, 5), float(np.median(known))
     low, high = np.percentile(recording.values, [10, 90])
-    if median > QUEUED * lowest or (retransmissions.sum() and high < _VARIES * low):
+    if median > QUEUE_RTT_RATIO * lowest or (retransmissions.sum() and high < _VARIABLE_RATIO * low):
         return None
     what = f"{retransmissions.sum():.0f} retransmissions" if retransmissions.sum() else "windows"
     return (

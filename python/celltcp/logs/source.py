@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 #: Text at the beginning from which separators, names and kinds are understood, bytes.
 HEAD = 1 << 18
-#: Longest text that a packed file may have, bytes: some kilobytes can unpack to any length.
+#: Maximum text of a compressed file, bytes: some kilobytes can unpack to any length.
 MAX_UNPACKED = 1 << 30
 
 #: First bytes of packed files, and what opens them.

@@ -14,7 +14,7 @@ from celltcp.present.js_arrays import pack_values, pack_x
 Numbers: TypeAlias = NDArray[np.float64]
 
 #: Values of a chart beyond which it is thinned.
-MOST_VALUES = 1_000_000
+MAX_VALUES = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class Chart:
         """Number of values."""
         return len(self.x) * sum(len(panel.series) for panel in self.panels)
 
-    def thinned(self, most: int = MOST_VALUES) -> Chart:
+    def thinned(self, most: int = MAX_VALUES) -> Chart:
         """Returns the chart with no more values than that: of stretches, the lowest and the highest."""
         if self.count <= most or self.names:
             return self

@@ -24,7 +24,7 @@ from celltcp.results.json_fields import Columns, Keywords
 #: A schema, or a part of it.
 Schema = dict[str, Any]
 
-_PLAIN = {str: "string", int: "integer", float: "number", bool: "boolean", NoneType: "null"}
+_PLAIN_TYPES = {str: "string", int: "integer", float: "number", bool: "boolean", NoneType: "null"}
 
 
 class SchemaWriter:
@@ -60,8 +60,8 @@ class SchemaWriter:
             return {"type": "object", **({"additionalProperties": values} if values else {})}
         if hint in (object, Any):
             return {}
-        if hint in _PLAIN:
-            return {"type": _PLAIN[hint]}
+        if hint in _PLAIN_TYPES:
+            return {"type": _PLAIN_TYPES[hint]}
         return self._reference(hint)
 
     def _annotated(self, hint: Any, metadata: Sequence[object]) -> Schema:

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from celltcp.present.section import Column, Table
 
-#: Most rows of a table on one page; a longer one is a `longtable`.
+#: Maximum of rows of a table on one page; a longer one is a `longtable`.
 _PAGE_ROWS = 40
 
 #: Width of the text on a landscape page, less a reserve, pt.
 _PAGE_WIDTH = 735.0
 #: Mean width of a character in `footnotesize`, rounded up, and space between columns, pt.
 _CHARACTER, _SPACE = 4.7, 8.0
-#: Fewest characters of a line of a broken heading.
-_LEAST_HEADING = 12
+#: Minimum of characters of a line of a broken heading.
+_MIN_HEADING = 12
 
 #: Number, which may have an interval.
 _NUMBER = re.compile(r"([+-]?\d[\d.]*)( ± (\d[\d.]*))?")
@@ -104,7 +104,7 @@ def _widths(table: Table) -> list[float]:
 
 def _broken(column: Column, cells: Sequence[str]) -> str:
     """Returns a heading with line ends where it is wider than the cells below it."""
-    width = max(_LEAST_HEADING, *map(len, cells), 0)
+    width = max(_MIN_HEADING, *map(len, cells), 0)
     return "\n".join(textwrap.wrap(column.title, width, break_long_words=False))
 
 

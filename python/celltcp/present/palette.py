@@ -50,8 +50,8 @@ _LINES: tuple[Any, ...] = (
     *((0, (6, 1.5)), (0, (3, 1, 1, 1)), (0, (1, 1)), (0, (4, 1, 1, 1, 1, 1))),
     *((0, (9, 3)), (0, (2, 2)), (0, (9, 2, 2, 2)), (0, (1, 4))),
 )
-#: How many of them are the own ones of congestion controls.
-_OWN = 8
+#: Number of colours that belong to one congestion control each.
+_OWN_COLOURS = 8
 _Look = TypeVar("_Look")
 _PLACES = {cca: index for family in _FAMILIES for index, cca in enumerate(family)}
 
@@ -123,7 +123,7 @@ def _distinct(ccas: Iterable[str], looks: Sequence[_Look]) -> dict[str, _Look]:
 def _place(cca: str) -> int:
     """Returns the place of a congestion control in its family; others have one by their text."""
     place = _PLACES.get(cca)
-    return sum(cca.encode()) % _OWN if place is None else place
+    return sum(cca.encode()) % _OWN_COLOURS if place is None else place
 
 
 def _spare(cca: str) -> Iterator[str]:

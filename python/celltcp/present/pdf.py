@@ -27,11 +27,11 @@ _LETTER, _MONO = 0.54, 0.602
 _TITLE, _HEADING, _TEXT, _SMALL, _SMALLEST = 17.0, 12.0, 10.0, 8.5, 5.0
 #: Size of letters at which wide tables are split by columns, and most letters of a line then.
 _TABLE = 6.5
-_MOST_LETTERS = int((_WIDTH - 2 * _MARGIN) * 72 / (_TABLE * _MONO))
+_MAX_LETTERS = int((_WIDTH - 2 * _MARGIN) * 72 / (_TABLE * _MONO))
 #: Share of the first page that has to be free for tables to begin on it.
 _FREE = 0.4
 #: Lines of a scenario above which comments and unset fields are left out.
-_MOST_LINES = 40
+_MAX_LINES = 40
 #: Texts stay texts, and the same parts give the same bytes.
 _FONTS: dict[Any, Any] = {
     "pdf.fonttype": 42,
@@ -158,11 +158,11 @@ def _write_section(text: _Pages, section: Section) -> None:
         if section.table.title:
             text.paragraph(section.table.title, _SMALL)
         widths = [letters + 2 for letters in _widths(section.table)]
-        for part in section.table.parts(widths, _MOST_LETTERS):
+        for part in section.table.parts(widths, _MAX_LETTERS):
             text.code(_table_text(part))
     if section.code:
         code = section.code
-        if code.count("\n") > _MOST_LINES:
+        if code.count("\n") > _MAX_LINES:
             code = _without_comments(code)
             text.paragraph("Comments and unset fields are in the report as HTML.", _SMALL)
         text.code(code)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 #: First digits of an interval below which it has two of them.
-_MOST_OF_TWO = 3.55
+_TWO_DIGITS_BELOW = 3.55
 
 
 def rounded(result: Estimate, digits: int) -> tuple[str, str]:
@@ -45,7 +45,7 @@ def rounded(result: Estimate, digits: int) -> tuple[str, str]:
 def _place(ci95: float) -> tuple[int, bool]:
     """Returns the decimal place to which an interval is rounded, and whether it has two digits then."""
     exponent = math.floor(math.log10(ci95))
-    has_two = ci95 < _MOST_OF_TWO * 10.0**exponent
+    has_two = ci95 < _TWO_DIGITS_BELOW * 10.0**exponent
     return 1 - exponent if has_two else -exponent, has_two
 
 

@@ -29,7 +29,7 @@ from celltcp.scenarios.cca_mix import labels
 
 CAPACITY = "#D9D9D9"
 #: Points of a series beyond which it is drawn as a band from the lowest to the highest value.
-_MOST_POINTS = 1000
+_MAX_POINTS = 1000
 #: Intervals of such a band.
 _BINS = 300
 
@@ -64,8 +64,8 @@ _DASHES: dict[str, tuple[float, ...]] = {
     "-.": (6.4, 1.6, 1.0, 1.6),
 }
 
-#: Most congestion controls whose intervals are legible in one panel.
-MOST_BANDS = 8
+#: Maximum of congestion controls whose intervals are legible in one panel.
+MAX_BANDS = 8
 
 #: Size and style that `styled` asks for.
 _ASKED: dict[str, Any] = {"size": None, "title": None, "paper": False}
@@ -86,7 +86,7 @@ _PAPER: dict[str, Any] = {
 #: Widths of one column and of both of a page of IEEE and ACM, inches.
 _COLUMN, _PAGE = 3.5, 7.16
 #: Minimum width of a picture across both columns, inches.
-_WIDE = 8.0
+_DOUBLE_COLUMN_INCHES = 8.0
 
 
 class Picture(Figure):
@@ -200,7 +200,7 @@ def figure(width: float, height: float) -> Figure:
     if _ASKED["paper"]:
         mpl.rcParams.update(_PAPER)  # type: ignore[arg-type]
         # Texts stay as large where the picture shrinks, so it is a little higher than in proportion.
-        across = _COLUMN if width < _WIDE else _PAGE
+        across = _COLUMN if width < _DOUBLE_COLUMN_INCHES else _PAGE
         size = (across, height * min(1.2 * across / width, 1.0))
     picture = Picture(figsize=_ASKED["size"] or size, layout="constrained")
     if _ASKED["title"] is not None:
@@ -328,7 +328,7 @@ def draw_series(axes: Axes, times: ArrayLike, values: ArrayLike, **look: Any) ->
     the `drawstyle` of a short series.
     """
     t, y = np.asarray(times, float), np.asarray(values, float)
-    if len(t) <= _MOST_POINTS:
+    if len(t) <= _MAX_POINTS:
         _draw_line(axes, t, y, look)
         return
     edges = np.linspace(t[0], t[-1], _BINS + 1)
@@ -378,8 +378,8 @@ def make_logarithmic(axes: Axes, low: float, high: float, steps: Sequence[int]) 
 def shade_capacity(axes: Axes, times: ArrayLike, capacity: ArrayLike) -> None:
     """Fills the area below the capacity."""
     t, y = np.asarray(times, float), np.asarray(capacity, float)
-    if len(t) > _MOST_POINTS:
-        step = -(-len(t) // _MOST_POINTS)
+    if len(t) > _MAX_POINTS:
+        step = -(-len(t) // _MAX_POINTS)
         whole = len(t) // step * step
         t, y = t[:whole:step], y[:whole].reshape(-1, step).mean(axis=1)
     axes.fill_between(t, y, step="post", color=CAPACITY, lw=0, label="capacity")

@@ -22,7 +22,7 @@ from celltcp.results.rows import json_value
 from celltcp.results.statistics import Estimate, estimate, student_quantile
 
 #: Fewest CCAs whose ranks are correlated.
-_LEAST_RANKED = 3
+_MIN_RANKED = 3
 
 
 @dataclass(frozen=True)
@@ -268,7 +268,7 @@ def _without_one(groups: list[Group]) -> tuple[str, float] | None:
     result = {}
     for cca in dict.fromkeys(cca for pair in pairs for cca in pair):
         fewer = [[mean for name, mean in pair.items() if name != cca] for pair in pairs]
-        if all(len(each) >= _LEAST_RANKED for each in fewer):
+        if all(len(each) >= _MIN_RANKED for each in fewer):
             result[cca] = mean_correlation(fewer)
     return max(result.items(), key=lambda each: each[1]) if result else None
 

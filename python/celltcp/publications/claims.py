@@ -29,7 +29,7 @@ _RELATION = re.compile(
     rf"(?:(?P<factor>{_NUMBER}(?:e-?[0-9]+)?)\s*(?:\*\s*|$|(?=@)))?"
     r"(?P<cca>[a-z][^@]*?)?\s*(?:@\s*(?P<place>.+))?"
 )
-_RANGE = re.compile(rf"({_NUMBER})\.\.({_NUMBER})")
+_RANGE_PATTERN = re.compile(rf"({_NUMBER})\.\.({_NUMBER})")
 
 #: Values of a CCA at a place; None stands for those of the row itself.
 Values = Callable[[str | None, str | None], Sequence[float]]
@@ -103,7 +103,7 @@ def claim(text: str, place: str) -> Claim:
     """
     if text in _ORDERS:
         return Claim(text, text)
-    if result := _RANGE.fullmatch(text):
+    if result := _RANGE_PATTERN.fullmatch(text):
         low, high = float(result[1]), float(result[2])
         if low > high:
             raise CelltcpError(f"{place}: claim: {text!r} ends before it begins; allowed: such as 3..8")

@@ -13,8 +13,8 @@ from celltcp.comparison.comparison import Comparison
 from celltcp.radio.calibration.seconds import seconds
 from celltcp.radio.opportunities import downlink_ttis
 
-#: Blocks after a block whose MCS is compared with its own.
-STEPS = 3
+#: Number of following blocks whose MCS is compared with that of a block.
+MCS_LAGS = 3
 
 #: More than the largest MCS, and than the largest CQI.
 _SCHEMES, _CQIS = 32, 16
@@ -52,8 +52,8 @@ def _digest(ttis: pd.DataFrame, tti_s: float, by_second: pd.DataFrame) -> Digest
     mcs = ttis["mcs"].to_numpy(np.int64)
     wasted = ttis["wasted"].to_numpy(bool)
     first = ttis.loc[ttis["attempt"] == 1, "mcs"].to_numpy(np.int64)
-    pairs = np.zeros((STEPS, _SCHEMES, _SCHEMES), np.int64)
-    for step in range(1, STEPS + 1):
+    pairs = np.zeros((MCS_LAGS, _SCHEMES, _SCHEMES), np.int64)
+    for step in range(1, MCS_LAGS + 1):
         np.add.at(pairs[step - 1], (first[:-step], first[step:]), 1)
     cqi = ttis["cqi"].to_numpy(np.int64)
     # A TTI can have several blocks; the CQI is that of the TTI.

@@ -10,13 +10,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-#: Standard deviations that half a 95 % interval of a normal distribution is wide.
+#: Half width of a 95 % interval of a normal distribution, standard deviations.
 HALF_WIDTH = 1.96
 _DRAWS = 2000
 #: Values that are closer to the best of them than this, as a share, are tied.
 TIE = 0.02
-#: With more values than this there are too many orders to go through.
-_MOST_ORDERED = 7
+#: Maximum of values whose orders are all enumerated.
+_MAX_PERMUTED = 7
 
 
 @dataclass(frozen=True)
@@ -145,7 +145,7 @@ def correlated(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArr
 
 
 def _chance(rho: float, mine: NDArray[np.float64], theirs: NDArray[np.float64]) -> float:
-    if mine.shape[1] > _MOST_ORDERED or math.isnan(rho):
+    if mine.shape[1] > _MAX_PERMUTED or math.isnan(rho):
         return math.nan
     orders = np.array(list(itertools.permutations(mine[0])))
     return float(np.mean(correlated(orders, np.broadcast_to(theirs, orders.shape)) >= rho - 1e-9))

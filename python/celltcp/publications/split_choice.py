@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from celltcp.publications.agreement import Outcome, Row
 from celltcp.results.statistics import Estimate, estimate, paired_difference
 
-#: Gain from which a split pays, %.
-WORTH = 5.0
+#: Minimum gain for which a split pays, %.
+MIN_GAIN_PERCENT = 5.0
 
 
 @dataclass(frozen=True)
@@ -39,9 +39,9 @@ class Choice:
         """Whether to split: yes, no, or unclear where the interval has both."""
         best = self.options[0].gain
         half = best.ci95 or 0.0
-        if best.mean - half > WORTH:
+        if best.mean - half > MIN_GAIN_PERCENT:
             return "split"
-        return "do not split" if best.mean + half <= WORTH else "unclear"
+        return "do not split" if best.mean + half <= MIN_GAIN_PERCENT else "unclear"
 
 
 def choices(result: Outcome) -> list[Choice]:

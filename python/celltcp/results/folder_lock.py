@@ -49,8 +49,8 @@ def is_begun(folder: Path) -> bool:
     return (folder / _LOCK).is_file() and not (folder / MANIFEST).is_file()
 
 
-#: Longest text of a lock, the number of a process, in bytes.
-_LONGEST_LOCK = 32
+#: Maximum size of a lock file, which has the number of a process, bytes.
+_MAX_LOCK = 32
 
 
 @contextmanager
@@ -81,7 +81,7 @@ def _check_lock(file: Path) -> None:
     """Makes sure that a file that will be written and removed as the lock is one."""
     if not os.path.lexists(file):
         return
-    is_lock = file.is_file() and not file.is_symlink() and file.stat().st_size <= _LONGEST_LOCK
+    is_lock = file.is_file() and not file.is_symlink() and file.stat().st_size <= _MAX_LOCK
     if not is_lock or file.read_bytes().strip(b"0123456789\n"):
         raise CelltcpError(f"{file}: is no lock of celltcp; move it away, or give another folder")
 

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-#: Longest text that goes into the name of a file as it is.
-_LONGEST = 100
+#: Maximum length of a text that a file name has as it is.
+_MAX_NAME_LENGTH = 100
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ def part_of_file_name(text: str) -> str:
 
     A long one goes by its begin and a digest of all of it.
     """
-    if len(text) <= _LONGEST:
+    if len(text) <= _MAX_NAME_LENGTH:
         return text
     digest = hashlib.sha256(text.encode()).hexdigest()[:16]
-    return f"{text[: _LONGEST - len(digest) - 1]}-{digest}"
+    return f"{text[: _MAX_NAME_LENGTH - len(digest) - 1]}-{digest}"

@@ -22,7 +22,7 @@ from celltcp.results.columns import (
     rows_of,
     values_of,
 )
-from celltcp.results.tested import FlowUnderTest, flow_name, thin_flows
+from celltcp.results.tested import FlowUnderTest, flow_name, sparse_flows
 from celltcp.scenarios.cca_mix import labels
 
 if TYPE_CHECKING:
@@ -146,7 +146,7 @@ def limited_flows(results: Results) -> list[str]:
         return []
     idle = 1.0 - _busy(results)[is_active]
     several = len({name for _, name in flow_of}) > 1
-    thin_ones = thin_flows(results.about)
+    thin_ones = sparse_flows(results.about)
     thin = np.array([any(flow.includes(name) for flow in thin_ones) for _, name in flow_of], np.bool_)
     lineup_names = labels(dict.fromkeys(lineup for lineup, _ in flow_of))
     warnings = []

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from celltcp.results.columns import array_of, text_array_of
 from celltcp.results.parquet_writer import GrowingTable
 
-#: So many rows of each batch are kept in memory, for pictures.
-_KEPT = 80
+#: Number of rows of each batch that stay in memory, for pictures.
+_ROWS_IN_MEMORY = 80
 
 
 class SampleWriter:
@@ -31,7 +31,7 @@ class SampleWriter:
 
     def write(self, batch: pa.RecordBatch) -> None:
         """Appends the rows; a regular subset of them stays in memory, too."""
-        step = max(1, len(batch) // _KEPT)
+        step = max(1, len(batch) // _ROWS_IN_MEMORY)
         indices = np.union1d(np.arange(0, len(batch), step), _largest_windows(batch))
         self._kept.append(batch.take(array_of(indices)))
         numbered = number_rows(pa.Table.from_batches([batch]), 0, self._cca)

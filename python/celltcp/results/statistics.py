@@ -100,8 +100,8 @@ def best_and_ties(
 MARGIN = 0.05
 #: Difference that is negligible even if it is significant, as a share of the best mean.
 NEGLIGIBLE = 0.01
-#: Most runs that are recommended.
-_MOST_RUNS = 1000
+#: Maximum of runs that are recommended.
+_MAX_RUNS = 1000
 #: 80 % quantile of the normal distribution: the share of cases in which the advised runs decide.
 _POWER = 0.8416
 
@@ -194,7 +194,7 @@ def verdict(values: Mapping[str, Sequence[float]], *, random: bool = True) -> Ve
         result = paired_gap(values[leader], values[name])
         if name not in ranked and is_tie(result, most):
             tied.append(name)
-    advised = int(needed) if undecided and needed <= _MOST_RUNS else None
+    advised = int(needed) if undecided and needed <= _MAX_RUNS else None
     is_same = len(values) > 1 and all(list(value) == list(values[leader]) for value in values.values())
     return Verdict(leader, tuple(tied), tuple(undecided), advised, is_same=is_same)
 
@@ -217,7 +217,7 @@ def runs_for(room: float, half: float, runs: int) -> float:
     def fits(count: int) -> bool:
         return (student_quantile(count - 1) + _POWER) * spread / math.sqrt(count) <= room
 
-    low, high = runs + 1, _MOST_RUNS
+    low, high = runs + 1, _MAX_RUNS
     if not fits(high):
         return math.inf
     while low < high:

@@ -116,7 +116,7 @@ def read_results(folder: str | Path) -> Results:
     return Results(*read_tables(folder))
 
 
-class Recorded:
+class RunTables:
     """Results as data frames; tables that these results lack raise CelltcpError."""
 
     def __init__(self, results: Results) -> None:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import pandas as pd
 
-#: How slots of connections at the same time become one: what adds up, and what is averaged.
-_JOINED = {
+#: Aggregation of the slots of several connections at a time: sums and means by column.
+_AGGREGATES = {
     **dict.fromkeys(("delivered_bytes", "goodput_mbps", "rate_mbps", "cwnd", "inflight"), "sum"),
     **dict.fromkeys(("retransmissions", "segments", "duplicate_acks"), "sum"),
     **dict.fromkeys(("rtt_mean_ms", "owd_mean_ms", "pm_balanced", "pm_delay"), "mean"),
@@ -73,14 +73,14 @@ def flow_name(connection: str, flows: Iterable[FlowUnderTest]) -> str:
     return next((flow.name for flow in flows if flow.includes(connection)), connection)
 
 
-#: Workloads that send little now and then by their nature.
-THIN = ("request-response", "frames")
+#: Workloads that send little at intervals by their nature.
+SPARSE_WORKLOADS = ("request-response", "frames")
 
 
-def thin_flows(about: Mapping[str, Any]) -> list[FlowUnderTest]:
+def sparse_flows(about: Mapping[str, Any]) -> list[FlowUnderTest]:
     """Returns the flows of the scenario of results that send little by their nature."""
     flows = FlowUnderTest.each_with_workload(about)
-    return [flow for flow, workload in flows if workload.get("kind") in THIN]
+    return [flow for flow, workload in flows if workload.get("kind") in SPARSE_WORKLOADS]
 
 
 def has_application(about: Mapping[str, Any]) -> bool:
@@ -106,7 +106,7 @@ def joined_slots(tested: FlowUnderTest, flows: pd.DataFrame, slots: pd.DataFrame
     goodput = selected["goodput_mbps"]
     whole = goodput.groupby([selected["run"], selected["t_s"]]).transform("sum")
     selected = selected.assign(capacity_mbps=selected["capacity_mbps"] + whole - goodput)
-    columns: dict[str, str] = {name: how for name, how in _JOINED.items() if name in selected}
+    columns: dict[str, str] = {name: how for name, how in _AGGREGATES.items() if name in selected}
     if "cca" in selected:
         columns["cca"] = "first"
     return selected.groupby(["run", "t_s"], as_index=False, observed=True).agg(columns)

@@ -27,7 +27,9 @@ Value: TypeAlias = (
 Changes: TypeAlias = "Mapping[str, Value] | Sequence[str]"
 
 #: Values that are allowed, in errors.
-_ALLOWED = "a number, true or false, a text, a path, or a list or table (with texts as keys) of these"
+_ALLOWED_VALUES = (
+    "a number, true or false, a text, a path, or a list or table (with texts as keys) of these"
+)
 
 #: Levels of lists and tables at most, as in files.
 _LEVELS = 64
@@ -129,5 +131,5 @@ def _quoted(text: str) -> str:
 
 def _refused(field: str, value: object) -> CelltcpError:
     return CelltcpError(
-        f"set: {field}: {value!r} is of type {type(value).__name__}; allowed: {_ALLOWED}"
+        f"set: {field}: {value!r} is of type {type(value).__name__}; allowed: {_ALLOWED_VALUES}"
     )

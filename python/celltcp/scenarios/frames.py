@@ -7,8 +7,8 @@ from typing import Any
 
 from celltcp._core import in_unit
 
-#: Share of the capacity of which frames may be made: the rest is headers and repairs.
-CARRIED = 0.95
+#: Maximum share of the capacity for frames: the rest is headers and retransmissions.
+MAX_FRAME_SHARE = 0.95
 
 
 def frames_of(workload: Mapping[str, Any]) -> tuple[float, float] | None:

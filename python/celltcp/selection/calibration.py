@@ -16,7 +16,7 @@ from celltcp.results.rows import spans
 from celltcp.results.statistics import estimate
 from celltcp.results.tables import frame
 from celltcp.scenarios.requirements import OWN
-from celltcp.selection.slot_measures import HORIZON_S, MEASURED, measured_parts, of_first_flow
+from celltcp.selection.slot_measures import HORIZON_S, MEASURED_COLUMNS, measured_parts, of_first_flow
 
 #: Columns of expectations.
 COLUMNS = (
@@ -91,7 +91,9 @@ def _realised(
         seconds = float(after.sum()) * job.scenario.slot_s
         if math.isnan(expected) or seconds < SHORTEST_S:
             continue
-        a, b, c, use = measured_parts({name: slots[name].to_numpy()[after] for name in MEASURED})[:4]
+        a, b, c, use = measured_parts(
+            {name: slots[name].to_numpy()[after] for name in MEASURED_COLUMNS}
+        )[:4]
         first = use if requirement == "goodput" else a
         yield {
             "t_s": start,

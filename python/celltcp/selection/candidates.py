@@ -16,8 +16,8 @@ from celltcp.scenarios.requirements import REQUIREMENTS, requirement_of
 #: Default of the operating system.
 DEFAULT = "cubic"
 
-#: Policies that others are measured against.
-AGAINST = ("thesis-establishment", "thesis-inflight", "bpftune")
+#: Policies that others are compared with.
+REFERENCE_POLICIES = ("thesis-establishment", "thesis-inflight", "bpftune")
 
 #: Name of the section of a scenario with the results of earlier connections.
 HISTORY = "history"

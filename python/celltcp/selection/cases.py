@@ -17,10 +17,10 @@ from celltcp.selection.candidates import DEFAULT
 RIVALS = ("default", "best", "oracle")
 
 #: Minimum share of the best in hindsight for a case to count as having reached it.
-REACHED = 0.95
+REACHED_SHARE = 0.95
 
 #: Minimum gain over the default that counts as large, %, as in atxutegi2018-thesis section 6.3.4.
-LARGE = 5.0
+LARGE_GAIN_PERCENT = 5.0
 
 
 class Relative(NamedTuple):
@@ -171,8 +171,8 @@ def _checks(part: pd.DataFrame) -> dict[str, object]:
         "regret": regret.mean,
         "regret_ci95": regret.half,
         "oracle_regret": estimate(part["oracle_regret"].tolist()).mean,
-        "large_gains": int((part["gain"] > LARGE).sum()),
-        "reached_best": int((part["mean"] >= REACHED * part["best_mean"]).sum()),
+        "large_gains": int((part["gain"] > LARGE_GAIN_PERCENT).sum()),
+        "reached_best": int((part["mean"] >= REACHED_SHARE * part["best_mean"]).sum()),
         "better_than_best": int((part["mean"] > part["best_mean"]).sum()),
         **counts,
         "switches_per_min": float(part["switches_per_min"].mean()),

@@ -24,7 +24,7 @@ from celltcp.scenarios.scenarios import ScenarioSource
 from celltcp.selection.baselines import baselines_of
 from celltcp.selection.best_constant import best_constant_of
 from celltcp.selection.calibration import COLUMNS, calibration_of, reliability_of
-from celltcp.selection.candidates import AGAINST, DEFAULT, fixed_ccas, uses
+from celltcp.selection.candidates import DEFAULT, REFERENCE_POLICIES, fixed_ccas, uses
 from celltcp.selection.cases import cases_of, pairwise_of, summary_of
 from celltcp.selection.checkpoint import Checkpoint, Frames, continued, save_frames
 from celltcp.selection.mean_switch_cost import SwitchCost, switch_cost
@@ -178,7 +178,7 @@ def evaluate(
     requirement: str | Sequence[str] = tuple(REQUIREMENTS),
     cca: str | Sequence[str] = "all",
     *,
-    against: str | Sequence[str] = AGAINST,
+    against: str | Sequence[str] = REFERENCE_POLICIES,
     hints: bool = False,
     history: int = 4,
     switches: bool = False,
@@ -241,7 +241,7 @@ class PolicySettings:
 
     policy: str | Sequence[str]
     requirement: str | Sequence[str] = tuple(REQUIREMENTS)
-    against: str | Sequence[str] = AGAINST
+    against: str | Sequence[str] = REFERENCE_POLICIES
     hints: bool = False
     history: int = 4
     switches: bool = False

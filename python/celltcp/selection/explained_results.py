@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 #: Comparisons that a remedy names.
-_SHOWN = 3
+_MAX_COMPARISONS = 3
 
 
 class Explanations:
@@ -93,8 +93,8 @@ class Explanations:
         first = self.comparisons[names[0]]
         place = [each.remedy for each in first.remedies].index(remedy)
         text = first.remedy_texts(str(folder / folders[names[0]]))[place]
-        more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-        return text.replace("  # ", f"  # {', '.join(names[:_SHOWN])}{more}: ", 1)
+        more = f" and {len(names) - _MAX_COMPARISONS} more" if len(names) > _MAX_COMPARISONS else ""
+        return text.replace("  # ", f"  # {', '.join(names[:_MAX_COMPARISONS])}{more}: ", 1)
 
     def selection(self, name: str = "") -> list[Explanation]:
         """Returns the explanations of selectors in a comparison; none where none has decided."""

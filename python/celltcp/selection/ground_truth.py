@@ -19,8 +19,8 @@ SPEEDS_KMH = (60.0, 120.0, 300.0)
 #: RTT of the wired part between the classes low, 18 ms, and 4g, 68 ms: half-way by ratio.
 LATENCY_BOUNDARY_MS = (18.0 * 68.0) ** 0.5
 
-#: The movement at a time is the change of the mean SINR over this time around it, s: a slot.
-_AROUND_S = 0.1
+#: Window around a time over which the change of the mean SINR shows the movement, s: a slot.
+_SLOPE_WINDOW_S = 0.1
 
 
 class GroundTruth:
@@ -51,7 +51,9 @@ class GroundTruth:
         """Returns the movement at these times, s, even if it turns; None without a mean SINR."""
         if self._way is None:
             return None
-        change = self._way.at(times_s + _AROUND_S / 2) - self._way.at(times_s - _AROUND_S / 2)
+        change = self._way.at(times_s + _SLOPE_WINDOW_S / 2) - self._way.at(
+            times_s - _SLOPE_WINDOW_S / 2
+        )
         result: NDArray[np.str_] = np.select(
             [change < -1e-9, change > 1e-9], ["forward", "backward"], "static"
         )

@@ -16,8 +16,8 @@ from celltcp.scenarios.cca_mix import flow_cca
 from celltcp.scenarios.scenarios import ScenarioSource
 from celltcp.selection.candidates import HISTORY
 
-#: Seeds of earlier connections are so far from those that are evaluated.
-FAR = 1_000_000
+#: Offset of the seeds of earlier connections from those of evaluated runs.
+SEED_OFFSET = 1_000_000
 
 #: The delivery rate of a connection is that of its last second.
 _LAST_S = 1.0
@@ -51,7 +51,9 @@ def prior_jobs(
     jobs = []
     for number in range(count):
         cca = f"auto:policy=fixed,cca={candidates[number % len(candidates)]}"
-        jobs.append(Job(number, cca, seed + FAR + number, source.scenario.with_cca(cca), engine))
+        jobs.append(
+            Job(number, cca, seed + SEED_OFFSET + number, source.scenario.with_cca(cca), engine)
+        )
     return jobs
 
 

@@ -30,8 +30,8 @@ from celltcp.selection.prior_connections import (
 )
 from celltcp.selection.switch_cost import changes_in, costs_of, replay_jobs
 
-#: Columns of runs that are kept.
-_KEPT = ("rtt_mean_ms", "rtt_p95_ms", "retransmissions", "duration_s")
+#: Columns of runs that an evaluation stores.
+_STORED_COLUMNS = ("rtt_mean_ms", "rtt_p95_ms", "retransmissions", "duration_s")
 
 #: Tables that the summary is computed from.
 _TABLES = ("runs", "flows", "slots", "decisions")
@@ -207,7 +207,7 @@ def _summary(source: ScenarioSource, plan: Plan, tables: dict[str, pa.Table]) ->
         column: [causes.get((run, cause), 0) for run in result["run"]]
         for column, cause in (("changes", "change"), ("returns", "return"))
     }
-    summary = result[["seed", *comparison.requirements.values(), *_KEPT]].assign(
+    summary = result[["seed", *comparison.requirements.values(), *_STORED_COLUMNS]].assign(
         switches=[a + b for a, b in zip(counted["changes"], counted["returns"], strict=True)],
         returns=counted["returns"],
     )

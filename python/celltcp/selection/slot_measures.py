@@ -13,8 +13,8 @@ from celltcp._core import requirement_measure
 
 #: Time over which the outcome is measured, s.
 HORIZON_S = 10.0
-#: Columns of slots that outcomes are measured from.
-MEASURED = ("a", "b", "c", "capacity_mbps", "goodput_mbps", "rtt_mean_ms")
+#: Columns of slots from which outcomes are measured.
+MEASURED_COLUMNS = ("a", "b", "c", "capacity_mbps", "goodput_mbps", "rtt_mean_ms")
 #: Columns of slots that the measure of a requirement needs.
 _REQUIRED = ("goodput_mbps", "rtt_mean_ms", "a", "b", "c")
 

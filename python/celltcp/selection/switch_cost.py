@@ -18,11 +18,11 @@ from celltcp.results.rows import spans
 from celltcp.results.tables import frame
 from celltcp.scenarios.scenarios import ScenarioSource
 
-#: Time before and after a change that is compared, s.
-_LOOKED_AT_S = 1.0
+#: Time before and after a switch that is compared, s.
+_WINDOW_S = 1.0
 
-#: Reasons why changes are not measured.
-_LATER = "not of the first connection"
+#: Reasons why switches are not measured.
+_OTHER_CONNECTION = "not of the first connection"
 _NEAR_END = "less than 1 s before the end of the connection"
 
 
@@ -112,7 +112,7 @@ def _changes(decisions: pd.DataFrame, job: Job, slots: _Slots | None) -> Iterato
             to_cca,
             str(first["to_cca"]),
             earlier,
-            _LATER if slots is None else _NEAR_END if after is None else "",
+            _OTHER_CONNECTION if slots is None else _NEAR_END if after is None else "",
             slots.lost(after) if slots and after is not None else math.nan,
             _mean(before, "goodput_mbps"),
             _mean(after, "goodput_mbps"),
@@ -141,7 +141,7 @@ def replay_jobs(source: ScenarioSource, changes: Sequence[Change], engine: Engin
         )
         # A slot more than what is looked at, which begins and ends with slots, as runs do.
         slot_ns = round(source.scenario.slot_s * 1e9)
-        end_ns = (-(-(change.t_ns + round(_LOOKED_AT_S * 1e9)) // slot_ns) + 1) * slot_ns
+        end_ns = (-(-(change.t_ns + round(_WINDOW_S * 1e9)) // slot_ns) + 1) * slot_ns
         end_ns = min(end_ns, round(source.scenario.duration_s * 1e9))
         changed = source.changed(
             f'flows.0.cca="{change.first}"', f"flows.0.switch=[{switches}]", f'duration="{end_ns}ns"'
@@ -206,7 +206,7 @@ class _Slots:
     def __init__(self, slots: pd.DataFrame, slot_s: float, packet: int) -> None:
         self._slots = slots.set_index((slots["t_s"] / slot_s).round().astype(int))
         self._slot_s = slot_s
-        self._second = round(_LOOKED_AT_S / slot_s)
+        self._second = round(_WINDOW_S / slot_s)
         self._packet = packet
 
     def before(self, t_ns: int) -> pd.DataFrame | None:

@@ -7,7 +7,7 @@ import pandas as pd
 from celltcp.scenarios.requirements import COMPLETION, derived_among, metric_of
 
 #: Length of the intervals before and after a change that are compared, s, as selectors do.
-_JUDGED_S = 2.0
+_INTERVAL_S = 2.0
 #: Time left for settling after a change, s.
 _SETTLING_S = 1.0
 
@@ -33,8 +33,8 @@ def verdicts_of(decisions: pd.DataFrame, slots: pd.DataFrame, requirement: str) 
         if causes[index + 1 : index + 2] == ["return"]:
             result.append(f"taken back after {times[index + 1] - at:.1f} s")
             continue
-        end = min([at + _SETTLING_S + _JUDGED_S, *times[index + 1 : index + 2]])
-        before = _mean(measure, slots["t_s"], at - _JUDGED_S, at)
+        end = min([at + _SETTLING_S + _INTERVAL_S, *times[index + 1 : index + 2]])
+        before = _mean(measure, slots["t_s"], at - _INTERVAL_S, at)
         after = _mean(measure, slots["t_s"], at + _SETTLING_S, end)
         result.append(
             "stood, with nothing to compare"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from celltcp.scenarios.requirements import metric_of
-from celltcp.selection.cases import LARGE, best_of, relative, series
+from celltcp.selection.cases import LARGE_GAIN_PERCENT, best_of, relative, series
 
 #: Outcomes of a case.
 OUTCOMES = ("one from the start", "over 5 %", "up to 5 %", "worse")
@@ -31,7 +31,7 @@ def outcome(percent: float, verdict: str, switched: bool) -> str:
     """Returns the outcome of a case from the gain over the best fixed CCA."""
     if not switched and verdict != "lost":
         return OUTCOMES[0]
-    if percent > LARGE:
+    if percent > LARGE_GAIN_PERCENT:
         return OUTCOMES[1]
     return OUTCOMES[2] if percent > 0 else OUTCOMES[3]
 

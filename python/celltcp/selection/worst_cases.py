@@ -12,13 +12,13 @@ import pandas as pd
 from celltcp.selection.baselines import regrets_of
 
 #: Number of worst cases per policy.
-_SHOWN = 5
+_CASES_PER_POLICY = 5
 
 #: Minimum share of a regret that the CCAs in use must explain.
-_EXPLAINED = 0.5
+_MIN_EXPLAINED_SHARE = 0.5
 
 #: Share of the time that counts as nearly all of it.
-_NEARLY_ALL = 0.8
+_NEARLY_ALL_SHARE = 0.8
 
 
 #: Columns of the worst cases.
@@ -62,7 +62,7 @@ def worst_cases_of(cases: pd.DataFrame, runs: pd.DataFrame, decisions: pd.DataFr
     regrets = {str(each): regrets_of(runs, str(each)) for each in dict.fromkeys(cases["requirement"])}
     rows = []
     for policy, group in cases[cases["regret"] > 0].groupby("policy", sort=False):
-        ordered = group.sort_values("regret", ascending=False, kind="stable").head(_SHOWN)
+        ordered = group.sort_values("regret", ascending=False, kind="stable").head(_CASES_PER_POLICY)
         for case in ordered.to_dict("records"):
             scenario, requirement = case["scenario"], str(case["requirement"])
             use = _use(runs, decisions, (scenario, requirement, policy))
@@ -140,14 +140,14 @@ def _cause(case: Mapping[str, object], use: Use | None, regrets: pd.Series) -> s
     regret = float(str(case["regret"]))
     expected = sum(share * alone[cca] for cca, share in known.items()) / sum(known.values())
     main, share = next(iter(known.items()))
-    if expected < _EXPLAINED * regret:
+    if expected < _MIN_EXPLAINED_SHARE * regret:
         pace = f"{float(str(case['switches_per_min'])):.1f} a minute"
         back = f"{float(str(case['returns_per_min'])):.1f} taken back"
         return f"changes: its CCAs alone lose {expected:.1f} %; {pace}, {back}"
-    good = alone.get(use.last, math.inf) <= _EXPLAINED * regret
+    good = alone.get(use.last, math.inf) <= _MIN_EXPLAINED_SHARE * regret
     if good and use.since > 0:
         return (
             f"late: {use.last}, which alone loses {alone[use.last]:.1f} %, came after {use.since:.1f} s"
         )
-    whole = "" if share >= _NEARLY_ALL else " of the time mostly"
+    whole = "" if share >= _NEARLY_ALL_SHARE else " of the time mostly"
     return f"wrong CCA: {main}{whole}, which alone loses {alone[main]:.1f} %"

@@ -7,7 +7,7 @@ import sys
 import click
 
 #: Moments of a table that a terminal shows.
-_SHOWN = 3
+_MAX_MOMENTS = 3
 
 
 @click.command()
@@ -54,7 +54,7 @@ def _shortened(text: str) -> str:
     before, opening, rest = text.partition('table = """\n')
     table, closing, after = rest.partition('"""')
     header, *rows = table.splitlines() or [""]
-    if len(rows) <= _SHOWN:
+    if len(rows) <= _MAX_MOMENTS:
         return text
-    left = f"({len(rows) - _SHOWN} more; with > FILE all are written)"
-    return before + opening + "\n".join([header, *rows[:_SHOWN], left, ""]) + closing + after
+    left = f"({len(rows) - _MAX_MOMENTS} more; with > FILE all are written)"
+    return before + opening + "\n".join([header, *rows[:_MAX_MOMENTS], left, ""]) + closing + after

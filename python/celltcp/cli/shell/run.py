@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from celltcp.live.result import LiveResult
 
 #: Exit code of a run that has not kept real time.
-NOT_VALID = os.EX_PROTOCOL
+LATE_RUN_CODE = os.EX_PROTOCOL
 
 
 @click.command()
@@ -141,7 +141,7 @@ def run(
         click.echo(f"warning: {warning}", err=True)
     if code or not lateness["valid"]:
         # A program that a signal has ended has a negative code; shells add 128 to the signal's number.
-        raise SystemExit(NOT_VALID if not code else code if code > 0 else 128 - code)
+        raise SystemExit(LATE_RUN_CODE if not code else code if code > 0 else 128 - code)
 
 
 def print_live(result: LiveResult) -> None:

@@ -10,7 +10,7 @@ from celltcp.comparison.explanation.evidence import FULL
 from celltcp.comparison.units_of_work import UNITS
 from celltcp.present.quantities import size_text
 from celltcp.results.warnings.given_up import silence_text
-from celltcp.scenarios.frames import CARRIED, made_mbps
+from celltcp.scenarios.frames import MAX_FRAME_SHARE, made_mbps
 
 if TYPE_CHECKING:
     from celltcp.comparison.explanation.evidence import Evidence
@@ -50,7 +50,7 @@ def overload(evidence: Evidence) -> Cause | None:
     Of an encoder that follows the rate, the smallest frames count.
     """
     made = made_mbps(evidence.workload)
-    if made is None or evidence.others or not 0 < evidence.capacity < made / CARRIED:
+    if made is None or evidence.others or not 0 < evidence.capacity < made / MAX_FRAME_SHARE:
         return None
     times = made / evidence.capacity
     least = "at least " if "encoder" in evidence.workload else ""

@@ -16,7 +16,7 @@ from celltcp.comparison.explanation.cause import grouped
 from celltcp.comparison.metrics import FRAMES
 from celltcp.results.statistics import estimate
 from celltcp.results.tables import frame
-from celltcp.results.tested import THIN, FlowUnderTest, has_application, joined_slots
+from celltcp.results.tested import SPARSE_WORKLOADS, FlowUnderTest, has_application, joined_slots
 from celltcp.results.warnings.given_up import TIMED_OUT
 from celltcp.results.warnings.jitter import jitter_ms
 from celltcp.scenarios.narrow_hop import narrow_hop
@@ -167,7 +167,9 @@ class Evidence:
         number = self.number_of(name)
         if number is None:
             return False
-        return self.scenario["flows"][number].get("workload", {}).get("kind", "bulk") in THIN
+        return (
+            self.scenario["flows"][number].get("workload", {}).get("kind", "bulk") in SPARSE_WORKLOADS
+        )
 
     @property
     def has_middleboxes(self) -> bool:
@@ -227,7 +229,7 @@ class Evidence:
     @property
     def is_thin(self) -> bool:
         """Whether it sends little now and then, as responses and frames do."""
-        return self.workload.get("kind", "bulk") in THIN
+        return self.workload.get("kind", "bulk") in SPARSE_WORKLOADS
 
     @property
     def is_held_by_nagle(self) -> bool:

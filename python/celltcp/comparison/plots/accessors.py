@@ -48,11 +48,11 @@ from celltcp.results.tables import frame
 from celltcp.scenarios.cca_mix import counted, labels
 
 #: Maximum of panels of competing flows side by side.
-_ABREAST = 3
-#: Most congestion controls whose series are legible in one panel.
-_MOST_SERIES = 6
+_MAX_PER_ROW = 3
+#: Maximum of congestion controls whose series are legible in one panel.
+_MAX_SERIES = 6
 #: Minimum share of all delivered bytes for another connection to be drawn.
-_BESIDE = 0.05
+_MIN_CONNECTION_SHARE = 0.05
 
 
 class ComparisonPlots:
@@ -146,7 +146,7 @@ class ComparisonPlots:
         """
         if has_rows_of_flows([self._comparison]):
             ccas = self._comparison.ccas
-            across = min(len(ccas), _ABREAST)
+            across = min(len(ccas), _MAX_PER_ROW)
             picture = figure(7 if across == 1 else 4.6 * across, 4.5 * math.ceil(len(ccas) / across))
             self._flow_series(picture, picture.add_gridspec(1, 1)[0], ccas, seed, raw=raw)
             self._finished(picture, has_legend=False)
@@ -203,9 +203,9 @@ class ComparisonPlots:
         for index, draw in enumerate(panels):
             draw(picture.add_subplot(grid[0, index]))
         if has_rows_of_flows([each]):
-            self._flow_series(picture, grid[1:, :], each.ccas[:_ABREAST], None)
-            few = [f"over time the first {_ABREAST}; show --plot time-series draws all"]
-            return self._finished(picture, notes=few if len(each.ccas) > _ABREAST else ())
+            self._flow_series(picture, grid[1:, :], each.ccas[:_MAX_PER_ROW], None)
+            few = [f"over time the first {_MAX_PER_ROW}; show --plot time-series draws all"]
+            return self._finished(picture, notes=few if len(each.ccas) > _MAX_PER_ROW else ())
         upper = picture.add_subplot(grid[1, :])
         lower = picture.add_subplot(grid[2, :], sharex=upper)
         shown = leading_ccas(self._comparison)
@@ -286,7 +286,7 @@ class ComparisonPlots:
         window = None if raw else window_of(each.tested_slots, slot_s)
         slots = {flow: each.slots_of(flow.name) for flow in each.competing_flows}
         names = labels(each.ccas)
-        across = min(len(ccas), _ABREAST)
+        across = min(len(ccas), _MAX_PER_ROW)
         down = math.ceil(len(ccas) / across)
         grid = place.subgridspec(2 * down, across)
         top: list[Axes] = []
@@ -323,10 +323,10 @@ class ComparisonPlots:
 def leading_ccas(comparison: Comparison) -> list[str]:
     """Returns the congestion controls whose series are legible together: all, or those that lead."""
     ccas = comparison.ccas
-    if len(ccas) <= _MOST_SERIES:
+    if len(ccas) <= _MAX_SERIES:
         return ccas
     ranked = [name for result in comparison.verdicts.values() for name in result.ranked[:2]]
-    chosen = list(dict.fromkeys([*ranked, *ccas]))[:_MOST_SERIES]
+    chosen = list(dict.fromkeys([*ranked, *ccas]))[:_MAX_SERIES]
     return [cca for cca in ccas if cca in chosen]
 
 
@@ -352,7 +352,7 @@ def connections_beside(single: SingleRun) -> dict[str, pd.DataFrame]:
     beside = flows[
         (flows["flow"] != shown["flow"])
         & (flows["ue"] == shown["ue"])
-        & (flows["bytes"] >= _BESIDE * flows["bytes"].sum())
+        & (flows["bytes"] >= _MIN_CONNECTION_SHARE * flows["bytes"].sum())
     ].sort_values("bytes", ascending=False)
     return {
         f"{row['name']} ({labels([str(row['cca'])])[str(row['cca'])]})": single.slots[

@@ -8,8 +8,8 @@ from matplotlib.axes import Axes
 
 from celltcp.present.palette import colours
 
-#: Names of changes that are nearer to each other than this share of the axis go into the next row.
-_NEAR = 0.055
+#: Minimum distance of names of switches in a row, as a share of the axis.
+_MIN_NAME_DISTANCE = 0.055
 NAME_ROWS = 3
 
 
@@ -31,7 +31,9 @@ def draw_changes(panels: list[Axes], decisions: pd.DataFrame) -> None:
     for row in decisions[~is_repeated].to_dict("records"):
         at = max(row["t_s"], first)
         place = (at - first) / (last - first)
-        level = next((n for n in range(NAME_ROWS) if place - ends[n] > _NEAR), int(np.argmin(ends)))
+        level = next(
+            (n for n in range(NAME_ROWS) if place - ends[n] > _MIN_NAME_DISTANCE), int(np.argmin(ends))
+        )
         ends[level] = place + 0.008 * len(row["to_cca"])
         style = "--" if row["cause"] == "return" else "-"
         for axes in panels:

@@ -15,7 +15,7 @@ from celltcp._core import CelltcpError
 from celltcp.comparison.metric_names import plotted_metric
 from celltcp.comparison.units_of_work import UNITS
 from celltcp.present.palette import colours, lines
-from celltcp.present.style import MOST_BANDS, make_logarithmic
+from celltcp.present.style import MAX_BANDS, make_logarithmic
 from celltcp.scenarios.cca_mix import labels
 
 Numbers: TypeAlias = NDArray[np.float64]
@@ -32,11 +32,11 @@ METRICS = {
 }
 _RESAMPLES = 200
 #: Ratio of the end of an axis to the median above which its scale is logarithmic.
-_LONG_TAIL = 10.0
+_LOG_AXIS_RATIO = 10.0
 #: Ratio of the ends of a logarithmic axis above which only powers of ten have ticks.
-_FEW_DECADES = 500.0
-#: Most steps of a curve.
-_MOST_STEPS = 400
+_DECADE_TICKS_RATIO = 500.0
+#: Maximum of steps of a curve.
+_MAX_STEPS = 400
 #: Column of the times of units of work.
 _DURATION = "duration_s"
 
@@ -69,7 +69,7 @@ def draw_ecdf(
         values = [grid[0], *grid, *right]
         look = {"color": shades[cca], "lw": 1.4, "ls": styles[cca], "drawstyle": "steps-post"}
         axes.plot(values, _extended(mean, len(right)), label=names[cca], **look)
-        if band is not None and len(ccas) <= MOST_BANDS:
+        if band is not None and len(ccas) <= MAX_BANDS:
             low, high = (_extended(each, len(right)) for each in band)
             axes.fill_between(values, low, high, step="post", color=shades[cca], alpha=0.2, lw=0)
     axes.set_ylim(0, 1)
@@ -77,7 +77,7 @@ def draw_ecdf(
     if most is not None:
         least = float(slots[column].min())
         if least > 0 and (has_long_tail(slots, column) if is_log is None else is_log):
-            steps = (1, 2, 5) if most < _FEW_DECADES * least else (1,)
+            steps = (1, 2, 5) if most < _DECADE_TICKS_RATIO * least else (1,)
             make_logarithmic(axes, least / 1.05, most, steps)
         axes.set_xlim(right=most)
     axes.set_xlabel(label)
@@ -135,7 +135,7 @@ def has_long_tail(slots: pd.DataFrame, column: str) -> bool:
     known = slots[column].dropna()
     if known.empty or known.min() <= 0:
         return False
-    return float(known.quantile(0.995)) > _LONG_TAIL * float(known.median())
+    return float(known.quantile(0.995)) > _LOG_AXIS_RATIO * float(known.median())
 
 
 def ecdf_curves(
@@ -167,7 +167,7 @@ def _steps(runs: Sequence[Numbers]) -> Numbers:
     """Returns the finite values of all runs, or evenly spaced quantiles of many."""
     pooled = np.concatenate(runs)
     known: Numbers = np.unique(pooled[np.isfinite(pooled)])
-    return known if len(known) <= _MOST_STEPS else np.unique(_quantiles(runs, _MOST_STEPS))
+    return known if len(known) <= _MAX_STEPS else np.unique(_quantiles(runs, _MAX_STEPS))
 
 
 def _extended(shares: Numbers, further: int) -> Numbers:

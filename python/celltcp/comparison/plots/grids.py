@@ -33,12 +33,12 @@ _OVER_TIME = (
     ("queue_packets", "queue, packets"),
     ("rtt_mean_ms", "RTT, ms"),
 )
-#: Most columns of a grid over time.
+#: Maximum of columns of a grid over time.
 _ABREAST = 4
-#: Least height of a row of distributions, and that of a page for all of them, inches.
-_LEAST_ROW, _PAGE = 1.5, 12.0
+#: Minimum height of a row of distributions, and that of a page for all of them, inches.
+_MIN_ROW, _PAGE = 1.5, 12.0
 #: Maximum of spider plots side by side.
-_BESIDE = 3
+_MAX_PER_ROW = 3
 
 
 def draw_spiders(
@@ -51,7 +51,7 @@ def draw_spiders(
         names: what each is, as the coordinates of a sweep; the scenarios unless given.
     """
     titles = list(map(_title, comparisons) if names is None else map(", ".join, names))
-    beside = min(_BESIDE, len(comparisons))
+    beside = min(_MAX_PER_ROW, len(comparisons))
     rows = -(-len(comparisons) // beside)
     picture = figure(4.2 * beside + 1.2, 3.9 * rows)
     for place, comparison in enumerate(comparisons, 1):
@@ -94,7 +94,7 @@ def draw_ecdf_grid(
         comparisons: the rows.
         names: what each row is, as the coordinates of a sweep; the scenarios unless given.
     """
-    height = min(2.7, max(_LEAST_ROW, _PAGE / len(comparisons)))
+    height = min(2.7, max(_MIN_ROW, _PAGE / len(comparisons)))
     picture = figure(10, height * len(comparisons) + 0.4)
     grid = picture.subplots(len(comparisons), len(_METRICS), squeeze=False, sharey=True)
     tables = [comparison.tested_slots for comparison in comparisons]

@@ -21,14 +21,14 @@ from celltcp.present.style import CAPACITY, draw_series, legend_outside, shade_c
 from celltcp.scenarios.cca_mix import labels
 
 #: Colours and styles of further connections of a picture; those beyond the last are left out.
-_BESIDE = (("#332288", "--"), ("#882255", "-."), ("#117733", ":"))
+_FURTHER_STYLES = (("#332288", "--"), ("#882255", "-."), ("#117733", ":"))
 #: Ratio of goodput to capacity above which the picture has an explanation, and its text.
-_BURST = 1.05
-_ABOVE = "above the capacity: data that had waited for a repair and came at once"
-#: Slots on each side whose capacity a mean of goodput has.
-_AROUND = 5
+_BURST_RATIO = 1.05
+_BURST_TEXT = "above the capacity: data that had waited for a repair and came at once"
+#: Slots on each side over which the capacity around a slot is measured.
+_MEAN_SLOTS = 5
 #: Ends of the ticks of units without an end, as shares of the height.
-_EDGE = (0.95, 1.0)
+_TICK_HEIGHTS = (0.95, 1.0)
 
 
 class Delay(NamedTuple):
@@ -88,7 +88,7 @@ def draw_comparison_series(
         draw_series(delays, mine["t_s"], waits, **look)
     rates.set_ylabel(f"goodput, Mbit/s\n{window.text}" if window else "goodput, Mbit/s")
     if is_above:
-        rates.set_title(_ABOVE, loc="left", fontsize=8, color="#555555")
+        rates.set_title(_BURST_TEXT, loc="left", fontsize=8, color="#555555")
     # A filled hole hands over more in one slot than the link carries: such spikes are cut off.
     rates.set_ylim(0, headroom(most))
     delays.set_ylabel(f"{delay.title}, ms (seed {seed})")
@@ -166,7 +166,11 @@ def draw_units(
         unfinished_s = selected.loc[selected["duration_s"].isna(), "start_s"].dropna()
         if len(unfinished_s):
             axes.vlines(
-                unfinished_s, *_EDGE, colors=shades[cca], lw=1, transform=axes.get_xaxis_transform()
+                unfinished_s,
+                *_TICK_HEIGHTS,
+                colors=shades[cca],
+                lw=1,
+                transform=axes.get_xaxis_transform(),
             )
     axes.set_ylim(bottom=0)
     if text := unended_text(units, ccas, unit):
@@ -209,7 +213,7 @@ def draw_run_series(
         name, goodput = f"{name}, {window.text}", window.smoothed(goodput)
     draw_series(rates, slots["t_s"], goodput, color=colour(cca), lw=1, label=name)
     most = float(max(slots["capacity_mbps"].max(), goodput.max()))
-    for (label, beside), (shade, style) in zip((others or {}).items(), _BESIDE, strict=False):
+    for (label, beside), (shade, style) in zip((others or {}).items(), _FURTHER_STYLES, strict=False):
         goodput = beside["goodput_mbps"]
         if window:
             goodput = window.smoothed(goodput)
@@ -267,7 +271,9 @@ def draw_units_beside(axes: Axes, units: pd.DataFrame, unit: str, flows: Sequenc
 
 def _is_above(goodput: pd.Series, capacity: pd.Series) -> bool:
     """Returns whether goodput is well above the highest capacity around it."""
-    return bool((goodput > _BURST * capacity.rolling(2 * _AROUND + 1, 1, center=True).max()).any())
+    return bool(
+        (goodput > _BURST_RATIO * capacity.rolling(2 * _MEAN_SLOTS + 1, 1, center=True).max()).any()
+    )
 
 
 def headroom(most: float) -> float | None:

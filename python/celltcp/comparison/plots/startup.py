@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 from celltcp.present.palette import colours, lines
-from celltcp.present.style import MOST_BANDS
+from celltcp.present.style import MAX_BANDS
 from celltcp.scenarios.cca_mix import labels
 
 
@@ -37,7 +37,7 @@ def draw_startup(
     steps, curves = delivered_curves(slots, flows, ccas, slot_s=slot_s, seconds=seconds)
     for cca, (mean, spread) in curves.items():
         axes.plot(steps, mean, color=shades[cca], label=names[cca], lw=1.4, ls=styles[cca])
-        if spread is not None and len(ccas) <= MOST_BANDS:
+        if spread is not None and len(ccas) <= MAX_BANDS:
             axes.fill_between(steps, mean - spread, mean + spread, color=shades[cca], alpha=0.2, lw=0)
     axes.set_xlim(0, seconds)
     axes.set_ylim(bottom=0)

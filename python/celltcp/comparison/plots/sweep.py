@@ -24,19 +24,19 @@ from celltcp.scenarios.cca_mix import labels
 from celltcp.scenarios.quantities import quantities
 
 #: Ratio of the largest to the smallest value from which an axis is logarithmic.
-_WIDE = 10.0
+_LOG_AXIS_RATIO = 10.0
 #: Width of a panel and of a letter of a label, inches.
 _PANEL, _LETTER = 4.5, 0.075
 #: Width of a panel, inches, if there are many, and the number of panels at which they are many.
-_NARROW, _MANY = 3.6, 4
-#: Most flows whose shares have a panel.
-_MOST_SHARES = 2
+_NARROW_PANEL, _MANY_PANELS = 3.6, 4
+#: Maximum of flows whose shares have a panel.
+_MAX_SHARES = 2
 #: Distance of congestion controls at a value that is no amount, and its bounds on each side.
-_ASIDE, _FARTHEST = 0.12, 0.3
+_LABEL_SHIFT, _FARTHEST = 0.12, 0.3
 #: Share of its panel that an axis is long.
 _AXIS = 0.72
-#: Least distance of labels that stand upright, inches.
-_UPRIGHT = 0.125
+#: Minimum distance of vertical labels, inches.
+_MIN_LABEL_DISTANCE = 0.125
 
 
 class PanelMetric(NamedTuple):
@@ -78,7 +78,7 @@ def panel_metrics(result: Sweep, by: Sequence[str] = ()) -> list[PanelMetric]:
     if not asked and not figures:
         rivals = [] if first is None else first.competing_flows
         if rivals:
-            chosen = [*((SHARE, rival.name) for rival in rivals[:_MOST_SHARES]), (JAIN, tested)]
+            chosen = [*((SHARE, rival.name) for rival in rivals[:_MAX_SHARES]), (JAIN, tested)]
         chosen.append(("rtt_p95_ms", tested))
     flows = {flow for _, flow in chosen}
     metrics = []
@@ -100,7 +100,7 @@ def draw_sweep(result: Sweep, by: Sequence[str] = ()) -> Figure:
     """
     lines = result.lines
     metrics = panel_metrics(result, by)
-    width = _PANEL if len(metrics) < _MANY else _NARROW
+    width = _PANEL if len(metrics) < _MANY_PANELS else _NARROW_PANEL
     picture = figure(width * len(metrics), 0.6 + 3.0 * len(lines))
     panels = picture.subplots(len(lines), len(metrics), squeeze=False)
     # A style or a size that was asked for has narrower panels.
@@ -125,7 +125,7 @@ def _draw_panel(axes: Axes, along: Sweep, metric: PanelMetric, ccas: list[str], 
     places = _set_places(axes, list(along.comparisons), width)
     # A line between queue disciplines would stand for values that do not exist.
     are_amounts = has_amounts(list(along.comparisons))
-    step = min(_ASIDE, 2 * _FARTHEST / max(len(ccas) - 1, 1))
+    step = min(_LABEL_SHIFT, 2 * _FARTHEST / max(len(ccas) - 1, 1))
     top = bottom = 0.0
     for index, cca in enumerate(ccas):
         aside = 0.0 if are_amounts else step * (index - (len(ccas) - 1) / 2)
@@ -175,7 +175,7 @@ def _set_places(axes: Axes, values: Sequence[str], width: float) -> list[float]:
     places = [float(each) for each in range(len(values))] if amounts is None else amounts
     low, high = min(places), max(places)
     scaled = np.array(places)
-    if amounts is not None and low > 0 and high / low >= _WIDE:
+    if amounts is not None and low > 0 and high / low >= _LOG_AXIS_RATIO:
         axes.set_xscale("log")
         scaled = np.log(scaled)
     # Distances in inches along the axis.
@@ -192,7 +192,7 @@ def _set_places(axes: Axes, values: Sequence[str], width: float) -> list[float]:
     labelled = [int(order[0])]
     for at in order[1:-1]:
         ends = (inches[order[-1]] - inches[at], inches[at] - inches[labelled[-1]])
-        if not is_upright or min(ends) >= _UPRIGHT:
+        if not is_upright or min(ends) >= _MIN_LABEL_DISTANCE:
             labelled.append(int(at))
     labelled += [int(order[-1])] if len(order) > 1 else []
     axes.xaxis.set_major_locator(FixedLocator([places[at] for at in labelled]))

@@ -8,7 +8,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from celltcp.present.palette import colours, markers
-from celltcp.present.style import MOST_BANDS, make_logarithmic
+from celltcp.present.style import MAX_BANDS, make_logarithmic
 from celltcp.results.statistics import estimate
 from celltcp.scenarios.cca_mix import labels
 
@@ -31,7 +31,7 @@ def draw_throughput_delay(axes: Axes, runs: pd.DataFrame, ccas: Sequence[str]) -
             ms=7,
             lw=1.2,
             ls="none",
-            elinewidth=1.0 if len(ccas) <= MOST_BANDS else 0.4,
+            elinewidth=1.0 if len(ccas) <= MAX_BANDS else 0.4,
             label=names[cca],
         )
     delays = runs["owd_p95_ms"][runs["owd_p95_ms"] > 0]

@@ -22,11 +22,11 @@ from celltcp.scenarios.cca_mix import labels, of_single_flows
 from celltcp.scenarios.ccas import DEFAULT_CCA
 
 #: Minimum share of retransmitted segments that is mentioned.
-_RESENT = 0.05
+_MIN_RETRANSMITTED_SHARE = 0.05
 #: Requirement that decides where no application does.
 _BALANCED = "balanced"
 #: Needs by requirement.
-_NEEDS = {"goodput": "throughput", "delay": "delay", _BALANCED: "a balance of both"}
+_NEED_TEXTS = {"goodput": "throughput", "delay": "delay", _BALANCED: "a balance of both"}
 
 
 class Choice(NamedTuple):
@@ -45,8 +45,8 @@ def choices_of(result: Comparison) -> list[Choice]:
     ]
     # A transfer is done when it is complete; throughput and delay are means to that.
     verdicts = {} if result.is_finite else result.network_verdicts
-    order = (_BALANCED, *(each for each in _NEEDS if each != _BALANCED))
-    choices += [Choice(_NEEDS[each], verdicts[each]) for each in order if each in verdicts]
+    order = (_BALANCED, *(each for each in _NEED_TEXTS if each != _BALANCED))
+    choices += [Choice(_NEED_TEXTS[each], verdicts[each]) for each in order if each in verdicts]
     return [choice for choice in choices if choice.verdict.leader is not None]
 
 
@@ -86,7 +86,7 @@ def _price(result: Comparison, ccas: Iterable[str]) -> str:
     for cca in ccas:
         selected = flows[flows["run"].isin(result.runs.loc[result.runs["cca"] == cca, "run"])]
         shares[cca] = selected["retransmissions"].sum() / max(selected["segments"].sum(), 1)
-    if max(shares.values()) < _RESENT:
+    if max(shares.values()) < _MIN_RETRANSMITTED_SHARE:
         return ""
     texts = ", ".join(f"{names[cca]} {100 * share:.0f} %" for cca, share in shares.items())
     return f" Segments that are sent again: {texts}."

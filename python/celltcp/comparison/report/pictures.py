@@ -19,10 +19,10 @@ from celltcp.comparison.plots.smoothing import Window, window_of, with_pauses
 from celltcp.comparison.plots.startup import delivered_curves, draw_startup
 from celltcp.comparison.plots.tradeoff import draw_throughput_delay
 from celltcp.comparison.units_of_work import UNITS, units_of
-from celltcp.present.chart import MOST_VALUES, Chart, Numbers, Panel, Series, numbers
+from celltcp.present.chart import MAX_VALUES, Chart, Numbers, Panel, Series, numbers
 from celltcp.present.palette import colours
 from celltcp.present.section import Figure
-from celltcp.present.style import CAPACITY, MOST_BANDS, dashes, figure, legend_beside
+from celltcp.present.style import CAPACITY, MAX_BANDS, dashes, figure, legend_beside
 from celltcp.results.statistics import estimate
 from celltcp.scenarios.cca_mix import labels
 
@@ -37,8 +37,8 @@ _OVER_TIME = (
     ("queue_packets", "bottleneck queue", "packets", 0),
     ("cwnd", "congestion window", "segments", 0),
 )
-#: A filled hole hands over more in one slot than the link carries: such spikes are cut off.
-_ROOM = 1.25
+#: Upper end of an axis over the capacity. A filled hole delivers more in a slot: such spikes are cut.
+_MAX_SPIKE_RATIO = 1.25
 
 
 def single_panel(
@@ -128,7 +128,7 @@ def over_time(result: Comparison, seed: int) -> Figure:
     slot_s = float(result.results.about["slot_s"])
     window = window_of(slots, slot_s)
     longest = max((len(group) for group in tables.values()), default=0)
-    if longest * len(tables) * len(_OVER_TIME) > MOST_VALUES:
+    if longest * len(tables) * len(_OVER_TIME) > MAX_VALUES:
         tables = {cca: group for cca, group in tables.items() if cca in leading}
     start_s = min(float(group["t_s"].iloc[0]) for group in tables.values())
     end_s = max(float(group["t_s"].iloc[-1]) for group in tables.values())
@@ -189,7 +189,7 @@ def _panels(
             capacity = column(next(iter(tables)), "capacity_mbps")
             series.insert(0, Series("capacity", CAPACITY, capacity, look="area"))
             most = float(np.nanmax(capacity)) if np.isfinite(capacity).any() else 0.0
-            top = _ROOM * most if most > 0 else None
+            top = _MAX_SPIKE_RATIO * most if most > 0 else None
             label = f"{label}, {window.text}"
         panels.append(Panel(label, unit, tuple(series), digits, top))
     return tuple(panels)
@@ -222,7 +222,7 @@ def _banded(
 ) -> tuple[Series, ...]:
     """Returns a series per CCA from its mean and its band, which many CCAs go without."""
     names, shades, dash = labels(ccas), colours(ccas), dashes(ccas)
-    is_banded = len(ccas) <= MOST_BANDS
+    is_banded = len(ccas) <= MAX_BANDS
 
     def series(cca: str, mean: Numbers, band: tuple[Numbers, Numbers] | None) -> Series:
         low, high = band if is_banded and band is not None else (None, None)

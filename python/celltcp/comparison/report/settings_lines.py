@@ -12,7 +12,7 @@ from celltcp._core import CelltcpError, describe_cca
 from celltcp.present.section import Block
 
 #: Systems besides Linux, in the order of their lines.
-_OTHERS = ("windows", "freebsd")
+_OTHER_SYSTEMS = ("windows", "freebsd")
 
 
 @functools.cache
@@ -36,7 +36,7 @@ def settings_blocks(cca: str) -> tuple[Block, ...]:
     known, name = systems(), str(entry["name"])
     note = f" {parameters} is no setting of these systems." if parameters else ""
     blocks = _linux_blocks(name, note, paces=name in known["linux"]["paced"]) if entry["linux"] else []
-    for system in _OTHERS:
+    for system in _OTHER_SYSTEMS:
         if own := known[system]["names"].get(name):
             caption = f"{known[system]['title']}, on the host that sends, {known[system]['rights']}:"
             blocks.append(Block(caption, _lines(known[system]["commands"], name=own)))

@@ -26,8 +26,8 @@ from celltcp.scenarios.cca_mix import counted, labels
 
 #: Metrics that have a band in each group.
 _JUDGED = COLUMNS[:2]
-#: Columns for which a page has no room.
-_NOT_JUDGED = ("p95 RTT, ms", "cwnd distance")
+#: Columns that the page omits.
+_OMITTED_COLUMNS = ("p95 RTT, ms", "cwnd distance")
 
 
 def fidelity_part(saved: SavedFidelity) -> Part:
@@ -43,7 +43,7 @@ def fidelity_part(saved: SavedFidelity) -> Part:
     for group, title in group_titles().items():
         selected = [judgement for judgement in result.judgements if judgement.group == group]
         if selected:
-            table = group_table(selected).without(_NOT_JUDGED)
+            table = group_table(selected).without(_OMITTED_COLUMNS)
             sections.append(Section(title, table, text=(LEGEND,)))
     sections += _outside(result)
     for chosen_trajectory in chosen_trajectories(result.judgements):

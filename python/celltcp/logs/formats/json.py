@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from celltcp.logs.options import Direction, ReadOptions
     from celltcp.logs.source import Source
 
-#: Longest list within a record whose parts are columns.
-_MOST_PARTS = 8
+#: Maximum length of a list within a record whose parts become columns.
+_MAX_PARTS = 8
 #: Fields of a period of Sabre's and dash.js' network files.
 _SABRE = {"duration_ms", "bandwidth_kbps", "latency_ms"}
 
@@ -409,7 +409,7 @@ def _records(document: Any, options: ReadOptions, side: Direction) -> Recording:
 
 def _with_numbers(value: Any) -> Any:
     """Returns a record whose lists of records, such as those of UEs, have their numbers as names."""
-    if isinstance(value, list) and 0 < len(value) <= _MOST_PARTS and all(map(_is_table, value)):
+    if isinstance(value, list) and 0 < len(value) <= _MAX_PARTS and all(map(_is_table, value)):
         value = {str(index): each for index, each in enumerate(value)}
     if isinstance(value, dict):
         return {name: _with_numbers(each) for name, each in value.items()}

@@ -10,15 +10,15 @@ from celltcp.logs.formats.report_lines import Interval
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-#: Share by which what arrived may differ from what was written before it is another mean.
-_SAME_MEAN = 0.02
+#: Maximum relative difference of the mean delivered rate from the mean written rate.
+_MEAN_TOLERANCE = 0.02
 
 
 class Writes(NamedTuple):
     """Intervals of a sender."""
 
     intervals: Sequence[Interval]
-    #: Most that was in flight, bits; 0 if it is not known. The send buffer holds at least as much.
+    #: Maximum data in flight, bits; 0 if unknown. The send buffer holds at least as much.
     in_flight: float = 0.0
     #: Mean rate that the receiver reported, bit/s.
     received_bps: float | None = None
@@ -63,7 +63,7 @@ class Writes(NamedTuple):
             arrived = min(self.received_bps * times[-1], whole)
         if self.is_udp:
             # Nothing waits: what did not arrive was lost, and the times are not known.
-            share = arrived / whole if whole and arrived < (1 - _SAME_MEAN) * whole else 1.0
+            share = arrived / whole if whole and arrived < (1 - _MEAN_TOLERANCE) * whole else 1.0
             return [each._replace(bps=share * each.bps) for each in run]
         buffer = max(self.in_flight, whole - arrived)
         if not buffer:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 #: Bytes of connections by direction: those that started a connection are behind the link.
 _BYTES = {"down": "resp_bytes", "up": "orig_bytes"}
 #: Length of a connection that Zeek gives none, s.
-_SHORT_S = 1e-3
+_UNKNOWN_DURATION_S = 1e-3
 
 
 def recognises(source: Source) -> bool:
@@ -53,9 +53,9 @@ def read(source: Source, options: ReadOptions, side: Direction) -> Recording:
     if not len(used):
         raise log_error(f"no connection with {name}")
     starts = np.round(used["ts"].to_numpy() * 1e6).astype(np.int64) * 1_000
-    lengths = np.round(used["duration"].fillna(0).clip(lower=_SHORT_S).to_numpy() * 1e6).astype(
-        np.int64
-    )
+    lengths = np.round(
+        used["duration"].fillna(0).clip(lower=_UNKNOWN_DURATION_S).to_numpy() * 1e6
+    ).astype(np.int64)
     ends = starts + lengths * 1_000
     rates = used[name].to_numpy() * 8 / (lengths / 1e6)
     moments = np.concatenate([starts, ends])

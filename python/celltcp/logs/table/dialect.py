@@ -16,7 +16,7 @@ from celltcp.logs.units import rate_unit, rate_unit_in, time_unit
 SEPARATORS = {"\t": "tabs", ";": "semicolons", "|": "bars", ",": "commas", " ": "spaces"}
 #: Lines by which a separator is judged.
 _JUDGED = 200
-#: Share of the lines of a table without names that have the usual number of fields.
+#: Minimum share of lines with the usual number of fields in a table without names.
 _SAME_WIDTH = 0.8
 #: A number whose commas, or points, may separate thousands.
 _THOUSANDS = r"[-+]?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?"
@@ -28,7 +28,7 @@ _COMMENT = re.compile(r"\s*(?:#|%[% ]|//)")
 #: A unit behind a number.
 _UNIT_BEHIND = r"(?<=\d) ?[A-Za-zµ%/]+$"
 #: A text that is no list of values: words, or a number with its unit.
-_PLAIN = re.compile(r"[\w .:%/()\[\]+-]*|[-+]?\d[\d.,]*\s?[A-Za-zµ%/]+")
+_NO_LIST = re.compile(r"[\w .:%/()\[\]+-]*|[-+]?\d[\d.,]*\s?[A-Za-zµ%/]+")
 
 
 @dataclass(frozen=True)
@@ -204,7 +204,7 @@ def _separator(lines: list[str]) -> str:
         if width < 2:
             continue
         fields = [field for row in rows[1:] or rows for field in row]
-        plain = sum(_is_value(field) or _PLAIN.fullmatch(field) is not None for field in fields)
+        plain = sum(_is_value(field) or _NO_LIST.fullmatch(field) is not None for field in fields)
         score = count / len(rows) + plain / len(fields)
         if score > best_score + 1e-9:
             best, best_score = separator, score

@@ -41,9 +41,9 @@ if TYPE_CHECKING:
 #: Rows by which columns are understood.
 _SAMPLE = 2_000
 #: Minimum number of steps between rows for recognising a column of steps.
-_MANY_STEPS = 8
+_MIN_STEPS = 8
 #: Mean rate above which numbers with groups of three digits are rather decimals, bit/s.
-_MANY_BPS = 1e9
+_MAX_GROUPED_BPS = 1e9
 
 
 def read_table(
@@ -227,7 +227,7 @@ def _decimal_note(
     read, other = (decimal, digits) if are_decimals else (digits, decimal)
     mean = float(np.nanmean(values[:_SAMPLE])) * unit.bits
     mean_of_thousands = mean * 1000 if are_decimals else mean
-    is_open = unit.is_volume or (mean_of_thousands > _MANY_BPS) != are_decimals
+    is_open = unit.is_volume or (mean_of_thousands > _MAX_GROUPED_BPS) != are_decimals
     if is_open and not is_given:
         factor = 1000 if are_decimals else 1 / 1000
         names = [unit.name, *(name for name in _names(unit) if _bits(name) == factor * unit.bits)]
@@ -273,7 +273,7 @@ def _have_steps_before(columns: list[Column], roles: Roles, times: Times) -> boo
     count = min(len(times.ns), _SAMPLE)
     steps = np.diff(times.ns[:count]).astype(np.float64)
     if (
-        len(steps) < _MANY_STEPS
+        len(steps) < _MIN_STEPS
         or not times.is_known[:count].all()
         or np.ptp(steps) < 1e-3 * steps.max()
     ):

@@ -27,12 +27,12 @@ if TYPE_CHECKING:
     Rows = NDArray[np.bool_] | slice
 
 #: Maximum of different values in a column of run numbers, and in one of device names.
-_MOST_RUNS = 1_000
-_MOST_DEVICES = 50
+_MAX_RUNS = 1_000
+_MAX_DEVICES = 50
 #: Minimum number of alternations that cannot be chance.
-_LEAST_TURNS = 4
+_MIN_TURNS = 4
 #: Lines with texts alone that may be the names of a second table.
-_MOST_HEADS = 8
+_MAX_HEADS = 8
 
 
 def first_table(frame: pd.DataFrame, roles: Roles, dialect: Dialect, notes: list[str]) -> pd.DataFrame:
@@ -49,7 +49,7 @@ def first_table(frame: pd.DataFrame, roles: Roles, dialect: Dialect, notes: list
     times, rates = texts
     head = (dialect.names[roles.time], dialect.names[roles.rate])
     are_names = times.str.match("[A-Za-z_]") & rates.str.match("[A-Za-z_]")
-    for row in np.flatnonzero(are_names.to_numpy(dtype=bool))[:_MOST_HEADS].tolist():
+    for row in np.flatnonzero(are_names.to_numpy(dtype=bool))[:_MAX_HEADS].tolist():
         cells = (times.iloc[row], rates.iloc[row])
         # The same names again are those of a recording that goes on.
         if row and cells != head and not any(_is_value(cell) for cell in cells):
@@ -79,7 +79,7 @@ def direction_of_rows(
         is_free = roles.direction is None and column.place in frame and column.name.lower() not in given
         if not is_free or not has_directions(column):
             continue
-        values = [str(value).strip() for value in frame[column.place].dropna().unique()[:_MOST_RUNS]]
+        values = [str(value).strip() for value in frame[column.place].dropna().unique()[:_MAX_RUNS]]
         kinds = {
             name: [value for value in values if set(words_of(value)) & words]
             for name, words in ROWS.items()
@@ -126,7 +126,7 @@ def check_counters(
         if column.is_number or column.place not in frame or column.place in (roles.time, roles.clock):
             continue
         codes, values = pd.factorize(frame[column.place].to_numpy())
-        if 1 < len(values) <= min(_MOST_DEVICES, len(codes) // 2) and all(
+        if 1 < len(values) <= min(_MAX_DEVICES, len(codes) // 2) and all(
             is_counter(amounts[codes == code]) for code in range(len(values))
         ):
             raise log_error(_several_runs(column, list(values), options))
@@ -147,9 +147,9 @@ def check_turns(frame: pd.DataFrame, columns: list[Column], roles: Roles, option
             continue
         if column.place in (roles.time, roles.clock, roles.rate):
             continue
-        codes, values = pd.factorize(frame[column.place].head(_MOST_RUNS).to_numpy())
+        codes, values = pd.factorize(frame[column.place].head(_MAX_RUNS).to_numpy())
         count = len(values)
-        is_some = 1 < count <= min(_MOST_DEVICES, len(codes) // _LEAST_TURNS)
+        is_some = 1 < count <= min(_MAX_DEVICES, len(codes) // _MIN_TURNS)
         if is_some and (codes == np.arange(len(codes)) % count).all():
             run = shlex.quote(both_runs(options.run, f"{column.name}={values[0]}"))
             examples = ", ".join(map(str, values[:5]))
@@ -202,7 +202,7 @@ def runs_of(
         if not may_identify_runs(column):
             continue
         codes, values = pd.factorize(frame[column.place].to_numpy()[timed])
-        if not 1 < len(values) <= min(_MOST_RUNS, len(ns) // 2):
+        if not 1 < len(values) <= min(_MAX_RUNS, len(ns) // 2):
             continue
         order = np.lexsort((np.arange(len(ns)), codes))
         same = np.diff(codes[order]) == 0

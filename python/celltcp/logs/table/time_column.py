@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 #: Words of columns with a part of a date each, which alone are no times.
 _PARTS = {"year", "month", "day", "hour", "minute", "second"}
 #: Maximum share of rows at which times fall.
-_FALLS = 0.2
+_MAX_FALL_SHARE = 0.2
 
 
 def time_of(
@@ -118,7 +118,7 @@ def _time_without_names(others: list[Column]) -> int | None:
 def _falls_rarely(column: Column) -> bool:
     """Returns whether a column may have times of several runs: they fall where a run ends only."""
     known = column.known
-    return bool(len(known) > 1 and (np.diff(known) < 0).mean() < _FALLS)
+    return bool(len(known) > 1 and (np.diff(known) < 0).mean() < _MAX_FALL_SHARE)
 
 
 def end_of(columns: list[Column], time: int) -> int | None:

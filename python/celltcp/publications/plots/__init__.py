@@ -46,7 +46,7 @@ _FORMS: dict[str, tuple[Callable[[Outcome], list[Panel]], int, float]] = {
     "places": (place_panels, 3, 2.7),
 }
 
-#: Most letters of a line of the title.
+#: Maximum of letters of a line of the title.
 _TITLE_LETTERS = 90
 
 #: Height of a line of panels in inches, and the panels.

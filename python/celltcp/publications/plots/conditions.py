@@ -16,7 +16,7 @@ from celltcp.publications.plots.panel import Panel, axis_of, by_scenario, cca_na
 #: Bars of this many places have room for their names side by side.
 _LEVEL = 3
 
-#: Most letters of a line of the name of a place.
+#: Maximum of letters of a line of the name of a place.
 _LETTERS = 11
 
 

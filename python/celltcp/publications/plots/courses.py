@@ -26,14 +26,14 @@ from celltcp.publications.plots.panel import (
 from celltcp.publications.published_table import Published
 from celltcp.publications.quantities import QUANTITIES
 
-#: Most times the goodput that a capacity is drawn: a larger one would leave no room for the lines.
-_ROOM = 6.0
+#: Maximum ratio of a drawn capacity to the goodput: a larger one would leave no room for the lines.
+_MAX_CAPACITY_RATIO = 6.0
 
 #: Capacities whose means differ by at most this factor are the same.
-_SAME = 1.05
+_SAME_CAPACITY_RATIO = 1.05
 
-#: Most points of a line over time, and points over the way.
-_MOST_POINTS, _STEPS = 120, 40
+#: Maximum of points of a line over time, and points over the way.
+_MAX_POINTS, _STEPS = 120, 40
 
 
 def time_panels(result: Outcome) -> list[Panel]:
@@ -55,14 +55,14 @@ def _draw_time(name: str, rows: Sequence[Row], legend: bool, axes: Axes) -> None
     for index, row in enumerate(rows):
         slots = row.source.slots_of(_whole(row))
         end = float(slots["t_s"].max()) + row.source.slot_s
-        step = max(row.source.slot_s, round(end / _MOST_POINTS, 1), 0.1)
+        step = max(row.source.slot_s, round(end / _MAX_POINTS, 1), 0.1)
         places = ((slots["t_s"] + 1e-9) / step).astype(int)
         means = slots.groupby(places)[column].mean()
         times = (means.index.to_numpy() + 0.5) * step
         if index == 0 and row.published.quantity == "goodput":
             capacity = slots.groupby(places)["capacity_mbps"].mean()
             most = max(each.ours.mean for each in rows)
-            if _same_capacity(rows) and capacity.mean() < _ROOM * most:
+            if _same_capacity(rows) and capacity.mean() < _MAX_CAPACITY_RATIO * most:
                 shade_capacity(axes, times, capacity.to_numpy())
         cca = row.published.cca
         look = {"color": shades[cca], "ls": styles[cca], "lw": 1.0, "label": cca_name(cca)}
@@ -83,7 +83,7 @@ def _same_capacity(rows: Sequence[Row]) -> bool:
     all of them then.
     """
     means = [float(row.source.slots_of(_whole(row))["capacity_mbps"].mean()) for row in rows]
-    return max(means) <= _SAME * min(means)
+    return max(means) <= _SAME_CAPACITY_RATIO * min(means)
 
 
 def position_panels(result: Outcome) -> list[Panel]:

@@ -20,7 +20,7 @@ from celltcp.publications.quantities import QUANTITIES
 _POINTS = 200
 
 #: Minimum ratio of the largest to the smallest value on a logarithmic axis.
-_WIDE = 50
+_LOG_AXIS_RATIO = 50
 
 
 def ecdf_panels(result: Outcome) -> list[Panel]:
@@ -77,7 +77,7 @@ def _draw(name: str, rows: Sequence[Row], legend: bool, axes: Axes) -> None:
             label=label if of_places else cca_name(label),
         )
     every = np.concatenate(known)
-    if len(every) and 0 < _WIDE * every.min() < every.max():
+    if len(every) and 0 < _LOG_AXIS_RATIO * every.min() < every.max():
         axes.set_xscale("log")
         axes.xaxis.set_major_formatter("{x:g}")
     axes.set_xlabel(axis_of(rows[0]))

@@ -20,7 +20,7 @@ _LINES = (
     *(("#D55E00", "D"), ("#E69F00", "v"), ("#CC79A7", "P")),
 )
 
-#: Most letters of a line of a title.
+#: Maximum of letters of a line of a title.
 _LETTERS = 34
 
 

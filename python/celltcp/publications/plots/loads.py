@@ -17,7 +17,7 @@ from celltcp.publications.plots.panel import Panel, axis_of
 #: Name of a place: the number of UEs, and the settings.
 _PLACE = re.compile(r"(?P<ues>[0-9]+) UEs(?:, (?P<kind>.+))?")
 
-#: Fewest points of a line.
+#: Minimum of points of a line.
 _POINTS = 4
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from celltcp.publications.agreement import Group, Outcome, Row
-from celltcp.publications.digest import STEPS
+from celltcp.publications.digest import MCS_LAGS
 from celltcp.publications.plots.panel import Panel, axis_of, cca_name, colors_of, heading
 
 #: Variable that divides the zones, by quantity; for others the SINR.
@@ -119,7 +119,7 @@ def transition_panels(result: Outcome) -> list[Panel]:
     return [
         Panel(functools.partial(_draw_transitions, result.table.figure, row, step))
         for row in rows.values()
-        for step in range(1, STEPS + 1)
+        for step in range(1, MCS_LAGS + 1)
     ]
 
 

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from celltcp.present.palette import colours, markers
 from celltcp.publications.agreement import Outcome
 from celltcp.publications.plots.panel import Panel
-from celltcp.publications.split_choice import WORTH, Choice, choices
+from celltcp.publications.split_choice import MIN_GAIN_PERCENT, Choice, choices
 
 #: Gains that are named on the axis, %.
 _TICKS = (-100, -50, -20, -10, 0, 10, 20, 50, 100, 200, 500, 1000)
@@ -44,7 +44,7 @@ def _draw(known: Sequence[Choice], quantity: str, axes: Axes) -> None:
             )
     axes.axhline(0, color="#777777", lw=0.6)
     if quantity == "gain":
-        axes.axhline(WORTH, color="#777777", lw=0.8, ls=":")
+        axes.axhline(MIN_GAIN_PERCENT, color="#777777", lw=0.8, ls=":")
         axes.set_yscale("symlog", linthresh=20)
         axes.set_yticks(_TICKS, map(str, _TICKS))
         low, high = axes.dataLim.intervaly

@@ -12,8 +12,8 @@ from celltcp.publications.measurements import Measured
 from celltcp.publications.published_table import Published
 from celltcp.publications.quantities.quantity import Quantity, of_flows
 
-#: Use of the control channel that counts as none.
-_IDLE = 0.01
+#: Maximum use of an idle control channel.
+_MAX_IDLE_USE = 0.01
 
 
 def _rows_of(measured: Measured, figure: Published, table: str) -> list[pd.DataFrame]:
@@ -112,7 +112,7 @@ OF_SIGNALLING: dict[str, Quantity] = {
     "uplink_delay": _delay(lambda values: float(values.median())),
     "uplink_delay_max": _delay(lambda values: values.max()),
     "pdcch_use": _of_values(_use, lambda values: values.mean()),
-    "pdcch_idle": _share_of(lambda use: use < 100 * _IDLE),
+    "pdcch_idle": _share_of(lambda use: use < 100 * _MAX_IDLE_USE),
     "pdcch_full": _share_of(lambda use: use >= 100),
     "tcp_timeouts": of_flows(_timeouts),
     "reports_each": _per_session("reports"),

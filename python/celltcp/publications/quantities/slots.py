@@ -25,7 +25,7 @@ _MEANS = {
 }
 
 #: Those that runs have over the whole way, with the columns of runs and of slots.
-_OF_RUNS = {
+_RUN_QUANTITIES = {
     "goodput": ("goodput_mbps", "goodput_mbps"),
     "rtt": ("rtt_mean_ms", "rtt_mean_ms"),
     "pm_balanced": ("pm_balanced", "pm_balanced"),
@@ -99,7 +99,7 @@ def _acks_per_retransmission(slots: pd.DataFrame) -> float:
 
 #: Quantities of slots.
 OF_SLOTS: dict[str, Quantity] = {
-    **{name: _of_runs(*columns) for name, columns in _OF_RUNS.items()},
+    **{name: _of_runs(*columns) for name, columns in _RUN_QUANTITIES.items()},
     **{name: _of_slots(column) for name, column in _MEANS.items()},
     # Share of the capacity that was used.
     "utilisation": _by(_share_of_capacity),

@@ -8,8 +8,8 @@ from celltcp.publications.agreement import Agreement, Outcome, Row
 from celltcp.publications.capabilities import capability_table
 from celltcp.scenarios.cca_mix import counted
 
-#: Rise of the mean rank correlation without a CCA that is worth telling.
-_CARRIES = 0.1
+#: Minimum rise of the mean rank correlation without a CCA that is reported.
+_NOTABLE_RISE = 0.1
 
 
 def place_text(row: Row) -> str:
@@ -61,7 +61,7 @@ def agreement_text(result: Agreement) -> str:
             f"mean rank correlation {result.rho:+.2f} ({counted(result.groups, 'ranking')}, "
             f"ties within 2 %; p = {result.chance:.2g})"
         )
-        if result.without is not None and result.without[1] >= result.rho + _CARRIES:
+        if result.without is not None and result.without[1] >= result.rho + _NOTABLE_RISE:
             texts.append(f"without {result.without[0]} {result.without[1]:+.2f}")
     if not math.isnan(result.error):
         texts.append(f"mean error {100 * result.error:.0f} %")

@@ -15,7 +15,7 @@ from celltcp._core import CelltcpError, link_adaptation, phone_log
 NETWORK = "LTE"
 
 #: Seconds with a value of the SNR below which that value is left out.
-LEAST_S = 10
+MIN_SECONDS = 10
 
 
 @dataclass(frozen=True)
@@ -63,9 +63,9 @@ def read_folder(folder: Path, scenario: str) -> PhoneLogs:
             "mean": grouped.mean(),
         }
     ).reset_index()
-    result = result[result["seconds"] >= LEAST_S]
+    result = result[result["seconds"] >= MIN_SECONDS]
     if result.empty:
-        raise CelltcpError(f"{folder}: no SNR was there on {NETWORK} for {LEAST_S} s")
+        raise CelltcpError(f"{folder}: no SNR was there on {NETWORK} for {MIN_SECONDS} s")
     result.insert(6, "ours", [bisect.bisect_right(thresholds, snr) for snr in result["sinr_db"]])
     return PhoneLogs(result, len(files))
 

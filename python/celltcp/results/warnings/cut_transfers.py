@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
     from celltcp.results.tables import Results
 
-#: Room for what the rest of a transfer may take longer, as a share of it.
-_ROOM = 0.25
+#: Margin of the advised duration, as a share of the rest of the transfer.
+_MARGIN = 0.25
 #: Growth of the rate from one quarter of the time so far to the next that shows a start-up.
-_GROWS = 1.5
+_STARTUP_GROWTH = 1.5
 
 
 class _Progress(NamedTuple):
@@ -48,7 +48,7 @@ class _Progress(NamedTuple):
         missing_mbit = 8e-6 * missing_bytes
         known = self.capacity[~np.isnan(self.capacity)]
         capacity = float(known.mean()) if len(known) else rate
-        if latest > _GROWS * before and capacity > latest and rtt_s > 0:
+        if latest > _STARTUP_GROWTH * before and capacity > latest and rtt_s > 0:
             return math.log2(capacity / latest) * rtt_s + missing_mbit / capacity
         return missing_mbit / rate
 
@@ -86,7 +86,7 @@ def cut_transfers(results: Results, sizes: Mapping[FlowUnderTest, tuple[str, flo
             for key, _, rtt_ms, done in group
             if key in progress
         )
-        longest = duration_s + (1 + _ROOM) * max(rests, default=math.inf)
+        longest = duration_s + (1 + _MARGIN) * max(rests, default=math.inf)
         needed.setdefault((name, text), {})[lineup] = longest
     names = labels(lineups.values())
     return [

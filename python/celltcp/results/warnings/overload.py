@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from celltcp.results.columns import numbers
 from celltcp.results.tested import FlowUnderTest
-from celltcp.scenarios.frames import CARRIED, made_mbps
+from celltcp.scenarios.frames import MAX_FRAME_SHARE, made_mbps
 
 if TYPE_CHECKING:
     from celltcp.results.tables import Results
@@ -20,7 +20,7 @@ def overload(results: Results) -> list[str]:
     if others or made is None or slots is None or not len(slots):
         return []
     capacity = float(numbers(slots["capacity_mbps"]).mean())
-    if not 0 < capacity < made / CARRIED:
+    if not 0 < capacity < made / MAX_FRAME_SHARE:
         return []
     return [
         f"{flow.name} makes frames of {made:.2f} Mbit/s, and the path carries {capacity:.2f}: they "

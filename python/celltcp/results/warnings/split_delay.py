@@ -10,9 +10,9 @@ from celltcp._core import in_unit, middlebox_kinds
 from celltcp.scenarios.cca_mix import parse_mix
 
 #: Kinds of middleboxes that split connections.
-_SPLIT = frozenset(middlebox_kinds(splits=True))
+_SPLIT_KINDS = frozenset(middlebox_kinds(splits=True))
 #: Minimum RTT of a long path, ms.
-_LONG_MS = 100.0
+_LONG_PATH_MS = 100.0
 
 
 def undivided_delay(about: Mapping[str, Any]) -> list[str]:
@@ -20,7 +20,7 @@ def undivided_delay(about: Mapping[str, Any]) -> list[str]:
     scenario = tomllib.loads(about["scenario"])
     path = scenario.get("path", {})
     rtt_ms = in_unit(path.get("rtt", "0ms"), "ms") or 0.0
-    if "radio" in scenario or rtt_ms < _LONG_MS:
+    if "radio" in scenario or rtt_ms < _LONG_PATH_MS:
         return []
     delays = _delays(path.get("wired", ()), rtt_ms / 2)
     texts = []
@@ -48,7 +48,7 @@ def _hosts(about: Mapping[str, Any], path: Mapping[str, Any]) -> Iterable[tuple[
             )
         else:
             named = (_named(part) for part in chain.split("@"))
-        yield from ((kind, at or "gateway") for kind, at in named if kind in _SPLIT)
+        yield from ((kind, at or "gateway") for kind, at in named if kind in _SPLIT_KINDS)
 
 
 def _named(text: str) -> tuple[str, str | None]:

@@ -24,8 +24,8 @@ REFERENCE = "fixed:cubic"
 #: Agents that are run by default.
 DEFAULT_AGENTS = (REFERENCE, "random", "default")
 
-_FIXED = "fixed:"
-_ALLOWED = "random, default, or fixed: with a congestion control, such as fixed:bbr"
+_FIXED_PREFIX = "fixed:"
+_ALLOWED_AGENTS = "random, default, or fixed: with a congestion control, such as fixed:bbr"
 
 #: Chooses an action for an observation.
 Act = Callable[[Vector], int]
@@ -41,8 +41,10 @@ class Agent:
         """Checks the name."""
         if self.name in ("random", "default"):
             return
-        if self.name.removeprefix(_FIXED) not in native_ccas() or not self.name.startswith(_FIXED):
-            raise CelltcpError(f"agent: unknown {self.name!r}; allowed: {_ALLOWED}")
+        if self.name.removeprefix(_FIXED_PREFIX) not in native_ccas() or not self.name.startswith(
+            _FIXED_PREFIX
+        ):
+            raise CelltcpError(f"agent: unknown {self.name!r}; allowed: {_ALLOWED_AGENTS}")
 
     @property
     def policy(self) -> str:
@@ -52,8 +54,8 @@ class Agent:
     @property
     def start(self) -> dict[str, str]:
         """Options with which its episodes begin."""
-        fixed = self.name.startswith(_FIXED)
-        return {"cca": self.name.removeprefix(_FIXED)} if fixed else {}
+        fixed = self.name.startswith(_FIXED_PREFIX)
+        return {"cca": self.name.removeprefix(_FIXED_PREFIX)} if fixed else {}
 
     def act(self, actions: int, seed: int) -> Act:
         """Returns how it acts in an episode, given the number of actions and the seed."""

@@ -27,10 +27,10 @@ _PHASES = {
 _GOODPUT, _SEEN = "#0072B2", "#D55E00"
 
 #: Opacity of estimates with a low confidence.
-_FAINT = 0.25
+_LOW_CONFIDENCE_OPACITY = 0.25
 
 #: Upper end of an axis over its highest value: above that is the legend.
-_ROOM = 1.35
+_LEGEND_HEADROOM = 1.35
 
 #: Width of a letter in a band, as a share of the axis.
 _LETTER = 0.009
@@ -56,7 +56,7 @@ def draw_explanation(slots: pd.DataFrame, decisions: pd.DataFrame, slot_s: float
     rates.set_ylabel("Mbit/s")
     # A filled hole hands over more in one slot than the link carries: such spikes are cut off.
     most = float(slots["capacity_mbps"].max())
-    rates.set_ylim(0, _ROOM * most if most > 0 else None)
+    rates.set_ylim(0, _LEGEND_HEADROOM * most if most > 0 else None)
     delays.plot(times, slots["rtt_mean_ms"], color=_GOODPUT, lw=1, label="RTT")
     delays.plot(times, slots["base_rtt_ms"], color=_SEEN, lw=1, label="base RTT as seen")
     delays.set_ylabel("ms")
@@ -64,7 +64,7 @@ def draw_explanation(slots: pd.DataFrame, decisions: pd.DataFrame, slot_s: float
     _draw_seen(queues, times, slots, "queue_segments", "queue")
     queues.set_ylabel("packets")
     for axes in (delays, queues):
-        axes.set_ylim(0, _ROOM * axes.get_ylim()[1])
+        axes.set_ylim(0, _LEGEND_HEADROOM * axes.get_ylim()[1])
     _draw_phases(phases, slots, slot_s)
     phases.set_xlabel("time, s")
     phases.set_xlim(float(slots["t_s"].min()), float(times.max()))
@@ -72,7 +72,7 @@ def draw_explanation(slots: pd.DataFrame, decisions: pd.DataFrame, slot_s: float
         axes.legend(ncols=3, loc="upper right")
     doubtful = f"as seen, confidence below {CONFIDENT:g}"
     handles: list[Artist] = [Patch(color=shade, label=name) for name, shade in _PHASES.items()]
-    handles.append(Line2D([], [], color=_SEEN, lw=1, alpha=_FAINT, label=doubtful))
+    handles.append(Line2D([], [], color=_SEEN, lw=1, alpha=_LOW_CONFIDENCE_OPACITY, label=doubtful))
     phases.legend(handles=handles, ncols=len(handles), loc="upper center", bbox_to_anchor=(0.5, -0.65))
     draw_changes([rates, delays, queues, phases], decisions)
     titled(picture, title)
@@ -82,7 +82,7 @@ def draw_explanation(slots: pd.DataFrame, decisions: pd.DataFrame, slot_s: float
 def _draw_seen(axes: Axes, times: pd.Series, slots: pd.DataFrame, column: str, name: str) -> None:
     """An estimate over time; faint where its confidence is low."""
     sure = slots[column].where(slots[f"{name}_confidence"] >= CONFIDENT)
-    axes.plot(times, slots[column], color=_SEEN, lw=1, alpha=_FAINT)
+    axes.plot(times, slots[column], color=_SEEN, lw=1, alpha=_LOW_CONFIDENCE_OPACITY)
     axes.plot(times, sure, color=_SEEN, lw=1, label=f"{name} as seen")
 
 

@@ -38,12 +38,20 @@ def engines_part(result: Overlap) -> Part:
     count = counted(len(about["scenarios"]), "scenario")
     engines = f"native engine and Linux {about['kernel_version']}"
     sections = [
-        Section("Over all cases", summary_table(result.summary).without(_DROPPED), text=(_BY_CHANCE,)),
-        Section("Best of each case", cases_table(result.cases), text=(_BEST,)),
+        Section(
+            "Over all cases",
+            summary_table(result.summary).without(_OMITTED_COLUMNS),
+            text=(_BY_CHANCE_NOTE,),
+        ),
+        Section("Best of each case", cases_table(result.cases), text=(_BEST_NOTE,)),
     ]
     if len(result.differences):
         sections.append(
-            Section("Best under one engine only", differences_table(result.differences), text=(_ONLY,))
+            Section(
+                "Best under one engine only",
+                differences_table(result.differences),
+                text=(_PAIRING_NOTE,),
+            )
         )
     for requirement in about["requirements"]:
         title = f"Difference to the best, for {requirement}"
@@ -62,18 +70,20 @@ def engines_part(result: Overlap) -> Part:
     )
 
 
-#: Columns of the summary for which a page has no room.
-_DROPPED = ("native", "kernel", "both", "kernel_in_native")
+#: Columns of the summary that the page omits.
+_OMITTED_COLUMNS = ("native", "kernel", "both", "kernel_in_native")
 
-_BY_CHANCE = (
+_BY_CHANCE_NOTE = (
     "The best of a case are the CCA with the highest mean and all that are tied with it. They overlap "
     "if the sets of both engines have a common member. Expected is the overlap of sets of these sizes "
     "that are drawn at random. The last column is the loss under the kernel of the native best."
 )
-_BEST = (
+_BEST_NOTE = (
     "A case is a scenario with a requirement. The best of an engine comes before those tied with it."
 )
-_ONLY = "The differences are paired by seed, against the best of each engine. The worst come first."
+_PAIRING_NOTE = (
+    "The differences are paired by seed, against the best of each engine. The worst come first."
+)
 _DIAGONAL = (
     "Each point is a CCA in a case: how far its mean is below that of the best, under the kernel to "
     "the right and under the native engine upwards. On the diagonal both agree."

@@ -19,7 +19,7 @@ from celltcp.results.selectors import measures_of
 from celltcp.scenarios.requirements import OWN
 from celltcp.selection.slot_measures import (
     HORIZON_S,
-    MEASURED,
+    MEASURED_COLUMNS,
     Columns,
     Parts,
     measured_parts,
@@ -211,7 +211,7 @@ def batch_size(workers: Workers) -> int:
 
 def _measured(batch: Sequence[Point], ccas: Sequence[str], tables: dict[str, pa.Table]) -> Outcomes:
     result = Outcomes()
-    slots = columns_by_run(of_first_flow(tables["slots"]), ("t_s", *MEASURED))
+    slots = columns_by_run(of_first_flow(tables["slots"]), ("t_s", *MEASURED_COLUMNS))
     decisions = columns_by_run(tables["decisions"], ("t_ns", "cause", "measures"))
     for index, point in enumerate(batch):
         runs = range(index * len(ccas), (index + 1) * len(ccas))
@@ -246,7 +246,7 @@ def _parts(point: Point, decisions: Columns, slots: Columns) -> Parts:
     start_s = float(decisions["t_ns"][0]) / 1e9
     start = start_s + point.at_s
     after = (slots["t_s"] >= start) & (slots["t_s"] < start + point.horizon_s)
-    return network_parts(point.network, {name: slots[name][after] for name in MEASURED})
+    return network_parts(point.network, {name: slots[name][after] for name in MEASURED_COLUMNS})
 
 
 def network_parts(network: Network, slots: Columns) -> Parts:

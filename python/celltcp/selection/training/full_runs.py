@@ -10,7 +10,7 @@ import pandas as pd
 from celltcp.campaign.engines import Engine
 from celltcp.campaign.jobs import Job
 from celltcp.campaign.run import Workers, run_jobs
-from celltcp.selection.slot_measures import MEASURED, of_first_flow
+from celltcp.selection.slot_measures import MEASURED_COLUMNS, of_first_flow
 from celltcp.selection.training.counterfactual import batch_size, columns_by_run, network_parts
 from celltcp.selection.training.families import Network
 from celltcp.selection.training.fit import score_of
@@ -57,7 +57,7 @@ def full_run_measures(
             for run, (network, label) in enumerate(batch)
         ]
         tables = run_jobs(jobs, workers=workers, tables=("slots",))
-        slots = columns_by_run(of_first_flow(tables["slots"]), MEASURED)
+        slots = columns_by_run(of_first_flow(tables["slots"]), MEASURED_COLUMNS)
         for run, (network, label) in enumerate(batch):
             parts = network_parts(network, slots[run])
             for requirement in requirements:

@@ -6,13 +6,13 @@ import numpy as np
 
 from celltcp.selection.training.distributions import log_uniform
 
-#: Longest time that a network is looked at, s.
-LONGEST_S = 40.0
+#: Maximum duration of a run on a network, s.
+MAX_RUN_S = 40.0
 
 #: Rate above which a link needs a faster core before it, Mbit/s, and data in flight, Mbit, above which
 #: on the default buffers of Linux hold less than the path does.
-_FAST_MBPS = 150.0
-_MUCH_MBIT = 4.0
+_FASTER_CORE_MBPS = 150.0
+_LARGE_FLIGHT_MBIT = 4.0
 #: A segment of 1500 bytes, in Mbit/s times ms.
 _SEGMENT_KBIT = 12.0
 
@@ -41,7 +41,7 @@ def _outages(rng: np.random.Generator) -> str:
 def stepping(rng: np.random.Generator) -> str:
     """Returns a link whose rate jumps, as when the cell changes or is shared."""
     at, steps = 0.0, []
-    while at < LONGEST_S:
+    while at < MAX_RUN_S:
         steps.append(f'{{ at = "{at:.1f}s", rate = "{log_uniform(rng, 1, 120):.1f}Mbit/s" }}')
         at += log_uniform(rng, 3, 20)
     return f"""
@@ -84,9 +84,9 @@ def _link(
     rtt, rate = log_uniform(rng, *rtt_ms), log_uniform(rng, *mbps)
     if not isinstance(buffer, str):
         buffer = f"{log_uniform(rng, *buffer):.2f}bdp"
-    if rate > _FAST_MBPS:
+    if rate > _FASTER_CORE_MBPS:
         tables = '[[path.wired]]\nname = "core"\nrate = "10Gbit/s"\n' + tables
-    if rate * rtt / 1e3 > _MUCH_MBIT:
+    if rate * rtt / 1e3 > _LARGE_FLIGHT_MBIT:
         tables += '[tcp]\nreceive_buffer_max = "256MiB"\nsend_buffer_max = "256MiB"\n'
     return f"""
 [path]
@@ -148,7 +148,7 @@ def interrupted(rng: np.random.Generator) -> str:
     """Returns a link with outages, after each of which it has another rate, as after a handover."""
     long = rng.random() < 0.5
     at, rate, steps = 0.0, log_uniform(rng, 3, 100), []
-    while at < LONGEST_S:
+    while at < MAX_RUN_S:
         steps.append(f'{{ at = "{at:.2f}s", rate = "{rate:.2f}Mbit/s" }}')
         at += log_uniform(rng, 4, 15)
         steps.append(f'{{ at = "{at:.2f}s", rate = "0bit/s" }}')
@@ -246,7 +246,7 @@ def combined(rng: np.random.Generator) -> str:
 
 def _steps(rng: np.random.Generator, mean: float) -> str:
     at, steps = 0.0, []
-    while at < LONGEST_S:
+    while at < MAX_RUN_S:
         rate = mean * log_uniform(rng, 0.15, 6)
         steps.append(f'{{ at = "{at:.1f}s", rate = "{rate:.3f}Mbit/s" }}')
         at += log_uniform(rng, 2, 20)

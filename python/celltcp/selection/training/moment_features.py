@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from celltcp.campaign.engines import Engine
 from celltcp.campaign.jobs import Job
 from celltcp.campaign.run import Workers, run_jobs
-from celltcp.selection.slot_measures import MEASURED, Parts, of_first_flow
+from celltcp.selection.slot_measures import MEASURED_COLUMNS, Parts, of_first_flow
 from celltcp.selection.training.counterfactual import (
     Outcomes,
     Point,
@@ -62,7 +62,7 @@ def full_run_outcomes(
             for run, (network, cca) in enumerate(cases)
         ]
         slots = columns_by_run(
-            of_first_flow(run_jobs(jobs, workers=workers, tables=("slots",))["slots"]), MEASURED
+            of_first_flow(run_jobs(jobs, workers=workers, tables=("slots",))["slots"]), MEASURED_COLUMNS
         )
         parts: dict[Network, dict[str, Parts]] = {network: {} for network in batch}
         for run, (network, cca) in enumerate(cases):
