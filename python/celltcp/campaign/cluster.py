@@ -28,7 +28,7 @@ class Cluster:
     ) -> Iterator[tuple[int, Any]]:
         """Yields the number and the result of each task, as they come.
 
-        Few tasks are with the cluster at a time, and none that is far ahead of the first unfinished
+        Few tasks are submitted at a time, and none far ahead of the first unfinished
         one, so that scheduler and client hold few of however many. What a lost worker had is done again
         by others.
 
@@ -57,7 +57,7 @@ class Cluster:
             return float(sum(workers) + client.run_on_scheduler(time.process_time))
 
     def run(self, going: RunState) -> None:
-        """Does the missing runs of a campaign, one or some chunks per task."""
+        """Runs the missing jobs of a campaign, one or some chunks per task."""
         sent: dict[int, list[Chunk]] = {}
         together = _chunks_per_task(going.chunks, self.threads())
 

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 #: Maximum time to wait for the scheduler, s.
 _CONNECT_S = 10
 
-#: Time between two looks at the workers, s.
+#: Interval of the checks for new and lost workers, s.
 _POLL_INTERVAL_S = 1.0
 
-#: Tasks that wait or run for each thread of the workers, so that none waits for the next one.
+#: Submitted tasks per thread of the workers, so that no thread waits for the next one.
 _TASKS_PER_THREAD = 3
 
 #: Minimum of tasks at a time, before workers are known.
@@ -57,23 +57,23 @@ def connected(address: str) -> Iterator[Client]:
         yield client
     finally:
         log.setLevel(level)
-        # A scheduler that is gone cannot be signed off from.
+        # A lost scheduler accepts no sign-off.
         with suppress(Exception):
             client.close(timeout=2)
 
 
 @dataclass
 class Session:
-    """Exchange with a cluster: which workers there are, and which tasks are with them."""
+    """Session with a cluster: its accepted workers, and the pending tasks."""
 
     client: Client
     address: str
     needed: tuple[WorkerRequirement, ...]
-    #: Threads of the workers that may work, by address.
+    #: Threads of accepted workers, by address.
     accepted: dict[str, int] = field(default_factory=dict)
-    #: Why others may not, by address.
+    #: Reasons for rejected workers, by address.
     rejected: dict[str, str] = field(default_factory=dict)
-    #: Tasks with the cluster, by number, with the addresses that may do them; None for all.
+    #: Submitted tasks by number, with the addresses of allowed workers; None for all.
     running: dict[int, tuple[Task, Future, frozenset[str] | None]] = field(default_factory=dict)
     shared: dict[str, Future] = field(default_factory=dict)
     done: queue.SimpleQueue[tuple[int, Future]] = field(default_factory=queue.SimpleQueue)
@@ -98,7 +98,7 @@ class Session:
 
     def leave(self) -> None:
         """Cancels the unfinished tasks."""
-        # A scheduler that is gone has forgotten it.
+        # A lost scheduler has no tasks to cancel.
         with suppress(Exception):
             self.client.cancel([future for _, future, _ in self.running.values()])
         self.running.clear()
@@ -153,7 +153,7 @@ class Session:
         return ClusterLostError(f"cluster: {self.address}: the scheduler is lost")
 
     def _poll_workers(self) -> None:
-        """Checks workers that are new, and forgets those that are gone."""
+        """Checks new workers, and removes lost ones."""
         if time.monotonic() - self.looked_s < _POLL_INTERVAL_S:
             return
         if self.client.status != "running":
@@ -174,7 +174,7 @@ class Session:
         if self.rejected and not self.accepted:
             address, why = next(iter(self.rejected.items()))
             raise CelltcpError(f"cluster: {self.address}: no worker can be used; {address}: {why}")
-        # Tasks that only those may do that are gone would wait for ever.
+        # Tasks that only lost workers may run would wait for ever.
         self._submit_again(
             number
             for number, (_, _, allowed) in self.running.items()
@@ -183,11 +183,11 @@ class Session:
         self.looked_s = time.monotonic()
 
     def _admit(self, address: str) -> None:
-        """Accepts or refuses a worker."""
+        """Accepts or rejects a worker."""
         try:
             answers = self.client.run(check, self.needed, workers=[address])
         except OSError:
-            # It has gone again; the next look shows whether it returns.
+            # The worker was lost again; the next check shows whether it returns.
             return
         except OtherBuildError as error:
             self.rejected[address] = str(error.args[0])
@@ -197,7 +197,7 @@ class Session:
             self.accepted[address] = answers[address]
 
     def _reject(self, address: str, why: str) -> None:
-        """Refuses a worker that came to work before it was met, and gives its tasks to others."""
+        """Rejects a worker that got tasks before its check, and gives these to others."""
         self.accepted.pop(address, None)
         self.rejected[address] = why
         self.looked_s = 0.0

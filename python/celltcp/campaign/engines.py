@@ -16,7 +16,7 @@ from celltcp.scenarios.cca_mix import parse_mix
 if TYPE_CHECKING:
     from celltcp.kernel import Kernel
 
-#: A run as `celltcp._core.run_batch` takes it: number, label, scenario, seed, parts of a kernel.
+#: Argument of `celltcp._core.run_batch`: number, label, scenario, seed, parts of a kernel.
 Described = tuple[int, str, Scenario, int, tuple[str, str, str] | None]
 
 #: Names of the engines.
@@ -37,7 +37,7 @@ class Engine:
 
     @functools.cached_property
     def build(self) -> str:
-        """Digest of the programs that it consists of: another build may come to other results."""
+        """Digest of its programs: another build may have other results."""
         programs = [Path(inspect.getfile(Scenario))]
         if self.kernel is not None:
             programs.append(self.kernel.binary)

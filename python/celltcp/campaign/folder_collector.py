@@ -19,10 +19,10 @@ from celltcp.results.working import staging
 
 
 class InFolder:
-    """Tables that are written to Parquet files as rows come; they appear when all are complete."""
+    """Tables written to Parquet files as rows arrive; the files appear once all are complete."""
 
     def __init__(self, folder: Path, origin: Mapping[str, Any]) -> None:
-        """Takes the folder, and the description of how the results were made."""
+        """Opens a working folder for results with this origin."""
         self._folder = prepare_folder(folder)
         self._origin = origin
         self._meta = {META: json.dumps(origin, sort_keys=True).encode()}
@@ -43,7 +43,7 @@ class InFolder:
             self._growing[name].write(table)
 
     def finish(self) -> StoredTables:
-        """Makes the files appear in the place of those of earlier results."""
+        """Replaces the files of earlier results by the new ones."""
         for growing in self._growing.values():
             growing.close()
         publish(self._staged, self._folder, RUNS, self._origin, DISPENSABLE_FILES)

@@ -25,7 +25,7 @@ from celltcp.results.stored_tables import StoredTables
 from celltcp.results.tables import TABLES, Results, read_results
 from celltcp.results.working import PARTS, check_folder, remove_working
 
-#: Files that the results of a campaign consist of.
+#: Files of the results of a campaign.
 _FILES = tuple(f"{name}.parquet" for name in TABLES)
 
 
@@ -63,7 +63,7 @@ def run_in_folder(
 
 
 def check_folders(campaigns: Sequence[Campaign], root: Path, *, overwrite: bool = False) -> None:
-    """Makes sure that the folders of campaigns hold nothing that would be lost.
+    """Checks that no foreign results in the folders of campaigns would be lost.
 
     Writes that killed commands began there are completed or undone first.
 
@@ -83,7 +83,7 @@ def check_folders(campaigns: Sequence[Campaign], root: Path, *, overwrite: bool 
 
 
 def _check_places(campaigns: Sequence[Campaign], root: Path) -> None:
-    """Makes sure that no folder of a campaign is a link or holds a working folder of another origin."""
+    """Checks that no folder of a campaign is a link or holds a working folder of another origin."""
     for campaign in campaigns:
         if campaign.folder is not None:
             check_no_link(root, campaign.folder)
@@ -125,7 +125,7 @@ def _finished(campaign: Campaign) -> Results | None:
 def _run(
     campaigns: Sequence[Campaign], workers: Workers, folder: Path, progress: Progress | None
 ) -> list[Results]:
-    """Runs what is missing, and returns the results of all campaigns."""
+    """Runs the missing jobs, and returns the results of all campaigns."""
     finished = [_finished(campaign) for campaign in campaigns]
     missing = [
         (campaign, campaign.folder)

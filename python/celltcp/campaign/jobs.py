@@ -28,7 +28,7 @@ class Job:
     @property
     def keys(self) -> Keys:
         """Key of this run alone."""
-        # Words of `auto` name files, whose paths have slashes.
+        # Parameters of `auto` may be files, whose paths have slashes.
         cca = part_of_file_name(quote(self.cca, safe=":,=+"))
         engine = f"{self.engine.key}-{__version__}-{self.engine.build}"
         scenario = f"{self.scenario.hash}{self.scenario.files_digest}"
@@ -37,23 +37,23 @@ class Job:
 
     @property
     def key(self) -> str:
-        """Name that two jobs share only if they are the same run."""
+        """Identifier, equal only for identical runs."""
         (key,) = self.keys
         return key
 
     @property
     def as_tuple(self) -> Described:
-        """Job in the form that `celltcp._core.run_batch` takes."""
+        """Job in the form of `celltcp._core.run_batch`."""
         return self.engine.describe(self.number, self.cca, self.scenario, self.seed)
 
 
 class Jobs(Sequence[Job]):
-    """Runs of a campaign, CCA by CCA; each is made when it is asked for, so that a plan is small."""
+    """Runs of a campaign, CCA by CCA; each job is made on demand, so that a plan is small."""
 
     def __init__(
         self, lineups: Sequence[tuple[str, Scenario]], runs: int, seed: int, engine: Engine
     ) -> None:
-        """Takes labels with their scenarios, and the runs of each; run i has seed + i."""
+        """Makes the runs of each label with its scenario; run i has seed + i."""
         self._lineups = list(lineups)
         self._runs = runs
         self._seed = seed
@@ -112,7 +112,7 @@ class Campaign:
     """Runs that make up one set of results."""
 
     jobs: Jobs
-    #: Origin that the results keep: scenario, engine, seeds.
+    #: Origin of the results: scenario, engine, seeds.
     origin: dict[str, Any]
     #: Folder that the tables are written to while the campaign runs; without one they stay in memory.
     folder: Path | None = None

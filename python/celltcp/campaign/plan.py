@@ -20,17 +20,17 @@ Outcome = TypeVar("Outcome")
 
 @dataclass(frozen=True)
 class CampaignRequest(Generic[Outcome]):
-    """Campaigns that were asked for, planned and checked."""
+    """Request of campaigns, planned and checked."""
 
     campaigns: Sequence[Campaign]
     settings: RunSettings
     #: Makes the outcome from the results of the campaigns.
     outcome: Callable[[list[Results]], Outcome]
-    #: Of the folders of the campaigns within that of the settings; None if it is one of them.
+    #: Layout of the campaigns' folders in that of the settings; None if it is the only one.
     layout: Layout | None = None
 
     def estimate(self) -> CostEstimate:
-        """Returns what all runs would take, also those that the folder has already."""
+        """Returns the estimated cost of all runs, also of those that the folder has already."""
         from celltcp.campaign.cost_estimate import estimate_cost
 
         return estimate_cost(campaign.jobs for campaign in self.campaigns)

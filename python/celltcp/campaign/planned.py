@@ -16,13 +16,13 @@ from celltcp.results.tables import Results
 from celltcp.results.working import PARTS, mark_working, working_folder
 from celltcp.scenarios.stored import MANIFEST
 
-#: Minimum of runs by which a CCA of an unfinished campaign is compared, if others have as many.
+#: Minimum of runs of a CCA in results of unfinished campaigns, if other CCAs have as many.
 _MIN_RUNS = 2
 
 
 @dataclass(frozen=True)
 class _Run:
-    """Run of an unfinished campaign, with its number among those that are shown."""
+    """Run of an unfinished campaign, with its number in the results."""
 
     key: str
     number: int
@@ -40,7 +40,7 @@ def write_plan(folder: Path, origins: Mapping[Path, Mapping[str, Any]]) -> None:
 
 
 def planned_in(folder: Path) -> dict[str, dict[str, Any]]:
-    """Returns the origins of the campaigns that a command has begun in a folder, by their folders.
+    """Returns the origins of the campaigns that a command began in a folder, by their folders.
 
     Raises:
         CelltcpError: if the plan is damaged.
@@ -52,13 +52,13 @@ def planned_in(folder: Path) -> dict[str, dict[str, Any]]:
 
 
 def finished_runs(folder: Path) -> Shards:
-    """Returns the finished runs of the campaigns that a command has begun; changes nothing."""
+    """Returns the finished runs of the campaigns that a command began; changes nothing."""
     places = [folder / name for name in planned_in(folder)]
     return Shards(folder / PARTS, places, repairs=False)
 
 
 def completeness_in(folder: Path) -> Completeness:
-    """Returns how many runs are finished of the campaigns that a command has begun in a folder.
+    """Returns how many runs are finished of the campaigns that a command began in a folder.
 
     Raises:
         CelltcpError: if the plan is damaged.
@@ -112,7 +112,7 @@ def unfinished_results(origin: Mapping[str, Any], done: Shards) -> tuple[Results
     ccas_to_print = [cca for cca in ccas if len(seeds[cca]) >= min(most, _MIN_RUNS)]
     common = sorted(set.intersection(*(set(seeds[cca]) for cca in ccas_to_print)))
     if not common:
-        # Runs of different seeds: those of the CCA that has most of them.
+        # Without common seeds: the CCA with the most runs.
         ccas_to_print = [cca for cca in ccas_to_print if len(seeds[cca]) == most][:1]
         common = seeds[ccas_to_print[0]]
     ranges = dict(zip(ccas, keys.ranges, strict=True))

@@ -18,7 +18,7 @@ from celltcp.results.tables import OPTIONAL, TABLES
 if TYPE_CHECKING:
     from celltcp.campaign.shards import Shards
 
-#: Called with the share of the campaign that is done, from 0 to 1; a `RunsDone` where runs are counted.
+#: Called with the finished share of the campaign, from 0 to 1; a `RunsDone` where runs are counted.
 Progress = Callable[[float], None]
 
 #: Maximum of runs and of simulated seconds of a chunk, whose tables are in memory at a time.
@@ -30,13 +30,13 @@ _BATCH_RUNS = 8192
 
 
 class RunsDone(float):
-    """Share of a campaign that is done, from 0 to 1, with the numbers of finished runs and of all."""
+    """Finished share of a campaign, from 0 to 1, with the numbers of finished runs and of all."""
 
     finished: int
     total: int
 
     def __new__(cls, share: float, finished: int, total: int) -> Self:
-        """Takes the share, which counts the begun parts of runs, too, and the numbers of runs."""
+        """Sets the share, which includes parts of running runs, and the numbers of runs."""
         made = super().__new__(cls, share)
         made.finished = finished
         made.total = total
@@ -44,17 +44,17 @@ class RunsDone(float):
 
 
 def sub_progress(progress: Progress | None, number: int, parts: int) -> Progress | None:
-    """Returns what to call with the share of one of several equally long parts that is done."""
+    """Returns the callback for the progress of one of several equally long parts."""
     if progress is None:
         return None
     return lambda share: progress((number + share) / parts)
 
 
 class Interrupted(KeyboardInterrupt):
-    """Interrupt of a campaign, with the number of runs that are kept."""
+    """Interrupt of a campaign, with the number of stored runs."""
 
     def __init__(self, finished_before: int, total: int, folder: str | Path | None) -> None:
-        """Takes the numbers of runs that are kept and of all runs, and where they are kept."""
+        """Takes the numbers of stored runs and of all runs, and where they are kept."""
         super().__init__()
         self.finished_before = finished_before
         self.total = total
@@ -62,17 +62,17 @@ class Interrupted(KeyboardInterrupt):
 
 
 class Collector(Protocol):
-    """Takes the tables of a campaign, for several runs at a time, in the order of the runs."""
+    """Receiver of the tables of a campaign, for several runs at a time, in the order of the runs."""
 
     def add(self, tables: Mapping[str, pa.Table]) -> None:
         """Appends the rows of some runs."""
 
 
 class InMemory:
-    """Tables that are kept in memory."""
+    """Collector in memory."""
 
     def __init__(self, tables: Sequence[str] = TABLES) -> None:
-        """Takes the names of the tables that are kept."""
+        """Sets the names of the collected tables."""
         self._parts: dict[str, list[pa.Table]] = {name: [] for name in tables}
 
     def add(self, tables: Mapping[str, pa.Table]) -> None:
@@ -88,17 +88,17 @@ class InMemory:
 
 
 class ClusterLostError(CelltcpError):
-    """Loss of the scheduler; finished runs are kept, and the same command continues."""
+    """Loss of the scheduler; finished runs are stored, and the same command continues."""
 
     #: Exit code of the command: the same one may succeed later.
     exit_code = os.EX_TEMPFAIL
 
 
 class RemoteWorkers(Protocol):
-    """Workers that are not threads of this process, as those of a cluster."""
+    """Workers other than threads of this process, such as those of a cluster."""
 
     def run(self, going: RunState) -> None:
-        """Does the missing runs."""
+        """Runs the missing jobs."""
 
 
 #: Runs at a time on this machine (on all cores that the process may use if None), or other workers.
@@ -173,7 +173,7 @@ def run_groups(
 
 
 def _run_local(going: RunState, threads: int) -> None:
-    """Does the missing runs on threads of this process, some chunks after the others."""
+    """Runs the missing jobs on threads of this process, some chunks at a time."""
     chunks = going.waiting()
     while some := _next_chunks(chunks):
         missing = [job for chunk in some for job in chunk.missing]
@@ -200,7 +200,7 @@ def _run_local(going: RunState, threads: int) -> None:
 
 
 def _next_chunks(chunks: Iterator[Chunk]) -> list[Chunk]:
-    """Returns the next chunks, which are handed to the engine together."""
+    """Returns the next chunks, which the engine runs together."""
     taken: list[Chunk] = []
     runs = 0
     for chunk in chunks:
@@ -212,7 +212,7 @@ def _next_chunks(chunks: Iterator[Chunk]) -> list[Chunk]:
 
 
 class RunState:
-    """State of a campaign that is going on: its chunks, and how many of its runs are done."""
+    """State of a campaign in progress: its chunks, and its number of finished runs."""
 
     def __init__(
         self,
@@ -222,11 +222,11 @@ class RunState:
     ) -> None:
         self.groups = groups
         self.total = sum(len(jobs) for jobs, _ in groups)
-        #: Runs that are kept in a folder.
+        #: Number of runs stored in a folder.
         self.finished_before = 0
         if shards:
             self.finished_before = sum(job in shards for jobs, _ in groups for job in jobs)
-        #: Runs of earlier batches that are done.
+        #: Number of finished runs of earlier batches.
         self.finished = 0
         self._begun_with = self.finished_before
         self._shards = shards
@@ -236,12 +236,12 @@ class RunState:
 
     @property
     def is_watched(self) -> bool:
-        """Whether progress is asked for."""
+        """Whether there is a progress callback."""
         return self._progress is not None
 
     @property
     def chunks(self) -> float:
-        """About how many chunks there are."""
+        """Approximate number of chunks."""
         count = 0.0
         for jobs, _ in self.groups:
             length_s = jobs[0].scenario.duration_s if jobs else 0.0
@@ -249,7 +249,7 @@ class RunState:
         return count
 
     def waiting(self) -> Iterator[Chunk]:
-        """Yields the chunks of which runs are missing, which then wait to be collected."""
+        """Yields the chunks with missing runs, and queues all chunks for collection."""
         for jobs, collector in self.groups:
             for chunk in chunks_of(jobs):
                 has = self._shards
@@ -268,7 +268,7 @@ class RunState:
             self.finished_before += len(jobs)
 
     def done(self, chunk: Chunk, tables: dict[str, pa.Table]) -> None:
-        """Takes the tables of the missing runs of a chunk."""
+        """Accepts the tables of the missing runs of a chunk."""
         chunk.fresh = tables
         self._collect()
 
@@ -285,11 +285,11 @@ class RunState:
             self._progress(RunsDone(share, done + finished, self.total))
 
     def finish(self) -> None:
-        """Hands over what is left."""
+        """Collects all remaining chunks."""
         self._collect()
 
     def _collect(self) -> None:
-        """Hands over chunks in their order, as far as they are done."""
+        """Collects finished chunks in order, up to the first unfinished one."""
         while self._turns and not (self._turns[0].missing and self._turns[0].fresh is None):
             self._turns.popleft().collect(self._shards)
 
@@ -318,7 +318,7 @@ class Chunk:
 
 
 def chunks_of(jobs: Sequence[Job]) -> Iterator[list[Job]]:
-    """Cuts jobs into chunks, in the same way each time."""
+    """Cuts jobs into chunks, the same ones each time."""
     chunk: list[Job] = []
     seconds = 0.0
     for job in jobs:

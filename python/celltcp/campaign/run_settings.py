@@ -20,12 +20,12 @@ from celltcp.scenarios.scenarios import ScenarioSource
 if TYPE_CHECKING:
     from celltcp.scenarios.data_frames import ScenarioLike
 
-#: Largest seed: every whole number up to it is one of JSON, too.
+#: Largest seed that JSON represents exactly.
 MAX_SEED = 2**53 - 2**20
 
 
 def workers_of(jobs: int | None, cluster: str | None) -> Workers:
-    """Returns where runs are done: number of threads of this machine, or the cluster of an address.
+    """Returns the workers: a number of threads of this machine, or the cluster at an address.
 
     Raises:
         CelltcpError: if both are given.
@@ -115,7 +115,7 @@ class RunSettings:
 
     @property
     def workers(self) -> Workers:
-        """Where the runs are done: number of threads of this machine, or a cluster."""
+        """Workers: a number of threads of this machine, or a cluster."""
         return workers_of(self.jobs, self.cluster)
 
     @property
@@ -125,7 +125,7 @@ class RunSettings:
 
     @property
     def stored_overrides(self) -> list[str]:
-        """The overrides as the origin of results has them, under `set`; empty without any."""
+        """The overrides, as in the origin of results under `set`; empty without any."""
         return override_texts(self.changes)
 
     def find_engine(self) -> Engine:

@@ -48,7 +48,7 @@ def shards_in(folder: str | Path, finished: Sequence[Path] = ()) -> Shards:
 
 
 class NumberedRun(Protocol):
-    """Run with its key, and the number that it has in the tables."""
+    """Run with its key, and its number in the tables."""
 
     @property
     def key(self) -> str:
@@ -93,7 +93,7 @@ class Shards:
                 self._places.update({key: (shard, number) for key, number in runs})
 
     def _add_finished(self, folder: Path) -> None:
-        """Adds the runs of finished results, if they are whole."""
+        """Adds the runs of finished results, if they are complete."""
         try:
             about, manifest = about_in(folder), manifest_of(folder)
         except CelltcpError:
@@ -167,7 +167,7 @@ class Shards:
 
 
 def _intact_index(shard: Path) -> Manifest:
-    """Returns the index of a shard all of whose files are as they were written.
+    """Returns the index of a shard whose files are all unchanged.
 
     Raises:
         CelltcpError: names the file that is damaged or missing.

@@ -30,12 +30,12 @@ class Task:
 
     function: Callable[..., Any]
     arguments: tuple[Any, ...]
-    #: Calls whose results come behind the arguments: each is made once on the cluster, by its name.
+    #: Calls whose results follow the arguments: each is evaluated once on the cluster, by its name.
     shared: tuple[tuple[str, Callable[..., Any], tuple[Any, ...]], ...] = ()
 
 
 class OtherBuildError(CelltcpError):
-    """Refusal of a worker whose build of celltcp or kernel is another."""
+    """Error about a worker with another build of celltcp or kernel."""
 
     @property
     def address(self) -> str:
@@ -53,7 +53,7 @@ class WorkerRequirement:
 
     @classmethod
     def of(cls, known: Engine) -> WorkerRequirement:
-        """Returns what a worker needs to stand in for this engine."""
+        """Returns the requirement for workers that replace this engine."""
         return cls(known.name, known.kernel.version if known.kernel else None, known.build)
 
     def local_engine(self) -> Engine:
@@ -76,7 +76,7 @@ class WorkerRequirement:
 def _native() -> Engine:
     """Returns the native engine with the build that this process has loaded."""
     on_this_machine = engine()
-    # It is computed when it is first asked for; what is installed later is another.
+    # Computed at the first use: what is installed later is another build.
     assert on_this_machine.build
     return on_this_machine
 
@@ -132,7 +132,7 @@ def loaded(pickled: bytes, needed: WorkerRequirement) -> Scenario:
 def run_chunks(
     chunks: Sequence[Sequence[Sent]], needed: WorkerRequirement, *scenarios: Scenario
 ) -> list[dict[str, bytes]]:
-    """Does the runs of some chunks one after the other, and returns the packed tables of each chunk."""
+    """Runs some chunks one after the other, and returns the packed tables of each."""
     on_this_machine = needed.local_engine()
     packed: list[dict[str, bytes]] = []
 

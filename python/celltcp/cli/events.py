@@ -16,7 +16,7 @@ class _Stderr(logging.Handler):
 
 
 def print_events() -> None:
-    """Prints each event from now on: a time, and what was begun or ended."""
+    """Prints each event from now on: its time, and the start or end of a task."""
     events = logging.getLogger("celltcp.events")
     if not events.handlers:
         handler = _Stderr()

@@ -6,7 +6,7 @@ import pkgutil
 from typing import Any
 
 #: Types of the outcomes by command, as module and name in it; where there are several, the output is of
-#: one of them. The modules are imported when a schema is asked for.
+#: one of them. The modules are imported when a schema is requested.
 SCHEMAS: dict[str, tuple[str, ...]] = {
     "compare": ("comparison.outcome:ComparisonOutcome", "comparison.outcome:ScenarioSetOutcome"),
     "sweep": ("comparison.outcome:SweepOutcome",),

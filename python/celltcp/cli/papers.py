@@ -146,7 +146,7 @@ def _time_text(seconds: float) -> str:
 
 
 def _wanted(each: Publication, tables: Sequence[Table], scenario: str | None) -> list[str]:
-    """Returns the scenarios of these tables that were asked for."""
+    """Returns the scenarios of these tables that were requested."""
     from celltcp._core import CelltcpError
     from celltcp.publications.paper_run import scenarios_of
     from celltcp.scenarios.scenario_list import names_of
@@ -179,7 +179,7 @@ def _run(
 
 
 def _draw(result: Sequence[Outcome], folder: Path, name: str) -> None:
-    """Draws what has published numbers in one picture, and each experiment in one of its own."""
+    """Draws all experiments with published numbers in one picture, and each in its own."""
     from celltcp.publications.plots import draw_outcomes
 
     if numbered := [each for each in result if each.agreements] or list(result):
@@ -238,7 +238,7 @@ def _varied(
 
 
 def _check_sweep(chosen: Sequence[Publication], tables: Mapping[str, Sequence[Table]]) -> None:
-    """Raises an error if no condition can be varied for what is asked for."""
+    """Rejects a sweep if the selected experiments have no condition to vary."""
     from celltcp._core import CelltcpError
 
     asked = {(each.name, table.experiment) for each in chosen for table in tables[each.name]}

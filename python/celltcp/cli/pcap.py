@@ -116,7 +116,7 @@ def _document(analyses: CaptureAnalyses) -> AnalysisOutcome:
 
 
 def _end(analyses: CaptureAnalyses) -> None:
-    """Says where captures were broken, and then ends with exit code 1."""
+    """Prints where captures were broken, and then ends with exit code 1."""
     for summary in analyses.broken:
         offset, reason = summary["broken"]
         read = f"{summary['packets']} packets before it were read"

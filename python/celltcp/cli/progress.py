@@ -62,7 +62,7 @@ class Lines:
         self._stage = self._last = ""
 
     def report(self, stage: str, share: float) -> None:
-        """Takes the share of a stage that is done, and prints a line if the last one was long ago."""
+        """Reports the finished share of a stage: prints a line if the last one was long ago."""
         now = time.monotonic()
         # A stage begins when the one before it was last heard of.
         if stage != self._stage:
@@ -76,14 +76,14 @@ class Lines:
         click.echo(f"{self._last}, {left:.0f} s left" if left == left else self._last, err=True)
 
     def end(self) -> None:
-        """Prints what was done in how many seconds."""
+        """Prints a finished step and its duration."""
         if self._last:
             click.echo(f"{self._last} in {time.monotonic() - self._begun:.1f} s", err=True)
 
 
 @contextmanager
 def build_progress(steps: list[str]) -> Iterator[Report]:
-    """Shows the steps of a build on standard error, as bars on a terminal; `steps` gets their names."""
+    """Shows the steps of a build on stderr, as bars on a terminal; `steps` gets their names."""
     if not sys.stderr.isatty():
         last_line = ""
 

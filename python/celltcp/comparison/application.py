@@ -44,7 +44,7 @@ class Criterion:
 #: Share of late frames above which an application of frames is not usable.
 MAX_LATE = 0.1
 
-#: Criteria, in the order in which they are looked at. On the scale of the mean opinion score 2 is poor
+#: Criteria, in the order in which they are checked. On the scale of the mean opinion score 2 is poor
 #: and 1 is bad (ITU-T P.800). Conversations are hard to follow with far less than a tenth of the frames
 #: missing (ITU-T G.1010: 1 % of video, 3 % of speech).
 CRITERIA = (

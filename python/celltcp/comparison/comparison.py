@@ -153,7 +153,7 @@ class Comparison(RunTables):
 
     @property
     def ccas(self) -> list[str]:
-        """The congestion controls, in the order in which they were asked for."""
+        """The congestion controls, in the requested order."""
         return list(self.results.about["cca"])
 
     def middlebox(self, cca: str) -> str:

@@ -422,7 +422,7 @@ class _Sentences:
         return result
 
     def _matters(self, stake: Stake, best: str, worst: str) -> bool:
-        """Returns whether two means are so far apart that a field is worth a word."""
+        """Returns whether two means are so far apart that a field is worth mentioning."""
         means = [abs(self._mean(stake, name)) for name in (best, worst)]
         return abs(means[0] - means[1]) >= _MIN_CHANGE * max(means)
 
@@ -475,7 +475,6 @@ class _Sentences:
         if equal:
             parts.append(f"as good: {first_names(equal, _MAX_LISTED_VALUES)}")
         if undecided:
-            parts.append(
-                f"undecided: {first_names(undecided, _MAX_LISTED_VALUES)}{f' ({hints[0]})' if hints else ''}"
-            )
+            hint = f" ({hints[0]})" if hints else ""
+            parts.append(f"undecided: {first_names(undecided, _MAX_LISTED_VALUES)}{hint}")
         return "; ".join(parts)

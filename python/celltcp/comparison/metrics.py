@@ -85,7 +85,7 @@ class AppMetric(NamedTuple):
     heading: str
     digits: int
     meaning: str
-    #: Kind of the events that have the values; that of its own name unless given.
+    #: Kind of the events with the values; by default the name of the metric.
     kind: str | None = None
     #: Percentile of the values of a run (nearest rank, 100 is the highest); None for their mean.
     percentile: int | None = None

@@ -197,7 +197,7 @@ def run(
         out: folder to save to.
         overwrite: whether other results in that folder, and the file of the capture, may be replaced.
         pcap: file for a capture, which appears when the run is done; a named pipe or a device receives
-            it while the run goes on.
+            it during the run.
         pcap_at: host, or node with a middlebox, of the capture; the server unless given.
         radio_log: whether to record every TTI of the radio; only for scenarios that have one.
         progress: called with the share that is done.

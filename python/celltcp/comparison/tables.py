@@ -86,7 +86,7 @@ _LIMIT_HEADINGS = {
 def columns_for(comparisons: Iterable[Comparison]) -> list[tuple[str, str, int]]:
     """Returns metric, heading and digits of the columns: PM and goodput if flows compete.
 
-    Where a middlebox splits connections, one-way delays are in the place of what is made of RTTs.
+    Where a middlebox splits connections, one-way delays replace metrics computed from RTTs.
     """
     results = list(comparisons)
     hidden = set() if any(result.is_competing for result in results) else {*COMPETITION_METRICS}

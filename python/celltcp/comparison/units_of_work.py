@@ -74,7 +74,7 @@ class _Frames:
     end_s: float = math.nan
 
     def note(self, kind: str, value: float, t_s: float) -> None:
-        """Notes an event at the end of the run."""
+        """Records an event at the end of the run."""
         if kind == FRAME_AGE:
             self.ages_ms.append(value)
         elif kind == FRAMES:

@@ -57,7 +57,7 @@ def rank_word(name: str, verdict: Verdict) -> str:
 
 
 def stake_texts(result: Comparison) -> list[str]:
-    """Returns the best CCA for each flow of a workload, and the metric that says so."""
+    """Returns the best CCA for each flow of a workload, with the metric."""
     names = labels(result.ccas)
     # Line-ups of several flows are not ranked.
     return [

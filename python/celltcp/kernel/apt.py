@@ -105,7 +105,7 @@ class Apt:
         self._configuration.write_text(_CONFIGURATION.format(folder=folder, sandbox=sandbox), "utf-8")
 
     def find(self, package: str, report: Callable[[str], None]) -> Package:
-        """Looks for a package in the suites that `sources.candidates` returns.
+        """Searches for a package in the suites of `sources.candidates`.
 
         Args:
             package: its name.
@@ -121,7 +121,7 @@ class Apt:
         raise searched.not_found_error(f"--debian {package}")
 
     def find_newest(self, series: int, report: Callable[[str], None]) -> tuple[str, Package]:
-        """Looks for the newest kernel source of a series in all suites of `sources.candidates`.
+        """Searches for the newest kernel source of a series in all suites of `sources.candidates`.
 
         Args:
             series: the first number of the kernel's version, such as 7.

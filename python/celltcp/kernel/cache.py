@@ -21,7 +21,7 @@ _WORK = ".work-"
 
 
 class Origin(TypedDict):
-    """Source of a kernel: the Debian package or the tarball that was asked for."""
+    """Requested source of a kernel: a Debian package or a tarball."""
 
     kind: str
     name: str
@@ -171,7 +171,7 @@ def _work_is_of(work: Path, version: str) -> bool:
 
 @contextmanager
 def lock() -> Iterator[int]:
-    """Keeps others from building or removing; returns the file descriptor that holds the lock.
+    """Locks the cache against other builds and removals; returns the file descriptor of the lock.
 
     Programs that inherit the descriptor hold the lock as well.
 

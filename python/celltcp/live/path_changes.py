@@ -1,4 +1,4 @@
-"""Changes of a path while a run goes on."""
+"""Changes of a path during a run."""
 
 from __future__ import annotations
 

@@ -8,13 +8,13 @@ import os
 from celltcp._core import enter_user_namespace
 from celltcp.live.run_folders import remove_left
 
-#: Identities of runs that were removed by `acquire_rights`, until they are told.
+#: Identities of runs removed by `acquire_rights`, until they are reported.
 _removed: list[str] = []
 
 
 @functools.cache
 def acquire_rights() -> None:
-    """Makes sure, once, that this process can create network namespaces.
+    """Checks once that this process can create network namespaces.
 
     Root can. Any other user's process enters a user namespace, for which it must have one thread only.
     Before, it ends the programs of killed runs, since those of another user namespace are out of reach

@@ -35,7 +35,7 @@ def run_root() -> Path:
 
 
 class RunningRun(TypedDict):
-    """A live run that goes on."""
+    """A live run in progress."""
 
     id: Annotated[str, "Identity of the run."]
     scenario: Annotated[str, "Name of the scenario."]

@@ -39,7 +39,7 @@ _FLUSH_SHARE = 20
 #: Share of the run so far that passes until the next writing: the path stands still while its tables
 #: are copied, which takes longer the longer it has run.
 _FLUSH_OF_RUN = 1 / 60
-#: Time between two looks at a program that runs, seconds.
+#: Interval of the checks of a running program, seconds.
 _POLL_INTERVAL_S = 0.05
 
 
@@ -263,7 +263,7 @@ class Shell:
         return subprocess.CompletedProcess(process.args, process.returncode, output, errors)
 
     def _look(self) -> None:
-        """Makes sure that the path still runs, and writes the tables where that is due."""
+        """Checks that the path still runs, and writes the tables where that is due."""
         run = self._going()
         if not run.is_running():
             run.stop()
@@ -286,7 +286,7 @@ class Shell:
         return self._run
 
     def set(self, changes: Changes) -> list[PathChange]:
-        """Changes the path while the run goes on; nothing changes if one field cannot.
+        """Changes the path during the run; nothing changes if one field cannot.
 
         Args:
             changes: fields of the scenario and their values, of wires, such as
@@ -307,7 +307,7 @@ class Shell:
         return status
 
     def result(self) -> LiveResult:
-        """Returns what was measured so far; after `with`, that of the whole run."""
+        """Returns the results so far; after `with`, those of the whole run."""
         run, status = self._going(), self.status()
         origin = origin_of_live(self.scenario, self.cca, self.settings.seed)
         origin["duration_s"] = status["time_s"]

@@ -184,7 +184,7 @@ def _runs_of(recording: Recording, values: NDArray[np.float64]) -> list[_Run]:
 def _without_events(run: _Run) -> _Run:
     """Returns a run without rows that have no rate between two that follow each other as usual.
 
-    They are of events, or of what is measured more often.
+    They are of events, or of more frequent measurements.
     """
     known = np.flatnonzero(np.isfinite(run.values))
     if len(known) in (0, len(run.ns)):
@@ -303,7 +303,7 @@ def _wrapped(
     amounts: NDArray[np.float64],
     unit: float,
 ) -> NDArray[np.bool_]:
-    """Returns at which falls a counter of 32 bits began anew: it goes on as before."""
+    """Returns the falls at which a 32-bit counter wrapped around: its growth continues."""
     limit = unit * 2**32
     if not falls.any() or falls.all() or values.max() >= limit:
         return np.zeros_like(falls)

@@ -158,7 +158,7 @@ def _rounded(bps: NDArray[np.float64]) -> NDArray[np.uint64]:
 
 
 def _made_up(intervals: Intervals, *, is_mean: bool) -> float:
-    """Returns the share of the time that has the rate of another time; a mean is of its own time."""
+    """Returns the imputed share of the time: with the rate of another time."""
     if intervals.step_ns >= SAMPLE_NS and not is_mean:
         return 1 - SAMPLE_NS / 2 / intervals.step_ns
     return intervals.made_up_ns / max(intervals.length_ns, 1)

@@ -27,7 +27,7 @@ DATES = ("dmy", "mdy", "ymd")
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """Options for reading a log; what is `None` follows from the file."""
+    """Options for reading a log; `None` is inferred from the file."""
 
     #: Columns of a table, `RATE` or `TIME,RATE`, by names or numbers from 1.
     column: str | None = None

@@ -79,7 +79,7 @@ def check(recording: Recording, intervals: Intervals, *, is_unit_given: bool) ->
 
 
 def check_steps(recording: Recording, intervals: Intervals) -> None:
-    """Asks for the unit of times whose steps are unlikely as seconds.
+    """Rejects times without a unit whose steps are unlikely as seconds.
 
     Raises:
         CelltcpError: with the option that says it.

@@ -57,7 +57,7 @@ class Recording:
     is_time_guess: bool = False
     #: Further statements, for users.
     notes: tuple[str, ...] = ()
-    #: Why its rates are no capacity, where its kind says so.
+    #: Reason why its rates are no capacity, if the format shows that.
     no_capacity: str | None = None
     #: Moments at which 1500 bytes pass, ms, of logs of mahimahi's links, in place of the rates above.
     opportunities: NDArray[np.int64] | None = None

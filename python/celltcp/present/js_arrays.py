@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-#: Integer that stands for a missing value.
+#: Integer that encodes a missing value.
 _MISSING = 65535
 #: Highest integer that a value is quantised to.
 _MAX_STEP = 65534

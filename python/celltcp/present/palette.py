@@ -57,7 +57,7 @@ _PLACES = {cca: index for family in _FAMILIES for index, cca in enumerate(family
 
 #: Colours of CCAs that have none of their own: Tol's muted scheme without the colours of families.
 _SPARE_COLOURS = ("#AA4499", "#332288", "#882255", "#999933", "#CC6677", "#777777", "#661100")
-#: Colours that are looked at, and the least difference of two in red, green or blue.
+#: Colours that are examined, and the least difference of two in red, green or blue.
 _CANDIDATES, _FAR = 30, 0.3
 #: Distance of further hues: the golden ratio leaves them far apart.
 _GOLDEN = 0.618

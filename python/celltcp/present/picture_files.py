@@ -25,7 +25,7 @@ _KINDS = {
 
 
 def must_be_picture(file: Path) -> None:
-    """Makes sure, before anything is drawn, that the ending is one of a picture, and the file writable.
+    """Checks before drawing that the file has an ending of pictures and is writable.
 
     Raises:
         CelltcpError: says which endings are allowed, or that another file would be replaced.

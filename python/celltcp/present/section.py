@@ -107,7 +107,7 @@ class Table:
 class Figure:
     """A picture, and the chart that replaces it where scripts run."""
 
-    #: Draws the picture that stands in the page, on paper, and where scripts do not run.
+    #: Draws the static picture, for paper and pages without scripts.
     draw: Callable[[], Picture]
     #: Text for readers who do not see the picture.
     alternative: str
@@ -144,7 +144,7 @@ class Section:
 
 @dataclass(frozen=True)
 class Finding:
-    """An answer of a report: the question, the answer, by how much, and how sure it is."""
+    """Finding of a report: question, answer, effect size and confidence."""
 
     question: str
     answer: str

@@ -293,7 +293,7 @@ def legend_outside(
     rows_between: int = 0,
     abreast: int = 1,
 ) -> None:
-    """Puts the legend of a panel above it, so that it lies on no curve.
+    """Draws the legend of a panel above it, so that it covers no curve.
 
     Args:
         axes: the panel.

@@ -18,7 +18,7 @@ class Terminal(Console):
     """The standard output: a terminal, or a page of a fixed width where there is none."""
 
     def __init__(self, columns: int | None = None, file: IO[str] | None = None) -> None:
-        """Takes the width where there is no terminal, and another file than the standard output.
+        """Opens a console.
 
         Args:
             columns: those of the variable `COLUMNS` unless given, or else 120.

@@ -31,7 +31,7 @@ _RELATION = re.compile(
 )
 _RANGE_PATTERN = re.compile(rf"({_NUMBER})\.\.({_NUMBER})")
 
-#: Values of a CCA at a place; None stands for those of the row itself.
+#: Values of a CCA at a place; None for those of the row itself.
 Values = Callable[[str | None, str | None], Sequence[float]]
 
 
@@ -96,7 +96,7 @@ class Claim:
 
 
 def claim(text: str, place: str) -> Claim:
-    """Returns the claim that a text stands for.
+    """Parses a claim.
 
     Raises:
         CelltcpError: says where the text is, and what is allowed.

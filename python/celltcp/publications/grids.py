@@ -103,7 +103,7 @@ def _cells(axes: Mapping[str, Mapping[str, str]], where: Mapping[str, Sequence[s
 def _rows(
     place_name: str, cells: Mapping[str, Cell], rows: Sequence[Mapping[str, Any]]
 ) -> list[dict[str, str]]:
-    """Returns the rows of all places; one that says nothing gives way to those that say something."""
+    """Returns the rows of all places; empty rows are replaced by others of the same place."""
     result: list[dict[str, str]] = []
     for place, cell in cells.items():
         selected = [row for row in rows if _within(cell, row.get("where", {}))]

@@ -51,7 +51,7 @@ class Measured:
         return [self.digests[int(run)] for run in self.runs_of(figure)["run"]]
 
     def slots_of(self, figure: Published) -> pd.DataFrame:
-        """Returns the slots of the CCA's first flow, of the phase and the window that are asked for."""
+        """Returns the slots of the CCA's first flow, of the phase and the window that are requested."""
         slots = self._slots.get(self.ran[figure.cca])
         if slots is None:
             return next(iter(self._slots.values())).iloc[:0]

@@ -141,13 +141,13 @@ def needs_log(name: str) -> bool:
 
 
 def scenarios_of(tables: Sequence[Table]) -> list[str]:
-    """Returns the places of these tables, each once; a pattern stands for built-in scenarios."""
+    """Returns the places of these tables, each once; patterns are expanded to built-in scenarios."""
     names = (name for table in tables for scenario in table.scenarios for name in group(scenario))
     return list(dict.fromkeys(names))
 
 
 def group(pattern: str) -> list[str]:
-    """Returns the built-in scenarios that a pattern stands for; the name itself without one."""
+    """Returns the built-in scenarios that match a pattern; a name without one as it is."""
     if "*" not in pattern:
         return [pattern]
     return [

@@ -15,7 +15,7 @@ from celltcp.scenarios.ccas import chosen
 
 
 def load_experiments(folder: Path) -> list[Outcome]:
-    """Returns what the experiments come to whose places a folder has; none without any.
+    """Returns the outcomes of the experiments whose places a folder has.
 
     Where pictures of experiments are there, only these experiments are returned. What needs further
     runs, such as the best CCAs by phase one after another, is left out.

@@ -15,7 +15,7 @@ _STEP_DB = 1.0
 
 
 def by_position(forward: Comparison, backward: Comparison, metric: str = "goodput") -> pd.DataFrame:
-    """Returns a metric by mean SINR, which stands for the place.
+    """Returns a metric by mean SINR, as a measure of the place.
 
     Columns `movement`, `cca`, `run`, `sinr_db` (the middle of a range of 1 dB), `value`.
 

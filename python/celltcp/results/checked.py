@@ -33,7 +33,7 @@ def read_checked(file: Path, manifest: Manifest | None) -> pa.Table:
 
 
 def require_intact(file: Path, manifest: Manifest | None) -> None:
-    """Makes sure that a file is as it was written, as far as a manifest says.
+    """Checks that a file is unchanged, if a manifest has its digest.
 
     Raises:
         CelltcpError: names the file, and how to make it again.

@@ -41,7 +41,7 @@ LOG = logging.getLogger("celltcp")
 
 
 def require_own(folder: str | Path, command: str) -> None:
-    """Makes sure that a command's tables will not replace those of another that have the same names.
+    """Checks that a command's tables will not replace those of another that have the same names.
 
     Args:
         folder: where the tables are to go; it need not be there.
@@ -90,7 +90,7 @@ def about_in(folder: Path) -> dict[str, Any] | None:
 
 
 def prepare_folder(folder: str | Path) -> Path:
-    """Makes the folder, or says why it cannot be written.
+    """Makes the folder; an error has the reason why it cannot be written.
 
     Raises:
         CelltcpError: if it cannot be written, or a working folder in it is not celltcp's; nothing was
@@ -109,7 +109,7 @@ def prepare_folder(folder: str | Path) -> Path:
 
 
 def check_no_link(root: Path, place: Path) -> None:
-    """Makes sure that no folder below `root` on the way to `place` is a link.
+    """Checks that no folder below `root` on the way to `place` is a link.
 
     Raises:
         CelltcpError: names the link.

@@ -55,7 +55,7 @@ _MAX_LOCK = 32
 
 @contextmanager
 def locked_folder(folder: str | Path) -> Iterator[Path]:
-    """Makes the folder, keeps other commands from writing to it, and ends what a killed one has begun.
+    """Makes and locks the folder, and completes or undoes the writes of a killed command.
 
     Raises:
         CelltcpError: if another command writes to it, it cannot be written, or has something of another
@@ -78,7 +78,7 @@ def locked_folder(folder: str | Path) -> Iterator[Path]:
 
 
 def _check_lock(file: Path) -> None:
-    """Makes sure that a file that will be written and removed as the lock is one."""
+    """Checks that the file at the path of the lock is a lock."""
     if not os.path.lexists(file):
         return
     is_lock = file.is_file() and not file.is_symlink() and file.stat().st_size <= _MAX_LOCK
@@ -89,7 +89,7 @@ def _check_lock(file: Path) -> None:
 def check_replaceable(
     folder: Path, planned: Mapping[str, Any], files: Sequence[str], *, overwrite: bool
 ) -> None:
-    """Makes sure that results in a folder are part of those that are to come, or may be replaced.
+    """Checks that results in a folder are part of the planned ones, or may be replaced.
 
     Args:
         folder: where results are to go; it need not be there.
@@ -110,7 +110,7 @@ def check_replaceable(
 
 
 def check_runs(folder: Path, planned: Mapping[str, Any]) -> None:
-    """Makes sure that the runs in a folder, finished or interrupted, are among those to come.
+    """Checks that the runs in a folder, finished or interrupted, are among the planned ones.
 
     Raises:
         CelltcpError: says what is there, and in what it differs.
@@ -135,7 +135,7 @@ def check_runs(folder: Path, planned: Mapping[str, Any]) -> None:
 
 
 def check_files(folder: Path, names: Iterable[str], remedy: str = _REMEDY) -> None:
-    """Makes sure that celltcp wrote the files of these names, and that they are as they were written.
+    """Checks that celltcp wrote the files of these names, and that they are unchanged.
 
     Args:
         folder: where they are going to be written.
@@ -161,7 +161,7 @@ def check_files(folder: Path, names: Iterable[str], remedy: str = _REMEDY) -> No
 
 
 def check_links(folder: Path, names: Iterable[str]) -> None:
-    """Makes sure that none of the files to write is a link, which would lead out of the folder.
+    """Checks that no output file is a link, which could lead out of the folder.
 
     Raises:
         CelltcpError: names the link.
@@ -175,7 +175,7 @@ def check_links(folder: Path, names: Iterable[str]) -> None:
 
 
 def check_pictures(folder: Path, *, overwrite: bool) -> None:
-    """Makes sure that celltcp drew the pictures that have the names of a command's.
+    """Checks that celltcp drew the pictures that have the names of a command's.
 
     Raises:
         CelltcpError: names the first that it did not draw, or that is a link.
@@ -187,7 +187,7 @@ def check_pictures(folder: Path, *, overwrite: bool) -> None:
 
 
 def check_results(folder: Path, *, overwrite: bool) -> None:
-    """Makes sure that celltcp wrote the tables and pictures in a folder, whatever their names are.
+    """Checks that celltcp wrote the tables and pictures in a folder, whatever their names are.
 
     Raises:
         CelltcpError: names the first that it did not write, or that is a link.

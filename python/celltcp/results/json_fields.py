@@ -22,7 +22,7 @@ class Columns:
     """Types of the columns of a row that are listed elsewhere; a note in `Annotated` on a `dict`."""
 
     def __init__(self, types: Callable[[], Mapping[str, object]]) -> None:
-        #: Called when a schema is asked for, and never before.
+        #: Called when a schema is requested, and never before.
         self.types = types
 
 

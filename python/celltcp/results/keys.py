@@ -48,7 +48,7 @@ class Keys:
     """Keys of the runs of some results, in the order of the runs."""
 
     def __init__(self, ranges: Iterable[KeyRange]) -> None:
-        """Takes the ranges of the keys."""
+        """Sets the ranges of the keys."""
         self.ranges = tuple(ranges)
 
     @classmethod

@@ -14,7 +14,7 @@ class GrowingTable:
     """A Parquet file that is being written."""
 
     def __init__(self, file: Path, schema: pa.Schema) -> None:
-        """Takes the file, and the schema of all rows to come."""
+        """Opens the file for rows with this schema."""
         self._writer = pq.ParquetWriter(file, schema, compression="zstd", write_page_checksum=True)
 
     def write(self, rows: pa.Table | pa.RecordBatch) -> None:

@@ -58,7 +58,7 @@ def publish(
 
 
 def finish_interrupted(folder: Path) -> None:
-    """Ends what a killed process has begun to publish in a folder, and removes what is half written.
+    """Completes what a killed process began to publish in a folder, and removes partial files.
 
     Raises:
         CelltcpError: if something of another origin is in what it has left.
@@ -87,7 +87,7 @@ def is_interrupted(folder: Path) -> bool:
 
 
 def list_files(folder: Path, layout: Layout | None = None) -> None:
-    """Gives a folder that has no manifest one without files, in which `listed_file` then writes.
+    """Writes an empty manifest into a folder without one, for `listed_file`.
 
     Args:
         folder: where the manifest is.
@@ -154,7 +154,7 @@ def _alone(folder: Path) -> Iterator[None]:
     """Waits until no other process changes the manifest of a folder to which it adds a picture."""
     held = os.open(folder, os.O_RDONLY)
     try:
-        # A file system without locks: nothing can be said about other processes.
+        # A file system without locks: other processes cannot be detected.
         with suppress(OSError):
             fcntl.flock(held, fcntl.LOCK_EX)
         yield

@@ -22,7 +22,7 @@ class SampleWriter:
     """The table of samples of one run, as a Parquet file in a folder for unfinished things."""
 
     def __init__(self, folder: Path, cca: str, about: Mapping[str, Any]) -> None:
-        """Takes the folder, the congestion control of all rows, and the origin of the run."""
+        """Opens the file for the samples of a run with this origin and congestion control."""
         self._file = folder / "samples.parquet"
         self._cca = cca
         self._meta = {b"celltcp": json.dumps(about, sort_keys=True).encode()}

@@ -15,7 +15,7 @@ class Used:
 
     #: Congestion control or line-up of several flows that was compared.
     lineup: str
-    #: Name of the flow, and what was asked for it.
+    #: Name of the flow, and the requested congestion control.
     flow: str
     cca: str
     #: Changes in flight per run, and those of them that took one back.

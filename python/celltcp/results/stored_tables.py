@@ -26,7 +26,7 @@ DISPENSABLE_FILES = tuple(f"{name}.parquet" for name in _DISPENSABLE)
 
 
 class StoredTables(Mapping[str, pa.Table]):
-    """Tables in a folder; each is read when it is asked for, and not kept."""
+    """Tables in a folder; each is read on demand, and not cached."""
 
     def __init__(self, folder: Path, names: Sequence[str]) -> None:
         self.folder = folder

@@ -28,7 +28,7 @@ class FlowUnderTest:
     """
 
     name: str
-    #: Whether it stands for a flow at each of several nodes, as `from = "machine-*"` does.
+    #: Whether it expands to a flow at each of several nodes, as with `from = "machine-*"`.
     at_each_node: bool = False
 
     @classmethod

@@ -37,7 +37,7 @@ _KIND = "working"
 #: Index of a folder with a checked name.
 INDEX = "index.json"
 
-#: Begin of the names of folders for what is not finished.
+#: Prefix of the names of folders for unfinished files.
 _STAGING = ".celltcp"
 
 #: Endings of pictures.
@@ -86,7 +86,7 @@ def mark_working(place: Path, about: Mapping[str, Any]) -> None:
 
 
 def check_folder(folder: Path) -> None:
-    """Makes sure that the working folders in a folder of results are celltcp's.
+    """Checks that the working folders in a folder of results are celltcp's.
 
     Raises:
         CelltcpError: names the first entry of another origin.
@@ -97,7 +97,7 @@ def check_folder(folder: Path) -> None:
 
 
 def check_working(place: Path) -> None:
-    """Makes sure that everything in a working folder is celltcp's.
+    """Checks that everything in a working folder is celltcp's.
 
     Raises:
         CelltcpError: names the first entry of another origin.
@@ -145,7 +145,7 @@ def remove_checked(place: Path) -> None:
 
 @contextmanager
 def staging(folder: Path) -> Iterator[Path]:
-    """Yields a new folder for what is not finished; it is removed unless it was renamed.
+    """Yields a new folder for unfinished files; it is removed unless it was renamed.
 
     Its lock shows other processes that it is in use.
     """

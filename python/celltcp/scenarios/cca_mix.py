@@ -16,7 +16,7 @@ from celltcp._core import auto_parameters, lineup_parts
 #: Name of a selector in place of a congestion control.
 AUTO = "auto"
 
-#: Parameters of `auto` unless given.
+#: Default parameters of `auto`.
 _DEFAULTS = {name: default for name, _, default in auto_parameters()}
 
 
@@ -25,7 +25,7 @@ class FlowCca(NamedTuple):
 
     name: str
     parameters: dict[str, str]
-    #: Name and parameters as they stand in the line-up.
+    #: Name and parameters as in the text of the line-up.
     text: str
 
     @property
@@ -38,7 +38,7 @@ class CcaMix(NamedTuple):
     """A line-up in its parts."""
 
     flows: tuple[FlowCca, ...]
-    #: Middleboxes, joined by at signs, or `"none"`; empty where those of the scenario stay.
+    #: Middleboxes, joined by at signs, or `"none"`; empty for those of the scenario.
     middleboxes: str
 
     @property

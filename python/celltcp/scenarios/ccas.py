@@ -17,22 +17,22 @@ from celltcp._core import (
 )
 from celltcp.scenarios.cca_mix import parse_mix
 
-#: Word of a list for the line-up of the scenario itself.
+#: Word for the scenario's own line-up in lists of CCAs.
 OWN = "own"
 
-#: In a list of middleboxes: a path without any.
+#: Word for no middlebox in lists of middleboxes.
 NONE = "none"
 
-#: Words of a list of middleboxes: all kinds, and none.
+#: Allowed words in lists of middleboxes: all kinds, and none.
 MIDDLEBOXES = (NONE, *middlebox_kinds())
 
-#: Congestion controls that are compared unless others are named.
+#: Congestion controls that are compared by default.
 DEFAULT_CCAS = ("cubic", "bbr", "reno")
-#: What stands for another CCA with a parameter, after the name of that which has it. Textbooks give
+#: Alternative to a CCA that lacks a parameter, after the name of the one that has it. Textbooks give
 #: Reno a threshold.
 _INSTEAD = {"initial_ssthresh": " (bic:initial_ssthresh=N,low_window=100000 grows as reno does)"}
 
-#: Default of Linux, with which others are compared.
+#: Default of Linux, the reference of comparisons.
 DEFAULT_CCA = "cubic"
 
 #: Source of each CCA that a user has added, or digest of its library, by its name.
@@ -151,7 +151,7 @@ def middlebox_of(lineup: str, own: Sequence[str] = ()) -> str:
 
 
 def note_sources(sources: Mapping[str, str]) -> None:
-    """Notes the sources of CCAs that a user has added, by name: runs with another source are others."""
+    """Registers the sources of a user's CCAs by name; runs with another source have another key."""
     _SOURCES.update(sources)
 
 

@@ -26,17 +26,17 @@ Value: TypeAlias = (
 #: Scenario fields to override: a mapping from fields to values, or one or more `"field=value"` texts.
 Changes: TypeAlias = "Mapping[str, Value] | Sequence[str]"
 
-#: Values that are allowed, in errors.
+#: Description of allowed values in errors.
 _ALLOWED_VALUES = (
     "a number, true or false, a text, a path, or a list or table (with texts as keys) of these"
 )
 
-#: Levels of lists and tables at most, as in files.
+#: Maximum depth of lists and tables, as in files.
 _LEVELS = 64
 
 
 def override_texts(changes: Changes) -> list[str]:
-    """Returns changes as the `field=value` texts that the scenario reader takes.
+    """Returns changes as `field=value` texts for the scenario reader.
 
     Tables of sections change the fields that they name, and numbers are seconds where a time is due.
 

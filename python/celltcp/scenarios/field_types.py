@@ -9,10 +9,10 @@ from typing import Any
 
 from celltcp._core import scenario_schema
 
-#: End of the pattern of times.
+#: Ending of the pattern of times in the schema.
 _TIME = "(ns|us|µs|ms|s|min|h)\\s*$"
 
-#: Levels of lists and tables that are looked through.
+#: Maximum depth of lists and tables that is searched.
 _LEVELS = 32
 
 #: Kinds of numbers of numpy.
@@ -78,7 +78,7 @@ def _with_seconds(value: object, nodes: Sequence[_Node], levels: int = _LEVELS) 
 
 
 def _number(value: object) -> int | float | None:
-    """Returns a number, also one of numpy, as Python has it; None for what is none."""
+    """Returns a number, also one of numpy, as a Python number; None for other values."""
     kind = getattr(getattr(value, "dtype", None), "kind", "")
     plain = value.item() if kind in _NUMBER_KINDS and hasattr(value, "item") else value
     return plain if isinstance(plain, int | float) and not isinstance(plain, bool) else None
@@ -133,7 +133,7 @@ def _inside(node: _Node, part: str) -> Iterator[_Node]:
 
 
 def _alternatives(node: _Node) -> Iterator[_Node]:
-    """Yields what a node stands for: itself, and all alternatives and references, resolved."""
+    """Yields a node and all its alternatives, with references resolved."""
     yield node
     if "$ref" in node:
         yield from _alternatives(_schema()["$defs"][node["$ref"].rpartition("/")[2]])

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-#: Words by which a sentence of a description says so.
+#: Words that mark a sentence about lower bounds in a description.
 LOWER_BOUND = "is a lower bound"
 
 

@@ -9,7 +9,7 @@ from celltcp._core import in_unit
 
 
 def steady_rate(capacity: object) -> float | None:
-    """Returns a steady rate, bit/s; None of a capacity that varies."""
+    """Returns a constant rate, bit/s; None for a varying capacity."""
     value = capacity.get("rate") if isinstance(capacity, Mapping) else capacity
     return in_unit(value, "bit/s") if isinstance(value, str) else None
 
@@ -17,7 +17,7 @@ def steady_rate(capacity: object) -> float | None:
 def narrow_hop(scenario: Mapping[str, Any], *, is_upload: bool) -> int | None:
     """Returns the wired hop at which the queue of a flow stands; None where it is the access link.
 
-    Of parts with the same rate it is the first that data meet, since they come to the next ones no
+    Of parts with the same rate it is the first on the way of the data, which arrive at the next ones no
     faster than these send. Rates of access links that vary are not known.
 
     Args:

@@ -61,7 +61,7 @@ class CongestionControl(ABC):
 #: Endings of shared libraries.
 _LIBRARIES = (".so", ".dylib")
 
-#: Beginning of the names of modules that files of own congestion controls become.
+#: Prefix of the module names of files with own congestion controls.
 MODULE_PREFIX = "celltcp_own_"
 
 Class = TypeVar("Class", bound=type[CongestionControl])
@@ -146,7 +146,7 @@ def _parameters(cca: type) -> list[tuple[str, str, str]]:
                 f"{cca.__name__}: the argument {argument.name} of __init__ has {given}; allowed: "
                 "arguments that can be given by name, with a number, a text, True or False as default"
             )
-        # `alpha: float = 1` takes 1.5, too.
+        # `alpha: float = 1` accepts 1.5, too.
         if kind is int and argument.annotation in (float, "float"):
             kind = float
         text = ("on" if value else "off") if kind is bool else str(value)
@@ -155,7 +155,7 @@ def _parameters(cca: type) -> list[tuple[str, str, str]]:
 
 
 def _source(cca: type) -> str:
-    """Returns the text of the file of a class; of one without a file, a text that no other one has."""
+    """Returns the text of the file of a class; a unique text for a class without a file."""
     try:
         return Path(inspect.getfile(cca)).read_text("utf-8")
     except (OSError, TypeError, UnicodeDecodeError):

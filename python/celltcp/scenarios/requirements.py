@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 #: The metric by which each requirement ranks; more is better.
 REQUIREMENTS = {"goodput": "goodput_mbps", "balanced": "pm_balanced", "delay": "pm_delay"}
 
-#: Those whose metrics are made of RTTs.
+#: Requirements whose metrics are computed from RTTs.
 DELAY_NEEDS = ("balanced", "delay")
 
-#: Requirements with a measure of their own, which no part of PM is. A bound follows the at sign.
+#: Requirements with their own measure instead of PM. A bound follows the at sign.
 OWN = tuple(part for part in outcome_parts() if part in requirement_kinds())
 
 #: Requirement of results with video, and its metric: the mean opinion score.

@@ -62,7 +62,7 @@ def names_one(given: Sequence[str]) -> bool:
 
 def _of_results(folder: str) -> str | None:
     """Returns the scenario of the results in a folder as TOML; None where there are none."""
-    # Few commands are about results that are there.
+    # Imported here, as few commands read stored results.
     from celltcp.scenarios.stored import stored_scenario
 
     return stored_scenario(folder)
@@ -136,7 +136,7 @@ def load_scenario(
         taken = uplink or (None if is_told else matching_uplink(name))
         up = str(Path(taken).resolve()) if taken else None
         if name.endswith(".gz"):
-            # A packed trace is called as the plain one is.
+            # A compressed trace has the name of the uncompressed one.
             overrides.insert(0, f"name={Path(name.removesuffix('.gz')).stem}")
         loaded = Scenario.of_trace(str(Path(name).resolve()), up, overrides)
         return _with_log_facts(
@@ -164,7 +164,7 @@ def load_scenario(
 
 @dataclass(frozen=True)
 class ScenarioSource:
-    """Source of a scenario: a name, file or trace, how it is read, and what is changed; loaded once.
+    """Source of a scenario: a name, file or trace, with read options and overrides; loaded once.
 
     Attributes:
         what: as for `load_scenario`, as are the others.
@@ -319,7 +319,7 @@ def _named(what: ScenarioLike) -> str | Path | Scenario:
 
 
 def _reading(what: str | Path | Scenario, options: Mapping[str, object]) -> list[str]:
-    """Returns overrides with what is said of the trace that a scenario consists of."""
+    """Returns overrides with the read options of a trace that is given as the scenario."""
     given = {name: value for name, value in options.items() if value is not None}
     if given and (isinstance(what, Scenario) or not is_trace(str(what))):
         name = next(iter(given))

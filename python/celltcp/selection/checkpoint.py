@@ -135,7 +135,7 @@ class Checkpoint:
     """Folder with the data frames of each finished scenario; without a folder nothing is kept."""
 
     def __init__(self, folder: Path | None) -> None:
-        """Takes the folder of the results, where it makes a working folder."""
+        """Makes a working folder in the folder of the results."""
         self._folder = working_folder(folder / UNFINISHED) if folder else None
         for left in leftovers(self._folder) if self._folder else ():
             remove_checked(left)
@@ -166,7 +166,7 @@ class Checkpoint:
             return None
 
     def write(self, key: str, frames: Frames) -> None:
-        """Keeps the frames: all of them or none."""
+        """Stores the frames: all of them or none."""
         if self._folder is None:
             return
         with staging(self._folder) as staged:

@@ -60,7 +60,7 @@ class Evaluation:
 
     @property
     def costs(self) -> pd.DataFrame | None:
-        """A row per change (`celltcp.selection.switch_cost.costs_of`), if that was asked for."""
+        """A row per change (`celltcp.selection.switch_cost.costs_of`), if that was requested."""
         return self._frames.get("costs")
 
     @cached_property
@@ -261,7 +261,7 @@ class EvaluationRequest:
         return estimate_cost(jobs for source in self.sources for jobs in self.plan.planned_jobs(source))
 
     def run(self, progress: Progress | None = None) -> Evaluation:
-        """Does the runs that the folder has not, and returns the outcome of all."""
+        """Runs the jobs that the folder lacks, and returns the outcome of all."""
 
         def run(existing: int, checkpoint: Checkpoint) -> Frames:
             return on_sources(

@@ -38,7 +38,7 @@ class Explanations:
     """The explanation of a comparison, run, sweep or set; `print` shows it in sentences."""
 
     def __init__(self, comparisons: Mapping[str, Comparison], unfinished: str = "") -> None:
-        """Takes comparisons by scenario or value, a single one by an empty text."""
+        """Explains comparisons by scenario or value; a single one has an empty key."""
         #: The explanation of each comparison, by scenario or value; by an empty text of a single one.
         self.comparisons = {
             name: ExplainedComparison(comparison) for name, comparison in comparisons.items()

@@ -273,7 +273,7 @@ def compare_video(
 def expand_videos(
     scenarios: str | Sequence[str], abr: str | Sequence[str], ladder: str, settings: RunSettings
 ) -> dict[str, ScenarioList]:
-    """Returns the scenarios with a video in the place of their first workload, by adaptation.
+    """Returns the scenarios with a video in place of their first workload, by adaptation.
 
     Raises:
         CelltcpError: if a name is no scenario or no adaptation.

@@ -18,7 +18,7 @@ class _WithDefault(click.Group):
     """Group whose first word may be a scenario."""
 
     def parse_args(self, context: click.Context, args: list[str]) -> list[str]:
-        """Puts the default command before a first word that is no command."""
+        """Inserts the default command before a first argument that is no command."""
         if args and args[0] not in self.commands and args[0] not in context.help_option_names:
             args = [_DEFAULT, *args]
         return super().parse_args(context, args)

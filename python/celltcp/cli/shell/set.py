@@ -13,7 +13,7 @@ from celltcp.cli.output import check_json, print_result
 @click.argument("changes", nargs=-1, required=True, metavar="FIELD=VALUE...")
 @option("json_file")
 def set_fields(run: str, changes: tuple[str, ...], json_file: str | None) -> None:
-    """Change the path of a live run that goes on.
+    """Change the path of a live run in progress.
 
     RUN is one of celltcp shell list. FIELD is one of the scenario, such as path.up.rate, or for short
     rate (of the downlink), loss, rtt, delay (one-way) or outage (nothing passes for that time). Rates,

@@ -18,7 +18,7 @@ _INTERVAL_S = 1.0
 @click.option("--follow", is_flag=True, help="A line each second, until the run ends.")
 @option("json_file")
 def status(run: str, follow: bool, json_file: str | None) -> None:
-    """Show the state of a live run that goes on.
+    """Show the state of a live run in progress.
 
     RUN is one of celltcp shell list. The line has time, capacity and queue of the access link in both
     directions, the one-way delay, on a radio SINR and cell, and the lateness of packets.

@@ -73,7 +73,7 @@ def draw_ecdf(
             low, high = (_extended(each, len(right)) for each in band)
             axes.fill_between(values, low, high, step="post", color=shades[cca], alpha=0.2, lw=0)
     axes.set_ylim(0, 1)
-    # Single slots in which a filled hole hands over what had waited would squeeze all others.
+    # Single slots in which a filled hole delivers data that had waited would squeeze all others.
     if most is not None:
         least = float(slots[column].min())
         if least > 0 and (has_long_tail(slots, column) if is_log is None else is_log):

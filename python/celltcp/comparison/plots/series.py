@@ -89,7 +89,7 @@ def draw_comparison_series(
     rates.set_ylabel(f"goodput, Mbit/s\n{window.text}" if window else "goodput, Mbit/s")
     if is_above:
         rates.set_title(_BURST_TEXT, loc="left", fontsize=8, color="#555555")
-    # A filled hole hands over more in one slot than the link carries: such spikes are cut off.
+    # A filled hole delivers more in one slot than the link carries: such spikes are cut off.
     rates.set_ylim(0, headroom(most))
     delays.set_ylabel(f"{delay.title}, ms (seed {seed})")
     delays.set_ylim(bottom=0)

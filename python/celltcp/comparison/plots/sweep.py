@@ -55,7 +55,7 @@ class PanelMetric(NamedTuple):
 
 
 def panel_metrics(result: Sweep, by: Sequence[str] = ()) -> list[PanelMetric]:
-    """Returns the metrics of a picture: goodput, and the metrics that were asked for.
+    """Returns the metrics of a picture: goodput, and the metrics that were requested.
 
     Else the metric by which each flow with an application ranks; without any, the 95th percentile of
     the RTT. Where flows compete, there are the shares of the first ones and Jain's index.
@@ -68,7 +68,7 @@ def panel_metrics(result: Sweep, by: Sequence[str] = ()) -> list[PanelMetric]:
     tested = "" if first is None else first.tested.name
     rankings = overall_rankings(result)
     stakes = rankings[0].deciding(by) if rankings else []
-    # Line-ups of several flows have no ranking, and yet the metrics that are asked for.
+    # Line-ups of several flows have no ranking, and yet the metrics that are requested.
     chosen_by = [] if first is None else [check_metric(each, first.results.about) for each in by]
     asked = [(each.metric, each.flow) for each in chosen_by]
     figures = [(stake.metric, stake.flow) for stake in stakes if stake.metric in APP_METRICS]
@@ -103,7 +103,7 @@ def draw_sweep(result: Sweep, by: Sequence[str] = ()) -> Figure:
     width = _PANEL if len(metrics) < _MANY_PANELS else _NARROW_PANEL
     picture = figure(width * len(metrics), 0.6 + 3.0 * len(lines))
     panels = picture.subplots(len(lines), len(metrics), squeeze=False)
-    # A style or a size that was asked for has narrower panels.
+    # A style or a size that was requested has narrower panels.
     width = picture.get_size_inches()[0] / len(metrics)
     for row, (outer, along) in zip(panels, lines.items(), strict=True):
         for axes, metric in zip(row, metrics, strict=True):

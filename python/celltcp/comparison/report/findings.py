@@ -17,7 +17,7 @@ from celltcp.scenarios.requirements import QOE
 
 
 class _Ranking(NamedTuple):
-    """Verdict by a metric, with the values that it is made of."""
+    """Verdict by a metric, with the values of the runs."""
 
     need: str
     metric: str

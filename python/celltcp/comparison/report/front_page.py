@@ -53,7 +53,7 @@ def choices_of(result: Comparison) -> list[Choice]:
 def answer_of(result: Comparison) -> str:
     """Returns the answer in a sentence, with the trade-off in ms and Mbit/s.
 
-    It is that of the first need that the runs decide; those before it are said to be undecided.
+    It is that of the first need that the runs decide; earlier needs are listed as undecided.
     """
     choices = choices_of(result)
     if not choices:
@@ -159,7 +159,7 @@ def settings_section(result: Comparison) -> Section | None:
     window, initial = window_limit(result, chosen), initial_window(result, chosen)
     texts = [*([window.text] if window else []), *([initial.text] if initial else [])]
     scenario = tomllib.loads(result.results.about["scenario"])
-    # Advice for a field stands in place of what the scenario has.
+    # Advice for a field replaces the scenario's own line.
     advised = [
         *(("tcp.receive_buffer_max", "tcp.receive_window_max") if window else ()),
         *(("tcp.initial_window", "tcp.slow_start_after_idle") if initial else ()),

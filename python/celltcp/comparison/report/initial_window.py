@@ -18,7 +18,7 @@ class InitialWindow(NamedTuple):
 
     #: Why, in a sentence.
     text: str
-    #: The lines that widen it, each by itself.
+    #: Alternative commands that raise it.
     lines: tuple[str, ...]
 
     @property

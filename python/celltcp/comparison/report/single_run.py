@@ -30,7 +30,7 @@ _COLUMNS = (
     ("pm_balanced", "PM balanced", 3),
     ("pm_delay", "PM delay", 3),
 )
-#: Value of ssthresh that stands for none.
+#: Value of an unset ssthresh.
 _NO_THRESHOLD = 2**31 - 1
 _GREY, _OLIVE = "#999999", "#999933"
 

@@ -33,7 +33,7 @@ class KnownTable:
     separators: Collection[str]
     #: Further columns, which tables of other tools have as well.
     own: frozenset[str] = frozenset()
-    #: Whether one of the rates and one of its own columns are enough.
+    #: Whether one rate column and one of the tool's own columns identify the tool.
     has_some: bool = False
     notes: tuple[str, ...] = ()
     #: Column and value of rows that are not of the load, such as those of a ping; None without any.

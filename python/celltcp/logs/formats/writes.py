@@ -26,7 +26,7 @@ class Writes(NamedTuple):
 
     @property
     def warning(self) -> str:
-        """Why they are no capacity, and what is instead."""
+        """Reason why they are no capacity, and the rates that are used instead."""
         if self.is_udp:
             what = "its rates are what the sender sent over UDP, not what arrived"
         else:

@@ -250,7 +250,7 @@ def _bits(name: str) -> float:
 
 
 def _check_durations(columns: list[Column], roles: Roles, times: Times, name: str) -> None:
-    """Asks about amounts of tests that say how long they took.
+    """Rejects amounts of tests that have durations.
 
     Raises:
         CelltcpError: with the options that decide it.

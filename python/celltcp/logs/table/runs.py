@@ -51,7 +51,7 @@ def first_table(frame: pd.DataFrame, roles: Roles, dialect: Dialect, notes: list
     are_names = times.str.match("[A-Za-z_]") & rates.str.match("[A-Za-z_]")
     for row in np.flatnonzero(are_names.to_numpy(dtype=bool))[:_MAX_HEADS].tolist():
         cells = (times.iloc[row], rates.iloc[row])
-        # The same names again are those of a recording that goes on.
+        # Repeated names belong to a continued recording.
         if row and cells != head and not any(_is_value(cell) for cell in cells):
             notes.append(f'{len(frame) - row} lines from "{cells[0]}" on left out, as another table')
             return frame.head(row)
@@ -115,7 +115,7 @@ def check_counters(
     amounts: NDArray[np.float64],
     options: ReadOptions,
 ) -> None:
-    """Asks about amounts that are the counters of several devices.
+    """Rejects amounts that are the counters of several devices.
 
     Raises:
         CelltcpError: with the option that chooses one.
@@ -133,7 +133,7 @@ def check_counters(
 
 
 def check_turns(frame: pd.DataFrame, columns: list[Column], roles: Roles, options: ReadOptions) -> None:
-    """Asks about rows of several series in turn, such as tests of one server after another.
+    """Rejects rows of several series in turn, such as tests of one server after another.
 
     Raises:
         CelltcpError: with the options that decide it.

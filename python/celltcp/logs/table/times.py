@@ -350,7 +350,7 @@ def _times_of_day(texts: pd.Series) -> Times:
 
 
 def _check_minutes(parts: pd.DataFrame, ns: NDArray[np.int64]) -> None:
-    """Asks about times such as 00:01 that may be hours and minutes or minutes and seconds.
+    """Rejects times such as 00:01 that may be hours and minutes or minutes and seconds.
 
     Raises:
         CelltcpError: with the option that settles it.

@@ -15,7 +15,7 @@ from celltcp.publications.quantities.quantity import TEXTS
 #: Height of a row of a legend, of that of the lines.
 _ROW = 0.12
 
-#: Values of the parameters that stand for a kernel of Linux.
+#: Parameter values that select a Linux kernel.
 _KERNEL = re.compile(r"=linux-([0-9.]+)(?=,|$)")
 
 
@@ -55,7 +55,7 @@ def number_text(value: float) -> str:
 
 
 def heading(*lines: str) -> str:
-    """Returns the title of a panel: the lines that say something."""
+    """Returns the title of a panel: its lines that are not empty."""
     return "\n".join(line for line in lines if line)
 
 

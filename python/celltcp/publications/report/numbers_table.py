@@ -9,7 +9,7 @@ from celltcp.present.section import Column, Table, number_columns
 from celltcp.publications.agreement import Row
 from celltcp.publications.report.texts import place_text, quantity_text, value_text
 
-#: Words for what is inside of an interval.
+#: Texts for values inside of an interval.
 _AGREES = {True: "inside", False: "outside", None: "-"}
 
 

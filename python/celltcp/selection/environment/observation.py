@@ -61,7 +61,7 @@ class Observer:
     """
 
     def __init__(self, ccas: Sequence[str]) -> None:
-        """Takes the CCAs in the order of the actions."""
+        """Sets the CCAs in the order of the actions."""
         self.ccas = tuple(ccas)
         self.features = observed_features()
         low = [feature.low for feature in self.features]

@@ -54,7 +54,7 @@ def draw_explanation(slots: pd.DataFrame, decisions: pd.DataFrame, slot_s: float
     rates.plot(times, slots["goodput_mbps"], color=_GOODPUT, lw=1, label="goodput")
     _draw_seen(rates, times, slots, "capacity_mbps_seen", "capacity")
     rates.set_ylabel("Mbit/s")
-    # A filled hole hands over more in one slot than the link carries: such spikes are cut off.
+    # A filled hole delivers more in one slot than the link carries: such spikes are cut off.
     most = float(slots["capacity_mbps"].max())
     rates.set_ylim(0, _LEGEND_HEADROOM * most if most > 0 else None)
     delays.plot(times, slots["rtt_mean_ms"], color=_GOODPUT, lw=1, label="RTT")

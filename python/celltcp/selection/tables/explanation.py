@@ -48,7 +48,7 @@ def _measure(row: Mapping[Hashable, Any], name: str) -> str:
 
 
 def agreements_table(result: Sequence[Agreement]) -> Table:
-    """Returns a row per estimate: how far it was from what is true."""
+    """Returns a row per estimate with its deviation from the truth."""
     rows = []
     for each in result:
         shares = (each.accuracy, each.error, each.bias)

@@ -10,7 +10,7 @@ from celltcp.selection.mean_switch_cost import SwitchCost
 
 
 def print_prices(result: Evaluation, console: Terminal) -> None:
-    """Prints the cost of changes, and how many are not measured, if that was asked for."""
+    """Prints the cost of changes, and how many are not measured, if that was requested."""
     if result.costs is None:
         return
     replays = result.about["engine"] == NATIVE
