@@ -29,7 +29,7 @@ class Criterion:
     least: float = 0.0
 
     def fails(self, value: float) -> bool:
-        """Returns whether an application with this mean cannot be used."""
+        """Returns whether an application with this mean is unusable."""
         if math.isnan(value):
             return True
         return self.fails_at is not None and self.sign * value < self.sign * self.fails_at
@@ -74,7 +74,7 @@ def verdicts_by_metric(
     random: bool,
     competes: bool = True,
 ) -> dict[str, Verdict]:
-    """Returns the verdicts by requirement, each with what contradicts it, or what its leader costs.
+    """Returns the verdicts by requirement, each with its contradiction or the cost of its leader.
 
     Args:
         metrics: metric of each requirement.
@@ -103,7 +103,7 @@ def _column(series: Mapping[str, Mapping[str, list[float]]], metric: str) -> dic
 def served_by(
     columns: Mapping[str, Sequence[Any]], places: Mapping[str, Sequence[int]]
 ) -> dict[str, dict[str, list[float]]]:
-    """Returns what the application got: values of the runs by metric and CCA.
+    """Returns the application's metrics: values of the runs by metric and CCA.
 
     Args:
         columns: those of the runs, as `run_table` has them.
@@ -121,7 +121,7 @@ def served_by(
 def contradiction(
     leader: str, metric: str, served: Mapping[str, Mapping[str, list[float]]]
 ) -> str | None:
-    """Returns why the application's metrics contradict that a CCA is best; None if they do not.
+    """Returns the contradiction between the application's metrics and a leading CCA; None without one.
 
     Args:
         leader: CCA with the highest mean of the metric.

@@ -34,14 +34,14 @@ MetricValues = dict[str, NDArray[np.float64]]
 def application_metrics(results: Results, runs: Sequence[int]) -> dict[str, MetricValues]:
     """Returns the metrics of the applications of all flows, by flow in the order of the scenario.
 
-    Only applications that have recorded something are there, and transfers that have an end.
+    Only applications with recorded events are included, and transfers that have an end.
 
     Args:
         results: of the campaign.
         runs: numbers of the runs.
     """
     if "events" not in results.tables:
-        # An evaluation keeps none.
+        # Evaluations store no events.
         return {}
     flows = flows_by_connection(results)
     values = _event_values(results, flows)
@@ -86,7 +86,7 @@ def _flow_metrics(by_kind: _Values, runs: Sequence[int]) -> MetricValues:
 def _with_ages(
     times: Mapping[int, list[float]], ages: Mapping[int, list[float]]
 ) -> dict[int, list[float]]:
-    """Returns times of units by run; those that were not complete count with their age, the least."""
+    """Returns times of units by run; unfinished ones count with their age, a lower bound."""
     keys = [*times, *(run for run in ages if run not in times)]
     return {run: [*times.get(run, ()), *ages.get(run, ())] for run in keys}
 

@@ -75,7 +75,7 @@ def sweep_metrics_tables(result: Sweep, by: Sequence[str] = ()) -> dict[str, Tab
 
 
 def _minor(metrics: Sequence[str]) -> list[str]:
-    """Returns the metrics that a narrow terminal can do without, the least important first."""
+    """Returns the metrics that a narrow terminal omits, the least important first."""
     spreads = [name for name in metrics if APP_METRICS[name].is_spread]
     counts = [name for name in metrics if not APP_METRICS[name].sign]
     least = [name for end in _MINOR_ENDINGS for name in metrics if name.endswith(end)]
@@ -136,7 +136,7 @@ def _cells(application: Application, metrics: Sequence[str]) -> dict[str, list[s
 
 
 def _shown(applications: Sequence[Application]) -> list[str]:
-    """Returns the metrics that tables have of applications: none that repeats another."""
+    """Returns the metrics of applications for tables, without those that repeat another."""
     known = {name for application in applications for name in application.names}
     if all(_has_single_transfers(application) for application in applications):
         known -= {"completion_max_s", "transfers"}

@@ -17,9 +17,9 @@ class Ranking(NamedTuple):
     """Metric by which CCAs rank for an application."""
 
     metric: str
-    #: In words.
+    #: Name of the metric in words.
     title: str
-    #: Why it is this metric, in words; empty where it is the usual one.
+    #: Reason for this metric, in words; empty for the usual one.
     note: str = ""
 
 
@@ -32,7 +32,7 @@ class Application(NamedTuple):
 
     @property
     def is_intermittent(self) -> bool:
-        """Whether it sends now and then, so that its goodput is no share of the path."""
+        """Whether it sends intermittently, so that its goodput is no share of the path."""
         return not {"response_s", "late_share", "page_load_s"}.isdisjoint(self.names)
 
     @property
@@ -69,7 +69,7 @@ class Application(NamedTuple):
                 return Ranking("late_share", "share of late frames")
             return Ranking("frame_delay_ms", "delay of frames")
         if "response_p95_s" in self.names:
-            # A percentile of few responses is the longest one, and is called so.
+            # With few responses, a percentile is the longest one and is named so.
             if all(has_too_few("response_p95_s", of_cca) for of_cca in self.metrics.values()):
                 return Ranking("response_max_s", "longest response time")
             return Ranking("response_p95_s", "95th percentile of the response time")

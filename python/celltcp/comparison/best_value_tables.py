@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
 #: Maximum of values that a cell lists.
 _MAX_LISTED_VALUES = 3
-#: Name of the row in which each value stands with each congestion control.
+#: Name of the row over all congestion controls.
 _ANY_CCA = "any"
-#: Share of the best mean beyond which an undecided mean is far off: its interval alone keeps it in.
+#: Relative distance from the best mean beyond which a value is only undecided by its wide interval.
 _FAR_SHARE = 0.5
 
 _Row = tuple["FieldRanking", "Stake"]
@@ -89,7 +89,7 @@ def best_values_texts(result: Sweep, by: Sequence[str] = ()) -> list[str]:
         ranking, stake = rows[0]
         if not _differs(rows):
             verdicts = [each.verdict for _, each in rows if each.verdict.undecided]
-            # Values that more runs could separate are not called alike.
+            # Undecided values are not called equal.
             hints = [hint_text(verdict) for verdict in verdicts]
             needed = [verdict.runs_needed or math.inf for verdict in verdicts]
             hint = f" ({hints[needed.index(max(needed))]})" if hints else ""
@@ -120,7 +120,7 @@ def _by_metric(result: Sweep, by: Sequence[str]) -> Iterator[tuple[str, list[_Ro
         ranking_metrics: dict[tuple[str, str], list[_Row]] = {}
         for ranking in group:
             for stake in ranking.deciding(by):
-                # Of what nothing has finished no value is as good as another.
+                # If nothing finished under any value, none is as good as another.
                 if not all(map(stake.is_void, ranking.choices)):
                     ranking_metrics.setdefault((stake.flow, stake.metric), []).append((ranking, stake))
         for rows in ranking_metrics.values():
@@ -167,7 +167,7 @@ def _cells(stake: Stake) -> tuple[str, str, str, str]:
 
 
 def _is_far(stake: Stake, name: str, worse: Sequence[str]) -> bool:
-    """Returns whether only its interval keeps a value among those that may be as good as the best."""
+    """Returns whether a value is undecided only because of its wide interval."""
     if name not in stake.verdict.undecided:
         return False
     sign = 1 if stake.is_less_better else -1

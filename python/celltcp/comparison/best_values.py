@@ -36,7 +36,7 @@ _SCENARIO = "scenario"
 _BALANCED = "pm_balanced"
 #: Share by which capacity and lowest RTT may differ, so that performance metrics have the same meaning.
 _PATH_TOLERANCE = 0.02
-#: Conditions of the network, and what an application has to do: fields that are no setting of anyone.
+#: Conditions: fields of the network and of workloads that nobody can set.
 #: The others are choices: buffers, queues, shapers and policers, hosts, CCAs, how applications send.
 _CONDITION = re.compile(
     r"(?:path|links)\.(?:(?:wired\.)?\d+\.)?"
@@ -50,7 +50,7 @@ _CONDITION = re.compile(
 
 
 def is_condition(field: str) -> bool:
-    """Returns whether a field is a condition that nobody sets: none of its values is an advice."""
+    """Returns whether a field is a condition that nobody can set, so that no value is an advice."""
     return _CONDITION.match(field) is not None
 
 
@@ -73,18 +73,18 @@ class _Points:
         #: The field; names of several are joined with commas, as are their values.
         self.field = ", ".join(fields)
         self.fields = fields
-        #: By value, the values of the fields.
+        #: Values of the fields by value.
         self.coordinates = {", ".join(values): values for values in comparisons}
         #: Coordinates on the other axes.
         self.place = place
-        #: By value; those in which nothing has run are left out.
+        #: Comparisons by value, without those that have no runs.
         self.comparisons = {
             ", ".join(of): comparison for of, comparison in comparisons.items() if comparison.ccas
         }
         known = (set(of_single_flows(comparison.ccas)) for comparison in self.comparisons.values())
         common = set.intersection(*known)
         first = next(iter(self.comparisons.values()))
-        #: Congestion controls that have run at each value.
+        #: Congestion controls with runs at each value.
         self.ccas = [cca for cca in first.ccas if cca in common]
         self.flows = FlowUnderTest.each(first.results.about)
         self.tested = first.tested.name
@@ -123,10 +123,10 @@ class FieldRanking:
         self.field, self.place = points.field, points.place
         #: Congestion controls that each value is combined with.
         self.ccas = ccas
-        #: The only one of them; None where each value stands with each congestion control.
+        #: The only one of them; None if each value is combined with each congestion control.
         self.cca = ccas[0] if len(ccas) == 1 else None
         names = labels(ccas)
-        #: The combinations by the names that the stakes have.
+        #: Combinations by their names in the stakes.
         self.choices = {
             value if self.cca else f"{value} with {names[cca]}": Choice(value, cca)
             for value in points.comparisons
@@ -138,7 +138,7 @@ class FieldRanking:
 
     @property
     def fields(self) -> Sequence[str]:
-        """The fields: one, but of the ranking of all combinations of a sweep."""
+        """The fields: one, or all fields of a sweep in the ranking of all combinations."""
         return self._points.fields
 
     def coordinates(self, choice: Choice) -> tuple[str, ...]:
@@ -152,7 +152,7 @@ class FieldRanking:
 
     @functools.cached_property
     def stakes(self) -> list[Stake]:
-        """What each flow has at stake; without an application goodput, RTT and balance."""
+        """Stake of each flow: the metric of its application, or else goodput, RTT and balance."""
         points = self._points
         if any(comparison.applications for comparison in points.comparisons.values()):
             return [each for flow in points.flows if (each := self._of_flow(flow))]
@@ -164,7 +164,7 @@ class FieldRanking:
         return [self._network(ranking) for ranking in rankings]
 
     def stakes_by(self, by: Sequence[str]) -> list[Stake]:
-        """Returns the stakes after those by metrics of one's choice.
+        """Returns the stakes by chosen metrics, and then all others.
 
         Args:
             by: the metrics, as those of `Comparison.best_by`.
@@ -172,9 +172,9 @@ class FieldRanking:
         return [*map(self._chosen, by), *self.stakes]
 
     def deciding(self, by: Sequence[str]) -> list[Stake]:
-        """Returns the stakes by metrics of one's choice, and those of flows that have none of them.
+        """Returns the stakes by chosen metrics, and those of flows without a chosen metric.
 
-        Goodput stays, as what the others cost.
+        Goodput stays, as the cost of the others.
         """
         chosen = [self._chosen(each) for each in by]
         flows = {each.flow for each in chosen}
@@ -188,7 +188,7 @@ class FieldRanking:
         return [*chosen, *others]
 
     def question(self, stake: Stake) -> str:
-        """Returns what a flow wants; without its name if it is the only one."""
+        """Returns the stake in words; without the name of the flow if it is the only one."""
         if len(self._points.flows) > 1:
             return stake.question
         return "; ".join(filter(None, (stake.title, stake.note)))
@@ -209,7 +209,7 @@ class FieldRanking:
 
     @property
     def usual_cca(self) -> str:
-        """The congestion control that changes start from."""
+        """The reference congestion control of changes."""
         return DEFAULT_CCA if DEFAULT_CCA in self.ccas else self.ccas[0]
 
     def _values(self, choice: Choice, metric: str) -> list[float]:

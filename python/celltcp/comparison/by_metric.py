@@ -34,9 +34,9 @@ class ChosenBest(NamedTuple):
 
 
 def chosen_metric(text: str, about: Mapping[str, Any]) -> ChosenMetric:
-    """Reads METRIC or METRIC:FLOW; without a flow it is the first one of the scenario.
+    """Parses METRIC or METRIC:FLOW; the default flow is the first one of the scenario.
 
-    Names of values that are drawn, such as `response`, stand for the metric that ranks by them.
+    Names of plotted values, such as `response`, mean the metric that ranks by them.
 
     Args:
         text: the metric.
@@ -56,7 +56,7 @@ def chosen_metric(text: str, about: Mapping[str, Any]) -> ChosenMetric:
 
 
 def check_metric(text: str, about: Mapping[str, Any]) -> ChosenMetric:
-    """Reads METRIC or METRIC:FLOW, and checks that the flow can have the metric by its workload.
+    """Parses METRIC or METRIC:FLOW, and checks that the flow's workload can have the metric.
 
     Without a flow, a metric that only one application has is that of this application.
 

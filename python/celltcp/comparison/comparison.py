@@ -96,7 +96,7 @@ class Comparison(RunTables):
         self._columns = run_table(results, derived, of_tested, competitors, completions=completions)
         if QOE in self._columns:
             self.requirements[QOE] = QOE
-        #: Congestion controls whose connections a middlebox has split, so that their RTT ends there.
+        #: Congestion controls whose connections a middlebox split, so that their RTT ends there.
         self.split_ccas = self._split_ccas()
         if self.split_ccas:
             for need in DELAY_NEEDS:
@@ -124,14 +124,14 @@ class Comparison(RunTables):
         return shared_path(self.results)
 
     def _competitors(self, without: Collection[str] = ()) -> dict[int, list[float]]:
-        """Returns what each competitor got while all flows ran by run, except those of some flows."""
+        """Returns each competitor's goodput while all flows ran, by run, except those of some flows."""
         return {
             run: [each.goodput_mbps for each in mine if each.flow not in without]
             for run, mine in self._shared.competitors.items()
         }
 
     def jains_index(self, cca: str) -> list[float]:
-        """Returns Jain's index of what competes for the path, in the order of the seeds.
+        """Returns Jain's index of all competitors for the path, in the order of the seeds.
 
         It is that of the runs unless other flows compete, such as a game or web pages.
         """
@@ -157,7 +157,7 @@ class Comparison(RunTables):
         return list(self.results.about["cca"])
 
     def middlebox(self, cca: str) -> str:
-        """Returns the middleboxes that a congestion control has passed; `"none"` without any."""
+        """Returns the middleboxes on the path of a congestion control; `"none"` without any."""
         return middlebox_of(cca, self.results.about.get("middleboxes", ()))
 
     @functools.cached_property
@@ -228,7 +228,7 @@ class Comparison(RunTables):
 
     @property
     def connections(self) -> int:
-        """The most connections that the flow under test has had in a run."""
+        """Maximum number of connections of the flow under test in a run."""
         flows = rows_of(self.results.tables["flows"], "run", "name")
         mine = (run for run, name in flows if self.tested.includes(name))
         return max(collections.Counter(mine).values(), default=0)
@@ -350,7 +350,7 @@ class Comparison(RunTables):
 
     @property
     def is_finite(self) -> bool:
-        """Whether the flow under test has an end, so that its completion is all that counts."""
+        """Whether the flow under test has an end, so that it ranks by its completion time."""
         mine = (
             application for application in self.applications if application.flow == self.tested.name
         )
@@ -370,7 +370,7 @@ class Comparison(RunTables):
 
     @property
     def trade_offs(self) -> list[str]:
-        """Texts on what each flow gains and loses where flows have different best CCAs."""
+        """Texts on gains and losses of each flow, where flows have different best CCAs."""
         if not self.applications:
             return []
         from celltcp.comparison.trade_off import trade_off_texts
@@ -440,7 +440,7 @@ class Comparison(RunTables):
 
     @functools.cached_property
     def competing_flows(self) -> list[FlowUnderTest]:
-        """The flows that share the path with the flow under test, and that; empty without a rival."""
+        """The flow under test and the flows that share the path with it; empty without a rival."""
         if not self.has_competition:
             return []
         names = {competing_share.flow for competing_share in self.competing_shares()}
@@ -510,7 +510,7 @@ class Comparison(RunTables):
         return Comparison(Results(tables, {**self.results.about, "cca": list(ccas)}))
 
     def __getitem__(self, cca: str) -> Comparison:
-        """Returns the part of the comparison that is about one congestion control."""
+        """Returns the comparison of one congestion control alone."""
         return self.only([cca])
 
     @functools.cached_property
@@ -566,7 +566,7 @@ class Comparison(RunTables):
 
     @property
     def warnings(self) -> list[str]:
-        """Warnings about the metrics: what else than the CCAs they may come from."""
+        """Warnings about causes of the metrics other than the CCAs."""
         return list(self._warnings)
 
     @functools.cached_property

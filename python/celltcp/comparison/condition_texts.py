@@ -21,9 +21,9 @@ _MAX_LISTED_VALUES = 4
 
 
 def condition_texts(result: Sweep, by: Sequence[str] = ()) -> list[str]:
-    """Returns how each metric changes with the values of each condition, a line each.
+    """Returns the change of each metric with the values of each condition, a line each.
 
-    Where other fields vary as well, it is that at their first values, in each scenario.
+    Other varied fields have their first values, in each scenario.
 
     Args:
         result: the sweep.

@@ -43,7 +43,7 @@ def with_cost(
 
 
 def _longer(leader: str, times: Mapping[str, Sequence[float]], names: Mapping[str, str]) -> Cost | None:
-    """Returns by how much longer a transfer takes than under the CCA that completes it soonest."""
+    """Returns the extra time of a transfer against the CCA that completes it soonest."""
     means = {cca: estimate(values).mean for cca, values in times.items()}
     known = {cca: mean for cca, mean in means.items() if mean > 0}
     if leader not in known:

@@ -13,14 +13,14 @@ from celltcp.scenarios.cca_mix import counted
 if TYPE_CHECKING:
     from celltcp.comparison.comparison import Comparison
 
-#: Number of runs from which a wide interval is the metric's own, and no longer due to too few runs.
+#: Number of runs at which wide intervals are due to the metric and not to too few runs.
 _ENOUGH_RUNS = 5
 #: Share of the largest mean of a metric below which intervals are too narrow to matter.
 _NARROW_SHARE = 0.05
 
 
 def few_runs_text(comparisons: Sequence[Comparison]) -> str:
-    """Returns that few runs decide little, and how many would; empty where intervals are narrow.
+    """Returns a warning about too few runs, with a sufficient number; empty if intervals are narrow.
 
     An interval counts if its width exceeds the mean, and is wide relative to the largest mean of the
     metric: where another CCA has a share of 0.9, one of 0.001 is known well enough.
@@ -57,7 +57,7 @@ def _values(result: Comparison) -> Iterator[tuple[tuple[str, str], list[float]]]
     several = len(result.applications) > 1
     for application in result.applications:
         for metric in application.names:
-            # Nobody chooses by the spread of a few values, which one of them alone decides.
+            # The spread of a few values depends on a single one of them.
             if APP_METRICS[metric].sign and not APP_METRICS[metric].is_spread:
                 for values in application.values(metric).values():
                     yield (application.flow if several else "", metric), values

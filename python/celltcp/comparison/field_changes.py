@@ -32,7 +32,7 @@ _MIN_KNEE_HEIGHT = 0.2
 
 
 def field_texts(result: Sweep, by: Sequence[str] = ()) -> list[str]:
-    """Returns the trade-off between two metrics, what changes help, and how to set them on Linux.
+    """Returns the trade-off between two metrics, helpful changes, and Linux commands for them.
 
     Changes start from the values of the scenario, or else the first ones given, with the usual
     congestion control; only those that a flow gains from have a line.
@@ -42,7 +42,7 @@ def field_texts(result: Sweep, by: Sequence[str] = ()) -> list[str]:
         by: metrics of one's choice, in place of those that matter most to the flows.
     """
     texts = []
-    # Hops and their queues, which lines for shapers need, are alike at most points.
+    # Hops and their queues, which commands for shapers need, are the same at most points.
     about = next(iter(result.points.values())).results.about
     scenario = tomllib.loads(about["scenario"])
     for ranking in _shown(advice_rankings(result)):
@@ -54,7 +54,7 @@ def field_texts(result: Sweep, by: Sequence[str] = ()) -> list[str]:
 
 
 def _shown(rankings: Sequence[FieldRanking]) -> list[FieldRanking]:
-    """Returns those of few conditions of a scenario, or else of the first and the last one."""
+    """Returns the rankings of a scenario's conditions; of many, those of the first and the last one."""
     groups: dict[str | None, list[FieldRanking]] = {}
     for each in rankings:
         groups.setdefault(each.place.get("scenario"), []).append(each)
@@ -66,7 +66,7 @@ def _shown(rankings: Sequence[FieldRanking]) -> list[FieldRanking]:
 
 
 def _where(place: Mapping[str, str]) -> str:
-    """Returns the scenario and the conditions that sentences are about."""
+    """Returns the scenario and the conditions of sentences."""
     parts = (f"{axis}={value}" if is_condition(axis) else value for axis, value in place.items())
     return "".join(f"{part}: " for part in parts)
 
@@ -78,7 +78,7 @@ class _TradeOff(NamedTuple):
     goodput: Stake
     #: By the asked metric, the best one first.
     front: list[str]
-    #: The value beyond which more of one costs more of the other than before it, or the only one.
+    #: Knee of the trade-off, or its only value.
     knee: str | None
     beaten: list[str]
 
@@ -113,7 +113,7 @@ class _Sentences:
         self._is_present = bool(present) and chosen_metrics in known
 
     def all(self) -> list[str]:
-        """Returns all of them."""
+        """Returns all sentences."""
         ranking = self._ranking
         void = self._void_texts()
         if not self._stakes:
@@ -130,7 +130,7 @@ class _Sentences:
         return [*void, *texts, *changes, *helps, *self._lines(trade_off)]
 
     def _void_texts(self) -> list[str]:
-        """Returns with which choices a flow has finished nothing, a line each."""
+        """Returns the choices under which a flow has finished nothing, a line each."""
         texts = []
         for flow, names in self._void.items():
             if not names:
@@ -150,7 +150,7 @@ class _Sentences:
         return f"{' and '.join(f'{field}={value}' for field, value in pairs)}{cca}"
 
     def _at_conditions(self) -> list[str]:
-        """Returns what other CCAs change under the conditions of the start.
+        """Returns the changes by other CCAs under the conditions of the start.
 
         Nobody sets the RTT of a path or its losses, so that none of their values is an advice.
         """
@@ -280,7 +280,7 @@ class _Sentences:
         ]
 
     def _changes(self, trade_off: _TradeOff | None) -> list[str]:
-        """Returns what better choices than the start change."""
+        """Returns the changes by choices that are better than the start."""
         return [self._change_text(name) for name in self._better(trade_off)]
 
     def _better(self, trade_off: _TradeOff | None) -> list[str]:
@@ -294,7 +294,7 @@ class _Sentences:
         return [name for name in dict.fromkeys(targets) if self._is_better(name)][:_MOST_CHANGES]
 
     def _lines(self, trade_off: _TradeOff | None) -> list[str]:
-        """Returns the lines that set on Linux what better choices change."""
+        """Returns the Linux commands for better choices."""
         ranking, start = self._ranking, self._start
         lines = []
         targets = self._better(trade_off)
@@ -306,7 +306,7 @@ class _Sentences:
             changes = [f"{field}={new}" for field, new, old in values if new != old]
             set_on_linux = [linux_line(change, self._scenario) for change in changes]
             set_on_linux += [cca_line(choice.cca)] if choice.cca != start.cca else []
-            # Lines of two choices are no sequence.
+            # Commands of two choices cannot be run one after the other.
             of = f" for {name}" if len(targets) > 1 else ""
             lines += [f"On Linux{of}, {line}" for line in set_on_linux if line]
         return list(dict.fromkeys(lines))
@@ -341,7 +341,7 @@ class _Sentences:
         return f"{' and '.join(changed)}{stays}"
 
     def _helps(self, stake: Stake) -> str:
-        """Returns which of the fields and the CCA helps a flow most: from the worst to the best.
+        """Ranks the fields and the CCA by their gain for a flow, from the worst to the best value.
 
         Each is that of the best combination with another value of the field, or another CCA.
         """
@@ -395,7 +395,7 @@ class _Sentences:
     def _instead(
         self, stake: Stake, leader: str, axes: Sequence[str], without: Sequence[str]
     ) -> dict[str, str]:
-        """Returns what is as good as the best combination by a single change of the start.
+        """Returns single changes of the start that are as good as the best combination.
 
         Beside the best of the others a field may change nothing and still do all that they do.
 
@@ -422,7 +422,7 @@ class _Sentences:
         return result
 
     def _matters(self, stake: Stake, best: str, worst: str) -> bool:
-        """Returns whether two means are so far apart that a field is worth mentioning."""
+        """Returns whether the difference of two means is large enough to mention a field."""
         means = [abs(self._mean(stake, name)) for name in (best, worst)]
         return abs(means[0] - means[1]) >= _MIN_CHANGE * max(means)
 
@@ -452,7 +452,7 @@ class _Sentences:
         return [*self._ranking.coordinates(choice), self._called[choice.cca]]
 
     def _nothing(self) -> str:
-        """Returns that nothing is better than the start, and what is worse or undecided."""
+        """Returns that nothing is better than the start, with the worse and undecided values."""
         start = self._names[self._start]
         others = [name for name in self._ranking.choices if name != start]
         worse = [name for name in others if any(stake.is_gain(start, name) for stake in self._stakes)]

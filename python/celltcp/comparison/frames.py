@@ -20,7 +20,7 @@ def missing_frames(sent: Iterable[tuple[float, float]], arrived: int) -> int:
 def never_arrived(ages_ms: Sequence[float], missing: int, delays_ms: Sequence[float]) -> list[float]:
     """Returns the ages of the frames that were older at the end than any that arrived, ms.
 
-    All others are late, but undecided: nothing says that they would not have arrived. Results of
+    All others are late but pending: they might still have arrived. Results of
     earlier versions have no ages; all of their missing frames count, with unknown ages.
 
     Args:

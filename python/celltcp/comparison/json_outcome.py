@@ -74,7 +74,7 @@ def comparison_outcome(result: Comparison, by: Sequence[str]) -> ComparisonOutco
 
 
 def best_outcome(result: Verdict) -> BestOutcome:
-    """Returns a verdict as JSON has it."""
+    """Returns a verdict as JSON."""
     return {
         "best": result.best,
         "leader": result.leader,
@@ -84,7 +84,7 @@ def best_outcome(result: Verdict) -> BestOutcome:
 
 
 def _occasional(comparison: Comparison, by: Sequence[str]) -> OccasionalOutcome:
-    """Returns the parts of the JSON that only some comparisons have."""
+    """Returns the optional parts of the JSON."""
     result: OccasionalOutcome = {}
     if by:
         result["by"] = [_chosen(comparison.best_by(each)) for each in by]
@@ -141,7 +141,7 @@ def _occasional(comparison: Comparison, by: Sequence[str]) -> OccasionalOutcome:
         from celltcp.results.limits import limits_rows
 
         result["limits"] = limits_rows(comparison.results)
-    # A part of a comparison may be without its selectors.
+    # A comparison of some CCAs may lack its selectors.
     if "decisions" in tables and (rows := _selection(comparison)):
         result["selection"] = rows
     return result

@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 class Leading(NamedTuple):
     """Congestion controls that are best or tied with the best for a need."""
 
-    #: Scenarios on which each is so, by congestion control.
+    #: Scenarios on which it is best or tied, by congestion control.
     scenarios: dict[str, list[str]]
     #: All scenarios that have the need.
     having: list[str]
-    #: Scenarios on which the best one costs much of something else, by congestion control.
+    #: Scenarios on which the best one has a cost in another metric, by congestion control.
     costly: Mapping[str, Sequence[str]]
 
     @property
@@ -29,7 +29,7 @@ class Leading(NamedTuple):
 
     @property
     def ranked(self) -> list[str]:
-        """The congestion controls that lead on a scenario, those with most of them first."""
+        """The congestion controls that lead anywhere, those with most scenarios first."""
         leading = [cca for cca, names in self.scenarios.items() if names]
         return sorted(leading, key=lambda cca: -len(self.scenarios[cca]))
 
@@ -84,7 +84,7 @@ def leading_by_need(
 def leading_in(
     comparisons: Mapping[str, Comparison], ccas: Sequence[str], by: Sequence[str] = ()
 ) -> dict[str, Leading]:
-    """Returns by need which CCAs lead where: by metrics of one's choice, for flows, and by requirement.
+    """Returns the leading CCAs by need: chosen metrics, flows, and requirements.
 
     Goodput and PM count only where the flow under test competes for the path.
 
@@ -101,7 +101,7 @@ def leading_in(
 
 
 def verdicts_of_flows(result: Comparison, by: Sequence[str] = ()) -> dict[str, Verdict]:
-    """Returns the verdicts for the flows of a workload, after those by metrics of one's choice."""
+    """Returns the verdicts by chosen metrics, and then those of the flows of a workload."""
     chosen = (result.best_by(each) for each in by)
     return {
         **{f"{each.chosen.flow}, by {each.chosen.metric}": each.verdict for each in chosen},

@@ -8,7 +8,7 @@ from typing import Any
 from celltcp._core import CelltcpError, describe_cca, in_unit
 from celltcp.comparison.report.settings_lines import systems
 
-#: Units of the values of lines, as words of `systems.toml`.
+#: Units of the values in commands, as named in `systems.toml`.
 _UNITS = ("B", "ms")
 #: Rate of a shaper, as a share of that of the link after it, so that no queue stands there.
 _SHAPER_SHARE = 0.9
@@ -51,7 +51,7 @@ def cca_line(cca: str) -> str:
 
 
 def _value_text(value: str, unit: str) -> str | None:
-    """Returns a value as the line has it; None of one that no line sets."""
+    """Returns a value as in the command; None if no command sets it."""
     if unit in _UNITS:
         try:
             number = in_unit(value, unit)

@@ -141,7 +141,7 @@ class SingleRun(RunTables):
 
     @property
     def warnings(self) -> list[str]:
-        """Warnings about the metrics: what else than the CCA they may come from."""
+        """Warnings about causes of the metrics other than the CCA."""
         return list(self._warnings)
 
     @functools.cached_property

@@ -10,10 +10,10 @@ import pyarrow.compute as pc
 from celltcp.results.tables import Results
 from celltcp.selection.ground_truth import GroundTruth
 
-#: The capacity is compared with that of the last second, over which estimators take theirs.
+#: Window of the true capacity, s: that of the estimators.
 _SMOOTHED_S = 1.0
 
-#: Numbers of which an estimator is less sure than this, which is even odds, are not held against truth.
+#: Minimum confidence (even odds) of estimates that are compared with the truth.
 CONFIDENT = 0.5
 
 
@@ -24,13 +24,13 @@ class Agreement:
     quantity: str
     #: Meaning of the true value.
     truth: str
-    #: Slots in which both are known, and the estimator is sure enough of a number.
+    #: Number of slots in which both are known, and the confidence is high enough.
     slots: int
     #: All slots of the connection.
     total_slots: int
-    #: Share of slots in which a class was right; None for numbers.
+    #: Share of slots with the correct class; None for numbers.
     accuracy: float | None = None
-    #: Medians of the error and of its size, in parts of the true value; None for classes.
+    #: Medians of the relative error and of its absolute value; None for classes.
     bias: float | None = None
     error: float | None = None
 

@@ -24,7 +24,7 @@ COLUMNS = (
     *("seconds", "expected", "realised"),
 )
 
-#: Shortest time under a choice that is measured, s.
+#: Minimum time under a choice for a measurement, s.
 SHORTEST_S = 1.0
 
 #: Width of the bins of expected measures.
@@ -79,7 +79,7 @@ def expectations_of(
 def _realised(
     decisions: pd.DataFrame, slots: pd.DataFrame, requirement: str, job: Job
 ) -> Iterator[dict[str, object]]:
-    """Returns the expectations of one connection, and the measures that followed."""
+    """Returns the expectations of one connection, and the realised measures."""
     weights = np.array(parse_requirement(requirement)[1])
     longest = math.inf if requirement == "goodput" else HORIZON_S
     begins = slots["t_s"].to_numpy()
@@ -106,7 +106,7 @@ def _realised(
 
 
 def calibration_of(expectations: pd.DataFrame) -> pd.DataFrame:
-    """Returns how far expectations are from what followed: a row per policy, requirement and moment.
+    """Returns the errors of expectations: a row per policy, requirement and moment.
 
     Means are means over the scenarios, of which each counts once; intervals are over the scenarios.
     `error` is realised minus expected, `correlation` that of single decisions (NaN without a spread).

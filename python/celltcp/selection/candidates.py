@@ -25,12 +25,12 @@ HISTORY = "history"
 
 @dataclass(frozen=True)
 class PolicyUse:
-    """A policy together with a requirement, as `auto` takes them."""
+    """A policy with a requirement, the parameters of `auto`."""
 
     policy: str
     requirement: str
     hints: bool
-    #: Congestion controls that a policy with a memory learns about; empty for one without.
+    #: Congestion controls of a policy with a memory; empty without one.
     learns: tuple[str, ...] = ()
 
     @property
@@ -94,7 +94,7 @@ def uses(
         method = _method(policy)
         cost = method.get("cost") if remember else None
         learns = tuple(cost["candidates"]) if cost else ()
-        # Tables need movement and speed, which only the radio side knows.
+        # Table policies need movement and speed, which only the radio side knows.
         asks = hints or "table" in method
         result += [PolicyUse(policy, requirement, asks, learns) for requirement in normalized]
     return result

@@ -47,7 +47,7 @@ def relative(mine: Sequence[float], other: Sequence[float]) -> Relative:
 def cases_of(runs: pd.DataFrame) -> pd.DataFrame:
     """Returns a row per scenario, requirement and policy.
 
-    Gains and regrets are in % of the mean of what they are measured against: positive gains are good,
+    Gains and regrets are in % of the mean of their reference: positive gains are good,
     positive regrets bad. `best` is the fixed CCA with the highest mean over the runs, known in
     hindsight only; `oracle` is in each run the best fixed CCA of that run.
 

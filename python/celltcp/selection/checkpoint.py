@@ -127,12 +127,12 @@ def joined(earlier: Frames, later: Frames) -> Frames:
 
 
 def _as_json(origin: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns a value as it comes back from a JSON file."""
+    """Returns a value after a round trip through JSON."""
     return dict(json.loads(json.dumps(origin)))
 
 
 class Checkpoint:
-    """Folder with the data frames of each finished scenario; without a folder nothing is kept."""
+    """Folder with the data frames of each finished scenario; without a folder nothing is stored."""
 
     def __init__(self, folder: Path | None) -> None:
         """Makes a working folder in the folder of the results."""
@@ -141,7 +141,7 @@ class Checkpoint:
             remove_checked(left)
 
     def key(self, parts: Iterable[str]) -> str:
-        """Returns a digest of these texts, which serves as a name."""
+        """Returns a digest of these texts as a file name."""
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
 
     def place(self, name: str) -> Path | None:
@@ -149,7 +149,7 @@ class Checkpoint:
         return working_folder(self._folder / name) if self._folder else None
 
     def read(self, key: str) -> Frames | None:
-        """Returns the frames that were kept under the key, if they are complete and undamaged."""
+        """Returns the stored frames of a key, if they are complete and undamaged."""
         if self._folder is None:
             return None
         place = self._folder / checked_name(key)
@@ -178,7 +178,7 @@ class Checkpoint:
             staged.rename(self._folder / checked_name(key))
 
     def clear(self) -> None:
-        """Removes the kept parts once the evaluation is finished and has tables of its own."""
+        """Removes the checkpoints once the evaluation is finished and has tables of its own."""
         if self._folder is not None:
             remove_working(self._folder)
 
@@ -206,7 +206,7 @@ def save_frames(
 
 
 class Outcome(Protocol):
-    """Result of an evaluation, which it keeps in a folder."""
+    """Result of an evaluation that can be saved in a folder."""
 
     def save(self, folder: str | Path) -> Path:
         """Writes its tables into the folder."""

@@ -15,13 +15,13 @@ from celltcp.results.tables import Results
 class Connection:
     """A connection with decisions, and the slots in which it was alive."""
 
-    #: Its number in the run, as the column `flow` of the tables has it.
+    #: Its number in the run: column `flow` of the tables.
     number: int
     #: Name of the flow of the scenario that it belongs to; the connections of a sequence share it.
     name: str
-    #: Congestion control as it was asked for, such as `"auto:policy=rules"`.
+    #: Requested congestion control, such as `"auto:policy=rules"`.
     cca: str
-    #: Slots in which it lived.
+    #: Slots of its lifetime.
     slots: int
 
     def __str__(self) -> str:

@@ -87,17 +87,17 @@ class OverlapRequest:
     plans: Sequence[Plan]
     sources: Sequence[ScenarioSource]
     settings: RunSettings
-    #: Origin, as the outcome has it.
+    #: Origin of the outcome.
     origin: OverlapOrigin
 
     def estimate(self) -> CostEstimate:
-        """Returns what all runs would take."""
+        """Returns the estimated cost of all runs."""
         return estimate_cost(
             jobs for plan in self.plans for source in self.sources for jobs in plan.planned_jobs(source)
         )
 
     def run(self, progress: Progress | None = None) -> Overlap:
-        """Runs what the folder does not have yet, and returns the outcome of all runs."""
+        """Runs the jobs that the folder lacks, and returns the outcome of all runs."""
 
         def run(existing: int, checkpoint: Checkpoint) -> Frames:
             missing = [replace(plan, existing_runs=existing) for plan in self.plans]

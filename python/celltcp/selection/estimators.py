@@ -23,29 +23,29 @@ from celltcp.scenarios.scenarios import scenario_names
 from celltcp.selection.ground_truth import GroundTruth
 from celltcp.selection.outcomes.estimators import AccuracyOrigin, AccuracyOutcome
 
-#: Scenarios that are run unless others are named: the 12 ways through a cell.
+#: Default scenarios: the 12 ways through a cell.
 DEFAULT_SCENARIOS = tuple(name for name in scenario_names() if name.startswith("mobility/"))
 
-#: Congestion controls that are run unless others are named: those that fill buffers, those that heed
+#: Default congestion controls: those that fill buffers, those that react to
 #: delay, one with a model of the path, and one that changes.
 DEFAULT_CCAS = (
     *("cubic", "reno", "illinois", "westwood", "bbr", "nv", "vegas", "lp", "cdg"),
     "auto:policy=rules",
 )
 
-#: Length of a window, s: what an estimator says at its end counts.
+#: Length of a window, s; the estimate at its end counts.
 WINDOW_S = 5.0
 
-#: Time after which windows begin, and capacity and queue count, s.
+#: Start of the windows, and of the comparison of capacity and queue, s.
 SETTLED_S = 5.0
 
-#: Confidences are sorted by these bounds.
+#: Bounds of the ranges of confidence.
 CONFIDENCES = (0.0, 0.5, 0.8, 0.95, 1.0)
 
-#: An estimate of the capacity is right within this factor.
+#: Maximum error of a correct estimate of the capacity, as a factor.
 CAPACITY_FACTOR = 1.2
 
-#: An estimate of buffer or queue is right within this factor.
+#: Maximum error of a correct estimate of buffer or queue, as a factor.
 LENGTH_FACTOR = 1.5
 
 #: Maximum queue that does not count, packets: it is of one transmission interval.
@@ -54,7 +54,7 @@ SHORT_QUEUE = 30
 
 @dataclass(frozen=True)
 class Accuracy:
-    """Answers of estimators: columns estimator, family, scenario, cca, right, confidence."""
+    """Estimates: columns estimator, family, scenario, cca, right, confidence."""
 
     answers: pd.DataFrame
     ccas: tuple[str, ...]
@@ -62,17 +62,17 @@ class Accuracy:
 
     @property
     def table(self) -> pd.DataFrame:
-        """Share of right answers and number of answers, per estimator, family and CCA."""
+        """Share of correct estimates and number of estimates, per estimator, family and CCA."""
         return _shares(self.answers, ["estimator", "family", "cca"])
 
     @property
     def overall(self) -> pd.DataFrame:
-        """Share of right answers and number of answers, per estimator."""
+        """Share of correct estimates and number of estimates, per estimator."""
         return _shares(self.answers, ["estimator"])
 
     @property
     def by_confidence(self) -> pd.DataFrame:
-        """Share of right answers and number of answers, per estimator and range of its confidence."""
+        """Share of correct estimates and their number, per estimator and range of its confidence."""
         ranges = pd.cut(self.answers["confidence"], list(CONFIDENCES), include_lowest=True)
         labels = ranges.cat.rename_categories(
             [f"to {most:g}" for most in CONFIDENCES[1:]],
@@ -140,7 +140,7 @@ def check_estimators(
             out=Path(out) / name if out else None,
             progress=sub_progress(progress, index, len(scenario_list.sources)),
         )
-        # Comparisons spell the words after auto in their own order.
+        # Comparisons write the parameters of auto in their own order.
         name_by_cca = dict(zip(comparison.ccas, mix_names, strict=True))
         result.extend(_answers(comparison, name_by_cca))
     about: AccuracyOrigin = {
@@ -164,14 +164,14 @@ def _shares(answers: pd.DataFrame, by: list[str]) -> pd.DataFrame:
 
 
 def _answers(comparison: Comparison, names: dict[str, str]) -> Iterator[pd.DataFrame]:
-    """Returns for each estimator whether it was right, each time that it was asked."""
+    """Returns a row per estimate: whether it was correct, and its confidence."""
     if "estimates" not in comparison.results.tables:
         return
     truth = GroundTruth(comparison.results)
     name = str(comparison.results.about["name"])
     slots = comparison.slots.drop(columns="cca")
     estimates = frame(comparison.results.tables["estimates"]).merge(slots, on=["run", "flow", "t_s"])
-    # One flow is watched; what of it is in a row stands at the end of the slot.
+    # One flow has estimators; a row has its values at the end of the slot.
     start_s = estimates.groupby("run")["t_s"].transform("min")
     end = estimates["t_s"] + float(comparison.results.about["slot_s"])
     age = end - start_s

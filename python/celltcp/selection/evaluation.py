@@ -36,10 +36,10 @@ from celltcp.selection.worst_cases import worst_cases_of
 
 
 class Evaluation:
-    """Outcome of policies on scenarios: runs, cases, checks, tally, and the cost of changes."""
+    """Outcome of policies on scenarios: runs, cases, checks, tally, and the cost of switches."""
 
     def __init__(self, frames: Frames, about: Settings) -> None:
-        #: Origin: policies, scenarios with their hashes, seeds, histories, what was left out.
+        #: Origin: policies, scenarios with their hashes, seeds, histories, omissions.
         self.about: Settings = {**about}
         self._frames = frames
 
@@ -102,7 +102,7 @@ class Evaluation:
 
     @cached_property
     def calibration(self) -> pd.DataFrame:
-        """How far expectations are from what came, per policy, requirement and moment."""
+        """Errors of expectations, per policy, requirement and moment."""
         return calibration_of(self.expectations)
 
     @cached_property
@@ -117,7 +117,7 @@ class Evaluation:
 
     @property
     def prices(self) -> dict[str, SwitchCost]:
-        """Mean cost of changes, by policy that made one; empty if it was not measured."""
+        """Mean cost of switches, by policy that made one; empty if it was not measured."""
         costs = self.costs
         if costs is None or costs.empty:
             return {}
@@ -253,11 +253,11 @@ class EvaluationRequest:
 
     plan: Plan
     sources: Sequence[ScenarioSource]
-    #: Origin, as the outcome has it.
+    #: Origin of the outcome.
     origin: Settings
 
     def estimate(self) -> CostEstimate:
-        """Returns what all runs would take, but for replays of changes."""
+        """Returns the estimated cost of all runs, without replays of switches."""
         return estimate_cost(jobs for source in self.sources for jobs in self.plan.planned_jobs(source))
 
     def run(self, progress: Progress | None = None) -> Evaluation:

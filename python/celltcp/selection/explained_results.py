@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     Explainable = Comparison | SingleRun | Sweep | ScenarioSet | VideoComparison
 
 
-#: Comparisons that a remedy names.
+#: Maximum of comparisons that a remedy lists.
 _MAX_COMPARISONS = 3
 
 
@@ -39,7 +39,7 @@ class Explanations:
 
     def __init__(self, comparisons: Mapping[str, Comparison], unfinished: str = "") -> None:
         """Explains comparisons by scenario or value; a single one has an empty key."""
-        #: The explanation of each comparison, by scenario or value; by an empty text of a single one.
+        #: Explanation of each comparison by scenario or value; a single one has an empty key.
         self.comparisons = {
             name: ExplainedComparison(comparison) for name, comparison in comparisons.items()
         }
@@ -52,13 +52,13 @@ class Explanations:
         return "" in self.comparisons
 
     def try_remedies(self) -> None:
-        """Tries the remedies in short runs, and keeps those that help, with what they change."""
+        """Tries the remedies in short runs, and selects those that help, with their effects."""
         budget = TrialBudget()
         for comparison in self.comparisons.values():
             comparison.try_remedies(budget)
 
     def remedy_texts(self, folder: str | Path) -> list[str]:
-        """Returns the commands that try the remedies, each with a comment on what it is for.
+        """Returns the commands that try the remedies, each with a comment on its purpose.
 
         Of a sweep or set, they are those of most scenarios or values, for the first of these.
 
@@ -82,7 +82,7 @@ class Explanations:
     def _folders(self, layout: Layout) -> dict[str, str]:
         """Returns the folders within a folder by the names of their comparisons."""
         folder_by_name = {", ".join(point): folder for folder, point in layout.folders.items()}
-        # A single scenario is no coordinate.
+        # A single scenario is not part of the coordinates.
         folder_by_name |= {", ".join(point[1:]): folder for folder, point in layout.folders.items()}
         return {name: folder_by_name[name] for name in self.comparisons if name in folder_by_name}
 
@@ -97,7 +97,7 @@ class Explanations:
         return text.replace("  # ", f"  # {', '.join(names[:_MAX_COMPARISONS])}{more}: ", 1)
 
     def selection(self, name: str = "") -> list[Explanation]:
-        """Returns the explanations of selectors in a comparison; none where none has decided."""
+        """Returns the explanations of selectors in a comparison; none without decisions."""
         results = self.comparisons[name].results
         return explain_selectors(results) if {"decisions", "estimates"} <= {*results.tables} else []
 
@@ -149,7 +149,7 @@ class Explanations:
 
 
 def explain(result: Explainable | str | Path) -> Explanations:
-    """Explains results: for each congestion control what cost it its place.
+    """Explains results: the causes of each congestion control's rank.
 
     Advice is tried in short runs where these are cheap.
 

@@ -20,7 +20,7 @@ from celltcp.selection.connections import Connection, main_one, selected_in
 from celltcp.selection.outcomes.explanation import ExplanationOutcome
 from celltcp.selection.switch_effects import verdicts_of
 
-#: The features of a decision that narrow tables show.
+#: Features of a decision in narrow tables.
 MAIN_MEASURES = ("base_rtt", "capacity", "movement", "queue_ratio", "retransmitted")
 
 
@@ -238,7 +238,7 @@ def explain(
 
 
 def _resolve(cca: str, names: list[str], place: str) -> str:
-    """Returns the selector among `names` that `cca` stands for.
+    """Returns the selector among `names` that matches `cca`.
 
     Raises:
         CelltcpError: if it is none of them, or could be several.

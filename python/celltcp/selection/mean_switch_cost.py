@@ -21,7 +21,7 @@ class SwitchCost:
     unmeasured: dict[str, int]
     #: Number of switches that are compared with a run without the switch.
     replayed: int
-    #: Share of packets sent again in the second after a switch that was measured.
+    #: Share of retransmitted packets in the second after a measured switch.
     lost: Estimate
     #: The same share in the runs without the switch, and the paired difference, over replayed switches.
     lost_staying: Estimate

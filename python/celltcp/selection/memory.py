@@ -12,14 +12,14 @@ from celltcp.results.tables import Results, frame, read_results
 from celltcp.scenarios.cca_mix import flow_cca
 from celltcp.selection.prior_connections import PriorConnection, final_measures
 
-#: Reason for which a file is no memory.
+#: Reason for rejecting a file as memory.
 _NO_TEXT = "it is no text in UTF-8; if celltcp wrote it, make it again"
 
 
 def memory_of(
     results: str | Path | Results, cca: str | None = None, known: str | Path | None = None
 ) -> str:
-    """Returns the text of a memory file (`auto:memory=FILE`) with what these runs have learnt.
+    """Returns the text of a memory file (`auto:memory=FILE`) with the measures of these runs.
 
     All selected connections count as if one machine had had them one after the other, in the order of
     runs and of their ends. Connections that the end of a run has cut off count, too.
@@ -48,7 +48,7 @@ def memory_of(
 
 
 def _chosen(stored: list[str], cca: str | None) -> str:
-    """Returns the selected CCA that was meant."""
+    """Returns the requested CCA of the results."""
     allowed = "; ".join(stored)
     if cca is None:
         if len(stored) > 1:
@@ -72,7 +72,7 @@ def _endings(
 
 
 def _text(file: str | Path | None) -> str:
-    """Returns the text of the memory that these runs add to."""
+    """Returns the text of the memory file to extend."""
     if file is None:
         return ""
     try:

@@ -19,7 +19,7 @@ from celltcp.selection.candidates import HISTORY
 #: Offset of the seeds of earlier connections from those of evaluated runs.
 SEED_OFFSET = 1_000_000
 
-#: The delivery rate of a connection is that of its last second.
+#: Window of the delivery rate at the end of a connection, s.
 _LAST_S = 1.0
 
 
@@ -32,11 +32,11 @@ class PriorConnection:
     rtt_ms: float
     #: Delivery rate at the end, Mbit/s.
     rate_mbps: float
-    #: Capacity as the sender saw it at the end, Mbit/s.
+    #: Capacity as estimated by the sender at the end, Mbit/s.
     capacity_mbps: float
-    #: Room of the bottleneck's buffer as the sender saw it, segments.
+    #: Size of the bottleneck's buffer as estimated by the sender, segments.
     buffer_segments: float
-    #: Share of what was delivered that was sent again.
+    #: Retransmitted share of the delivered data.
     retransmitted: float
 
 

@@ -10,7 +10,7 @@ from celltcp.comparison.export.qlog import write_qlog
 from celltcp.comparison.export.tables import write_csv, write_parquet
 from celltcp.results.tables import Results
 
-#: Writers by the name of the format; each answers the files that it wrote.
+#: Writers by the name of the format; each returns the files that it wrote.
 FORMATS: dict[str, Callable[[Results, Path], list[Path]]] = {
     "csv": write_csv,
     "parquet": write_parquet,

@@ -51,7 +51,7 @@ def _kind(table: pa.Table) -> FileKind:
 
 
 def _names_with_seed(names: list[str]) -> list[str]:
-    """Returns the columns of a table of runs, with the seed behind the run."""
+    """Returns the columns of a table of runs, with the seed after the run."""
     if "seed" in names or "run" not in names:
         return names
     place = names.index("run") + 1
@@ -73,7 +73,7 @@ def _with_seed(table: pa.Table, seeds: pa.Table) -> pa.Table:
 
 
 def _plain(table: pa.Table) -> pa.Table:
-    """The table without dictionaries, which the CSV writer does not take, and with rounded numbers."""
+    """Returns the table for the CSV writer: without dictionaries, and with rounded numbers."""
     columns = []
     for field, column in zip(table.schema, table.columns, strict=True):
         if pa.types.is_dictionary(field.type):

@@ -33,7 +33,7 @@ Act = Callable[[Vector], int]
 
 @dataclass(frozen=True)
 class Agent:
-    """An agent as `celltcp select env` names it."""
+    """An agent by its name in `celltcp select env`."""
 
     name: str
 
@@ -48,17 +48,17 @@ class Agent:
 
     @property
     def policy(self) -> str:
-        """The policy beneath the agent: the agent `default` leaves all to the policy of that name."""
+        """The policy of the selector: with the agent `default`, the policy of that name decides."""
         return "default" if self.name == "default" else "fixed"
 
     @property
     def start(self) -> dict[str, str]:
-        """Options with which its episodes begin."""
+        """Options of `reset` for its episodes."""
         fixed = self.name.startswith(_FIXED_PREFIX)
         return {"cca": self.name.removeprefix(_FIXED_PREFIX)} if fixed else {}
 
     def act(self, actions: int, seed: int) -> Act:
-        """Returns how it acts in an episode, given the number of actions and the seed."""
+        """Returns its action function for an episode, by the number of actions and the seed."""
         if self.name != "random":
             return lambda _: 0
         rng = np.random.default_rng(seed)

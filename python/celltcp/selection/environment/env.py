@@ -114,7 +114,7 @@ class SelectionEnv(gymnasium.Env[Vector, np.int64]):
         self.action_space = Discrete(1 + len(self.ccas))
         self._run: Run | None = None
         self._is_over = True
-        # A wrong policy or step is an error now, not in the first episode.
+        # An invalid policy or step is an error now, not in the first episode.
         for draw in self._draws:
             self._prepared(draw(np.random.default_rng(0)), self.start)
 

@@ -19,10 +19,10 @@ from celltcp.selection.training.families import FAMILIES, draw_networks
 #: Name that stands for all families of random networks.
 RANDOM = "random"
 
-#: Length of an episode on a random network, unless another one is asked for.
+#: Default length of an episode on a random network.
 _LENGTH = "30s"
 
-#: Seeds of episodes are below this.
+#: Upper limit of the seeds of episodes.
 _SEEDS = 1 << 31
 
 #: Sources of an environment's episodes.
@@ -33,7 +33,7 @@ Given = str | Path | Scenario | Sequence[str]
 class Episode:
     """A network with the seed of its run. The first flow is the agent's."""
 
-    #: Name of the scenario, or family and number that was drawn.
+    #: Name of the scenario, or family and number of the random network.
     name: str
     scenario: Scenario
     seed: int
@@ -44,7 +44,7 @@ Draw = Callable[[np.random.Generator], Episode]
 
 
 def draws_of(given: Given, duration: str | None) -> list[Draw]:
-    """Returns what draws the episodes of each family and scenario that is given.
+    """Returns a function for each family and scenario that draws its episodes.
 
     Args:
         given: `"random"` for all families of networks on which policies are trained, names of such

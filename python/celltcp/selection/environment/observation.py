@@ -15,7 +15,7 @@ from celltcp._core import selection_features
 #: Vector of an observation.
 Vector = NDArray[np.float32]
 
-#: Magnitude at which values without a natural limit are cut.
+#: Magnitude at which values without a natural limit are clipped.
 LIMIT = 1e6
 
 #: Lowest and highest value of features that are not between 0 and `LIMIT`.
@@ -34,18 +34,18 @@ _LIMITS = {
 
 @dataclass(frozen=True)
 class Observed:
-    """A feature as observations hold it."""
+    """A feature of observations."""
 
     name: str
     #: Meaning of the value, with its unit.
     meaning: str
-    #: Lowest and highest value; what is beyond is cut.
+    #: Lowest and highest value; others are clipped.
     low: float
     high: float
 
 
 def observed_features() -> tuple[Observed, ...]:
-    """Returns the features in the order in which observations hold them."""
+    """Returns the features in the order of observations."""
     return tuple(
         Observed(name, meaning, *_LIMITS.get(name, (0.0, LIMIT)))
         for name, meaning in selection_features()

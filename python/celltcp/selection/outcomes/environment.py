@@ -15,7 +15,7 @@ class Reward(TypedDict):
 
 
 class FeatureRow(TypedDict):
-    """Feature as observations hold it."""
+    """Feature of observations."""
 
     name: str
     meaning: Annotated[str, "Meaning of the value, with its unit."]
@@ -32,7 +32,7 @@ class AgentRow(TypedDict):
 
 
 class Played(TypedDict):
-    """Episode that was played."""
+    """Played episode."""
 
     network: Annotated[str, "Scenario, or family and number of a random network."]
     seed: Seed

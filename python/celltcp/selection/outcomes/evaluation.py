@@ -26,7 +26,7 @@ _Mean = Annotated[Number, "Mean over the scenarios."]
 _Ci95 = Annotated[Number, "Half of its 95 % interval over the scenarios."]
 _OverCases = Annotated[Number, "Half of its 95 % interval over the cases."]
 
-#: Count of cases by outcome, as `celltcp.selection.tally.OUTCOMES` has them.
+#: Count of cases by outcome of `celltcp.selection.tally.OUTCOMES`.
 _Outcomes = TypedDict(
     "_Outcomes",
     {"one from the start": Number, "over 5 %": Number, "up to 5 %": Number, "worse": Number},
@@ -73,7 +73,7 @@ class CheckRow(TypedDict):
 
 
 class BaselineRow(TypedDict):
-    """Regret of a choice among fixed CCAs; each policy adds how far its own is below."""
+    """Regret of a choice among fixed CCAs; each policy adds its distance below it."""
 
     requirement: str
     baseline: Annotated[
@@ -228,7 +228,7 @@ class _Settings(EvaluationOrigin):
 
 
 class Settings(_Settings):
-    """Settings of an evaluation, as its folder keeps them."""
+    """Settings of an evaluation in its folder."""
 
     switches: bool
 

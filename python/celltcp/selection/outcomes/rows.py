@@ -18,7 +18,7 @@ Cause = Annotated[
 
 
 class EvaluationOrigin(TypedDict):
-    """Origin of what `celltcp select evaluate` and `engines` write."""
+    """Origin of the outcomes of `celltcp select evaluate` and `engines`."""
 
     version: Version
     build: Build

@@ -37,7 +37,7 @@ _LETTER = 0.009
 
 
 def draw_explanation(slots: pd.DataFrame, decisions: pd.DataFrame, slot_s: float, title: str) -> Figure:
-    """Draws capacity and goodput, RTT, queue and phases, seen and true, with the changes as lines.
+    """Draws capacity and goodput, RTT, queue and phases, estimated and true, with switches as lines.
 
     Args:
         slots: outcome, estimates and truth, as `celltcp.selection.agreement.beside` gives them.
@@ -80,14 +80,14 @@ def draw_explanation(slots: pd.DataFrame, decisions: pd.DataFrame, slot_s: float
 
 
 def _draw_seen(axes: Axes, times: pd.Series, slots: pd.DataFrame, column: str, name: str) -> None:
-    """An estimate over time; faint where its confidence is low."""
+    """Draws an estimate over time; transparent where its confidence is low."""
     sure = slots[column].where(slots[f"{name}_confidence"] >= CONFIDENT)
     axes.plot(times, slots[column], color=_SEEN, lw=1, alpha=_LOW_CONFIDENCE_OPACITY)
     axes.plot(times, sure, color=_SEEN, lw=1, label=f"{name} as seen")
 
 
 def _draw_phases(axes: Axes, slots: pd.DataFrame, slot_s: float) -> None:
-    """A band of phases as seen, and below it that of the true ones if they are known."""
+    """Draws a band of the estimated phases, and below it one of the true phases if known."""
     columns = [name for name in ("phase", "true_phase") if name in slots]
     length = float(slots["t_s"].max() - slots["t_s"].min()) + slot_s
     for row, column in enumerate(columns):

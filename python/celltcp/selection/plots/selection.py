@@ -17,7 +17,7 @@ from celltcp.selection.evaluation import Evaluation
 #: Colours and markers of policies, in the order in which they are given.
 LOOKS = (("#0072B2", "o"), ("#D55E00", "s"), ("#009E73", "^"), ("#CC79A7", "v"), ("#E69F00", "D"))
 
-#: Panels: value, half of its interval, axis.
+#: Panels: column of the value, column of its interval's half width, label of the axis.
 PANELS = (
     ("gain", "gain_ci95", "gain over cubic, %"),
     ("regret", "regret_ci95", "regret to the best in hindsight, %"),
