@@ -36,7 +36,7 @@ _SUMMARIES = ("summary-csv", "latex", "markdown")
 #: Metrics of views of a radio.
 _GOODPUT = "goodput"
 _SLOT_METRICS = (_GOODPUT, "rtt", "owd", "pm_balanced", "pm_delay")
-#: Pictures of a metric of one's choice.
+#: Pictures of a chosen metric.
 _METRIC_PLOTS = ("ecdf", "units", "sweep")
 #: Those of several folders.
 _FOLDER_PLOTS = ("ecdf-grid", "spider", "window")

@@ -54,7 +54,7 @@ def sweep_metrics_tables(result: Sweep, by: Sequence[str] = ()) -> dict[str, Tab
 
     Args:
         result: the sweep.
-        by: metrics of one's choice that values rank by, which no narrow terminal leaves out.
+        by: chosen metrics that values rank by, which no narrow terminal leaves out.
     """
     asked = {ranking_metric(each.partition(":")[0]) for each in by}
     by_flow: dict[str, dict[tuple[str, ...], Application]] = {}

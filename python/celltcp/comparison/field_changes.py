@@ -39,7 +39,7 @@ def field_texts(result: Sweep, by: Sequence[str] = ()) -> list[str]:
 
     Args:
         result: the sweep.
-        by: metrics of one's choice, in place of those that matter most to the flows.
+        by: chosen metrics, in place of those that matter most to the flows.
     """
     texts = []
     # Hops and their queues, which commands for shapers need, are the same at most points.

@@ -36,7 +36,7 @@ class Loaded:
 
 
 def load(folder: str | Path) -> Comparison | SingleRun | Sweep | ScenarioSet:
-    """Reads what `--out` or `save` wrote; of unfinished results what there is.
+    """Loads results of `--out` or `save`; of unfinished results the finished runs.
 
     Videos are a set, a comparison for each scenario and adaptation.
 

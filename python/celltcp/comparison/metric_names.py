@@ -26,7 +26,7 @@ def ranking_metric(name: str) -> str:
 
 
 def plotted_metric(name: str, plotted: Iterable[str]) -> str:
-    """Returns the name of the values behind a ranking metric: `response` for `response_p95_s`.
+    """Returns the name of the values of a ranking metric: `response` for `response_p95_s`.
 
     Args:
         name: name of a metric; one of plotted values is returned as it is.

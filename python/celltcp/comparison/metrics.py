@@ -15,7 +15,7 @@ GOODPUT, MEAN_RTT, ONE_WAY_DELAY = "goodput_mbps", "rtt_mean_ms", "owd_p95_ms"
 #: Fairness of all flows of a run, and the goodput of each of them while all run.
 JAIN, SHARE = "fairness", "share_mbps"
 
-#: Metrics in the order of the table, with their meanings.
+#: Network metrics in the order of the table, with their meanings.
 METRICS = {
     "goodput_mbps": "Goodput, Mbit/s.",
     "rtt_mean_ms": "Mean RTT, ms.",
@@ -28,7 +28,7 @@ METRICS = {
     "pm_delay": "Performance metric that weighs delay.",
 }
 
-#: Congestion windows of a connection, which rank nothing: tables have them on request.
+#: Metrics of congestion windows, which do not rank: tables have them on request.
 CWND_MEAN, CWND_MAX = "cwnd_mean_segments", "cwnd_max_segments"
 WINDOWS = {
     CWND_MEAN: "Mean congestion window of a connection at the ends of slots, segments.",
@@ -45,7 +45,7 @@ class MetricText(NamedTuple):
     digits: int
 
     def with_unit(self, number: str) -> str:
-        """Returns a number with the unit behind it."""
+        """Returns a number followed by the unit."""
         return f"{number} {self.unit}".rstrip()
 
     def number(self, value: float) -> str:
@@ -93,7 +93,7 @@ class AppMetric(NamedTuple):
     sign: int = -1
     #: Whether only some applications of the kind have it.
     is_occasional: bool = False
-    #: Whether it is the number of the values.
+    #: Whether it is a count of values.
     is_count: bool = False
     #: Whether it is the standard deviation of the values of a run, which tables leave out.
     is_spread: bool = False
@@ -282,7 +282,7 @@ _FRAMES = {
     ),
 }
 
-#: The applications, and the metrics that are given for them together.
+#: Metrics of each application.
 APPLICATIONS: tuple[dict[str, AppMetric], ...] = (VIDEO, _RESPONSES, _PAGES, _FRAMES, TRANSFERS)
 
 #: Metrics by the kind of the workload that has them.
@@ -384,7 +384,7 @@ def best_of(metric: str, values: Mapping[str, Sequence[float]], *, random: bool)
     sign = sign_of(metric)
     signed = {name: [sign * each for each in of] for name, of in values.items()}
     if sign < 0 and signed and not any(map(any, signed.values())):
-        # Nothing late, or nothing lost: they are as good as each other. One run decides nothing.
+        # Equal values, such as no loss, are ties. A single run is not conclusive.
         leader, *others = signed
         decides = not random or len(signed[leader]) > 1
         return Verdict(leader, tuple(others) if decides else (), () if decides else tuple(others))

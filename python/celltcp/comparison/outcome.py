@@ -44,7 +44,7 @@ class DifferenceRow(Interval):
 
 
 class BestOutcome(TypedDict):
-    """Best congestion control, and those that are or may be as good."""
+    """Best congestion control, with those tied and undecided."""
 
     best: str | None
     leader: str | None
@@ -75,7 +75,7 @@ class ShareRow(TypedDict):
 
 
 class SelectionRow(TypedDict):
-    """Changes and time shares of the selectors of a flow."""
+    """Switches and time shares of the selectors of a flow."""
 
     cca: Cca
     flow: Annotated[str, "Name of the flow."]
@@ -192,7 +192,7 @@ class ChosenRow(Interval):
 
 
 class ChosenOutcome(BestOutcome):
-    """Best congestion control by a metric that --by names."""
+    """Best congestion control by a metric of --by."""
 
     flow: FlowName
     metric: Annotated[str, "Metric by which congestion controls rank."]
@@ -207,7 +207,7 @@ class FlowVerdict(BestOutcome):
 
 
 class OccasionalOutcome(TypedDict, total=False):
-    """Parts of the outcome of a comparison that only some have."""
+    """Optional parts of the outcome of a comparison."""
 
     by: Annotated[list[ChosenOutcome], "Rankings by the metrics of --by, in their order."]
     flow_verdicts: Annotated[

@@ -170,11 +170,11 @@ class Sweep:
 
     @property
     def field_changes(self) -> list[str]:
-        """Texts on trade-offs, on what better values and CCAs change, and on what helps most."""
+        """Texts on trade-offs, on changes by better values and CCAs, and on the most helpful ones."""
         return self.field_changes_by(())
 
     def field_changes_by(self, by: Sequence[str]) -> list[str]:
-        """Returns the texts of `field_changes` by metrics of one's choice.
+        """Returns the texts of `field_changes` by chosen metrics.
 
         Args:
             by: the metrics, as those of `Comparison.best_by`.
@@ -183,7 +183,7 @@ class Sweep:
 
         return field_texts(self, by)
 
-    #: `plot()` draws the metric of each flow against the values; `plot(by)` those of one's choice.
+    #: `plot()` draws the metric of each flow against the values; `plot(by)` chosen ones.
     plot = LazyAttribute()
 
     def to_json(self, by: Sequence[str] = ()) -> SweepOutcome:

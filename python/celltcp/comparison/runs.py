@@ -24,7 +24,7 @@ from celltcp.results.tables import Results, frame
 from celltcp.results.tested import FlowUnderTest
 from celltcp.scenarios.requirements import COMPLETIONS, Bounded, Weights
 
-#: Columns of connections that runs are summed up from.
+#: Columns of connections from which runs are aggregated.
 _FLOW_COLUMNS = [
     *("run", "flow", "first_data_s", "duration_s", "goodput_mbps"),
     *("rtt_mean_ms", "rtt_p95_ms", "rtt_min_ms"),
@@ -80,7 +80,7 @@ def run_table(
         return [of([values[place] for place in places]) for places in rows.values()]
 
     def total(metric: str) -> list[Any]:
-        # Where one is unknown, and so no whole number, none is.
+        # With an unknown value, the column is not of integers.
         result: list[Any] = np.array(each_run(metric, sum)).tolist()
         return result
 
@@ -128,7 +128,7 @@ def _alone(results: Results) -> dict[int, list[float]]:
 
 
 def goodput_together(columns: Mapping[str, Sequence[float]], places: Sequence[int]) -> float:
-    """Returns what the connections of a flow delivered over the time in which at least one ran.
+    """Returns the goodput of a flow over the time in which at least one connection ran.
 
     Args:
         columns: of all connections.

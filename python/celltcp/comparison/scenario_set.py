@@ -72,7 +72,7 @@ class ScenarioSet:
 
     @property
     def means(self) -> pd.DataFrame:
-        """The mean of each scenario and CCA, a row for each; `mean` of the JSON is computed from it."""
+        """The mean of each scenario and CCA, a row for each; the JSON's `mean` is computed from it."""
         import pandas as pd
 
         summary = self.summary
@@ -88,7 +88,7 @@ class ScenarioSet:
         return [estimate(each.values(cca, metric)).mean for each in having]
 
     def _measured_by(self, metric: str) -> list[Comparison]:
-        """Returns the comparisons on scenarios for which a metric is a measure."""
+        """Returns the comparisons on scenarios for which a metric makes sense."""
         every = self.comparisons.values()
         return [each for each in every if each.is_competing or metric not in COMPETITION_METRICS]
 
@@ -132,7 +132,7 @@ class ScenarioSet:
         return {requirement: each.scenarios for requirement, each in leading.items()}
 
     def leading_by_need(self, by: Sequence[str] = ()) -> dict[str, Leading]:
-        """Returns by need which CCAs lead on which scenarios, as `leading_in` does."""
+        """Returns the leading CCAs by need, as `leading_in` does."""
         return leading_in(self.comparisons, self.ccas, by)
 
     def to_json(self, by: Sequence[str] = ()) -> ScenarioSetOutcome:
@@ -186,13 +186,13 @@ class ScenarioSet:
 
 
 def _of_set(values: Sequence[float]) -> SetInterval:
-    """Returns the mean over scenarios, and over how many of them."""
+    """Returns the mean over scenarios, and their number."""
     count = sum(not math.isnan(value) for value in values)
     return {**json_interval(values), "scenarios": count}
 
 
 def _of_ratios(shares: Sequence[float]) -> RatioInterval:
-    """Returns the mean of relative differences over scenarios, and over how many of them."""
+    """Returns the mean of relative differences over scenarios, and their number."""
     mean, low, high = mean_ratio(shares)
     half = None if low is None or high is None else (high - low) / 2
     return {

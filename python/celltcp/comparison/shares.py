@@ -59,9 +59,9 @@ class Competitor(NamedTuple):
 class Shared(NamedTuple):
     """Goodput over the time in which all flows of a run were active; none for runs without it."""
 
-    #: Of each run and flow.
+    #: Shares of each run and flow.
     flows: list[Share]
-    #: By run.
+    #: Competitors by run.
     competitors: dict[int, list[Competitor]]
 
 

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from celltcp.comparison.applications import Application
     from celltcp.scenarios.data_frames import ScenarioLike
 
-#: Files that the results of a run consist of.
+#: Files of the results of a run.
 _FILES = tuple(f"{name}.parquet" for name in TABLES)
 
 #: Pieces of a run, after each of which its samples are collected; between them it can be interrupted.
@@ -108,7 +108,7 @@ class SingleRun(RunTables):
     plot = LazyAttribute()
 
     def to_json(self) -> RunOutcome:
-        """Returns what ran, the connections and the warnings; the same for the same seed."""
+        """Returns origin, connections and warnings; the same for the same seed."""
         about = self.results.about
         return {
             **origin_json(about),
@@ -264,7 +264,7 @@ def run_with(
 
 
 def _finished(folder: Path, origin: Mapping[str, Any]) -> SingleRun | None:
-    """Returns the run of this origin that a folder has, if it is whole."""
+    """Returns the complete run of this origin in a folder, if there is one."""
     try:
         if about_in(folder) != origin:
             return None

@@ -21,7 +21,7 @@ from celltcp.present.section import Column, Table, number_columns
 from celltcp.results.statistics import Estimate, Verdict, estimate, paired_gap
 from celltcp.scenarios.cca_mix import is_of_several_flows, labels, of_single_flows
 
-#: Metrics of the network without those that only help to understand others.
+#: Network metrics, without auxiliary ones.
 _NETWORK = {
     metric: (" ".join(heading.split()).replace("- ", ""), digits)
     for metric, heading, digits in COLUMNS
@@ -34,10 +34,10 @@ _DECIDING = ("goodput_mbps", "owd_p95_ms", "rtt_mean_ms", "rtt_p95_ms")
 #: Metrics of competing flows.
 _RIVAL_METRICS = ("goodput_mbps", "rtt_mean_ms")
 
-#: Names of metrics in the words of users.
+#: Names of metrics for users.
 _SHORT_NAMES = {JAIN: "jain", SHARE: "share"}
 
-#: Statistics of the runs that tables have on request.
+#: Statistics of the runs for tables on request.
 STATISTICS = ("median", "sd")
 
 #: Points of a sweep or set as rows of the table, or as columns.
@@ -51,14 +51,14 @@ class MetricSummary:
     point: tuple[str, ...]
     cca: str
     runs: int
-    #: Metric, with its flow behind a colon if it is one of an application.
+    #: Metric, followed by a colon and its flow if it is one of an application.
     metric: str
     heading: str
     digits: int
     value: Estimate
     #: Congestion control with the best mean; None if they are not ranked by this metric.
     leader: str | None
-    #: Value less that of the leader, in the unit of the metric; None for the leader itself.
+    #: Value minus that of the leader, in the unit of the metric; None for the leader itself.
     difference: Estimate | None
     #: Whether the table of differences has it.
     decides: bool
@@ -70,7 +70,7 @@ class MetricSummary:
 
     @property
     def is_on_request(self) -> bool:
-        """Whether tables have it only where it is chosen; the CSV has it."""
+        """Whether tables have it on request only; the CSV always has it."""
         return self.is_spread or self.metric.partition(":")[0] in WINDOWS
 
     @property
@@ -82,9 +82,9 @@ class MetricSummary:
 
 @dataclass(frozen=True)
 class Summary:
-    """Comparisons by their coordinates, with the words that tables of them have."""
+    """Comparisons by their coordinates, with the texts of their tables."""
 
-    #: Columns of the CSV behind those of the coordinates.
+    #: Columns of the CSV after those of the coordinates.
     COLUMNS: ClassVar = (
         *("cca", "runs", "metric", "mean", "ci95", "difference", "difference_ci95"),
         *("compared_with", "verdict", "median", "sd"),
@@ -131,7 +131,7 @@ class Summary:
         return sorted(shown, key=lambda each: (rows[each.point, each.cca], places[each.metric]))
 
     def _place(self, summary: MetricSummary) -> int:
-        """Returns the place of a metric among the chosen ones; their number if it is not chosen."""
+        """Returns the index of a metric among the chosen ones; their number if it is not chosen."""
         names = enumerate(self.chosen)
         return next((place for place, name in names if _is_chosen(name, summary)), len(self.chosen))
 
@@ -233,7 +233,7 @@ class Summary:
 
 
 def _is_chosen(name: str, summary: MetricSummary) -> bool:
-    """Returns whether a name is that of a metric, or begins it; a flow has to be the same."""
+    """Returns whether a name is that of a metric or a prefix of it; the flows must be equal."""
     wanted, _, flow = name.partition(":")
     metric, _, of = summary.metric.partition(":")
     is_named = wanted in (metric, _SHORT_NAMES.get(metric))

@@ -45,19 +45,19 @@ COLUMNS = tuple(
     )
 )
 
-#: Columns that a narrow terminal can do without unless they decide, the least important first.
+#: Columns that a narrow terminal omits unless they decide, the least important first.
 _DROPPABLE = ("retransmissions", "rtt_p95_ms", "pm_balanced", "pm_delay", "induced_delay_ms")
 
-#: Columns besides the mean RTT that say nothing of a path with a split.
+#: Columns other than the mean RTT that are meaningless on a path with a split.
 _MADE_OF_RTTS = {"rtt_p95_ms", "induced_delay_ms", "pm_balanced", "pm_delay"}
 
-#: Labels of CCAs, which are whole while there is a column to leave out.
+#: Column of CCAs, whose labels are shortened only after other columns are omitted.
 CCA_COLUMN = Column("CCA", folds=True, no_wrap=True)
 
-#: Names of flows, which do not break.
+#: Column of flows, whose names do not break.
 FLOW_COLUMN = Column("flow", no_wrap=True)
 
-#: Metrics that compare with the lowest RTT, which a flow that came to a full queue has never seen.
+#: Metrics relative to the lowest RTT, which a flow that starts at a full queue never measures.
 _BASE_RTT_METRICS = {"induced_delay_ms", "pm_balanced", "pm_delay"}
 
 #: Maximum of competing flows that a cell lists.
@@ -103,13 +103,13 @@ def headings_of(metric_columns: Iterable[tuple[str, str, int]]) -> tuple[Column,
 
 
 def droppable_columns(comparisons: Iterable[Comparison], by: Sequence[str] = ()) -> tuple[str, ...]:
-    """Returns the columns that a narrow terminal can do without, the least important first.
+    """Returns the columns that a narrow terminal omits, the least important first.
 
     Metrics of which there is a verdict stay.
 
     Args:
         comparisons: those of the table.
-        by: metrics of one's choice that congestion controls rank by, as those of `Comparison.best_by`.
+        by: chosen ranking metrics, as those of `Comparison.best_by`.
     """
     deciding: set[str] = set()
     if by:
@@ -127,7 +127,7 @@ def means_table(result: Comparison, name: str = "", by: Sequence[str] = ()) -> T
     Args:
         result: the comparison.
         name: of its scenario among several; that of the scenario itself unless given.
-        by: metrics of one's choice that congestion controls rank by.
+        by: chosen ranking metrics.
     """
     about = result.results.about
     asked = [name for name in result.requirements if name not in (*REQUIREMENTS, QOE)]
@@ -291,7 +291,7 @@ def limits_table(results: Results) -> Table | None:
 
 
 def _of_leg(results: Results) -> str:
-    """Returns whose limits they are where connections are split; empty otherwise."""
+    """Returns the leg of the limits where connections are split; empty otherwise."""
     legs = results.tables.get("legs")
     return "" if legs is None or not legs.num_rows else "; of split ones, of the leg of the server"
 
@@ -352,7 +352,7 @@ def _connections(flow: MeanShare, before: str, after: str = "") -> str:
 
 
 def subject_text(result: Comparison) -> str:
-    """Returns which flow the means are of; empty where there is only one, or a row for each."""
+    """Returns the flow of the means; empty where there is only one, or a row for each."""
     if not result.subject or has_rows_of_flows([result]):
         return ""
     if any(map(is_of_several_flows, result.ccas)):
@@ -367,7 +367,7 @@ NO_RANDOMNESS = (
 
 
 def selector_texts(result: Comparison) -> list[str]:
-    """Returns the changes and time shares of each selector, a line for each."""
+    """Returns the switches and time shares of each selector, a line for each."""
     if "decisions" not in result.results.tables:
         return []
     from celltcp.results.selectors import used_in

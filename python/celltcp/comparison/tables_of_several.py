@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 #: Relative end of an interval above which it is not informative.
 _MAX_SHARE = 100.0
-#: Metric without relative differences: few of the first CCA would make those of others any share.
+#: Metric without relative differences, as its mean under the first CCA may be near 0.
 _NO_SHARE = "retransmissions"
 
 
@@ -43,7 +43,7 @@ def sweep_table(result: Sweep, by: Sequence[str] = ()) -> Table:
 
     Args:
         result: the sweep.
-        by: metrics of one's choice that values and congestion controls rank by.
+        by: chosen metrics that values and congestion controls rank by.
     """
     comparisons = list(result.points.values())
     metric_columns = columns_for(comparisons)
@@ -74,7 +74,7 @@ def sweep_table(result: Sweep, by: Sequence[str] = ()) -> Table:
 
 
 def sweep_shares_table(result: Sweep) -> Table | None:
-    """Returns what each flow got while all ran, a row per point and CCA; None where none compete."""
+    """Returns the goodput of each flow while all ran, a row per point and CCA; None without rivals."""
     shared = {point: each for point, each in result.points.items() if each.has_shares}
     if not shared:
         return None
@@ -140,7 +140,7 @@ def set_table(result: ScenarioSet, by: Sequence[str] = ()) -> Table:
 
     Args:
         result: the comparisons.
-        by: metrics of one's choice that congestion controls rank by.
+        by: chosen ranking metrics.
     """
     names = labels(result.ccas)
     scenarios = counted(len(result.comparisons), "scenario")
@@ -171,7 +171,7 @@ def set_table(result: ScenarioSet, by: Sequence[str] = ()) -> Table:
 
 
 def _fewer_text(result: ScenarioSet, metric_columns: Iterable[tuple[str, str, int]]) -> str:
-    """Returns which means are over fewer scenarios, and over how many; empty where none is."""
+    """Returns the means over fewer scenarios, with their number; empty if there are none."""
     by_count: dict[int, list[str]] = {}
     for metric, _, _ in metric_columns:
         count = _count(result, metric)
@@ -182,7 +182,7 @@ def _fewer_text(result: ScenarioSet, metric_columns: Iterable[tuple[str, str, in
 
 
 def _count(result: ScenarioSet, metric: str) -> int:
-    """Returns the number of scenarios that the means of a metric in the table are of."""
+    """Returns the number of scenarios of a metric's means."""
     base, *others = result.ccas
     shares = [] if metric == _NO_SHARE else [result.relative(cca, metric) for cca in others]
     every = (result.values(base, metric), *shares)

@@ -25,7 +25,7 @@ class Transfer(NamedTuple):
     start_s: float
     #: Time from the request to the last byte, s; NaN if it was never complete.
     completion_s: float
-    #: That time, or the time until the end of the run.
+    #: Completion time, or the time until the end of the run.
     lasted_s: float
 
 

@@ -32,11 +32,11 @@ class Unit(NamedTuple):
     event: str | None
     #: Seconds in the unit of the event.
     seconds: float
-    #: Its time in words.
+    #: Name of its time in words.
     title: str
-    #: Several of them in words.
+    #: Plural of its name.
     noun: str
-    #: Those without an end in words; empty if all have one.
+    #: Unfinished ones in words; empty if all finish.
     unended: str = ""
 
 
@@ -51,7 +51,7 @@ UNITS = {
 
 #: Names of units by the kinds of their events.
 _NAMES = {unit.event: name for name, unit in UNITS.items() if unit.event}
-#: The same by the kinds of the events of those that were not complete at the end.
+#: Names of units by the kinds of the events of unfinished ones.
 _UNFINISHED_KINDS = {AGES[kind]: name for kind, name in _NAMES.items() if kind in AGES}
 
 _Row = tuple[int, str, int, str, int, str, float, float, float]
@@ -69,7 +69,7 @@ class _Frames:
     #: Share of them that the sender dropped.
     dropped: float = 0.0
     delays_ms: list[float] = field(default_factory=list)
-    #: Ages at the end of those that had not arrived by their deadline.
+    #: Ages at the end of the run of frames that missed their deadline.
     ages_ms: list[float] = field(default_factory=list)
     end_s: float = math.nan
 
@@ -114,7 +114,7 @@ def without_connections(units: pd.DataFrame) -> pd.DataFrame:
 
 
 def units_of_applications(comparison: Comparison) -> list[str]:
-    """Returns the units of work by which applications rank, as METRIC, or METRIC:FLOW of several."""
+    """Returns the units of work by which applications rank, as METRIC or METRIC:FLOW."""
     # Shares of late frames and of complete transfers are those of these times.
     value_names = {"late_share": "frame_delay", "completed_share": "completion"}
     several = len(comparison.applications) > 1 or comparison.subject

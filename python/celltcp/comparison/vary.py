@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 #: Maximum of values of a field, and of points of a sweep.
 MAX_POINTS = 1000
 
-#: Whole numbers from one to another.
+#: Range of whole numbers.
 _RANGE_PATTERN = re.compile(r"(-?\d+)\.\.(-?\d+)")
 
 #: Fields with their values: `"field=values"`, several of these, or a mapping from fields to values.
@@ -70,7 +70,7 @@ def varied(text: str) -> tuple[str, list[str]]:
     numbers = _RANGE_PATTERN.fullmatch(given.strip())
     if numbers:
         first, last = map(int, numbers.groups())
-        # One beyond what is allowed shows that there are too many.
+        # One more than allowed shows that there are too many.
         values = [str(number) for number in range(first, min(last, first + MAX_POINTS) + 1)]
     else:
         values = [value.strip() for value in given.split(",")]
@@ -83,7 +83,7 @@ def varied(text: str) -> tuple[str, list[str]]:
 
 
 def _checked(given: str, values: list[str]) -> list[str]:
-    """Returns the values of a field; each may come once."""
+    """Returns the values of a field, and rejects repeated ones."""
     if not values:
         raise CelltcpError(f"vary: {given} has no value; allowed: one or more")
     if len(values) > MAX_POINTS:

@@ -41,7 +41,7 @@ def verdict_text(result: Verdict, names: Mapping[str, str]) -> str:
 
 
 def hint_text(result: Verdict) -> str:
-    """Returns how many runs would decide what is undecided."""
+    """Returns the number of runs that would decide undecided CCAs."""
     if result.runs_needed:
         return f"--runs {result.runs_needed} would likely decide"
     return "more runs are needed"
@@ -84,7 +84,7 @@ def unranked_text(result: Comparison) -> str:
 
 
 def identical_text(result: Comparison) -> str:
-    """Returns that runs are the same whatever the congestion control; empty where they are not."""
+    """Returns the congestion controls with identical runs; empty if there are none."""
     names = labels(result.ccas)
     texts = []
     for group in result.identical_ccas:
@@ -108,7 +108,7 @@ def chosen_text(best: ChosenBest, names: Mapping[str, str]) -> str:
 
 
 def short_text(result: Verdict, names: Mapping[str, str]) -> str:
-    """Returns a verdict in as few words as a cell of a table has room for."""
+    """Returns a verdict in few words, for a cell of a table."""
     if result.leader is None or result.contradicted_by:
         return "-" if result.leader is None else "no verdict"
     if result.is_same:
@@ -131,7 +131,7 @@ def verdicts_table(
 ) -> Table:
     """Returns the verdict of each comparison: by chosen metrics, for each flow, by common requirement.
 
-    A comparison has none where a single congestion control has run.
+    A comparison with a single congestion control has no verdict.
 
     Args:
         axes: names of the coordinates.

@@ -31,13 +31,13 @@ class Windows(NamedTuple):
 
 
 def windows_of(results: Results, flow: FlowUnderTest, runs: Sequence[int]) -> list[Windows]:
-    """Returns the windows of a flow in some runs. They are of one connection at a time."""
+    """Returns the windows of a flow in some runs, with one connection at a time."""
     flows, slots = results.tables["flows"], results.tables["slots"]
     mine = np.array([flow.includes(name) for (name,) in rows_of(flows, "name")], bool)
     connections = _connections(flows)[mine]
     exits = numbers(flows["slow_start_exit_cwnd"])[mine].astype(float)
     own = np.isin(_connections(slots), connections)
-    # Summed up run by run, so that one run is the same alone and among others.
+    # Summed run by run, so that one run has the same sum alone and among others.
     of_run, at_ends = numbers(slots["run"])[own], numbers(slots["cwnd"])[own].astype(float)
     peaks = [(connections >> _CONNECTION_BITS, exits), (of_run, at_ends)]
     samples = results.tables.get("samples")

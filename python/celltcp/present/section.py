@@ -67,7 +67,7 @@ class Table:
     ccas: Mapping[str, str] = field(default_factory=dict)
     #: Lines on the terminal: all, one below the head, the same without space between columns, or none.
     frame: Literal["box", "head", "dense", "none"] = "box"
-    #: Names of the columns that a narrow terminal can do without, the least important first.
+    #: Names of the columns that a narrow terminal omits, the least important first.
     droppable: tuple[str, ...] = ()
 
     def without(self, names: Collection[str]) -> Table:

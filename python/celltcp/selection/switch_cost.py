@@ -49,7 +49,7 @@ class Change:
     earlier: tuple[Switch, ...]
     #: Reason why the change is not measured; empty if it is.
     unmeasured: str
-    #: Share of the packets of the second after the change that were sent again; NaN if unmeasured, as
+    #: Retransmitted share of the packets of the second after the switch; NaN if unmeasured, as
     #: are the others, and those of before also where there is no whole second before.
     lost: float
     goodput_before_mbps: float

@@ -188,7 +188,7 @@ class ComparisonPlots:
         return picture
 
     def overview(self) -> Figure:
-        """Draws all of them on one sheet, first the units of work of the first application."""
+        """Draws all plots on one sheet, first the units of work of the first application."""
         each = self._comparison
         units = units_of_applications(each)
         goodput = [partial(self._ecdf, metric="goodput")] if each.is_competing else []
@@ -343,7 +343,7 @@ def tables_of_connection(
 
 
 def connections_beside(single: SingleRun) -> dict[str, pd.DataFrame]:
-    """Returns the slots of the connections beside that of the pictures of a run, by flow and CCA.
+    """Returns the slots of further connections for the pictures of a run, by flow and CCA.
 
     They are those of the same direction that got 5 % of what all got, the largest first.
     """
@@ -455,7 +455,7 @@ def plot_sweep(sweep: Sweep, by: Sequence[str] = ()) -> Figure:
 
     Args:
         sweep: the sweep.
-        by: metrics of one's choice, as those of `Comparison.best_by`, in place of the usual ones.
+        by: chosen metrics, as those of `Comparison.best_by`, in place of the usual ones.
     """
     picture = draw_sweep(sweep, by)
     each = list(sweep.points.values())

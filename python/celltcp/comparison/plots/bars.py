@@ -21,7 +21,7 @@ def draw_bars(
     value: str = "value",
     published: Mapping[tuple[str, str], float] | None = None,
 ) -> None:
-    """A group of bars for each of `groups`: mean of `value` over the runs and its 95 % interval.
+    """Draws a group of bars for each of `groups`: mean of `value` over the runs and its 95 % interval.
 
     Columns of `found`: `cca`, `run`, and the two that are named. Published values, by group and
     congestion control, are diamonds.

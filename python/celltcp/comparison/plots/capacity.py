@@ -9,7 +9,7 @@ from celltcp.present.style import CAPACITY, figure, titled
 
 
 def draw_trace(trace: Trace, title: str, bin_s: float) -> Figure:
-    """The rate in bins, with the mean."""
+    """Draws the rate in bins, with the mean."""
     series = trace.rate_series(bin_s)
     picture = figure(8, 3)
     axes = picture.add_subplot()

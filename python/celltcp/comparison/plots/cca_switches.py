@@ -14,7 +14,7 @@ NAME_ROWS = 3
 
 
 def draw_changes(panels: list[Axes], decisions: pd.DataFrame) -> None:
-    """Lines through all panels, with the names of the new CCAs above them.
+    """Draws lines through all panels, with the names of the new CCAs above them.
 
     Args:
         panels: with their limits set, the uppermost first.
@@ -24,7 +24,7 @@ def draw_changes(panels: list[Axes], decisions: pd.DataFrame) -> None:
     first, last = top.get_xlim()
     ends = [-np.inf] * NAME_ROWS
     shades = colours(decisions["to_cca"])
-    # A choice before the handshake and the same one after it are one.
+    # Equal choices before and after the handshake count as one.
     is_repeated = (decisions["cause"] == "establishment") & (
         decisions["to_cca"] == decisions["to_cca"].shift()
     )

@@ -19,10 +19,10 @@ from celltcp.present.style import MAX_BANDS, make_logarithmic
 from celltcp.scenarios.cca_mix import labels
 
 Numbers: TypeAlias = NDArray[np.float64]
-#: Lower and upper ends.
+#: Lower and upper ends of the band.
 Bands: TypeAlias = tuple[Numbers, Numbers]
 
-#: Columns of the slots by the names that users give, with the label of the axis.
+#: Columns of the slots by their names for users, with the label of the axis.
 METRICS = {
     "goodput": ("goodput_mbps", "goodput per slot, Mbit/s"),
     "rtt": ("rtt_mean_ms", "RTT per slot, ms"),
@@ -87,7 +87,7 @@ def draw_ecdf(
 
 
 def unended_text(units: pd.DataFrame, ccas: Sequence[str], metric: str) -> str:
-    """Returns the share of units without an end for each CCA that has some; empty without any."""
+    """Returns the share of unfinished units for each CCA that has some; empty without any."""
     if metric not in UNITS:
         return ""
     of_cca = units[_DURATION].isna().groupby(units["cca"]).mean()
@@ -102,7 +102,7 @@ def _percent(share: float) -> str:
 
 
 def drawn_metric(text: str) -> str:
-    """Returns METRIC or METRIC:FLOW with the name of the values that a metric is computed from."""
+    """Returns METRIC or METRIC:FLOW with the name of the underlying values."""
     name, colon, flow = text.partition(":")
     return f"{plotted_metric(name, (*METRICS, *UNITS))}{colon}{flow}"
 
@@ -124,7 +124,7 @@ def column_of(metric: str) -> tuple[str, str]:
 
 
 def upper_end(slots: pd.DataFrame, column: str) -> float | None:
-    """Returns where an axis of the values ends; None where they are missing or zero."""
+    """Returns the end of an axis for these values; None if they are missing or zero."""
     known = slots[column].dropna()
     most = float(known.quantile(0.995)) if len(known) else 0.0
     return 1.05 * most if most > 0 else None
@@ -154,7 +154,7 @@ def ecdf_curves(
 
 
 def _values_by_run(slots: pd.DataFrame, cca: str, column: str) -> list[Numbers]:
-    """Returns the sorted values of each run of a CCA with some; infinity for units without an end."""
+    """Returns the sorted values of each run of a CCA with some; infinity for unfinished units."""
     selected = slots[slots["cca"] == cca]
     values = selected[column].fillna(math.inf) if column == _DURATION else selected[column].dropna()
     by_run = values.groupby(selected["run"])
@@ -171,7 +171,7 @@ def _steps(runs: Sequence[Numbers]) -> Numbers:
 
 
 def _extended(shares: Numbers, further: int) -> Numbers:
-    """Returns shares with a zero before them, and the last one again so many times behind them."""
+    """Returns shares after a zero, with the last one repeated at the end."""
     return np.concatenate([[0.0], shares, np.repeat(shares[-1], further)])
 
 

@@ -176,7 +176,7 @@ def _title(comparison: Comparison) -> str:
 
 
 def _finished(picture: Figure, comparisons: Sequence[Comparison]) -> Figure:
-    """Adds a legend of all CCAs, and what ran."""
+    """Adds a legend of all CCAs, and the footnote with the engine."""
     legend_beside(
         picture, list(dict.fromkeys(cca for comparison in comparisons for cca in comparison.ccas))
     )

@@ -16,7 +16,7 @@ _LINES = {"forward": "-", "backward": "--"}
 
 
 def draw_positions(result: pd.DataFrame, metric: str, title: str) -> Figure:
-    """Means with 95 % bands over the mean SINR; the best place is on the left."""
+    """Draws means with 95 % bands over the mean SINR; the highest SINR is on the left."""
     picture = figure(7, 4)
     axes = picture.add_subplot()
     ccas = result["cca"].astype(str).unique()

@@ -27,7 +27,7 @@ _BURST_RATIO = 1.05
 _BURST_TEXT = "above the capacity: data that had waited for a repair and came at once"
 #: Slots on each side over which the capacity around a slot is measured.
 _MEAN_SLOTS = 5
-#: Ends of the ticks of units without an end, as shares of the height.
+#: Ends of the ticks of unfinished units, as shares of the height.
 _TICK_HEIGHTS = (0.95, 1.0)
 
 
@@ -152,7 +152,7 @@ def draw_units(
 ) -> None:
     """Draws the durations of units of work at their ends, of every congestion control in one run.
 
-    Units without an end have a tick at the upper edge where they began. Frames that never arrived have
+    Unfinished units have a tick at the upper edge where they began. Frames that never arrived have
     no time; the title has the share of those without an end.
     """
     seed = int(units["seed"].min()) if seed is None else seed
@@ -227,7 +227,7 @@ def draw_run_series(
     delays.set_ylim(0, headroom(float(slots["rtt_mean_ms"].max())))
     delays.set_ylabel("ms")
     legend_outside(delays)
-    # They stay as they are until the next ACK.
+    # Values are constant until the next ACK.
     held = {"drawstyle": "steps-post"}
     in_flight = {"color": "#999999", "lw": 0.6, "label": "in flight", **held}
     draw_series(windows, times, samples["inflight"], **in_flight)

@@ -55,7 +55,7 @@ def delivered_curves(
 ) -> tuple[NDArray[np.float64], dict[str, tuple[NDArray[np.float64], NDArray[np.float64] | None]]]:
     """Returns times, and for each CCA the mean over the runs of the MB delivered until then.
 
-    Beside the mean is half of its 95 % interval, or None for a single run.
+    The mean comes with the half width of its 95 % interval, None for a single run.
     """
     steps = np.arange(0, seconds + slot_s / 2, slot_s)
     starts_s = flows.groupby("run")["first_data_s"].min()

@@ -33,7 +33,7 @@ _NARROW_PANEL, _MANY_PANELS = 3.6, 4
 _MAX_SHARES = 2
 #: Distance of congestion controls at a value that is no amount, and its bounds on each side.
 _LABEL_SHIFT, _FARTHEST = 0.12, 0.3
-#: Share of its panel that an axis is long.
+#: Length of an axis, as a share of its panel.
 _AXIS = 0.72
 #: Minimum distance of vertical labels, inches.
 _MIN_LABEL_DISTANCE = 0.125
@@ -44,7 +44,7 @@ class PanelMetric(NamedTuple):
 
     metric: str
     flow: str
-    #: With the flow if there are several.
+    #: Name of the metric, with the flow if there are several.
     label: str
     unit: str
     digits: int
@@ -62,7 +62,7 @@ def panel_metrics(result: Sweep, by: Sequence[str] = ()) -> list[PanelMetric]:
 
     Args:
         result: the sweep.
-        by: metrics of one's choice, as those of `Comparison.best_by`.
+        by: chosen metrics, as those of `Comparison.best_by`.
     """
     first = next((point for point in result.points.values() if point.ccas), None)
     tested = "" if first is None else first.tested.name
@@ -73,7 +73,7 @@ def panel_metrics(result: Sweep, by: Sequence[str] = ()) -> list[PanelMetric]:
     asked = [(each.metric, each.flow) for each in chosen_by]
     figures = [(stake.metric, stake.flow) for stake in stakes if stake.metric in APP_METRICS]
     goodput = [(stake.metric, stake.flow) for stake in stakes if stake.metric == GOODPUT]
-    # A flow that sends now and then has a goodput, but no other one is there.
+    # An intermittent flow has a goodput that is no share of the path.
     chosen = [*(goodput or [(GOODPUT, tested)]), *asked, *figures]
     if not asked and not figures:
         rivals = [] if first is None else first.competing_flows
@@ -96,7 +96,7 @@ def draw_sweep(result: Sweep, by: Sequence[str] = ()) -> Figure:
 
     Args:
         result: the sweep.
-        by: metrics of one's choice, as those of `Comparison.best_by`.
+        by: chosen metrics, as those of `Comparison.best_by`.
     """
     lines = result.lines
     metrics = panel_metrics(result, by)
@@ -119,11 +119,11 @@ def draw_sweep(result: Sweep, by: Sequence[str] = ()) -> Figure:
 
 
 def _draw_panel(axes: Axes, along: Sweep, metric: PanelMetric, ccas: list[str], width: float) -> None:
-    """Draws a metric against the values of one axis, in a panel so many inches wide."""
+    """Draws a metric against the values of one axis, in a panel of this width, inches."""
     names, shades, styles, marks = labels(ccas), colours(ccas), lines(ccas), markers(ccas)
     values = [metric.values(point) for point in along.points.values()]
     places = _set_places(axes, list(along.comparisons), width)
-    # A line between queue disciplines would stand for values that do not exist.
+    # A line between queue disciplines would suggest values that do not exist.
     are_amounts = has_amounts(list(along.comparisons))
     step = min(_LABEL_SHIFT, 2 * _FARTHEST / max(len(ccas) - 1, 1))
     top = bottom = 0.0
@@ -155,20 +155,20 @@ def _draw_panel(axes: Axes, along: Sweep, metric: PanelMetric, ccas: list[str], 
             ls=styles[cca] if are_amounts else "none",
             label=names[cca],
         )
-    # Room for the markers, which a curve near the top would lose, and for whole intervals.
+    # Room for markers of curves near the top, and for whole intervals.
     axes.set_ylim(1.08 * bottom, 1.08 * (1.0 if metric.metric == JAIN else top) or 1.0)
     axes.margins(x=0.08)
 
 
 def has_amounts(values: Sequence[str]) -> bool:
-    """Returns whether values are amounts of a unit, and so stand on an axis that lines can cross."""
+    """Returns whether values are amounts of a unit, so that lines may connect them on an axis."""
     return quantities(values) is not None
 
 
 def _set_places(axes: Axes, values: Sequence[str], width: float) -> list[float]:
-    """Returns the places of values, and labels the axis with them, in a panel so many inches wide.
+    """Returns the places of values, and labels the axis with them, in a panel of this width, inches.
 
-    Amounts stand on a linear axis, or on a logarithmic one if they are far apart; others stand side by
+    Amounts have a linear axis, or a logarithmic one if they are far apart; others stand side by
     side. Labels that would overlap stand upright; those that still would are left out.
     """
     amounts = quantities(values)
@@ -188,7 +188,7 @@ def _set_places(axes: Axes, values: Sequence[str], width: float) -> list[float]:
         for at, after in itertools.pairwise(order)
     ]
     is_upright = any(gap < _LETTER for gap in gaps)
-    # The first and the last one are always named.
+    # The first and the last one always have a label.
     labelled = [int(order[0])]
     for at in order[1:-1]:
         ends = (inches[order[-1]] - inches[at], inches[at] - inches[labelled[-1]])

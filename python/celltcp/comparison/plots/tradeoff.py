@@ -36,7 +36,7 @@ def draw_throughput_delay(axes: Axes, runs: pd.DataFrame, ccas: Sequence[str]) -
         )
     delays = runs["owd_p95_ms"][runs["owd_p95_ms"] > 0]
     # The axis is for the points: the intervals of few runs reach far beyond them.
-    # Less than a decade has round numbers enough on a linear axis.
+    # Less than a decade has enough round numbers on a linear axis.
     if len(delays) and delays.max() > 8 * delays.min():
         is_wide = delays.max() > 40 * delays.min()
         steps = (1, 3) if is_wide else (1, 2, 5)

@@ -32,10 +32,10 @@ from celltcp.comparison.units_of_work import UNITS, units_of_applications
 from celltcp.present.scenario_text import scenario_sections
 from celltcp.present.section import Part, Section, runs_text
 
-#: Distributions that are drawn, by the names of their metrics.
+#: Drawn distributions by the names of their metrics.
 _DISTRIBUTIONS = ("goodput", "rtt")
 
-#: Words for the pictures.
+#: Texts below the pictures.
 _TRADE_OFF = (
     "Each small point is a run, each large one the mean of a CCA, with 95 % intervals. The upper left "
     "is best."
@@ -105,7 +105,7 @@ def _tables(result: Comparison, source: Sequence[str]) -> list[Section]:
 
 
 def _remedies(explained: ExplainedComparison, source: Sequence[str]) -> list[Section]:
-    """Returns the commands that try something against the causes; none where there is no remedy."""
+    """Returns the commands that try remedies of the causes; none without a remedy."""
     texts = explained.remedy_texts(*source)
     if not texts:
         return []

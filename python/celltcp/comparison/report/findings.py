@@ -39,7 +39,7 @@ class _Ranking(NamedTuple):
         return sorted(ccas, key=lambda cca: -self.sign * self.mean(cca))
 
     def text(self, cca: str) -> str:
-        """Returns the mean of a CCA with its interval and unit, and its name where that is needed."""
+        """Returns the mean of a CCA with its interval and unit, and the metric's name if needed."""
         words = words_of(self.metric)
         number = mean_text(self.values[cca], words.digits)
         if self.metric == GOODPUT:
@@ -163,7 +163,7 @@ def _excluded(ranking: _Ranking, leader: str, other: str, names: Mapping[str, st
 
 
 def _ahead(ranking: _Ranking, best: str, other: str) -> str:
-    """Returns how far one is ahead of another, with the 95 % interval."""
+    """Returns the lead of one CCA over another, with the 95 % interval."""
     base = abs(ranking.mean(other))
     result = paired_gap(ranking.values[best], ranking.values[other])
     if not base or math.isnan(result.mean):

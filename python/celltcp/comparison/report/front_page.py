@@ -37,13 +37,13 @@ class Choice(NamedTuple):
 
 
 def choices_of(result: Comparison) -> list[Choice]:
-    """Returns the choice for each need: for flows as the scenario has them, then by the network."""
+    """Returns the choice for each need: first of the scenario's flows, then by the network."""
     if len(of_single_flows(result.ccas)) < 2:
         return []
     choices = [
         Choice(ranked_stake.question, ranked_stake.verdict) for ranked_stake in result.ranked_stakes
     ]
-    # A transfer is done when it is complete; throughput and delay are means to that.
+    # Transfers rank by their completion; throughput and delay only contribute to it.
     verdicts = {} if result.is_finite else result.network_verdicts
     order = (_BALANCED, *(each for each in _NEED_TEXTS if each != _BALANCED))
     choices += [Choice(_NEED_TEXTS[each], verdicts[each]) for each in order if each in verdicts]
@@ -79,7 +79,7 @@ def answer_of(result: Comparison) -> str:
 
 
 def _price(result: Comparison, ccas: Iterable[str]) -> str:
-    """Returns the share of the segments that CCAs send again, as a sentence; empty if it is small."""
+    """Returns the share of the segments that CCAs retransmit, as a sentence; empty if it is small."""
     names = labels(result.ccas)
     flows = result.tested_flows
     shares = {}
@@ -93,7 +93,7 @@ def _price(result: Comparison, ccas: Iterable[str]) -> str:
 
 
 def _tied_text(others: str, delay: str) -> str:
-    """Returns the CCAs tied with that to set, and the delay that sets them apart; empty without."""
+    """Returns the CCAs tied with the one to set, and the delay by which it was chosen."""
     reason = f"; of these it has the lowest {delay}" if delay else ""
     return f" (tied with {others}{reason})" if others else ""
 
@@ -121,7 +121,7 @@ def _as_good(verdict: Verdict, cca: str) -> list[str]:
 
 
 def on_flow(result: Comparison) -> str:
-    """Returns the flow that the congestion control is set for, if there are several."""
+    """Returns the flow of the congestion control, if there are several flows."""
     flows = FlowUnderTest.each(result.results.about)
     return f" on {result.tested.name}" if len(flows) > 1 else ""
 
@@ -211,7 +211,7 @@ def _other(result: Comparison, cca: str, choices: Sequence[Choice]) -> str:
 
 
 def _gaps(result: Comparison, cca: str, other: str) -> list[str]:
-    """Returns the metrics of both, and their paired difference: those of applications first."""
+    """Returns the metrics of both CCAs and their paired differences, applications first."""
     texts = []
     for application in result.applications:
         metric = application.ranking.metric

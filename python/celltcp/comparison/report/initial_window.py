@@ -14,16 +14,16 @@ from celltcp.results.limits import flow_limits
 
 
 class InitialWindow(NamedTuple):
-    """Window that holds the units of work of the flow under test back."""
+    """Initial window that limits the units of work of the flow under test."""
 
-    #: Why, in a sentence.
+    #: Reason, in a sentence.
     text: str
     #: Alternative commands that raise it.
     lines: tuple[str, ...]
 
     @property
     def block(self) -> Block:
-        """The lines with what they do."""
+        """The commands with their explanation."""
         return Block(
             "Linux, in a shell as root, on the host that sends: lines against the small window, each "
             "by itself. A large initial window makes bursts, which may overflow a short queue. "
@@ -33,7 +33,7 @@ class InitialWindow(NamedTuple):
 
 
 def initial_window(result: Comparison, cca: str) -> InitialWindow | None:
-    """Returns the window that holds units of work back under a CCA; None where nothing shows one.
+    """Returns the initial window that limits units of work under a CCA; None without evidence.
 
     Behind middleboxes it is not that of the server alone.
     """

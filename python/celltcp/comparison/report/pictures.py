@@ -26,9 +26,9 @@ from celltcp.present.style import CAPACITY, MAX_BANDS, dashes, figure, legend_be
 from celltcp.results.statistics import estimate
 from celltcp.scenarios.cca_mix import labels
 
-#: Points of a distribution.
+#: Number of points of a distribution.
 _POINTS = 400
-#: Start of a connection that is drawn, s.
+#: Length of the drawn start of a connection, s.
 _SECONDS = 5.0
 #: Panels over time: column of the slots, label, unit, digits.
 _OVER_TIME = (
@@ -105,7 +105,7 @@ def tradeoff(result: Comparison) -> Figure:
 
 
 def _placed(places: Numbers, at: Numbers, values: Numbers) -> Numbers:
-    """Returns values at the places where they belong, NaN at all others."""
+    """Returns an array with values at their indices, and NaN elsewhere."""
     result = np.full(len(places), np.nan)
     known = np.isfinite(at)
     result[np.searchsorted(places, at[known])] = values[known]
@@ -113,7 +113,7 @@ def _placed(places: Numbers, at: Numbers, values: Numbers) -> Numbers:
 
 
 def _at(places: Numbers, at: float, value: float) -> Numbers:
-    """Returns one value at its place, NaN at all others."""
+    """Returns an array with one value at its index, and NaN elsewhere."""
     return _placed(places, numbers([at]), numbers([value]))
 
 

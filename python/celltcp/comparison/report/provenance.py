@@ -23,7 +23,7 @@ _ROWS = (
 
 
 def origin_sections(about: Mapping[str, Any], command: str) -> tuple[Section, ...]:
-    """Returns how results were made."""
+    """Returns the provenance of results."""
     rows = [(words, str(about[key])) for key, words in _ROWS if about.get(key)]
     if "runs" in about:
         first, runs = int(about["seed"]), int(about["runs"])
@@ -44,7 +44,7 @@ def command_of(
     changes: Sequence[str] = (),
     scenarios: Sequence[str] = (),
 ) -> str:
-    """Returns the command that makes results again.
+    """Returns the command that reproduces results.
 
     Args:
         name: of the command, such as `compare`.

@@ -12,19 +12,19 @@ from celltcp.comparison.linux_lines import linux_line
 from celltcp.comparison.report.settings_lines import systems
 from celltcp.present.section import Block
 
-#: Begin of the lines that change a route: options of several are given at once, or the last one counts.
+#: Prefix of commands that change a route. Several options need one command, as a later one replaces it.
 _ROUTE = "ip route change default via GATEWAY dev INTERFACE "
 
 
 @functools.cache
 def _defaults() -> Mapping[str, Any]:
-    """Returns the settings of hosts that a scenario has unless it sets them."""
+    """Returns the default settings of hosts in a scenario."""
     tcp: Mapping[str, Any] = tomllib.loads(Scenario.from_toml("", "defaults", "", []).to_toml())["tcp"]
     return tcp
 
 
 def scenario_block(scenario: Mapping[str, Any], without: Collection[str] = ()) -> Block | None:
-    """Returns the lines for what a scenario sets at its hosts; None if that is what Linux has anyway.
+    """Returns the commands for the host settings of a scenario; None if they are Linux's defaults.
 
     Args:
         scenario: as its file has it.

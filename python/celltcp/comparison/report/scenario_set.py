@@ -13,7 +13,7 @@ from celltcp.present.section import Part, Section
 
 
 def set_part(result: ScenarioSet) -> Part:
-    """Returns the part of a report on what several scenarios have in common."""
+    """Returns the part of a report on the means over several scenarios."""
     count = len(result.comparisons)
     by_name: dict[tuple[str, ...], Comparison] = {
         (name,): comparison for name, comparison in result.comparisons.items()

@@ -11,7 +11,7 @@ from typing import Any
 from celltcp._core import CelltcpError, describe_cca
 from celltcp.present.section import Block
 
-#: Systems besides Linux, in the order of their lines.
+#: Systems other than Linux, in the order of their commands.
 _OTHER_SYSTEMS = ("windows", "freebsd")
 
 

@@ -85,7 +85,7 @@ def sweep_part(result: Sweep) -> Part:
 
 
 def _changes(result: Sweep) -> tuple[Section, ...]:
-    """Returns the section on what other values and CCAs change; none where they change nothing."""
+    """Returns the section on changes by other values and CCAs; none without changes."""
     texts = (*result.field_changes, *best_values_texts(result))
     return (Section("What to change", text=texts, is_front=True),) if texts else ()
 
@@ -114,7 +114,7 @@ def _field_finding(ranking: FieldRanking, stake: Stake) -> Finding:
 
 
 def _scenario(result: Sweep) -> tuple[Section, ...]:
-    """Returns the scenario of the first point, and that the others differ on the axes."""
+    """Returns the scenario of the first point, with a note that others differ on the axes."""
     point, first = next(iter(result.points.items()))
     places = ", ".join(f"{axis}={value}" for axis, value in zip(result.axes, point, strict=True))
     note = f"This is the scenario for {places}; the others have another {' or '.join(result.axes)}."

@@ -32,7 +32,7 @@ def write_page(fidelity: Fidelity, file: Path, command: str, causes: Sequence[Ca
     Args:
         fidelity: the judgements.
         file: the Markdown file; the pictures go to a folder of its name in `images` next to it.
-        command: the command that makes the page.
+        command: the command that reproduces the page.
         causes: why cases are outside their bands.
     """
     pictures = f"images/{file.stem}"
@@ -55,7 +55,7 @@ def page_text(
 
     Args:
         fidelity: the judgements.
-        command: the command that makes the page.
+        command: the command that reproduces the page.
         causes: known reasons for cases outside their bands.
         plotted: trajectories whose pictures are numbered from 1.
         pictures: folder of the pictures, from that of the page.

@@ -9,7 +9,7 @@ from celltcp.scenarios.cca_mix import counted, labels
 from celltcp.scenarios.requirements import QOE
 from celltcp.video.comparison import VideoComparison
 
-#: Metrics of the viewer that a narrow terminal can do without, the least important first.
+#: Metrics of the viewer that a narrow terminal omits, the least important first.
 _DROPPABLE = ("startup_s", "stalls", "switches")
 
 
