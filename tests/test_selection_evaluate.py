@@ -29,7 +29,7 @@ from celltcp.selection.prior_connections import (
     prior_jobs,
     remembering,
 )
-from celltcp.selection.switch_cost import changes_in, costs_of, replay_jobs
+from celltcp.selection.switch_cost import costs_of, replay_jobs, switches_in
 from celltcp.selection.tables.switch_cost import print_prices
 from celltcp.selection.tally import OUTCOMES, outcome, tally_of
 from made_up import made_up
@@ -299,7 +299,7 @@ def test_only_the_native_engine_replays() -> None:
     decided = tables["decisions"].to_pandas()
     change = decided.assign(t_ns=3_000_000_000, cause="change", from_cca="reno", to_cca="cubic")
     both = pd.concat([decided, change], ignore_index=True)
-    changes = changes_in({**tables, "decisions": pa.Table.from_pandas(both)}, jobs)
+    changes = switches_in({**tables, "decisions": pa.Table.from_pandas(both)}, jobs)
     assert len(changes) == len(replay_jobs(source, changes, engine())) == 1
     assert replay_jobs(source, changes, Engine("kernel")) == []
     (cost,) = costs_of(changes, None, []).to_dict("records")

@@ -56,7 +56,7 @@ def celltcp() -> None:
 
 def main() -> None:
     """Runs the command, and ends with its exit code."""
-    # Arrow's own allocator keeps what it once had; long runs stay small with that of the system.
+    # Arrow's own allocator never returns memory; the system's keeps long runs small.
     os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
     with checked_streams():
         ascii_fallback()
@@ -90,7 +90,7 @@ def _run_command() -> None:
         click.echo(f"celltcp: {place}{error.strerror or error}", err=True)
         sys.exit(2)
     except (KeyboardInterrupt, click.Abort) as interrupt:
-        # Campaigns say what they keep; click wraps what they raise.
+        # Campaigns report stored runs; click wraps their exceptions.
         stop = interrupt.__cause__ or interrupt
         if isinstance(stop, EOFError):
             # Nobody is asked for input: a file or a compiled module ends too early.

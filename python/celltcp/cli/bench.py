@@ -28,7 +28,7 @@ def bench(what: str, runs: int, cluster: str | None, json_file: str | None) -> N
     change. cluster: the time of a campaign on a cluster, and on as many threads of this machine.
     """
     check_json(json_file)
-    # Lines appear as things are measured; they make room for JSON on the standard output.
+    # Each measurement prints its line at once, unless JSON goes to stdout.
     with redirect_stdout(sys.stderr) if json_file == "-" else nullcontext():
         results = _tcp() if what == "tcp" else _radio(runs) if what == "radio" else _cluster(cluster)
     print_result(lambda: results, json_file, lambda: None)

@@ -38,7 +38,7 @@ SENTENCES = {
 
 
 class OnDemand(MutableMapping[str, click.Command]):
-    """Commands by name, each imported and completed by the options of all when it is looked up."""
+    """Commands by name, each imported and given the common options on its first use."""
 
     def __init__(self) -> None:
         self._known: dict[str, click.Command | None] = dict.fromkeys(SENTENCES)
@@ -70,7 +70,7 @@ class Commands(click.Group):
     """The group of all commands; its help has a sentence of each, and imports none."""
 
     def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
-        """Writes the list of the commands as click does."""
+        """Writes the list of the commands in click's format."""
         command_list = [click.Command(name, help=sentence) for name, sentence in SENTENCES.items()]
         click.Group(commands=command_list).format_commands(context, formatter)
 

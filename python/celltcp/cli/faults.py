@@ -57,6 +57,6 @@ def _is_panic(fault: BaseException) -> bool:
 
 
 def _shown(file: str) -> str:
-    """Returns the path of a file of this package below it, and any other as it is."""
+    """Returns the path of a file of this package relative to it; others unchanged."""
     path = Path(file)
     return str(path.relative_to(_PACKAGE.parent)) if path.is_relative_to(_PACKAGE) else file

@@ -146,7 +146,7 @@ fidelity.add_command(packetdrill)
 def drawn_or_named_cases(
     count: int | None, seed: int, names: str | None, duration: str | None
 ) -> list[Case]:
-    """Returns `count` random cases if that is given, else the named ones or the whole set."""
+    """Returns `count` random cases unless it is None, else the selected ones or the whole set."""
     from celltcp.fidelity.cases import choose_cases
     from celltcp.fidelity.random_cases import random_cases
     from celltcp.scenarios.scenario_list import names_of

@@ -29,7 +29,7 @@ _SYNONYMS = {
 
 
 def with_meaning(error: click.NoSuchOption) -> click.UsageError:
-    """Returns the error about an unknown option with the one that is meant, if that is known."""
+    """Returns the error about an unknown option, with the equivalent option if it is known."""
     command = error.ctx.command if error.ctx else None
     known = {name for param in (command.params if command else ()) for name in param.opts}
     name = error.option_name.lstrip("-").replace("_", "-")
@@ -42,7 +42,7 @@ def with_meaning(error: click.NoSuchOption) -> click.UsageError:
 
 
 def _field(name: str) -> str:
-    """Returns how the field of the scenario that an option means is set; empty without one."""
+    """Returns the --set argument that is equivalent to an option; empty without one."""
     from celltcp._core import field_meant
 
     field = field_meant(name)

@@ -39,7 +39,7 @@ def _warn_of_cluster(context: click.Context, _: click.Parameter, address: str | 
     return address
 
 
-#: Options by the name of the setting or parameter that they become.
+#: Options by the name of their setting or parameter.
 _OPTIONS: dict[str, dict[str, Any]] = {
     "uplink": {
         "metavar": "FILE",

@@ -44,7 +44,7 @@ def bar() -> Iterator[Callable[[str, float], None]]:
 
 
 def done_text(share: float) -> str:
-    """Returns how many runs are done of how many; the share where runs are not counted."""
+    """Returns the numbers of finished and all runs; the share where runs are not counted."""
     from celltcp.campaign.run import RunsDone
     from celltcp.scenarios.cca_mix import counted
 
@@ -64,7 +64,7 @@ class Lines:
     def report(self, stage: str, share: float) -> None:
         """Reports the finished share of a stage: prints a line if the last one was long ago."""
         now = time.monotonic()
-        # A stage begins when the one before it was last heard of.
+        # A stage begins with the last report of the one before it.
         if stage != self._stage:
             self._stage, self._stage_begun = stage, self._told
         self._told = now

@@ -38,7 +38,7 @@ _GOODPUT = "goodput"
 _SLOT_METRICS = (_GOODPUT, "rtt", "owd", "pm_balanced", "pm_delay")
 #: Pictures of a chosen metric.
 _METRIC_PLOTS = ("ecdf", "units", "sweep")
-#: Those of several folders.
+#: Pictures of several folders.
 _FOLDER_PLOTS = ("ecdf-grid", "spider", "window")
 
 
@@ -223,7 +223,7 @@ def show(
 
 
 def _verify(folders: tuple[str, ...]) -> None:
-    """Prints the number of files that are as they were written; exit code 1 if some are not."""
+    """Prints the number of unchanged files; exit code 1 if some have changed."""
     import sys
     from pathlib import Path
 

@@ -88,7 +88,7 @@ def _of_comparison(result: Comparison | SingleRun, metric: str | None) -> Drawin
 
 
 def _of_run(result: SingleRun, of_comparison: Drawings) -> Drawings:
-    """Returns the drawings of a single run: those that compare congestion controls are left out."""
+    """Returns the pictures of a single run, without those that compare congestion controls."""
     plots = result.plot
     alone = {
         "time-series": plots.time_series,

@@ -93,7 +93,7 @@ def _print(result: Several) -> None:
 
 
 def _names_of(result: Several) -> list[tuple[str, ...]]:
-    """Returns the coordinates of the comparisons: those on axes of settings with the setting."""
+    """Returns the coordinates of the comparisons, on axes of settings with the name of the setting."""
     if not isinstance(result, Sweep):
         return [key if isinstance(key, tuple) else (key,) for key in result.comparisons]
     return [

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from celltcp.cli.show import Shown
 
-#: Formats of summaries, with the first lines of their files; that of CSV ends so.
+#: Formats of summaries, with the first lines of their files; for CSV, the last part of that line.
 SUMMARY_FORMATS = {
     "summary-csv": ",".join(Summary.COLUMNS),
     "latex": "% summary of celltcp",

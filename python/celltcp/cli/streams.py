@@ -23,7 +23,7 @@ class ReaderGone(BaseException):
 
 
 class _CheckedFile(io.FileIO):
-    """A stream that fails once: what cleaning up prints thereafter is discarded."""
+    """A stream that fails once: later output is discarded."""
 
     def __init__(self, descriptor: int, title: str) -> None:
         super().__init__(descriptor, "w", closefd=False)
@@ -81,7 +81,7 @@ def _number(stream: TextIO) -> int | None:
 
 
 def _over(file: _CheckedFile, stream: io.TextIOWrapper) -> TextIO:
-    """Returns a text stream like another one, on a file of its own."""
+    """Returns a copy of a text stream with its own file object."""
     stream.flush()
     return io.TextIOWrapper(
         io.BufferedWriter(file),

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from celltcp.campaign.run_settings import RunSettings
     from celltcp.comparison.parameter_sweep import Sweep
 
-#: Rows of the tables of best values that are shown; of more, sentences say what matters.
+#: Maximum of rows in printed tables of best values; larger ones are summarised in sentences.
 _MAX_ROWS = 12
 
 

@@ -22,7 +22,7 @@ _OVERWRITE = "Replace TARGET if it exists."
 
 
 def _reading(command: Any) -> Any:
-    """Adds --format and the options of how the file is read."""
+    """Adds --format and the options for reading the file."""
     form = click.option(
         "--format",
         "form",
@@ -42,14 +42,14 @@ def _trace(
 
 
 def _read(file: str, form: str | None, reading: Mapping[str, Any] | None, **given: str | None) -> Trace:
-    """Reads a trace and says on standard error how."""
+    """Reads a trace, and prints on stderr how it was read."""
     trace = _trace(file, form, reading, **given)
     click.echo(f"{file}: {trace_summary(trace)}", err=True)
     return trace
 
 
 def trace_summary(trace: Trace) -> str:
-    """Returns how a trace was read, its length and its mean."""
+    """Returns a summary of a trace: format, length and mean."""
     return f"{trace.how}: {trace.duration_s:.1f} s, mean {trace.mean_mbps:.3f} Mbit/s"
 
 

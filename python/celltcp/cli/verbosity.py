@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 import click
 
-#: -1 is quiet, 0 as usual, 1 verbose.
+#: Verbosity: -1 quiet, 0 normal, 1 verbose.
 _level = 0
 
 #: Notes of options that were read before -q.
@@ -30,7 +30,7 @@ def _set(context: click.Context, parameter: click.Parameter, given: bool) -> Non
 
 
 def note_early(text: str) -> None:
-    """Prints a line on standard error as soon as -q is read, or known to be missing."""
+    """Prints a line on stderr once all options are read, unless -q is among them."""
     _early.append(text)
 
 
@@ -69,7 +69,7 @@ def is_verbose() -> bool:
 
 
 def note(text: str) -> None:
-    """Prints a line on standard error, unless that is to be quiet."""
+    """Prints a line on stderr, unless -q is given."""
     if not is_quiet():
         click.echo(text, err=True)
 

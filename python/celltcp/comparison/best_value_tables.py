@@ -192,7 +192,7 @@ def _difference(stake: Stake, name: str, leader: str) -> list[float]:
 
 
 def best_values_json(result: Sweep, by: Sequence[str] = ()) -> list[FieldOutcome]:
-    """Returns the best values of the fields as JSON has them.
+    """Returns the best values of the fields as JSON.
 
     Args:
         result: the sweep.

@@ -28,7 +28,7 @@ _SAMPLE_BLOCKS = 256
 
 
 def each_block(count: int, work: Callable[[slice], T]) -> list[T]:
-    """Returns what `work` returns for each block of `count` rows, in their order."""
+    """Returns the results of `work` for each block of `count` rows, in their order."""
     blocks = [slice(begin, min(begin + _ROWS, count)) for begin in range(0, count, _ROWS)]
     if len(blocks) < _MIN_THREADED_BLOCKS:
         return [work(block) for block in blocks]

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 _CAPTURES = tuple(
     bytes.fromhex(magic) for magic in ("d4c3b2a1", "a1b2c3d4", "4d3cb2a1", "a1b23c4d", "0a0d0d0a")
 )
-#: Lines of such outputs, and what to do.
+#: Patterns of such outputs, and the advice for each.
 _LINES = (
     (
         r"icmp_seq=\d+ .*time=|^rtt min/avg/max|^--- \w+ statistics from |\"msm_id\":",

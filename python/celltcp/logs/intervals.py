@@ -22,7 +22,7 @@ HOLE_STEPS = 5
 _REGULAR_SHARE = 0.75
 #: Minimum step of measurements, ns; closer rows may be events, such as packets.
 _MIN_SAMPLE_STEP_NS = 10**8
-#: Length of a row that is alone, ns.
+#: Length of a single row, ns.
 _ALONE_NS = 10**9
 #: Minimum rows after a backward step of the clock for a run of its own.
 _ROWS_OF_A_RUN = 5
@@ -51,13 +51,13 @@ class Intervals:
     sorted: int
     resets: int
     runs: int
-    #: Times that nothing was measured: number, sum and longest, ns.
+    #: Gaps without measurement: number, sum and longest, ns.
     holes: int
     hole_ns: int
     longest_hole_ns: int
-    #: Time that has a rate only because the one before is held, or zero is put in, ns.
+    #: Time whose rate is imputed, by holding the previous one or with zero, ns.
     made_up_ns: int
-    #: First row without an interval, as its rate is that of the time before the log.
+    #: Whether the first row has no interval, as its rate is of the time before the log.
     left_first: bool
 
     @property
@@ -213,7 +213,7 @@ def _set_back(run: _Run) -> NDArray[np.int64]:
     usual = int(np.median(np.abs(run.steps)))
     around = np.concatenate([run.steps[bounds - 2], run.steps[bounds]])
     if (around > 1.5 * usual).any():
-        # A row that came late leaves a hole where it belongs.
+        # A late row leaves a hole at its proper position.
         return np.array([], dtype=np.int64)
     hour = np.abs(run.steps[bounds - 1] + _SUMMER_TIME_NS - usual) <= usual
     spans = sorted((int(part[0]), int(part[-1])) for part in parts)
@@ -281,7 +281,7 @@ def _rates(recording: Recording, run: _Run, usual: int) -> tuple[_Piece, int]:
         return _Piece(ns[:-1], steps, rates), 0
     longest = HOLE_STEPS * usual
     if recording.is_volume and usual >= _MIN_SAMPLE_STEP_NS and _are_regular(steps, usual):
-        # An amount of a second is not that of two, only because the row of the next one lacks.
+        # A missing row does not extend the interval of the amount before it.
         longest = usual + usual // 2
     last = int(steps[-1]) if len(steps) and steps[-1] <= longest else usual
     lengths = np.append(steps, last)
@@ -344,7 +344,7 @@ def _with_lengths(
 
 
 def _joined(pieces: list[_Piece], holes: str, *, step_ns: int, **counts: int | bool) -> Intervals:
-    """Returns the pieces one after another, with what their holes mean."""
+    """Returns the pieces one after another, with their holes interpreted."""
     lengths: list[NDArray[np.int64]] = []
     rates: list[NDArray[np.float64]] = []
     begins: list[int] = []

@@ -39,7 +39,7 @@ def _kind(name: str) -> Kind:
 def read_recording(
     source: Source, options: ReadOptions, side: Direction, requested_format: str | None = None
 ) -> Recording:
-    """Reads a log as its structure says, or as the kind `wanted`.
+    """Reads a log by its structure, or as the requested format.
 
     Raises:
         CelltcpError: if it cannot be read.

@@ -40,7 +40,7 @@ BASE_RTT_PERCENTILE = 5
 class Log:
     """A log as the capacity of a link."""
 
-    #: Statement of how it was understood, for users.
+    #: Summary of how it was read, for users.
     summary: str
     #: Lengths of the intervals, ns, and their rates, bit/s.
     lengths: NDArray[np.uint64]
@@ -51,17 +51,17 @@ class Log:
     base_rtt_ms: float | None
     #: Whether it has rates of the other direction, too.
     has_both: bool
-    #: Share of the time whose rate is made up, from 0 to 1: held over holes, or that of a sample.
+    #: Imputed share of the time, from 0 to 1: with a rate held over holes, or that of a sample.
     made_up: float
-    #: Why it looks like the demand of an application and not like a capacity, if it does.
+    #: Reason why it looks like the demand of an application and not like a capacity, if it does.
     looks_like_demand: str | None
-    #: Moments at which 1500 bytes pass, ms, of a log of those in place of intervals.
+    #: Transmission opportunities of 1500 bytes, ms, in logs of those in place of intervals.
     opportunities: list[int] | None = None
-    #: Why its rates are no capacity, such as of a test with TCP that may not have filled the link.
+    #: Reason why its rates are no capacity, such as a TCP test that may not have filled the link.
     held_back: str | None = None
-    #: Why its base RTT is too long, if it is.
+    #: Reason why its base RTT is too long, if it is.
     rtt_too_long: str | None = None
-    #: Direction of the transfer that it is of, where that is known and the link's is the other one.
+    #: Direction of the logged transfer, if known and different from the link's.
     of_other_direction: Direction | None = None
 
     @property
@@ -181,7 +181,7 @@ def _known_rtts(recording: Recording) -> NDArray[np.float64]:
 
 
 def _too_long(recording: Recording) -> str | None:
-    """Returns why the base RTT is rather that of a loaded link: a queue stood in all of the test."""
+    """Returns why the base RTT is that of a loaded link: a queue stood during the whole test."""
     base = _base_rtt(recording) if recording.is_rtt_loaded else None
     if base is None or float(np.median(_known_rtts(recording))) <= QUEUE_RTT_RATIO * base:
         return None
@@ -192,7 +192,7 @@ def _too_long(recording: Recording) -> str | None:
 
 
 def _of_acks(source: Source, options: ReadOptions, side: Direction, intervals: Intervals) -> str | None:
-    """Returns why rates are rather those of ACKs: they are a small share of the other direction's."""
+    """Returns the reason why rates look like those of ACKs: a small share of the other direction's."""
     if options.column or options.direction:
         return None
     other: Direction = "up" if side == "down" else "down"
@@ -214,7 +214,7 @@ def _other_direction(recording: Recording, options: ReadOptions, side: Direction
 def _summary(
     recording: Recording, intervals: Intervals, options: ReadOptions, looks: str | None
 ) -> str:
-    """Returns the statement of how a log was understood; the mean and the length follow elsewhere."""
+    """Returns the summary of how a log was read, without mean and length."""
     parts = [": ".join(part for part in (recording.kind, recording.columns) if part)]
     if recording.is_rate_guess or recording.is_time_guess:
         guessed = [

@@ -19,7 +19,7 @@ from celltcp.logs.units import (
 
 Direction = Literal["down", "up"]
 
-#: Choices for the time that a log does not cover.
+#: Treatments of gaps in a log.
 HOLES = ("cut", "hold", "zero")
 #: Orders of day and month in dates such as 01/05/2024.
 DATES = ("dmy", "mdy", "ymd")
@@ -35,11 +35,11 @@ class ReadOptions:
     unit: str | None = None
     #: Direction whose rates are read, of a file that has both.
     direction: Direction | None = None
-    #: Use of the time that is not measured: `cut`, `hold` or `zero`.
+    #: Treatment of gaps: `cut`, `hold` or `zero`.
     holes: str = "cut"
-    #: Whether a rate is that of the interval that ends at its row.
+    #: Whether a rate is of the interval that ends at its row.
     rates_end_at_row: bool | None = None
-    #: Length of a row, of a table without times, such as `1s`.
+    #: Length of a row in a table without times, such as `1s`.
     step: str | None = None
     #: Rows to read, as `COLUMN=VALUE` or `COLUMN=VALUE,COLUMN=VALUE`.
     run: str | None = None
@@ -50,7 +50,7 @@ class ReadOptions:
 
     @classmethod
     def of(cls, given: Mapping[str, object]) -> ReadOptions:
-        """Returns the options that a scenario or a command gives.
+        """Returns the options of a scenario or a command.
 
         Raises:
             CelltcpError: if a value is not allowed.
@@ -86,7 +86,7 @@ class ReadOptions:
         )
 
     def step_ns(self) -> int | None:
-        """Returns the length of a row that is given, ns."""
+        """Returns the length of a row from the options, ns."""
         if self.step is None:
             return None
         digits = self.step.strip()

@@ -118,7 +118,7 @@ def _are_digits_of_clocks(ns: NDArray[np.int64]) -> bool:
 
 
 def demand(intervals: Intervals) -> str | None:
-    """Returns why a log looks like the demand of an application and not like the capacity of a link."""
+    """Returns the reason why a log looks like an application's demand and not like a capacity."""
     rates, lengths = intervals.bps, intervals.lengths
     if len(rates) < _MANY_ROWS:
         return None

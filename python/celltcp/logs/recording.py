@@ -17,15 +17,15 @@ if TYPE_CHECKING:
 class Recording:
     """Rows of a log in the order of the file."""
 
-    #: Kind of the file, for users.
+    #: Format of the file, for users.
     kind: str
-    #: How the columns were understood, for users; empty where the kind says it.
+    #: Interpretation of the columns, for users; empty if the format implies it.
     columns: str
     #: Time of each row, ns.
     ns: NDArray[np.int64]
     #: Rate, bit/s, or bits of the row if `is_volume`; NaN where none was measured.
     values: NDArray[np.float64]
-    #: Length of each row, ns, of formats that say it; a row is then the interval from its time on.
+    #: Length of each row, ns, if the format has it; a row is then the interval after its time.
     lengths: NDArray[np.int64] | None = None
     is_volume: bool = False
     is_counter: bool = False
@@ -39,9 +39,9 @@ class Recording:
     runs: NDArray[np.int64] | None = None
     #: RTT of each row, ms; NaN where none was measured.
     rtt_ms: NDArray[np.float64] | None = None
-    #: Whether these are of a test that fills the link, so that its own queue is in them.
+    #: Whether these RTTs are of a test that fills the link, so that they include its own queue.
     is_rtt_loaded: bool = False
-    #: Lowest RTT of the whole log, ms, where it says one.
+    #: Lowest RTT of the whole log, ms, if it has one.
     lowest_rtt_ms: float | None = None
     #: RTT of each row as window over rate, ms, where no RTT was measured.
     window_rtt_ms: NDArray[np.float64] | None = None
@@ -55,9 +55,9 @@ class Recording:
     #: Whether the unit of rates or of times is unknown.
     is_rate_guess: bool = False
     is_time_guess: bool = False
-    #: Further statements, for users.
+    #: Further remarks for users.
     notes: tuple[str, ...] = ()
     #: Reason why its rates are no capacity, if the format shows that.
     no_capacity: str | None = None
-    #: Moments at which 1500 bytes pass, ms, of logs of mahimahi's links, in place of the rates above.
+    #: Transmission opportunities of 1500 bytes, ms, of mahimahi logs, in place of the rates above.
     opportunities: NDArray[np.int64] | None = None

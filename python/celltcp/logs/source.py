@@ -17,12 +17,12 @@ from celltcp.logs.errors import listed, log_error
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-#: Text at the beginning from which separators, names and kinds are understood, bytes.
+#: Length of the first text, from which separators, names and formats are inferred, bytes.
 HEAD = 1 << 18
 #: Maximum text of a compressed file, bytes: some kilobytes can unpack to any length.
 MAX_UNPACKED = 1 << 30
 
-#: First bytes of packed files, and what opens them.
+#: First bytes of compressed files, and the function that opens them.
 _PACKED: dict[bytes, Callable[[Path], Any]] = {
     b"\x1f\x8b": gzip.open,
     b"BZh": bz2.open,
@@ -47,11 +47,11 @@ class Source:
     unpacked: bytes | None
     #: Encoding of its text.
     encoding: str
-    #: The first bytes as they are.
+    #: First bytes of the file.
     magic: bytes
     #: Whole lines from the beginning.
     head: str
-    #: Whether these are all.
+    #: Whether these are all lines of the file.
     is_whole: bool
 
     @classmethod

@@ -63,7 +63,7 @@ def _command(about: Mapping[str, Any]) -> str | None:
         if name not in scenario_names() or engine != NATIVE:
             return None
         if int(about["runs"]) == len(about["cca"]) == 1:
-            # It may have been `celltcp run` with further options.
+            # The results may be of `celltcp run` with further options.
             return None
         duration = f"{about['duration_s']:g}s"
         changed = load_scenario(name, duration=duration)

@@ -55,12 +55,12 @@ def text_array_of(texts: Sequence[str]) -> pa.Array[Any]:
 
 
 def rows_of(table: pa.Table, *names: str) -> Iterator[tuple[Any, ...]]:
-    """Yields what each row has in these columns; None where that is null."""
+    """Yields the values of these columns for each row; None for null."""
     return zip(*(table[name].to_pylist() for name in names), strict=True)
 
 
 def records(table: pa.Table) -> list[dict[str, Any]]:
-    """Returns the rows of a table; numbers that are null are NaN, as a data frame has them."""
+    """Returns the rows of a table; numbers that are null are NaN, as in a data frame."""
     columns = [_values(table.column(place)) for place in range(table.num_columns)]
     return [dict(zip(table.column_names, row, strict=True)) for row in zip(*columns, strict=True)]
 
@@ -108,7 +108,7 @@ def distinct(
 
 
 def places_of(requested_keys: NDArray[np.int64], known: NDArray[np.int64]) -> NDArray[np.intp]:
-    """Returns the place of each wanted value among known ones, which are unique; -1 without one."""
+    """Returns the index of each requested key among the known ones (unique); -1 without one."""
     if not len(known):
         return np.full(len(requested_keys), -1, np.intp)
     order = np.argsort(known)

@@ -18,7 +18,7 @@ from celltcp.results.working import UNFINISHED, check_folder
 #: Key of the origin in the metadata of a table.
 META = b"celltcp"
 
-#: Results of commands that keep runs.
+#: Results of commands that store runs.
 RUNS = "runs"
 
 #: Tables of captures.
@@ -100,7 +100,7 @@ def prepare_folder(folder: str | Path) -> Path:
     check_folder(target)
     try:
         target.mkdir(parents=True, exist_ok=True)
-        # The file has no name, on systems that have such files.
+        # The file has no name, on systems that support that.
         with tempfile.TemporaryFile(dir=target):
             pass
     except OSError as error:

@@ -45,7 +45,7 @@ _LOCK = ".celltcp-lock"
 
 
 def is_begun(folder: Path) -> bool:
-    """Returns whether a command that was interrupted has begun in a folder, and finished nothing."""
+    """Returns whether a command that was interrupted began in a folder, and finished nothing."""
     return (folder / _LOCK).is_file() and not (folder / MANIFEST).is_file()
 
 

@@ -26,10 +26,10 @@ class Columns:
         self.types = types
 
 
-#: Note on a class: it has no other fields, nor will a later version add some.
+#: Annotation of a class without other fields, also in later versions.
 CLOSED = Keywords(unevaluatedProperties=False)
 
-#: A number; None for what the runs do not give.
+#: A number; None if the runs have none.
 Number = float | None
 #: Value in a row of a table.
 Cell = str | int | float | bool | None

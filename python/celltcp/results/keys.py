@@ -21,7 +21,7 @@ class KeyRange:
     first: int
     #: Number of seeds.
     count: int
-    #: Text behind the seed.
+    #: Text after the seed.
     after: str
 
     def __contains__(self, key: str) -> bool:
@@ -76,12 +76,12 @@ class Keys:
         return all(any(mine.has(each) for mine in self.ranges) for each in other.ranges)
 
     def to_json(self) -> list[list[Any]]:
-        """Returns the ranges as JSON: text before the seed, first seed, number, text behind."""
+        """Returns the ranges as JSON: text before the seed, first seed, number, text after the seed."""
         return [[each.before, each.first, each.count, each.after] for each in self.ranges]
 
 
 def part_of_file_name(text: str) -> str:
-    """A text as part of the name of a file or folder, which have at most 255 bytes.
+    """Returns a text as part of the name of a file or folder, which has at most 255 bytes.
 
     A long one goes by its begin and a digest of all of it.
     """

@@ -24,7 +24,7 @@ class Layout:
     folders: Mapping[str, tuple[str, ...]]
     #: Files of scenarios that could not be loaded, and why.
     left_out: tuple[str, ...] = field(default=())
-    #: Of a sweep, the value that the scenario itself has, by field, where it is one of those given.
+    #: In a sweep, the scenario's own value by field, if it is one of the varied values.
     present: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
@@ -39,7 +39,7 @@ class Layout:
             return None
 
     def to_about(self) -> dict[str, Any]:
-        """Returns the layout as the manifest of the folder has it."""
+        """Returns the layout for the manifest of the folder."""
         return {
             "layout": self.kind,
             "axes": list(self.axes),
@@ -49,7 +49,7 @@ class Layout:
         }
 
     def with_earlier(self, earlier: Layout | None) -> Layout:
-        """Returns the layout with the folders of an earlier one of the same kind and axes behind."""
+        """Returns the layout followed by the folders of an earlier one of the same kind and axes."""
         if earlier is None or (earlier.kind, earlier.axes) != (self.kind, self.axes):
             return self
         folders = {**self.folders, **_rest(earlier, self)}

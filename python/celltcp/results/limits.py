@@ -67,7 +67,7 @@ class FlowLimits(NamedTuple):
 
 
 def limits_rows(results: Results) -> list[LimitsRow]:
-    """Returns the limits of each flow as JSON has them."""
+    """Returns the limits of each flow as JSON."""
     return [
         {
             "cca": flow_limit.cca,
@@ -193,7 +193,7 @@ def _busy(results: Results) -> NDArray[np.float64]:
 
 
 def _settings(kind: str, results: Results) -> str:
-    """Returns the settings that a limit comes from, with their values."""
+    """Returns the settings that cause a limit, with their values."""
     if kind == "application":
         return "workload of the flow sets it"
     tcp = tomllib.loads(results.about["scenario"]).get("tcp", {})

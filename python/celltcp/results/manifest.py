@@ -16,11 +16,11 @@ from celltcp.scenarios.stored import MANIFEST
 class Manifest:
     """List of the files of a folder."""
 
-    #: Kind of what the folder holds, such as `"runs"`.
+    #: Kind of the content, such as `"runs"`.
     kind: str
     #: Digest of each file, by its name.
     files: Mapping[str, str] = field(default_factory=dict)
-    #: How the files were made, or what else the kind needs.
+    #: Origin of the files, or other data of the kind.
     about: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
@@ -41,11 +41,11 @@ class Manifest:
         return seal(text.encode())
 
     def is_whole(self, folder: Path) -> bool:
-        """Returns whether all files exist as they were written."""
+        """Returns whether all files exist unchanged."""
         return all(self.has(folder / name) for name in self.files)
 
     def has(self, file: Path) -> bool:
-        """Returns whether a file is one of these, as it was written."""
+        """Returns whether a file is one of these, and unchanged."""
         return file.name in self.files and digest_of(file) == self.files[file.name]
 
 

@@ -1,6 +1,6 @@
 """Publishing: files of results appear in their folder together with the manifest that lists them.
 
-All files are written into a folder for unfinished things first. Once its manifest is there, they are
+All files are written into a folder for unfinished results first. Once its manifest is there, they are
 moved one by one, the manifest last. A command that finds such a folder of a killed one ends the moves,
 or removes it.
 """
@@ -111,7 +111,7 @@ def list_files(folder: Path, layout: Layout | None = None) -> None:
 def listed_file(file: Path) -> Iterator[Path]:
     """Yields the path of a temporary file that takes the place of a picture in the end.
 
-    Where the folder has a manifest, that lists the picture from the same moment on.
+    If the folder has a manifest, the picture is added to it at the same time.
 
     Raises:
         CelltcpError: if it cannot be written.

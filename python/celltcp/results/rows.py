@@ -42,7 +42,7 @@ def rows(table: pa.Table, span: slice | None) -> list[dict[str, Any]]:
 
 
 def json_rows(data: pd.DataFrame, row: Callable[..., Row]) -> list[Row]:
-    """Returns the rows of a table as JSON has them.
+    """Returns the rows of a table as JSON.
 
     Args:
         data: the table.
@@ -52,17 +52,17 @@ def json_rows(data: pd.DataFrame, row: Callable[..., Row]) -> list[Row]:
 
 
 def json_records(table: pa.Table) -> list[dict[str, Any]]:
-    """Returns the rows of an Arrow table as JSON has them."""
+    """Returns the rows of an Arrow table as JSON."""
     return [json_row(row, dict) for row in records(table)]
 
 
 def json_row(values: Mapping[Any, Any], row: Callable[..., Row]) -> Row:
-    """Returns a row of this type as JSON has it."""
+    """Returns a row of this type as JSON."""
     return row(**{str(key): json_value(value) for key, value in values.items()})
 
 
 def json_value(value: Any) -> Any:
-    """Returns a value, and all in it, as JSON has it: None for NaN and infinity."""
+    """Returns a value, and all in it, as JSON: None for NaN and infinity."""
     if isinstance(value, dict):
         return {name: json_value(each) for name, each in value.items()}
     if isinstance(value, list):
@@ -71,6 +71,6 @@ def json_value(value: Any) -> Any:
 
 
 def json_interval(values: Sequence[float]) -> Interval:
-    """Returns the mean of values and the half width of its 95 % interval as JSON has them."""
+    """Returns the mean of values and the half width of its 95 % interval as JSON."""
     result = estimate(values)
     return {"mean": json_value(result.mean), "ci95": result.ci95}

@@ -19,7 +19,7 @@ _ROWS_IN_MEMORY = 80
 
 
 class SampleWriter:
-    """The table of samples of one run, as a Parquet file in a folder for unfinished things."""
+    """The table of samples of one run, as a Parquet file in a folder for unfinished results."""
 
     def __init__(self, folder: Path, cca: str, about: Mapping[str, Any]) -> None:
         """Opens the file for the samples of a run with this origin and congestion control."""

@@ -11,14 +11,14 @@ from celltcp.results.tables import Results
 
 @dataclass(frozen=True)
 class Used:
-    """Changes and time shares of the selectors of a flow, over all of its runs and connections."""
+    """Switches and time shares of the selectors of a flow, over all of its runs and connections."""
 
     #: Congestion control or line-up of several flows that was compared.
     lineup: str
     #: Name of the flow, and the requested congestion control.
     flow: str
     cca: str
-    #: Changes in flight per run, and those of them that took one back.
+    #: Switches in flight per run, and those of them that took one back.
     changes: float
     returns: float
     #: Share of the time under each congestion control, the longest first.

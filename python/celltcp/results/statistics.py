@@ -18,7 +18,7 @@ class Estimate:
 
     @property
     def half(self) -> float:
-        """Half width of the interval, NaN without one, as data frames have it."""
+        """Half width of the interval, NaN without one, as in data frames."""
         return math.nan if self.ci95 is None else self.ci95
 
     @property
@@ -96,9 +96,9 @@ def best_and_ties(
     return [best, *sorted(tied, key=lambda name: -means[name])]
 
 
-#: Difference below which two are as good as each other, as a share of the best mean.
+#: Maximum difference of a tie, as a share of the best mean.
 MARGIN = 0.05
-#: Difference that is negligible even if it is significant, as a share of the best mean.
+#: Difference that is negligible even if significant, as a share of the best mean.
 NEGLIGIBLE = 0.01
 #: Maximum of runs that are recommended.
 _MAX_RUNS = 1000
@@ -126,7 +126,7 @@ class Verdict:
     undecided: tuple[str, ...] = ()
     #: Runs with which the undecided would likely be decided; None if they are too many or unknown.
     runs_needed: int | None = None
-    #: Why something more important than the values contradicts that the leader is best; None otherwise.
+    #: Reason why a more important metric contradicts that the leader is best; None without one.
     contradicted_by: str | None = None
     #: Cost of the leader in another important metric; None if it is small.
     cost: Cost | None = None

@@ -165,7 +165,7 @@ def staging(folder: Path) -> Iterator[Path]:
 
 
 def leftovers(folder: Path) -> list[Path]:
-    """Returns the folders for unfinished things that killed processes have left in a folder."""
+    """Returns the folders for unfinished results that killed processes have left in a folder."""
     if not folder.is_dir():
         return []
     left = []

@@ -60,7 +60,7 @@ class Evaluation:
 
     @property
     def costs(self) -> pd.DataFrame | None:
-        """A row per change (`celltcp.selection.switch_cost.costs_of`), if that was requested."""
+        """A row per switch (`celltcp.selection.switch_cost.costs_of`), if that was requested."""
         return self._frames.get("costs")
 
     @cached_property
@@ -205,7 +205,7 @@ def evaluate(
         hints: whether all policies ask the radio; tables always do.
         history: number of earlier connections to the destination for policies with a memory; these use
             the candidates in turn, and seeds that are not evaluated.
-        switches: whether to measure the cost of changes, which takes one more run for every change.
+        switches: whether to measure the cost of switches, which takes one more run for every change.
         seed: of the first run.
         jobs: runs at a time; all cores unless given.
         cluster: address of a Dask scheduler whose workers do the runs, such as `"tcp://host:8786"`.

@@ -28,15 +28,15 @@ from celltcp.selection.prior_connections import (
     prior_jobs,
     remembering,
 )
-from celltcp.selection.switch_cost import changes_in, costs_of, replay_jobs
+from celltcp.selection.switch_cost import costs_of, replay_jobs, switches_in
 
 #: Columns of runs that an evaluation stores.
 _STORED_COLUMNS = ("rtt_mean_ms", "rtt_p95_ms", "retransmissions", "duration_s")
 
-#: Tables that the summary is computed from.
+#: Tables of which the summary is made.
 _TABLES = ("runs", "flows", "slots", "decisions")
 
-#: Share of the progress that is left for replays.
+#: Share of the progress for replays.
 _REPLAYS = 0.3
 
 
@@ -50,13 +50,13 @@ class Plan:
     engine: Engine
     #: Earlier connections for policies with a memory.
     history: int = 0
-    #: Whether the cost of changes is measured.
+    #: Whether the cost of switches is measured.
     switches: bool = False
     #: Number of runs of each CCA that earlier results have, which are not run again.
     existing_runs: int = 0
 
     def check(self, source: ScenarioSource) -> str:
-        """Checks that everything can run on this scenario, and returns a digest of what runs.
+        """Checks that everything can run on this scenario, and returns a digest of the settings.
 
         Neither the number of runs nor what policies remember is in the digest.
 
@@ -70,7 +70,7 @@ class Plan:
         return hashlib.sha256("\n".join(first).encode()).hexdigest()[:16]
 
     def planned_jobs(self, source: ScenarioSource) -> list[Jobs]:
-        """Returns the runs on a scenario, without memories of policies and replays of changes."""
+        """Returns the runs on a scenario, without memories of policies and replays of switches."""
         settings = self.settings
         labels = [*self.fixed, *(use.cca for use in self.uses)]
         forgetful = remembering(source, "").scenario
@@ -183,7 +183,7 @@ def _run(
         "expectations": _named(expectations_of(tables, jobs, requirement_of_cca), plan, "label"),
     }
     if plan.switches:
-        changes = changes_in(tables, jobs)
+        changes = switches_in(tables, jobs)
         del tables
         replays = replay_jobs(source, changes, plan.engine)
         replayed = None

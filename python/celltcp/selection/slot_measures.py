@@ -15,7 +15,7 @@ from celltcp._core import requirement_measure
 HORIZON_S = 10.0
 #: Columns of slots from which outcomes are measured.
 MEASURED_COLUMNS = ("a", "b", "c", "capacity_mbps", "goodput_mbps", "rtt_mean_ms")
-#: Columns of slots that the measure of a requirement needs.
+#: Columns of slots that the measures of requirements need.
 _REQUIRED = ("goodput_mbps", "rtt_mean_ms", "a", "b", "c")
 
 #: Parts A, B and C of PM, the use of the capacity, and the measures of requirements.
@@ -51,7 +51,7 @@ def _mean(values: NDArray[Any]) -> float:
 
 
 def of_first_flow(slots: pa.Table) -> pa.Table:
-    """Returns the slots of the flow that is looked at, the first one.
+    """Returns the slots of the flow that is measured, the first one.
 
     Their capacity has what other flows took: a flow that leaves the path to others uses little of it.
     """

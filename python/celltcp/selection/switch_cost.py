@@ -35,8 +35,8 @@ class Switch(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Change:
-    """A change that a selector made, and its effects."""
+class SelectorSwitch:
+    """A switch that a selector made, and its effects."""
 
     label: str
     seed: int
@@ -44,10 +44,10 @@ class Change:
     cause: str
     from_cca: str
     to_cca: str
-    #: Congestion control at the establishment, and switches before this change.
+    #: Congestion control at the establishment, and switches before this switch.
     first: str
     earlier: tuple[Switch, ...]
-    #: Reason why the change is not measured; empty if it is.
+    #: Reason why the switch is not measured; empty if it is.
     unmeasured: str
     #: Retransmitted share of the packets of the second after the switch; NaN if unmeasured, as
     #: are the others, and those of before also where there is no whole second before.
@@ -61,15 +61,15 @@ class Change:
 
     @property
     def replay(self) -> tuple[object, ...]:
-        """Key of the run without this change. Changes that share that run have the same key."""
+        """Key of the run without this switch. Switches that share that run have the same key."""
         return self.seed, self.t_ns, self.first, self.earlier
 
 
-def changes_in(tables: dict[str, pa.Table], jobs: Sequence[Job]) -> list[Change]:
-    """Returns the changes in these runs, with the reason for each that cannot be measured.
+def switches_in(tables: dict[str, pa.Table], jobs: Sequence[Job]) -> list[SelectorSwitch]:
+    """Returns the switches in these runs, with the reason for each that cannot be measured.
 
-    A choice at the end of the handshake, before anything is sent, is not a change. It belongs to the
-    switches before a change, and is of the kind `kernel`.
+    A choice at the end of the handshake, before anything is sent, is not a switch. It belongs to the
+    switches before a switch, and is of the kind `kernel`.
     """
     if "decisions" not in tables:
         return []
@@ -77,7 +77,7 @@ def changes_in(tables: dict[str, pa.Table], jobs: Sequence[Job]) -> list[Change]
     slots = frame(tables["slots"])
     slots = slots[slots["flow"] == 0]
     rows_of = spans(slots["run"])
-    result: list[Change] = []
+    result: list[SelectorSwitch] = []
     numbered = {job.number: job for job in jobs}
     for run, group in decisions.groupby("run", sort=True):
         if not (group["cause"] != "establishment").any():
@@ -87,12 +87,14 @@ def changes_in(tables: dict[str, pa.Table], jobs: Sequence[Job]) -> list[Change]
             slots[rows_of.get(job.number, slice(0))], job.scenario.slot_s, packet_bytes(job)
         )
         for flow, rows in group.groupby("flow", sort=True):
-            result += _changes(rows, job, run_slots if flow == 0 else None)
+            result += _selector_switches(rows, job, run_slots if flow == 0 else None)
     return result
 
 
-def _changes(decisions: pd.DataFrame, job: Job, slots: _Slots | None) -> Iterator[Change]:
-    """Returns the changes of a connection; only for the first of a run are slots known."""
+def _selector_switches(
+    decisions: pd.DataFrame, job: Job, slots: _Slots | None
+) -> Iterator[SelectorSwitch]:
+    """Returns the switches of a connection; only for the first of a run are slots known."""
     first, *later = decisions.to_dict("records")
     earlier: tuple[Switch, ...] = ()
     for each in later:
@@ -103,7 +105,7 @@ def _changes(decisions: pd.DataFrame, job: Job, slots: _Slots | None) -> Iterato
             continue
         before = slots.before(t_ns) if slots else None
         after = slots.after(t_ns) if slots else None
-        yield Change(
+        yield SelectorSwitch(
             job.cca,
             job.seed,
             t_ns,
@@ -127,10 +129,10 @@ def _mean(slots: pd.DataFrame | None, column: str) -> float:
     return math.nan if slots is None else float(slots[column].mean())
 
 
-def replay_jobs(source: ScenarioSource, changes: Sequence[Change], engine: Engine) -> list[Job]:
-    """Returns runs without each change and those after it; changes may share a run.
+def replay_jobs(source: ScenarioSource, changes: Sequence[SelectorSwitch], engine: Engine) -> list[Job]:
+    """Returns runs without each switch and those after it; switches may share a run.
 
-    Only the native engine repeats a run exactly up to the change; on another engine there are none.
+    Only the native engine repeats a run exactly up to the switch; on another engine there are none.
     """
     jobs: dict[tuple[object, ...], Job] = {}
     for change in changes:
@@ -139,7 +141,7 @@ def replay_jobs(source: ScenarioSource, changes: Sequence[Change], engine: Engin
         switches = ", ".join(
             f'{{at = "{at}ns", to = "{to}", mode = "{how}"}}' for at, to, how in change.earlier
         )
-        # A slot more than what is looked at, which begins and ends with slots, as runs do.
+        # A slot more than what is measured, which begins and ends with slots, as runs do.
         slot_ns = round(source.scenario.slot_s * 1e9)
         end_ns = (-(-(change.t_ns + round(_WINDOW_S * 1e9)) // slot_ns) + 1) * slot_ns
         end_ns = min(end_ns, round(source.scenario.duration_s * 1e9))
@@ -152,12 +154,12 @@ def replay_jobs(source: ScenarioSource, changes: Sequence[Change], engine: Engin
 
 
 def costs_of(
-    changes: Sequence[Change], tables: dict[str, pa.Table] | None, jobs: Sequence[Job]
+    changes: Sequence[SelectorSwitch], tables: dict[str, pa.Table] | None, jobs: Sequence[Job]
 ) -> pd.DataFrame:
-    """Returns a row per change: losses in the second after it, with it and in the replay without it.
+    """Returns a row per switch: losses in the second after it, with it and in the replay without it.
 
-    `unmeasured` says why a change could not be measured; empty if it was. `replayed` says whether
-    there is a run without the change and with the same past to the byte; if not, `lost_staying` is NaN.
+    `unmeasured` says why a switch could not be measured; empty if it was. `replayed` says whether
+    there is a run without the switch and with the same past to the byte; if not, `lost_staying` is NaN.
     """
     order = dict.fromkeys(change.replay for change in changes if not change.unmeasured)
     stays: dict[tuple[object, ...], _Slots] = {}

@@ -6,16 +6,16 @@ import pandas as pd
 
 from celltcp.scenarios.requirements import COMPLETION, derived_among, metric_of
 
-#: Length of the intervals before and after a change that are compared, s, as selectors do.
+#: Length of the intervals before and after a switch that are compared, s, as selectors do.
 _INTERVAL_S = 2.0
-#: Time left for settling after a change, s.
+#: Time left for settling after a switch, s.
 _SETTLING_S = 1.0
 
 
 def verdicts_of(decisions: pd.DataFrame, slots: pd.DataFrame, requirement: str) -> list[str]:
-    """Returns a verdict for each decision: empty for those that are no changes.
+    """Returns a verdict for each decision: empty for those that are no switches.
 
-    A change was taken back by the next decision, or it stood. Of one that stood the verdict names the
+    A switch was taken back by the next decision, or it stood. Of one that stood the verdict names the
     measure of the requirement before it and after it.
 
     Args:

@@ -42,9 +42,9 @@ class Use(NamedTuple):
 
     #: Share of the time with each CCA, the longest first.
     shares: dict[str, float]
-    #: CCA at the end of the runs; the commonest one.
+    #: Most frequent CCA at the end of the runs.
     last: str
-    #: Mean time at which that one took over for good, s.
+    #: Mean time of the last switch to it, s.
     since: float
 
 

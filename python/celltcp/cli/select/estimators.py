@@ -65,7 +65,7 @@ def estimators(
 
 
 def print_accuracy(accuracy: Accuracy, console: Terminal) -> None:
-    """Shares that were right, by family and congestion control, then by confidence."""
+    """Prints shares of correct estimates by family and congestion control, then by confidence."""
     from celltcp.selection.tables.estimators import accuracy_table, confidence_table
 
     console.print_table(accuracy_table(accuracy))

@@ -6,7 +6,7 @@ import sys
 
 import click
 
-#: Moments of a table that a terminal shows.
+#: Maximum of examples of a policy that are printed on a terminal.
 _MAX_MOMENTS = 3
 
 
@@ -50,7 +50,7 @@ def policies(name: str | None, schema: bool, features: bool) -> None:
 
 
 def _shortened(text: str) -> str:
-    """Returns the policy without most of the moments of its table, whose lines are long."""
+    """Returns the text of a policy with a few of its kNN examples, whose lines are long."""
     before, opening, rest = text.partition('table = """\n')
     table, closing, after = rest.partition('"""')
     header, *rows = table.splitlines() or [""]

@@ -11,7 +11,7 @@ from celltcp.cli.output import print_result
 @click.command(name="list")
 @option("json_file")
 def list_runs(json_file: str | None) -> None:
-    """List the live runs of this user that go on."""
+    """List the live runs of this user in progress."""
     from celltcp.live.run_folders import running_runs
     from celltcp.present.section import Column, Table
     from celltcp.present.terminal import Terminal

@@ -133,7 +133,7 @@ class _Row(NamedTuple):
 
     @property
     def is_sent(self) -> bool:
-        """Whether it is of a sender: retransmissions or datagrams stand behind the rate."""
+        """Whether it is of a sender: retransmissions or datagrams are after the rate."""
         if self.role:
             return self.role.startswith("TX")
         return re.match(r"\s+\d+(?:\s+[\d.]+ [KMG]?Bytes)?\s*$", self.rest) is not None
@@ -173,7 +173,7 @@ def summed(lines: list[tuple[str, Interval]], total: str = "SUM") -> list[Interv
     tests: list[dict[str, list[Interval]]] = [{}]
     latest: dict[str, int] = {}
     for stream, each in lines:
-        # Streams of a test go on together.
+        # Streams of a test run at the same time.
         is_earlier = each.start_ns < latest.get(
             stream, max(latest.values(), default=0) - 2 * median_length
         )

@@ -268,7 +268,7 @@ def _flent(document: dict[str, Any], requested: Direction) -> Recording:
     chosen = sums[:1] or fitting[:1]
     if not chosen:
         raise log_error(f"flent's test has no {word}; it has {listed(list(series))}")
-    # Averages and the like are no streams of their own.
+    # Series such as averages are no streams.
     streams = [
         name for name in fitting if not re.search(r"\b(?:avg|mean|median|min|max)\b", name, re.I)
     ]
@@ -366,7 +366,7 @@ def _records(document: Any, options: ReadOptions, side: Direction) -> Recording:
     requested = options.direction or side
     rows = _rows_in(document, requested)
     if options.direction and rows != _rows_in(document, "up" if requested == "down" else "down"):
-        # The rows are of that direction, and their columns need not say it.
+        # The rows are of that direction, so that their columns need no direction.
         options = dataclasses.replace(options, direction=None)
     if rows is None:
         keys = list(document) if isinstance(document, dict) else []
@@ -436,7 +436,7 @@ def _of_data_frame(table: dict[str, Any]) -> Any:
 
 
 def _sides(key: str) -> list[Direction]:
-    """Returns the directions that a name says."""
+    """Returns the directions in a name."""
     return [side for side, words in SIDES.items() if not words.isdisjoint(words_of(key))]
 
 

@@ -36,7 +36,7 @@ class KnownTable:
     #: Whether one rate column and one of the tool's own columns identify the tool.
     has_some: bool = False
     notes: tuple[str, ...] = ()
-    #: Column and value of rows that are not of the load, such as those of a ping; None without any.
+    #: Column and value of rows without load, such as those of a ping; None without any.
     idle: tuple[str, str] | None = None
 
     def recognises(self, source: Source) -> bool:

@@ -62,7 +62,7 @@ class Writes(NamedTuple):
         if self.received_bps is not None and is_one:
             arrived = min(self.received_bps * times[-1], whole)
         if self.is_udp:
-            # Nothing waits: what did not arrive was lost, and the times are not known.
+            # No data waits in a buffer: missing data was lost, at unknown times.
             share = arrived / whole if whole and arrived < (1 - _MEAN_TOLERANCE) * whole else 1.0
             return [each._replace(bps=share * each.bps) for each in run]
         buffer = max(self.in_flight, whole - arrived)

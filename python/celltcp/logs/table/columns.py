@@ -94,7 +94,7 @@ def columns_of(sample: pd.DataFrame, dialect: Dialect) -> list[Column]:
 
 
 def is_counter(values: NDArray[np.float64], times: Times | None = None) -> bool | None:
-    """Returns whether amounts add up, as they fall at resets only; `None` if it may be by chance.
+    """Returns whether amounts are a counter, which falls at resets only; `None` if that may be chance.
 
     Another run begins where the times fall.
     """
@@ -141,7 +141,7 @@ def durations(columns: list[Column], taken: set[int], step_s: float) -> str | No
 
 
 def may_identify_runs(column: Column) -> bool:
-    """Returns whether a column may have numbers or names of runs, and is no measurement."""
+    """Returns whether a column may identify runs, and is no measurement."""
     return not (column.is_of(OTHER | RATE | DOWN | UP) or rate_unit_in(column.name))
 
 

@@ -12,20 +12,20 @@ from celltcp.logs.table.times import looks_like_time
 from celltcp.logs.table.values import GAP, MISSING, looks_like_number
 from celltcp.logs.units import rate_unit, rate_unit_in, time_unit
 
-#: Separators in the order of trust, with their names; spaces separate nearly anything.
+#: Separators in the order of reliability, with their names; spaces are in nearly any text.
 SEPARATORS = {"\t": "tabs", ";": "semicolons", "|": "bars", ",": "commas", " ": "spaces"}
-#: Lines by which a separator is judged.
+#: Number of lines from which a separator is inferred.
 _JUDGED = 200
 #: Minimum share of lines with the usual number of fields in a table without names.
 _SAME_WIDTH = 0.8
 #: A number whose commas, or points, may separate thousands.
 _THOUSANDS = r"[-+]?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?"
 _POINTS = r"[-+]?[1-9]\d{0,2}\.\d{3}"
-#: A line between the rows of a table that is drawn with characters.
+#: A rule between the rows of a table drawn with characters.
 _BORDER = re.compile(r"[-+|:= ]*-{3}[-+|:= ]*")
 #: A comment, as of a shell, MATLAB or C.
 _COMMENT = re.compile(r"\s*(?:#|%[% ]|//)")
-#: A unit behind a number.
+#: A unit after a number.
 _UNIT_BEHIND = r"(?<=\d) ?[A-Za-zµ%/]+$"
 #: A text that is no list of values: words, or a number with its unit.
 _NO_LIST = re.compile(r"[\w .:%/()\[\]+-]*|[-+]?\d[\d.,]*\s?[A-Za-zµ%/]+")
@@ -149,7 +149,7 @@ def _check_widths(widths: list[int], usual: int) -> None:
 
 
 def _decimal_sign(rows: list[list[str]], separator: str) -> tuple[str, dict[int, str]]:
-    """Returns the decimal sign, and by column numbers for which it is open.
+    """Returns the decimal sign, and by column the numbers for which it is ambiguous.
 
     Groups of three digits are thousands if a number has two of them, or if numbers below a thousand
     have none. Open ones count as decimals, but between commas a quoted `"12,500"` has
@@ -281,7 +281,7 @@ def _beside_row_names(above: list[tuple[int, list[str]]], width: int) -> list[st
 
 
 def _unique(names: list[str]) -> list[str]:
-    """Returns names of which no two are the same; a later one has its place behind it."""
+    """Returns unique names; a repeated one gets the number of its column."""
     result: list[str] = []
     for index, name in enumerate(names):
         known = name or f"column {index + 1}"

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from celltcp.logs.source import Source
     from celltcp.logs.table.dialect import Dialect
 
-#: Text that a thread of Arrow's reader takes at a time, bytes.
+#: Block size of Arrow's reader, bytes.
 _BLOCK = 1 << 22
 
 
@@ -70,7 +70,7 @@ class TextTable:
         return frame
 
     def _is_plain(self) -> bool:
-        """Returns whether the reader of Arrow, which uses all cores, takes the dialect."""
+        """Returns whether Arrow's reader, which uses all cores, supports the dialect."""
         dialect = self._dialect
         is_ascii = self._source.encoding in ("utf-8", "utf-8-sig")
         has_separator = dialect.separator != " " and len(dialect.names) > 1
@@ -78,7 +78,7 @@ class TextTable:
         return is_ascii and is_plain and not self._source.is_whole and self._source.unpacked is None
 
     def _read_plain(self, places: list[int] | None, numeric: Container[int]) -> pd.DataFrame | None:
-        """Returns columns by the reader of Arrow; `None` if a line is not as the others are."""
+        """Returns columns by Arrow's reader; `None` if a line differs from the others."""
         import pyarrow as pa
         from pyarrow import csv
 
@@ -95,7 +95,7 @@ class TextTable:
             )
         except (pa.ArrowInvalid, UnicodeError):
             return None
-        # Dates stay texts: one reader understands them all.
+        # Dates stay texts, which one parser reads in all formats.
         texts: list[pa.ChunkedArray[Any]] = [
             column.cast(pa.string()) if pa.types.is_temporal(column.type) else column
             for column in table.columns

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     #: Choice of rows of an array.
     Rows = NDArray[np.bool_] | slice
 
-#: Rows by which columns are understood.
+#: Number of rows from which columns are interpreted.
 _SAMPLE = 2_000
 #: Minimum number of steps between rows for recognising a column of steps.
 _MIN_STEPS = 8
@@ -174,7 +174,7 @@ def _without_idle(
     timed: Rows,
     notes: list[str],
 ) -> NDArray[np.float64]:
-    """Returns rates without those of rows that are not of the load, such as of a ping.
+    """Returns rates without those of rows without load, such as of a ping.
 
     A rate of zero stays: without a load, or in an outage, a row looks alike.
     """

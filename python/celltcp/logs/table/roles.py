@@ -38,7 +38,7 @@ class Roles:
     end: int | None
     rate: int
     time_unit: TimeUnit | None
-    #: Unit of the rates; `None` if nothing says it.
+    #: Unit of the rates; `None` if unknown.
     rate_unit: RateUnit | None
     delay: int | None
     direction: Direction | None
@@ -157,7 +157,7 @@ def _candidates(columns: list[Column], taken: set[int], *, is_rate: bool) -> lis
     units = {each.place: rate_unit_in(each.name) for each in others}
     amounts = [each for each in others if each.is_of(VOLUME) or units[each.place]]
     directed = [each for each in others if each.is_of(DOWN | UP) and each not in amounts]
-    # Beside "download bytes", a mere "download" may be the rate.
+    # In a table with "download bytes", a plain "download" may be the rate.
     bare = [each for each in directed if each.words <= DOWN | UP]
     groups = [
         [each for each in others if (unit := units[each.place]) and not unit.is_volume],
@@ -222,7 +222,7 @@ def _rate(
 
 
 def has_directions(column: Column) -> bool:
-    """Returns whether a column says of each row whether it is of the downlink or of the uplink."""
+    """Returns whether a column has the direction of each row."""
     words = set(words_of(column.sample))
     return not column.is_number and any(words & row for row in ROWS.values())
 

@@ -31,7 +31,7 @@ _MAX_RUNS = 1_000
 _MAX_DEVICES = 50
 #: Minimum number of alternations that cannot be chance.
 _MIN_TURNS = 4
-#: Lines with texts alone that may be the names of a second table.
+#: Maximum of text-only lines that may be the names of a second table.
 _MAX_HEADS = 8
 
 
@@ -185,7 +185,7 @@ def runs_of(
     times: Times,
     timed: Rows,
 ) -> NDArray[np.int64] | None:
-    """Returns the run of each row, if times fall or are doubled, and a single column explains that.
+    """Returns the run of each row, if times fall or repeat, and a single column explains that.
 
     Raises:
         CelltcpError: if the runs are of the same time.

@@ -18,7 +18,7 @@ from celltcp.logs.units import rate_unit_in
 if TYPE_CHECKING:
     from celltcp.logs.table.dialect import Dialect
 
-#: Words of columns with a part of a date each, which alone are no times.
+#: Words of columns with parts of a date, which alone are no times.
 _PARTS = {"year", "month", "day", "hour", "minute", "second"}
 #: Maximum share of rows at which times fall.
 _MAX_FALL_SHARE = 0.2
@@ -89,13 +89,13 @@ def time_of(
 
 
 def _stands_still(column: Column) -> bool:
-    """Returns whether all rows have one point in time, such as the begin of a query."""
+    """Returns whether all rows have the same time, such as the start of a query."""
     is_point = has_time_of_day(column.sample) if column.is_date else epoch_unit(column.known)
     return column.is_constant and bool(is_point)
 
 
 def _is_amount(column: Column) -> bool:
-    """Returns whether the name of a column is of something else than times."""
+    """Returns whether the name of a column is not that of times."""
     words = OTHER | RATE | VOLUME | DOWN | UP
     return column.is_of(words) or rate_unit_in(column.name) is not None
 

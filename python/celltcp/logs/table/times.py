@@ -30,7 +30,7 @@ _DATE = re.compile(
 #: Dates without a year, as in syslog, and as dstat and Android's logcat write them.
 _WITHOUT_YEAR = r"^([A-Z][a-z]{2}) +(\d{1,2}) (?=\d{1,2}:)"
 _NUMBERS_WITHOUT_YEAR = r"^(\d{1,2})[-/.](\d{1,2})\.? +(?=\d{1,2}:)"
-#: Fall of such a date at the end of a year: more than this.
+#: Minimum fall of such a date at the end of a year.
 _HALF_YEAR_NS = 183 * DAY_NS
 _TIME_OF_DAY = re.compile(
     r"(?:(?P<d>\d{1,5}) days? )?(?P<h>\d{1,2}):(?P<m>\d{2})(?::(?P<s>\d{2})(?:[.,:](?P<f>\d{1,9}))?)?"
@@ -93,7 +93,7 @@ def has_time_of_day(text: str) -> bool:
 
 
 def _middle(values: NDArray[np.float64]) -> float:
-    """Returns the median of the known values, of many that of some all over them; NaN without any."""
+    """Returns the median of the known values, of many that of a sample; NaN without any."""
     for part in (values[:: values.size // 100_000 + 1], values):
         known = part[np.isfinite(part)]
         if known.size:

@@ -131,7 +131,7 @@ def _figure(result: Overlap, requirement: str, title: str) -> Figure:
 
 
 def _command(about: Mapping[str, Any]) -> str:
-    """Returns the command that makes the comparison again."""
+    """Returns the command that reproduces the comparison."""
     words = ["celltcp", "select", "compare-engines", "--scenarios", ",".join(about["scenarios"])]
     words += ["--requirement", ",".join(about["requirements"]), "--cca", ",".join(about["cca"])]
     words += ["--runs", str(about["runs"]), "--seed", str(about["seed"])]

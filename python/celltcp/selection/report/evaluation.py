@@ -167,7 +167,7 @@ def _chart(cases: pd.DataFrame, policies: list[str]) -> Chart:
 
 
 def _command(about: Mapping[str, Any]) -> str:
-    """Returns the command that makes an evaluation again."""
+    """Returns the command that reproduces an evaluation."""
     words = ["celltcp", "select", "evaluate", "--policy", ",".join(about["policies"])]
     words += ["--against", ",".join(about["against"]), "--cca", ",".join(about["cca"])]
     words += ["--scenarios", ",".join(about["scenarios"])]

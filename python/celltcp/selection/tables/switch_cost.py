@@ -10,7 +10,7 @@ from celltcp.selection.mean_switch_cost import SwitchCost
 
 
 def print_prices(result: Evaluation, console: Terminal) -> None:
-    """Prints the cost of changes, and how many are not measured, if that was requested."""
+    """Prints the cost of switches, and how many are not measured, if that was requested."""
     if result.costs is None:
         return
     replays = result.about["engine"] == NATIVE
@@ -33,7 +33,7 @@ def print_prices(result: Evaluation, console: Terminal) -> None:
 
 
 def _measured(price: SwitchCost, replays: bool) -> list[str]:
-    """Returns sentences on the changes that were measured."""
+    """Returns sentences on the switches that were measured."""
     parts = [f"retransmitted in the second after: {_share(price.lost)} %"]
     if replays and price.replayed:
         parts[0] += (

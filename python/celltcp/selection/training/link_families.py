@@ -297,7 +297,7 @@ def asymmetric(rng: np.random.Generator) -> str:
 
 
 def shared(rng: np.random.Generator) -> str:
-    """Returns a link that unresponsive traffic uses now and then."""
+    """Returns a link that unresponsive traffic uses intermittently."""
     on, off = log_uniform(rng, 1, 6), log_uniform(rng, 1, 6)
     cross = f"""[[path.cross_traffic]]
 rate = "{log_uniform(rng, 2, 20):.2f}Mbit/s"
