@@ -72,7 +72,7 @@ def papers(
     Without NAME, lists the publications, their experiments, and the time that each takes. With NAME,
     runs its experiments, or only those that are named.
 
-    Each published figure is printed beside ours with their intervals, whether one lies in the interval
+    Each published value is printed beside ours with their intervals, whether one lies in the interval
     of the other, and how well the ranks of the congestion controls agree.
     """
     from celltcp.publications.paper_run import PaperRun

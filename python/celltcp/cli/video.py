@@ -107,7 +107,7 @@ def _check() -> None:
 
 
 def print_video(result: VideoComparison) -> None:
-    """Prints scores, other metrics, and the best CCA and adaptation."""
+    """Prints scores, other metrics, and the best CCA and ABR algorithm."""
     from celltcp.campaign.provenance import ran_by
     from celltcp.video.report.video import adaptations_table, metrics_table, scores_table
 

@@ -56,13 +56,13 @@ class Row:
 
     @property
     def error(self) -> float:
-        """Difference of our mean from the published figure, as a share of that."""
+        """Difference of our mean from the published value, as a share of that."""
         figure = self.published.value
         return self.ours.mean / figure - 1 if figure else math.nan
 
     @property
     def replication(self) -> Figure | None:
-        """The published figure with its scatter and that of our mean; None where that is not known.
+        """The published value with its scatter and that of our mean; None where that is not known.
 
         The scatter of our runs is taken as a share of the mean. A published interval of slots becomes
         one of means by the ratio that both have here.
@@ -143,7 +143,7 @@ class Agreement:
     #: CCA without which the mean of the rank correlations is highest, and that mean; None with fewer
     #: than four CCAs.
     without: tuple[str, float] | None = None
-    #: Agreement that a second measurement of the published figures would have; None if unknown.
+    #: Agreement that a second measurement of the published values would have; None if unknown.
     again: Replication | None = None
 
 

@@ -12,32 +12,32 @@ from celltcp.radio.phases import PHASES
 from celltcp.radio.trajectory import SinrTrajectory
 
 
-def check_part(figure: Published, place: Condition, where: str) -> None:
+def check_part(entry: Published, place: Condition, where: str) -> None:
     """Rejects a published value for a phase that its place lacks, or a time after its end.
 
     Patterns of scenarios and files of the user are not checked.
 
     Args:
-        figure: published value.
+        entry: published value.
         place: place of the experiment.
         where: file and line, for the error.
 
     Raises:
         CelltcpError: names the file, the line, the field, the value and what is allowed.
     """
-    if not (figure.phase or figure.window) or "*" in place.scenario or "." in place.scenario:
+    if not (entry.phase or entry.window) or "*" in place.scenario or "." in place.scenario:
         return
-    if figure.window:
-        begin, end = figure.window
+    if entry.window:
+        begin, end = entry.window
         if begin >= place.duration_s or math.inf > end > place.duration_s:
             raise CelltcpError(
                 f"{where}: window: '{begin:g}..{end:g}': allowed: up to {place.duration_s:g} s, where "
                 f"a run of {place.name} ends"
             )
-    if figure.phase and figure.phase not in _phases(place):
+    if entry.phase and entry.phase not in _phases(place):
         allowed = ", ".join(_phases(place))
         raise CelltcpError(
-            f"{where}: phase: {figure.phase!r}: allowed: "
+            f"{where}: phase: {entry.phase!r}: allowed: "
             + (
                 f"{allowed}, which {place.name} has, or none"
                 if allowed

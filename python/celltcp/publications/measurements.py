@@ -28,42 +28,42 @@ class Measured:
     #: Values of quantities that are not measured in runs, such as the gain of a selection.
     known: dict[str, float] = field(default_factory=dict)
 
-    def per_run(self, figure: Published, measure: Callable[[pd.DataFrame], float]) -> list[float]:
+    def per_run(self, entry: Published, measure: Callable[[pd.DataFrame], float]) -> list[float]:
         """Returns a measure of the slots of each run."""
-        slots = self.slots_of(figure)
+        slots = self.slots_of(entry)
         by_run = dict(list(slots.groupby("run")))
         return [
-            measure(by_run[run]) if run in by_run else math.nan for run in self.runs_of(figure)["run"]
+            measure(by_run[run]) if run in by_run else math.nan for run in self.runs_of(entry)["run"]
         ]
 
-    def runs_of(self, figure: Published) -> pd.DataFrame:
+    def runs_of(self, entry: Published) -> pd.DataFrame:
         """Returns the runs of the CCA, in the order of the seeds."""
         runs = self.comparison.runs
-        return runs[runs["cca"] == self.ran[figure.cca]].sort_values("seed")
+        return runs[runs["cca"] == self.ran[entry.cca]].sort_values("seed")
 
-    def flows_of(self, figure: Published) -> list[pd.DataFrame]:
+    def flows_of(self, entry: Published) -> list[pd.DataFrame]:
         """Returns the connections of each run of the CCA."""
         flows = self._flows
-        return [flows.get(int(run), _none(flows)) for run in self.runs_of(figure)["run"]]
+        return [flows.get(int(run), _none(flows)) for run in self.runs_of(entry)["run"]]
 
-    def digests_of(self, figure: Published) -> list[Digest]:
+    def digests_of(self, entry: Published) -> list[Digest]:
         """Returns the digest of the radio's log of each run of the CCA."""
-        return [self.digests[int(run)] for run in self.runs_of(figure)["run"]]
+        return [self.digests[int(run)] for run in self.runs_of(entry)["run"]]
 
-    def slots_of(self, figure: Published) -> pd.DataFrame:
+    def slots_of(self, entry: Published) -> pd.DataFrame:
         """Returns the slots of the CCA's first flow, of the phase and the window that are requested."""
-        slots = self._slots.get(self.ran[figure.cca])
+        slots = self._slots.get(self.ran[entry.cca])
         if slots is None:
             return next(iter(self._slots.values())).iloc[:0]
-        if figure.window:
+        if entry.window:
             slots = slots[
-                (slots["t_s"] >= figure.window[0] - 1e-9) & (slots["t_s"] < figure.window[1] - 1e-9)
+                (slots["t_s"] >= entry.window[0] - 1e-9) & (slots["t_s"] < entry.window[1] - 1e-9)
             ]
-        if not figure.phase:
+        if not entry.phase:
             return slots
         start_s = slots["run"].map(self._start_s)
         phases = phases_at(self.way, slots["t_s"] + self.slot_s / 2, start_s)
-        within: pd.DataFrame = slots[phases == figure.phase]
+        within: pd.DataFrame = slots[phases == entry.phase]
         return within
 
     def has_phase(self, phase: str) -> bool:

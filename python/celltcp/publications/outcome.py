@@ -26,5 +26,5 @@ class FigureRow(TypedDict):
     note: str
 
 
-#: Outcome of celltcp papers: a row per published figure.
+#: Outcome of celltcp papers: a row per published value.
 PapersOutcome = list[FigureRow]

@@ -125,7 +125,7 @@ def place_named(name: str) -> Condition:
 def ccas_of(name: str) -> list[str]:
     """Returns the CCAs that run on a place.
 
-    These are those of which some table has a figure there, those that a claim compares there, and those
+    These are those for which some table has a value there, those that a claim compares there, and those
     that a quantity of another CCA is relative to.
     """
     mine = _entries().get(name, [])

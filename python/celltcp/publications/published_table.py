@@ -41,7 +41,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Published:
-    """A published figure with half the width of its 95 % interval."""
+    """A published value with half the width of its 95 % interval."""
 
     scenario: str
     cca: str

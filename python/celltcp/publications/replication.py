@@ -1,4 +1,4 @@
-"""Replication baseline: agreement of two measurements of the published figures.
+"""Replication baseline: agreement of two measurements of the published values.
 
 It is a yardstick for the agreement of ours. A second measurement scatters about the published means as
 those scatter about their true values, and as our means do about theirs. The draws of the CCAs are
@@ -29,7 +29,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Replication:
-    """Agreement of the published figures with a second measurement of them."""
+    """Agreement of the published values with a second measurement of them."""
 
     #: Mean rank correlation; NaN where no group has ranks.
     rho: float
@@ -41,7 +41,7 @@ class Replication:
 
 
 def replicate(groups: Sequence[Sequence[Figure]]) -> Replication | None:
-    """Returns the agreement of a second measurement; None without figures.
+    """Returns the agreement of a second measurement; None without values.
 
     Args:
         groups: figures of each scenario and part that the agreement is over. Groups of fewer than three

@@ -34,9 +34,9 @@ def measured_unit(quantity: str, given: str, place: str, *, numbered: bool) -> t
 
     Args:
         quantity: name of the quantity.
-        given: unit of the published figures.
+        given: unit of the published values.
         place: file and line, for errors.
-        numbered: whether there is a published figure; without one, any word is a unit.
+        numbered: whether there is a published value; without one, any word is a unit.
 
     Raises:
         CelltcpError: if the unit of a figure is not one of those of the quantity.

@@ -33,16 +33,16 @@ from celltcp.scenarios.requirements import QOE
 from celltcp.scenarios.scenario_list import ScenarioList, expand_scenarios
 from celltcp.video.outcome import VideoOutcome, VideoVerdict
 
-#: Scenarios of a table unless others are named: a radio cell, a highway, the motorway, and NR.
+#: Default scenarios: a radio cell, a highway, the motorway, and NR.
 DEFAULT_SCENARIOS = ("mobility/forward-60-4g", "highway/drive", "vehicular/scenario-3", "nr/sub6-drive")
 
-#: Adaptations of a table unless others are named.
+#: Default ABR algorithms.
 DEFAULT_ABRS = ("throughput", "bola-e", "robust-mpc")
 
 
 @dataclass(frozen=True)
 class AdaptationVerdict:
-    """Best adaptation of the bitrate for a congestion control on a scenario, by a score."""
+    """Best ABR algorithm for a congestion control on a scenario, by a score."""
 
     #: None of the mean over all scenarios.
     scenario: str | None
@@ -51,16 +51,16 @@ class AdaptationVerdict:
     verdict: Verdict
 
 
-#: Scores by which adaptations rank.
+#: Scores by which ABR algorithms rank.
 SCORES = (QOE, "linear_qoe")
 
 
 @dataclass(frozen=True)
 class VideoComparison:
-    """A comparison for each scenario and adaptation of the bitrate, in the order given.
+    """A comparison for each scenario and ABR algorithm, in the order given.
 
     Attributes:
-        comparisons: by the name of the scenario and that of the adaptation.
+        comparisons: by the name of the scenario and that of the ABR algorithm.
         left_out: files of folders that could not be loaded, and why.
         completeness: how many runs of all that were planned are finished.
     """
@@ -78,12 +78,12 @@ class VideoComparison:
     plot = LazyAttribute()
 
     #: `plot_ecdf()` draws the distributions of scores, start-up and stalls over all sessions of a CCA,
-    #: or of each adaptation under a single CCA.
+    #: or of each ABR algorithm under a single CCA.
     plot_ecdf = LazyAttribute()
 
     @property
     def table(self) -> pd.DataFrame:
-        """A row per scenario, adaptation and CCA.
+        """A row per scenario, ABR algorithm and CCA.
 
         Each metric of the viewer has its mean and the half width of its 95 % interval (NaN without
         spread). `behind` is the paired difference of the score to that of the leading CCA.
@@ -109,7 +109,7 @@ class VideoComparison:
         return pd.DataFrame(rows)
 
     def verdict(self, scenario: str, abr: str) -> Verdict:
-        """Returns the verdict on the mean opinion scores in that scenario and adaptation."""
+        """Returns the verdict on the mean opinion scores in that scenario and ABR algorithm."""
         return self.comparisons[scenario, abr].verdicts[QOE]
 
     @property
@@ -119,15 +119,15 @@ class VideoComparison:
 
     @property
     def adaptations(self) -> list[str]:
-        """The adaptations of the bitrate, in the order given."""
+        """The ABR algorithms, in the order given."""
         return list(dict.fromkeys(abr for _, abr in self.comparisons))
 
     @property
     def adaptation_verdicts(self) -> list[AdaptationVerdict]:
-        """The best adaptation of each scenario and CCA by both scores, and over several scenarios.
+        """The best ABR algorithm of each scenario and CCA by both scores, and over several scenarios.
 
         Runs with the same seed are paired. Over scenarios, each pair is a mean over them: they differ
-        far more than adaptations do. There are none of a single adaptation.
+        far more than ABR algorithms do. There are none of a single ABR algorithm.
         """
         if len(self.adaptations) < 2:
             return []
@@ -147,7 +147,7 @@ class VideoComparison:
         return all(comparison.decides for comparison in self.comparisons.values())
 
     def _scores(self, scenario: str | None, cca: str, metric: str) -> dict[str, list[float]]:
-        """Returns a score of the runs by adaptation, of a scenario or as means over all."""
+        """Returns a score of the runs by ABR algorithm, of a scenario or as means over all."""
         result = {}
         for abr in self.adaptations:
             parts = [
@@ -176,7 +176,7 @@ class VideoComparison:
         return [*([self.unfinished] if self.unfinished else []), *texts]
 
     def to_json(self) -> VideoOutcome:
-        """The table, and the best CCA and the best adaptation; the same for the same seeds."""
+        """The table, and the best CCA and the best ABR algorithm; the same for the same seeds."""
         best: list[VideoVerdict] = [
             {
                 "scenario": scenario,
@@ -204,7 +204,7 @@ class VideoComparison:
         }
 
     def save(self, folder: str | Path) -> None:
-        """Writes the tables of each scenario and adaptation into a folder of its own."""
+        """Writes the tables of each scenario and ABR algorithm into a folder of its own."""
         root = prepare_folder(folder)
         for (scenario, abr), comparison in self.comparisons.items():
             comparison.save(root / folder_name(scenario, abr))
@@ -234,11 +234,11 @@ def compare_video(
     overwrite: bool = False,
     progress: Progress | None = None,
 ) -> VideoComparison:
-    """Plays a video on each scenario, with each adaptation, under each congestion control.
+    """Plays a video on each scenario, with each ABR algorithm, under each congestion control.
 
     Args:
         scenarios: as for `celltcp.compare_all`; the workload of the first flow is replaced.
-        abr: adaptations of the bitrate, as a list or in one text with commas.
+        abr: ABR algorithms, as a list or in one text with commas.
         cca: as for `celltcp.compare`.
         runs: runs of each; run i has `seed + i`.
         seed: of the first run.
@@ -248,7 +248,7 @@ def compare_video(
         engine: `"native"` or `"kernel"`, a real Linux kernel in virtual time.
         kernel: version of the kernel; the newest that is built unless given.
         set: scenario fields to override, such as `flows.0.workload.max_buffer`.
-        out: folder to keep finished runs in, with a folder for each scenario and adaptation.
+        out: folder to keep finished runs in, with a folder for each scenario and ABR algorithm.
         overwrite: whether other results in these folders may be replaced.
         progress: called with the share that is done.
 
@@ -273,10 +273,10 @@ def compare_video(
 def expand_videos(
     scenarios: str | Sequence[str], abr: str | Sequence[str], ladder: str, settings: RunSettings
 ) -> dict[str, ScenarioList]:
-    """Returns the scenarios with a video in place of their first workload, by adaptation.
+    """Returns the scenarios with a video in place of their first workload, by ABR algorithm.
 
     Raises:
-        CelltcpError: if a name is no scenario or no adaptation.
+        CelltcpError: if a name is no scenario or no ABR algorithm.
     """
     abrs = [part.strip() for part in (abr.split(",") if isinstance(abr, str) else abr)]
     if not all(abrs) or len(set(abrs)) < len(abrs):
@@ -297,7 +297,7 @@ def expand_videos(
 def video_request(
     scenarios: Mapping[str, ScenarioList], settings: RunSettings
 ) -> CampaignRequest[VideoComparison]:
-    """Plans a comparison for each scenario and adaptation that `expand_videos` has returned."""
+    """Plans a comparison for each scenario and ABR algorithm that `expand_videos` has returned."""
     settings.check()
     engine = settings.find_engine()
     folder = settings.folder
@@ -329,5 +329,5 @@ def video_layout(keys: Iterable[tuple[str, str]], left_out: tuple[str, ...] = ()
 
 
 def folder_name(scenario: str, abr: str) -> str:
-    """Returns the name of the folder with the results of a scenario and an adaptation."""
+    """Returns the name of the folder with the results of a scenario and an ABR algorithm."""
     return part_of_file_name(f"{scenario.strip('./').replace('/', '-')}-{abr}")

@@ -19,15 +19,15 @@ def _of(
     measure: Callable[[Digest, Published], float],
     spread: Callable[[Measured, Published], list[float]] | None = None,
 ) -> Quantity:
-    def values(measured: Measured, figure: Published) -> list[float]:
-        return [measure(digest, figure) for digest in measured.digests_of(figure)]
+    def values(measured: Measured, entry: Published) -> list[float]:
+        return [measure(digest, entry) for digest in measured.digests_of(entry)]
 
     return Quantity(values, spread, log=True)
 
 
-def _wasted_per_s(digest: Digest, figure: Published) -> float:
+def _wasted_per_s(digest: Digest, entry: Published) -> float:
     """Wasted opportunities per second of TTIs whose MCS is in the zone."""
-    low, high = figure.zone or (-math.inf, math.inf)
+    low, high = entry.zone or (-math.inf, math.inf)
     numbers = np.arange(len(digest.ttis))
     within = (numbers >= low) & (numbers <= high)
     total = digest.ttis[within].sum()
@@ -51,8 +51,8 @@ def _deviation(counts: NDArray[Any]) -> float:
 def _stays(step: int) -> Quantity:
     """Share of the blocks with an MCS in the zone that the block `step` later has, too."""
 
-    def measure(digest: Digest, figure: Published) -> float:
-        low, high = figure.zone or (0, math.inf)
+    def measure(digest: Digest, entry: Published) -> float:
+        low, high = entry.zone or (0, math.inf)
         pairs = digest.pairs[step - 1]
         rows = [number for number in range(len(pairs)) if low <= number <= high]
         total = pairs[rows].sum()
@@ -61,8 +61,8 @@ def _stays(step: int) -> Quantity:
     return _of(measure)
 
 
-def _cqi_spread(measured: Measured, figure: Published) -> list[float]:
-    counts = np.sum([digest.cqi for digest in measured.digests_of(figure)], axis=0)
+def _cqi_spread(measured: Measured, entry: Published) -> list[float]:
+    counts = np.sum([digest.cqi for digest in measured.digests_of(entry)], axis=0)
     return [float(cqi) for cqi, count in enumerate(counts) for _ in range(int(count))]
 
 

@@ -19,8 +19,8 @@ _LONG, _SHORT = "long", "short"
 def _column(column: str, factor: float = 1.0) -> Quantity:
     """Returns the quantity that a column of the first connection has."""
 
-    def spread(measured: Measured, figure: Published) -> list[float]:
-        return [value for value in quantity.values(measured, figure) if not math.isnan(value)]
+    def spread(measured: Measured, entry: Published) -> list[float]:
+        return [value for value in quantity.values(measured, entry) if not math.isnan(value)]
 
     quantity = of_flows(lambda flows: float(flows[column].iloc[0]) * factor)
     return replace(quantity, spread=spread)
@@ -57,9 +57,9 @@ def _completion(part: Callable[[pd.DataFrame], pd.DataFrame]) -> Quantity:
 def _delay(part: Callable[[pd.DataFrame], pd.DataFrame]) -> Quantity:
     """Mean RTT of the slots of some connections."""
 
-    def spread(measured: Measured, figure: Published) -> list[float]:
+    def spread(measured: Measured, entry: Published) -> list[float]:
         wanted = pd.concat(
-            [part(flows)[["run", "flow"]] for flows in measured.flows_of(figure)], ignore_index=True
+            [part(flows)[["run", "flow"]] for flows in measured.flows_of(entry)], ignore_index=True
         )
         slots = measured.all_slots.merge(wanted, on=["run", "flow"])
         return [float(each) for each in slots["rtt_mean_ms"].dropna()]

@@ -23,15 +23,15 @@ _RAMP = 0.9
 _SEGMENT_KB = 1.376
 
 
-def _within(values: pd.Series, figure: Published) -> pd.Series:
-    low, high = figure.zone or (-math.inf, math.inf)
+def _within(values: pd.Series, entry: Published) -> pd.Series:
+    low, high = entry.zone or (-math.inf, math.inf)
     return (values >= low) & (values < high)
 
 
-def _downloads(measured: Measured, figure: Published) -> list[pd.DataFrame]:
+def _downloads(measured: Measured, entry: Published) -> list[pd.DataFrame]:
     """Returns the downloads of each run, except the last one if the end of the run cuts it off."""
     result = []
-    for flows, digest in zip(measured.flows_of(figure), measured.digests_of(figure), strict=True):
+    for flows, digest in zip(measured.flows_of(entry), measured.digests_of(entry), strict=True):
         is_cut = flows["completion_s"].isna() & (flows["flow"] == flows["flow"].max())
         selected = flows[~is_cut].copy()
         ratios = digest.seconds.set_index("second")["sinr_db"]
@@ -49,22 +49,20 @@ def _downloads(measured: Measured, figure: Published) -> list[pd.DataFrame]:
     return result
 
 
-def _completed(measured: Measured, figure: Published, by: str = "sinr_db") -> list[pd.DataFrame]:
-    """Returns the complete downloads of each run in the figure's zone."""
-    completed = [
-        download[download["completion_s"].notna()] for download in _downloads(measured, figure)
-    ]
-    return [each[_within(each[by], figure)] for each in completed] if figure.zone else completed
+def _completed(measured: Measured, entry: Published, by: str = "sinr_db") -> list[pd.DataFrame]:
+    """Returns the complete downloads of each run in the entry's zone."""
+    completed = [download[download["completion_s"].notna()] for download in _downloads(measured, entry)]
+    return [each[_within(each[by], entry)] for each in completed] if entry.zone else completed
 
 
 def _per_run(
     measure: Callable[[pd.DataFrame], float], column: str | None = None, by: str = "sinr_db"
 ) -> Quantity:
-    def spread(measured: Measured, figure: Published) -> list[float]:
-        return [float(x) for each in _completed(measured, figure, by) for x in each[column].dropna()]
+    def spread(measured: Measured, entry: Published) -> list[float]:
+        return [float(x) for each in _completed(measured, entry, by) for x in each[column].dropna()]
 
     return Quantity(
-        lambda measured, figure: [measure(each) for each in _completed(measured, figure, by)],
+        lambda measured, entry: [measure(each) for each in _completed(measured, entry, by)],
         spread if column else None,
         log=True,
     )
@@ -77,8 +75,8 @@ def _mean(column: str, by: str = "sinr_db") -> Quantity:
 def _each(column: str) -> Quantity:
     """A column of all downloads of all runs."""
 
-    def values(measured: Measured, figure: Published) -> list[float]:
-        return [float(x) for each in _completed(measured, figure) for x in each[column].dropna()]
+    def values(measured: Measured, entry: Published) -> list[float]:
+        return [float(x) for each in _completed(measured, entry) for x in each[column].dropna()]
 
     return Quantity(values, values, log=True)
 
@@ -86,9 +84,9 @@ def _each(column: str) -> Quantity:
 def _pooled(measure: Callable[[pd.DataFrame], float], *, failed: bool = False) -> Quantity:
     """A measure of all downloads of all runs together: one value."""
 
-    def values(measured: Measured, figure: Published) -> list[float]:
+    def values(measured: Measured, entry: Published) -> list[float]:
         return [
-            measure(pd.concat(_downloads(measured, figure) if failed else _completed(measured, figure)))
+            measure(pd.concat(_downloads(measured, entry) if failed else _completed(measured, entry)))
         ]
 
     return Quantity(values, log=True)
@@ -97,16 +95,16 @@ def _pooled(measure: Callable[[pd.DataFrame], float], *, failed: bool = False) -
 def _share(numerator: str) -> Quantity:
     """A column's share of the segments of a download; the spread is over downloads."""
 
-    def spread(measured: Measured, figure: Published) -> list[float]:
+    def spread(measured: Measured, entry: Published) -> list[float]:
         return [
             float(x)
-            for each in _completed(measured, figure)
+            for each in _completed(measured, entry)
             for x in (each[numerator] / each["segments"]).dropna()
         ]
 
     return Quantity(
-        lambda measured, figure: [
-            float((each[numerator] / each["segments"]).mean()) for each in _completed(measured, figure)
+        lambda measured, entry: [
+            float((each[numerator] / each["segments"]).mean()) for each in _completed(measured, entry)
         ],
         spread,
         log=True,
@@ -116,19 +114,19 @@ def _share(numerator: str) -> Quantity:
 def _per_download(measure: Callable[[pd.DataFrame], float]) -> Quantity:
     """A measure of the slots of each download: its mean per run, and its spread over downloads."""
 
-    def each_run(measured: Measured, figure: Published) -> list[list[float]]:
+    def each_run(measured: Measured, entry: Published) -> list[list[float]]:
         result = []
-        for completed in _completed(measured, figure):
+        for completed in _completed(measured, entry):
             slots = measured.all_slots.merge(completed[["run", "flow"]], on=["run", "flow"])
             result.append([measure(group) for _, group in slots.groupby(["run", "flow"])])
         return result
 
     return Quantity(
-        lambda measured, figure: [
-            math.fsum(each) / len(each) if each else math.nan for each in each_run(measured, figure)
+        lambda measured, entry: [
+            math.fsum(each) / len(each) if each else math.nan for each in each_run(measured, entry)
         ],
-        lambda measured, figure: [
-            x for each in each_run(measured, figure) for x in each if not math.isnan(x)
+        lambda measured, entry: [
+            x for each in each_run(measured, entry) for x in each if not math.isnan(x)
         ],
         log=True,
     )
@@ -156,17 +154,16 @@ def _ramp_s(slots: pd.DataFrame) -> float:
 def _of_blocks(column: str) -> Quantity:
     """Share of the blocks, in seconds whose mean SINR is in the zone; one value over all runs."""
 
-    def values(measured: Measured, figure: Published) -> list[float]:
-        result = pd.concat([digest.seconds for digest in measured.digests_of(figure)])
-        return [float(shares(result[_within(result["sinr_db"], figure)])[column])]
+    def values(measured: Measured, entry: Published) -> list[float]:
+        result = pd.concat([digest.seconds for digest in measured.digests_of(entry)])
+        return [float(shares(result[_within(result["sinr_db"], entry)])[column])]
 
     return Quantity(values, log=True)
 
 
-def _seconds_share(measured: Measured, figure: Published) -> list[float]:
+def _seconds_share(measured: Measured, entry: Published) -> list[float]:
     return [
-        float(_within(digest.seconds["sinr_db"], figure).mean())
-        for digest in measured.digests_of(figure)
+        float(_within(digest.seconds["sinr_db"], entry).mean()) for digest in measured.digests_of(entry)
     ]
 
 

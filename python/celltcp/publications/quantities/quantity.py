@@ -38,8 +38,8 @@ class Quantity:
 def of_runs(column: str) -> Quantity:
     """Returns the quantity that comparisons have per run; NaN where they have no such column."""
 
-    def values(measured: Measured, figure: Published) -> list[float]:
-        runs = measured.runs_of(figure)
+    def values(measured: Measured, entry: Published) -> list[float]:
+        runs = measured.runs_of(entry)
         return [float(each) for each in runs.get(column, [math.nan] * len(runs))]
 
     return Quantity(values)
@@ -51,7 +51,7 @@ def of_flows(
 ) -> Quantity:
     """Returns a measure of the connections of each run."""
     return Quantity(
-        lambda measured, figure: [measure(flows) for flows in measured.flows_of(figure)], spread
+        lambda measured, entry: [measure(flows) for flows in measured.flows_of(entry)], spread
     )
 
 

@@ -15,8 +15,8 @@ from celltcp.publications.quantities.quantity import Quantity, of_flows, sum_of
 def _with_spread(measure: Callable[[pd.DataFrame], float], each: str) -> Quantity:
     """Returns a measure of the connections of a run; a picture shows the distribution of `each`."""
 
-    def spread(measured: Measured, figure: Published) -> list[float]:
-        return [float(value) / 1e3 for flows in measured.flows_of(figure) for value in flows[each]]
+    def spread(measured: Measured, entry: Published) -> list[float]:
+        return [float(value) / 1e3 for flows in measured.flows_of(entry) for value in flows[each]]
 
     return of_flows(measure, spread)
 
@@ -52,16 +52,16 @@ def _between(flows: pd.DataFrame) -> float:
 def _signals(column: str) -> Quantity:
     """Signals of the uplink in the whole run."""
 
-    def values(measured: Measured, figure: Published) -> list[float]:
+    def values(measured: Measured, entry: Published) -> list[float]:
         rows = measured.frame("control").groupby("run")[column].sum()
-        return [float(rows.get(run, math.nan)) for run in measured.runs_of(figure)["run"]]
+        return [float(rows.get(run, math.nan)) for run in measured.runs_of(entry)["run"]]
 
     return Quantity(values)
 
 
-def _sent_up(measured: Measured, figure: Published) -> list[float]:
+def _sent_up(measured: Measured, entry: Published) -> list[float]:
     rows = measured.frame("uplink").groupby("run").size()
-    return [float(rows.get(run, 0)) for run in measured.runs_of(figure)["run"]]
+    return [float(rows.get(run, 0)) for run in measured.runs_of(entry)["run"]]
 
 
 #: Quantities of clients that abort connections.

@@ -20,9 +20,9 @@ TALLY: dict[str, tuple[float, float] | None] = {
 }
 
 
-def _unknown(measured: Measured, figure: Published) -> list[float]:
+def _unknown(measured: Measured, entry: Published) -> list[float]:
     """Values come with the runs of the selection (`Measured.known`)."""
-    return [measured.known.get(figure.quantity, math.nan)]
+    return [measured.known.get(entry.quantity, math.nan)]
 
 
 #: Quantities of selections.

@@ -37,24 +37,24 @@ _SMOOTH_S = 0.5
 
 
 def _of_runs(column: str, of_slots: str) -> Quantity:
-    def values(measured: Measured, figure: Published) -> list[float]:
-        if not figure.part:
-            return [float(each) for each in measured.runs_of(figure)[column]]
-        return measured.per_run(figure, lambda slots: _mean(slots[of_slots]))
+    def values(measured: Measured, entry: Published) -> list[float]:
+        if not entry.part:
+            return [float(each) for each in measured.runs_of(entry)[column]]
+        return measured.per_run(entry, lambda slots: _mean(slots[of_slots]))
 
     return Quantity(values, _spread(of_slots), column=of_slots)
 
 
 def _of_slots(column: str) -> Quantity:
     return Quantity(
-        lambda measured, figure: measured.per_run(figure, lambda slots: _mean(slots[column])),
+        lambda measured, entry: measured.per_run(entry, lambda slots: _mean(slots[column])),
         _spread(column),
         column=column,
     )
 
 
 def _spread(column: str) -> Callable[[Measured, Published], list[float]]:
-    return lambda measured, figure: measured.slots_of(figure)[column].dropna().tolist()
+    return lambda measured, entry: measured.slots_of(entry)[column].dropna().tolist()
 
 
 def _mean(values: pd.Series) -> float:
@@ -62,7 +62,7 @@ def _mean(values: pd.Series) -> float:
 
 
 def _by(measure: Callable[[pd.DataFrame], float]) -> Quantity:
-    return Quantity(lambda measured, figure: measured.per_run(figure, measure))
+    return Quantity(lambda measured, entry: measured.per_run(entry, measure))
 
 
 def _share_of_capacity(slots: pd.DataFrame) -> float:

@@ -30,14 +30,14 @@ def gain(split_s: float, plain_s: float) -> float:
     return 100.0 * (plain_s / split_s - 1.0)
 
 
-def _gains(measured: Measured, figure: Published) -> list[float]:
+def _gains(measured: Measured, entry: Published) -> list[float]:
     """Gain in % over the same transfer without middlebox, run by run."""
-    plain = replace(figure, cca=without_middlebox(figure.cca))
-    return [gain(*both) for both in zip(_times(measured, figure), _times(measured, plain), strict=True)]
+    plain = replace(entry, cca=without_middlebox(entry.cca))
+    return [gain(*both) for both in zip(_times(measured, entry), _times(measured, plain), strict=True)]
 
 
-def _times(measured: Measured, figure: Published) -> list[float]:
-    return [float(flows["completion_s"].iloc[0]) for flows in measured.flows_of(figure)]
+def _times(measured: Measured, entry: Published) -> list[float]:
+    return [float(flows["completion_s"].iloc[0]) for flows in measured.flows_of(entry)]
 
 
 def legs_of(measured: Measured, cca: str) -> pd.DataFrame:
@@ -50,10 +50,10 @@ def legs_of(measured: Measured, cca: str) -> pd.DataFrame:
 def _of_legs(measure: Callable[[pd.DataFrame], float]) -> Quantity:
     """A measure of the slots of the leg to the phone, in each run."""
 
-    def values(measured: Measured, figure: Published) -> list[float]:
-        legs = dict(list(legs_of(measured, figure.cca).groupby("run")))
+    def values(measured: Measured, entry: Published) -> list[float]:
+        legs = dict(list(legs_of(measured, entry.cca).groupby("run")))
         return [
-            measure(legs[run]) if run in legs else math.nan for run in measured.runs_of(figure)["run"]
+            measure(legs[run]) if run in legs else math.nan for run in measured.runs_of(entry)["run"]
         ]
 
     return Quantity(values)
@@ -82,12 +82,12 @@ def _reductions(flows: pd.DataFrame) -> float:
     return float((flows["recoveries"] + flows["timeouts"] - flows["undone"]).clip(lower=0).sum())
 
 
-def _window_kept(measured: Measured, figure: Published) -> list[float]:
+def _window_kept(measured: Measured, entry: Published) -> list[float]:
     """Mean window of the server in the seconds asked for, as a share of the largest before them."""
-    before = replace(figure, window=None)
-    begin = figure.window[0] if figure.window else 0.0
+    before = replace(entry, window=None)
+    begin = entry.window[0] if entry.window else 0.0
     largest = measured.per_run(before, lambda slots: float(slots[slots["t_s"] < begin]["cwnd"].max()))
-    after = measured.per_run(figure, lambda slots: float(slots["cwnd"].mean()))
+    after = measured.per_run(entry, lambda slots: float(slots["cwnd"].mean()))
     return [mean / most for mean, most in zip(after, largest, strict=True)]
 
 
@@ -96,18 +96,18 @@ def _unsent(legs: pd.DataFrame) -> float:
     return float((legs["buffered_bytes"] * 1e-3 - legs["inflight"] * SEGMENT_KB).median())
 
 
-def _prefetched(measured: Measured, figure: Published) -> list[float]:
+def _prefetched(measured: Measured, entry: Published) -> list[float]:
     """Data that waits for the phone at the middlebox; nothing where no connection was split."""
     if "legs" not in measured.comparison.results.tables:
-        return [0.0 for _ in measured.runs_of(figure)["run"]]
-    return [0.0 if math.isnan(value) else value for value in _of_legs(_unsent).values(measured, figure)]
+        return [0.0 for _ in measured.runs_of(entry)["run"]]
+    return [0.0 if math.isnan(value) else value for value in _of_legs(_unsent).values(measured, entry)]
 
 
 #: Quantities of split connections.
 OF_SPLITS: dict[str, Quantity] = {
     "split_gain": Quantity(_gains, base=without_middlebox),
     # Data in flight in the middle of the transfer: of the server, and of the split host to the phone.
-    "server_inflight": Quantity(lambda measured, figure: measured.per_run(figure, _inflight)),
+    "server_inflight": Quantity(lambda measured, entry: measured.per_run(entry, _inflight)),
     "phone_leg_inflight": _of_legs(_inflight),
     "split_buffer": _of_legs(lambda legs: float(middle(legs)["buffered_bytes"].mean()) * 1e-3),
     "server_repairs": sum_of("retransmissions"),
@@ -122,8 +122,8 @@ OF_SPLITS: dict[str, Quantity] = {
     "window_kept": Quantity(_window_kept),
     "prefetched": Quantity(_prefetched),
     "reads_tcp": Quantity(
-        lambda measured, figure: [
-            float("@" in measured.ran[figure.cca]) for _ in measured.runs_of(figure)["run"]
+        lambda measured, entry: [
+            float("@" in measured.ran[entry.cca]) for _ in measured.runs_of(entry)["run"]
         ]
     ),
     "acked_early": sum_of("acked_early_bytes", 1e-3),

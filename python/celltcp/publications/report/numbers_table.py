@@ -14,7 +14,7 @@ _AGREES = {True: "inside", False: "outside", None: "-"}
 
 
 def numbers_table(rows: Sequence[Row], title: str = "") -> Table:
-    """Returns a row per published figure."""
+    """Returns a row per published value."""
     difference = "difference, %"
     columns = (
         *(Column(heading, no_wrap=True) for heading in ("scenario", "CCA", "quantity")),

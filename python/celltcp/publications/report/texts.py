@@ -72,7 +72,7 @@ def agreement_text(result: Agreement) -> str:
 
 
 def _again_text(result: Agreement) -> str:
-    """Returns how far the published figures would agree with themselves, where ranks do."""
+    """Returns how far the published values would agree with themselves, where ranks do."""
     if result.again is None or math.isnan(result.again.rho):
         return ""
     again = result.again

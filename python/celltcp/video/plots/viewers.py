@@ -73,17 +73,17 @@ def draw_viewers(viewing: VideoComparison, quantities: Sequence[Quantity] = QUAN
 
 
 def by_adaptation(viewing: VideoComparison) -> bool:
-    """Returns whether curves are those of adaptations: those of the only CCA."""
+    """Returns whether curves are those of ABR algorithms: those of the only CCA."""
     return len(viewing.ccas) == 1 and len(viewing.adaptations) > 1
 
 
 def members(viewing: VideoComparison) -> list[str]:
-    """Returns whose curves are drawn: the CCAs, or the adaptations of a single one."""
+    """Returns whose curves are drawn: the CCAs, or the ABR algorithms of a single one."""
     return viewing.adaptations if by_adaptation(viewing) else viewing.ccas
 
 
 def sessions_of(viewing: VideoComparison, scenario: str) -> pd.DataFrame:
-    """Returns the sessions of a scenario with all adaptations, a row each, and whose they are."""
+    """Returns the sessions of a scenario with all ABR algorithms, a row each, and whose they are."""
     of = "abr" if by_adaptation(viewing) else "cca"
     columns = ["cca", *(quantity.column for quantity in QUANTITIES)]
     parts = [
@@ -98,7 +98,7 @@ def sessions_of(viewing: VideoComparison, scenario: str) -> pd.DataFrame:
 def share_of_sessions(
     sessions: pd.DataFrame, member: str, column: str, grid: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Returns the share of the sessions of a CCA or adaptation with at most each value.
+    """Returns the share of the sessions of a CCA or ABR algorithm with at most each value.
 
     Sessions without a value, such as the start-up of one that never started, count as above all.
     """

@@ -104,7 +104,7 @@ def _shared_origin(about: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _best(result: VideoComparison, scenario: str) -> str:
-    """Returns the adaptation of a scenario whose leading CCA has the highest mean score."""
+    """Returns the ABR algorithm of a scenario whose leading CCA has the highest mean score."""
     means: dict[str, float] = {}
     for (name, abr), comparison in result.comparisons.items():
         if name == scenario:
@@ -117,7 +117,7 @@ def _best(result: VideoComparison, scenario: str) -> str:
 
 
 def _finding(result: VideoComparison, scenario: str, abr: str) -> Finding:
-    """Returns the finding for the score on a scenario with its best adaptation."""
+    """Returns the finding for the score on a scenario with its best ABR algorithm."""
     comparison = result.comparisons[scenario, abr]
     finding = requirement_finding(comparison, QOE)
     return replace(finding, question=f"Best on {short_name(scenario)}, with {abr}")

@@ -14,7 +14,7 @@ _DROPPABLE = ("startup_s", "stalls", "switches")
 
 
 def scores_table(result: VideoComparison) -> Table:
-    """Returns mean and 95 % interval of the score, a row per scenario and adaptation."""
+    """Returns mean and 95 % interval of the score, a row per scenario and ABR algorithm."""
     names = labels(result.ccas)
     is_ranked = len(result.ccas) > 1
     rows = []
@@ -42,7 +42,7 @@ def scores_table(result: VideoComparison) -> Table:
 
 
 def metrics_table(result: VideoComparison) -> Table:
-    """Returns all metrics of the viewers, a row per scenario, adaptation and CCA."""
+    """Returns all metrics of the viewers, a row per scenario, ABR algorithm and CCA."""
     rows: list[tuple[str, ...]] = []
     ends = set()
     names = labels(result.ccas)
@@ -73,9 +73,9 @@ def metrics_table(result: VideoComparison) -> Table:
 
 
 def adaptations_table(result: VideoComparison) -> Table | None:
-    """Returns the best adaptation by each score, a row per scenario and CCA, and over all scenarios.
+    """Returns the best ABR algorithm by each score, a row per scenario and CCA, and over all scenarios.
 
-    None where there is a single adaptation.
+    None where there is a single ABR algorithm.
     """
     verdicts = result.adaptation_verdicts
     if not verdicts:
