@@ -158,7 +158,7 @@ def test_an_interrupt_reports_and_keeps_finished_runs(tmp_path: Path) -> None:
     settings = {"cca": ["cubic", "bbr"], "duration": "400s", "jobs": 1, "out": tmp_path}
     with pytest.raises(KeyboardInterrupt) as stopped:
         ct.compare("drive", runs=2, progress=stops, **settings)
-    assert 1 <= stopped.value.kept <= 3
+    assert 1 <= stopped.value.stored_runs <= 3
     assert stopped.value.total == 4
     with pytest.raises(ct.CelltcpError, match="another command that was interrupted"):
         ct.compare("steady-5-18", "reno", 1, duration="1s", out=tmp_path)

@@ -26,7 +26,7 @@ _Answer = TypeVar("_Answer")
 CAMPAIGN_RUNS = 3000
 #: Runs of the campaign that is measured on a cluster, of a minute each.
 CLUSTER_RUNS = 120
-#: Tasks with a tiny run by which the cost of a task is measured.
+#: Number of tasks with a tiny run, for the overhead of a task.
 _MEASURED_TASKS = 300
 _CAMPAIGN = ("steady-5-18", "cubic", ("duration=1s",))
 
@@ -103,7 +103,7 @@ def measure_cluster(address: str) -> dict[str, float]:
     threads = cluster.threads()
     jobs = jobs_for(load_scenario("drive"), ["cubic"], CLUSTER_RUNS, 1, engine())
     tasks = sum(1 for _ in chunks_of(jobs)) / MAX_CHUNKS_PER_TASK
-    # Imports at the first use are no cost of a campaign.
+    # Imports at the first use do not count.
     for workers in (1, cluster):
         run_jobs(jobs[:threads], workers=workers)
     overhead_s = _overhead_s(cluster)
@@ -146,7 +146,7 @@ def peak_memory_mb() -> float:
 
 
 def alone(function: Callable[_Given, _Answer], *given: _Given.args, **named: _Given.kwargs) -> _Answer:
-    """Returns what a function returns in a process of its own, whose memory nothing else has used."""
+    """Runs a function in a fresh process, for its memory, and returns its result."""
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(1, mp_context=context) as pool:
         return pool.submit(function, *given, **named).result()
@@ -155,7 +155,7 @@ def alone(function: Callable[_Given, _Answer], *given: _Given.args, **named: _Gi
 def _campaign(runs: int) -> dict[str, float]:
     name, cca, changes = _CAMPAIGN
     scenario = load_scenario(name, changes=changes)
-    # Imports at the first use are no cost of a run.
+    # Imports at the first use do not count.
     compare(scenario, cca=cca, runs=8)
     engine_s = _engine_s(scenario.with_cca(cca), runs)
     peak = peak_memory_mb()

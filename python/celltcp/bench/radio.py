@@ -14,7 +14,7 @@ from celltcp.comparison.run import compare
 from celltcp.results.statistics import Estimate, estimate
 from celltcp.scenarios.scenarios import load_scenario
 
-#: UEs of the table of costs, and cells.
+#: Numbers of UEs and of cells in the tables of growth.
 UES = (1, 2, 5, 10, 20, 50, 100, 200, 500)
 CELLS = (1, 2, 4, 9, 20)
 #: UEs of each cell where the number of cells grows.

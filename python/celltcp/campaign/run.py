@@ -53,10 +53,10 @@ def sub_progress(progress: Progress | None, number: int, parts: int) -> Progress
 class Interrupted(KeyboardInterrupt):
     """Interrupt of a campaign, with the number of stored runs."""
 
-    def __init__(self, finished_before: int, total: int, folder: str | Path | None) -> None:
-        """Takes the numbers of stored runs and of all runs, and where they are kept."""
+    def __init__(self, stored_runs: int, total: int, folder: str | Path | None) -> None:
+        """Describes the stored runs, all runs, and the folder of the stored ones."""
         super().__init__()
-        self.finished_before = finished_before
+        self.stored_runs = stored_runs
         self.total = total
         self.folder = folder
 
@@ -163,11 +163,11 @@ def run_groups(
         else:
             workers.run(going)
     except KeyboardInterrupt:
-        raise Interrupted(going.finished_before, going.total, folder) from None
+        raise Interrupted(going.stored_runs, going.total, folder) from None
     except (ClusterLostError, InternalError, KernelEngineError) as error:
-        if not going.finished_before:
+        if not going.stored_runs:
             raise
-        stored = f"{going.finished_before} of {going.total} runs are kept in {folder}"
+        stored = f"{going.stored_runs} of {going.total} runs are kept in {folder}"
         raise type(error)(f"{error}; {stored}, and the same command goes on with the others") from None
     going.finish()
 
@@ -223,12 +223,12 @@ class RunState:
         self.groups = groups
         self.total = sum(len(jobs) for jobs, _ in groups)
         #: Number of runs stored in a folder.
-        self.finished_before = 0
+        self.stored_runs = 0
         if shards:
-            self.finished_before = sum(job in shards for jobs, _ in groups for job in jobs)
+            self.stored_runs = sum(job in shards for jobs, _ in groups for job in jobs)
         #: Number of finished runs of earlier batches.
         self.finished = 0
-        self._begun_with = self.finished_before
+        self._begun_with = self.stored_runs
         self._shards = shards
         self._progress = progress
         #: Chunks that are not collected yet, in their order.
@@ -265,7 +265,7 @@ class RunState:
         """Writes finished runs to the folder, if there is one."""
         if self._shards is not None:
             self._shards.write(jobs, tables)
-            self.finished_before += len(jobs)
+            self.stored_runs += len(jobs)
 
     def done(self, chunk: Chunk, tables: dict[str, pa.Table]) -> None:
         """Accepts the tables of the missing runs of a chunk."""

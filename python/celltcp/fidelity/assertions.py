@@ -33,13 +33,13 @@ class Difference:
 
     line: int
     expected: str
-    actual: str
+    seen: str
     reason: str
     applicable: bool = True
 
 
 def first_difference(assertions: list[tuple[int, str, dict[str, int]]]) -> Difference | None:
-    """Evaluates assertions in order; variables that the code assigns live on in later ones."""
+    """Evaluates assertions in order; variables assigned by the code remain for later ones."""
     names: dict[str, Any] = {}
     for line, code, values in assertions:
         names.update(values)

@@ -43,11 +43,11 @@ def judged_ccas(names: str | Sequence[str]) -> list[str]:
 
 @dataclass(frozen=True)
 class EnginePair:
-    """The two engines of a report, and how their runs are done.
+    """The two engines of a report, and the settings of their runs.
 
     Attributes:
         native: the engine that is judged.
-        kernel: the engine that it is held against.
+        kernel: the reference engine.
         workers: runs at a time; all cores unless given.
         out: folder for the tables, one per case and engine. Runs that are in it already, of the same
             build with the same settings, are not done again.
@@ -123,7 +123,7 @@ def rerun_undecided(
 def cost_of(
     cases: Sequence[Case], ccas: Sequence[str], runs: int, seed: int, sides: EnginePair
 ) -> CostEstimate:
-    """Returns what the runs of both engines on every case will take; nothing is judged."""
+    """Returns the estimated cost of the runs of both engines on every case."""
     engines = (sides.native, sides.kernel)
     judged = judged_ccas(ccas)
     return estimate_cost(

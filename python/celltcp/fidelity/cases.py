@@ -12,10 +12,10 @@ from celltcp._core import CelltcpError, Scenario
 from celltcp.fidelity.data import read_table
 from celltcp.scenarios.scenarios import TRACE_ENDINGS, load_scenario, scenario_names
 
-#: Group of scenarios that are in no group of the set and whose link is not steady.
+#: Group of other scenarios with a varying link.
 OTHER = "other"
 
-#: Group of scenarios that are drawn at random.
+#: Group of random scenarios.
 RANDOM = "random"
 
 

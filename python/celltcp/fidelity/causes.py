@@ -27,7 +27,7 @@ def known_causes() -> list[Cause]:
 
 
 def cause_of(case: str, cca: str, causes: Sequence[Cause]) -> str:
-    """Returns the text of the first cause that matches, or says that none is known."""
+    """Returns the text of the first cause that matches, or that of an unknown cause."""
     for cause in causes:
         if fnmatchcase(case, cause.scenario) and fnmatchcase(cca, cause.cca):
             return cause.text

@@ -76,7 +76,7 @@ class Judgement:
     differences: dict[str, Difference]
     #: Mean distance of the windows over the runs, see `celltcp.fidelity.trajectory.cwnd_distance`.
     cwnd_distance: Estimate
-    #: The run with the first seed, of the native engine and of the kernel.
+    #: Trajectories of the run with the first seed, of the native engine and of the kernel.
     trajectories: tuple[Trajectory, Trajectory]
     #: Runs of each engine.
     runs: int = 1
@@ -194,7 +194,7 @@ def difference(native: Sequence[float], kernel: Sequence[float], band: float | N
 def _runs(results: Results) -> pd.DataFrame:
     """Returns a row per run, of the flow under test.
 
-    Beside the columns of `Comparison.runs` it has the share of retransmitted segments, and the mean
+    Besides columns of `Comparison.runs` it has the share of retransmitted segments, and the mean
     time until a connection is complete, over those that are.
     """
     comparison = Comparison(results)

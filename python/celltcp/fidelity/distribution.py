@@ -13,7 +13,7 @@ from celltcp._core import Scenario, in_unit
 from celltcp.fidelity.cases import Case
 from celltcp.fidelity.differences import Difference, Fidelity, Judgement
 
-#: Shares of the comparisons whose differences are given.
+#: Quantiles of the differences that are reported.
 QUANTILES = (0.5, 0.75, 0.9, 0.95)
 
 #: Metrics that have a band.
@@ -36,7 +36,7 @@ def _tcp(name: str, usual: object) -> Callable[[_Json], bool]:
 
 
 def _nodelay(scenario: _Json) -> object:
-    """Returns what a scenario says of TCP_NODELAY for its first flow; None if it says nothing."""
+    """Returns the scenario's TCP_NODELAY for its first flow; None if it is not set."""
     own = scenario["flows"][0].get("nodelay")
     return scenario["tcp"].get("nodelay") if own is None else own
 
@@ -90,7 +90,7 @@ TRAITS: dict[str, Callable[[_Json], bool]] = {
 
 
 def traits_of(scenario: Scenario) -> list[str]:
-    """Names of the traits that a scenario has."""
+    """Returns the names of a scenario's traits."""
     described = json.loads(scenario.to_json())
     return [name for name, has in TRAITS.items() if has(described)]
 
@@ -120,7 +120,7 @@ class Distribution:
     outside: list[OutOfBand]
 
     def to_json(self) -> dict[str, Any]:
-        """Returns the distribution as plain data."""
+        """Returns the distribution as JSON."""
         return {
             "comparisons": self.comparisons,
             "metrics": {
@@ -183,7 +183,7 @@ def distribution_of(result: Fidelity, cases: Sequence[Case]) -> Distribution:
 
 
 def _judged(result: Fidelity, metric: str) -> list[Difference]:
-    """Differences of a metric where it has a band."""
+    """Returns the differences of a metric in cases where it has a band."""
     of_metric = (judgement.differences[metric] for judgement in result.judgements)
     return [each for each in of_metric if each.band is not None]
 

@@ -26,7 +26,7 @@ class Outcome:
     status: Status
     line: Annotated[int | None, "First line that differed, or that needs what is missing."] = None
     expected: str | None = None
-    actual: str | None = None
+    seen: str | None = None
     reason: str | None = None
 
 
@@ -64,8 +64,8 @@ def play_script(path: Path) -> Outcome:
         return Outcome(str(path), **played)
     status: Status = FAILED if differs.applicable else NOT_APPLICABLE
     expected = differs.expected if differs.applicable else None
-    actual = differs.actual if differs.applicable else None
-    return Outcome(str(path), status, differs.line, expected, actual, differs.reason)
+    seen = differs.seen if differs.applicable else None
+    return Outcome(str(path), status, differs.line, expected, seen, differs.reason)
 
 
 def play_scripts(paths: Sequence[str]) -> Outcomes:

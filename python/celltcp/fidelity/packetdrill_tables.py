@@ -17,7 +17,7 @@ def failed_table(outcomes: Sequence[Outcome]) -> Table:
             str(outcome.line),
             outcome.reason or "",
             outcome.expected or "",
-            outcome.actual or "",
+            outcome.seen or "",
         )
         for outcome in outcomes
         if outcome.status == FAILED

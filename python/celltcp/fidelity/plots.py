@@ -19,7 +19,7 @@ _BANDS_SHOWN = 2.5
 
 
 def draw_trajectories(judgement: Judgement, seed: int) -> Figure:
-    """Congestion window above, RTT below, of both engines in the run with that seed."""
+    """Draws congestion window and RTT of both engines in the run with that seed."""
     picture = figure(8, 4.5)
     windows, delays = picture.subplots(2, 1, sharex=True)
     native, kernel = judgement.trajectories
@@ -40,10 +40,10 @@ def draw_trajectories(judgement: Judgement, seed: int) -> Figure:
 
 
 def draw_overview(fidelity: Fidelity) -> Figure:
-    """Differences of goodput and mean RTT in every case, with the bands."""
+    """Draws the differences of goodput and mean RTT in every case, with the bands."""
     cases = list(dict.fromkeys(judgement.case for judgement in fidelity.judgements))
     ccas = list(dict.fromkeys(judgement.cca for judgement in fidelity.judgements))
-    # Fewer than six have room for their marks, more share it.
+    # The row has room for five marks; more of them are closer.
     picture = figure(9, 1.8 + 0.13 * len(cases) * min(len(ccas) + 1, 6))
     left, right = picture.subplots(1, 2, sharey=True)
     for axes, metric, label in (
@@ -62,7 +62,7 @@ def draw_overview(fidelity: Fidelity) -> Figure:
 def _draw_differences(
     axes: Axes, fidelity: Fidelity, metric: str, cases: list[str], ccas: list[str]
 ) -> None:
-    """A row per case, in it a mark with its interval per congestion control, on its band in grey."""
+    """Draws a row per case with a mark and interval per congestion control, on the band in grey."""
     height = 0.9 / len(ccas)
     bands = [judgement.differences[metric].band or 0.0 for judgement in fidelity.judgements]
     edge = _BANDS_SHOWN * max(bands)

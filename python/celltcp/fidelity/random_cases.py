@@ -10,10 +10,10 @@ from celltcp.fidelity.cases import RANDOM, Case
 from celltcp.fidelity.rare import rare_conditions
 from celltcp.scenarios.scenarios import load_scenario
 
-#: Scenario that a case on wired links changes.
+#: Base scenario of cases on wired links.
 _WIRED = "steady-20-68"
 
-#: Scenarios whose radio access network a case takes.
+#: Base scenarios of cases on a radio access network.
 _RADIO = (
     "static/mid-cell",
     "static/mid-cell-loaded",
@@ -70,7 +70,7 @@ def _case(number: int, seed: int, duration: str | None) -> Case:
 
 
 def _link(draw: Random) -> list[str]:
-    """Draws the access link, its queue, what it loses and delays, and the hops before it."""
+    """Draws the access link, its queue, losses and jitter, and the hops before it."""
     rate = _log(draw, 1, 200)
     rtt = _log(draw, 4, 250)
     changes = [f"path.rtt={rtt:.1f}ms", f"path.down={_capacity(draw, rate)}"]
@@ -89,7 +89,7 @@ def _link(draw: Random) -> list[str]:
 
 
 def _tcp(draw: Random) -> list[str]:
-    """Draws caps of windows and buffers, and options that hosts do not have."""
+    """Draws limits of windows and buffers, and TCP options that hosts lack."""
     bytes_ = _log(draw, 20_000, 4_000_000)
     off = draw.choice(
         (
@@ -175,17 +175,17 @@ def _mtu(draw: Random) -> list[str]:
 
 
 def _cross(draw: Random, rate: float) -> str:
-    """Draws traffic of others that takes part of `rate`, Mbit/s."""
+    """Draws cross traffic with a share of `rate`, Mbit/s."""
     share = draw.uniform(0.05, 0.6)
     on, off = _log(draw, 0.1, 3), _log(draw, 0.1, 3)
     return f'[{{ rate = "{rate * share:.2f}Mbit/s", on = "{on:.2f}s", off = "{off:.2f}s" }}]'
 
 
 def _sometimes(draw: Random, share: float, changes: Callable[[], list[str]]) -> list[str]:
-    """Draws whether changes are made; a share of the cases has them."""
+    """Returns the changes in a share of the cases, and else none."""
     return changes() if draw.random() < share else []
 
 
 def _log(draw: Random, low: float, high: float) -> float:
-    """Draws a number between two whose logarithm is uniform."""
+    """Draws a number between two, log-uniformly."""
     return math.exp(draw.uniform(math.log(low), math.log(high)))

@@ -63,7 +63,7 @@ def _far_away(draw: Random) -> list[str]:
 
 
 def _withdrawn_windows(draw: Random) -> list[str]:
-    """Freeze-TCP closes the window shortly before an outage, and opens it after."""
+    """Draws Freeze-TCP, which closes the window before an outage, and opens it afterwards."""
     length = draw.uniform(0.5, 4)
     rate = draw.randint(2, 60)
     steps = f'[{{ at = "0s", rate = "{rate}Mbit/s" }}, {{ at = "7s", rate = "0bit/s" }}, '
@@ -78,7 +78,7 @@ def _segment_size(draw: Random) -> list[str]:
 
 
 def _bursts(draw: Random) -> list[str]:
-    """An application that idles and bursts, or writes in parts."""
+    """Draws an application that idles and bursts, or writes in parts."""
     size, interval, parts = draw.randint(1, 60), draw.randint(20, 800), draw.randint(2, 5)
     workload = draw.choice(
         (

@@ -96,7 +96,7 @@ def difference_text(result: Difference) -> str:
     """Returns the difference in percent with its interval."""
     if math.isnan(result.percent):
         return "undefined"
-    # A zero without a sign: -0.00 says nothing.
+    # Zero has no sign.
     return _with_interval(f"{round(result.percent, 2) + 0.0:+.2f}", result.ci95, 2) + " %"
 
 

@@ -14,7 +14,7 @@ from celltcp.fidelity.differences import Fidelity, Judgement, judge_case
 from celltcp.results.tables import Results, read_results
 from celltcp.scenarios.scenario_files import read_scenario
 
-#: Folder for the runs of comparisons that were undecided, in that of a campaign.
+#: Subfolder for the repeated runs of undecided comparisons.
 DECIDED = "decided"
 
 #: File with the rows of a finished campaign.
@@ -26,7 +26,7 @@ class SavedFidelity(NamedTuple):
 
     fidelity: Fidelity
     cases: list[Case]
-    #: How the runs of the native engine in the first case were made.
+    #: Origin of the native engine's runs in the first case.
     about: dict[str, Any]
 
 

@@ -31,12 +31,12 @@ class Row:
 
     table: Table
     published: Published
-    #: CCA that was run: that of the table, or the variant in the kernel of the experiments.
+    #: Simulated CCA: that of the table, or its variant in the kernel of the experiments.
     ran: str
     values: list[float]
     #: Mean, with an interval of the kind that the table has.
     ours: Estimate
-    #: Values of the runs behind the mean, for pictures.
+    #: Values of the runs, for pictures.
     source: Measured = field(repr=False)
     #: Whether the claim holds; None without one.
     holds: bool | None = None
@@ -82,7 +82,7 @@ class Row:
         return Figure(figure, math.hypot(of_means, ours))
 
     def to_json(self) -> FigureRow:
-        """The row as `celltcp papers --json` has it."""
+        """Returns the row for `celltcp papers --json`."""
         kind = {"slots": "intervals are of slots, averaged over the run"}.get(self.table.interval, "")
         as_ran = f"ran as {self.ran}" if self.ran != self.published.cca else ""
         claim = f"claim: {self.published.claim.text}" if self.published.claim else ""
@@ -167,7 +167,7 @@ class Outcome:
 
     @property
     def agreements(self) -> list[Agreement]:
-        """Agreement by quantity of which something is published."""
+        """Agreement by quantity with published values."""
         numbered = [
             group for group in self.groups if any(row.published.value is not None for row in group.rows)
         ]
@@ -198,7 +198,7 @@ def _row(table: Table, figure: Published, measured: Mapping[str, Measured]) -> R
 
 
 def _holds(figure: Published, values: list[float], measured: Mapping[str, Measured]) -> bool | None:
-    """Returns whether the claim of an entry holds of these values; None where others are missing."""
+    """Returns whether the claim of an entry holds for these values; None if others are missing."""
 
     def of(cca: str | None, scenario: str | None) -> Sequence[float]:
         other = replace(figure, cca=cca or figure.cca, scenario=scenario or figure.scenario)

@@ -20,7 +20,7 @@ from celltcp.scenarios.ccas import chosen
 #: Claims about the order of all CCAs.
 _ORDERS = ("best", "not best", "worst", "tied")
 
-#: Share of the reference by which "about" may differ.
+#: Tolerance of "about", relative to the reference.
 _ABOUT = 0.1
 
 _NUMBER = r"-?[0-9]+(?:\.[0-9]+)?"
@@ -37,7 +37,7 @@ Values = Callable[[str | None, str | None], Sequence[float]]
 
 @dataclass(frozen=True)
 class Claim:
-    """A claim: a relation, as a table writes it."""
+    """A claim: a relation in the notation of tables."""
 
     text: str
     sign: str
@@ -56,7 +56,7 @@ class Claim:
     def holds(
         self, cca: str, mine: Sequence[float], others: Mapping[str, Sequence[float]], of: Values
     ) -> bool | None:
-        """Returns whether the claim holds of the values of `cca`; None where they are not known.
+        """Returns whether the claim holds for the values of `cca`; None if they are unknown.
 
         Args:
             cca: the CCA of the row.

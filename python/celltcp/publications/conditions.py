@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from celltcp._core import CelltcpError, Scenario
 from celltcp.scenarios.scenarios import load_scenario
 
-#: CCA of a flow that scenarios give none.
+#: Default CCA of flows.
 _DEFAULT = "cubic"
 
 
@@ -22,7 +22,7 @@ class Condition:
     #: Overrides as `field=value`.
     changes: tuple[str, ...] = ()
 
-    #: File that has it, for errors.
+    #: File with its definition, for errors.
     origin: str = field(default="", compare=False)
 
     @functools.cached_property
@@ -50,16 +50,16 @@ class Condition:
 
     @functools.cached_property
     def fixed(self) -> list[str | None]:
-        """The CCA that the scenario gives each flow but the first; None for that, and without one."""
+        """The scenario's CCA of each flow but the first; None for the first, and without one."""
         flows = tomllib.loads(self.loaded.to_toml())["flows"]
         return [None, *(None if flow["cca"] == _DEFAULT else flow["cca"] for flow in flows[1:])]
 
     def lineup(self, cca: str) -> str:
-        """Returns the CCAs of all flows: this one, unless the scenario gives a flow another."""
+        """Returns the CCAs of all flows: this one, unless the scenario sets the CCA of a flow."""
         return "+".join(each or cca for each in self.fixed)
 
 
 def parse_condition(name: str, text: str, origin: str = "") -> Condition:
-    """Returns the place that a header describes: a scenario, and changes behind semicolons."""
+    """Returns the place in a header: a scenario, and changes after semicolons."""
     scenario, *changes = (part.strip() for part in text.split(";"))
     return Condition(name, scenario, tuple(changes), origin)

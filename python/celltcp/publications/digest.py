@@ -16,7 +16,7 @@ from celltcp.radio.opportunities import downlink_ttis
 #: Number of following blocks whose MCS is compared with that of a block.
 MCS_LAGS = 3
 
-#: More than the largest MCS, and than the largest CQI.
+#: Upper limits (exclusive) of MCS and CQI.
 _SCHEMES, _CQIS = 32, 16
 
 

@@ -22,13 +22,13 @@ from celltcp.publications.conditions import Condition, parse_condition
 #: Values by axis.
 Cell = dict[str, str]
 
-#: The values in which the place of a claim differs.
+#: Values of the axes that differ at the place of a claim.
 _ELSEWHERE = re.compile(r"\{([^}]*)\}")
 
 
 @dataclass(frozen=True)
 class Grid:
-    """Places of a table by the values of axes, and how a picture shows them."""
+    """Places of a table by the values of axes, and the axes of its picture."""
 
     #: Values of the axes by place.
     cells: Mapping[str, Cell]
@@ -39,7 +39,7 @@ class Grid:
     typical_s: float
 
     def values(self, axis: str) -> list[str]:
-        """Returns the values that an axis has, in their order."""
+        """Returns the values of an axis, in their order."""
         return list(dict.fromkeys(cell[axis] for cell in self.cells.values()))
 
     @property
@@ -95,7 +95,7 @@ def _table(text: Mapping[str, Any], experiment: Mapping[str, Any]) -> GridTable:
 
 
 def _cells(axes: Mapping[str, Mapping[str, str]], where: Mapping[str, Sequence[str]]) -> list[Cell]:
-    """Returns all combinations of the values that `where` leaves."""
+    """Returns all combinations of values that match `where`."""
     values = [[each for each in axes[axis] if each in where.get(axis, axes[axis])] for axis in axes]
     return [dict(zip(axes, chosen, strict=True)) for chosen in itertools.product(*values)]
 

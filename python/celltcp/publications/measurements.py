@@ -20,7 +20,7 @@ from celltcp.results.tables import Results
 
 @dataclass(frozen=True)
 class Measured:
-    """Outcome of a scenario, with the quantities that tables need."""
+    """Runs of a scenario, from which the quantities of tables are computed."""
 
     comparison: Comparison
     #: CCA run for each CCA of a table: the same, or the variant of the kernel in the experiments.
@@ -73,7 +73,7 @@ class Measured:
         return bool((phases == phase).any())
 
     def frame(self, table: str) -> pd.DataFrame:
-        """Returns a table of the results, kept for the next question."""
+        """Returns a table of the results, which is cached."""
         if table not in self._frames:
             self._frames[table] = self.comparison.results.tables[table].to_pandas()
         return self._frames[table]
@@ -88,7 +88,7 @@ class Measured:
         return digests(self.comparison)
 
     def without_log(self) -> Measured:
-        """Returns the same with the digests of the radio's log in place of the log itself."""
+        """Returns a copy with digests of the radio's log in place of the log itself."""
         if "radio" not in self.comparison.results.tables:
             return self
         digest_cache = self.digests
@@ -112,7 +112,7 @@ class Measured:
 
     @functools.cached_property
     def _slots(self) -> dict[str, pd.DataFrame]:
-        """Slots of the first flow by what ran, parallel connections joined."""
+        """Slots of the first flow by CCA, with parallel connections aggregated."""
         slots = self.comparison.tested_slots
         lineups = self.comparison.runs.set_index("run")["cca"]
         return dict(list(slots.groupby(slots["run"].map(lineups).astype(str))))

@@ -24,7 +24,7 @@ from celltcp.publications.quantities import QUANTITIES
 from celltcp.scenarios.ccas import chosen
 from celltcp.scenarios.scenarios import scenario_names
 
-#: Scenario and length of the run by which the speed of the machine is measured.
+#: Scenario and length of the run that measures the speed of the machine.
 _TRIAL = ("mobility/forward-60-4g", 4.0)
 
 
@@ -32,11 +32,11 @@ _TRIAL = ("mobility/forward-60-4g", 4.0)
 class PaperRun(RunSettings):
     """Settings with which the places of tables are run again."""
 
-    #: CCAs as the kernel of the experiments had them, by today's names.
+    #: CCAs of the experiments' kernel, by today's names.
     era: Mapping[str, str] | None = None
 
     def measure(self, name: str, progress: Progress | None = None) -> Measured:
-        """Runs a place with the CCAs of all tables about it; with `out`, only what is missing.
+        """Runs a place with the CCAs of all its tables; with `out`, only the missing runs.
 
         All tables share the runs of a place, whichever of them is asked for.
         """
@@ -50,7 +50,7 @@ class PaperRun(RunSettings):
     def _request(self, name: str) -> CampaignRequest[Comparison]:
         """Plans the runs of a place."""
         place = place_named(name)
-        # A fault of the place itself names its file.
+        # An error about the place itself names its file.
         _ = place.loaded
         settings = replace(
             self,
@@ -62,7 +62,7 @@ class PaperRun(RunSettings):
         return comparison_request(settings.source(place.scenario), settings)
 
     def _ran(self, name: str) -> dict[str, str]:
-        """Returns what runs on a place for each CCA of the tables."""
+        """Returns the simulated CCA on a place for each CCA of the tables."""
         place, era = place_named(name), self.era or {}
         return {cca: chosen(place.lineup(era.get(cca, cca)), ())[0] for cca in ccas_of(name)}
 
@@ -111,7 +111,7 @@ def _referred() -> dict[str, list[str]]:
 
 
 def place_named(name: str) -> Condition:
-    """Returns the place of a name, which is the same in all tables.
+    """Returns the place with a name, which must be the same in all tables.
 
     Raises:
         CelltcpError: if two tables have different places of that name.

@@ -14,7 +14,7 @@ from celltcp.publications.published import published_tables
 from celltcp.publications.published_table import Table
 from celltcp.scenarios.ccas import chosen
 
-#: Words for types of values.
+#: Names of the types of values.
 _KINDS = {"str": "a text", "list": "a list", "dict": "a table", "int": "a whole number"}
 
 _PUBLICATIONS = Path(__file__).parent / "publications"
@@ -29,7 +29,7 @@ class Unpublished:
     field: str
     plausible: str
     values: tuple[str, ...]
-    #: Experiments that it matters for.
+    #: Experiments that it affects.
     experiments: tuple[str, ...]
 
 
@@ -138,7 +138,7 @@ def _runs(result: Mapping[str, Any], file: Path) -> int:
 def _check(
     result: Mapping[str, Any], needed: Mapping[str, type], possible: Mapping[str, type], where: str
 ) -> None:
-    """Raises an error unless there are all keys that are needed, and no others than those possible."""
+    """Rejects missing and unknown keys."""
     types = {**needed, **possible}
     if missing := [key for key in needed if key not in result]:
         raise CelltcpError(f"{where}: {missing[0]} is missing; needed: {', '.join(needed)}")

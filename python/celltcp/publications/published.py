@@ -143,7 +143,7 @@ def _read(file: Path) -> Table:
 
 
 def _check_log(row: Mapping[str, str], conditions: Mapping[str, Condition], where: str) -> None:
-    """Raises an error if a quantity of the radio is compared on a built-in scenario without a radio."""
+    """Rejects a quantity of the radio on a built-in scenario without a radio."""
     quantity, name = row["quantity"], row["scenario"]
     if quantity not in QUANTITIES or not QUANTITIES[quantity].log or name in conditions or "*" in name:
         return
@@ -160,7 +160,7 @@ def _has_radio(scenario: str) -> bool:
 
 
 def _check_once(places: Sequence[str], entries: Sequence[Published]) -> None:
-    """Raises an error if two rows have a published number for the same quantity, scenario and CCA."""
+    """Rejects two rows with a published number for the same quantity, scenario and CCA."""
     first_lines: dict[object, str] = {}
     for place, entry in zip(places, entries, strict=True):
         if entry.value is None:

@@ -62,7 +62,7 @@ def compare_published(comparison: Comparison) -> PublishedComparison:
 
 
 def _tables_of(scenario: str) -> list[Table]:
-    """Returns the published tables with nothing but the mean goodputs of a scenario."""
+    """Returns the published tables, reduced to the mean goodputs of a scenario."""
     files = [file for file in table_files() if file.name in indexed().get(scenario, ())]
     tables = []
     for table in in_order(each for file in files for each in tables_in(file)):

@@ -33,15 +33,15 @@ class Cell:
 
     line: str
     column: str
-    #: Word of the publication.
+    #: Text of the publication.
     published_text: str
-    #: Why celltcp has another word; empty where it has the same.
+    #: Reason why celltcp has another text; empty if it is the same.
     why: str = ""
 
 
 @dataclass(frozen=True)
 class Published:
-    """A published value with half the width of its 95 % interval."""
+    """A published value with the half width of its 95 % interval."""
 
     scenario: str
     cca: str
@@ -53,13 +53,13 @@ class Published:
     value: float | None
     ci95: float | None
     note: str = ""
-    #: Seconds of the run; None for all.
+    #: Time window of the run, s; None for all.
     window: tuple[float, float] | None = None
     #: Range of the zone (MCS or SINR) that the figure is about; None for all.
     zone: tuple[float, float] | None = None
     #: Statement of the publication in words, as a relation.
     claim: Claim | None = None
-    #: Its cell in a table of words.
+    #: Its cell in a capability table.
     cell: Cell | None = None
 
     @property
@@ -97,7 +97,7 @@ class Table:
     """A published table or figure."""
 
     publication: str
-    #: Word for the command line.
+    #: Name on the command line.
     experiment: str
     #: Name in the publication, such as "table 1".
     figure: str
@@ -108,13 +108,13 @@ class Table:
     form: str
     note: str
     entries: tuple[Published, ...]
-    #: Scenarios with changes, by the names that the entries have for them.
+    #: Scenarios with changes, by their names in the entries.
     named_places: tuple[Condition, ...] = ()
     #: Its places by the values of axes; None where it has no axes.
     grid: Grid | None = None
-    #: Whether it runs only if its name is given.
+    #: Whether it runs only by its name.
     named_only: bool = False
-    #: Cells of a table of words, also those about middleboxes that this build does not have.
+    #: Cells of a capability table, also those about middleboxes that this build lacks.
     cells: tuple[Cell, ...] = ()
 
     def place(self, name: str) -> Condition:

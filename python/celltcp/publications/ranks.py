@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 #: Half width of a 95 % interval of a normal distribution, standard deviations.
 HALF_WIDTH = 1.96
 _DRAWS = 2000
-#: Values that are closer to the best of them than this, as a share, are tied.
+#: Maximum distance from the best of tied values, as a share.
 TIE = 0.02
 #: Maximum of values whose orders are all enumerated.
 _MAX_PERMUTED = 7
@@ -100,7 +100,7 @@ def joint_p_value(orders: Sequence[tuple[Sequence[float], Sequence[float]]]) -> 
         result += float(np.nan_to_num(correlated(mine, theirs))[0])
         shuffled = random.permuted(np.repeat(mine, _DRAWS, axis=0), axis=1)
         sampled_ranks += np.nan_to_num(correlated(shuffled, np.broadcast_to(theirs, shuffled.shape)))
-    # The order that was found is one of those that could have been drawn.
+    # The observed order is itself one of the possible ones.
     return float((np.sum(sampled_ranks >= result - 1e-9) + 1) / (_DRAWS + 1))
 
 

@@ -21,7 +21,7 @@ class Option:
     #: Gain of goodput, %, and growth of the 95th percentile of the one-way delay, ms; paired by run.
     gain: Estimate
     delay: Estimate
-    #: Bytes that wait or travel between split host and phone, kB.
+    #: Bytes queued or in flight between split host and phone, kB.
     buffered: Estimate
 
 
@@ -36,7 +36,7 @@ class Choice:
 
     @property
     def verdict(self) -> str:
-        """Whether to split: yes, no, or unclear where the interval has both."""
+        """Whether to split: yes, no, or unclear if the interval includes both."""
         best = self.options[0].gain
         half = best.ci95 or 0.0
         if best.mean - half > MIN_GAIN_PERCENT:

@@ -9,7 +9,7 @@ from celltcp.publications.agreement import Outcome, Row
 from celltcp.publications.quantities import QUANTITIES
 from celltcp.publications.quantities.splits import without_middlebox
 
-#: Loss from which a point is named, %.
+#: Minimum loss of a listed point, %.
 LOSS = 5.0
 
 #: Factor by which a cause has to be more frequent than without the split.
@@ -18,7 +18,7 @@ _MORE = 1.1
 
 @dataclass(frozen=True)
 class SplitLoss:
-    """A point where a split loses, and why."""
+    """A point where a split loses, with the reason."""
 
     row: Row
     reason: str
@@ -36,7 +36,7 @@ def split_losses(result: Outcome) -> list[SplitLoss]:
 
 
 def _reason(row: Row) -> str:
-    """Returns what the runs differ in: time-outs, repairs, or windows."""
+    """Returns the difference of the runs: time-outs, retransmissions, or windows."""
     plain = without_middlebox(row.published.cca)
     for split, alone, words in (
         ("phone_leg_timeouts", "timeouts", "time-outs on the leg to the phone"),

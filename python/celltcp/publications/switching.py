@@ -91,7 +91,7 @@ def _starts(way: SinrTrajectory, phases: list[str]) -> list[float]:
 
 
 def gain(result: Combination, ours: Measured) -> float:
-    """Returns what the combination has more than the best single CCA over the whole way, %."""
+    """Returns the gain of the combination over the best fixed CCA on the whole way, %."""
     figure = Published(result.place, "", result.quantity, "", "", None, None)
     single = {cca: measured_values(ours, replace(figure, cca=cca)) for cca in ours.ran}
     most = estimate(single[best_and_ties(single)[0]]).mean

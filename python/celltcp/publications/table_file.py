@@ -17,7 +17,7 @@ PLACE = "place "
 
 _PUBLICATIONS = Path(__file__).parent / "publications"
 
-#: Form of a word for the command line.
+#: Pattern of a name on the command line.
 _WORD = re.compile(r"[A-Za-z0-9.-]+")
 
 _REQUIRED = ("publication", "experiment", "figure", "title")
@@ -100,7 +100,7 @@ def _check_columns(file: Path, columns: Sequence[str]) -> None:
 
 
 def check_scenario(name: str, places: Mapping[str, object], where: str) -> None:
-    """Raises an error unless a row's scenario is a place of the table, a pattern, or a scenario."""
+    """Rejects a row whose scenario is no place of the table, no pattern, and no scenario."""
     names = _scenario_names()
     if name in places or name.partition("@")[0] in names:
         return

@@ -104,7 +104,7 @@ def _print_choices(title: str, result: Outcome, console: Terminal) -> None:
 
 
 def _print_losses(result: Outcome, console: Terminal) -> None:
-    """Prints where a split loses, and why."""
+    """Prints the points where a split loses, with the reasons."""
     counted = len(split_gains(result))
     if not counted:
         return

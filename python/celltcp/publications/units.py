@@ -5,7 +5,7 @@ from __future__ import annotations
 from celltcp._core import CelltcpError
 from celltcp.publications.quantities.quantity import TEXTS
 
-#: Units with their sizes, by what they measure.
+#: Units with their factors, by dimension.
 _FAMILIES: dict[str, dict[str, float]] = {
     "rate": {
         f"{prefix}{unit}": size

@@ -40,7 +40,7 @@ class SinrTrajectory:
         return result
 
     def when(self, sinr_db: float) -> float:
-        """Returns the time in s at which the mean SINR is that in dB; it only falls or only rises."""
+        """Returns the time, s, at which a monotonic mean SINR has this value, dB."""
         pairs = sorted(zip(self.sinr_db, self.times_s, strict=True))
         ratios, times = zip(*pairs, strict=True)
         return float(np.interp(sinr_db, ratios, times))

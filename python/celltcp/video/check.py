@@ -15,7 +15,7 @@ from typing import Any
 
 from celltcp._core import CelltcpError, p1203_scores
 
-#: Largest difference of a score that counts as none.
+#: Maximum difference of equal scores.
 TOLERANCE = 0.01
 
 #: Stretch of video: rate in kbit/s, width, height, frames per second, duration in s.
@@ -33,7 +33,7 @@ class Session:
     interruptions: tuple[tuple[float, float], ...] = ()
 
     def for_reference(self) -> dict[str, Any]:
-        """Returns the session as the reference software reads it, in mode 0."""
+        """Returns the session in the input format of the reference software, mode 0."""
         starts = [sum(piece[-1] for piece in self.pieces[:place]) for place in range(len(self.pieces))]
         video = [
             {

@@ -19,9 +19,9 @@ from celltcp.video.comparison import VideoComparison, folder_name
 def load(
     folder: str | Path,
 ) -> Comparison | SingleRun | Sweep | ScenarioSet | VideoComparison:
-    """Reads what `--out` of compare, run, sweep or video or a `save` wrote.
+    """Loads the results of `--out` of compare, run, sweep or video, or of a `save`.
 
-    Of unfinished results it reads what there is; `unfinished` and the warnings say so.
+    Of unfinished results it loads the finished runs; `unfinished` and the warnings say so.
 
     Raises:
         CelltcpError: names the file that is missing or damaged; or there is no finished run.
@@ -42,7 +42,7 @@ def _may_be_video(root: Path) -> bool:
 
 
 def _viewing(loaded: Loaded) -> VideoComparison | None:
-    """Returns what `celltcp video` has left in folders; None if they are of another command."""
+    """Returns the results of `celltcp video` in folders; None if they are of another command."""
     comparisons: dict[tuple[str, str], Comparison] = {}
     is_known = loaded.layout.kind == "video"
     for point, comparison in loaded.comparisons.items():

@@ -68,7 +68,7 @@ _BANDS = (
 
 
 def _findings(result: Fidelity) -> tuple[Finding, ...]:
-    """Returns how many differences are within their bands, and how large those of each metric are."""
+    """Returns the findings: differences within their bands, and the size of those of each metric."""
     total, outside, undecided = len(result.judgements), len(result.outside), len(result.undecided)
     state = "undecided" if outside else "tied" if undecided else "decided"
     first = Finding(
@@ -162,7 +162,7 @@ def _trajectory(judgement: Judgement, seed: int, title: str) -> Figure:
 
 
 def _command(saved: SavedFidelity, ccas: Sequence[str], *, is_random: bool) -> str:
-    """Returns the command that makes the judgements again."""
+    """Returns the command that reproduces the judgements."""
     result = saved.fidelity
     words = ["celltcp", "fidelity", "--cca", ",".join(ccas)]
     names = [case.name for case in saved.cases]

@@ -102,7 +102,7 @@ def _head(fidelity: Fidelity, command: str) -> str:
 
 
 def _bands(fidelity: Fidelity) -> str:
-    """The bands that were applied."""
+    """Returns the section on the bands."""
     titles = group_titles()
     bands: dict[str, dict[str, list[str]]] = {}
     for judgement in fidelity.judgements:
@@ -122,7 +122,7 @@ def _bands(fidelity: Fidelity) -> str:
 
 
 def _outside(fidelity: Fidelity, causes: Sequence[Cause]) -> str:
-    """The differences outside their bands: each cause once, with a row per case and CCA."""
+    """Returns the differences outside their bands: by cause, with a row per case and CCA."""
     if not fidelity.outside:
         return "## Outside their bands\n\nNone.\n"
     by_cause: dict[str, list[Judgement]] = {}
@@ -137,7 +137,7 @@ def _outside(fidelity: Fidelity, causes: Sequence[Cause]) -> str:
 
 
 def _undecided(fidelity: Fidelity) -> str:
-    """The undecided differences: outside their bands, with intervals that overlap them."""
+    """Returns the undecided differences: outside their bands, with overlapping intervals."""
     if not fidelity.undecided:
         return ""
     lead = wrapped(
@@ -150,7 +150,7 @@ def _undecided(fidelity: Fidelity) -> str:
 
 
 def _counts(fidelity: Fidelity) -> str:
-    """A row per group: how many differences are within their bands, and the largest ones."""
+    """Returns a row per group: the number of differences within their bands, and the largest ones."""
     rows = []
     for group, title in group_titles().items():
         selected = [judgement for judgement in fidelity.judgements if judgement.group == group]

@@ -54,7 +54,7 @@ _Line: TypeAlias = "tuple[float, list[Panel]]"
 
 
 def draw_outcomes(result: Sequence[Outcome]) -> Figure:
-    """Draws outcomes in the forms that their tables have, one under the other.
+    """Draws outcomes in the forms of their tables, one under the other.
 
     A picture of one experiment has its name and title above, one of several has the name at each panel.
     A table without what its form shows, such as the axes of a grid, is drawn as bars.
@@ -90,7 +90,7 @@ def _lines_of(result: Outcome) -> list[_Line]:
 
 def _draw_lines(place: SubFigure, lines: Sequence[_Line]) -> None:
     heights = [height for height, _ in lines]
-    # The first line is full.
+    # The first row is full.
     grid = place.add_gridspec(len(lines), len(lines[0][1]), height_ratios=heights)
     for row, (_, panels) in enumerate(lines):
         for column, panel in enumerate(panels):
@@ -99,7 +99,7 @@ def _draw_lines(place: SubFigure, lines: Sequence[_Line]) -> None:
 
 
 def _beside(result: Outcome, usual: int) -> int:
-    """Returns the panels of a line: all quantities of a place over time, if they fit."""
+    """Returns the number of panels per row: all quantities of a place over time, if they fit."""
     plotted_quantities = {
         row.published.quantity for row in result.rows if QUANTITIES[row.published.quantity].column
     }

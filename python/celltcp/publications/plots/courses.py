@@ -41,7 +41,7 @@ def time_panels(result: Outcome) -> list[Panel]:
     groups = [each for each in by_scenario(result) if QUANTITIES[each[1]].column]
     panels, known = [], set[str]()
     for _, _, rows in groups:
-        # A legend stands where a CCA is drawn for the first time.
+        # A panel with a new CCA has a legend.
         legend = not {row.published.cca for row in rows} <= known
         known.update(row.published.cca for row in rows)
         panels.append(Panel(functools.partial(_draw_time, result.table.figure, rows, legend)))
@@ -132,5 +132,5 @@ def _medians(slots: pd.DataFrame, column: str, places: NDArray[np.intp]) -> pd.S
 
 
 def _whole(row: Row) -> Published:
-    """Returns what the row asks for, of the whole run."""
+    """Returns the row for the whole run."""
     return replace(row.published, phase="", window=None, zone=None)

@@ -16,7 +16,7 @@ from celltcp.publications.measured_values import distribution_values
 from celltcp.publications.plots.panel import Panel, axis_of, by_scenario, cca_name, heading
 from celltcp.publications.quantities import QUANTITIES
 
-#: Points of a line.
+#: Number of points of a line.
 _POINTS = 200
 
 #: Minimum ratio of the largest to the smallest value on a logarithmic axis.

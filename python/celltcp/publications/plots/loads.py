@@ -41,7 +41,7 @@ def load_panels(result: Outcome) -> list[Panel]:
 
 
 def _of_few_places(result: Outcome, kinds_by_quantity: Collection[str]) -> Outcome:
-    """Returns an outcome without what is drawn over the number of UEs, or is there for a claim.
+    """Returns an outcome without quantities over the number of UEs, or used for a claim only.
 
     That has too many places to distinguish by colour.
     """

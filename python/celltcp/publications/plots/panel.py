@@ -12,7 +12,7 @@ from celltcp.present.palette import colours
 from celltcp.publications.agreement import Outcome, Row
 from celltcp.publications.quantities.quantity import TEXTS
 
-#: Height of a row of a legend, of that of the lines.
+#: Height of a row of a legend, relative to the range of the lines.
 _ROW = 0.12
 
 #: Parameter values that select a Linux kernel.
@@ -21,7 +21,7 @@ _KERNEL = re.compile(r"=linux-([0-9.]+)(?=,|$)")
 
 @dataclass(frozen=True)
 class Panel:
-    """Function that draws one set of axes, and their projection."""
+    """Drawing function of one set of axes, and their projection."""
 
     draw: Callable[[Axes], None]
     projection: str | None = None

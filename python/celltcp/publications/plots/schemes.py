@@ -104,7 +104,7 @@ def _zones_of(groups: Sequence[Group]) -> str:
 
 
 def _zone_text(group: Group) -> str:
-    """Returns the zone of a group: a number of handovers, or what the part is called."""
+    """Returns the zone of a group: a number of handovers, or the name of the part."""
     figure = group.rows[0].published
     if figure.quantity == _BY_HANDOVERS and figure.zone and figure.zone[1] == figure.zone[0] + 1:
         return f"{figure.zone[0]:g}"

@@ -13,7 +13,7 @@ from celltcp.publications.agreement import Outcome
 from celltcp.publications.plots.panel import Panel
 from celltcp.publications.split_choice import MIN_GAIN_PERCENT, Choice, choices
 
-#: Gains that are named on the axis, %.
+#: Gains with a label on the axis, %.
 _TICKS = (-100, -50, -20, -10, 0, 10, 20, 50, 100, 200, 500, 1000)
 
 

@@ -23,7 +23,7 @@ _LOOKS = {
     "split host to phone": "#0072B2",
 }
 
-#: Published quantities that a panel shows, with the line that each belongs to.
+#: Published quantities in each panel, with their line.
 _TIMES = {"completion_total"}
 _LEVELS = {
     "server_inflight": "server to split host",
@@ -33,7 +33,7 @@ _LEVELS = {
 
 @dataclass(frozen=True)
 class _Lines:
-    """Lines of a panel by label, with the label of the axis and what it can show as published."""
+    """Lines of a panel by label, with the label of the axis and its published quantities."""
 
     axis: str
     lines: Mapping[str, tuple[pd.Series, Any]]
@@ -95,7 +95,7 @@ def _first(slots: pd.DataFrame) -> pd.DataFrame:
 
 
 def _at(legs: pd.DataFrame, slots: pd.DataFrame, column: str) -> NDArray[np.float64]:
-    """Returns a column of legs at the times of slots; what is not known is zero."""
+    """Returns a column of legs at the times of slots; unknown values are zero."""
     by_time = legs.set_index((legs["t_s"] * 1e3).round().astype(int))[column]
     at_slots = by_time.reindex((slots["t_s"] * 1e3).round().astype(int))
     return at_slots.fillna(0).to_numpy(np.float64)

@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from celltcp.publications.agreement import Outcome, Row
 from celltcp.publications.plots.panel import Panel, cca_name, name_of, number_text
 
-#: Maximum of verdicts of a panel.
+#: Maximum of verdicts in a panel.
 _MAX_ROWS = 40
 
 #: Marker and colour of a claim that holds, that does not, and that cannot be judged.

@@ -17,7 +17,7 @@ _LONG, _SHORT = "long", "short"
 
 
 def _column(column: str, factor: float = 1.0) -> Quantity:
-    """Returns the quantity that a column of the first connection has."""
+    """Returns the quantity of a column of the first connection."""
 
     def spread(measured: Measured, entry: Published) -> list[float]:
         return [value for value in quantity.values(measured, entry) if not math.isnan(value)]

@@ -16,7 +16,7 @@ from celltcp.radio.calibration.seconds import shares
 #: Minimum of the deviation's part of the RTO (Linux TCP_RTO_MIN), ms.
 _RTO_MIN_MS = 200.0
 
-#: Share of the largest window at which the ramp of a download is over.
+#: Share of the largest window that ends the ramp of a download.
 _RAMP = 0.9
 
 #: Payload of a packet of 1428 bytes, kB.

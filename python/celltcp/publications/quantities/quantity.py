@@ -13,7 +13,7 @@ import pandas as pd
 from celltcp.publications.measurements import Measured
 from celltcp.publications.published_table import Published
 
-#: Unit in which celltcp measures a quantity (`unit`) and its name on axes (`name`), where it has them.
+#: Unit of a quantity in celltcp (`unit`) and its name on axes (`name`), if it has them.
 TEXTS: dict[str, dict[str, str]] = tomllib.loads(
     Path(__file__).with_name("quantities.toml").read_text("utf-8")
 )
@@ -25,18 +25,18 @@ class Quantity:
 
     #: Returns a value per run, in the order of the seeds.
     values: Callable[[Measured, Published], list[float]]
-    #: Returns the values whose distribution or course a picture shows, if that is not those per run.
+    #: Returns the values of distributions in pictures, if they differ from those per run.
     spread: Callable[[Measured, Published], list[float]] | None = None
     #: Whether it needs the log of the radio.
     log: bool = False
-    #: Column of slots that has it over time.
+    #: Column of slots with its values over time.
     column: str | None = None
-    #: Returns the CCA that those of a CCA are relative to; None where they are relative to nothing.
+    #: Returns the reference CCA of a CCA's values; None for absolute values.
     base: Callable[[str], str] | None = None
 
 
 def of_runs(column: str) -> Quantity:
-    """Returns the quantity that comparisons have per run; NaN where they have no such column."""
+    """Returns the quantity of a column of runs; NaN where it is missing."""
 
     def values(measured: Measured, entry: Published) -> list[float]:
         runs = measured.runs_of(entry)

@@ -23,7 +23,7 @@ def _rows_of(measured: Measured, entry: Published, table: str) -> list[pd.DataFr
 
 
 def _noted_values(measured: Measured, entry: Published, kind: str) -> list[pd.Series]:
-    """Returns the figures of that name that applications have noted in each run, ms."""
+    """Returns the values of a kind that applications recorded in each run, ms."""
     return [
         rows.loc[rows["kind"] == kind, "detail"].astype(float) * 1e3
         for rows in _rows_of(measured, entry, "events")

@@ -12,7 +12,7 @@ from celltcp.publications.measurements import Measured
 from celltcp.publications.published_table import Published
 from celltcp.publications.quantities.quantity import Quantity
 
-#: Quantities whose mean over slots is wanted, with their columns.
+#: Quantities that are means over slots, with their columns.
 _MEANS = {
     "owd": "owd_mean_ms",
     "retransmissions": "retransmissions",
@@ -24,7 +24,7 @@ _MEANS = {
     "rtt_increment_max": "rtt_increment_max_ms",
 }
 
-#: Those that runs have over the whole way, with the columns of runs and of slots.
+#: Quantities that runs have over the whole way, with their columns in runs and in slots.
 _RUN_QUANTITIES = {
     "goodput": ("goodput_mbps", "goodput_mbps"),
     "rtt": ("rtt_mean_ms", "rtt_mean_ms"),
@@ -32,7 +32,7 @@ _RUN_QUANTITIES = {
     "pm_delay": ("pm_delay", "pm_delay"),
 }
 
-#: Length of the means by which a rate is said to have been reached, s.
+#: Averaging window of the rate that must be reached, s.
 _SMOOTH_S = 0.5
 
 
@@ -105,7 +105,7 @@ OF_SLOTS: dict[str, Quantity] = {
     "utilisation": _by(_share_of_capacity),
     "goodput_variation": _by(_deviation),
     "empty_queue": _by(lambda slots: float((slots["queue_packets"] == 0).mean())),
-    # Least and largest of the slots.
+    # Minimum and maximum over the slots.
     "queue_min": _by(lambda slots: float(slots["queue_packets"].min())),
     "queue_max": _by(lambda slots: float(slots["queue_packets"].max())),
     "rtt_max": _by(lambda slots: float(slots["rtt_mean_ms"].max())),

@@ -26,7 +26,7 @@ def without_middlebox(cca: str) -> str:
 
 
 def gain(split_s: float, plain_s: float) -> float:
-    """Returns what a transfer of one time is faster than one of another, in %."""
+    """Returns the speed-up of a transfer against another, from their times, %."""
     return 100.0 * (plain_s / split_s - 1.0)
 
 
@@ -72,7 +72,7 @@ def _inflight(slots: pd.DataFrame) -> float:
 
 
 def _semantics(flows: pd.DataFrame) -> float:
-    """Returns 2 if no byte was acknowledged early, 1 if no end of the data was, and else 0."""
+    """Returns 2 if no byte was acknowledged early, 1 if no last byte was, and else 0."""
     early_bytes, early_ends = flows["acked_early_bytes"].sum(), flows["acked_early_ends"].sum()
     return 2.0 if early_bytes == 0 else 1.0 if early_ends == 0 else 0.0
 

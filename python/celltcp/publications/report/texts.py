@@ -23,7 +23,7 @@ def quantity_text(row: Row) -> str:
 
 
 def said_text(row: Row) -> str:
-    """Returns what the publication says: its statement, or its word in a table of words."""
+    """Returns the publication's statement, or its text in a capability table."""
     cell = row.published.cell
     if row.published.note or cell is None:
         return row.published.note
@@ -54,7 +54,7 @@ def differing_cells(result: Outcome) -> list[str]:
 
 
 def agreement_text(result: Agreement) -> str:
-    """Returns an agreement in words, without what there is none of."""
+    """Returns an agreement in words, without undefined parts."""
     texts = []
     if not math.isnan(result.rho):
         texts.append(

@@ -14,7 +14,7 @@ from celltcp._core import CelltcpError, link_adaptation, phone_log
 #: The logs are of LTE and of 5G with an LTE anchor, whose SNR and CQI may belong to either.
 NETWORK = "LTE"
 
-#: Seconds with a value of the SNR below which that value is left out.
+#: Minimum time with an SNR for its row, s.
 MIN_SECONDS = 10
 
 

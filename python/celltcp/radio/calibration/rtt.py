@@ -29,7 +29,7 @@ _START_UP_S = 2.0
 
 @dataclass(frozen=True)
 class RttJitter:
-    """RTT samples of NewReno on one scenario, and what HyStart makes of the RTT."""
+    """RTT samples of NewReno on one scenario, and the effect of HyStart."""
 
     scenario: str
     lowest_ms: float

@@ -20,7 +20,7 @@ from celltcp.video.comparison import VideoComparison
 
 
 class Quantity(NamedTuple):
-    """Metric of a session whose distribution is shown."""
+    """Metric of a session with a distribution."""
 
     column: str
     name: str
@@ -28,7 +28,7 @@ class Quantity(NamedTuple):
     unit: str
 
 
-#: Quantities that are drawn, from left to right.
+#: Drawn quantities, from left to right.
 QUANTITIES = (
     Quantity(QOE, "score", "mean opinion score", ""),
     Quantity("linear_qoe", "linear QoE", "linear QoE", ""),
@@ -78,7 +78,7 @@ def by_adaptation(viewing: VideoComparison) -> bool:
 
 
 def members(viewing: VideoComparison) -> list[str]:
-    """Returns whose curves are drawn: the CCAs, or the ABR algorithms of a single one."""
+    """Returns the members with curves: the CCAs, or the ABR algorithms of a single one."""
     return viewing.adaptations if by_adaptation(viewing) else viewing.ccas
 
 
