@@ -112,6 +112,15 @@ def test_a_hop_with_an_aqm_is_a_shaper_and_any_other_is_not() -> None:
             "path.wired.0.queue=codel",
             "cake bandwidth 9000kbit",
         ),
+        (
+            {
+                "path": {"up": "5Mbit/s", "down": "50Mbit/s"},
+                "flows": [{"from": "phone", "workload": {"kind": "bulk"}}, {"from": "server"}],
+            },
+            "path.queue=fq-codel",
+            "cake bandwidth 4500kbit (uplink), tc qdisc replace dev INTERFACE root cake bandwidth "
+            "45000kbit (downlink)",
+        ),
         # A shaper has one rate.
         ({"path": {"down": {"trace": "log.csv"}}}, "path.queue=fq-codel", "no line sets it"),
         ({"radio": {"x": 1}, "path": {"down": "50Mbit/s"}}, "path.queue=pie", "no line sets it"),

@@ -44,6 +44,17 @@ def test_the_main_limit_is_that_of_the_scenario(limit: str) -> None:
     assert math.fsum(shares.values()) == pytest.approx(1)
 
 
+@pytest.mark.parametrize("rtt", ["1ms", "2ms", "4ms", "20ms"])
+@pytest.mark.parametrize("cca", ["bbr", "bbr3", "sprout"])
+def test_the_start_up_of_a_cca_that_owns_its_window_ends_on_paths_of_any_length(
+    cca: str, rtt: str
+) -> None:
+    """On a short path BBR's threshold stays above its window, and Sprout has no slow start at all."""
+    changes = {"path.rtt": rtt, "path.buffer": "1000packets"}
+    result = ct.compare("steady-100-18", cca, 1, duration="4s", set=changes)
+    assert flow_limits(result.results)[0].shares["startup"] < 0.1
+
+
 def test_bbr_is_paced_and_a_lost_tail_waits_for_its_time_out() -> None:
     paced = ct.compare("steady-20-68", "bbr", 1, duration="6s")
     assert flow_limits(paced.results)[0].shares["pacing"] > 0.6

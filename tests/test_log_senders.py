@@ -134,7 +134,7 @@ def test_compare_warns_of_the_log_of_a_sender(tmp_path: Path) -> None:
         "warning: the downlink's log does not show the capacity: its rates are what the sender wrote"
         in warnings
     )
-    assert "log was recorded during an upload: --uplink FILE" in warnings
+    assert "log was recorded during an upload: celltcp compare" in warnings
     assert "174.5 ms is the lowest RTT under the test's own load" in warnings
     upload = ["--uplink", str(file), "--set", "path.down=50Mbit/s"]
     upload += ["--set", "flows.0.from=phone", "--set", "flows.0.to=server"]

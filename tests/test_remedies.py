@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import celltcp as ct
+from celltcp._core import in_unit
 from celltcp.comparison.explanation.cause import Cause
 from celltcp.comparison.explanation.explanation import ExplainedComparison
 from celltcp.comparison.explanation.remedies import REMEDIES, Remedy, TriedRemedy, best_first
@@ -324,3 +325,32 @@ def test_a_window_of_one_bdp_is_the_advice_where_two_only_fill_a_queue() -> None
     assert float(change.split("=")[1].removesuffix("kB")) * 1e3 < 1.2 * bdp
     assert "goodput" in remedy.trial
     assert all(float(share) < 5 for share in re.findall(r"RTT [^(]*\(\+(\d+) %", remedy.trial))
+
+
+@pytest.mark.parametrize(("down", "up"), [("8128kbit/s", "448kbit/s"), ("20Mbit/s", "1Mbit/s")])
+def test_acks_behind_an_upload_have_remedies_for_its_queue_with_their_price_for_it(
+    down: str, up: str
+) -> None:
+    photos = {"name": "photos", "from": "phone", "to": "server", "cca": "cubic"}
+    changes: Changes = {
+        "path.rtt": "40ms",
+        "path.down.rate": down,
+        "path.up.rate": up,
+        "path.buffer": "100packets",
+        "path.uplink_buffer": "56kB",
+        "flows": [{"name": "download"}, photos],
+    }
+    result = ct.compare("steady-20-68", "cubic", 2, duration="30s", set=changes)
+    explained = ExplainedComparison(result)
+    texts = {each.name: each.text for each in explained.ccas[0].causes}
+    assert texts["uplink"].startswith("The uplink, which photos (")
+    explained.try_remedies(TrialBudget())
+    apart, paced = explained.remedy_texts("o")[:2]
+    assert apart.startswith("celltcp compare o --cca cubic --set path.queue=fq-codel")
+    rates = {way: 0.9 * (in_unit(rate, "kbit/s") or 0.0) for way, rate in (("down", down), ("up", up))}
+    for way, rate in rates.items():
+        assert f"cake bandwidth {rate:.0f}kbit ({way}link)" in apart
+    # What the download gains is taken from the photos.
+    assert re.search(r"download goodput [^,]*\+.*photos goodput [^,]*-", apart), apart
+    assert "--set flows.1.cca=bbr" in paced
+    assert "against the queue that photos fills" in paced

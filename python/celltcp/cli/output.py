@@ -83,8 +83,8 @@ def _log_warnings(scenario: Scenario) -> Iterator[str]:
             yield f"base RTT of the {direction}link's log: {too_long}"
         if transfer := known.get("of_other_direction"):
             hint = (
-                ": --uplink FILE --set path.down=50Mbit/s --set flows.0.from=phone "
-                "--set flows.0.to=server simulates uploads"
+                ": celltcp compare steady-20-68 --uplink FILE --set path.down=50Mbit/s "
+                "--set flows.0.from=phone --set flows.0.to=server simulates uploads"
             )
             yield (
                 f"the {direction}link's log was recorded during {_TRANSFERS[transfer]}"

@@ -69,7 +69,7 @@ def _queue_line(parts: list[str], value: str, scenario: Mapping[str, Any] | None
     """Returns the line for a queue discipline with default parameters.
 
     It does nothing where the queue is in another device, such as a modem. With a scenario there is the
-    line for that, too: a shaper, which makes the queue its own.
+    line for that, too: a shaper for each direction that has a queue, which makes the queue its own.
     """
     name = {"droptail": "pfifo", "fq-codel": "fq_codel", "codel": "codel", "pie": "pie"}.get(value)
     if name is None:
@@ -78,24 +78,37 @@ def _queue_line(parts: list[str], value: str, scenario: Mapping[str, Any] | None
     line = f"host before the bottleneck: {replace} {name}"
     if scenario is None or value == "droptail":
         return line
-    rate = _queue_rate(parts, scenario)
-    instead = "no line sets it" if rate is None else f"{replace} cake bandwidth {rate / 1e3:.0f}kbit"
-    return f"{line}; where the queue is in a device behind it: {instead}"
+    shapers = [
+        f"{replace} cake bandwidth {rate / 1e3:.0f}kbit{way}"
+        for way, rate in _shaped_rates(parts, scenario).items()
+    ]
+    return (
+        f"{line}; where the queue is in a device behind it: {', '.join(shapers) or 'no line sets it'}"
+    )
 
 
-def _queue_rate(parts: list[str], scenario: Mapping[str, Any]) -> float | None:
-    """Returns the rate of a shaper before a link, bit/s; None before one whose rate varies."""
+def _shaped_rates(parts: list[str], scenario: Mapping[str, Any]) -> dict[str, float]:
+    """Returns the rates of shapers before a link by the words for its direction, bit/s.
+
+    A link whose rate varies has none.
+    """
     path = scenario.get("path", {})
     if scenario.get("radio"):
-        return None
+        return {}
     if parts[1] == "wired":
-        capacity = path["wired"][int(parts[2])].get("rate")
+        rates = {"": _shaped(path["wired"][int(parts[2])].get("rate"))}
     else:
-        flows = scenario.get("flows", ())
+        flows = scenario.get("flows") or [{}]
         # A sender without a limit of its own fills the queue.
         bulk = [flow for flow in flows if flow.get("workload", {}).get("kind", "bulk") == "bulk"]
-        sender = next((flow.get("from", "server") for flow in (*bulk, *flows)), "server")
-        capacity = path.get("up" if sender == "phone" else "down")
+        ways = {"up" if flow.get("from") == "phone" else "down" for flow in bulk or flows[:1]}
+        words = {"up": " (uplink)", "down": " (downlink)"} if len(ways) > 1 else dict.fromkeys(ways, "")
+        rates = {text: _shaped(path.get(way)) for way, text in words.items()}
+    return {text: rate for text, rate in rates.items() if rate is not None}
+
+
+def _shaped(capacity: object) -> float | None:
+    """Returns the rate of a shaper before a link, bit/s; None before one whose rate varies."""
     value = capacity.get("rate") if isinstance(capacity, Mapping) else capacity
     rate = in_unit(value, "bit/s") if isinstance(value, str) else None
     return None if rate is None else _SHAPER_SHARE * rate

@@ -85,8 +85,12 @@ def sparse_flows(about: Mapping[str, Any]) -> list[FlowUnderTest]:
 
 def has_application(about: Mapping[str, Any]) -> bool:
     """Returns whether a flow has metrics of its own: of an application, or of transfers with an end."""
-    workloads = [workload for _, workload in FlowUnderTest.each_with_workload(about)]
-    return any(workload.get("kind", "bulk") != "bulk" or "bytes" in workload for workload in workloads)
+    return not all(is_endless(workload) for _, workload in FlowUnderTest.each_with_workload(about))
+
+
+def is_endless(workload: Mapping[str, Any]) -> bool:
+    """Returns whether a workload sends as much as it can without an end, so that its goodput counts."""
+    return workload.get("kind", "bulk") == "bulk" and "bytes" not in workload
 
 
 def joined_slots(tested: FlowUnderTest, flows: pd.DataFrame, slots: pd.DataFrame) -> pd.DataFrame:

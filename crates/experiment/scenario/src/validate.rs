@@ -11,6 +11,7 @@ pub(crate) use config::{FieldError, invalid_value, positive, refuse};
 
 use crate::model::{Samples, Scenario};
 use config::{FieldContext, Quantity};
+use units::Duration;
 
 impl Scenario {
     /// Checks middleboxes that a line-up has placed.
@@ -28,11 +29,14 @@ pub(crate) fn check(scenario: &Scenario) -> Result<(), FieldError> {
     positive("duration", *duration)?;
     positive("slot", *slot)?;
     if duration.as_nanos() % slot.as_nanos() != 0 {
-        return invalid_value(
-            "slot",
-            slot.write(),
-            format!("divisors of the duration, {duration}"),
-        );
+        // Who sets the duration may know of no slot.
+        let mut usual = [100, 50, 20, 10, 5, 2, 1]
+            .map(Duration::from_millis)
+            .into_iter();
+        let fits = usual.find(|each| duration.as_nanos() % each.as_nanos() == 0);
+        let such = fits.map_or_else(String::new, |each| format!(", such as slot={each}"));
+        let allowed = format!("divisors of the duration, {duration}{such}");
+        return invalid_value("slot", slot.write(), allowed);
     }
     if let Samples::Interval(interval) = scenario.samples {
         positive("samples", interval)?;

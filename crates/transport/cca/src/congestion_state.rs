@@ -215,7 +215,8 @@ impl CongestionState {
     }
 
     fn note_slow_start_exit(&mut self) {
-        if self.slow_start_exit.is_none() && !self.window.in_slow_start() {
+        let is_over = || !self.window.in_slow_start() || self.cca.has_started_up();
+        if self.slow_start_exit.is_none() && is_over() {
             self.slow_start_exit = Some((self.window.now, self.window.cwnd));
         }
     }

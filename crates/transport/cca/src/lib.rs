@@ -214,6 +214,11 @@ pub trait CongestionControl: Send + core::fmt::Debug {
         window.mode().unwrap_or("congestion_avoidance")
     }
 
+    /// Returns whether a start-up of the CCA's own has ended, although the window may be below the threshold.
+    fn has_started_up(&self) -> bool {
+        false
+    }
+
     /// Returns whether the CCA requires ECN, with each mark echoed separately (the kernel's
     /// `TCP_CONG_NEEDS_ECN`).
     fn needs_ecn(&self) -> bool {

@@ -33,8 +33,12 @@ def application(evidence: Evidence) -> Cause | None:
     kind = evidence.workload.get("kind", "bulk")
     if not evidence.is_bulk:
         # Pauses are its nature, and cost it nothing.
+        idle = evidence.share("idle")
         held = ", or Nagle's algorithm held it back," if evidence.is_held_by_nagle else ""
-        text = f"The application ({kind}) had no more to send{held} for {percent(share)} of the time."
+        text = (
+            f"The application ({kind}) had nothing to send for {percent(idle)} of the time, and all "
+            f"that it had was in flight{held} for {percent(share - idle)}."
+        )
         return Cause("application", text, 0.0)
     return Cause(
         "application",

@@ -155,7 +155,10 @@ def uplink(evidence: Evidence) -> Cause | None:
     weight = min(max(silent, delayed), 1.0)
     way = "downlink" if evidence.is_upload else "uplink"
     verb = "lost" if evidence.loses_acks and not is_late else "held up"
-    return Cause("uplink", f"The {way} {verb} ACKs: {', and '.join(parts)}.", weight)
+    others = evidence.others_back
+    filler = max(others, key=others.__getitem__, default="")
+    filled = f", which {filler} ({others[filler]:.2f} Mbit/s) filled," if filler and is_late else ""
+    return Cause("uplink", f"The {way}{filled} {verb} ACKs: {', and '.join(parts)}.", weight)
 
 
 def _during(rows: pd.DataFrame, gaps: Sequence[Gap]) -> NDArray[np.bool_]:
@@ -328,7 +331,7 @@ def queue(evidence: Evidence) -> Cause | None:
     return Cause(
         "queue",
         f"A queue stood on the way{_filled_by(evidence)}: packets waited {waits:.0f} ms on average, "
-        f"{percent(waits / evidence.mean('rtt_mean_ms'))} of the mean RTT, beside a lowest RTT of "
+        f"{percent(_share_of_rtt(evidence))} of the mean RTT, beside a lowest RTT of "
         f"{least:.0f} ms.",
         min(induced / (induced + least), 1.0) if induced > 0 else 0.0,
     )
@@ -349,12 +352,22 @@ def held_queue(evidence: Evidence) -> Cause | None:
     standing = median - evidence.mean("owd_min_ms") - evidence.jitter_ms
     in_flight = float(evidence.slots["inflight"].mean()) * evidence.mss / evidence.bdp
     half = f" ({standing:.0f} ms or more for half of the time)" if standing >= 1 else ""
+    share = _share_of_rtt(evidence)
     return Cause(
         "held_queue",
-        f"It holds a queue: packets waited {waits:.0f} ms on average{half}, {percent(waits / rtt)} of "
+        f"It holds a queue: packets waited {waits:.0f} ms on average{half}, {percent(share)} of "
         f"the mean RTT, with {in_flight:.1f} bandwidth-delay products in flight.",
-        min(waits / rtt, 1.0),
+        share,
     )
+
+
+def _share_of_rtt(evidence: Evidence) -> float:
+    """Returns the share of the wait in a queue in the mean RTT.
+
+    Delays are means over packets and RTTs over ACKs, so that the wait alone may be longer.
+    """
+    waits = evidence.queue_wait_ms
+    return waits / max(evidence.mean("rtt_mean_ms"), waits + evidence.mean("rtt_min_ms"))
 
 
 def _filled_by(evidence: Evidence) -> str:

@@ -203,12 +203,17 @@ def overshoot(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
 
 
 def uplink(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
-    """A radio that sends without asking for a grant, or a queue that keeps ACKs apart from data."""
+    """A radio that sends without asking for a grant, or a queue that keeps ACKs apart from data.
+
+    Or BBR for the flow that fills the queue of the ACKs.
+    """
     if evidence.scenario.get("radio"):
         changes = ("radio.uplink.access=configured",)
         yield Remedy("waits for grants of the uplink", changes)
     elif evidence.shares_way_back:
         yield Remedy("ACKs that wait behind data", (f"{_queue_field(evidence)}=fq-codel",))
+        back = evidence.others_back
+        yield from _bbr_for(evidence, max(back, key=back.__getitem__, default=None))
 
 
 def sleep(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
@@ -293,7 +298,13 @@ def queue(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
             yield fq
         return
     yield fq
-    against, number = f"the queue that {filler} fills", evidence.number_of(filler)
+    yield from _bbr_for(evidence, filler)
+
+
+def _bbr_for(evidence: Evidence, filler: str | None) -> Iterator[Remedy]:
+    """Yields BBR for the flow that fills a queue; nothing where no flow of the scenario does."""
+    number = None if filler is None else evidence.number_of(filler)
+    against = f"the queue that {filler} fills"
     if number == 0:
         yield Remedy(against, cca="bbr")
     elif number is not None and not is_of_several_flows(evidence.cca):

@@ -18,6 +18,7 @@ from celltcp.comparison.metrics import APP_METRICS, GOODPUT, METRICS, ONE_WAY_DE
 from celltcp.present.section import runs_text
 from celltcp.results.columns import numbers
 from celltcp.results.statistics import estimate
+from celltcp.results.tested import FlowUnderTest, is_endless
 from celltcp.scenarios.cca_mix import is_of_several_flows, labels
 from celltcp.scenarios.scenario_files import read_scenario
 
@@ -190,6 +191,17 @@ class Trials:
             for metric in (delay, _SENT_AGAIN):
                 if metric in METRICS:
                     yield figure(flow, metric, before.values(cca, metric), after.values(new, metric))
+        for other in self._other_bulk_flows:
+            both = (
+                each.values_of(other, lineup, GOODPUT) for each, lineup in ((before, cca), (after, new))
+            )
+            yield figure(other.name, GOODPUT, *both)
+
+    @property
+    def _other_bulk_flows(self) -> list[FlowUnderTest]:
+        """Flows beside the one under test whose goodput counts, of either direction."""
+        flows = FlowUnderTest.each_with_workload(self._result.results.about)[1:]
+        return [flow for flow, workload in flows if is_endless(workload)]
 
 
 def _value_of(metric: str, figures: Mapping[str, list[float]]) -> list[float] | None:

@@ -30,6 +30,9 @@ _PORTS = re.compile(
     r"\[\s*(?P<id>\d+)\] local \S+ port (?P<local>\d+) connected \w+ \S+ port (?P<remote>\d+)"
 )
 
+#: Statement about rates that a program at the ends reports.
+PAYLOAD = "rates of payload: goodput over them is 3 to 4 % lower, the share of the headers"
+
 
 def recognises(source: Source) -> bool:
     """Returns whether a file has lines of such a report."""
@@ -207,4 +210,5 @@ def of_intervals(kind: str, intervals: list[Interval], **known: object) -> Recor
     ns = np.array([interval.start_ns for interval in intervals], dtype=np.int64)
     ends = np.array([interval.end_ns for interval in intervals], dtype=np.int64)
     values = np.array([interval.bps for interval in intervals])
-    return Recording(kind, "", ns, values, lengths=ends - ns, **known)  # type: ignore[arg-type]
+    known = {"lengths": ends - ns, "notes": (PAYLOAD,), **known}
+    return Recording(kind, "", ns, values, **known)  # type: ignore[arg-type]

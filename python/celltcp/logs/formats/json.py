@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from celltcp.logs.errors import listed, log_error
-from celltcp.logs.formats.iperf3 import of_intervals, of_text
+from celltcp.logs.formats.iperf3 import PAYLOAD, of_intervals, of_text
 from celltcp.logs.formats.report_lines import Interval
 from celltcp.logs.formats.writes import Writes
 from celltcp.logs.recording import Recording
@@ -289,6 +289,7 @@ def _flent(document: dict[str, Any], requested: Direction) -> Recording:
         summed * 1e6,
         rtt_ms=values(pings[0]) if pings else None,
         has_both="upload" in names and "download" in names,
+        notes=(PAYLOAD,),
     )
 
 
@@ -353,6 +354,7 @@ def _alphartc(pattern: list[dict[str, Any]], direction: str) -> Recording:
         f"AlphaRTC, {direction}, capacity in kbit/s, duration in ms",
         intervals,
         rtt_ms=rtts if len(rtts) == len(intervals) else None,
+        notes=(),
     )
 
 

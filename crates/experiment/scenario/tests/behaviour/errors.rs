@@ -234,7 +234,7 @@ fn values_must_make_sense() {
         ),
         (
             "slot = \"7s\"",
-            "1: slot: 7s is out of range; allowed: divisors of the duration, 60s",
+            "1: slot: 7s is out of range; allowed: divisors of the duration, 60s, such as slot=100ms",
         ),
         (
             "[path]\nloss = 1.5",

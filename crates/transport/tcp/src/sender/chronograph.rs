@@ -98,9 +98,12 @@ impl Sender {
         !has_more || !has_room || !self.congestion.owns_window()
     }
 
-    /// Returns whether slow start is a start-up: of a CCA that owns its window only the first one is.
+    /// Returns whether slow start is a start-up: of a CCA that owns its window only the first one is, if it has any.
     fn starts_up(&self) -> bool {
-        self.congestion.slow_start_exit().is_none() || !self.congestion.owns_window()
+        let congestion = &self.congestion;
+        !congestion.owns_window()
+            || (congestion.slow_start_exit().is_none()
+                && ["startup", "slow_start"].contains(&congestion.mode()))
     }
 
     /// Returns what holds back data for which the congestion window has room.

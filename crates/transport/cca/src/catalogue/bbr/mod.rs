@@ -237,6 +237,11 @@ impl CongestionControl for Bbr {
         self.mode.into()
     }
 
+    /// The pipe is full. On a short path the threshold may then be above the window, as it has room for bursts.
+    fn has_started_up(&self) -> bool {
+        self.full.reached
+    }
+
     fn has_cong_control(&self) -> bool {
         true
     }
