@@ -48,7 +48,7 @@ def test_frames_above_the_capacity_are_the_cause_and_those_below_are_not(seed: i
     fitting = float(first.remedy.changes[0].split("=")[1].removesuffix("B"))
     assert float(encoder[1].replace(" ", "")) == pytest.approx(8 * fitting / interval_ms, rel=0.01)
     # All were late, so that the delay counts: now it is near that of the path.
-    assert re.search(r"cubic frame delay mean [\d.]+ to [\d.]+ ms \(-9\d %\)", first.trial)
+    assert re.search(r"cubic frame delay mean [\d.]+ to [\d.]+ ms \(1/\d\d\)", first.trial)
 
 
 def test_an_encoder_that_follows_the_rate_makes_frames_that_fit() -> None:
@@ -79,3 +79,20 @@ def test_frames_that_wait_for_seconds_wait_for_no_repair_of_a_moment() -> None:
     for each in ExplainedComparison(result).ccas:
         reasons = {cause.name: cause.reasons for cause in each.causes}["slow_units"]
         assert reasons["waited behind earlier ones"] > 0.9 * sum(reasons.values()), each.cca
+
+
+def test_frames_that_had_not_arrived_are_said_beside_those_that_came_late() -> None:
+    frames = {"kind": "frames", "size": "15kB", "interval": "33ms", "deadline": "200ms"}
+    changes: dict[str, Any] = {"path.down.rate": "1Mbit/s", "flows.0.workload": frames}
+    result = ct.compare("steady-20-68", "bbr", 2, duration="20s", set=changes)
+    explained = ExplainedComparison(result)
+    text = next(each.text for each in explained.ccas[0].causes if each.name == "slow_units")
+    late, arrived, waiting = (
+        int(match.replace(" ", "")) for match in re.findall(r"([\d ]*\d) (?:of|frames|more)", text)[:3]
+    )
+    (application,) = result.applications
+    assert arrived + waiting == sum(application.values("frames")["bbr"])
+    assert late == arrived
+    # Less than a hundredth, which as a percentage would be 100 %.
+    explained.try_remedies(TrialBudget())
+    assert re.search(r"mean \d+\.\d to \d+\.\d ms \(1/\d+\)", " ".join(explained.remedy_texts("x")))

@@ -194,17 +194,22 @@ class Evidence:
         return f"{self.units['unit'].iloc[0]}:{self.flow}"
 
     @property
+    def frames_due(self) -> int:
+        """Frames whose deadline was before the end."""
+        return round(float(self._details(FRAMES).sum()))
+
+    @property
     def dropped_frames(self) -> int:
         """Frames that the sender has dropped because newer ones were there."""
+        return round(float((self._details(FRAMES) * self._details("dropped_share")).sum()))
+
+    def _details(self, kind: str) -> pd.Series:
+        """Returns the details of the events of a kind by run and connection."""
         if self._events is None:
-            return 0
-        keys = self.flows[["run", "flow"]]
-        selected = frame(self._events).merge(keys, on=["run", "flow"])
-        frames, shares = (
-            selected[selected["kind"] == kind].set_index(["run", "flow"])["detail"].astype(float)
-            for kind in (FRAMES, "dropped_share")
-        )
-        return round(float((frames * shares).sum())) if len(shares) else 0
+            return pd.Series(dtype=float)
+        selected = frame(self._events).merge(self.flows[["run", "flow"]], on=["run", "flow"])
+        selected = selected[selected["kind"] == kind]
+        return selected.set_index(["run", "flow"])["detail"].astype(float)
 
     @property
     def given_up_s(self) -> list[float]:

@@ -64,6 +64,8 @@ def slow_units(evidence: Evidence) -> Cause | None:
             parts.append(f"{grouped(rest)} had other reasons")
         of, among = len(slow) + dropped, len(units) + dropped
         runs = f" in {len(evidence.runs)} runs" if len(evidence.runs) > 1 else ""
+        waiting = max(evidence.frames_due - among, 0) if name == "frame_delay" else 0
+        more = f"; {grouped(waiting)} more had not arrived at the end" if waiting else ""
         ended = slow[np.isfinite(slow["duration_s"])]
         longest = f", up to {ended['duration_s'].max():.2f} s" if len(ended) else ""
         excess = float((ended["duration_s"] - min(median, least)).sum())
@@ -71,7 +73,7 @@ def slow_units(evidence: Evidence) -> Cause | None:
         return Cause(
             "slow_units",
             f"{grouped(of)} of {grouped(among)} {UNITS[name].noun}{runs} ({percent(of / among)}) "
-            f"{bound}{' or never' if dropped else ''}{longest}: {', '.join(parts)}.",
+            f"{bound}{' or never' if dropped else ''}{longest}: {', '.join(parts)}{more}.",
             min(excess / float(whole), 1.0) if whole > 0 else 0.0,
             {reason: count for reason, count in reasons.items() if count},
         )

@@ -75,7 +75,9 @@ class _Figure(NamedTuple):
         change = ""
         if has_share:
             ratio = new / old
-            change = f" ({ratio:.0f} times)" if ratio >= _TIMES else f" ({100 * (ratio - 1):+.0f} %)"
+            change = f" ({100 * (ratio - 1):+.0f} %)"
+            if ratio >= _TIMES or 0 < ratio <= 1 / _TIMES:
+                change = f" ({ratio:.0f} times)" if ratio > 1 else f" (1/{1 / ratio:.0f})"
         return f"{of}{words.name} {words.number(old)} to {words.value_text(new)}{change}"
 
 
