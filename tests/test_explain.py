@@ -182,6 +182,19 @@ def test_a_few_random_losses_are_the_cause_on_a_long_path() -> None:
     assert "random_loss" in {cause.name for cause in each.causes}
 
 
+def test_random_losses_that_hold_nothing_back_are_no_cause() -> None:
+    """BBR goes on at its rate, and the send buffer is the limit."""
+    path: Changes = {"path.rtt": "300ms", "path.down.rate": "50Mbit/s", "path.up.rate": "50Mbit/s"}
+    changes: Changes = {**path, "path.loss": 1e-4, "tcp.send_buffer_max": "2MB"}
+    result = ct.compare("steady-20-68", ["bbr", "cubic"], 1, duration="60s", set=changes)
+    causes = {
+        each.cca: [cause.name for cause in each.causes] for each in ExplainedComparison(result).ccas
+    }
+    assert causes["bbr"][0] == "send_buffer"
+    assert "random_loss" not in causes["bbr"]
+    assert "random_loss" in causes["cubic"]
+
+
 def test_places_are_by_the_figure_of_the_application() -> None:
     game = {"kind": "request-response", "request": "40B", "response": "200B", "gap": "100ms"}
     flows = [{"name": "download"}, {"name": "game", "workload": game, "cca": "cubic"}]

@@ -271,13 +271,17 @@ def _losses(evidence: Evidence, reason: str, verb: str) -> Cause | None:
 def _matters(evidence: Evidence, lost: float, sent: float, recoveries: int) -> bool:
     """Returns whether losses of a reason are many, or most of all while capacity stays unused.
 
-    A recovery reduces the window once, however many segments it repairs.
+    A recovery reduces the window once, however many segments it repairs. A few losses cost nothing where
+    neither the window nor recoveries hold data back, as under BBR.
     """
     if not sent or lost < 2:
         return False
     drops = evidence.recoveries["drops"]
     are_most = lost > drops.sum() / 2 or recoveries > (drops > 0).sum() / 2
-    leaves = not evidence.is_thin and evidence.unused >= _UNUSED_BY_LOSS
+    held = evidence.share("congestion_window", "recovery", "timeout")
+    # Results of earlier versions have no shares.
+    holds = held >= _HELD or not evidence.shares
+    leaves = holds and not evidence.is_thin and evidence.unused >= _UNUSED_BY_LOSS
     return bool(lost >= _LOST * sent or (are_most and leaves))
 
 
