@@ -9,6 +9,7 @@ from celltcp.comparison.explanation.cause import Cause, percent
 from celltcp.comparison.explanation.evidence import FULL
 from celltcp.comparison.units_of_work import UNITS
 from celltcp.present.quantities import size_text
+from celltcp.results.statistics import estimate
 from celltcp.results.warnings.given_up import silence_text
 from celltcp.scenarios.frames import MAX_FRAME_SHARE, made_mbps
 
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 #: Share of the capacity that then stayed unused.
 _UNUSED = 0.1
+#: Share of the time for which the link carries less than a video plays from which on it is a cause.
+_BELOW = 0.05
 
 
 def application(evidence: Evidence) -> Cause | None:
@@ -63,6 +66,30 @@ def overload(evidence: Evidence) -> Cause | None:
         f"The application makes frames of {least}{made:.2f} Mbit/s, {times:.1f} times what the path "
         f"carries ({evidence.capacity:.2f} Mbit/s): they wait, or are dropped, under every CCA.",
         1.0,
+    )
+
+
+def video(evidence: Evidence) -> Cause | None:
+    """The link carried less than the video plays for {_BELOW:.0%} of the time.
+
+    That rate is the mean of the representations that were played.
+    """
+    application = evidence.application
+    if application is None or "bitrate_mbps" not in application.names:
+        return None
+    rate, switches, stalls, stalled, startup = (
+        estimate(application.values(name)[evidence.cca]).mean
+        for name in ("bitrate_mbps", "switches", "stalls", "stalled_s", "startup_s")
+    )
+    below = float((evidence.slots["capacity_mbps"] < rate).mean())
+    if below < _BELOW:
+        return None
+    return Cause(
+        "video",
+        f"The video played {rate:.2f} Mbit/s on average, with {switches:.3g} changes of the "
+        f"representation, {stalls:.3g} stalls ({stalled:.1f} s) and a start-up of {startup:.2f} s; the "
+        f"link carried less than that rate for {percent(below)} of the time.",
+        below,
     )
 
 

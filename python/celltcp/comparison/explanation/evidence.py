@@ -125,6 +125,8 @@ class Evidence:
         self._names = [each.name for each in FlowUnderTest.each(about)]
         #: Place of the flow in the scenario, from 0 on.
         self.number = self._names.index(flow.name)
+        #: Its application; None without one.
+        self.application = next((each for each in result.applications if each.flow == flow.name), None)
         #: Workload of the flow.
         self.workload: Mapping[str, Any] = self.scenario["flows"][self.number].get("workload", {})
         units = result.units if has_application(about) else None
@@ -142,7 +144,15 @@ class Evidence:
         """Returns the mean of a column of the connections; NaN where none has it."""
         if column not in self.flows:
             return float("nan")
+        if column.endswith("_mean_ms"):
+            return self._mean_by_segments(column)
         return float(self.flows[column].mean())
+
+    def _mean_by_segments(self, column: str) -> float:
+        """Returns the mean over the runs of a delay, for which connections count by their segments."""
+        flows = self.flows[self.flows[column].notna() & (self.flows["segments"] > 0)]
+        sums = (flows[column] * flows["segments"]).groupby(flows["run"]).sum()
+        return float((sums / flows["segments"].groupby(flows["run"]).sum()).mean())
 
     @property
     def a_run(self) -> str:

@@ -43,6 +43,9 @@ def early_exit(evidence: Evidence) -> Cause | None:
     """
     if evidence.share("idle", "in_flight", "receive_window", "send_buffer") >= _ENDS:
         return None
+    # What other applications leave unused is theirs.
+    if not evidence.is_bulk:
+        return None
     exits = [row for _, row in evidence.flows.iterrows() if _is_early(evidence, row)]
     if not exits:
         return None
