@@ -52,7 +52,7 @@ def application(evidence: Evidence) -> Cause | None:
 
 
 def overload(evidence: Evidence) -> Cause | None:
-    """Frames are made at over {CARRIED:.0%} of the capacity, so that they wait under every CCA.
+    """Frames are made at over {MAX_FRAME_SHARE:.0%} of the capacity, so that they wait under every CCA.
 
     Of an encoder that follows the rate, the smallest frames count.
     """
