@@ -114,3 +114,22 @@ def test_the_uplink_beside_a_downlink_is_taken_and_told(celltcp, tmp_path: Path)
     for name in ("d.down", "d.up"):
         (tmp_path / f"{name}.gz").write_bytes(gzip.compress((tmp_path / name).read_bytes()))
     assert "d.up.gz (matched to" in celltcp("run", "d.down.gz", *command[2:]).stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "assumed"),
+    [
+        ((), "path.rtt=40ms, path.buffer=750packets"),
+        (("--set", "path.rtt=20ms"), "path.buffer=750packets"),
+        (("--set", "path.rtt=20ms", "--set", "path.buffer=1bdp"), ""),
+    ],
+)
+def test_settings_that_no_trace_has_are_said_to_be_assumed(
+    celltcp, tmp_path: Path, options: tuple[str, ...], assumed: str
+) -> None:
+    (tmp_path / "x.csv").write_text("time_s,mbps\n0,5\n9,10\n")
+    for command in (("run", "x.csv"), ("compare", "x.csv", "--runs", "1")):
+        done = celltcp(*command, "--cca", "cubic", "--duration", "2s", *options)
+        lines = [line for line in done.stderr.splitlines() if line.startswith("assumed")]
+        expected = [f"assumed, as the trace has none of it (--set): {assumed}"] if assumed else []
+        assert lines == expected

@@ -15,7 +15,7 @@ from celltcp.cli.options import (
     scenarios_options,
     takes_settings,
 )
-from celltcp.cli.output import check_json, print_result, print_trace_summary
+from celltcp.cli.output import check_json, print_assumptions, print_result, print_trace_summary
 from celltcp.cli.verbosity import progress_bar
 
 if TYPE_CHECKING:
@@ -66,6 +66,7 @@ def compare(
     (scenario,) = scenarios
     source = settings.source(scenario)
     print_trace_summary(source.scenario)
+    print_assumptions(source)
     request = comparison_request(source, settings)
     check_by(by, request)
     folder = settings.prepare_out()

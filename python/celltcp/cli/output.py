@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from celltcp._core import Scenario
     from celltcp.results.tables import Results
     from celltcp.scenarios.scenario_list import ScenarioList
+    from celltcp.scenarios.scenarios import ScenarioSource
 
 
 #: Largest imputed share of a trace without a warning.
@@ -66,6 +67,12 @@ def print_trace_summary(scenario: Scenario, *, is_only_scenario: bool = True) ->
     prefix = "" if is_only_scenario else f"{scenario.name}: "
     for text in _log_warnings(scenario):
         click.echo(f"warning: {prefix}{text}", err=True)
+
+
+def print_assumptions(source: ScenarioSource) -> None:
+    """Prints on stderr the settings of the path of a trace that nothing gives."""
+    if assumed := source.assumptions:
+        note(f"assumed, as the trace has none of it (--set): {assumed}")
 
 
 def _log_warnings(scenario: Scenario) -> Iterator[str]:

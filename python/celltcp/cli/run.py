@@ -11,6 +11,7 @@ from celltcp.cli.output import (
     check_json,
     has_style_options,
     other_arguments,
+    print_assumptions,
     print_result,
     print_trace_summary,
 )
@@ -86,6 +87,7 @@ def run(
         check_output(Path(pcap), overwrite=settings.overwrite, inputs=other_arguments("pcap"))
     source = settings.source(scenario)
     print_trace_summary(source.scenario)
+    print_assumptions(source)
     folder = settings.prepare_out()
     with progress_bar("running") as progress:
         result = run_with(source, settings, pcap=pcap, pcap_at=pcap_at, progress=progress)

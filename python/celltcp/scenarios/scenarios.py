@@ -212,6 +212,20 @@ class ScenarioSource:
             raise
         return loaded.with_radio_log() if self.radio_log else loaded
 
+    @property
+    def assumptions(self) -> str:
+        """Settings of the path that neither a trace nor a change gives; empty for a scenario."""
+        if isinstance(self.what, Scenario) or not is_trace(self.name):
+            return ""
+        path = tomllib.loads(self.scenario.to_toml())["path"]
+        facts = dict(self.scenario.log_facts).get("down")
+        has_rtt = facts is not None and json.loads(facts)["base_rtt_ms"]
+        given = {override.partition("=")[0].strip() for override in override_texts(self.changes)}
+        fields = [field for field in ("rtt", "buffer") if f"path.{field}" not in given | {"path"}]
+        return ", ".join(
+            f"path.{field}={path[field]}" for field in fields if not (field == "rtt" and has_rtt)
+        )
+
     def changed(self, *changes: str) -> ScenarioSource:
         """Returns the source with further fields overridden, as `"field=value"`."""
         return replace(self, changes=[*override_texts(self.changes), *changes])

@@ -271,8 +271,8 @@ def _losses(evidence: Evidence, reason: str, verb: str) -> Cause | None:
 def _matters(evidence: Evidence, lost: float, sent: float, recoveries: int) -> bool:
     """Returns whether losses of a reason are many, or most of all while capacity stays unused.
 
-    A recovery reduces the window once, however many segments it repairs. A few losses cost nothing where
-    neither the window nor recoveries hold data back, as under BBR.
+    A recovery reduces the window once, however many segments it repairs. A few losses cost nothing
+    where neither the window nor recoveries hold data back, as under BBR.
     """
     if not sent or lost < 2:
         return False
