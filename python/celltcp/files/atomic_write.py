@@ -23,7 +23,7 @@ from celltcp._core import CelltcpError
 
 
 class ClosedPipeError(CelltcpError):
-    """A named pipe whose reader has gone before all was written."""
+    """A named pipe whose reader closed it before all was written."""
 
     #: Exit code of the command: that of a program that SIGPIPE ends.
     exit_code = 128 + signal.SIGPIPE
@@ -171,17 +171,17 @@ def _create_beside(target: Path) -> Path:
 
 
 def _take_mode(partial: Path, target: Path) -> None:
-    """Gives a file the owner and mode of the one that it will replace."""
+    """Sets owner and mode of a file to those of the one that it will replace."""
     with suppress(FileNotFoundError):
         before = target.stat()
-        # Only root may give a file away.
+        # Only root may change the owner of a file.
         with suppress(PermissionError):
             os.chown(partial, before.st_uid, before.st_gid)
         partial.chmod(stat.S_IMODE(before.st_mode))
 
 
 def _open_stream(file: Path) -> BinaryIO:
-    """Opens a pipe or device; standard output and error go on where they are."""
+    """Opens a pipe or device; standard output and error continue at their position."""
     own = _own_stream(file.stat())
     if own is None:
         return os.fdopen(os.open(file, os.O_WRONLY | os.O_TRUNC | os.O_NOCTTY | os.O_CLOEXEC), "wb")
@@ -192,7 +192,7 @@ def _open_stream(file: Path) -> BinaryIO:
 
 
 def _refusal(place: Path, error: OSError) -> CelltcpError:
-    # Arrow puts the reason into a sentence of its own.
+    # Arrow's message has the reason in its own sentence.
     reason = os.strerror(error.errno) if error.errno else error
     kind = ClosedPipeError if isinstance(error, BrokenPipeError) else CelltcpError
     return kind(f"{place}: cannot be written: {reason}")

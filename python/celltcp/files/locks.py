@@ -57,7 +57,7 @@ def _held(file: Path) -> IO[str]:
             fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             if error.errno not in (errno.EWOULDBLOCK, errno.EACCES):
-                # A file system without locks: nothing can be said about other processes.
+                # A file system without locks: other processes cannot be detected.
                 return held
             with held:
                 held.seek(0)

@@ -9,9 +9,9 @@ from pathlib import Path
 from celltcp._core import CelltcpError
 from celltcp.files.atomic_write import check_writable, regular_file
 
-#: Bytes at the begin of a file that are searched for the mark of its kind.
+#: Length of the start of a file that is searched for the mark of its kind, bytes.
 _SEARCHED = 4096
-#: Bytes at the end of one. A PDF has its creator before the table of its objects, 20 bytes for each.
+#: The same at its end. A PDF has its creator before the table of its objects, 20 bytes for each.
 _SEARCHED_END = 1 << 20
 
 
@@ -96,5 +96,5 @@ def _is_same(file: Path, other: Path) -> bool:
             return not file.exists() and file.resolve() == other.resolve()
         return other.is_file() and file.exists() and file.samefile(other)
     except (OSError, ValueError):
-        # The text of an option that cannot be the name of a file, such as one that is too long.
+        # An argument that cannot be the name of a file, such as one that is too long.
         return False

@@ -20,7 +20,7 @@ from celltcp._core import CelltcpError
 from celltcp.kernel.process import run
 from celltcp.kernel.sources import Candidate, candidates, read_sources
 
-#: Settings of the private apt. Hooks of the machine would touch its own state.
+#: Settings of the private apt, without the machine's hooks, which change its own state.
 _CONFIGURATION = """\
 #clear APT::Update;
 #clear DPkg;
@@ -144,7 +144,7 @@ class Apt:
         if newest is None:
             raise searched.not_found_error(f"a source of Linux {series}")
         name, suite = newest
-        # apt downloads from the lists that it has read last.
+        # apt downloads from the lists that it read last.
         report(suite.name)
         self._update(suite)
         if result := self._look_up(name):
@@ -159,7 +159,7 @@ class Apt:
         """
         folder = self._folder / "packages"
         file = folder / package.file
-        # apt trusts a file of the right size.
+        # apt trusts a file of the correct size.
         if file.is_file() and file.stat().st_size >= package.size:
             if _sha256(file) == package.sha256:
                 return file
@@ -177,7 +177,7 @@ class Apt:
         return file
 
     def _names(self, searched: _Searched, report: Callable[[str], None]) -> Iterator[set[str]]:
-        """Returns for each suite the packages of kernel source; apt has its lists meanwhile."""
+        """Yields for each suite the packages of kernel source, while apt has the suite's lists."""
         for candidate in candidates(read_sources(*_own_configuration(self._environment))):
             report(candidate.name)
             searched.suites.append(candidate)

@@ -22,7 +22,7 @@ from celltcp.kernel.tools import check_machine, check_tools
 from celltcp.kernel.tree import apply_side, built_in_ccas, check_tree
 from celltcp.kernel.work import Report, Work
 
-#: First number of the kernels whose newest Debian source is the default.
+#: Major version of kernels whose newest Debian source is the default.
 DEFAULT_SERIES = 7
 _VERSION = re.compile(r"\d+\.\d+(\.\d+)?(-rc\d+)?")
 
@@ -83,7 +83,7 @@ def build(
 
 
 def up_to_date(origin: DebianPackage | Tarball, side: Path) -> Kernel | None:
-    """Returns the newest kernel from this source with the present driver, if there is one."""
+    """Returns the newest kernel from this source with the current driver, if there is one."""
     side_hash = fingerprint(side)
     for kernel in reversed(cache.kernels()):
         if origin.is_origin(kernel.about["source"]) and kernel.about["kernel_side"] == side_hash:
@@ -165,7 +165,7 @@ def _install(work: Work, side_hash: str, tree: Path, origin: Origin) -> str:
 
 @contextmanager
 def _explained_disk_errors(folder: Path) -> Iterator[None]:
-    """Replaces an OSError by an error that says whether the disk is full or cannot be written."""
+    """Replaces an OSError by an error with its reason: a full disk, or no write access."""
     try:
         yield
     except OSError as error:

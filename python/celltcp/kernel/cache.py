@@ -30,7 +30,7 @@ class Origin(TypedDict):
 
 
 class About(TypedDict):
-    """Description of a kernel that was built, as `about.json` keeps it."""
+    """Description of a built kernel in `about.json`."""
 
     version: str
     source: Origin
@@ -107,7 +107,7 @@ def find(version: str | None = None) -> Kernel:
 
 
 def matches(name: str, version: str) -> bool:
-    """Returns whether `version` means the kernel `name`; it may leave out the last numbers."""
+    """Returns whether `version` matches the kernel `name`; it may lack the last numbers."""
     return name == version or name.startswith((f"{version}.", f"{version}-"))
 
 

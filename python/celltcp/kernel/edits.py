@@ -25,7 +25,7 @@ class Edit:
 
 
 EDITS = (
-    # Timers of TCP count ticks; HZ has no prompt in this architecture, so no configuration sets it.
+    # Timers of TCP count ticks; HZ has no prompt in this architecture, so no configuration can set it.
     Edit(
         file="arch/um/Kconfig",
         subject="the default of HZ",
@@ -46,7 +46,7 @@ EDITS = (
 
 
 def apply_edits(tree: Path) -> None:
-    """Makes the edits in an unpacked source; text that is edited already stays as it is.
+    """Applies the edits to an unpacked source; edited text is left unchanged.
 
     Raises:
         CelltcpError: names the place that this kernel does not have.

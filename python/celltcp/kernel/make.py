@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 
-#: Variables by which a user's environment would change what kbuild makes.
+#: Environment variables that would change the output of kbuild.
 _FOREIGN = re.compile(
     r"K(BUILD|CONFIG)_.*|K?[AC]FLAGS|KCPPFLAGS|KRUSTFLAGS|LDFLAGS|(SUB)?ARCH|CROSS_COMPILE|LLVM(_IAS)?"
     r"|(GNU)?MAKEFLAGS|MFLAGS|MAKELEVEL|MAKEFILES|LOCALVERSION|INSTALL_.*|[CMOVW]"
@@ -31,6 +31,6 @@ def environment() -> dict[str, str]:
 
 
 def made_file(line: str) -> str | None:
-    """Returns the file that, by this line of kbuild's output, is being made; None for other lines."""
+    """Returns the file that kbuild makes according to this line of its output; None for other lines."""
     match = _MADE.match(line)
     return match[1] if match else None

@@ -17,7 +17,7 @@ from celltcp.kernel.work import Work
 class DebianPackage:
     """A package such as linux-source-7.3, fetched by apt."""
 
-    #: Bytes of the packed source that come on top of the unpacked one.
+    #: Size of the packed source, in addition to the unpacked one, bytes.
     packed_bytes = 200_000_000
 
     def __init__(self, package: str) -> None:
@@ -42,7 +42,7 @@ class DebianPackage:
         return tree, Origin(kind="debian", name=name, file=package.file, sha256=package.sha256)
 
     def _find(self, apt: Apt, report: Callable[[str], None]) -> tuple[str, Package]:
-        """Returns the name of the package that is fetched, and its file."""
+        """Returns the name of the package to fetch, and its file."""
         return self.name, apt.find(self.name, report)
 
 

@@ -15,9 +15,9 @@ from types import FrameType
 
 from celltcp._core import CelltcpError
 
-#: Lines of output that a failure repeats.
+#: Number of the last lines of output in the error about a failure.
 _LAST_LINES = 12
-#: Time that a program has to end after SIGTERM, s.
+#: Time limit for a program to end after SIGTERM, s.
 _GRACE_S = 10.0
 
 
@@ -32,7 +32,7 @@ def run(
     unlogged: str | None = None,
     keep_open: Sequence[int] = (),
 ) -> list[str]:
-    """Runs a program in a process group of its own, which ends with this call whatever happens.
+    """Runs a program in its own process group, which ends with this call in any case.
 
     Args:
         command: the program and its arguments.

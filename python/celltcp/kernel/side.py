@@ -26,7 +26,7 @@ def kernel_side() -> Path:
 
 
 def fingerprint(side: Path) -> str:
-    """Returns a hash of everything added to the kernel's source; a change requires a rebuild."""
+    """Returns a hash of all additions to the kernel's source; a change requires a rebuild."""
     digest = hashlib.sha256()
     for file in [side / "config", *driver_files(side)]:
         content = file.read_bytes()

@@ -11,10 +11,10 @@ from celltcp._core import CelltcpError
 
 #: Debian releases by age; the names are those of its suites.
 RELEASES = ("bullseye", "bookworm", "trixie", "forky", "duke", "sid")
-#: Other names of Debian's suites, which say nothing about age.
+#: Other names of Debian's suites, which do not show their age.
 ALIASES = ("oldoldstable", "oldstable", "stable", "testing", "unstable")
 
-#: Options that say how an archive is verified, as in one-line style and as in deb822 style. `trusted`
+#: Options for the verification of an archive, in one-line style and in deb822 style. `trusted`
 #: is left out: a file that celltcp fetches is always verified.
 _OPTIONS = {
     "signed-by": "Signed-By",

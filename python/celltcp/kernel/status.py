@@ -11,7 +11,7 @@ from celltcp.kernel.side import fingerprint, kernel_side
 
 
 class KernelState(TypedDict):
-    """A kernel that is built; `command` builds it again."""
+    """A built kernel; `command` builds it again."""
 
     version: Annotated[str, "Version of the Linux kernel."]
     ccas: list[str]

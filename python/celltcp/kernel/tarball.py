@@ -16,7 +16,7 @@ from celltcp._core import CelltcpError
 
 #: Names of the tarball within a package linux-source-X.Y of Debian and Ubuntu.
 _IN_PACKAGE = re.compile(r"\.?/?usr/src/(?:[^/]+/)?linux-source-[^/]+\.tar\.(?:xz|bz2|gz)")
-#: Members between two reports.
+#: Number of members between two reports of progress.
 _REPORT_EVERY = 500
 _DAMAGE = (tarfile.TarError, lzma.LZMAError, zlib.error, EOFError)
 
@@ -90,7 +90,7 @@ def _extract(members: tarfile.TarFile, member: tarfile.TarInfo, into: Path) -> N
     if hasattr(tarfile, "data_filter"):
         members.extract(member, into, filter="data")
         return
-    # Python 3.11.2, which Debian 12 has, knows no filters.
+    # Python 3.11.2 of Debian 12 has no filters.
     places = [into / member.name]
     if member.issym():
         places.append(places[0].parent / member.linkname)

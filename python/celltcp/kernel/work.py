@@ -10,10 +10,10 @@ from pathlib import Path
 from celltcp._core import CelltcpError
 from celltcp.kernel.process import run
 
-#: Called with the step, the share of it that is done (None: unknown) and what it is at.
+#: Called with the step, its finished share (None: unknown) and the current item.
 Report = Callable[[str, float | None, str], None]
 
-#: Bytes that an unpacked source and the files compiled from it take (Linux 7.3: 1.8 GB and 0.12 GB).
+#: Size of an unpacked source and of the compiled files, bytes (Linux 7.3: 1.8 GB and 0.12 GB).
 _UNPACKED_BYTES = 2_000_000_000
 _COMPILED_BYTES = 250_000_000
 
@@ -39,12 +39,12 @@ class Work:
 
     @property
     def source(self) -> Path:
-        """Unpacked source; it appears only when it is complete."""
+        """Folder of the unpacked source, which exists only once it is complete."""
         return self.folder / "source"
 
     @property
     def out(self) -> Path:
-        """The file that make builds."""
+        """File that make builds."""
         return self.folder / "out"
 
     def call(

@@ -21,7 +21,7 @@ from celltcp.live.run_folders import run_root, running_runs
 _SOCKET = "control"
 #: Maximum size of a request or answer, bytes.
 _MAX_MESSAGE_BYTES = 1 << 20
-#: Time that a run has to answer, seconds.
+#: Time limit for an answer of a run, seconds.
 _TIMEOUT_S = 10.0
 
 #: Functions that answer requests, by their names.
@@ -29,7 +29,7 @@ Answers = Mapping[str, Callable[..., Any]]
 
 
 class ControlSocket:
-    """Answers requests, in a thread of its own.
+    """Server of requests, in its own thread.
 
     Args:
         folder: of the run.
@@ -51,7 +51,7 @@ class ControlSocket:
                 connection, _ = self._listener.accept()
             except OSError:
                 return
-            # Whoever asks may be gone, or slow.
+            # The client may have disconnected, or be slow.
             with connection, suppress(OSError):
                 connection.settimeout(_TIMEOUT_S)
                 connection.sendall(self._answer(_line(connection)))
@@ -69,7 +69,7 @@ class ControlSocket:
 
     def close(self) -> None:
         """Ends the thread."""
-        # It waits in accept, which a shutdown ends.
+        # The thread waits in accept, which a shutdown interrupts.
         with suppress(OSError):
             self._listener.shutdown(socket.SHUT_RDWR)
         self._listener.close()

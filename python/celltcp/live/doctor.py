@@ -39,7 +39,7 @@ _STAMP = struct.Struct("<q")
 
 
 def measure_floor(duration_s: float = 5.0, *, busy_poll: bool = False) -> Floor:
-    """Measures by how much packets come late on an idle path: the floor of this machine.
+    """Measures the lateness of packets on an idle path, the minimum of this machine.
 
     Args:
         duration_s: length of the measurement, seconds.
@@ -75,7 +75,7 @@ def measure_floor(duration_s: float = 5.0, *, busy_poll: bool = False) -> Floor:
 
 
 def _receive(receiver: socket.socket, count: int) -> list[int]:
-    """Returns by how much more than the delay of the path each packet took, ns."""
+    """Returns the delay of each packet beyond that of the path, ns."""
     added: list[int] = []
     while len(added) < count:
         try:

@@ -16,12 +16,12 @@ from celltcp.live.run_folders import RUN_VARIABLE
 
 #: Hosts at the ends of every path.
 SERVER, PHONE = "server", "phone"
-#: Exit code of a program that does not exist, as of shells (POSIX).
+#: Exit code for a program that does not exist, as in shells (POSIX).
 NOT_FOUND = 127
 
 
 class Host:
-    """Starts programs on a host, from a thread that is in its namespaces.
+    """A host where programs run, with a thread in its namespaces.
 
     Args:
         run: the run that the host belongs to.
@@ -79,5 +79,5 @@ class Host:
         return Path(f"/proc/self/task/{self._thread.submit(threading.get_native_id).result()}")
 
     def close(self) -> None:
-        """Ends the thread; programs go on."""
+        """Ends the thread; programs continue."""
         self._thread.shutdown()

@@ -56,7 +56,7 @@ class Outside:
         self._processes: dict[str, subprocess.Popen[str]] = {}
         try:
             namespace = gateway.network_namespace()
-            # pasta works in the namespace as its owner. Rights are those of a thread.
+            # pasta enters the namespace as its owner. Privileges belong to a thread.
             with ThreadPoolExecutor(1, initializer=pass_on_rights) as thread:
                 for index, _ in enumerate(hosts):
                     device = f"{_DEVICE}{index}"
@@ -95,11 +95,11 @@ class Outside:
 
 
 def _start_pasta(namespace: Path, device: str, folder: RunFolder) -> subprocess.Popen[str]:
-    """Starts a pasta, which creates a device in a network namespace."""
+    """Starts pasta, which creates a device in a network namespace."""
     with namespace.open() as opened:
         # The program may open the file of its own process, but not that of another.
         os.set_inheritable(opened.fileno(), True)
-        # Addresses of the server itself: pasta would take that of this machine, which is another host.
+        # Addresses of the server itself: pasta's default is that of this machine, another host.
         addresses = (word for address in GATEWAY_ADDRESSES for word in ("--address", address))
         # fmt: off
         options = [

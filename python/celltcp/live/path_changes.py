@@ -8,7 +8,7 @@ from typing import Annotated, TypedDict
 from celltcp._core import CelltcpError, LiveRun, Scenario, in_unit
 from celltcp.scenarios.changes import Changes, override_texts
 
-#: Short names of fields, and their fields of the scenario.
+#: Fields of the scenario by their short names.
 SHORT = {"rate": "path.down.rate", "loss": "path.loss", "rtt": "path.rtt"}
 #: One-way delay of the path, half of its round-trip time.
 _DELAY = "delay"
@@ -17,7 +17,7 @@ _OUTAGE = "outage"
 
 
 class PathChange(TypedDict):
-    """Change of the path while a run went on."""
+    """Change of the path during a run."""
 
     time_s: Annotated[float, "Time since the start of the run, s."]
     field: Annotated[str, "Field of the scenario; `outage` for a time in which nothing passed."]
@@ -29,7 +29,7 @@ PathChanges = Annotated[list[PathChange], "Changes of the path."]
 
 @dataclass
 class ChangingPath:
-    """The path of a run, which may change.
+    """Path of a run, with its changes.
 
     Attributes:
         scenario: as it is now.

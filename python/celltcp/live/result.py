@@ -47,7 +47,7 @@ def tables_of(run: LiveRun | ReplayedRun, cca: str) -> dict[str, pa.Table]:
 
 @dataclass(frozen=True)
 class LiveResult:
-    """Tables of a live run, how they were made, and its counts of packets."""
+    """Tables of a live run, their origin, and its counts of packets."""
 
     tables: dict[str, pa.Table]
     about: dict[str, Any]
@@ -55,7 +55,7 @@ class LiveResult:
 
     @property
     def departures(self) -> int:
-        """Packets that have left the path."""
+        """Number of packets that have left the path."""
         return sum(traffic["delivered_packets"] for traffic in self.status["to"].values())
 
     @functools.cached_property
@@ -64,7 +64,7 @@ class LiveResult:
         return Results(self.tables, self.about)
 
     def to_json(self, exit_code: int | None = None) -> LiveOutcome:
-        """Returns what `celltcp shell --json` writes."""
+        """Returns the JSON of `celltcp shell --json`."""
         about = self.about
         return {
             **origin_json(about),

@@ -17,13 +17,13 @@ from typing import Annotated, TypedDict
 
 #: Environment variable of all programs of a run, whose value is the identity of the run.
 RUN_VARIABLE = "CELLTCP_SHELL"
-#: File that the process of a run keeps locked.
+#: Lock file of a run, held by its process.
 _LOCK = "lock"
 #: File with the description of a run.
 _ABOUT = "about.json"
-#: Time that programs have to end after SIGTERM, seconds.
+#: Time limit for programs to end after SIGTERM, seconds.
 _GRACE_S = 1.0
-#: Interval at which programs that should end are polled, seconds.
+#: Polling interval of programs that should end, seconds.
 _POLL_S = 0.02
 
 
@@ -81,7 +81,7 @@ def running_runs() -> list[RunningRun]:
     result = []
     for folder in _folders():
         if _is_locked(folder):
-            # The run may begin or end in this moment.
+            # The run may start or end at this moment.
             with suppress(OSError):
                 result.append(json.loads((folder / _ABOUT).read_text()))
     return result
@@ -102,7 +102,7 @@ def remove_left() -> list[str]:
 
 
 def end_programs(identity: str) -> None:
-    """Ends all programs of a run: by SIGTERM, and by SIGKILL those that stay."""
+    """Ends all programs of a run by SIGTERM, and remaining ones by SIGKILL."""
     deadline = time.monotonic() + _GRACE_S
     left = _programs(identity)
     for process in left:
@@ -146,7 +146,7 @@ def _signal(process: int, number: signal.Signals) -> None:
 
 
 def _programs(identity: str) -> list[int]:
-    """Returns the processes whose environment names a run, or if that is closed their arguments."""
+    """Returns the processes with a run in their environment or, if that is unreadable, arguments."""
     entry_of_run = f"{RUN_VARIABLE}={identity}".encode()
     folder = os.fsencode(run_root() / identity) + b"/"
     result = []
@@ -161,7 +161,7 @@ def _programs(identity: str) -> list[int]:
             try:
                 is_own = entry_of_run in (entry / "environ").read_bytes().split(b"\0")
             except PermissionError:
-                # pasta hides its memory. Anybody may read the arguments of a process.
+                # pasta protects its memory. All users may read the arguments of a process.
                 words = (entry / "cmdline").read_bytes().split(b"\0")
                 is_own = any(word.startswith(folder) for word in words)
             if is_own:

@@ -32,11 +32,11 @@ if TYPE_CHECKING:
     from celltcp.live.outcome import Status
     from celltcp.scenarios.data_frames import ScenarioLike
 
-#: Shortest time between two writings of the tables, seconds.
+#: Minimum time between two writes of the tables, seconds.
 _FLUSH_S = 1.0
-#: Times that a writing has to take less than the time to the next.
+#: Minimum ratio of the time until the next write to the duration of a write.
 _FLUSH_SHARE = 20
-#: Share of the run so far that passes until the next writing: the path stands still while its tables
+#: Time until the next write, as a share of the run so far: the path pauses while its tables
 #: are copied, which takes longer the longer it has run.
 _FLUSH_OF_RUN = 1 / 60
 #: Interval of the checks of a running program, seconds.
@@ -190,7 +190,7 @@ class Shell:
         self._stack.close()
 
     def _end(self, run: LiveRun) -> None:
-        """Stops the path and writes its tables for the last time."""
+        """Stops the path, and writes its final tables."""
         run.stop()
         self._flush()
 
@@ -263,7 +263,7 @@ class Shell:
         return subprocess.CompletedProcess(process.args, process.returncode, output, errors)
 
     def _look(self) -> None:
-        """Checks that the path still runs, and writes the tables where that is due."""
+        """Checks that the path still runs, and writes the tables if due."""
         run = self._going()
         if not run.is_running():
             run.stop()
@@ -275,7 +275,7 @@ class Shell:
             self._next_flush = begin + max(_FLUSH_S, _FLUSH_SHARE * took, due)
 
     def _flush(self) -> None:
-        """Writes the tables so far to the folder."""
+        """Writes the current tables to the folder."""
         if self._folder is None or self._run is None:
             return
         publish(self.result(), self._folder)

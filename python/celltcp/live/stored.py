@@ -16,7 +16,7 @@ from celltcp.results.stored_tables import publish_tables
 from celltcp.results.tables import TABLES
 from celltcp.results.working import staging
 
-#: Files that the results consist of.
+#: Files of the results.
 _FILES = tuple(f"{name}.parquet" for name in TABLES)
 
 

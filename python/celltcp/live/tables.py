@@ -15,7 +15,7 @@ _MBPS = 1e6
 
 
 def traffic_table(traffic: Mapping[str, Traffic], duration_s: float) -> Table:
-    """Returns the packets of all protocols, by the host that they were sent to."""
+    """Returns the packets of all protocols by destination host."""
     rows = []
     for host, counts in traffic.items():
         sent = counts["packets"]
@@ -79,7 +79,7 @@ def rate_text(mbps: float) -> str:
 
 
 def lateness_text(status: Status) -> str:
-    """Returns how late the packets of a run left, in one sentence."""
+    """Returns the lateness of the packets of a run in one sentence."""
     lateness = status["lateness"]
     if not lateness["departures"]:
         return "real time: no packet passed"

@@ -13,13 +13,13 @@ from celltcp.present.js_arrays import pack_values, pack_x
 
 Numbers: TypeAlias = NDArray[np.float64]
 
-#: Values of a chart beyond which it is thinned.
+#: Maximum of values of a chart; larger ones are thinned.
 MAX_VALUES = 1_000_000
 
 
 @dataclass(frozen=True)
 class Series:
-    """Values at the places of a chart; NaN where there is none."""
+    """Values at the x coordinates of a chart; NaN for missing ones."""
 
     label: str
     colour: str
@@ -32,7 +32,7 @@ class Series:
     #: Ends of intervals: a band around a line, a bar through a point.
     low: Numbers | None = None
     high: Numbers | None = None
-    #: Ends of the intervals of the places, for points only.
+    #: Ends of the intervals in x, for points only.
     left: Numbers | None = None
     right: Numbers | None = None
     #: Diameter of points, in pixels.
@@ -48,7 +48,7 @@ class Panel:
     unit: str
     series: tuple[Series, ...]
     digits: int = 2
-    #: Upper end of the axis while nothing is zoomed; None for that of the values.
+    #: Upper end of the axis without zoom; None for that of the values.
     top: float | None = None
     #: Lower end of the axis; None for that of the values, or zero if they are above it.
     bottom: float | None = None
@@ -64,7 +64,7 @@ class Chart:
     panels: tuple[Panel, ...]
     digits: int = 2
     is_log: bool = False
-    #: Names at the places 0, 1, 2 and so on, in place of numbers.
+    #: Labels of x = 0, 1, 2 and so on, in place of numbers.
     names: tuple[str, ...] = ()
     #: Charts of a page with the same group share cursor and zoom.
     group: str = ""
@@ -75,7 +75,7 @@ class Chart:
         return len(self.x) * sum(len(panel.series) for panel in self.panels)
 
     def thinned(self, most: int = MAX_VALUES) -> Chart:
-        """Returns the chart with no more values than that: of stretches, the lowest and the highest."""
+        """Returns the chart with at most this number of values: minima and maxima of stretches."""
         if self.count <= most or self.names:
             return self
         series = max(sum(len(panel.series) for panel in self.panels), 1)
@@ -90,7 +90,7 @@ class Chart:
         return replace(self, x=places, panels=panels)
 
     def to_json(self) -> dict[str, Any]:
-        """Returns the chart as the script reads it."""
+        """Returns the chart as JSON for the script."""
         return {
             "x": pack_x(self.x),
             "label": self.label,

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from matplotlib.colors import to_hex, to_rgb
 
-#: Colours of the dark page, in the order in which the style has them.
+#: Colours of the dark page, in the order of the style sheet.
 _DARK = (
     "color-scheme: dark; --paper: #15191e; --ink: #e6eaee; --faint: #9aa5b1; --rule: #333b44; "
     "--tint: #1d232a; --accent: #6cb6ff; --decided: #56d364; --tied: #e3b341; --undecided: #9aa5b1; "

@@ -24,7 +24,7 @@ def fit_table(console: Console, table: Table) -> tuple[list[RichTable], list[str
     a number and then droppable ones are left out, then numbers are wrapped before their intervals. At
     last the columns are spread over several tables, each with the texts at the head of its rows.
     """
-    # Otherwise nothing is measured as wider than the console.
+    # Otherwise rich measures nothing as wider than the console.
     options = console.options.update(max_width=10_000)
     headings = {column.name or column.title: column.title for column in table.columns}
     left_out: list[str] = []
@@ -47,7 +47,7 @@ def fit_table(console: Console, table: Table) -> tuple[list[RichTable], list[str
 
 
 def _empty_columns(table: Table) -> list[str]:
-    """Returns the columns of numbers that have none in any row."""
+    """Returns the columns of numbers without a number in any row."""
     return [
         column.name or column.title
         for index, column in enumerate(table.columns)
@@ -56,9 +56,9 @@ def _empty_columns(table: Table) -> list[str]:
 
 
 def _parts(console: Console, options: ConsoleOptions, table: Table) -> list[Table]:
-    """Returns tables with all columns, each as wide as the console lets it; at least one column each.
+    """Returns tables that together have all columns; each fits the console, or has one column.
 
-    The texts at the head of the rows stand in each.
+    Each has the columns of texts at the start of the rows.
     """
     heads = len(list(takewhile(lambda column: not column.is_number, table.columns)))
     parts: list[list[int]] = [[]]
@@ -86,7 +86,7 @@ def _chosen(table: Table, heads: int, places: list[int]) -> Table:
 
 
 def _rich_table(table: Table) -> RichTable:
-    """Returns a table as rich has it, with columns as wide as they like."""
+    """Returns a table of rich, with columns of their full width."""
     if table.frame == "box":
         rich_table = RichTable(title=table.title, box=HEAVY_HEAD)
     elif table.frame == "head":
@@ -109,7 +109,7 @@ def _rich_table(table: Table) -> RichTable:
 
 
 def _least(console: Console, options: ConsoleOptions, table: RichTable) -> int:
-    """Returns the width of a table whose columns are as narrow as their words let them."""
+    """Returns the minimum width of a table whose words are not cut."""
     columns = sum(_range(console, options, column).minimum for column in table.columns)
     return _frame(console, options, table) + columns
 
@@ -146,7 +146,7 @@ def _range(console: Console, options: ConsoleOptions, column: Column) -> Measure
 
 
 def _set_widths(console: Console, options: ConsoleOptions, table: RichTable) -> None:
-    """Sets the width of each column; what is left goes to texts, then to headings."""
+    """Sets the width of each column; free space goes to texts, then to headings."""
     if not table.columns:
         return
     ranges = [_range(console, options, column) for column in table.columns]

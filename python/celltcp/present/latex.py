@@ -21,10 +21,10 @@ _CHARACTER, _SPACE = 4.7, 8.0
 #: Minimum of characters of a line of a broken heading.
 _MIN_HEADING = 12
 
-#: Number, which may have an interval.
+#: Pattern of a number, which may have an interval.
 _NUMBER = re.compile(r"([+-]?\d[\d.]*)( ± (\d[\d.]*))?")
 
-#: Characters that mean something else in LaTeX.
+#: Special characters of LaTeX.
 _ESCAPES = {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",

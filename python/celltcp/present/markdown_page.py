@@ -69,7 +69,7 @@ def markdown_part(part: Part, pictures: PictureNames, title: str = "") -> str:
 
 
 def escaped(text: str) -> str:
-    r"""Returns a text in which nothing is taken for markup: `a*b` becomes `a\*b`."""
+    r"""Returns a text with escaped markup: `a*b` becomes `a\*b`."""
     return _MARKUP.sub(lambda match: f"\\{match[0]}", text.replace("&", "&amp;").replace("<", "&lt;"))
 
 

@@ -76,14 +76,14 @@ def colours(ccas: Iterable[str]) -> dict[str, str]:
 
 
 def _free(cca: str, chosen: Collection[str]) -> str:
-    """Returns a colour for one without: one that is far from those chosen, if there is one."""
+    """Returns a colour for a CCA without one: far from those in use, if possible."""
     taken = {*chosen, *COLOURS.values()}
     free = [each for each in islice(_spare(cca), _CANDIDATES + len(taken)) if each not in taken]
     return next((each for each in free if all(_is_far(each, other) for other in chosen)), free[0])
 
 
 def _is_far(one: str, other: str) -> bool:
-    """Returns whether two colours differ much in one of their parts at least."""
+    """Returns whether two colours differ much in at least one component."""
     pairs = zip(to_rgb(one), to_rgb(other), strict=True)
     return max(abs(first - second) for first, second in pairs) > _FAR
 
@@ -104,7 +104,7 @@ def lines(ccas: Iterable[str]) -> dict[str, Any]:
 
 
 def _distinct(ccas: Iterable[str], looks: Sequence[_Look]) -> dict[str, _Look]:
-    """Returns a look for each: its own unless one before it has that, else one that is least used."""
+    """Returns a style for each: its own unless that is in use, else one of the least used."""
     named = list(dict.fromkeys(ccas))
     places: dict[str, int] = {}
     used: Counter[int] = Counter()
@@ -121,7 +121,7 @@ def _distinct(ccas: Iterable[str], looks: Sequence[_Look]) -> dict[str, _Look]:
 
 
 def _place(cca: str) -> int:
-    """Returns the place of a congestion control in its family; others have one by their text."""
+    """Returns the index of a congestion control in its family; others get one from their text."""
     place = _PLACES.get(cca)
     return sum(cca.encode()) % _OWN_COLOURS if place is None else place
 
@@ -130,7 +130,7 @@ def _spare(cca: str) -> Iterator[str]:
     """Returns colours for one that has none of its own, in its own order."""
     own = COLOURS.get(parse_mix(cca).single or "")
     if own:
-        # One with other parameters is near to that with the usual ones; a second one would be too near.
+        # The first variant gets a similar colour; that of a second one would be too similar.
         red, green, blue = (1 - (1 - part) * 0.55 for part in to_rgb(own))
         yield to_hex((red, green, blue))
     first = sum(cca.encode()) % len(_SPARE_COLOURS)

@@ -25,10 +25,10 @@ _LEADING = 1.45
 _LETTER, _MONO = 0.54, 0.602
 #: Sizes of letters, points.
 _TITLE, _HEADING, _TEXT, _SMALL, _SMALLEST = 17.0, 12.0, 10.0, 8.5, 5.0
-#: Size of letters at which wide tables are split by columns, and most letters of a line then.
+#: Font size at which wide tables are split by columns, and maximum of letters per line then.
 _TABLE = 6.5
 _MAX_LETTERS = int((_WIDTH - 2 * _MARGIN) * 72 / (_TABLE * _MONO))
-#: Share of the first page that has to be free for tables to begin on it.
+#: Minimum free share of the first page for tables to begin on it.
 _FREE = 0.4
 #: Lines of a scenario above which comments and unset fields are left out.
 _MAX_LINES = 40
@@ -80,7 +80,7 @@ class _Pages:
         self.figure.text(*place, text, size=size, parse_math=False, **look)
 
     def paragraph(self, text: str, size: float, **look: Any) -> None:
-        """Writes a text in as many lines as it needs, with a gap behind."""
+        """Writes a text in as many lines as it needs, followed by a gap."""
         letters = int((_WIDTH - 2 * _MARGIN) * 72 / (size * _LETTER))
         for line in textwrap.wrap(text, letters):
             self.line(line, size, **look)
@@ -99,7 +99,7 @@ class _Pages:
         longest = max(map(len, lines), default=1)
         fitting = (_WIDTH - 2 * _MARGIN) * 72 / (longest * _MONO)
         size = max(min(_SMALL, fitting), _SMALLEST)
-        # Rounded: the size that the longest line fits in has all of its letters.
+        # Rounded, so that the size for the longest line includes its last letter.
         letters = int((_WIDTH - 2 * _MARGIN) * 72 / (size * _MONO) + 0.01)
         for line in lines:
             for piece in textwrap.wrap(line, letters, drop_whitespace=False) or [""]:
@@ -107,7 +107,7 @@ class _Pages:
         self.gap(size)
 
     def gap(self, points: float) -> None:
-        """Leaves room."""
+        """Adds a gap."""
         self.room -= points / 72
 
     def end(self) -> None:
@@ -148,7 +148,7 @@ def _write_part(pages: PdfPages, part: Part, command: str) -> None:
 
 
 def _write_section(text: _Pages, section: Section) -> None:
-    """Writes title, paragraphs, table and code; a section that is only a picture has them there."""
+    """Writes title, paragraphs, table and code; not for sections with only a picture."""
     if section.figure is not None and section.table is None and not section.code:
         return
     text.heading(section.title)
@@ -191,7 +191,7 @@ def _write_picture(pages: PdfPages, section: Section) -> None:
 
 
 def _without_comments(code: str) -> str:
-    """Returns the lines of a TOML text that set something."""
+    """Returns the lines of a TOML text without comments."""
     lines = [line for line in code.splitlines() if not line.startswith("#")]
     nonblank = [line for line, before in zip(lines, ["", *lines], strict=False) if line or before]
     return "\n".join(nonblank)

@@ -11,7 +11,7 @@ from celltcp.files.replacing import FileKind, check_output
 #: Programs of LaTeX; the first that is installed is used.
 _LATEX = ("pdflatex", "xelatex", "lualatex")
 
-#: Comment of JPEG files, which have no other mark.
+#: Comment that marks JPEG files as celltcp's.
 JPEG_COMMENT = "picture of celltcp"
 #: Kinds of pictures by their ending. PDF has its creator at its end.
 _KINDS = {

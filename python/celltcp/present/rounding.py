@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from celltcp.results.statistics import Estimate
 
 
-#: First digits of an interval below which it has two of them.
+#: Leading digits of an interval below which two are kept.
 _TWO_DIGITS_BELOW = 3.55
 
 
@@ -36,7 +36,7 @@ def rounded(result: Estimate, digits: int) -> tuple[str, str]:
         return _text(result.mean, digits), ""
     # 0.096 rounds to 0.10, which has two digits, too.
     place, has_two = _place(result.ci95)
-    # A mean that is lost in its interval keeps a digit more, if it is not zero there, too.
+    # A mean that would round to zero has one more digit, if that is not zero.
     is_lost = not has_two and not round(result.mean, place)
     finer = place + 1 if is_lost and round(result.mean, place + 1) else place
     return _text(result.mean, finer), _text(result.ci95, place)

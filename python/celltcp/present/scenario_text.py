@@ -9,7 +9,7 @@ from typing import Any
 
 from celltcp.present.section import Column, Section, Table
 
-#: Words for where the capacity of a direction comes from, by field.
+#: Description of the source of a direction's capacity, by field.
 _SOURCES = ("rate", "trace", "generate", "steps")
 
 
@@ -27,7 +27,7 @@ def scenario_sections(about: Mapping[str, Any]) -> tuple[Section, Section]:
 
 
 def file_name(about: Mapping[str, Any]) -> str:
-    """Returns the name of the scenario's file, of letters that every system takes."""
+    """Returns the name of the scenario's file, with letters that are valid on every system."""
     name = PurePath(str(about["name"])).name.removesuffix(".toml")
     safe = "".join(
         each if each.isascii() and (each.isalnum() or each in "._-") else "-" for each in name
@@ -66,7 +66,7 @@ def _facts(scenario: dict[str, Any], about: Mapping[str, Any]) -> list[tuple[str
 
 
 def _capacity(way: Mapping[str, Any]) -> str:
-    """Returns where the capacity of a direction comes from."""
+    """Returns the source of a direction's capacity."""
     for source in _SOURCES:
         if source in way:
             value = way[source]

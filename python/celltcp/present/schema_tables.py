@@ -16,7 +16,7 @@ Definition = dict[str, Any]
 
 
 def table(headings: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
-    """Returns a table of texts, in which code stands between backticks."""
+    """Returns a table of texts, with code between backticks."""
     cells = tuple(tuple(map(_cell, row)) for row in rows)
     return markdown_table(Table(tuple(map(Column, headings)), cells))
 
@@ -81,7 +81,7 @@ def section(title: str, *parts: str) -> str:
 
 
 def _kind(form: Definition) -> str:
-    """Returns the kind that a form of a table has; empty for any other form."""
+    """Returns the `kind` of an alternative of a table; empty without one."""
     return str(form.get("properties", {}).get("kind", {}).get("const", ""))
 
 
@@ -96,7 +96,7 @@ def _fields(definition: Definition) -> str:
 
 
 def _form(form: Definition) -> str:
-    """Returns the fields of a table, or the type of what is none."""
+    """Returns the fields of a table, or the type of another value."""
     return ", ".join(form["properties"]) if form.get("properties") else _type(form)
 
 

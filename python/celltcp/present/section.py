@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
     from celltcp.present.chart import Chart
 
-#: Mean of times some of which have no end.
+#: Text of a mean with infinite times.
 INFINITE = "∞"
-#: Distance from 100 within which shares in per cent are those of a whole.
+#: Maximum distance from 100 of percentages that add up to a whole.
 _WHOLE = 0.5
 
 
@@ -32,11 +32,11 @@ class Column:
 
     #: Heading; the terminal breaks it at line ends.
     heading: str
-    #: Whether it has numbers, which are aligned to the right and wrapped last.
+    #: Whether it has numbers, which are right-aligned and wrapped last.
     is_number: bool = False
     #: Whether a narrow terminal breaks its texts within words.
     folds: bool = False
-    #: Name by which a narrow terminal leaves it out, where that is not its title.
+    #: Name in the list of columns that a narrow terminal omits, if that is not its title.
     name: str = ""
     #: Whether a narrow terminal wraps neither its heading nor its texts, such as names to be copied.
     no_wrap: bool = False
@@ -63,7 +63,7 @@ class Table:
     ends: frozenset[int] = frozenset()
     #: Numbers of the rows that stand out.
     bold: frozenset[int] = frozenset()
-    #: CCAs by the cells that name them; these have the colours of the CCAs where there are colours.
+    #: CCAs by the cells with their names, which have the colours of the CCAs if there are colours.
     ccas: Mapping[str, str] = field(default_factory=dict)
     #: Lines on the terminal: all, one below the head, the same without space between columns, or none.
     frame: Literal["box", "head", "dense", "none"] = "box"
@@ -105,7 +105,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Figure:
-    """A picture, and the chart that replaces it where scripts run."""
+    """A picture, and the chart that replaces it in pages with scripts."""
 
     #: Draws the static picture, for paper and pages without scripts.
     draw: Callable[[], Picture]
@@ -117,7 +117,7 @@ class Figure:
 class Block(NamedTuple):
     """Lines to be copied together, into one file or one shell."""
 
-    #: Where they belong, in a sentence.
+    #: Their destination, in a sentence.
     caption: str
     text: str
 
@@ -131,10 +131,10 @@ class Section:
     figure: Figure | None = None
     #: Paragraphs between title and table.
     text: tuple[str, ...] = ()
-    #: Text that is kept as it stands, such as a file or a command, and the name of its file.
+    #: Verbatim text, such as a file or a command, and the name of its file.
     code: str = ""
     file: str = ""
-    #: Lines to be copied, apart from each other.
+    #: Blocks of lines to be copied, each separately.
     blocks: tuple[Block, ...] = ()
     #: Whether the section opens only on demand.
     is_folded: bool = False
@@ -196,7 +196,7 @@ def percent_text(value: float, half: float, digits: int = 1) -> str:
     """Returns a percentage as text, with its interval where there is one."""
     if math.isnan(value):
         return "-"
-    # A zero without a minus sign: -0.0 says nothing.
+    # Zero has no sign.
     text = f"{round(value, digits) + 0.0:+.{digits}f}"
     return text if math.isnan(half) else f"{text} ±{half:.{digits}f}"
 

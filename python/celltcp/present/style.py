@@ -28,12 +28,12 @@ from celltcp.results.publishing import listed_file
 from celltcp.scenarios.cca_mix import labels
 
 CAPACITY = "#D9D9D9"
-#: Points of a series beyond which it is drawn as a band from the lowest to the highest value.
+#: Maximum of points of a series; a longer one is drawn as a band from minimum to maximum.
 _MAX_POINTS = 1000
-#: Intervals of such a band.
+#: Number of intervals of such a band.
 _BINS = 300
 
-#: Metadata by ending that leave the date out, so that the same results give the same bytes.
+#: Metadata by ending without a date, so that the same results give the same bytes.
 _UNDATED: dict[str, dict[str, None]] = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
 
 _SETTINGS: dict[str, Any] = {
@@ -56,7 +56,7 @@ _FONTS: dict[Any, Any] = {
 _STROKES = ("///", "\\\\\\", "...", "---", "|||", "ooo", "***")
 _HATCHES = ("", *_STROKES, *(one + other for one, other in combinations(_STROKES, 2)))
 
-#: Lengths of dashes and gaps of the named line styles, as matplotlib has them.
+#: Lengths of dashes and gaps of matplotlib's named line styles.
 _DASHES: dict[str, tuple[float, ...]] = {
     "-": (),
     "--": (3.7, 1.6),
@@ -67,7 +67,7 @@ _DASHES: dict[str, tuple[float, ...]] = {
 #: Maximum of congestion controls whose intervals are legible in one panel.
 MAX_BANDS = 8
 
-#: Size and style that `styled` asks for.
+#: Size and style set by `styled`.
 _ASKED: dict[str, Any] = {"size": None, "title": None, "paper": False}
 
 #: Style for publications: no title and no footnote, which are for the caption, and hatches.
@@ -104,7 +104,7 @@ class Picture(Figure):
         if engine is None:
             yield
             return
-        # Layout alone: a whole draw without rendering takes half as long again.
+        # Layout alone, as a draw without rendering takes longer.
         engine.execute(self)
         if self._wrap_labels():
             engine.execute(self)
@@ -133,7 +133,7 @@ class Picture(Figure):
                 (along, along.get_window_extent().height, panel.height),
             ):
                 text = label.get_text()
-                # A little beyond the axes is in the margin of the panel.
+                # A small excess is in the margin of the panel.
                 if length > 1.15 * room and "\n" not in text:
                     wrapped = True
                     letters = int(len(text) * 1.15 * room / length)
@@ -194,12 +194,12 @@ def styled(
 
 
 def figure(width: float, height: float) -> Figure:
-    """Returns an empty figure of that size in inches, unless `styled` asks for another."""
+    """Returns an empty figure of that size in inches, unless `styled` sets another."""
     mpl.rcParams.update(_SETTINGS)  # type: ignore[arg-type]
     size = (width, height)
     if _ASKED["paper"]:
         mpl.rcParams.update(_PAPER)  # type: ignore[arg-type]
-        # Texts stay as large where the picture shrinks, so it is a little higher than in proportion.
+        # Texts do not shrink with the picture, so that it is a little higher than in proportion.
         across = _COLUMN if width < _DOUBLE_COLUMN_INCHES else _PAGE
         size = (across, height * min(1.2 * across / width, 1.0))
     picture = Picture(figsize=_ASKED["size"] or size, layout="constrained")
@@ -209,13 +209,13 @@ def figure(width: float, height: float) -> Figure:
 
 
 def titled(picture: Figure, title: str) -> None:
-    """Names what a picture shows, unless `styled` asks for another title."""
+    """Sets the title of a picture, unless `styled` sets another."""
     if _ASKED["title"] is None and not _ASKED["paper"]:
         picture.suptitle(title)
 
 
 def footnote(picture: Figure, lines: Sequence[str]) -> None:
-    """Writes small lines below a picture: what ran, and what to know before it is believed."""
+    """Writes small lines below a picture: its origin, and warnings about it."""
     if _ASKED["paper"]:
         return
     width = int(picture.get_size_inches()[0] * 17)
@@ -255,7 +255,7 @@ def legend_beside(picture: Figure, ccas: Sequence[str], *, has_bars: bool = Fals
 
 
 def _columns(texts: Sequence[str], width: float, size: float) -> int:
-    """Returns the most columns of a legend, with letters of a size, that fit into a width in inches."""
+    """Returns the maximum of columns of a legend that fit into a width in inches."""
     look = mpl.rcParams
     lengths = [TextPath((0, 0), text, size=size).get_extents().width for text in texts]
     # A column also has a handle and two gaps.
@@ -276,14 +276,14 @@ def hatches(ccas: Iterable[str]) -> dict[str, str]:
 
 
 def dashes(ccas: Iterable[str]) -> dict[str, tuple[float, ...]]:
-    """Returns dashes and gaps of each CCA's line, in widths of the line; none where it is whole."""
+    """Returns dashes and gaps of each CCA's line, in line widths; none for a solid line."""
     return {
         cca: _DASHES[style] if isinstance(style, str) else tuple(map(float, style[1]))
         for cca, style in lines(ccas).items()
     }
 
 
-#: Share of the width of a figure that panels have.
+#: Share of the width of a figure for panels.
 _PANELS = 0.85
 
 
@@ -408,7 +408,7 @@ def save(picture: Figure, file: Path) -> Path:
         elif form == "jpg":
             picture.savefig(partial, dpi=160, format=form, pil_kwargs={"comment": JPEG_COMMENT})
         else:
-            # EPS would have the name of a file as its title.
+            # The default title of EPS would be the name of the file.
             with partial.open("wb") as stream:
                 picture.savefig(stream, dpi=160, format=form, metadata=undated)
     return file

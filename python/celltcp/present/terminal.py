@@ -15,7 +15,7 @@ _COLUMNS = 120
 
 
 class Terminal(Console):
-    """The standard output: a terminal, or a page of a fixed width where there is none."""
+    """Standard output: a terminal, or a page of fixed width without one."""
 
     def __init__(self, columns: int | None = None, file: IO[str] | None = None) -> None:
         """Opens a console.
@@ -31,7 +31,7 @@ class Terminal(Console):
             self.width = columns or (int(stated) if stated.isdigit() else _COLUMNS)
 
     def print_table(self, table: Table) -> None:
-        """Prints a table in as many parts as it needs, and says which columns it leaves out."""
+        """Prints a table in as many parts as it needs, and lists the omitted columns."""
         from celltcp.present.fit_table import fit_table
 
         parts, left_out = fit_table(self, table)

@@ -9,7 +9,7 @@ from celltcp.present.section import Column, Table, number_columns
 
 
 def trace_table(traces: Sequence[Mapping[str, Any]]) -> Table:
-    """Returns a table with a row for each trace, as `celltcp traces info` has them."""
+    """Returns a table with a row for each trace of `celltcp traces info`."""
     names = ("duration_s", "mean_mbps", "min_mbps", "p50_mbps", "max_mbps", "longest_gap_s")
     headings = (
         "duration\ns",
