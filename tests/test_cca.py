@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import celltcp as ct
-from celltcp.scenarios.ccas import catalogue, chosen
+from celltcp.scenarios.ccas import catalogue, select_ccas
 
 #: Output of `sysctl net.ipv4.tcp_available_congestion_control` with all modules loaded.
 IN_LINUX = (
@@ -20,7 +20,7 @@ IN_LINUX = (
 def test_every_name_of_linux_is_accepted() -> None:
     in_linux = [entry["name"] for entry in catalogue() if entry["linux"]]
     assert sorted(in_linux) == sorted(IN_LINUX.split())
-    assert chosen(IN_LINUX.split(), []) == IN_LINUX.split()
+    assert select_ccas(IN_LINUX.split(), []) == IN_LINUX.split()
 
 
 def test_the_catalogue_tells_family_source_and_parameters(celltcp) -> None:
@@ -36,7 +36,7 @@ def test_the_catalogue_tells_family_source_and_parameters(celltcp) -> None:
             assert parameter["source"], parameter
             # The default is itself an allowed value.
             text = f"{entry['name']}:{parameter['name']}={parameter['default']}"
-            assert chosen(text, []), text
+            assert select_ccas(text, []), text
 
 
 def test_one_entry_is_printed_with_its_parameters(celltcp) -> None:
@@ -91,10 +91,10 @@ def test_a_parameter_changes_the_run_and_is_named_in_the_results() -> None:
 
 
 def test_all_stands_for_every_congestion_control() -> None:
-    assert chosen("all", ["reno", "bbr"]) == ["reno", "bbr"]
-    assert chosen("cubic,all", ["reno", "cubic"]) == ["cubic", "reno"]
-    assert chosen("cubic+all", ["reno", "bbr"]) == ["cubic+reno", "cubic+bbr"]
-    assert chosen("all+all", ["reno", "bbr"]) == ["reno+reno", "bbr+bbr"]
+    assert select_ccas("all", ["reno", "bbr"]) == ["reno", "bbr"]
+    assert select_ccas("cubic,all", ["reno", "cubic"]) == ["cubic", "reno"]
+    assert select_ccas("cubic+all", ["reno", "bbr"]) == ["cubic+reno", "cubic+bbr"]
+    assert select_ccas("all+all", ["reno", "bbr"]) == ["reno+reno", "bbr+bbr"]
 
 
 def test_flows_that_share_a_path_have_their_shares_and_jains_index() -> None:

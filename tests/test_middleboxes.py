@@ -12,7 +12,7 @@ import celltcp as ct
 from celltcp._core import scenario_schema
 from celltcp.cli.options import complete_middlebox
 from celltcp.comparison.connection_texts import connection_texts
-from celltcp.scenarios.ccas import MIDDLEBOXES, middlebox_of, through
+from celltcp.scenarios.ccas import MIDDLEBOXES, middlebox_of, with_middleboxes
 
 PATH = {
     "path.rtt": "80ms",
@@ -24,7 +24,7 @@ SETS = [word for field, value in PATH.items() for word in ("--set", f"{field}={v
 
 
 def test_lists_of_middleboxes_are_crossed_with_congestion_controls() -> None:
-    result = through(["cubic", "bbr"], "none,es:reserve=4,at=node-1,split@es:at=node-1")
+    result = with_middleboxes(["cubic", "bbr"], "none,es:reserve=4,at=node-1,split@es:at=node-1")
     assert result == [
         *("cubic@none", "bbr@none"),
         *("cubic@es:at=node-1,reserve=4", "bbr@es:at=node-1,reserve=4"),
@@ -36,7 +36,7 @@ def test_lists_of_middleboxes_are_crossed_with_congestion_controls() -> None:
         "split@es:at=node-1",
     ]
     assert middlebox_of("cubic", ["es"]) == "es"
-    assert through(["cubic"], "") == ["cubic"]
+    assert with_middleboxes(["cubic"], "") == ["cubic"]
 
 
 @pytest.mark.parametrize(
@@ -152,7 +152,7 @@ def test_help_and_completion_know_all_kinds(celltcp) -> None:
     assert list(MIDDLEBOXES) == ["none", *kinds]
     words = "".join(celltcp("compare", "--help").stdout.split())
     assert all(kind in words for kind in MIDDLEBOXES)
-    assert through(["cubic"], ",".join(kinds)) == [f"cubic@{kind}" for kind in kinds]
+    assert with_middleboxes(["cubic"], ",".join(kinds)) == [f"cubic@{kind}" for kind in kinds]
     begun = [item.value for item in complete_middlebox(None, None, "none,split@s")]
     assert begun == ["none,split@split", "none,split@snoop"]
     begun = [item.value for item in complete_middlebox(None, None, "none,reset")]

@@ -19,8 +19,8 @@ from celltcp.campaign.worker import WorkerRequirement, chunks_task, unpacked
 from celltcp.comparison.run import compare
 from celltcp.scenarios.scenarios import load_scenario
 
-_Given = ParamSpec("_Given")
-_Answer = TypeVar("_Answer")
+_Parameters = ParamSpec("_Parameters")
+_Result = TypeVar("_Result")
 
 #: Runs of the measured campaign: many short ones, so that their overhead shows.
 CAMPAIGN_RUNS = 3000
@@ -88,7 +88,7 @@ def measure_campaign() -> dict[str, float]:
     one in the engine. `campaign_kb_per_run` is the growth of the peak memory less the size of the
     tables.
     """
-    return alone(_campaign, CAMPAIGN_RUNS)
+    return in_fresh_process(_campaign, CAMPAIGN_RUNS)
 
 
 def measure_cluster(address: str) -> dict[str, float]:
@@ -107,8 +107,8 @@ def measure_cluster(address: str) -> dict[str, float]:
     for workers in (1, cluster):
         run_jobs(jobs[:threads], workers=workers)
     overhead_s = _overhead_s(cluster)
-    here_s, here_cpu_s = _taken_s(jobs, threads)
-    there_s, _ = _taken_s(jobs, cluster)
+    here_s, here_cpu_s = _durations_s(jobs, threads)
+    there_s, _ = _durations_s(jobs, cluster)
     engine_s = here_cpu_s / tasks
     return {
         "threads": threads,
@@ -133,7 +133,7 @@ def _overhead_s(cluster: Cluster) -> float:
     return (cluster.cpu_s() - before_s + time.process_time() - own_s) / len(jobs)
 
 
-def _taken_s(jobs: Sequence[Job], workers: Workers) -> tuple[float, float]:
+def _durations_s(jobs: Sequence[Job], workers: Workers) -> tuple[float, float]:
     """Returns wall time and CPU time of this process for some jobs, s."""
     begun, cpu = time.perf_counter(), time.process_time()
     run_jobs(jobs, workers=workers)
@@ -145,11 +145,13 @@ def peak_memory_mb() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
-def alone(function: Callable[_Given, _Answer], *given: _Given.args, **named: _Given.kwargs) -> _Answer:
+def in_fresh_process(
+    function: Callable[_Parameters, _Result], *args: _Parameters.args, **kwargs: _Parameters.kwargs
+) -> _Result:
     """Runs a function in a fresh process, for its memory, and returns its result."""
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(1, mp_context=context) as pool:
-        return pool.submit(function, *given, **named).result()
+        return pool.submit(function, *args, **kwargs).result()
 
 
 def _campaign(runs: int) -> dict[str, float]:

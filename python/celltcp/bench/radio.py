@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from importlib import resources
 
 from celltcp._core import Run, Scenario
-from celltcp.bench.native import alone, peak_memory_mb
+from celltcp.bench.native import in_fresh_process, peak_memory_mb
 from celltcp.comparison.run import compare
 from celltcp.results.statistics import Estimate, estimate
 from celltcp.scenarios.scenarios import load_scenario
@@ -67,12 +67,12 @@ class Cost:
 def measure(case: Case, seconds: float | None = None) -> Cost:
     """Runs a case in a process of its own."""
     changes = [*case.changes, *([f"duration={seconds:g}s"] if seconds else [])]
-    return alone(_cost_of, case.scenario, case.cca, changes)
+    return in_fresh_process(_cost_of, case.scenario, case.cca, changes)
 
 
 def measure_text(text: str) -> Cost:
     """Runs a scenario (TOML) in a process of its own."""
-    return alone(_cost_of_text, text)
+    return in_fresh_process(_cost_of_text, text)
 
 
 def many_ues(count: int, seconds: float = GROWTH_S) -> str:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from celltcp.kernel import Kernel
 
 #: Argument of `celltcp._core.run_batch`: number, label, scenario, seed, parts of a kernel.
-Described = tuple[int, str, Scenario, int, tuple[str, str, str] | None]
+RunArguments = tuple[int, str, Scenario, int, tuple[str, str, str] | None]
 
 #: Names of the engines.
 ENGINES = (NATIVE, KERNEL)
@@ -65,7 +65,7 @@ class Engine:
                 allowed = ", ".join(available)
                 raise CelltcpError(f"cca: {chosen}{who} does not have {what}; allowed: {allowed}")
 
-    def describe(self, number: int, label: str, scenario: Scenario, seed: int) -> Described:
+    def describe(self, number: int, label: str, scenario: Scenario, seed: int) -> RunArguments:
         """Returns a run of this engine as `celltcp._core.run_batch` takes it.
 
         Args:

@@ -90,7 +90,7 @@ def _check_places(campaigns: Sequence[Campaign], root: Path) -> None:
             check_folder(campaign.folder)
 
 
-def _are_of(campaigns: Sequence[Campaign], keys: set[str]) -> bool:
+def _are_all_in(campaigns: Sequence[Campaign], keys: set[str]) -> bool:
     """Returns whether all runs with these keys are of the campaigns."""
     planned = [Keys.from_meta(campaign.origin) or Keys(()) for campaign in campaigns]
     return all(any(key in mine for mine in planned) for key in keys)
@@ -133,7 +133,7 @@ def _run(
         if results is None and campaign.folder is not None
     ]
     if not missing:
-        if _are_of(campaigns, keys_of_parts(folder)):
+        if _are_all_in(campaigns, keys_of_parts(folder)):
             # Left by a command that was killed when all was done.
             remove_working(folder / PARTS)
         return [results for results in finished if results is not None]

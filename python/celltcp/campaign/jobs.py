@@ -9,7 +9,7 @@ from typing import Any, overload
 from urllib.parse import quote
 
 from celltcp._core import Scenario, __version__
-from celltcp.campaign.engines import Described, Engine
+from celltcp.campaign.engines import Engine, RunArguments
 from celltcp.campaign.provenance import origin_of
 from celltcp.results.keys import KeyRange, Keys, part_of_file_name
 from celltcp.scenarios.ccas import source_digests
@@ -42,7 +42,7 @@ class Job:
         return key
 
     @property
-    def as_tuple(self) -> Described:
+    def as_tuple(self) -> RunArguments:
         """Job in the form of `celltcp._core.run_batch`."""
         return self.engine.describe(self.number, self.cca, self.scenario, self.seed)
 

@@ -64,7 +64,7 @@ def origin_json(about: Mapping[str, Any]) -> Origin:
     return result
 
 
-def ran_by(about: Mapping[str, Any]) -> str:
+def engine_text(about: Mapping[str, Any]) -> str:
     """Returns version and build of celltcp and the engine in a few words."""
     name, kernel = name_and_kernel(str(about["engine"]))
     engine = f"Linux {kernel}" if kernel else f"{name} engine"

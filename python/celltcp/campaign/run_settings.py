@@ -12,8 +12,7 @@ from celltcp._core import NATIVE, CelltcpError, Scenario
 from celltcp.campaign.engines import Engine, engine
 from celltcp.campaign.jobs import Campaign
 from celltcp.campaign.run import Workers
-from celltcp.scenarios.ccas import OWN, through
-from celltcp.scenarios.ccas import chosen as chosen_ccas
+from celltcp.scenarios.ccas import OWN, select_ccas, with_middleboxes
 from celltcp.scenarios.changes import Changes, override_texts
 from celltcp.scenarios.scenarios import ScenarioSource
 
@@ -47,9 +46,9 @@ class RunSettings:
     """Settings that runs of all commands share.
 
     Attributes:
-        cca: names of congestion controls, as `celltcp.scenarios.ccas.chosen` takes them.
+        cca: names of congestion controls, as `celltcp.scenarios.ccas.select_ccas` takes them.
         middlebox: middleboxes that each congestion control is to pass in turn, as
-            `celltcp.scenarios.ccas.through` takes them; those of the scenario unless given.
+            `celltcp.scenarios.ccas.with_middleboxes` takes them; those of the scenario unless given.
         runs: runs of each; run i has `seed + i`.
         seed: of the first run.
         duration: length of a run, such as `"60s"`; that of the scenario unless given.
@@ -150,11 +149,13 @@ class RunSettings:
             radio_log=self.radio_log,
         )
 
-    def plan(self, scenario: Scenario, chosen: Engine, folder: Path | None = None) -> Campaign:
+    def plan(self, scenario: Scenario, engine: Engine, folder: Path | None = None) -> Campaign:
         """Plans the runs of all congestion controls on a scenario.
 
         Raises:
             CelltcpError: if the engine does not have a congestion control.
         """
-        ccas = through(chosen_ccas(self.cca, chosen.ccas, scenario.lineup), self.middlebox or ())
-        return Campaign.of(scenario, ccas, self.runs, self.seed, chosen, folder)
+        ccas = with_middleboxes(
+            select_ccas(self.cca, engine.ccas, scenario.lineup), self.middlebox or ()
+        )
+        return Campaign.of(scenario, ccas, self.runs, self.seed, engine, folder)

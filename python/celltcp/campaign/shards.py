@@ -208,9 +208,9 @@ def _merged(parts: Sequence[Mapping[str, pa.Table]], labels: list[str]) -> dict[
         if not selected:
             continue
         first = selected[0]
-        table = pa.concat_tables([_plain(each) for each in selected])
+        table = pa.concat_tables([_without_dictionaries(each) for each in selected])
         table = table.take(pc.sort_indices(table["run"]))
-        for index in _labelled(first):
+        for index in _label_columns(first):
             texts = table.column(index).combine_chunks()
             encoded = pa.DictionaryArray.from_arrays(pc.index_in(texts, value_set=known), known)
             table = table.set_column(index, first.schema.field(index), encoded)
@@ -218,14 +218,14 @@ def _merged(parts: Sequence[Mapping[str, pa.Table]], labels: list[str]) -> dict[
     return joined
 
 
-def _plain(table: pa.Table) -> pa.Table:
+def _without_dictionaries(table: pa.Table) -> pa.Table:
     """Returns the table with labels as texts."""
-    for index in _labelled(table):
+    for index in _label_columns(table):
         name = table.schema.field(index).name
         table = table.set_column(index, name, table.column(index).cast(pa.string()))
     return table
 
 
-def _labelled(table: pa.Table) -> list[int]:
+def _label_columns(table: pa.Table) -> list[int]:
     """Returns the indices of columns whose values are labels of runs."""
     return [index for index, each in enumerate(table.schema) if pa.types.is_dictionary(each.type)]

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from distributed import Worker
 
 #: A run of a chunk: its number and label, the place of its scenario in those that come along, its seed.
-Sent = tuple[int, str, int, int]
+SentRun = tuple[int, str, int, int]
 
 
 @dataclass(frozen=True)
@@ -130,7 +130,7 @@ def loaded(pickled: bytes, needed: WorkerRequirement) -> Scenario:
 
 
 def run_chunks(
-    chunks: Sequence[Sequence[Sent]], needed: WorkerRequirement, *scenarios: Scenario
+    chunks: Sequence[Sequence[SentRun]], needed: WorkerRequirement, *scenarios: Scenario
 ) -> list[dict[str, bytes]]:
     """Runs some chunks one after the other, and returns the packed tables of each."""
     on_this_machine = needed.local_engine()

@@ -55,10 +55,10 @@ def compare(
     that of --out. The last table has the means over all.
     """
     from celltcp.comparison.run import comparison_request
-    from celltcp.scenarios.scenarios import names_one
+    from celltcp.scenarios.scenarios import is_single_name
 
     check_json(json_file)
-    if not names_one(scenarios):
+    if not is_single_name(scenarios):
         from celltcp.cli.scenario_set import compare_set
 
         compare_set(scenarios, settings, dry_run, json_file, published, by)

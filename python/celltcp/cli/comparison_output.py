@@ -71,7 +71,7 @@ def print_comparison(
         by: further metrics that CCAs rank by.
         name: of the scenario among several.
     """
-    from celltcp.campaign.provenance import ran_by
+    from celltcp.campaign.provenance import engine_text
     from celltcp.comparison.tables import (
         NO_RANDOMNESS,
         means_table,
@@ -99,7 +99,7 @@ def print_comparison(
     if not result.randomness:
         console.print(NO_RANDOMNESS)
     _print_verdicts(result, by, console)
-    console.print(ran_by(result.results.about), style="dim")
+    console.print(engine_text(result.results.about), style="dim")
     if published:
         _print_published(result)
 

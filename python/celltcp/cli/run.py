@@ -76,7 +76,7 @@ def run(
     """
     from pathlib import Path
 
-    from celltcp.campaign.provenance import ran_by
+    from celltcp.campaign.provenance import engine_text
     from celltcp.comparison.single_run import run_with
     from celltcp.files.replacing import check_output
 
@@ -92,7 +92,7 @@ def run(
     with progress_bar("running") as progress:
         result = run_with(source, settings, pcap=pcap, pcap_at=pcap_at, progress=progress)
     print_result(result.to_json, json_file, lambda: _print_run(result))
-    note(ran_by(result.results.about))
+    note(engine_text(result.results.about))
     for warning in result.warnings:
         click.echo(f"warning: {warning}", err=True)
     _draw(result, folder)

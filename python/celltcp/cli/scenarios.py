@@ -24,7 +24,7 @@ def scenarios(name: str | None, schema: bool, fields: bool) -> None:
     """
     from celltcp._core import scenario_schema
     from celltcp.scenarios.scenario_list import expand_scenarios
-    from celltcp.scenarios.scenarios import description, load_scenario, names_one, scenario_names
+    from celltcp.scenarios.scenarios import description, is_single_name, load_scenario, scenario_names
 
     names = scenario_names()
     for option, is_given in (("--schema", schema), ("--fields", fields)):
@@ -41,7 +41,7 @@ def scenarios(name: str | None, schema: bool, fields: bool) -> None:
     elif inside := [each for each in names if each.startswith(f"{name.rstrip('/')}/")]:
         _print_list({each: description(each) for each in inside})
         _print_variants(name.rstrip("/"))
-    elif not names_one([name]):
+    elif not is_single_name([name]):
         _print_list(
             {source.name: source.scenario.description for source in expand_scenarios(name).sources}
         )

@@ -136,7 +136,7 @@ def show(
     from celltcp.comparison.comparison import Comparison
     from celltcp.comparison.load_results import comparison_of
     from celltcp.comparison.single_run import SingleRun
-    from celltcp.scenarios.ccas import chosen as chosen_ccas
+    from celltcp.scenarios.ccas import select_ccas
     from celltcp.video.load_results import load
 
     chosen = [name for name, value in (("--format", form), ("--plot", plot)) if value]
@@ -167,7 +167,7 @@ def show(
         comparisons = [comparison for folder in folders for comparison in _comparisons(load(folder))]
         if cca:
             comparisons = [
-                comparison.only(chosen_ccas(cca, comparison.ccas)) for comparison in comparisons
+                comparison.only(select_ccas(cca, comparison.ccas)) for comparison in comparisons
             ]
         file = Path(out) if out else Path(folders[0]) / f"by-{view}.png"
         _view(comparisons, view, metric, file)
@@ -242,11 +242,11 @@ def _verify(folders: tuple[str, ...]) -> None:
 def _only(result: Shown, cca: str) -> Comparison:
     """Returns a comparison with chosen congestion controls only."""
     from celltcp.comparison.comparison import Comparison
-    from celltcp.scenarios.ccas import chosen as chosen_ccas
+    from celltcp.scenarios.ccas import select_ccas
 
     if not isinstance(result, Comparison):
         raise click.UsageError("--cca chooses among several of one comparison; DIR holds another kind")
-    return result.only(chosen_ccas(cca, result.ccas))
+    return result.only(select_ccas(cca, result.ccas))
 
 
 def _comparisons(result: Shown) -> list[Comparison]:
@@ -269,12 +269,12 @@ def _show_several(
     from celltcp.comparison.plots.grids import GRIDS
     from celltcp.present.picture_files import must_be_picture
     from celltcp.present.style import save
-    from celltcp.scenarios.ccas import chosen as chosen_ccas
+    from celltcp.scenarios.ccas import select_ccas
 
     file = Path(out or Path(folder) / f"{plot}.png")
     must_be_picture(file)
     if cca:
-        comparisons = [comparison.only(chosen_ccas(cca, comparison.ccas)) for comparison in comparisons]
+        comparisons = [comparison.only(select_ccas(cca, comparison.ccas)) for comparison in comparisons]
     click.echo(f"picture: {save(GRIDS[plot](comparisons), file)}")
 
 

@@ -86,7 +86,7 @@ def print_sweep(result: Sweep, by: Sequence[str] = ()) -> None:
         result: the sweep.
         by: further metrics that CCAs rank by.
     """
-    from celltcp.campaign.provenance import ran_by
+    from celltcp.campaign.provenance import engine_text
     from celltcp.comparison.application_tables import sweep_metrics_tables
     from celltcp.comparison.best_value_tables import best_values_tables, best_values_texts
     from celltcp.comparison.tables_of_several import sweep_shares_table, sweep_table
@@ -118,4 +118,4 @@ def print_sweep(result: Sweep, by: Sequence[str] = ()) -> None:
         )
     for text in (*best_values_texts(result, by), *result.field_changes_by(by)):
         console.print(text)
-    console.print(ran_by(about), style="dim")
+    console.print(engine_text(about), style="dim")

@@ -108,7 +108,7 @@ def _check() -> None:
 
 def print_video(result: VideoComparison) -> None:
     """Prints scores, other metrics, and the best CCA and ABR algorithm."""
-    from celltcp.campaign.provenance import ran_by
+    from celltcp.campaign.provenance import engine_text
     from celltcp.video.report.video import adaptations_table, metrics_table, scores_table
 
     about = next(iter(result.comparisons.values())).results.about
@@ -121,4 +121,4 @@ def print_video(result: VideoComparison) -> None:
         console.print_table(adaptations)
     for warning in result.warnings:
         console.print(f"warning: {warning}", style="yellow")
-    console.print(ran_by(about), style="dim")
+    console.print(engine_text(about), style="dim")

@@ -28,7 +28,7 @@ from celltcp.scenarios.ccas import DEFAULT_CCAS
 from celltcp.scenarios.changes import Changes
 from celltcp.scenarios.lazy_attributes import LazyAttribute
 from celltcp.scenarios.scenario_list import expand_scenarios
-from celltcp.scenarios.scenarios import ScenarioSource, names_one
+from celltcp.scenarios.scenarios import ScenarioSource, is_single_name
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -311,7 +311,7 @@ def swept_sources(
         several = [scenario]
     else:
         several = list(scenario) if isinstance(scenario, list | tuple) else []
-    if several and not names_one(several):
+    if several and not is_single_name(several):
         return expand_scenarios(several, settings.source).by_name
     source = settings.source(several[0] if several else cast("ScenarioLike", scenario))
     return {source.name: source}

@@ -31,8 +31,7 @@ from celltcp.results.tables import OPTIONAL, TABLES, Results, RunTables, frame, 
 from celltcp.results.tested import FlowUnderTest, has_application
 from celltcp.results.warnings import all_warnings
 from celltcp.results.working import staging
-from celltcp.scenarios.ccas import OWN
-from celltcp.scenarios.ccas import chosen as chosen_ccas
+from celltcp.scenarios.ccas import OWN, select_ccas
 from celltcp.scenarios.changes import Changes
 from celltcp.scenarios.lazy_attributes import LazyAttribute
 from celltcp.scenarios.scenarios import ScenarioSource
@@ -239,7 +238,7 @@ def run_with(
         traces = [str(file) for file, *_ in loaded.traces]
         check_output(Path(pcap), overwrite=settings.overwrite, inputs=traces)
     chosen = settings.find_engine()
-    names = chosen_ccas(settings.cca, chosen.ccas, loaded.lineup)
+    names = select_ccas(settings.cca, chosen.ccas, loaded.lineup)
     if len(names) > 1:
         raise CelltcpError(f"cca: {settings.cca!r} are several; run takes one, compare takes more")
     (job,) = jobs_for(loaded.with_samples(settings.samples), names, 1, settings.seed, chosen)

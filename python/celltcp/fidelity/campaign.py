@@ -21,7 +21,7 @@ from celltcp.fidelity.trajectory import step_s
 from celltcp.results.folder_lock import locked_folder
 from celltcp.results.tables import Results
 from celltcp.scenarios.cca_mix import parse_mix
-from celltcp.scenarios.ccas import catalogue, chosen
+from celltcp.scenarios.ccas import catalogue, select_ccas
 
 
 def judged_ccas(names: str | Sequence[str]) -> list[str]:
@@ -31,7 +31,7 @@ def judged_ccas(names: str | Sequence[str]) -> list[str]:
         CelltcpError: if one is unknown, or if Linux does not have it.
     """
     in_linux = [entry["name"] for entry in catalogue() if entry["linux"]]
-    judged = chosen(names, in_linux)
+    judged = select_ccas(names, in_linux)
     for cca in judged:
         if any(flow.name not in in_linux for flow in parse_mix(cca).flows):
             raise CelltcpError(

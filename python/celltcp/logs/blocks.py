@@ -27,7 +27,7 @@ _MAX_UNSAMPLED_ROWS = 1 << 20
 _SAMPLE_BLOCKS = 256
 
 
-def each_block(count: int, work: Callable[[slice], T]) -> list[T]:
+def map_blocks(count: int, work: Callable[[slice], T]) -> list[T]:
     """Returns the results of `work` for each block of `count` rows, in their order."""
     blocks = [slice(begin, min(begin + _ROWS, count)) for begin in range(0, count, _ROWS)]
     if len(blocks) < _MIN_THREADED_BLOCKS:
@@ -41,14 +41,14 @@ def each_block(count: int, work: Callable[[slice], T]) -> list[T]:
 
 def holds(count: int, condition: Callable[[slice], NDArray[np.bool_]]) -> bool:
     """Returns whether a condition holds in all of `count` rows."""
-    return all(each_block(count, lambda rows: bool(condition(rows).all())))
+    return all(map_blocks(count, lambda rows: bool(condition(rows).all())))
 
 
 def steps_of(values: NDArray[np.int64]) -> NDArray[np.int64]:
     """Returns the differences between neighbours."""
     after, before = values[1:], values[:-1]
     result = np.empty_like(before)
-    each_block(len(result), lambda rows: np.subtract(after[rows], before[rows], out=result[rows]))
+    map_blocks(len(result), lambda rows: np.subtract(after[rows], before[rows], out=result[rows]))
     return result
 
 

@@ -10,7 +10,7 @@ def log_error(message: str) -> CelltcpError:
     return CelltcpError(message)
 
 
-def listed(names: list[str], most: int = 12) -> str:
+def quoted_names(names: list[str], most: int = 12) -> str:
     """Returns names in quotes, the first `most` of them."""
     quoted = ", ".join(f'"{name}"' for name in names[:most])
     return quoted if len(names) <= most else f"{quoted} and {len(names) - most} more"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from celltcp.logs.blocks import each_block, holds, joined, sample, steps_of
+from celltcp.logs.blocks import holds, joined, map_blocks, sample, steps_of
 from celltcp.logs.errors import log_error
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class Intervals:
     @property
     def mean_bps(self) -> float:
         """Mean rate, bit/s."""
-        bits = each_block(
+        bits = map_blocks(
             len(self.bps), lambda rows: float((self.bps[rows] * self.lengths[rows]).sum())
         )
         return sum(bits) / max(self.length_ns, 1)
@@ -86,7 +86,7 @@ def intervals_of(recording: Recording, holes: str) -> Intervals:
         CelltcpError: if nothing was measured.
     """
     values = recording.values
-    negative = sum(each_block(len(values), lambda rows: int(np.count_nonzero(values[rows] < 0))))
+    negative = sum(map_blocks(len(values), lambda rows: int(np.count_nonzero(values[rows] < 0))))
     if negative:
         values = np.where(values < 0, np.nan, values)
     if recording.lengths is not None:
@@ -116,7 +116,7 @@ def intervals_of(recording: Recording, holes: str) -> Intervals:
 
 
 def _unknown(values: NDArray[np.float64]) -> int:
-    return sum(each_block(len(values), lambda rows: int(np.count_nonzero(~np.isfinite(values[rows])))))
+    return sum(map_blocks(len(values), lambda rows: int(np.count_nonzero(~np.isfinite(values[rows])))))
 
 
 class _Run(NamedTuple):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from celltcp._core import CelltcpError
-from celltcp.logs.blocks import each_block
+from celltcp.logs.blocks import map_blocks
 from celltcp.logs.intervals import Intervals, intervals_of
 from celltcp.logs.kinds import read_recording
 from celltcp.logs.options import ReadOptions
@@ -153,7 +153,7 @@ def _rounded(bps: NDArray[np.float64]) -> NDArray[np.uint64]:
     def convert(rows: slice) -> None:
         result[rows] = np.round(bps[rows])
 
-    each_block(len(bps), convert)
+    map_blocks(len(bps), convert)
     return result
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from celltcp.logs.blocks import each_block, sample
+from celltcp.logs.blocks import map_blocks, sample
 from celltcp.logs.errors import log_error
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ def demand(intervals: Intervals) -> str | None:
         idle, capped, moving = (int(length[condition].sum()) for condition in conditions)
         return idle, capped, moving
 
-    sums = map(sum, zip(*each_block(len(rates), times), strict=True))
+    sums = map(sum, zip(*map_blocks(len(rates), times), strict=True))
     idle, capped, moving = (total / max(intervals.length_ns, 1) for total in sums)
     if idle > _IDLE_SHARE:
         return f"{100 * idle:.0f} % of its time is idle"

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from celltcp.logs.errors import listed, log_error
+from celltcp.logs.errors import log_error, quoted_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -133,7 +133,9 @@ def _only_member(path: Path) -> Any:
     with zipfile.ZipFile(path) as packed:
         names = [each.filename for each in packed.infolist() if not each.is_dir()]
         if len(names) != 1:
-            raise log_error(f"{len(names)} files are packed into it, {listed(names)}: unpack the log")
+            raise log_error(
+                f"{len(names)} files are packed into it, {quoted_names(names)}: unpack the log"
+            )
         return packed.open(names[0])
 
 

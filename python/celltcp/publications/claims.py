@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from celltcp._core import CelltcpError
 from celltcp.results.statistics import best_and_ties, estimate
-from celltcp.scenarios.ccas import chosen
+from celltcp.scenarios.ccas import select_ccas
 
 #: Claims about the order of all CCAs.
 _ORDERS = ("best", "not best", "worst", "tied")
@@ -115,7 +115,7 @@ def claim(text: str, place: str) -> Claim:
             "relation such as > 0.95, < 0.5 * reno, about cubic @ static/mid-cell"
         )
     try:
-        cca = chosen(result["cca"], ())[0] if result["cca"] else None
+        cca = select_ccas(result["cca"], ())[0] if result["cca"] else None
     except CelltcpError as error:
         raise CelltcpError(f"{place}: claim: {text!r}: {error}") from None
     return Claim(text, result["sign"], float(result["factor"] or 1.0), cca, result["place"])

@@ -21,7 +21,7 @@ from celltcp.publications.measurements import Measured
 from celltcp.publications.published import published_tables
 from celltcp.publications.published_table import SELECTION, Published, Table
 from celltcp.publications.quantities import QUANTITIES
-from celltcp.scenarios.ccas import chosen
+from celltcp.scenarios.ccas import select_ccas
 from celltcp.scenarios.scenarios import scenario_names
 
 #: Scenario and length of the run that measures the speed of the machine.
@@ -64,7 +64,7 @@ class PaperRun(RunSettings):
     def _ran(self, name: str) -> dict[str, str]:
         """Returns the simulated CCA on a place for each CCA of the tables."""
         place, era = place_named(name), self.era or {}
-        return {cca: chosen(place.lineup(era.get(cca, cca)), ())[0] for cca in ccas_of(name)}
+        return {cca: select_ccas(place.lineup(era.get(cca, cca)), ())[0] for cca in ccas_of(name)}
 
     def changed(self, change: str) -> PaperRun:
         """Returns the settings with another override of all places, `field=value`."""

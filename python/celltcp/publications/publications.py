@@ -12,7 +12,7 @@ from typing import Any
 from celltcp._core import CelltcpError
 from celltcp.publications.published import published_tables
 from celltcp.publications.published_table import Table
-from celltcp.scenarios.ccas import chosen
+from celltcp.scenarios.ccas import select_ccas
 
 #: Names of the types of values.
 _KINDS = {"str": "a text", "list": "a list", "dict": "a table", "int": "a whole number"}
@@ -102,7 +102,7 @@ def _read(file: Path) -> Publication:
     )
     for cca, version in result.get("era", {}).items():
         try:
-            chosen([cca, version], ())
+            select_ccas([cca, version], ())
         except CelltcpError as error:
             raise CelltcpError(f"{file}: era: {error}") from None
     conditions = result.get("unpublished", [])

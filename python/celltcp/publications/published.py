@@ -29,7 +29,7 @@ from celltcp.publications.quantities import QUANTITIES
 from celltcp.publications.table_file import PLACE, check_scenario, header_of, read_lines, rows_of
 from celltcp.publications.units import measured_unit
 from celltcp.radio.phases import PHASES
-from celltcp.scenarios.ccas import chosen
+from celltcp.scenarios.ccas import select_ccas
 
 #: Order of experiments by the first word of their names; others come last.
 _KINDS = {"table": 0, "figure": 1}
@@ -178,7 +178,7 @@ def _check_once(places: Sequence[str], entries: Sequence[Published]) -> None:
 def _can_run(cca: str) -> bool:
     """Returns whether this build has the CCA and the middleboxes of its path."""
     try:
-        chosen(cca, ())
+        select_ccas(cca, ())
     except CelltcpError:
         return False
     return True
@@ -233,7 +233,7 @@ def _cca(name: str, place: str) -> str:
     if name == SELECTION:
         return name
     try:
-        result = chosen(name, ())
+        result = select_ccas(name, ())
     except CelltcpError as error:
         raise CelltcpError(f"{place}: cca: {error}") from None
     if len(result) != 1:

@@ -11,7 +11,7 @@ from celltcp.publications.paper_run import ccas_of, place_named, scenarios_of
 from celltcp.publications.published import published_tables
 from celltcp.results.folder import about_in
 from celltcp.results.tables import read_results
-from celltcp.scenarios.ccas import chosen
+from celltcp.scenarios.ccas import select_ccas
 
 
 def load_experiments(folder: Path) -> list[Outcome]:
@@ -36,6 +36,6 @@ def load_experiments(folder: Path) -> list[Outcome]:
 def _measured(folder: Path, name: str) -> Measured:
     comparison = Comparison(read_results(folder))
     place = place_named(name)
-    lineups = {cca: chosen(place.lineup(cca), ())[0] for cca in ccas_of(name)}
+    lineups = {cca: select_ccas(place.lineup(cca), ())[0] for cca in ccas_of(name)}
     present = {cca: text for cca, text in lineups.items() if text in comparison.ccas}
     return Measured(comparison, present).without_log()

@@ -46,12 +46,12 @@ def publish(
     """
     files = sorted(file.name for file in staged.iterdir())
     manifest = Manifest.of_files(kind, staged, files, about)
-    old = _old(folder)
+    old = _previous_manifest(folder)
     if old is not None and old.kind not in (kind, FILES):
         raise CelltcpError(f"{folder}: holds {KINDS.get(old.kind, old.kind)}; give another folder")
     for name in names:
         file = folder / name
-        if name not in files and file.is_file() and old is None and _says_celltcp(file):
+        if name not in files and file.is_file() and old is None and _is_by_celltcp(file):
             file.unlink()
     (staged / MANIFEST).write_bytes(manifest.to_bytes())
     _move(staged, folder, manifest, old)
@@ -68,7 +68,7 @@ def finish_interrupted(folder: Path) -> None:
             manifest = manifest_of(staged)
         except CelltcpError:
             manifest = None
-        old = _old(folder)
+        old = _previous_manifest(folder)
         if manifest is not None and manifest.files and _can_move(staged, folder, manifest, old):
             _move(staged, folder, manifest, old)
         remove_checked(staged)
@@ -76,12 +76,12 @@ def finish_interrupted(folder: Path) -> None:
 
 def is_interrupted(folder: Path) -> bool:
     """Returns whether a killed process has begun to replace the tables in a folder."""
-    old = _old(folder)
+    old = _previous_manifest(folder)
     known = old.files if old else {}
     return any(
         Path(name).suffix == ".parquet" and known.get(name) != digest
         for leftover in leftovers(folder)
-        if (unfinished := _old(leftover)) is not None
+        if (unfinished := _previous_manifest(leftover)) is not None
         for name, digest in unfinished.files.items()
     )
 
@@ -127,7 +127,7 @@ def listed_file(file: Path) -> Iterator[Path]:
         )
     with name_in_errors(folder), staging(folder) as staged:
         yield staged / file.name
-        with _alone(folder):
+        with _exclusive(folder):
             old = manifest_of(folder) or Manifest(FILES)
             fresh = Manifest.of_files(old.kind, staged, [file.name]).files
             manifest = Manifest(old.kind, {**old.files, **fresh}, old.about)
@@ -137,7 +137,7 @@ def listed_file(file: Path) -> Iterator[Path]:
 
 def remove_pictures(folder: Path) -> None:
     """Removes the pictures of earlier results, which new ones would contradict."""
-    old = _old(folder)
+    old = _previous_manifest(folder)
     if old is None:
         return
     pictures = [name for name in old.files if Path(name).suffix.lower() in PICTURES]
@@ -150,7 +150,7 @@ def remove_pictures(folder: Path) -> None:
 
 
 @contextmanager
-def _alone(folder: Path) -> Iterator[None]:
+def _exclusive(folder: Path) -> Iterator[None]:
     """Waits until no other process changes the manifest of a folder to which it adds a picture."""
     held = os.open(folder, os.O_RDONLY)
     try:
@@ -162,7 +162,7 @@ def _alone(folder: Path) -> Iterator[None]:
         os.close(held)
 
 
-def _old(folder: Path) -> Manifest | None:
+def _previous_manifest(folder: Path) -> Manifest | None:
     """Returns the manifest of a folder; None without an intact one."""
     try:
         return manifest_of(folder)
@@ -196,7 +196,7 @@ def _move(staged: Path, folder: Path, manifest: Manifest, old: Manifest | None) 
     (staged / MANIFEST).replace(folder / MANIFEST)
 
 
-def _says_celltcp(file: Path) -> bool:
+def _is_by_celltcp(file: Path) -> bool:
     """Returns whether the metadata of a table say that celltcp made it."""
     try:
         return META in (pq.read_schema(file).metadata or {})

@@ -88,7 +88,9 @@ def catalogue() -> Catalogue:
     return [describe_cca(name) for name in native_ccas()]
 
 
-def chosen(given: str | Iterable[str], available: Sequence[str], own: str | None = None) -> list[str]:
+def select_ccas(
+    given: str | Iterable[str], available: Sequence[str], own: str | None = None
+) -> list[str]:
     """Returns the congestion controls that a list names, each once.
 
     Args:
@@ -125,7 +127,7 @@ def _owners_in(error: str) -> list[str]:
     ]
 
 
-def through(ccas: Sequence[str], middleboxes: str | Iterable[str]) -> list[str]:
+def with_middleboxes(ccas: Sequence[str], middleboxes: str | Iterable[str]) -> list[str]:
     """Returns each congestion control through each middlebox; unchanged without any.
 
     Args:

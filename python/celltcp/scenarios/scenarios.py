@@ -48,7 +48,7 @@ def _names_in(folder: Path) -> tuple[str, ...]:
     )
 
 
-def names_one(given: Sequence[str]) -> bool:
+def is_single_name(given: Sequence[str]) -> bool:
     """Returns whether a list names a single scenario, not a pattern, set or folder."""
     if len(given) != 1:
         return False
@@ -119,9 +119,9 @@ def load_scenario(
     Raises:
         CelltcpError: one line that names the file, the field, the value and what is allowed.
     """
-    what = _named(what)
+    what = _frame_as_file(what)
     options = {"column": column, "unit": unit, "direction": direction, **(reading or {})}
-    overrides = _reading(what, options)
+    overrides = _read_option_overrides(what, options)
     overrides += override_texts(changes)
     if duration is not None:
         overrides += override_texts({"duration": duration})
@@ -184,7 +184,7 @@ class ScenarioSource:
     @property
     def name(self) -> str:
         """Built-in name, or path of the file."""
-        return self.what.name if isinstance(self.what, Scenario) else str(_named(self.what))
+        return self.what.name if isinstance(self.what, Scenario) else str(_frame_as_file(self.what))
 
     @functools.cached_property
     def scenario(self) -> Scenario:
@@ -323,7 +323,7 @@ def _overrides_of(link: str, options: Mapping[str, object]) -> list[str]:
     ]
 
 
-def _named(what: ScenarioLike) -> str | Path | Scenario:
+def _frame_as_file(what: ScenarioLike) -> str | Path | Scenario:
     """Returns a scenario; a data frame as the file of a link trace."""
     if isinstance(what, str | Path | Scenario):
         return what
@@ -332,7 +332,7 @@ def _named(what: ScenarioLike) -> str | Path | Scenario:
     return trace_file(what)
 
 
-def _reading(what: str | Path | Scenario, options: Mapping[str, object]) -> list[str]:
+def _read_option_overrides(what: str | Path | Scenario, options: Mapping[str, object]) -> list[str]:
     """Returns overrides with the read options of a trace that is given as the scenario."""
     given = {name: value for name, value in options.items() if value is not None}
     if given and (isinstance(what, Scenario) or not is_trace(str(what))):

@@ -10,7 +10,7 @@ from typing import Any
 
 from celltcp._core import CelltcpError, builtin_policies, describe_policy, policy_text
 from celltcp.scenarios.cca_mix import AUTO, parse_mix
-from celltcp.scenarios.ccas import chosen
+from celltcp.scenarios.ccas import select_ccas
 from celltcp.scenarios.requirements import REQUIREMENTS, requirement_of
 
 #: Default of the operating system.
@@ -48,13 +48,13 @@ def fixed_ccas(given: str | Sequence[str], available: Sequence[str]) -> list[str
     """Returns the fixed CCAs of a list: one congestion control each for all of a run.
 
     Args:
-        given: single names with their parameters, as for `celltcp.scenarios.ccas.chosen`.
+        given: single names with their parameters, as for `celltcp.scenarios.ccas.select_ccas`.
         available: the CCAs that `"all"` stands for.
 
     Raises:
         CelltcpError: if there is no such congestion control, or it is no fixed one.
     """
-    named = chosen(given, available)
+    named = select_ccas(given, available)
     other = next((each for each in named if parse_mix(each).single in (None, AUTO)), None)
     if other is not None:
         raise CelltcpError(f"cca: {other!r} is no fixed CCA; allowed: single names, all")

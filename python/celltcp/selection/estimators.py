@@ -17,7 +17,7 @@ from celltcp.results.keys import part_of_file_name
 from celltcp.results.rows import json_rows
 from celltcp.results.tables import frame
 from celltcp.scenarios.cca_mix import AUTO, flow_cca, parse_mix
-from celltcp.scenarios.ccas import chosen
+from celltcp.scenarios.ccas import select_ccas
 from celltcp.scenarios.scenario_list import expand_scenarios, names_of
 from celltcp.scenarios.scenarios import scenario_names
 from celltcp.selection.ground_truth import GroundTruth
@@ -116,7 +116,7 @@ def check_estimators(
     if not names_of(scenarios):
         raise CelltcpError("scenarios: give one scenario at least")
     scenario_list = expand_scenarios(scenarios)
-    mix_names = chosen(cca, engine().ccas)
+    mix_names = select_ccas(cca, engine().ccas)
     if several := [name for name in mix_names if parse_mix(name).single is None]:
         raise CelltcpError(
             f"cca: {several[0]!r} is several flows; allowed: one congestion control each"

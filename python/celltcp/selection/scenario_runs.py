@@ -180,7 +180,9 @@ def _run(
     frames = {
         "runs": _summary(source, plan, tables),
         "decisions": _decisions(plan, tables),
-        "expectations": _named(expectations_of(tables, jobs, requirement_of_cca), plan, "label"),
+        "expectations": _with_policy_and_requirement(
+            expectations_of(tables, jobs, requirement_of_cca), plan, "label"
+        ),
     }
     if plan.switches:
         changes = switches_in(tables, jobs)
@@ -192,7 +194,9 @@ def _run(
             replayed = run_jobs(
                 replays, workers=plan.settings.workers, folder=place, progress=second, tables=_TABLES
             )
-        frames["costs"] = _named(costs_of(changes, replayed, replays), plan, "label")
+        frames["costs"] = _with_policy_and_requirement(
+            costs_of(changes, replayed, replays), plan, "label"
+        )
     return frames
 
 
@@ -212,7 +216,7 @@ def _summary(source: ScenarioSource, plan: Plan, tables: dict[str, pa.Table]) ->
         returns=counted["returns"],
     )
     summary.insert(0, "label", result["cca"].astype(str))
-    return _named(summary, plan, "label")
+    return _with_policy_and_requirement(summary, plan, "label")
 
 
 def _causes(tables: dict[str, pa.Table]) -> dict[tuple[int, str], int]:
@@ -231,10 +235,10 @@ def _decisions(plan: Plan, tables: dict[str, pa.Table]) -> pd.DataFrame:
     result = frame(tables["decisions"])
     seeds = frame(tables["runs"]).set_index("run")["seed"]
     result["seed"] = result["run"].map(seeds)
-    return _named(result, plan, "cca")[["policy", "requirement", *columns]]
+    return _with_policy_and_requirement(result, plan, "cca")[["policy", "requirement", *columns]]
 
 
-def _named(result: pd.DataFrame, plan: Plan, label: str) -> pd.DataFrame:
+def _with_policy_and_requirement(result: pd.DataFrame, plan: Plan, label: str) -> pd.DataFrame:
     """Adds the policy and the requirement of each label; both are empty for fixed CCAs."""
     names = {use.cca: use for use in plan.uses}
     if result.empty:

@@ -32,7 +32,7 @@ class Session:
     #: Video played before, and time without a moving picture, s.
     interruptions: tuple[tuple[float, float], ...] = ()
 
-    def for_reference(self) -> dict[str, Any]:
+    def reference_input(self) -> dict[str, Any]:
         """Returns the session in the input format of the reference software, mode 0."""
         starts = [sum(piece[-1] for piece in self.pieces[:place]) for place in range(len(self.pieces))]
         video = [
@@ -114,7 +114,7 @@ def check() -> list[Checked]:
         scores = dict(zip(("O23", "O35", "O46"), mine, strict=True))
         if forest is None:
             del scores["O46"]
-        answer = software.P1203Standalone(session.for_reference(), quiet=True).calculate_complete()
+        answer = software.P1203Standalone(session.reference_input(), quiet=True).calculate_complete()
         result.append(Checked(session.name, scores, {name: float(answer[name]) for name in scores}))
     return result
 

@@ -10,7 +10,7 @@ from celltcp.comparison.explanation.evidence import FULL
 from celltcp.comparison.units_of_work import UNITS
 from celltcp.present.quantities import size_text
 from celltcp.results.statistics import estimate
-from celltcp.results.warnings.given_up import silence_text
+from celltcp.results.warnings.aborted import silence_text
 from celltcp.scenarios.frames import MAX_FRAME_SHARE, made_mbps
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from celltcp.comparison.metrics import FRAMES
 from celltcp.results.statistics import estimate
 from celltcp.results.tables import frame
 from celltcp.results.tested import SPARSE_WORKLOADS, FlowUnderTest, has_application, joined_slots
-from celltcp.results.warnings.given_up import TIMED_OUT
+from celltcp.results.warnings.aborted import TIMED_OUT
 from celltcp.results.warnings.jitter import jitter_ms
 from celltcp.scenarios.narrow_hop import narrow_hop
 

@@ -28,7 +28,7 @@ def write_csv(results: Results, folder: Path) -> list[Path]:
         check_output(file, _kind(results.tables[name]))
     for name, file in files.items():
         with atomic_write(file) as partial:
-            pc.write_csv(_plain(_with_seed(results.tables[name], seeds)), partial)
+            pc.write_csv(_without_dictionaries(_with_seed(results.tables[name], seeds)), partial)
     return list(files.values())
 
 
@@ -72,7 +72,7 @@ def _with_seed(table: pa.Table, seeds: pa.Table) -> pa.Table:
     return table.add_column(names.index("seed"), "seed", seeds["seed"].take(places))
 
 
-def _plain(table: pa.Table) -> pa.Table:
+def _without_dictionaries(table: pa.Table) -> pa.Table:
     """Returns the table for the CSV writer: without dictionaries, and with rounded numbers."""
     columns = []
     for field, column in zip(table.schema, table.columns, strict=True):

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.gridspec import SubplotSpec
 
 from celltcp._core import CelltcpError
-from celltcp.campaign.provenance import ran_by
+from celltcp.campaign.provenance import engine_text
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.load_results import comparison_of
 from celltcp.comparison.parameter_sweep import Sweep
@@ -237,7 +237,7 @@ class ComparisonPlots:
         of = f", {subject}" if subject else ""
         titled(picture, f"{about['name']}{of}: {_runs(about)} of each CCA")
         warnings = (f"! {warning}" for warning in self._comparison.warnings)
-        footnote(picture, [ran_by(about), *notes, *warnings])
+        footnote(picture, [engine_text(about), *notes, *warnings])
         return picture
 
     def _throughput_delay(self, axes: Axes) -> None:
@@ -405,7 +405,7 @@ class RunPlots:
         subject = f", {single.subject}" if single.subject else ""
         titled(picture, f"{about['name']}: {labels([cca])[cca]}, seed {about['seed']}{subject}")
         warnings = single.warnings
-        footnote(picture, [ran_by(about), *(f"! {warning}" for warning in warnings)])
+        footnote(picture, [engine_text(about), *(f"! {warning}" for warning in warnings)])
         return picture
 
     def video(self) -> Figure:
@@ -442,7 +442,7 @@ def _legs(
     draw_legs(panels, slots[slots["flow"] == number], forth[forth["flow"] == number])
     shown = f", connection {number}" if slots["flow"].nunique() > 1 else ""
     titled(picture, f"{about['name']}: {subtitle}{shown}")
-    footnote(picture, [ran_by(about)])
+    footnote(picture, [engine_text(about)])
     return picture
 
 
@@ -464,5 +464,5 @@ def plot_sweep(sweep: Sweep, by: Sequence[str] = ()) -> Figure:
     titled(picture, f"{', '.join(names)}: {_runs(about)} of each CCA")
     every = [warning for one in each for warning in one.warnings]
     warnings = dict.fromkeys([*([sweep.unfinished] if sweep.unfinished else []), *every])
-    footnote(picture, [ran_by(about), *(f"! {warning}" for warning in warnings)])
+    footnote(picture, [engine_text(about), *(f"! {warning}" for warning in warnings)])
     return picture

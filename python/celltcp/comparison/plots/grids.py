@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from celltcp.campaign.provenance import ran_by
+from celltcp.campaign.provenance import engine_text
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.plots.distribution import column_of, draw_ecdf, has_long_tail
 from celltcp.comparison.plots.smoothing import with_pauses
@@ -181,6 +181,7 @@ def _finished(picture: Figure, comparisons: Sequence[Comparison]) -> Figure:
         picture, list(dict.fromkeys(cca for comparison in comparisons for cca in comparison.ccas))
     )
     footnote(
-        picture, list(dict.fromkeys(ran_by(comparison.results.about) for comparison in comparisons))
+        picture,
+        list(dict.fromkeys(engine_text(comparison.results.about) for comparison in comparisons)),
     )
     return picture

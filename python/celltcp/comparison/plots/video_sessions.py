@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from celltcp._core import CelltcpError
-from celltcp.campaign.provenance import ran_by
+from celltcp.campaign.provenance import engine_text
 from celltcp.present.palette import colours, lines
 from celltcp.present.style import draw_series, figure, footnote, legend_beside, shade_capacity, titled
 from celltcp.scenarios.cca_mix import labels
@@ -84,5 +84,5 @@ def sessions_picture(
     axes = list(picture.subplots(3, 1, sharex=True, height_ratios=[1.2, 1, 1.2]))
     legend_beside(picture, ccas)
     titled(picture, title)
-    footnote(picture, [ran_by(about), *(f"! {warning}" for warning in warnings)])
+    footnote(picture, [engine_text(about), *(f"! {warning}" for warning in warnings)])
     return picture, axes

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from celltcp.logs.errors import listed, log_error
+from celltcp.logs.errors import log_error, quoted_names
 from celltcp.logs.formats.iperf3 import PAYLOAD, of_intervals, of_text
 from celltcp.logs.formats.report_lines import Interval
 from celltcp.logs.formats.writes import Writes
@@ -267,7 +267,7 @@ def _flent(document: dict[str, Any], requested: Direction) -> Recording:
     sums = [name for name in fitting if name.lower().endswith("sum")]
     chosen = sums[:1] or fitting[:1]
     if not chosen:
-        raise log_error(f"flent's test has no {word}; it has {listed(list(series))}")
+        raise log_error(f"flent's test has no {word}; it has {quoted_names(list(series))}")
     # Series such as averages are no streams.
     streams = [
         name for name in fitting if not re.search(r"\b(?:avg|mean|median|min|max)\b", name, re.I)
@@ -372,7 +372,7 @@ def _records(document: Any, options: ReadOptions, side: Direction) -> Recording:
         options = dataclasses.replace(options, direction=None)
     if rows is None:
         keys = list(document) if isinstance(document, dict) else []
-        has = f"; it has {listed(keys)}" if keys else ""
+        has = f"; it has {quoted_names(keys)}" if keys else ""
         raise log_error(f"JSON without records of times and rates{has}")
     has_names = isinstance(rows, dict) or isinstance(rows[0], dict)
     if isinstance(rows, dict) or not has_names:

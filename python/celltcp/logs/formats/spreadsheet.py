@@ -6,7 +6,7 @@ import dataclasses
 from typing import TYPE_CHECKING, Any
 
 from celltcp._core import CelltcpError
-from celltcp.logs.errors import listed, log_error
+from celltcp.logs.errors import log_error, quoted_names
 from celltcp.logs.source import is_spreadsheet
 from celltcp.logs.table.dialect import Dialect
 from celltcp.logs.table.frames import FrameTable
@@ -96,7 +96,7 @@ def _first_sheet(
             continue
         kind: dict[str, Any] = {"kind": "spreadsheet"}
         if len(sheets) > 1:
-            others = listed([other for other in sheets if other != name])
+            others = quoted_names([other for other in sheets if other != name])
             kind["kind"] += f', sheet "{name}" and not {others}'
         return dataclasses.replace(recording, **kind)
     raise max(errors, key=lambda each: each[0])[1] if errors else log_error("the table is empty")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from celltcp.logs.errors import listed
+from celltcp.logs.errors import quoted_names
 from celltcp.logs.table.times import (
     are_compact_dates,
     looks_like_date,
@@ -148,6 +148,6 @@ def may_identify_runs(column: Column) -> bool:
 def ambiguous_text(columns: list[Column], doubt: str) -> str:
     """Returns the error text about a role that several columns may have."""
     return (
-        f"the columns {listed([column.name for column in columns])} leave open {doubt}: --column "
+        f"the columns {quoted_names([column.name for column in columns])} leave open {doubt}: --column "
         "TIME,RATE says it, by names or numbers from 1 (column in a scenario file)"
     )

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from celltcp.logs.errors import listed, log_error
+from celltcp.logs.errors import log_error, quoted_names
 from celltcp.logs.recording import Recording
 from celltcp.logs.table.columns import Column, columns_of, durations, is_counter
 from celltcp.logs.table.dialect import Dialect, dialect_of
 from celltcp.logs.table.frames import FrameTable, TextTable
 from celltcp.logs.table.pairs import blocks_in, pairs_in
-from celltcp.logs.table.roles import Roles, roles_of, unit_is_open
+from celltcp.logs.table.roles import Roles, missing_unit_error, roles_of
 from celltcp.logs.table.runs import (
     both_runs,
     check_counters,
@@ -101,7 +101,7 @@ def understand(
     name = _name(dialect, roles.rate)
     unit = _unit(roles, rates, options, name)
     if unit is None and dialect.has_names:
-        raise log_error(unit_is_open(columns[roles.rate].name))
+        raise log_error(missing_unit_error(columns[roles.rate].name))
     if rates.strange_count:
         notes.append(f'{rates.strange_count} values such as "{rates.strange}" are no numbers')
     times, lengths, time_text = _times(frame, roles, dialect, options)
@@ -310,7 +310,7 @@ def _needed(columns: list[Column], roles: Roles, options: ReadOptions, dialect: 
     names = [name.lower() for name in dialect.names]
     for column, _ in options.wanted_runs():
         if column.lower() not in names:
-            raise log_error(f'run: unknown "{column}"; allowed: of {listed(list(dialect.names))}')
+            raise log_error(f'run: unknown "{column}"; allowed: of {quoted_names(list(dialect.names))}')
         result.add(names.index(column.lower()))
     # Columns of few values may number the runs.
     for each in columns:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from celltcp.logs.errors import listed, log_error
+from celltcp.logs.errors import log_error, quoted_names
 from celltcp.logs.table.columns import Column, ambiguous_text
 from celltcp.logs.table.time_column import clock_of, end_of, time_of
 from celltcp.logs.table.words import DELAY, DOWN, OTHER, RADIO, RATE, ROWS, TIME, UP, VOLUME
@@ -54,7 +54,7 @@ def roles_of(columns: list[Column], dialect: Dialect, options: ReadOptions, side
         CelltcpError: if names and values leave a role open; it names the option that settles it.
     """
     time_unit, rate_unit = options.units()
-    time, rate = _given(options.column, dialect)
+    time, rate = _requested_columns(options.column, dialect)
     if options.direction and (rate is not None or not dialect.has_names):
         why = "is given beside a column of the rate"
         if rate is None:
@@ -119,7 +119,7 @@ def _unit_of_rate(column: Column) -> RateUnit | None:
     return unit
 
 
-def _given(text: str | None, dialect: Dialect) -> tuple[int | None, int | None]:
+def _requested_columns(text: str | None, dialect: Dialect) -> tuple[int | None, int | None]:
     """Returns the places that `RATE` or `TIME,RATE` names."""
     if text is None:
         return None, None
@@ -184,7 +184,7 @@ def _rate(
         others = [column for column in columns if column.place not in taken and column.is_number]
         if len(others) == 1:
             return others[0].place
-        first = listed([column.sample for column in columns], most=6)
+        first = quoted_names([column.sample for column in columns], most=6)
         raise log_error(
             f"{len(columns)} columns without names, whose first row has {first}: --column TIME,RATE "
             "says which two, as numbers from 1, or --column RATE and --step the length of a row "
@@ -214,9 +214,9 @@ def _rate(
         return result[0].place
     if not result:
         raise log_error(
-            f"none of the columns {listed([column.name for column in columns])} is a rate or an amount "
-            "of data by its name: --column TIME,RATE says it, by names or numbers from 1 (column in a "
-            "scenario file)"
+            f"none of the columns {quoted_names([column.name for column in columns])} is a rate or an "
+            "amount of data by its name: --column TIME,RATE says it, by names or numbers from 1 (column "
+            "in a scenario file)"
         )
     raise log_error(ambiguous_text(columns, "which column has the rates"))
 
@@ -283,8 +283,9 @@ def _no_time(columns: list[Column], dialect: Dialect, rate: int) -> str:
         )
     if others:
         return (
-            f"none of the columns {listed(others)} has times: --step says how long a row lasts, such "
-            "as 1s, or --column TIME,RATE which columns are meant (step and column in a scenario file)"
+            f"none of the columns {quoted_names(others)} has times: --step says how long a row lasts, "
+            "such as 1s, or --column TIME,RATE which columns are meant (step and column in a scenario "
+            "file)"
         )
     return (
         "the table has rates and no times: --step says how long a row lasts, such as 1s (step in a "
@@ -292,7 +293,7 @@ def _no_time(columns: list[Column], dialect: Dialect, rate: int) -> str:
     )
 
 
-def unit_is_open(name: str) -> str:
+def missing_unit_error(name: str) -> str:
     """Returns the error about rates without a unit."""
     return (
         f'the column "{name}" does not tell the unit of its rates: --unit says it (unit in a scenario '

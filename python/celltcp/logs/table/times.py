@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from celltcp.logs.blocks import each_block
+from celltcp.logs.blocks import map_blocks
 from celltcp.logs.errors import log_error
 from celltcp.logs.table.values import numbers
 from celltcp.logs.units import TimeUnit
@@ -174,7 +174,7 @@ def _scaled(values: NDArray[np.float64], nanos: int) -> NDArray[np.int64]:
         result[rows] *= nanos
         result[rows] += np.round(part, -3 if nanos >= 10**6 else 0).astype(np.int64)
 
-    each_block(len(values), scale)
+    map_blocks(len(values), scale)
     return result
 
 

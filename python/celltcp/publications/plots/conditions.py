@@ -27,7 +27,8 @@ def place_panels(result: Outcome) -> list[Panel]:
     for scenario, quantity, rows in by_scenario(result):
         quantities.setdefault(quantity, {})[scenario] = rows
     bars = [
-        {name for rows in places.values() for name in _named(rows)} for places in quantities.values()
+        {name for rows in places.values() for name in _bar_names(rows)}
+        for places in quantities.values()
     ]
     # All panels have the same colours, so the legend is in the one with most bars.
     fullest = max(range(len(bars)), key=lambda number: len(bars[number]), default=0)
@@ -37,7 +38,7 @@ def place_panels(result: Outcome) -> list[Panel]:
     ]
 
 
-def _named(rows: Sequence[Row]) -> list[str]:
+def _bar_names(rows: Sequence[Row]) -> list[str]:
     """Returns the names of the bars of a place."""
     published = any(row.published.value is not None for row in rows)
     return [*(["published"] if published else []), *(row.published.cca for row in rows)]
@@ -51,7 +52,7 @@ def _draw(
     axes: Axes,
 ) -> None:
     every = [row for rows in places.values() for row in rows]
-    columns = set(_named(every))
+    columns = set(_bar_names(every))
     names = [name for name in ("published", *shades) if name in columns]
     width = 0.8 / len(names)
     for index, rows in enumerate(places.values()):

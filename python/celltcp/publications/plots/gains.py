@@ -54,7 +54,9 @@ def _draw(name: str, grid: Grid, key: tuple[str, ...], rows: Sequence[Row], axes
         means = [mine[place].ours.mean for place in places]
         halves = [mine[place].ours.ci95 or math.nan for place in places]
         look: dict[str, Any] = {"color": shade, "marker": marker, "ms": 4, "lw": 1.1}
-        axes.errorbar(places, means, halves, capsize=2, label=_named(grid.lines, line), **look)
+        axes.errorbar(
+            places, means, halves, capsize=2, label=_axis_value_text(grid.lines, line), **look
+        )
         for place in places:
             if (theirs := mine[place].published.value) is not None:
                 star: dict[str, Any] = {"ms": 13, "mfc": "none", "mec": shade, "ls": "none"}
@@ -72,13 +74,13 @@ def _draw(name: str, grid: Grid, key: tuple[str, ...], rows: Sequence[Row], axes
     axes.set_xlim(-0.3, len(across) - 0.7)
     axes.set_xlabel({"size": "file size", "loss": "loss towards the phone"}.get(grid.across, ""))
     axes.set_ylabel(axis_of(rows[0]))
-    words = [_named(axis, value) for axis, value in zip(grid.panels, key[1:], strict=True)]
+    words = [_axis_value_text(axis, value) for axis, value in zip(grid.panels, key[1:], strict=True)]
     caption = textwrap.fill("; ".join(words), _LETTERS)
     axes.set_title(heading(name, key[0], caption), fontsize=9)
     legend_above(axes)
 
 
-def _named(axis: str, value: str) -> str:
+def _axis_value_text(axis: str, value: str) -> str:
     """Returns a value of an axis with the name of the axis."""
     if axis == "split":
         return f"RAN:WAN {value.replace('-', ':')} ms"

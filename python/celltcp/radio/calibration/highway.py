@@ -18,7 +18,7 @@ import pandas as pd
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.run import compare
 from celltcp.radio.calibration.seconds import seconds, shares
-from celltcp.scenarios.ccas import chosen
+from celltcp.scenarios.ccas import select_ccas
 
 SCENARIO = "highway/traffic"
 
@@ -32,7 +32,7 @@ EDGES = (-math.inf, 0.0, 5.0, 10.0, 15.0, 20.0, 25.0, math.inf)
 
 
 @dataclass(frozen=True)
-class Figure:
+class PublishedValue:
     """A published value and ours."""
 
     name: str
@@ -76,7 +76,7 @@ class Highway:
 
     #: By range of SINR: `range`, `seconds` (share of), shares of blocks, `rtt_ms`.
     by_sinr: pd.DataFrame
-    figures: list[Figure]
+    figures: list[PublishedValue]
     throughputs: list[Throughput]
 
 
@@ -135,7 +135,7 @@ def judge(downloads: Comparison, pings: Comparison) -> Highway:
         return float(shares(_within(loaded, low, high))[metric])
 
     figures = [
-        Figure(
+        PublishedValue(
             each["name"],
             ours(each["metric"], each.get("from_db", -math.inf), each.get("to_db", math.inf)),
             each.get("value"),
@@ -149,7 +149,7 @@ def judge(downloads: Comparison, pings: Comparison) -> Highway:
 
 
 def _throughput(published: dict[str, Any], finished: pd.DataFrame) -> Throughput:
-    cca = chosen(str(published["cca"]), ())[0]
+    cca = select_ccas(str(published["cca"]), ())[0]
     selected = finished[(finished["lineup"] == cca) & ~finished["failed"]]["goodput_mbps"]
     theirs = tuple(float(published[name]) for name in ("mean_mbps", "sd_mbps", "median_mbps"))
     return Throughput(

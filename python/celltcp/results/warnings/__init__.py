@@ -30,7 +30,7 @@ def all_warnings(results: Results) -> list[str]:
         *_narrow_hops(about),
         *_jittered(about),
         *uncovered(results),
-        *_given_up(results),
+        *_aborted_connections(results),
         *unfinished_transfers(results),
         *_overload(results),
         *unused_hints(results),
@@ -43,14 +43,14 @@ def all_warnings(results: Results) -> list[str]:
     ]
 
 
-def _given_up(results: Results) -> list[str]:
+def _aborted_connections(results: Results) -> list[str]:
     """Returns the warnings about connections that TCP aborted, which few results have."""
     events = results.tables.get("events")
     if events is None or not any(kind == "timed_out" for (kind,) in rows_of(events, "kind")):
         return []
-    from celltcp.results.warnings.given_up import given_up
+    from celltcp.results.warnings.aborted import aborted_connections
 
-    return given_up(results)
+    return aborted_connections(results)
 
 
 def _overload(results: Results) -> list[str]:
@@ -100,9 +100,9 @@ def _undivided_delay(about: Mapping[str, Any]) -> list[str]:
     scenario = tomllib.loads(about["scenario"])
     if "middleboxes" not in scenario.get("path", {}) and not any("@" in cca for cca in about["cca"]):
         return []
-    from celltcp.results.warnings.split_delay import undivided_delay
+    from celltcp.results.warnings.split_delay import one_sided_delay
 
-    return undivided_delay(about)
+    return one_sided_delay(about)
 
 
 def missed_real_time(lateness: Mapping[str, Any]) -> list[str]:

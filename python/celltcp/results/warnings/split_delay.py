@@ -15,7 +15,7 @@ _SPLIT_KINDS = frozenset(middlebox_kinds(splits=True))
 _LONG_PATH_MS = 100.0
 
 
-def undivided_delay(about: Mapping[str, Any]) -> list[str]:
+def one_sided_delay(about: Mapping[str, Any]) -> list[str]:
     """Returns a warning for each split host that divides no delay of a long path."""
     scenario = tomllib.loads(about["scenario"])
     path = scenario.get("path", {})
@@ -47,11 +47,11 @@ def _hosts(about: Mapping[str, Any], path: Mapping[str, Any]) -> Iterable[tuple[
                 (each.get("kind", "split"), each.get("at")) for each in path.get("middleboxes", ())
             )
         else:
-            named = (_named(part) for part in chain.split("@"))
+            named = (_hosts_of_middlebox(part) for part in chain.split("@"))
         yield from ((kind, at or "gateway") for kind, at in named if kind in _SPLIT_KINDS)
 
 
-def _named(text: str) -> tuple[str, str | None]:
+def _hosts_of_middlebox(text: str) -> tuple[str, str | None]:
     """Returns kind and node of a middlebox, such as `split:at=node-1`."""
     kind, _, settings = text.partition(":")
     given = dict(part.partition("=")[::2] for part in settings.split(","))

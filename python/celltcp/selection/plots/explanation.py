@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from celltcp.campaign.provenance import ran_by
+from celltcp.campaign.provenance import engine_text
 from celltcp.comparison.plots.cca_switches import draw_changes
 from celltcp.present.style import figure, footnote, shade_capacity, titled
 from celltcp.results.warnings import all_warnings
@@ -114,5 +114,5 @@ def plot_explanation(explained: Explanation) -> Figure:
     slot_s = float(about["slot_s"])
     picture = draw_explanation(explained.slots, explained.decisions, slot_s, explained.title)
     warnings = all_warnings(explained.results)
-    footnote(picture, [ran_by(about), *(f"! {warning}" for warning in warnings)])
+    footnote(picture, [engine_text(about), *(f"! {warning}" for warning in warnings)])
     return picture

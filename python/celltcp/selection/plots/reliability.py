@@ -10,7 +10,7 @@ import pandas as pd
 from matplotlib.artist import Artist
 from matplotlib.figure import Figure
 
-from celltcp.campaign.provenance import ran_by
+from celltcp.campaign.provenance import engine_text
 from celltcp.present.style import figure, footnote
 from celltcp.scenarios.cca_mix import counted
 from celltcp.selection.evaluation import Evaluation
@@ -77,5 +77,5 @@ def plot_reliability(evaluation: Evaluation) -> Figure:
     about = evaluation.about
     picture = draw_reliability(evaluation.reliability, list(about["policies"]), about["requirements"])
     legend = "numbers: decisions; means over the scenarios with 95 % intervals"
-    footnote(picture, [f"{legend}; {counted(about['runs'], 'run')} of each; {ran_by(about)}"])
+    footnote(picture, [f"{legend}; {counted(about['runs'], 'run')} of each; {engine_text(about)}"])
     return picture

@@ -8,7 +8,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from celltcp.campaign.provenance import ran_by
+from celltcp.campaign.provenance import engine_text
 from celltcp.present.style import figure, footnote
 from celltcp.scenarios.cca_mix import counted
 from celltcp.scenarios.scenario_list import short_name
@@ -84,5 +84,5 @@ def plot_evaluation(evaluation: Evaluation) -> Figure:
     """Draws gain over the default and regret to the best in hindsight of the evaluated policies."""
     about = evaluation.about
     picture = draw_cases(evaluation.cases, list(about["policies"]), about["requirements"])
-    footnote(picture, [f"{counted(about['runs'], 'run')} of each; {ran_by(about)}"])
+    footnote(picture, [f"{counted(about['runs'], 'run')} of each; {engine_text(about)}"])
     return picture

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from celltcp._core import CelltcpError, describe_cca, native_ccas
-from celltcp.scenarios.ccas import chosen
+from celltcp.scenarios.ccas import select_ccas
 from celltcp.scenarios.requirements import OWN, REQUIREMENTS
 from celltcp.selection.training.families import FAMILIES
 
@@ -55,7 +55,7 @@ class Plan:
             if requirement not in LEARNABLE:
                 allowed = ", ".join(LEARNABLE)
                 raise CelltcpError(f"requirement: {requirement!r} is not allowed; allowed: {allowed}")
-        ccas = list(dict.fromkeys(chosen(self.ccas, native))) if self.ccas else deployable()
+        ccas = list(dict.fromkeys(select_ccas(self.ccas, native))) if self.ccas else deployable()
         for cca in ccas:
             if cca not in native:
                 allowed = ", ".join(sorted(native))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 from matplotlib.figure import Figure
 
-from celltcp.campaign.provenance import ran_by
+from celltcp.campaign.provenance import engine_text
 from celltcp.comparison.plots.bars import draw_bars
 from celltcp.present.style import figure, footnote, legend_beside, titled
 from celltcp.scenarios.requirements import QOE
@@ -17,7 +17,7 @@ def plot_viewing(viewing: VideoComparison) -> Figure:
     picture = draw_scores(viewing)
     about = next(iter(viewing.comparisons.values())).results.about
     titled(picture, f"Video: score by adaptation of the bitrate, {about['runs']} runs each")
-    footnote(picture, [ran_by(about), *(f"! {warning}" for warning in viewing.warnings)])
+    footnote(picture, [engine_text(about), *(f"! {warning}" for warning in viewing.warnings)])
     return picture
 
 

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from celltcp.campaign.provenance import ran_by
+from celltcp.campaign.provenance import engine_text
 from celltcp.present.palette import colours, lines
 from celltcp.present.style import figure, footnote, legend_beside, titled
 from celltcp.scenarios.cca_mix import labels
@@ -47,7 +47,7 @@ def plot_viewers(viewing: VideoComparison) -> Figure:
     else:
         of = f"{runs * abrs} sessions for each CCA{', all adaptations' if abrs > 1 else ''}"
     titled(picture, f"Video: distributions over {of}")
-    footnote(picture, [ran_by(about), *(f"! {warning}" for warning in viewing.warnings)])
+    footnote(picture, [engine_text(about), *(f"! {warning}" for warning in viewing.warnings)])
     return picture
 
 

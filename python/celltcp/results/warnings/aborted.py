@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 TIMED_OUT = "timed_out"
 
 
-def given_up(results: Results) -> list[str]:
+def aborted_connections(results: Results) -> list[str]:
     """Returns a warning for each flow with connections that were aborted without an answer."""
     if "events" not in results.tables:
         return []
