@@ -236,9 +236,9 @@ def test_rows_last_until_their_ends(tmp_path: Path, times: str) -> None:
 
 def test_rows_may_have_a_direction_each(tmp_path: Path) -> None:
     rows = [
-        f"{EPOCH + 2 * n + place},{name},{rate * (1 + place)}"
+        f"{EPOCH + 2 * n + position},{name},{rate * (1 + position)}"
         for n, rate in enumerate(RATES)
-        for place, name in enumerate(("download", "upload"))
+        for position, name in enumerate(("download", "upload"))
     ]
     text = table("timestamp,test,mbps", *rows)
     log = read(tmp_path, text)
@@ -260,9 +260,9 @@ def test_rows_may_have_a_direction_each(tmp_path: Path) -> None:
 def test_counters_of_several_devices_are_told_apart(tmp_path: Path) -> None:
     pairs = zip(_counts(), _counts(3_000_000), strict=True)
     rows = [
-        f"{EPOCH + n}.{place}00,{name},{count}"
+        f"{EPOCH + n}.{position}00,{name},{count}"
         for n, counts in enumerate(pairs)
-        for place, (name, count) in enumerate(zip(("lte1", "lte2"), counts, strict=True))
+        for position, (name, count) in enumerate(zip(("lte1", "lte2"), counts, strict=True))
     ]
     text = table("time,iface,rx_bytes", *rows)
     with pytest.raises(ct.CelltcpError, match="--run iface=lte1 reads one of them"):
@@ -349,9 +349,9 @@ def test_rows_of_events_do_not_end_a_rate(tmp_path: Path) -> None:
 
 def test_series_in_turn_are_not_mixed(tmp_path: Path) -> None:
     rows = [
-        f"{EPOCH + 60 * n + 20 * place},{name},{rate / (1 + place)}"
+        f"{EPOCH + 60 * n + 20 * position},{name},{rate / (1 + position)}"
         for n, rate in enumerate(RATES)
-        for place, name in enumerate(("Gent", "Tokyo"))
+        for position, name in enumerate(("Gent", "Tokyo"))
     ]
     text = table("timestamp,server,mbps", *rows)
     with pytest.raises(ct.CelltcpError, match="--run server=Gent reads one of them, --column"):

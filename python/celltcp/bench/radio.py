@@ -101,8 +101,8 @@ def many_cells(count: int, seconds: float = GROWTH_S) -> str:
     for cell in range(count):
         x, y = _SPACING_M * (cell % side), _SPACING_M * (cell // side)
         lines.append(f'[[radio.cells]]\nx = "{x}m"\ny = "{y}m"\n')
-        for number in range(UES_PER_CELL):
-            east, north = (150, 200, -150, -200, 250)[number], (100, -150, 200, -100, 0)[number]
+        for index in range(UES_PER_CELL):
+            east, north = (150, 200, -150, -200, 250)[index], (100, -150, 200, -100, 0)[index]
             name = 'name = "phone"\n' if not ues else ""
             cross = 'cross_traffic = [{ rate = "1Mbit/s" }]\n' if ues else ""
             place = f'position = {{ x = "{x + east}m", y = "{y + north}m" }}\n'

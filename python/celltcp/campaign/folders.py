@@ -137,14 +137,14 @@ def _run(
             # Left by a command that was killed when all was done.
             remove_working(folder / PARTS)
         return [results for results in finished if results is not None]
-    places = [place for _, place in missing]
-    for place in (folder, *places):
-        remove_pictures(place)
-    write_plan(folder, {place: each.origin for each, place in missing})
-    collectors = [InFolder(place, each.origin) for each, place in missing]
+    folder_paths = [folder_path for _, folder_path in missing]
+    for folder_path in (folder, *folder_paths):
+        remove_pictures(folder_path)
+    write_plan(folder, {folder_path: each.origin for each, folder_path in missing})
+    collectors = [InFolder(folder_path, each.origin) for each, folder_path in missing]
     groups = [(each.jobs, collector) for (each, _), collector in zip(missing, collectors, strict=True)]
     try:
-        run_groups(groups, workers=workers, folder=folder, finished=places, progress=progress)
+        run_groups(groups, workers=workers, folder=folder, finished=folder_paths, progress=progress)
         made = [
             Results(collector.finish(), each.origin)
             for (each, _), collector in zip(missing, collectors, strict=True)

@@ -63,13 +63,13 @@ class Jobs(Sequence[Job]):
         return len(self._lineups) * self._runs
 
     @overload
-    def __getitem__(self, place: int) -> Job: ...
+    def __getitem__(self, index: int) -> Job: ...
     @overload
-    def __getitem__(self, place: slice) -> list[Job]: ...
-    def __getitem__(self, place: int | slice) -> Job | list[Job]:
-        if isinstance(place, slice):
-            return [self._job(number) for number in range(len(self))[place]]
-        return self._job(range(len(self))[place])
+    def __getitem__(self, index: slice) -> list[Job]: ...
+    def __getitem__(self, index: int | slice) -> Job | list[Job]:
+        if isinstance(index, slice):
+            return [self._job(number) for number in range(len(self))[index]]
+        return self._job(range(len(self))[index])
 
     def __iter__(self) -> Iterator[Job]:
         return map(self._job, range(len(self)))

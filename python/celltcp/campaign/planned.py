@@ -35,7 +35,10 @@ def write_plan(folder: Path, origins: Mapping[Path, Mapping[str, Any]]) -> None:
         folder: folder that the campaigns are in.
         origins: origin of each campaign, with the keys of its runs, by its folder.
     """
-    plan = [[place.relative_to(folder).as_posix(), origin] for place, origin in origins.items()]
+    plan = [
+        [parts_folder.relative_to(folder).as_posix(), origin]
+        for parts_folder, origin in origins.items()
+    ]
     mark_working(working_folder(folder / PARTS), {"plan": plan})
 
 
@@ -45,8 +48,8 @@ def planned_in(folder: Path) -> dict[str, dict[str, Any]]:
     Raises:
         CelltcpError: if the plan is damaged.
     """
-    place = folder / PARTS
-    mark = manifest_of(place) if (place / MANIFEST).is_file() else None
+    parts_folder = folder / PARTS
+    mark = manifest_of(parts_folder) if (parts_folder / MANIFEST).is_file() else None
     plan = mark.about.get("plan", []) if mark is not None else []
     return {str(name): dict(origin) for name, origin in plan}
 

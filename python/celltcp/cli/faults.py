@@ -42,7 +42,7 @@ def exit_code_of(fault: BaseException) -> int:
 
         what = take_panic() or what
     places = (f"{_shown(frame.f_code.co_filename)}:{line}: " for frame, line in reversed(frames))
-    own = next((place for place in places if place.startswith("celltcp/")), "")
+    own = next((frame_path for frame_path in places if frame_path.startswith("celltcp/")), "")
     click.echo(
         f"celltcp: {own}{what}; this is a fault of celltcp: please report it with the command and what "
         f"{TRACEBACK}=1 adds",

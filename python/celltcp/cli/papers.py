@@ -270,6 +270,6 @@ def _sweep(each: Publication, tables: Sequence[Table], scenario: str | None, rep
             for value in condition.values
         }
         console.print(f"not published: {condition.condition}; plausible: {condition.plausible}")
-        for number in range(len(concerned)):
-            by_value = [(value, outcomes[number]) for value, outcomes in result.items()]
+        for index in range(len(concerned)):
+            by_value = [(value, outcomes[index]) for value, outcomes in result.items()]
             print_sweep(condition.field, by_value, console)

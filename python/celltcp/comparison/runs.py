@@ -71,13 +71,13 @@ def run_table(
     under_test = flow or FlowUnderTest.of(results.about)
     # A flow may begin too late in a run to open a connection.
     rows: dict[int, list[int]] = {run: [] for run in runs["run"]}
-    for place, (run, name) in enumerate(rows_of(flows, "run", "name")):
+    for index, (run, name) in enumerate(rows_of(flows, "run", "name")):
         if run in rows and under_test.includes(name):
-            rows[run].append(place)
+            rows[run].append(index)
 
     def each_run(metric: str, of: Callable[[list[Any]], Any]) -> list[Any]:
         values = columns[metric]
-        return [of([values[place] for place in places]) for places in rows.values()]
+        return [of([values[index] for index in places]) for places in rows.values()]
 
     def total(metric: str) -> list[Any]:
         # With an unknown value, the column is not of integers.
@@ -87,15 +87,15 @@ def run_table(
     def weighted(metric: str) -> list[float]:
         values, segments = columns[metric], columns["segments"]
         return [
-            weighted_mean([values[place] for place in places], [segments[place] for place in places])
+            weighted_mean([values[index] for index in places], [segments[index] for index in places])
             for places in rows.values()
         ]
 
     lowest = each_run("rtt_min_ms", _lowest)
     columns["induced_delay_ms"] = list(columns["rtt_mean_ms"])
     for places, least in zip(rows.values(), lowest, strict=True):
-        for place in places:
-            columns["induced_delay_ms"][place] -= least
+        for index in places:
+            columns["induced_delay_ms"][index] -= least
     if competitors is None:
         competitors = _alone(results)
     return {
@@ -134,13 +134,13 @@ def goodput_together(columns: Mapping[str, Sequence[float]], places: Sequence[in
         columns: of all connections.
         places: those of the flow.
     """
-    rates = [columns["goodput_mbps"][place] for place in places]
+    rates = [columns["goodput_mbps"][index] for index in places]
     if len(rates) < 2:
         return math.fsum(rates)
     # A connection that sent nothing has no first data byte.
-    sent = [place for place in places if columns["duration_s"][place] > 0]
+    sent = [index for index in places if columns["duration_s"][index] > 0]
     begins, lasts, rate = (
-        np.array([columns[name][place] for place in sent])
+        np.array([columns[name][index] for index in sent])
         for name in ("first_data_s", "duration_s", "goodput_mbps")
     )
     order = np.argsort(begins)
@@ -191,10 +191,10 @@ def _completions(
     starts, ends = (numbers(flows[name]).tolist() for name in ("start_s", "completion_s"))
     of_run, times, complete = [], [], set()
     for (run, places), duration_s in zip(rows.items(), durations_s, strict=True):
-        for place in places:
-            is_complete = not math.isnan(ends[place])
+        for index in places:
+            is_complete = not math.isnan(ends[index])
             of_run.append(run)
-            times.append(ends[place] if is_complete else duration_s - starts[place])
+            times.append(ends[index] if is_complete else duration_s - starts[index])
             complete |= {run} if is_complete else set()
     means = means_by(of_run, times)
     return [1.0 / means[run] if run in complete else math.nan for run in rows]

@@ -71,7 +71,7 @@ def varied(text: str) -> tuple[str, list[str]]:
     if numbers:
         first, last = map(int, numbers.groups())
         # One more than allowed shows that there are too many.
-        values = [str(number) for number in range(first, min(last, first + MAX_POINTS) + 1)]
+        values = [str(index) for index in range(first, min(last, first + MAX_POINTS) + 1)]
     else:
         values = [value.strip() for value in given.split(",")]
     if not field.strip() or not values or not all(values):

@@ -76,8 +76,10 @@ def unranked_text(result: Comparison) -> str:
     unranked = ", ".join(names[cca] for cca in result.ccas if is_of_several_flows(cca))
     if not unranked:
         return ""
-    metrics = [f"{each.ranking.metric}:{each.flow}" for each in result.applications]
-    known = {each.flow for each in result.applications}
+    metrics = [
+        f"{application.ranking.metric}:{application.flow}" for application in result.applications
+    ]
+    known = {application.flow for application in result.applications}
     shares = [f"{SHARE}:{flow.name}" for flow in result.competing_flows if flow.name not in known]
     options = " or ".join(f"--by {each}" for each in (*metrics, JAIN, *shares)[:_MOST_OPTIONS])
     return f"not ranked, as line-ups of several flows: {unranked}; {options} ranks them"

@@ -71,10 +71,10 @@ def _draw_differences(
     for judgement in fidelity.judgements:
         result = judgement.differences[metric]
         cca = judgement.cca
-        place = cases.index(judgement.case) + (ccas.index(cca) - (len(ccas) - 1) / 2) * height
+        y = cases.index(judgement.case) + (ccas.index(cca) - (len(ccas) - 1) / 2) * height
         if result.band is not None:
             label = None if "band" in labelled else "band"
-            axes.barh(place, 2 * result.band, height, -result.band, color=CAPACITY, lw=0, label=label)
+            axes.barh(y, 2 * result.band, height, -result.band, color=CAPACITY, lw=0, label=label)
             labelled.add("band")
         if math.isnan(result.percent):
             continue
@@ -82,7 +82,7 @@ def _draw_differences(
         x = math.copysign(edge, result.percent) if beyond else result.percent
         axes.errorbar(
             x,
-            place,
+            y,
             xerr=None if beyond or result.ci95 is None else result.ci95,
             color=shades[cca],
             marker=marks[cca],
@@ -96,7 +96,7 @@ def _draw_differences(
         if beyond:
             axes.annotate(
                 f"{result.percent:+.0f} %",
-                (x, place),
+                (x, y),
                 (-6 if x > 0 else 6, 0),
                 textcoords="offset points",
                 ha="right" if x > 0 else "left",

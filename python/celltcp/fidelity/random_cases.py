@@ -45,7 +45,7 @@ def random_cases(count: int, seed: int, duration: str | None = None) -> list[Cas
         duration: length of a run, such as `"60s"`; 20 s unless given, 10 s with a radio network. Cases
             with idle times last as long as these need.
     """
-    return [_case(number, seed, duration) for number in range(1, count + 1)]
+    return [_case(index, seed, duration) for index in range(1, count + 1)]
 
 
 def _case(number: int, seed: int, duration: str | None) -> Case:

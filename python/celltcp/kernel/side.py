@@ -17,9 +17,9 @@ def kernel_side() -> Path:
     """
     package = Path(__file__).resolve().parents[1]
     places = (package / "engine" / "kernel", package.parents[1] / "kernel")
-    for place in places:
-        if (place / "driver" / "Makefile").is_file() and (place / "config").is_file():
-            return place
+    for folder in places:
+        if (folder / "driver" / "Makefile").is_file() and (folder / "config").is_file():
+            return folder
     raise CelltcpError(
         f"kernel side: there is no driver/Makefile with a config in {' or '.join(map(str, places))}"
     )

@@ -62,13 +62,13 @@ def _parts(console: Console, options: ConsoleOptions, table: Table) -> list[Tabl
     """
     heads = len(list(takewhile(lambda column: not column.is_number, table.columns)))
     parts: list[list[int]] = [[]]
-    for place in range(heads, len(table.columns)):
-        wider = [*parts[-1], place]
+    for index in range(heads, len(table.columns)):
+        wider = [*parts[-1], index]
         if (
             parts[-1]
             and _least(console, options, _rich_table(_chosen(table, heads, wider))) > console.width
         ):
-            parts.append([place])
+            parts.append([index])
         else:
             parts[-1] = wider
     first, *others = (_chosen(table, heads, part) for part in parts)

@@ -35,11 +35,11 @@ def rounded(result: Estimate, digits: int) -> tuple[str, str]:
     if not result.ci95:
         return _text(result.mean, digits), ""
     # 0.096 rounds to 0.10, which has two digits, too.
-    place, has_two = _place(result.ci95)
+    decimals, has_two = _place(result.ci95)
     # A mean that would round to zero has one more digit, if that is not zero.
-    is_lost = not has_two and not round(result.mean, place)
-    finer = place + 1 if is_lost and round(result.mean, place + 1) else place
-    return _text(result.mean, finer), _text(result.ci95, place)
+    is_lost = not has_two and not round(result.mean, decimals)
+    finer = decimals + 1 if is_lost and round(result.mean, decimals + 1) else decimals
+    return _text(result.mean, finer), _text(result.ci95, decimals)
 
 
 def _place(ci95: float) -> tuple[int, bool]:
@@ -67,12 +67,12 @@ def column_texts(results: Sequence[Estimate], digits: int) -> list[str]:
     return [_common_text(result, common) for result in results]
 
 
-def _common_text(result: Estimate, place: int) -> str:
+def _common_text(result: Estimate, decimals: int) -> str:
     """Returns a mean and the half width of its interval with this number of decimals."""
-    decimals = max(place, 0)
+    decimals = max(decimals, 0)
     if not result.ci95 or not math.isfinite(result.mean):
         return rounded_text(result, decimals)
-    if place <= 0 and _place(result.ci95)[0] < 0:
+    if decimals <= 0 and _place(result.ci95)[0] < 0:
         # Numbers without decimals have the digits that their own intervals support.
         return rounded_text(result, decimals)
     return f"{_text(result.mean, decimals)} ± {_text(result.ci95, decimals)}"
@@ -85,6 +85,6 @@ def rounded_text(result: Estimate, digits: int) -> str:
     return f"{mean or '-'} ± {half}" if half else mean or "-"
 
 
-def _text(value: float, place: int) -> str:
+def _text(value: float, decimals: int) -> str:
     # A zero without a minus sign.
-    return f"{round(value, place) + 0.0:.{max(place, 0)}f}"
+    return f"{round(value, decimals) + 0.0:.{max(decimals, 0)}f}"

@@ -89,7 +89,7 @@ class Table:
         texts = [index for index, column in enumerate(self.columns) if not column.is_number]
         room -= sum(widths[place] for place in texts)
         parts: list[list[int]] = [[]]
-        for place in (place for place in range(len(widths)) if place not in texts):
+        for place in (index for index in range(len(widths)) if index not in texts):
             if parts[-1] and sum(widths[each] for each in (*parts[-1], place)) > room:
                 parts.append([])
             parts[-1].append(place)

@@ -122,11 +122,11 @@ def ranks(values: NDArray[np.float64]) -> NDArray[np.float64]:
     groups = np.zeros(values.shape)
     leader = falling[:, 0]
     group = np.zeros(len(values))
-    for place in range(1, values.shape[1]):
-        behind = falling[:, place] < leader - TIE * np.abs(leader)
-        leader = np.where(behind, falling[:, place], leader)
+    for index in range(1, values.shape[1]):
+        behind = falling[:, index] < leader - TIE * np.abs(leader)
+        leader = np.where(behind, falling[:, index], leader)
         group = group - behind
-        groups[:, place] = group
+        groups[:, index] = group
     back = np.empty_like(groups)
     np.put_along_axis(back, order, groups, axis=1)
     ranks: NDArray[np.float64] = pd.DataFrame(back).rank(axis=1).to_numpy(np.float64)

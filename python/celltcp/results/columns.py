@@ -61,7 +61,7 @@ def rows_of(table: pa.Table, *names: str) -> Iterator[tuple[Any, ...]]:
 
 def records(table: pa.Table) -> list[dict[str, Any]]:
     """Returns the rows of a table; numbers that are null are NaN, as in a data frame."""
-    columns = [_values(table.column(place)) for place in range(table.num_columns)]
+    columns = [_values(table.column(index)) for index in range(table.num_columns)]
     return [dict(zip(table.column_names, row, strict=True)) for row in zip(*columns, strict=True)]
 
 

@@ -108,16 +108,16 @@ def prepare_folder(folder: str | Path) -> Path:
     return target
 
 
-def check_no_link(root: Path, place: Path) -> None:
+def check_no_link(root: Path, path: Path) -> None:
     """Checks that no folder below `root` on the way to `place` is a link.
 
     Raises:
         CelltcpError: names the link.
     """
-    if not place.is_relative_to(root):
+    if not path.is_relative_to(root):
         return
     step = root
-    for name in place.relative_to(root).parts:
+    for name in path.relative_to(root).parts:
         step /= name
         if step.is_symlink():
             raise CelltcpError(

@@ -23,26 +23,26 @@ class Verified:
     damaged: list[str]
 
 
-def verify(place: Path) -> Verified:
+def verify(path: Path) -> Verified:
     """Compares files with their digests; changes nothing.
 
     Args:
-        place: folder, which is looked through with the folders in it but without following links; or a
+        path: folder, which is searched with its subfolders but without following links; or a
             file that has its digest in it, such as a policy.
 
     Raises:
         CelltcpError: if there is nothing with a digest.
     """
-    result = _folder(place) if place.is_dir() else _file(place)
+    result = _folder(path) if path.is_dir() else _file(path)
     if not result.intact and not result.damaged:
-        raise CelltcpError(f"{place}: has no file with a digest of celltcp")
+        raise CelltcpError(f"{path}: has no file with a digest of celltcp")
     return result
 
 
-def _folder(place: Path) -> Verified:
+def _folder(path: Path) -> Verified:
     intact = 0
     damaged = []
-    for folder, folders, _ in os.walk(place):
+    for folder, folders, _ in os.walk(path):
         folders.sort()
         for name in (MANIFEST, INDEX):
             try:
@@ -62,11 +62,11 @@ def _folder(place: Path) -> Verified:
     return Verified(intact, damaged)
 
 
-def _file(place: Path) -> Verified:
+def _file(path: Path) -> Verified:
     try:
-        state = is_intact(place.read_bytes())
+        state = is_intact(path.read_bytes())
     except OSError as error:
-        raise CelltcpError(f"{place}: cannot be read: {error.strerror}") from None
+        raise CelltcpError(f"{path}: cannot be read: {error.strerror}") from None
     if state is False:
-        return Verified(0, [f"{place}: damaged, or changed after celltcp wrote it"])
+        return Verified(0, [f"{path}: damaged, or changed after celltcp wrote it"])
     return Verified(int(state is True), [])

@@ -137,8 +137,8 @@ def pairwise_of(runs: pd.DataFrame) -> pd.DataFrame:
             rivals = {**stay, **{name: each for name, each in select.items() if name != policy}}
             for rival, theirs in rivals.items():
                 result = relative(values, theirs)
-                place = {"scenario": scenario, "requirement": requirement}
-                rows.append({**place, "policy": policy, "rival": rival, **result._asdict()})
+                case = {"scenario": scenario, "requirement": requirement}
+                rows.append({**case, "policy": policy, "rival": rival, **result._asdict()})
     return pd.DataFrame(rows)
 
 

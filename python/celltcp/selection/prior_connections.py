@@ -49,11 +49,9 @@ def prior_jobs(
     connections with a selector.
     """
     jobs = []
-    for number in range(count):
-        cca = f"auto:policy=fixed,cca={candidates[number % len(candidates)]}"
-        jobs.append(
-            Job(number, cca, seed + SEED_OFFSET + number, source.scenario.with_cca(cca), engine)
-        )
+    for index in range(count):
+        cca = f"auto:policy=fixed,cca={candidates[index % len(candidates)]}"
+        jobs.append(Job(index, cca, seed + SEED_OFFSET + index, source.scenario.with_cca(cca), engine))
     return jobs
 
 

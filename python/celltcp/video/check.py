@@ -34,7 +34,7 @@ class Session:
 
     def reference_input(self) -> dict[str, Any]:
         """Returns the session in the input format of the reference software, mode 0."""
-        starts = [sum(piece[-1] for piece in self.pieces[:place]) for place in range(len(self.pieces))]
+        starts = [sum(piece[-1] for piece in self.pieces[:index]) for index in range(len(self.pieces))]
         video = [
             {
                 "bitrate": kbps,

@@ -54,8 +54,8 @@ def _names_with_seed(names: list[str]) -> list[str]:
     """Returns the columns of a table of runs, with the seed after the run."""
     if "seed" in names or "run" not in names:
         return names
-    place = names.index("run") + 1
-    return [*names[:place], "seed", *names[place:]]
+    column_index = names.index("run") + 1
+    return [*names[:column_index], "seed", *names[column_index:]]
 
 
 def _with_seed(table: pa.Table, seeds: pa.Table) -> pa.Table:

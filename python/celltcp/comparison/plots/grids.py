@@ -58,7 +58,7 @@ def draw_spiders(
         axes = picture.add_subplot(rows, beside, place, projection="polar")
         means = {metric: comparison.summary[metric, "mean"].fillna(0.0) for metric, _, _ in _AXES}
         largest = {metric: float(values.max()) or 1.0 for metric, values in means.items()}
-        angles = [2 * math.pi * number / len(_AXES) for number in range(len(_AXES) + 1)]
+        angles = [2 * math.pi * index / len(_AXES) for index in range(len(_AXES) + 1)]
         called, shades, styles = (
             labels(comparison.ccas),
             colours(comparison.ccas),

@@ -45,7 +45,7 @@ def choices_of(result: Comparison) -> list[Choice]:
     ]
     # Transfers rank by their completion; throughput and delay only contribute to it.
     verdicts = {} if result.is_finite else result.network_verdicts
-    order = (_BALANCED, *(each for each in _NEED_TEXTS if each != _BALANCED))
+    order = (_BALANCED, *(need_text for need_text in _NEED_TEXTS if need_text != _BALANCED))
     choices += [Choice(_NEED_TEXTS[each], verdicts[each]) for each in order if each in verdicts]
     return [choice for choice in choices if choice.verdict.leader is not None]
 
@@ -137,8 +137,8 @@ def ccas_to_set(result: Comparison) -> dict[str, list[str]]:
     They are those of all flows with a figure of their own, or else that of the first need.
     """
     found: dict[str, list[str]] = {}
-    for place, (need, verdict) in enumerate(choices_of(result)):
-        if found and place >= len(result.ranked_stakes):
+    for index, (need, verdict) in enumerate(choices_of(result)):
+        if found and index >= len(result.ranked_stakes):
             break
         cca = _to_set(result, verdict)
         if cca is None:

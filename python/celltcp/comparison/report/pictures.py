@@ -66,13 +66,13 @@ def tradeoff(result: Comparison) -> Figure:
     delays = [estimate(mine["owd_p95_ms"].tolist()) for mine in of_ccas]
     goodputs = [estimate(mine["goodput_mbps"].tolist()) for mine in of_ccas]
     single = [numbers(mine["owd_p95_ms"]) for mine in of_ccas]
-    places = np.concatenate([*single, numbers([each.mean for each in delays])])
-    places = np.unique(places[np.isfinite(places)])
+    indices = np.concatenate([*single, numbers([each.mean for each in delays])])
+    indices = np.unique(indices[np.isfinite(indices)])
     series = []
     for cca, mine, delay, goodput in zip(result.ccas, of_ccas, delays, goodputs, strict=True):
         at = numbers(mine["owd_p95_ms"])
         shade = shades[cca]
-        values = _placed(places, at, numbers(mine["goodput_mbps"]))
+        values = _placed(indices, at, numbers(mine["goodput_mbps"]))
         series.append(Series(f"{names[cca]}, run", shade, values, look="points", size=4))
         low, high = interval_ends(GOODPUT, goodput)
         width = min(delay.ci95 or 0.0, 0.95 * delay.mean)
@@ -80,18 +80,18 @@ def tradeoff(result: Comparison) -> Figure:
             Series(
                 names[cca],
                 shade,
-                _at(places, delay.mean, goodput.mean),
+                _at(indices, delay.mean, goodput.mean),
                 look="points",
-                low=_at(places, delay.mean, low),
-                high=_at(places, delay.mean, high),
-                left=_at(places, delay.mean, delay.mean - width),
-                right=_at(places, delay.mean, delay.mean + width),
+                low=_at(indices, delay.mean, low),
+                high=_at(indices, delay.mean, high),
+                left=_at(indices, delay.mean, delay.mean - width),
+                right=_at(indices, delay.mean, delay.mean + width),
                 size=10,
             )
         )
-    is_log = len(places) > 0 and places.min() > 0 and places.max() > 8 * places.min()
+    is_log = len(indices) > 0 and indices.min() > 0 and indices.max() > 8 * indices.min()
     chart = Chart(
-        places,
+        indices,
         "95th percentile of one-way delay",
         "ms",
         (Panel("goodput", "Mbit/s", tuple(series)),),
@@ -104,17 +104,17 @@ def tradeoff(result: Comparison) -> Figure:
     )
 
 
-def _placed(places: Numbers, at: Numbers, values: Numbers) -> Numbers:
+def _placed(indices: Numbers, at: Numbers, values: Numbers) -> Numbers:
     """Returns an array with values at their indices, and NaN elsewhere."""
-    result = np.full(len(places), np.nan)
+    result = np.full(len(indices), np.nan)
     known = np.isfinite(at)
-    result[np.searchsorted(places, at[known])] = values[known]
+    result[np.searchsorted(indices, at[known])] = values[known]
     return result
 
 
-def _at(places: Numbers, at: float, value: float) -> Numbers:
+def _at(indices: Numbers, at: float, value: float) -> Numbers:
     """Returns an array with one value at its index, and NaN elsewhere."""
-    return _placed(places, numbers([at]), numbers([value]))
+    return _placed(indices, numbers([at]), numbers([value]))
 
 
 def over_time(result: Comparison, seed: int) -> Figure:
@@ -164,10 +164,12 @@ def _panels(
     def column(cca: str, name: str) -> Numbers:
         mine = with_pauses(tables[cca], slot_s)
         values = np.full(len(times), np.nan)
-        places = np.round((numbers(mine["t_s"]) - times[0]) / slot_s).astype(int)
+        indices = np.round((numbers(mine["t_s"]) - times[0]) / slot_s).astype(int)
         means = {"goodput_mbps": window.smoothed, delay.column: window.filled}
         series_values = means[name](mine[name]) if name in means else mine[name]
-        values[places] = numbers(series_values.fillna(0.0) if name == "goodput_mbps" else series_values)
+        values[indices] = numbers(
+            series_values.fillna(0.0) if name == "goodput_mbps" else series_values
+        )
         return values
 
     panels = []

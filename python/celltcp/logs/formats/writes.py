@@ -98,9 +98,9 @@ def _steadiest(times: list[float], lowest: list[float], highest: list[float]) ->
         least, most = float("-inf"), float("inf")
         least_at = most_at = at + 1
         bend, to = last, highest[last]
-        for place in range(at + 1, last + 1):
-            length = times[place] - times[at]
-            below, above = (lowest[place] - height) / length, (highest[place] - height) / length
+        for position in range(at + 1, last + 1):
+            length = times[position] - times[at]
+            below, above = (lowest[position] - height) / length, (highest[position] - height) / length
             if below > most:
                 bend, to = most_at, highest[most_at]
                 break
@@ -108,9 +108,9 @@ def _steadiest(times: list[float], lowest: list[float], highest: list[float]) ->
                 bend, to = least_at, lowest[least_at]
                 break
             if below >= least:
-                least, least_at = below, place
+                least, least_at = below, position
             if above <= most:
-                most, most_at = above, place
+                most, most_at = above, position
         rates += [(to - height) / (times[bend] - times[at])] * (bend - at)
         at, height = bend, to
     return rates

@@ -32,7 +32,7 @@ _COUNTER_ROWS = 8
 class Column:
     """A column of a table."""
 
-    place: int
+    position: int
     name: str
     words: frozenset[str]
     is_number: bool
@@ -131,7 +131,7 @@ def durations(columns: list[Column], taken: set[int], step_s: float) -> str | No
     """
     for column in columns:
         is_time = column.is_of(DURATION - {"interval"} | {"elapsed"}) or "time" in column.words
-        if column.place in taken or not (column.is_number and is_time) or column.is_of(DELAY):
+        if column.position in taken or not (column.is_number and is_time) or column.is_of(DELAY):
             continue
         unit = time_unit_in(column.name)
         seconds = float(np.median(column.known)) * (unit.nanos / 1e9 if unit else 1.0)

@@ -115,7 +115,7 @@ def dialect_of(head: str) -> Dialect:
             or (_in_words(above, width) if separator == " " else [])
         )
         has_names = bool(names)
-        names = names or [str(place + 1) for place in range(width)]
+        names = names or [str(position + 1) for position in range(width)]
     if at >= len(rows):
         raise log_error("no line with a time and a rate")
     if not has_names:
@@ -184,8 +184,8 @@ def _may_be_thousands(points: list[str]) -> bool:
 def _has_numbers_below_thousand(rows: list[list[str]], signed: list[str]) -> bool:
     """Returns whether a column with such numbers has whole ones of up to three digits, too."""
     known = set(signed)
-    places = {index for values in rows for index, value in enumerate(values) if value in known}
-    beside = (values[place] for values in rows for place in places if place < len(values))
+    positions = {index for values in rows for index, value in enumerate(values) if value in known}
+    beside = (values[position] for values in rows for position in positions if position < len(values))
     return any(re.fullmatch(r"[-+]?[1-9]\d{0,2}", each) for each in beside)
 
 

@@ -28,16 +28,16 @@ class TextTable:
         self.too_long = 0
 
     def read(
-        self, places: list[int] | None = None, most: int | None = None, numeric: Container[int] = ()
+        self, positions: list[int] | None = None, most: int | None = None, numeric: Container[int] = ()
     ) -> pd.DataFrame:
         """Returns columns by their places, the first `most` rows; those of `numeric` may be numbers."""
         import pandas as pd
 
         dialect = self._dialect
         if most is None and self._is_plain():
-            fast = self._read_plain(places, numeric)
+            fast = self._read_plain(positions, numeric)
             if fast is None:
-                fast = self._read_plain(places, ())
+                fast = self._read_plain(positions, ())
             if fast is not None:
                 return fast
         is_short = most is not None or self._source.is_whole
@@ -54,7 +54,7 @@ class TextTable:
                 names=range(len(dialect.names)),
                 index_col=False,
                 skiprows=dialect.skipped,
-                usecols=places,
+                usecols=positions,
                 dtype=str if most is not None else None,
                 na_filter=True,
                 comment="#" if dialect.has_comments else None,
@@ -77,13 +77,13 @@ class TextTable:
         is_plain = has_separator and not (dialect.has_comments or dialect.has_decimal_comma)
         return is_ascii and is_plain and not self._source.is_whole and self._source.unpacked is None
 
-    def _read_plain(self, places: list[int] | None, numeric: Container[int]) -> pd.DataFrame | None:
+    def _read_plain(self, positions: list[int] | None, numeric: Container[int]) -> pd.DataFrame | None:
         """Returns columns by Arrow's reader; `None` if a line differs from the others."""
         import pyarrow as pa
         from pyarrow import csv
 
-        names = [str(place) for place in range(len(self._dialect.names))]
-        chosen = names if places is None else [names[place] for place in places]
+        names = [str(position) for position in range(len(self._dialect.names))]
+        chosen = names if positions is None else [names[position] for position in positions]
         # Arrow keeps the text of a column until all its types are known, unless one is given.
         types = {name: pa.float64() for index, name in enumerate(names) if index in numeric}
         try:
@@ -113,9 +113,9 @@ class FrameTable:
         self._frame = frame.set_axis(range(frame.shape[1]), axis=1)
 
     def read(
-        self, places: list[int] | None = None, most: int | None = None, numeric: Container[int] = ()
+        self, positions: list[int] | None = None, most: int | None = None, numeric: Container[int] = ()
     ) -> pd.DataFrame:
         """Returns columns by their places, the first `most` rows as texts."""
         del numeric  # The columns have types already.
-        frame = self._frame if places is None else self._frame[places]
+        frame = self._frame if positions is None else self._frame[positions]
         return frame if most is None else frame.head(most).astype("string")

@@ -88,8 +88,8 @@ def understand(
     """
     columns = columns_of(table.read(most=_SAMPLE), dialect)
     roles = roles_of(columns, dialect, options, side)
-    places = sorted(_needed(columns, roles, options, dialect))
-    frame = table.read(places, numeric=[column.place for column in columns if column.is_number])
+    positions = sorted(_needed(columns, roles, options, dialect))
+    frame = table.read(positions, numeric=[column.position for column in columns if column.is_number])
     notes = [f"{table.too_long} lines with too many fields left out"] if table.too_long else []
     frame = first_table(frame, roles, dialect, notes)
     direction, directed = direction_of_rows(frame, columns, roles, options, side)
@@ -156,7 +156,8 @@ def understand(
         runs=runs,
         rtt_ms=_rtt(frame, columns, roles, dialect, timed),
         radio={
-            kind: _numbers(frame, place, dialect).values[timed] for kind, place in roles.radio.items()
+            kind: _numbers(frame, position, dialect).values[timed]
+            for kind, position in roles.radio.items()
         },
         direction=roles.direction or direction,
         has_both=roles.has_both or directed is not None,
@@ -179,10 +180,10 @@ def _without_idle(
     A rate of zero stays: without a load, or in an outage, a row looks alike.
     """
     column, value = idle
-    place = dialect.names.index(column) if column in dialect.names else None
-    if place is None or place not in frame:
+    position = dialect.names.index(column) if column in dialect.names else None
+    if position is None or position not in frame:
         return values
-    states = frame[place].astype("string").str.strip().to_numpy(dtype=object)[timed]
+    states = frame[position].astype("string").str.strip().to_numpy(dtype=object)[timed]
     is_idle = np.asarray(states == value, dtype=bool) & (values > 0)
     if not is_idle.any() or is_idle.all():
         return values
@@ -258,7 +259,7 @@ def _check_durations(columns: list[Column], roles: Roles, times: Times, name: st
     steps = np.diff(times.ns[:_SAMPLE])
     if roles.duration is not None or not (steps > 0).any():
         return
-    taken = {place for place in (roles.time, roles.clock, roles.rate) if place is not None}
+    taken = {position for position in (roles.time, roles.clock, roles.rate) if position is not None}
     other = durations(columns, taken, float(np.median(steps[steps > 0])) / 1e9)
     if other is not None:
         raise log_error(
@@ -279,7 +280,7 @@ def _have_steps_before(columns: list[Column], roles: Roles, times: Times) -> boo
     ):
         return False
     for column in columns:
-        if column.place in (roles.time, roles.clock, roles.rate) or len(column.values) != count:
+        if column.position in (roles.time, roles.clock, roles.rate) or len(column.values) != count:
             continue
         for nanos in (1, 10**3, 10**6, 10**9):
             if np.allclose(column.values[1:] * nanos, steps, rtol=1e-3, atol=0):
@@ -287,12 +288,12 @@ def _have_steps_before(columns: list[Column], roles: Roles, times: Times) -> boo
     return False
 
 
-def _numbers(frame: pd.DataFrame, place: int, dialect: Dialect) -> Numbers:
-    return numbers(frame[place], has_decimal_comma=dialect.has_decimal_comma)
+def _numbers(frame: pd.DataFrame, position: int, dialect: Dialect) -> Numbers:
+    return numbers(frame[position], has_decimal_comma=dialect.has_decimal_comma)
 
 
-def _name(dialect: Dialect, place: int) -> str:
-    return f'"{dialect.names[place]}"' if dialect.has_names else f"of column {place + 1}"
+def _name(dialect: Dialect, position: int) -> str:
+    return f'"{dialect.names[position]}"' if dialect.has_names else f"of column {position + 1}"
 
 
 def _needed(columns: list[Column], roles: Roles, options: ReadOptions, dialect: Dialect) -> set[int]:
@@ -306,7 +307,7 @@ def _needed(columns: list[Column], roles: Roles, options: ReadOptions, dialect: 
         roles.delay,
         *roles.radio.values(),
     )
-    result = {place for place in given if place is not None}
+    result = {position for position in given if position is not None}
     names = [name.lower() for name in dialect.names]
     for column, _ in options.wanted_runs():
         if column.lower() not in names:
@@ -315,13 +316,13 @@ def _needed(columns: list[Column], roles: Roles, options: ReadOptions, dialect: 
     # Columns of few values may number the runs.
     for each in columns:
         values = each.known if each.is_number else None
-        if each.place in result or each.is_date or each.is_clock:
+        if each.position in result or each.is_date or each.is_clock:
             continue
         if values is not None and not dialect.has_names:
             continue
         # Lines below the table may have other values.
         if values is None or (len(values) and (values % 1 == 0).mean() > 0.9):
-            result.add(each.place)
+            result.add(each.position)
     return result
 
 

@@ -65,7 +65,7 @@ def roles_of(columns: list[Column], dialect: Dialect, options: ReadOptions, side
         time, clock, duration = time_of(columns, dialect, rate)
     elif time is not None and columns[time].is_date:
         clock = clock_of(columns, time)
-    taken = {place for place in (time, clock, duration) if place is not None}
+    taken = {position for position in (time, clock, duration) if position is not None}
     is_rate = rate_unit is not None and not rate_unit.is_volume
     both = _candidates(columns, taken, is_rate=is_rate) if dialect.has_names else []
     if rate is None:
@@ -93,9 +93,9 @@ def roles_of(columns: list[Column], dialect: Dialect, options: ReadOptions, side
         direction=_direction(chosen),
         has_both={_direction(each) for each in both} >= {"down", "up"},
         radio={
-            kind: place
+            kind: position
             for kind, words in RADIO.items()
-            if (place := _first(columns, words, taken | {rate})) is not None
+            if (position := _first(columns, words, taken | {rate})) is not None
         },
     )
 
@@ -126,7 +126,7 @@ def _requested_columns(text: str | None, dialect: Dialect) -> tuple[int | None, 
     names = list(dialect.names)
     plain = [name.lower() for name in names]
 
-    def place(word: str) -> int:
+    def position(word: str) -> int:
         word = word.strip()
         if dialect.has_names and word.lower() in plain:
             return plain.index(word.lower())
@@ -136,9 +136,9 @@ def _requested_columns(text: str | None, dialect: Dialect) -> tuple[int | None, 
         raise log_error(f'column: unknown "{word}"; allowed: numbers from 1 to {len(names)}{named}')
 
     if dialect.has_names and text.strip().lower() in plain:
-        return None, place(text)
+        return None, position(text)
     before, comma, after = text.partition(",")
-    return (place(before), place(after)) if comma else (None, place(text))
+    return (position(before), position(after)) if comma else (None, position(text))
 
 
 def _candidates(columns: list[Column], taken: set[int], *, is_rate: bool) -> list[Column]:
@@ -149,18 +149,18 @@ def _candidates(columns: list[Column], taken: set[int], *, is_rate: bool) -> lis
     others = [
         column
         for column in columns
-        if column.place not in taken
+        if column.position not in taken
         and column.is_number
         and not column.is_of(OTHER)
         and not _is_position(column)
     ]
-    units = {each.place: rate_unit_in(each.name) for each in others}
-    amounts = [each for each in others if each.is_of(VOLUME) or units[each.place]]
+    units = {each.position: rate_unit_in(each.name) for each in others}
+    amounts = [each for each in others if each.is_of(VOLUME) or units[each.position]]
     directed = [each for each in others if each.is_of(DOWN | UP) and each not in amounts]
     # In a table with "download bytes", a plain "download" may be the rate.
     bare = [each for each in directed if each.words <= DOWN | UP]
     groups = [
-        [each for each in others if (unit := units[each.place]) and not unit.is_volume],
+        [each for each in others if (unit := units[each.position]) and not unit.is_volume],
         [each for each in others if each.is_of(RATE)],
         *([directed, amounts] if is_rate else [amounts + bare if amounts else [], directed]),
     ]
@@ -181,9 +181,9 @@ def _rate(
     columns: list[Column], dialect: Dialect, taken: set[int], options: ReadOptions, side: Direction
 ) -> int:
     if not dialect.has_names:
-        others = [column for column in columns if column.place not in taken and column.is_number]
+        others = [column for column in columns if column.position not in taken and column.is_number]
         if len(others) == 1:
-            return others[0].place
+            return others[0].position
         first = quoted_names([column.sample for column in columns], most=6)
         raise log_error(
             f"{len(columns)} columns without names, whose first row has {first}: --column TIME,RATE "
@@ -211,12 +211,12 @@ def _rate(
     else:
         result = [each for each in result if _direction(each) is None] or result
     if len(result) == 1:
-        return result[0].place
+        return result[0].position
     if not result:
         raise log_error(
             f"none of the columns {quoted_names([column.name for column in columns])} is a rate or an "
-            "amount of data by its name: --column TIME,RATE says it, by names or numbers from 1 (column "
-            "in a scenario file)"
+            "amount of data by its name: --column TIME,RATE says it, by names or numbers from 1 "
+            "(column in a scenario file)"
         )
     raise log_error(ambiguous_text(columns, "which column has the rates"))
 
@@ -240,7 +240,7 @@ def _delay(columns: list[Column], taken: set[int]) -> int | None:
     candidates = [
         column
         for column in columns
-        if column.place not in taken and column.is_number and column.is_of(DELAY)
+        if column.position not in taken and column.is_number and column.is_of(DELAY)
     ]
     candidates = [
         candidate
@@ -248,31 +248,31 @@ def _delay(columns: list[Column], taken: set[int]) -> int | None:
         if not candidate.is_of(others | {"var", "std", "stddev", "mdev"})
     ]
     candidates.sort(key=lambda each: time_unit_in(each.name) is None)
-    return candidates[0].place if candidates else None
+    return candidates[0].position if candidates else None
 
 
 def _first(columns: list[Column], words: set[str], taken: set[int]) -> int | None:
     candidates = (
         column
         for column in columns
-        if column.place not in taken and column.is_number and column.is_of(words)
+        if column.position not in taken and column.is_number and column.is_of(words)
     )
-    return next((candidate.place for candidate in candidates), None)
+    return next((candidate.position for candidate in candidates), None)
 
 
-def _unit_of_time(columns: list[Column], place: int | None, dialect: Dialect) -> TimeUnit | None:
-    if place is None or not dialect.has_names:
+def _unit_of_time(columns: list[Column], position: int | None, dialect: Dialect) -> TimeUnit | None:
+    if position is None or not dialect.has_names:
         return None
     if dialect.names == ("time", "Mbit/s"):
         # `celltcp traces convert` writes seconds.
         return TimeUnit(10**9, "s")
-    return time_unit_in(columns[place].name)
+    return time_unit_in(columns[position].name)
 
 
 def _no_time(columns: list[Column], dialect: Dialect, rate: int) -> str:
     if not dialect.has_names:
         return "no column has times: --step says how long a row lasts, such as 1s (step in a scenario)"
-    others = [column.name for column in columns if column.place != rate]
+    others = [column.name for column in columns if column.position != rate]
     same = [
         column for column in columns if column.is_constant and column.is_number and column.is_of(TIME)
     ]

@@ -42,10 +42,10 @@ def first_table(frame: pd.DataFrame, roles: Roles, dialect: Dialect, notes: list
     if roles.time is None or not dialect.has_names:
         return frame
     texts = []
-    for place in (roles.time, roles.rate):
-        if pd.api.types.is_numeric_dtype(frame[place]):
+    for position in (roles.time, roles.rate):
+        if pd.api.types.is_numeric_dtype(frame[position]):
             return frame
-        texts.append(frame[place].astype("string").str.strip().fillna(""))
+        texts.append(frame[position].astype("string").str.strip().fillna(""))
     times, rates = texts
     head = (dialect.names[roles.time], dialect.names[roles.rate])
     are_names = times.str.match("[A-Za-z_]") & rates.str.match("[A-Za-z_]")
@@ -76,10 +76,12 @@ def direction_of_rows(
     """
     given = {column.lower() for column, _ in options.wanted_runs()}
     for column in columns:
-        is_free = roles.direction is None and column.place in frame and column.name.lower() not in given
+        is_free = (
+            roles.direction is None and column.position in frame and column.name.lower() not in given
+        )
         if not is_free or not has_directions(column):
             continue
-        values = [str(value).strip() for value in frame[column.place].dropna().unique()[:_MAX_RUNS]]
+        values = [str(value).strip() for value in frame[column.position].dropna().unique()[:_MAX_RUNS]]
         kinds = {
             name: [value for value in values if set(words_of(value)) & words]
             for name, words in ROWS.items()
@@ -123,9 +125,13 @@ def check_counters(
     import pandas as pd
 
     for column in columns:
-        if column.is_number or column.place not in frame or column.place in (roles.time, roles.clock):
+        if (
+            column.is_number
+            or column.position not in frame
+            or column.position in (roles.time, roles.clock)
+        ):
             continue
-        codes, values = pd.factorize(frame[column.place].to_numpy())
+        codes, values = pd.factorize(frame[column.position].to_numpy())
         if 1 < len(values) <= min(_MAX_DEVICES, len(codes) // 2) and all(
             is_counter(amounts[codes == code]) for code in range(len(values))
         ):
@@ -143,11 +149,11 @@ def check_turns(frame: pd.DataFrame, columns: list[Column], roles: Roles, option
     if options.column is not None:
         return
     for column in columns:
-        if column.is_number or column.place not in frame or not may_identify_runs(column):
+        if column.is_number or column.position not in frame or not may_identify_runs(column):
             continue
-        if column.place in (roles.time, roles.clock, roles.rate):
+        if column.position in (roles.time, roles.clock, roles.rate):
             continue
-        codes, values = pd.factorize(frame[column.place].head(_MAX_RUNS).to_numpy())
+        codes, values = pd.factorize(frame[column.position].head(_MAX_RUNS).to_numpy())
         count = len(values)
         is_some = 1 < count <= min(_MAX_DEVICES, len(codes) // _MIN_TURNS)
         if is_some and (codes == np.arange(len(codes)) % count).all():
@@ -197,11 +203,11 @@ def runs_of(
     if holds(len(after), lambda rows: after[rows] > before[rows]):
         return None
     for column in columns:
-        if column.place not in frame or column.place in (roles.time, roles.clock, roles.rate):
+        if column.position not in frame or column.position in (roles.time, roles.clock, roles.rate):
             continue
         if not may_identify_runs(column):
             continue
-        codes, values = pd.factorize(frame[column.place].to_numpy()[timed])
+        codes, values = pd.factorize(frame[column.position].to_numpy()[timed])
         if not 1 < len(values) <= min(_MAX_RUNS, len(ns) // 2):
             continue
         order = np.lexsort((np.arange(len(ns)), codes))

@@ -28,7 +28,7 @@ def time_of(
     columns: list[Column], dialect: Dialect, rate: int | None
 ) -> tuple[int | None, int | None, int | None]:
     """Returns the columns of times, of times of day with dates, and of durations."""
-    others = [column for column in columns if column.place != rate and not _stands_still(column)]
+    others = [column for column in columns if column.position != rate and not _stands_still(column)]
     if not dialect.has_names:
         return _time_without_names(others), None, None
     parts = [each for each in others if each.words & _PARTS and not each.is_date]
@@ -62,11 +62,11 @@ def time_of(
     ):
         if group:
             time = min(group, key=lambda each: each.is_of(END))
-            return time.place, clock_of(columns, time.place), None
+            return time.position, clock_of(columns, time.position), None
     lengths = [each for each in others if each.is_number and each.is_of(DURATION - {"interval"})]
     lengths = [length for length in lengths if (length.known > 0).all() and not _is_amount(length)]
     if lengths:
-        return None, None, lengths[0].place
+        return None, None, lengths[0].position
     rising = [
         each
         for each in others
@@ -80,7 +80,7 @@ def time_of(
         each for each in rising if (np.diff(each.known) > 0).all() and each.words & {"x", "uptime"}
     ]
     if len(strictly) == 1:
-        return strictly[0].place, None, None
+        return strictly[0].position, None, None
     if rising:
         raise log_error(
             f"{ambiguous_text(columns, 'which column has the times')}, or --step the length of a row"
@@ -101,7 +101,7 @@ def _is_amount(column: Column) -> bool:
 
 
 def _time_without_names(others: list[Column]) -> int | None:
-    if len(others) == 1 and others[0].place == 0 and not others[0].is_date:
+    if len(others) == 1 and others[0].position == 0 and not others[0].is_date:
         return None
     for group in (
         [each for each in others if each.is_date],
@@ -109,9 +109,9 @@ def _time_without_names(others: list[Column]) -> int | None:
         [each for each in others if each.is_number and each.is_monotonic and epoch_unit(each.known)],
         [each for each in others if each.is_number and each.is_rising],
     ):
-        if len(group) == 1 or (group and group[0].place == 0):
-            return group[0].place
-    first = next((each for each in others if each.place == 0), None)
+        if len(group) == 1 or (group and group[0].position == 0):
+            return group[0].position
+    first = next((each for each in others if each.position == 0), None)
     return 0 if len(others) > 1 and first is not None and _falls_rarely(first) else None
 
 
@@ -125,14 +125,14 @@ def end_of(columns: list[Column], time: int) -> int | None:
     """Returns the column of the ends of the rows, which are not before their times."""
     begin = columns[time]
     for each in columns:
-        if each.place == time or each.is_constant or not each.is_of(END):
+        if each.position == time or each.is_constant or not each.is_of(END):
             continue
         if each.is_of(OTHER | RATE | VOLUME):
             continue
         kinds = [(column.is_number, column.is_date, column.is_clock) for column in (begin, each)]
         is_later = not each.is_number or (each.values >= begin.values)[np.isfinite(each.values)].all()
         if kinds[0] == kinds[1] and any(kinds[0]) and is_later:
-            return each.place
+            return each.position
     return None
 
 
@@ -140,4 +140,4 @@ def clock_of(columns: list[Column], time: int) -> int | None:
     """Returns the column of times of day that belongs to a column of dates without them."""
     if not columns[time].is_date or has_time_of_day(columns[time].sample):
         return None
-    return next((column.place for column in columns if column.is_clock), None)
+    return next((column.position for column in columns if column.is_clock), None)

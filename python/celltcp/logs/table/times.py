@@ -250,10 +250,10 @@ def _dates(texts: pd.Series, order: str | None) -> Times:
 
 def _with_years(ns: NDArray[np.int64], known: NDArray[np.bool_]) -> NDArray[np.int64]:
     """Returns times whose dates have no year, with a year more from each January on."""
-    places = np.flatnonzero(known)
-    falls = np.diff(ns[places]) < -_HALF_YEAR_NS
+    positions = np.flatnonzero(known)
+    falls = np.diff(ns[positions]) < -_HALF_YEAR_NS
     result = ns.copy()
-    result[places] += np.concatenate([[0], np.cumsum(falls)]).astype(np.int64) * 366 * DAY_NS
+    result[positions] += np.concatenate([[0], np.cumsum(falls)]).astype(np.int64) * 366 * DAY_NS
     return result
 
 

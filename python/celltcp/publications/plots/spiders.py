@@ -24,7 +24,7 @@ def spider_panels(result: Outcome) -> list[Panel]:
 
 def _draw(name: str, groups: Sequence[Group], legend: bool, axes: Axes) -> None:
     shades = colors_of(groups[0].rows)
-    angles = [2 * math.pi * place / len(groups) for place in range(len(groups))]
+    angles = [2 * math.pi * index / len(groups) for index in range(len(groups))]
     largest = [max(row.ours.mean for row in group.rows) or 1.0 for group in groups]
     for rows in zip(*(group.rows for group in groups), strict=True):
         shares = [row.ours.mean / most for row, most in zip(rows, largest, strict=True)]

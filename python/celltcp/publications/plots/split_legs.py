@@ -46,10 +46,10 @@ def leg_panels(result: Outcome) -> list[Panel]:
     for row in result.rows:
         rows.setdefault(row.published.scenario, []).append(row)
     return [
-        Panel(functools.partial(_draw, result.table.figure, mine, number))
+        Panel(functools.partial(_draw, result.table.figure, mine, index))
         for mine in rows.values()
         if any("@" in row.published.cca for row in mine)
-        for number in range(4)
+        for index in range(4)
     ]
 
 

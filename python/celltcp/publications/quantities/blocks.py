@@ -54,7 +54,7 @@ def _stays(step: int) -> Quantity:
     def measure(digest: Digest, entry: Published) -> float:
         low, high = entry.zone or (0, math.inf)
         pairs = digest.pairs[step - 1]
-        rows = [number for number in range(len(pairs)) if low <= number <= high]
+        rows = [index for index in range(len(pairs)) if low <= index <= high]
         total = pairs[rows].sum()
         return float(sum(pairs[row, row] for row in rows) / total) if total else math.nan
 

@@ -83,6 +83,6 @@ def draw_networks(families: Sequence[str], count: int, seed: int) -> Iterator[Ne
     for name in families:
         if name not in FAMILIES:
             raise CelltcpError(f"scenarios: {name!r} is no family; allowed: {', '.join(FAMILIES)}")
-        for number in range(count):
-            rng = np.random.default_rng([seed, list(FAMILIES).index(name), number])
-            yield Network(name, number, int(rng.integers(1 << 31)), FAMILIES[name](rng))
+        for index in range(count):
+            rng = np.random.default_rng([seed, list(FAMILIES).index(name), index])
+            yield Network(name, index, int(rng.integers(1 << 31)), FAMILIES[name](rng))
