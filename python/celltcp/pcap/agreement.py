@@ -13,7 +13,7 @@ from celltcp.pcap import analyse
 from celltcp.pcap.external_tools import external_counts
 from celltcp.pcap.outcome import AgreementOutcome, CaptureCounts, ToolAgreement
 
-#: Counts of a capture that tools are compared by.
+#: Counts of a capture that are compared with those of tools.
 QUANTITIES = (
     "connections",
     "segments",
@@ -49,9 +49,9 @@ def measure_agreement(
     threads = ThreadPoolExecutor(available_threads())
     try:
         counted = threads.map(partial(external_counts, totals=True), files)
-        for number, (file, others) in enumerate(zip(files, counted, strict=True)):
+        for index, (file, others) in enumerate(zip(files, counted, strict=True)):
             if progress:
-                progress(number / len(files))
+                progress(index / len(files))
             own = _own_counts(file)
             if own["segments"] or any(any(counts.values()) for counts in others.values()):
                 captures.append({"file": str(file), "counts": own, "others": others})

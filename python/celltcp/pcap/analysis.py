@@ -1,4 +1,4 @@
-"""Analysis of captures: joins, keeps and writes the tables that the native part reads."""
+"""Analysis of captures: joins and writes the tables of the native analysis."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ TABLES = tuple(table.name for table in capture_tables())
 #: Records read at a time.
 _PIECE = 200_000
 
-#: Counts of repairs and of what was left out, with the words for them.
+#: Counts of repairs and omissions, with their descriptions.
 REPAIRS = {
     "wrong_lengths": "packets with an impossible length, which was replaced",
     "backwards": "packets out of time order, sorted",
@@ -63,7 +63,7 @@ class CaptureAnalyses:
 
     @property
     def losses(self) -> pd.DataFrame:
-        """A row per segment that was lost, sent again without need, or overtaken."""
+        """A row per segment that was lost, retransmitted without need, or overtaken."""
         return self._frame("losses")
 
     @property
@@ -93,7 +93,7 @@ class CaptureAnalyses:
         return [summary for summary in self.summaries if summary["broken"]]
 
     def repairs(self, summary: dict[str, Any]) -> dict[str, int]:
-        """Returns how often each of `REPAIRS` was needed in a capture, as far as it was."""
+        """Returns the count of each of `REPAIRS` that a capture needed."""
         rows = self.connections
         rows = rows[rows["file"] == summary["file"]]
         counts = {
@@ -143,7 +143,7 @@ class _Keeper:
         self.growing: dict[str, GrowingTable] = {}
 
     def keep(self, file: str, tables: dict[str, pa.RecordBatch]) -> None:
-        """Takes the rows of a piece of a capture."""
+        """Stores the rows of a piece of a capture."""
         for name in self.names:
             batch = _with_file(tables[name], file)
             self.schemas[name] = batch.schema
@@ -154,7 +154,7 @@ class _Keeper:
                 self._table(name, batch.schema).write(batch)
 
     def close(self, notes: Sequence[TagRule] | None) -> dict[str, pa.Table]:
-        """Ends the files and returns the tables that are in memory."""
+        """Closes the files and returns the tables in memory."""
         tables = {
             name: pa.Table.from_batches(batches, self.schemas[name]).unify_dictionaries()
             for name, batches in self.batches.items()
@@ -205,7 +205,7 @@ def analyse(
     Raises:
         CelltcpError: if a file cannot be opened, or the folder cannot be written.
     """
-    names = [str(files)] if isinstance(files, str | Path) else [str(each) for each in files]
+    names = [str(files)] if isinstance(files, str | Path) else [str(file) for file in files]
     if not names:
         raise CelltcpError("no capture is named")
     if out is not None:

@@ -21,7 +21,7 @@ WEIGHTS: Mapping[str, Mapping[str, float]] = {
 #: Samples of the bootstrap, and its seed.
 _SAMPLES, _SEED = 2_000, 1
 
-#: Least payload of a connection whose throughput is compared, bytes.
+#: Minimum payload of a connection whose throughput is compared, bytes.
 _MIN_PAYLOAD = 100_000
 
 
@@ -76,9 +76,9 @@ def _gains(
     values: Sequence[NDArray[np.float64]], draws: np.random.Generator
 ) -> NDArray[np.float64] | None:
     """Returns gains of resampled sets; None where a set has one connection only."""
-    if min(len(each) for each in values) < 2:
+    if min(len(value) for value in values) < 2:
         return None
-    means = [draws.choice(each, (_SAMPLES, len(each))).mean(axis=1) for each in values]
+    means = [draws.choice(value, (_SAMPLES, len(value))).mean(axis=1) for value in values]
     gains: NDArray[np.float64] = means[1] / means[0] - 1
     return gains
 

@@ -11,9 +11,9 @@ import pandas as pd
 from celltcp.pcap.diagnosis.evidence import INTERVAL_S
 from celltcp.pcap.diagnosis.limits import OWN_LIMIT
 
-#: Share of the time with a full receive window from which on the window has limited the transfer.
+#: Minimum share of the time with a full receive window at which the window has limited the transfer.
 _LIMITED = 0.05
-#: Least confidence of a CCA that is written down.
+#: Minimum confidence of a CCA that is written down.
 _LEAST_CONFIDENCE = 0.5
 #: Default of both buffers, bytes: the largest receive buffer and send buffer.
 _RECEIVE_BUFFER = 6 * 2**20
@@ -22,7 +22,7 @@ _SEND_BUFFER = 4 * 2**20
 _OVERHEAD = 3
 #: IP and TCP headers without options, which the announced segment size leaves out of the packet.
 _HEADERS = 40
-#: Share of the time in which an application paused, the times from which on they are its pattern, and
+#: Minimum share of the time in pauses of an application, the number of pauses that are a pattern, and
 #: the intervals between data across a pause.
 _PAUSED = 0.3
 _TIMES = 3

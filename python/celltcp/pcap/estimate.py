@@ -24,14 +24,14 @@ from celltcp.scenarios.lower_bounds import LOWER_BOUND
 #: Headers of a full segment with timestamps, bytes.
 _HEADERS = 52
 
-#: Delay of a queue over the lowest RTT from which on the sender fills the path.
+#: Minimum delay of a queue over the lowest RTT at which the sender fills the path.
 _QUEUE_MS = 3.0
 _QUEUE_SHARE = 0.05
 
-#: Seconds over which gaps between estimates are filled.
+#: Maximum length of gaps between estimates that are filled, s.
 _BIN_S = 0.1
 
-#: Share of the time that has to be measured; a shorter time shows no path.
+#: Minimum measured share of the time for an estimate.
 _LEAST_MEASURED = 0.05
 
 #: Losses of an overflow that show the size of the buffer.
@@ -40,7 +40,7 @@ _LEAST_LOSSES = 3
 #: Length of a simulation of a transfer with an end, in times of the captured one: others are slower.
 _LONGER = 3
 
-#: Least payload of a transfer that a path is estimated from, bytes.
+#: Minimum payload of a transfer that a path is estimated from, bytes.
 _LEAST_BYTES = 100_000
 
 
@@ -61,12 +61,12 @@ class PathEstimate:
     buffer_bytes: float
     #: Whether losses of an overflow show the buffer; otherwise it is the longest queue.
     is_buffer_full: bool
-    #: Whether any overflow was seen, if only beside an unknown capacity.
+    #: Whether any overflow was seen, if only with an unknown capacity.
     has_overflow: bool
     random_loss: float
     #: Parts of a scenario about the endpoints: windows, segment size, options and CCA.
     endpoints: str
-    #: What the capture shows of the path and the scenario does not have.
+    #: Properties of the path in the capture that the scenario lacks.
     left_out: tuple[str, ...] = ()
     #: Connection that sends the other way meanwhile, in whose queue the ACKs may wait; None without.
     opposite: int | None = None
@@ -92,7 +92,7 @@ class PathEstimate:
 
     @property
     def buffer_note(self) -> str:
-        """How far the buffer is known, in words; empty if an overflow shows it."""
+        """Certainty of the buffer, in words; empty if an overflow shows it."""
         if self.is_buffer_full:
             return ""
         if self.opposite is not None:
@@ -203,16 +203,16 @@ def _chosen(analyses: CaptureAnalyses, connection: int | None, file: str | None)
 def _outages(
     acked: NDArray[np.float64], flight: NDArray[np.float64], longest_ms: NDArray[np.float64]
 ) -> NDArray[np.bool_]:
-    """Returns where the path stood still: nothing came, and then what had waited for all that time."""
+    """Returns the stalls of the path: nothing arrived, and then all data that had waited."""
     still = np.zeros(len(acked), bool)
     begin = 0
-    for place in range(1, len(acked) + 1):
-        if place < len(acked) and acked[place] == 0 and flight[begin] > 0:
+    for index in range(1, len(acked) + 1):
+        if index < len(acked) and acked[index] == 0 and flight[begin] > 0:
             continue
-        waited = (place - begin - 1) * _BIN_S * 1e3
-        if waited and place < len(acked) and longest_ms[place] >= waited:
-            still[begin + 1 : place] = True
-        begin = place
+        waited = (index - begin - 1) * _BIN_S * 1e3
+        if waited and index < len(acked) and longest_ms[index] >= waited:
+            still[begin + 1 : index] = True
+        begin = index
     return still
 
 
@@ -268,7 +268,7 @@ def _capacity(
     limited, flight, longest = np.zeros(count, bool), np.zeros(count), np.zeros(count)
     acked[places] = intervals["acked_bytes"].to_numpy(float)
     queue[places] = _queue_ms(intervals, row, least=True).to_numpy(float)
-    # Beside the receiver nothing is in flight most of the time, whatever the sender does.
+    # Close to the receiver nothing is in flight most of the time, whatever the sender does.
     if not (fills and row["place"] == "receiver"):
         limited[places] = intervals["is_limited"].to_numpy() == 1
     flight[places] = intervals["in_flight_max"].to_numpy(float)
@@ -321,7 +321,7 @@ def _buffer(
 
 
 def files_of_scenario(file: Path) -> tuple[Path, Path]:
-    """Returns the files that `write_scenario` writes: the scenario, and its link trace beside it.
+    """Returns the files that `write_scenario` writes: the scenario, and its link trace next to it.
 
     Raises:
         CelltcpError: if both would have one name.

@@ -1,4 +1,4 @@
-"""Other tools: the counts of tshark and tcptrace in a capture, where they are installed."""
+"""Other tools: counts of tshark and tcptrace in a capture, if they are installed."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _TSHARK = {
     "resets": "tcp.flags.reset == 1",
 }
 
-#: Payload of another protocol, such as the header in an ICMP error, is no segment of the capture.
+#: Filter of payload of other protocols, such as the header in an ICMP error.
 _SEGMENTS = "tcp and not icmp and not icmpv6"
 
-#: Seconds after which a tool is given up.
+#: Time limit of a tool, s.
 _TIMEOUT_S = 120
 
 

@@ -13,7 +13,7 @@ from celltcp._core import loss_kinds
 #: Kinds that the ground truth distinguishes.
 KINDS = tuple(loss_kinds())
 
-#: Least time without an arrival while segments wait on the path that is an outage, ns.
+#: Minimum time without an arrival while segments wait on the path that is an outage, ns.
 _OUTAGE_NS = 200_000_000
 
 #: Fates that are losses.

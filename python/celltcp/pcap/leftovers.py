@@ -1,4 +1,4 @@
-"""Leftovers: losses beside which no RTT shows the full queue that dropped others with them."""
+"""Leftovers: losses of a full queue that no RTT near them shows, next to others that do."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from celltcp.pcap.diagnosis.episodes import Episode
 from celltcp.pcap.diagnosis.evidence import Evidence, records
 
-#: Episodes of losses beside a short queue from which on they are random; fewer beside those of a full
+#: Minimum episodes of losses at a short queue at which they are random; fewer against those of a full
 #: queue look like leftovers of these, and so do some beside four times as many.
 _SEVERAL = 3
 _CLEARLY = 4
@@ -39,13 +39,13 @@ def with_leftovers(tables: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
     places = losses.groupby(["file", "connection"], observed=True).indices
     moved = np.zeros(len(losses), bool)
     counts = np.zeros(len(connections), np.int64)
-    for number, row in enumerate(records(connections)):
+    for index, row in enumerate(records(connections)):
         key = (row["file"], row["connection"])
         if key in mixed:
             own = losses.iloc[places[key]]
             chosen = _leftovers(Evidence(row, own, intervals))
             moved[places[key]] = chosen
-            counts[number] = int(chosen.sum())
+            counts[index] = int(chosen.sum())
     kind = np.where(moved, "congestion", losses["kind"].astype(str))
     reason = np.where(moved, _REASON, losses["reason"].astype(str))
     result = dict(tables)
@@ -59,7 +59,7 @@ def with_leftovers(tables: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
 
 
 def are_few(own: Sequence[Episode]) -> bool:
-    """Returns whether episodes beside short queues are too few, beside those of full ones, for a rate.
+    """Returns whether episodes at short queues are too few, against those of full ones, for a rate.
 
     They look like leftovers of these.
     """

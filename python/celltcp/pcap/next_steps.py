@@ -1,4 +1,4 @@
-"""Next steps against the limits of transfers in captures: commands, and lines of Linux."""
+"""Next steps against the limits of captured transfers: commands of celltcp and Linux."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from celltcp.present.quantities import size_text
 if TYPE_CHECKING:
     from celltcp.pcap.analysis import CaptureAnalyses
 
-#: Least payload of a transfer that a path is estimated from, bytes.
+#: Minimum payload of a transfer that a path is estimated from, bytes.
 _LEAST_BYTES = 100_000
 #: Name of a capture from the standard input, which no other command can read again.
 _STDIN = "-"
-#: Share of the time from which on a limit is one to act on.
+#: Minimum share of the time of a limit that is worth acting on.
 _LIMITED = 0.5
 #: Buffer of a receiver for a byte of its window, and the largest one of Linux by default, bytes.
 _BUFFER, _DEFAULT = 2, 6 * 1024 * 1024

@@ -1,4 +1,4 @@
-"""Transfers of a capture in the other direction of the same link, behind which ACKs wait."""
+"""Captured transfers in the other direction of the same link, in whose queue ACKs wait."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Any
 
 import pandas as pd
 
-#: Share of the time of a transfer, and of its payload, from which on another one holds up its ACKs.
+#: Minimum share of the time of a transfer, and of its payload, at which another one holds up its ACKs.
 _OVERLAP = 0.3
 _PAYLOAD = 0.1
 #: Intervals over which a rate is taken, and its range as a share of its median when it is steady.
 _BLOCK = 5
 _STEADY = 0.4
-#: Least payload of such a transfer, bytes.
+#: Minimum payload of such a transfer, bytes.
 _LEAST_BYTES = 100_000
 
 

@@ -1,4 +1,4 @@
-"""Outcomes of the analysis of captures as JSON."""
+"""JSON types of the analysis of captures."""
 
 from __future__ import annotations
 
@@ -46,7 +46,9 @@ class CaptureOutcome(TypedDict):
 
 
 def _connection_columns() -> Mapping[str, object]:
-    (table,) = (each for each in capture_tables() if each.name == "connections")
+    (table,) = (
+        capture_table for capture_table in capture_tables() if capture_table.name == "connections"
+    )
     texts = dict.fromkeys(("client", "server", "direction"), str)
     guesses = dict.fromkeys(("handshake", "ending", "place", "cca"), str | None)
     return {

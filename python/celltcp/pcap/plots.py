@@ -1,4 +1,4 @@
-"""Captures: the time-sequence picture of a connection, and the overview of all connections."""
+"""Plots of captures: the time-sequence picture of a connection, and the overview of all connections."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ KIND_COLOURS = {
 }
 #: Connections in the overview.
 _MOST = 20
-#: Most connections that are drawn over time, and the direction of data in words.
+#: Maximum of connections that are drawn over time, and the direction of data in words.
 _FEW = 3
 _DIRECTIONS = {0: "down", 1: "up"}
 

@@ -1,4 +1,4 @@
-"""Captures as a part of a report: connections, losses by kind, the one that waited longest."""
+"""Captures as a part of a report: connections, losses by kind, the longest wait."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from celltcp.present.chart import Chart, Panel, Series, numbers
 from celltcp.present.section import Column, Figure, Finding, Part, Section, Table
 from celltcp.present.style import figure
 
-#: Most connections in the table.
+#: Maximum of connections in the table.
 _MOST = 200
 #: Length of an interval of the analysis, s.
 _INTERVAL = 0.1
@@ -116,7 +116,7 @@ def _intervals(analyses: CaptureAnalyses) -> tuple[pd.DataFrame, pd.DataFrame]:
     worst = analyses.by_waiting_time().iloc[0]
     up = int(worst["direction"] == "up")
     tables = (analyses.intervals, analyses.losses)
-    intervals, losses = (of_connection(each, worst, up) for each in tables)
+    intervals, losses = (of_connection(table, worst, up) for table in tables)
     return intervals, losses
 
 

@@ -1,4 +1,4 @@
-"""Resets: what a reset tracker at the base station would have kept off the air, from a capture."""
+"""Resets: payload that a reset tracker at the base station would have suppressed, from a capture."""
 
 from __future__ import annotations
 
@@ -36,17 +36,17 @@ class ResetSavings:
     @property
     def late_bytes(self) -> int:
         """Payload that came after a RST of the client."""
-        return sum(each.late_bytes for each in self.connections)
+        return sum(connection.late_bytes for connection in self.connections)
 
     @property
     def spared_bytes(self) -> int:
         """Payload that a tracker would have discarded."""
-        return sum(each.spared_bytes for each in self.connections)
+        return sum(connection.spared_bytes for connection in self.connections)
 
     @property
     def spared_segments(self) -> int:
         """Segments with that payload, each of which the client answers by a RST."""
-        return sum(each.spared_segments for each in self.connections)
+        return sum(connection.spared_segments for connection in self.connections)
 
     @property
     def share(self) -> float:

@@ -35,7 +35,7 @@ def _payload(row: Row) -> str:
 
 
 def _again(row: Row) -> str:
-    """Returns the share of payload sent again: a network card merges segments, but not bytes."""
+    """Returns the share of payload retransmitted: a network card merges segments, but not bytes."""
     again = row["retransmitted_bytes_up"] + row["retransmitted_bytes_down"]
     passed = row["bytes_up"] + row["bytes_down"] + again
     return _number(100 * again / passed, 1) if passed else ""
@@ -264,7 +264,7 @@ _RESETS = 20
 
 def print_resets(result: ResetSavings) -> None:
     """Prints what a reset tracker would have kept off the air, by connection and in all."""
-    late = [each for each in result.connections if each.late_bytes]
+    late = [connection for connection in result.connections if connection.late_bytes]
     rows = []
     for each in late[:_RESETS]:
         share = each.spared_bytes / each.bytes_down if each.bytes_down else math.nan

@@ -1,4 +1,4 @@
-"""Tags of the connections of a capture, from a table beside it."""
+"""Tags of the connections of a capture, from a table next to it."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""What a capture shows of a path and the estimated scenario does not have."""
+"""Properties of a captured path that the estimated scenario lacks."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from typing import Any
 
-#: Share of the segments that are overtaken from which on reordering matters.
+#: Minimum share of the segments that are overtaken at which reordering matters.
 _REORDERED = 0.01
 
 

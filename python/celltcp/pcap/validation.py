@@ -63,7 +63,7 @@ def validate(
         done[number] = judged
         if progress:
             progress(len(done) / len(cases))
-    return [done[number] for number in range(len(cases))]
+    return [done[index] for index in range(len(cases))]
 
 
 def cost_of(cases: Sequence[Case] = CASES) -> CostEstimate:
@@ -256,9 +256,9 @@ def document(judged: Sequence[Validation]) -> JudgementOutcome:
         "groups": {
             group: scores([each for each in judged if each.case.group == group]) for group in groups
         },
-        "rtt_error": mean([each["rtt_error"] for each in cases]),
-        "capacity_error": mean([each["capacity_error"] for each in cases]),
-        "buffer_error": mean([each["buffer_error"] for each in cases]),
+        "rtt_error": mean([case["rtt_error"] for case in cases]),
+        "capacity_error": mean([case["capacity_error"] for case in cases]),
+        "buffer_error": mean([case["buffer_error"] for case in cases]),
         "packets_per_s": sum(each.packets for each in judged) / seconds if seconds else None,
         "cases": cases,
     }

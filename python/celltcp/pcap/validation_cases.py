@@ -1,4 +1,4 @@
-"""Cases of the validation: runs whose captures are analysed, chosen or drawn at random."""
+"""Cases of the validation: runs whose captures are analysed, selected or random."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def placed(cases: Sequence[Case], place: str) -> tuple[Case, ...]:
 
 def random_cases(count: int, seed: int) -> tuple[Case, ...]:
     """Draws cases; each depends only on the seed and its number."""
-    return tuple(_random_case(random.Random(f"{seed} {number}"), number) for number in range(count))
+    return tuple(_random_case(random.Random(f"{seed} {index}"), index) for index in range(count))
 
 
 def _random_case(draw: random.Random, number: int) -> Case:

@@ -1,1 +1,1 @@
-"""Explanation of results: what cost each congestion control its place, by rules over the tables."""
+"""Explanation of results: the causes of each congestion control's rank, by rules over the tables."""

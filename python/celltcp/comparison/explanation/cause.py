@@ -1,4 +1,4 @@
-"""Cause: a reason for the figures of a congestion control, with the figures that show it."""
+"""Cause: a reason for the metrics of a congestion control, with the values that show it."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 
 class Cause(NamedTuple):
-    """A reason for the figures of a congestion control."""
+    """A reason for the metrics of a congestion control."""
 
     #: One of the names in `rules.RULES`.
     name: str
-    #: Sentence with the figures that show it.
+    #: Sentence with the metrics that show it.
     text: str
     #: Share of the time or of the capacity that it took, by which causes are in order: from 0 to 1.
     weight: float

@@ -1,4 +1,4 @@
-"""Rules about the ends of a connection: application, windows of the receiver and of the send buffer."""
+"""Rules about the ends of a connection: application, receive window, send buffer."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 #: Share of the capacity that then stayed unused.
 _UNUSED = 0.1
-#: Share of the time for which the link carries less than a video plays from which on it is a cause.
+#: Minimum share of the time for which the link carries less than a video plays at which it is a cause.
 _BELOW = 0.05
 
 
@@ -94,7 +94,7 @@ def video(evidence: Evidence) -> Cause | None:
 
 
 def given_up(evidence: Evidence) -> Cause | None:
-    """TCP gave a connection up because the other end had not answered for too long."""
+    """TCP aborted a connection because the other end had not answered for too long."""
     ends_s = evidence.given_up_s
     if not ends_s:
         return None
@@ -134,7 +134,7 @@ def send_buffer(evidence: Evidence) -> Cause | None:
 
 def _window(evidence: Evidence, limit: str, name: str, fields: tuple[str, ...]) -> Cause | None:
     share, held = evidence.share(limit), evidence.held_by(limit)
-    # A window that is full beside a queue that never empties holds nothing back.
+    # A window that is full at a queue that never empties holds nothing back.
     held_back = held if evidence.others else held - evidence.queued
     if held_back < FULL or evidence.unused < _UNUSED:
         return None

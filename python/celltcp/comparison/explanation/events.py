@@ -1,4 +1,4 @@
-"""Events: the few loss recoveries and interruptions that cost a flow most, with their dates."""
+"""Events: the loss recoveries and interruptions with the largest cost for a flow, with their times."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from celltcp.scenarios.cca_mix import counted
 if TYPE_CHECKING:
     from celltcp.comparison.explanation.evidence import Evidence, Gap
 
-#: Events of a run at most.
+#: Maximum of events of a run.
 _MAX_EVENTS = 5
 
 #: Round trips, means, in which a loss probe is answered.
 _ROUND_TRIPS = 2.0
-#: Share of a window below which it has shrunk.
+#: Maximum share of a window after a reduction.
 _SHRUNK = 0.95
-#: Least silence before a time-out or after an outage that is worth a word, s.
+#: Minimum silence before a time-out or after an outage that is mentioned, s.
 _SILENT_S = 0.05
 
 #: Words for a drop by its reason.
@@ -37,7 +37,7 @@ class _Loss(NamedTuple):
 
     reason: str
     segments: int
-    #: When the first of them was dropped, s; NaN in results of earlier versions.
+    #: Time of the first drop, s; NaN in results of earlier versions.
     t_s: float
 
 
@@ -50,7 +50,7 @@ class Event(NamedTuple):
     t_s: float
     #: `overflow`, `aqm`, `policer`, `random`, `radio`, `probe`, `timeout`, `needless` or `outage`.
     kind: str
-    #: Description, with its figures.
+    #: Description, with its metrics.
     text: str
     #: Time that it took, s.
     length_s: float
@@ -104,7 +104,7 @@ def _outage(evidence: Evidence, gap: Gap) -> Event:
 
 
 def _recovery(evidence: Evidence, row: dict[Any, Any]) -> Event:
-    """Returns a recovery with what led to it."""
+    """Returns a recovery with its cause."""
     losses = _losses(row)
     seed = evidence.seeds[int(row["run"])]
     if row["timeouts"] > 0 and not row["overflow"] > 0:
@@ -188,7 +188,7 @@ def _time_out(evidence: Evidence, row: dict[Any, Any], losses: list[_Loss], seed
 
 
 def _window(evidence: Evidence, row: dict[Any, Any]) -> str:
-    """Returns what a recovery made of the congestion window in words; empty if it did not shrink."""
+    """Returns the reduction of the congestion window by a recovery in words; empty without one."""
     start, end = float(row["t_s"]), float(row["t_s"] + row["length_s"])
     before, after = evidence.window_change(
         int(row["run"]), int(row["flow"]), start, end, is_timeout=row["timeouts"] > 0

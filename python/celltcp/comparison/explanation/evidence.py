@@ -1,4 +1,4 @@
-"""Evidence: the figures of a flow under a congestion control that the rules of an explanation judge."""
+"""Evidence: the metrics of a flow under a congestion control, which the rules check."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 #: Node that receives the data of an upload.
 SERVER = "server"
-#: Share of its time for which a limit of the hosts holds a flow back from which on it is a cause.
+#: Minimum share of its time for which a limit of the hosts holds a flow back at which it is a cause.
 FULL = 0.2
 #: Share of its time for which a window is full, and of it that a flow sends in a round trip, from which
 #: on it sets the pace.
@@ -40,9 +40,9 @@ _AUTOSIZED_S, _MOST_OFFLOADED = 2**-10, 2**16
 _PACKET = 1500
 #: Resolution of times of recoveries, s.
 _TICK_S = 1e-6
-#: Share of its time without more to send from which on unused capacity costs a flow nothing.
+#: Minimum share of its time without more to send at which unused capacity costs a flow nothing.
 _PAUSES = 0.5
-#: Wait from which on a queue stands at a hop, ms.
+#: Minimum wait at which a queue stands at a hop, ms.
 _WAITED_MS = 1.0
 #: Fields of the path and its hops that have losses.
 _LOSSES = ("loss", "uplink_loss")
@@ -73,7 +73,7 @@ class Gap(NamedTuple):
 
 
 class Evidence:
-    """Figures of a flow under one congestion control, over all runs."""
+    """Metrics of a flow under one congestion control, over all runs."""
 
     def __init__(
         self, result: Comparison, cca: str, flow: FlowUnderTest, limits: Sequence[FlowLimits]
@@ -93,7 +93,7 @@ class Evidence:
         #: Seed of each run.
         self.seeds = dict(zip(self.runs, map(int, selected["seed"]), strict=True))
         self._run_seconds = float(selected["duration_s"].sum())
-        #: Scenario, as its file has it.
+        #: Scenario, as in its file.
         self.scenario: Mapping[str, Any] = tomllib.loads(about["scenario"])
         #: The same as text.
         self.scenario_text = str(about["scenario"])
@@ -112,21 +112,23 @@ class Evidence:
         self._samples = frame(samples) if samples is not None and has_samples else None
         #: Mean and largest congestion window, segments: means over the runs.
         self.cwnd_mean, self.cwnd_max = (
-            estimate(each).mean for each in result.windows_of(flow, cca).values()
+            estimate(window).mean for window in result.windows_of(flow, cca).values()
         )
         #: Shares of the limits, from 0 to 1; empty for results of earlier versions.
         self.shares: Mapping[str, float] = next(
-            (each.shares for each in limits if each[:2] == (cca, self.flow)), {}
+            (limit.shares for limit in limits if limit[:2] == (cca, self.flow)), {}
         )
         #: Loss recoveries of the flow, with `drops` and `length_s`.
         self.recoveries = self._recoveries(result)
         self._outages = result.results.tables.get("outages")
         self._events = result.results.tables.get("events")
         self._names = [each.name for each in FlowUnderTest.each(about)]
-        #: Place of the flow in the scenario, from 0 on.
+        #: Index of the flow in the scenario.
         self.number = self._names.index(flow.name)
         #: Its application; None without one.
-        self.application = next((each for each in result.applications if each.flow == flow.name), None)
+        self.application = next(
+            (application for application in result.applications if application.flow == flow.name), None
+        )
         #: Workload of the flow.
         self.workload: Mapping[str, Any] = self.scenario["flows"][self.number].get("workload", {})
         units = result.units if has_application(about) else None
@@ -223,7 +225,7 @@ class Evidence:
 
     @property
     def given_up_s(self) -> list[float]:
-        """Times at which an end gave a connection up for want of an answer, in order, s."""
+        """Times at which an end aborted a connection without an answer, in order, s."""
         if self._events is None:
             return []
         mine = frame(self._events).merge(self.flows[["run", "flow"]], on=["run", "flow"])
@@ -264,7 +266,7 @@ class Evidence:
     def policers(self) -> dict[str, Mapping[str, Any]]:
         """Policers of the path by their fields."""
         path = self.scenario.get("path", {})
-        hops = {f"path.wired.{number}": hop for number, hop in enumerate(path.get("wired", ()))}
+        hops = {f"path.wired.{index}": hop for index, hop in enumerate(path.get("wired", ()))}
         parts = {"path": path, **hops}
         return {f"{at}.policer": part["policer"] for at, part in parts.items() if part.get("policer")}
 
@@ -317,7 +319,7 @@ class Evidence:
         path = self.scenario.get("path", {})
         places = [path.get("loss" if self.is_upload else "uplink_loss")]
         places += [hop.get("loss") for hop in path.get("wired", ())]
-        return any(bool(each) for each in places)
+        return any(bool(place) for place in places)
 
     @property
     def wants_more(self) -> bool:
@@ -585,9 +587,9 @@ class Evidence:
             return float("nan")
         restart = float(starts.min())
         later = (
-            min(each.end, restart) - each.start
-            for each in self.outages
-            if each.run == gap.run and gap.end <= each.start < restart
+            min(outage.end, restart) - outage.start
+            for outage in self.outages
+            if outage.run == gap.run and gap.end <= outage.start < restart
         )
         return max(restart - gap.end - sum(later), 0.0)
 

@@ -1,4 +1,4 @@
-"""Explanation of results: for each congestion control what cost it its place."""
+"""Explanation of results: the causes of each congestion control's rank."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 #: Runs of celltcp compare by default.
 _RUNS = 10
-#: Picture of each cause that is seen otherwise than over time.
+#: Picture of each cause that a plot over time does not show.
 _PLOTS = {
     **dict.fromkeys(("overshoot", "early_exit"), "startup"),
     **dict.fromkeys(("queue", "held_queue"), "window"),
@@ -47,16 +47,16 @@ _PLOTS = {
 #: Limits that the history of the congestion window explains.
 _OF_WINDOW = ("startup", "congestion_window", "recovery", "timeout")
 
-#: Share of the capacity of a flow from which on what others got is more than the ACKs of a download.
+#: Minimum share of the capacity of a flow at which what others got is more than the ACKs of a download.
 _SHARED = 0.02
 
 
 class ExplainedCca(NamedTuple):
-    """A flow under a congestion control or line-up, with the causes of its figures."""
+    """A flow under a congestion control or line-up, with the causes of its metrics."""
 
     cca: str
     flow: str
-    #: Whether it sends now and then, so that goodput and share of the capacity say nothing.
+    #: Whether it sends intermittently, so that goodput and share of the capacity are meaningless.
     is_intermittent: bool
     #: Mean goodput, Mbit/s, and mean RTT, ms.
     goodput_mbps: float
@@ -107,7 +107,7 @@ class ExplainedComparison:
         self.result = result
         self.results: Results = result.results
         limits = flow_limits(result.results)
-        applications = {each.flow: each for each in result.applications}
+        applications = {application.flow: application for application in result.applications}
         tested = result.tested
         # The flows of a line-up have a congestion control of the comparison each.
         has_rivals = any(map(is_of_several_flows, result.ccas)) and has_rows_of_flows([result])
@@ -122,17 +122,19 @@ class ExplainedComparison:
             Evidence(result, cca, flow, limits) for flow in (tested, *others) for cca in result.ccas
         ]
         #: The flow under test, then other flows with an application, each under every CCA.
-        self.ccas = [self._explained(each, applications.get(each.flow)) for each in evidences]
+        self.ccas = [
+            self._explained(evidence, applications.get(evidence.flow)) for evidence in evidences
+        ]
         self._possible = remedies_of(
             (
-                (evidence, cause, each.place.leads)
-                for evidence, each in zip(evidences, self.ccas, strict=True)
-                if each in self.shown
-                for cause in each.causes
+                (evidence, cause, cca.place.leads)
+                for evidence, cca in zip(evidences, self.ccas, strict=True)
+                if cca in self.shown
+                for cause in cca.causes
             ),
             result.ccas,
         )
-        #: What to try next, the most promising remedy first.
+        #: Remedies to try next, the most promising first.
         self.remedies = best_first(self._possible)[:MOST_REMEDIES]
 
     def try_remedies(self, budget: TrialBudget) -> None:
@@ -186,7 +188,7 @@ class ExplainedComparison:
         )
 
     def _worst_run(self, evidence: Evidence, application: Application | None) -> int:
-        """Returns the run whose figure is the worst of those by which congestion controls rank."""
+        """Returns the run whose metric is the worst of those by which congestion controls rank."""
         if application is None:
             metric = "pm_balanced"
             values = self.result.values_of(evidence.tested, evidence.cca, metric)
@@ -216,12 +218,12 @@ class ExplainedComparison:
         """Options of `celltcp show` that draw the causes; a single run has its time series."""
         if len(self.results.tables["runs"]) == 1:
             return ["--plot time-series"]
-        return _plot_options((each.unit, cause) for each in self.ccas for cause in each.causes)
+        return _plot_options((cca.unit, cause) for cca in self.ccas for cause in cca.causes)
 
     @property
     def shown(self) -> list[ExplainedCca]:
         """The explanations, one for congestion controls under which the runs are the same."""
-        return [each for each in self.ccas if self._same_as(each.cca)[0] == each.cca]
+        return [cca for cca in self.ccas if self._same_as(cca.cca)[0] == cca.cca]
 
     def _same_as(self, cca: str) -> list[str]:
         """Returns the congestion controls under which the runs are the same as under this one."""
@@ -238,10 +240,10 @@ class ExplainedComparison:
         same += ["--seed", str(seed)] if seed != 1 else []
         start = shlex.join(["celltcp", "compare", *source])
         end = f" {shlex.join(same)}" if same else ""
-        return [f"{start} {each.options}{end}  # {each.text}" for each in self.remedies]
+        return [f"{start} {remedy.options}{end}  # {remedy.text}" for remedy in self.remedies]
 
     def texts(self, explained: ExplainedCca) -> list[str]:
-        """Returns an explanation in sentences: figures and place, causes, events."""
+        """Returns an explanation in sentences: metrics and place, causes, events."""
         lines = [f"{self._heading(explained)}."]
         lines += [f"  {cause.text}" for cause in explained.causes]
         if not explained.causes:
@@ -249,7 +251,7 @@ class ExplainedComparison:
         lines += [f"  {text}" for text in filter(None, [explained.window_text])]
         if explained.events:
             lines.append(f"  Events that took most time{self._of_run(explained.events[0].seed)}:")
-            lines += [f"    {each.text}." for each in explained.events]
+            lines += [f"    {event.text}." for event in explained.events]
         return lines
 
     def _of_run(self, seed: int) -> str:
@@ -257,7 +259,7 @@ class ExplainedComparison:
         return "" if self.result.runs["seed"].nunique() == 1 else f" in the worst run, of seed {seed}"
 
     def _heading(self, explained: ExplainedCca) -> str:
-        """Returns the figures of a flow under a congestion control, and its place."""
+        """Returns the metrics of a flow under a congestion control, and its place."""
         names = labels(self.result.ccas)
         place = explained.place
         figures = [place.figure_text] if place.figure_text else []
@@ -286,18 +288,19 @@ class ExplainedComparison:
         return {
             "version": about["version"],
             "scenario": about["name"],
-            "ccas": [self._json(each) for each in self.ccas],
+            "ccas": [self._json(cca) for cca in self.ccas],
             "remedies": [
                 {
-                    "cause": each.cause,
-                    "options": each.options,
-                    "text": each.text,
-                    "trial": each.trial or None,
+                    "cause": remedy.cause,
+                    "options": remedy.options,
+                    "text": remedy.text,
+                    "trial": remedy.trial or None,
                 }
-                for each in self.remedies
+                for remedy in self.remedies
             ],
             "settings": [
-                {"cca": each.cca, "need": each.need, "lines": each.lines} for each in self.settings
+                {"cca": setting.cca, "need": setting.need, "lines": setting.lines}
+                for setting in self.settings
             ],
             "plots": self.plots,
             "notes": self.notes,

@@ -1,4 +1,4 @@
-"""Explanation of results as JSON."""
+"""JSON types of an explanation of results."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from celltcp.results.limit_fields import LimitShares
 
 
 class CauseRow(TypedDict):
-    """Cause of the figures of a congestion control."""
+    """Cause of the metrics of a congestion control."""
 
     cause: Annotated[str, "Name of the cause."]
     weight: Annotated[float, "Share of the time or of the capacity that it took, from 0 to 1."]

@@ -1,4 +1,4 @@
-"""Rules about the path: its buffer, interruptions, losses, the way of ACKs, and other flows."""
+"""Rules about the path: its buffer, interruptions, losses, the path of ACKs, and other flows."""
 
 from __future__ import annotations
 
@@ -23,30 +23,30 @@ if TYPE_CHECKING:
 _SHALLOW = 0.5
 #: Share of the capacity that a shallow buffer leaves unused.
 _UNUSED = 0.02
-#: Share of the time in recoveries from an overflow in slow start from which on they are a cause.
+#: Minimum share of the time in recoveries from an overflow in slow start at which they are a cause.
 _OVERSHOT = 0.05
-#: Share of the time in interruptions from which on they are a cause.
+#: Minimum share of the time in interruptions at which they are a cause.
 _INTERRUPTED = 0.02
-#: Wait after an outage from which on a time-out has doubled, s and RTTs.
+#: Minimum wait after an outage at which a time-out has doubled, s and RTTs.
 _DOUBLED_S, _DOUBLED = 0.6, 3.0
-#: Share of the segments lost to one reason from which on it is a cause.
+#: Minimum share of the segments lost to one reason at which it is a cause.
 _LOST = 5e-4
 #: Share of the capacity that losses of one reason leave unused where they are most of all losses; on a
 #: long path a few of them keep the window small.
 _UNUSED_BY_LOSS = 0.1
 #: Share of the time for which a window reduced by losses holds back responses or frames.
 _HELD = 0.2
-#: Share of the units of work after a sleep from which on it is a cause.
+#: Minimum share of the units of work after a sleep at which it is a cause.
 _SLEPT = 0.1
 #: Workloads whose units begin with a request.
 _REQUESTED = ("request-response", "page")
-#: Least silence before a time-out that late ACKs can have caused, s.
+#: Minimum silence before a time-out that late ACKs can have caused, s.
 _SILENT_S = 0.1
-#: Share of what all flows got from which on the others compete.
+#: Minimum share of what all flows got at which the others compete.
 _COMPETES = 0.1
-#: Mean delay of ACKs beyond their least one from which on it is a cause, of the lowest RTT and in ms.
+#: Minimum mean excess delay of ACKs that is a cause, of the lowest RTT and in ms.
 _LATE_ACKS, _LATE_ACKS_MS = 0.5, 30.0
-#: Mean delay in the queue from which on it is a cause, of the lowest RTT and in ms.
+#: Minimum mean delay in the queue at which it is a cause, of the lowest RTT and in ms.
 _QUEUE, _QUEUE_MS = 0.5, 20.0
 #: Mean delay in the queue that a flow with the whole capacity holds, in ms and of the mean RTT.
 _HELD_MS, _HELD_SHARE = 2.0, 0.05

@@ -1,4 +1,4 @@
-"""Place: the figure by which congestion controls rank for a flow, and the leader by it."""
+"""Place: the ranking metric of a congestion control for a flow, and the leader by it."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _REQUIREMENTS = ("balanced", "goodput")
 
 
 class Place(NamedTuple):
-    """Figure of a flow under a congestion control, and that of the leader."""
+    """Metric of a flow under a congestion control, and that of the leader."""
 
-    #: Figure by which they rank.
+    #: Metric by which they rank.
     metric: str
-    #: Requirement that has the figure; empty for an application.
+    #: Requirement that has the metric; empty for an application.
     need: str
     value: float
     #: Best congestion control by the means; None for line-ups of several flows, which do not rank.
@@ -40,7 +40,7 @@ class Place(NamedTuple):
 
     @property
     def figure_text(self) -> str:
-        """The figure with its name and unit; empty for a performance metric, which has no unit."""
+        """The metric with its name and unit; empty for a performance metric, which has no unit."""
         return APP_METRICS[self.metric].text(self.value) if self.metric in APP_METRICS else ""
 
     def behind_text(self, leader: str) -> str:
@@ -74,7 +74,7 @@ def _is_as_good(verdict: Verdict, cca: str) -> bool | None:
 def place_of(result: Comparison, cca: str, application: Application | None) -> Place:
     """Returns the place of a congestion control for the flow under test, or for an application."""
     if application is None:
-        need = next(each for each in _REQUIREMENTS if each in result.requirements)
+        need = next(requirement for requirement in _REQUIREMENTS if requirement in result.requirements)
         metric, verdict = result.requirements[need], result.verdicts[need]
         values = {each: result.values(each, metric) for each in result.ccas}
     else:

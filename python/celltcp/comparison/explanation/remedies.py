@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from celltcp.comparison.explanation.cause import Cause
     from celltcp.comparison.explanation.evidence import Evidence
 
-#: Remedies of a result at most.
+#: Maximum of remedies of a result.
 MOST_REMEDIES = 3
-#: Weight from which on a cause is worth a remedy.
+#: Minimum weight at which a cause is worth a remedy.
 _HEAVY = 0.01
-#: Lowest RTT up to which an AQM with its defaults suits a path, ms (RFC 8289 section 4.4).
+#: Maximum base RTT for the defaults of an AQM, ms (RFC 8289 section 4.4).
 _LONG_MS = 150.0
 #: Window that fills a path, BDPs: twice, so that it is full again right after a loss; once leaves no
 #: queue.
@@ -40,15 +40,15 @@ _WINDOW, _LEAST_WINDOW = 2, 1
 _RECEIVE, _SEND = 2, 3
 #: Buffer of a bottleneck that lets a loss-based CCA fill the path, BDPs.
 _BUFFER = 1
-#: Share of the slow units from which on what they waited for is worth a remedy.
+#: Minimum share of the slow units at which what they waited for is worth a remedy.
 _OFTEN = 0.1
 #: Short least RTO, ms.
 _RTO_MS = 20
 #: Shortest bound of the RTO that Linux has, s.
 _RTO_MAX_S = 1
-#: Retransmissions, of the 15 before a connection is given up, that wait for this bound.
+#: Retransmissions, of the 15 before a connection is aborted, that wait for this bound.
 _LONG_RETRIES = 11
-#: Wait after an outage from which on a shorter RTO helps, RTTs.
+#: Minimum wait after an outage at which a shorter RTO helps, RTTs.
 _WAITED = 2
 #: Short cycle of DRX, ms.
 _CYCLE_MS = 80
@@ -65,7 +65,7 @@ _FITS = 0.8
 class Remedy(NamedTuple):
     """A change to try against a cause."""
 
-    #: What it is meant to avoid, in words.
+    #: Effect that it should avoid, in words.
     against: str
     #: Fields of the scenario, as `field=value`.
     changes: tuple[str, ...] = ()
@@ -77,15 +77,15 @@ class Remedy(NamedTuple):
     middlebox: str = ""
     #: Where Linux has a setting that is no field of the scenario; else empty.
     linux: str = ""
-    #: What it may cost, in words, where no trial says it; empty if nothing is known.
+    #: Possible cost, in words, if there is no trial; empty if unknown.
     price: str = ""
     #: Whether it is another value of one before it, which is given only if it was tried and is better.
     is_variant: bool = False
 
     @property
     def changed(self) -> tuple[object, ...]:
-        """What it changes, whatever the values."""
-        fields = tuple(sorted(each.partition("=")[0] for each in self.changes))
+        """Changed fields, without their values."""
+        fields = tuple(sorted(change.partition("=")[0] for change in self.changes))
         return fields, self.cca, self.parameter, self.middlebox
 
 
@@ -97,9 +97,9 @@ class TriedRemedy(NamedTuple):
     ccas: tuple[str, ...]
     #: Scenario, as its file has it.
     scenario: Mapping[str, object]
-    #: Figures before and after in a trial, in words; empty without one.
+    #: Metrics before and after in a trial, in words; empty without one.
     trial: str = ""
-    #: What it gained in the trial, as the sum of logarithms of ratios.
+    #: Gain in the trial, as the sum of logarithms of ratios.
     gain: float = 0.0
     #: Those of the CCAs that lead, or are as good.
     leading: frozenset[str] = frozenset()
@@ -129,12 +129,12 @@ class TriedRemedy(NamedTuple):
             ccas += [_with_parameter(cca, remedy.parameter) for cca in self.ccas]
         words = ["--cca", ",".join(ccas)]
         words += ["--middlebox", remedy.middlebox] if remedy.middlebox else []
-        words += itertools.chain.from_iterable(("--set", each) for each in remedy.changes)
+        words += itertools.chain.from_iterable(("--set", change) for change in remedy.changes)
         return shlex.join(words)
 
     @property
     def text(self) -> str:
-        """What it is meant to avoid, and the lines that set it on Linux."""
+        """The effect that it should avoid, and the lines that set it on Linux."""
         remedy = self.remedy
         changes = (linux_line(change, self.scenario) for change in remedy.changes)
         lines = [remedy.linux, *changes, cca_line(remedy.cca)]
@@ -161,7 +161,7 @@ def _windows(
         window = bdps * evidence.bdp
         changes = tuple(change for host in hosts for change in host(evidence, window))
         why = ""
-        if any("buffer" in each for each in changes):
+        if any("buffer" in change for change in changes):
             why = f" ({bdps} BDP in flight need {_SEND} times that to send, {_RECEIVE} to receive)"
         if changes:
             yield Remedy(f"{against}{why}", changes, is_variant=bdps != _WINDOW)
@@ -459,11 +459,11 @@ def remedies_of(
             continue
         scenario = evidence.scenario
         possible = (each for each in given(evidence, cause) if _is_new(each, base, evidence, compared))
-        for place, remedy in enumerate(possible):
+        for index, remedy in enumerate(possible):
             # Values that are computed differ a little from CCA to CCA.
             same = remedy.changed, remedy.is_variant
             key = first.setdefault(same, (cause.name, remedy))
-            rank = place, not leads, -cause.weight
+            rank = index, not leads, -cause.weight
             ranks[key] = min(ranks.get(key, rank), rank)
             leading.setdefault(key, set()).update([evidence.cca] if leads else [])
             if evidence.cca not in ccas.setdefault(key, []):
@@ -580,7 +580,7 @@ def _value_at(scenario: Mapping[str, object], field: str) -> object:
 def _parameters(name: str) -> set[str]:
     """Returns the parameters of a congestion control; none of one of the user's own."""
     try:
-        return {str(each["name"]) for each in describe_cca(name)["parameters"]}
+        return {str(parameter["name"]) for parameter in describe_cca(name)["parameters"]}
     except CelltcpError:
         return set()
 

@@ -1,4 +1,4 @@
-"""Rules about the sender: its slow start, recoveries without a loss, growth of its window."""
+"""Rules about the sender: slow start, recoveries without a loss, growth of the window."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ if TYPE_CHECKING:
 _EARLY = 0.9
 #: Share of the capacity that then stays unused until the flow has it.
 _UNUSED = 0.05
-#: Share of the capacity from which on a flow has it.
+#: Minimum share of the capacity at which a flow has it.
 _REACHED = 0.8
 #: Round trips over which its goodput is averaged.
 _ROUNDS = 3
 #: Share of the time under limits of the ends that makes an early exit their matter.
 _ENDS = 0.5
-#: Share of the time in waits for time-outs from which on they are a cause.
+#: Minimum share of the time in waits for time-outs at which they are a cause.
 _WAITS = 0.05
 #: Share of the time under limits of the sender, and of the capacity unused, in a slow growth.
 _SLOW_TIME, _SLOW = 0.5, 0.1
 #: Share of its window to which a pause shrinks it at least.
 _SHRUNK = 0.6
-#: Share of the units of work that begin with such a window from which on pauses are a cause.
+#: Minimum share of the units of work that begin with such a window at which pauses are a cause.
 _RESTARTED = 0.3
-#: Share of the time without pauses in slow start from which on it is a cause: after pauses, otherwise.
+#: Minimum share of the time without pauses in slow start that is a cause: after pauses, otherwise.
 _STARTED, _STARTED_ANEW = 0.2, 0.5
 
 

@@ -1,4 +1,4 @@
-"""Rule about the units of work that took longest: what happened on their way."""
+"""Rule about the slowest units of work: the reasons of their delay."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
 #: Units that the rule looks at. Fetches of segments and transfers are long or short by their size.
 _KINDS = ("response", "frame_delay", "page_load")
-#: Time from which on a unit is slow, medians.
+#: Minimum time at which a unit is slow, medians.
 _SLOW = 1.5
 #: Share of the time of a unit behind others that what it met has to take to be its reason.
 _MOST = 0.5
-#: Round trips of a page, and its time by that of its bytes, from which on round trips are a cause.
+#: Minimum round trips of a page, and its time by that of its bytes, at which round trips are a cause.
 _ROUNDS, _LATENCY = 5, 2
-#: Mean RTT from which on packets waited in a queue, lowest RTTs.
+#: Minimum mean RTT at which packets waited in a queue, lowest RTTs.
 QUEUED = 1.5
 
 
@@ -124,7 +124,7 @@ def median_of_runs(units: pd.DataFrame) -> float:
     return float(np.mean(of_runs)) if of_runs else 0.0
 
 
-#: What units met, the first that fits.
+#: Reasons of slow units, in the order of their check.
 OUTAGE, TIME_OUT, PROBE, RECOVERY, BEHIND, IN_QUEUE, FAR, OPENED = _REASONS = (
     "met an outage",
     "waited for a time-out",

@@ -1,4 +1,4 @@
-"""Trials of remedies: short runs that show what an advice changes, and what it costs."""
+"""Trials of remedies: short runs that show the effect of a remedy and its cost."""
 
 from __future__ import annotations
 
@@ -28,26 +28,26 @@ if TYPE_CHECKING:
     from celltcp._core import Scenario
     from celltcp.comparison.explanation.remedies import TriedRemedy
 
-#: Runs of a trial, those of the first seeds.
+#: Number of runs of a trial, with the first seeds.
 _RUNS = 2
-#: Most segments of a trial in all, and most simulated time of one with a radio, s.
+#: Maximum of segments of a trial in all, and most simulated time of one with a radio, s.
 _SEGMENTS, _RADIO_S = 2.5e6, 60.0
 #: Segments of all trials of an explanation, some ten seconds, and how many a second of a radio is.
 _ALL_SEGMENTS, _OF_RADIO = 1e7, 1e4
-#: Share by which a figure must get better for a remedy to help, and worse to be a price.
+#: Share by which a metric must get better for a remedy to help, and worse to be a price.
 _HELPS, _PRICE = 0.02, 0.05
 #: Time of a transfer if all are complete, and of those that a run cuts the time so far.
 _OTHER_TIME = {"completion_s": "completion_least_s", "completion_least_s": "completion_s"}
 #: Retransmissions, and how many are a price, a run.
 _SENT_AGAIN, _MANY = "retransmissions", 10.0
-#: Factor between two figures of applications beyond which it says no more.
+#: Factor between two metrics of applications beyond which it says no more.
 _MOST_RATIO = 100.0
-#: Ratio from which on a change is said as a factor.
+#: Minimum ratio at which a change is written as a factor.
 _TIMES = 10.0
 
 
 class _Figure(NamedTuple):
-    """Figure of a flow before and after a remedy."""
+    """Metric of a flow before and after a remedy."""
 
     flow: str
     metric: str
@@ -67,7 +67,7 @@ class _Figure(NamedTuple):
         return sign_of(self.metric) * math.log(max(new, least) / max(old, least))
 
     def text(self, *, names_flow: bool) -> str:
-        """Returns the figure before and after, in words."""
+        """Returns the metric before and after, in words."""
         words = words_of(self.metric)
         old, new = (estimate(each).mean for each in (self.before, self.after))
         of = f"{self.flow} " if names_flow else ""
@@ -86,9 +86,9 @@ class Trial(NamedTuple):
 
     #: Congestion controls that the remedy helps; of others it changes nothing, or costs more.
     helped: tuple[str, ...]
-    #: Figures before and after under each of them, in words.
+    #: Metrics before and after under each of them, in words.
     text: str
-    #: What it gained under each of them, the mean of the sums of logarithms of ratios.
+    #: Gain under each of them, the mean of the sums of logarithms of ratios.
     gain: float
 
 
@@ -110,7 +110,7 @@ class Trials:
     """Trials of the remedies of results, as long as they are cheap."""
 
     def __init__(self, result: Comparison, budget: TrialBudget) -> None:
-        """Takes the results that the remedies are of."""
+        """Prepares trials on the scenario of these results."""
         self._result = result
         self._budget = budget
 
@@ -126,16 +126,16 @@ class Trials:
         names = labels([*tried.ccas, *after.ccas])
         for cca, new in zip(tried.ccas, tried.replaced, strict=True):
             figures = list(self._figures(cca, new, after))
-            changed = [each for each in figures if each.before != each.after]
+            changed = [figure for figure in figures if figure.before != figure.after]
             # What applications get decides where there are any; the rest is a price of it.
             of_apps = [each for each in changed if each.metric in APP_METRICS]
-            gains = [each.gain for each in of_apps or changed if each.metric != _SENT_AGAIN]
+            gains = [of_app.gain for of_app in of_apps or changed if of_app.metric != _SENT_AGAIN]
             if max(gains, default=0.0) < _HELPS or sum(gains) <= 0:
                 continue
             helped.append(cca)
             whole.append(sum(gains))
             shown = [each for each in changed if abs(each.gain) >= _HELPS and _matters(each)]
-            names_flow = len({each.flow for each in figures}) > 1
+            names_flow = len({figure.flow for figure in figures}) > 1
             listed = ", ".join(each.text(names_flow=names_flow) for each in shown)
             who = names[cca] if new == cca else f"{names[new]} for {names[cca]}"
             texts.append(f"{who} {listed}")
@@ -169,22 +169,24 @@ class Trials:
         return CampaignRequest([campaign], settings, lambda results: Comparison(results[0])).run()
 
     def _figures(self, cca: str, new: str, after: Comparison) -> Iterator[_Figure]:
-        """Yields the figures that count, on the same seeds: of applications, of the flow under test."""
+        """Yields the metrics that count, on the same seeds: of applications, of the flow under test."""
         before = self._result
         flow, count = before.tested.name, len(after.values(new, GOODPUT))
 
         def figure(of: str, metric: str, old: Sequence[float], later: Sequence[float]) -> _Figure:
             return _Figure(of, metric, list(old[:count]), list(later))
 
-        rest = {each.flow: each for each in after.applications}
-        for each in before.applications:
+        rest = {application.flow: application for application in after.applications}
+        for application in before.applications:
             # What helps most units of work may leave the slowest as it is, such as the first of all.
-            for metric in dict.fromkeys((each.ranking.metric, _mean_of(each.ranking.metric))):
-                if each.flow not in rest or metric not in APP_METRICS:
+            for metric in dict.fromkeys(
+                (application.ranking.metric, _mean_of(application.ranking.metric))
+            ):
+                if application.flow not in rest or metric not in APP_METRICS:
                     continue
-                later = _value_of(metric, rest[each.flow].metrics[new])
+                later = _value_of(metric, rest[application.flow].metrics[new])
                 if later is not None:
-                    yield figure(each.flow, metric, each.values(metric)[cca], later)
+                    yield figure(application.flow, metric, application.values(metric)[cca], later)
         if before.is_competing and not before.is_finite:
             yield figure(flow, GOODPUT, before.values(cca, GOODPUT), after.values(new, GOODPUT))
         if before.is_competing:
@@ -193,11 +195,12 @@ class Trials:
             for metric in (delay, _SENT_AGAIN):
                 if metric in METRICS:
                     yield figure(flow, metric, before.values(cca, metric), after.values(new, metric))
-        for other in self._other_bulk_flows:
+        for other_bulk_flow in self._other_bulk_flows:
             both = (
-                each.values_of(other, lineup, GOODPUT) for each, lineup in ((before, cca), (after, new))
+                each.values_of(other_bulk_flow, lineup, GOODPUT)
+                for each, lineup in ((before, cca), (after, new))
             )
-            yield figure(other.name, GOODPUT, *both)
+            yield figure(other_bulk_flow.name, GOODPUT, *both)
 
     @property
     def _other_bulk_flows(self) -> list[FlowUnderTest]:
@@ -217,7 +220,7 @@ def _mean_of(metric: str) -> str:
 
 
 def _matters(figure: _Figure) -> bool:
-    """Returns whether a change is worth a word: retransmissions only where many more."""
+    """Returns whether a change is mentioned: retransmissions only where many more."""
     if figure.metric != _SENT_AGAIN:
         return True
     return figure.gain < -_PRICE and estimate(figure.after).mean >= _MANY

@@ -31,13 +31,13 @@ INTERVAL_COLUMNS = [
 
 #: Share of a connection's time, and least time, for which a wait is what matters most.
 _SHARE = 0.05
-#: Median RTT from which on ACKs or data wait, of the lowest one.
+#: Minimum median RTT at which ACKs or data wait, of the lowest one.
 _QUEUED = 2
 _LEAST_S = 0.1
 
 
 def diagnoses(connections: pd.DataFrame, losses: pd.DataFrame, intervals: pd.DataFrame) -> list[str]:
-    """Returns the sentence of each connection; empty where nothing is to be said.
+    """Returns the sentence of each connection; empty for a connection without a finding.
 
     Args:
         connections: rows of connections.

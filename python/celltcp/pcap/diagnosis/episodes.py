@@ -10,18 +10,18 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-#: Length of the queue at a loss, as a share of the longest one, from which on it was full.
+#: Minimum length of the queue at a loss, as a share of the longest one, at which it was full.
 _FULL = 0.75
-#: RTTs after which a loss has another cause than the one before.
+#: Minimum distance of episodes, RTTs: later losses have another cause.
 _APART = 1.25
-#: Segments within which losses are close.
+#: Maximum distance of close losses, segments.
 _CLOSE = 10
 #: Kinds of losses that have episodes.
 _KINDS = ("congestion", "random", "tail")
-#: Reasons that the analysis gives for losses: beside a full queue, and beside one of the usual length.
+#: Reasons that the analysis gives for losses: at a full queue, and at one of the usual length.
 _REASON_FULL = "the queue beside it was full"
 _REASON_USUAL = "the queue beside it was no longer than usual"
-#: Queues beside losses: a loss with no RTT or at the end of a flight has an unknown one.
+#: Queues at losses: a loss with no RTT or at the end of a flight has an unknown one.
 _QUEUES = ("full", "short", "usual")
 _UNKNOWN = "unknown"
 
@@ -30,25 +30,25 @@ _UNKNOWN = "unknown"
 class Episode:
     """Losses within an RTT of each other."""
 
-    #: Segments that were lost, and the time from the first to the last one, s.
+    #: Number of lost segments, and the time from the first to the last one, s.
     count: int
     start_s: float
     span_s: float
-    #: Losses within ten segments of the one before.
+    #: Number of losses within ten segments of the previous one.
     close: int
-    #: RTT beside them, and the lowest one of their side of the capture, ms; NaN without a sample.
+    #: RTT near them, and the lowest one of their side of the capture, ms; NaN without a sample.
     rtt_ms: float
     lowest_ms: float
-    #: Whether the capture was behind the place where they were lost.
+    #: Whether the capture was after the point of the losses.
     is_upstream: bool
-    #: Queue beside most of them: `full`, `usual`, `short` or `unknown`.
+    #: Queue at most of them: `full`, `usual`, `short` or `unknown`.
     queue: str
     #: Whether most were at the end of a flight.
     is_tail: bool
 
     @property
     def delay_ms(self) -> float:
-        """Delay of the queue beside them."""
+        """Delay of the queue at them."""
         return self.rtt_ms - self.lowest_ms
 
 
@@ -96,7 +96,7 @@ def episodes_of(
 
 
 def _queues(losses: pd.DataFrame) -> NDArray[np.int64]:
-    """Returns the queue beside each loss as a place in `_QUEUES`; their number where it is unknown."""
+    """Returns the queue at each loss as a place in `_QUEUES`; their number where it is unknown."""
     reason = losses["reason"]
     is_full = (reason == _REASON_FULL) | (losses["queue"] >= _FULL)
     queue = np.where(is_full, _QUEUES.index("full"), _QUEUES.index("short"))

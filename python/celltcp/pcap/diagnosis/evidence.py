@@ -19,7 +19,7 @@ INTERVAL_S = 0.1
 _STARTUP = 0.1
 #: Minimum of the mean segment over the MSS in bulk transfers.
 _FULL = 0.9
-#: Longest options of a segment, bytes.
+#: Maximum options of a segment, bytes.
 _OPTIONS = 40
 #: Segment size without an announced one, bytes.
 _DEFAULT = 536
@@ -28,7 +28,7 @@ _SAMPLES = 10
 #: Round trips, and least intervals, over which rates and peaks are taken.
 _ROUND_TRIPS = 2
 _BLOCK = 5
-#: Number of events from which on their times are told.
+#: Minimum number of events for listing their times.
 _SEVERAL = 2
 #: Spread of the times between events, as a share of their median, below which they are periodic.
 _PERIODIC = 0.2
@@ -103,7 +103,7 @@ class Evidence:
 
     @cached_property
     def passed(self) -> pd.Series:
-        """Bytes of the sender in each interval from its first to its last one, by place in time."""
+        """Bytes of the sender in each interval from its first to its last one, in the order of time."""
         own = self.intervals[self.intervals["up"] == (self.row["direction"] == "up")]
         places = (own["t_s"] / INTERVAL_S).round().astype(int)
         bytes_ = pd.Series(own["bytes"].to_numpy(dtype=float), index=places)
@@ -114,7 +114,7 @@ class Evidence:
 
     @cached_property
     def block(self) -> int:
-        """Number of intervals over which what comes once per RTT is even."""
+        """Number of intervals of a block, over which bursts once per RTT are even."""
         rtt = self.rtt_ms
         round_trips = 0 if math.isnan(rtt) else math.ceil(_ROUND_TRIPS * rtt / 1e3 / INTERVAL_S)
         return max(_BLOCK, round_trips + 1)

@@ -1,4 +1,4 @@
-"""Faults: what devices in the middle, hosts and captures did wrong, which explains all else."""
+"""Faults of middleboxes, hosts and captures, which explain everything else."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ _PAUSE_S = 60.0
 _ROUTE = 3
 #: Shortest RTT of a side that is not in the machine of the capture, ms.
 _FAR_MS = 1.0
-#: Number of times from which on it is no accident.
+#: Minimum number of times at which it is no accident.
 _SEVERAL = 3
-#: Longest segment on Ethernet, bytes.
+#: Maximum segment on Ethernet, bytes.
 _ETHERNET = 1_460
 #: Share of segments after their own ACKs that shows a fault where the handshake was not captured.
 _LATE = 0.1
 
-#: Most segments in flight of a sender that repairs one after the other.
+#: Maximum of segments in flight of a sender that repairs one after the other.
 _REPAIRED = 2
 
 
@@ -120,7 +120,7 @@ def _captured_late(evidence: Evidence) -> str:
     """Three segments that were captured after their own ACKs: a fault of the capture."""
     row = evidence.row
     late = row["captured_late"]
-    # Where the capture began later, few are sent again of what had arrived before.
+    # Where the capture began later, few are retransmitted of what had arrived before.
     is_few = late < _LATE * (row["segments_up"] + row["segments_down"])
     if late < _SEVERAL or (row["handshake"] == "none" and is_few):
         return ""

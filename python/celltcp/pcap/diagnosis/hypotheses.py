@@ -1,4 +1,4 @@
-"""Hypotheses about episodes: chance, a queue, and errors of the path at any rate."""
+"""Hypotheses about episodes: chance, a queue, or losses independent of the rate."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from celltcp.pcap.diagnosis.evidence import INTERVAL_S, Evidence
 #: Round trips before losses over which their rate is taken, and least intervals of those.
 _BEFORE_RTTS = 2
 _BEFORE = 2
-#: Least intervals of the highest rate that passed, and blocks of intervals: a token bucket that is full
+#: Minimum intervals of the highest passed rate, and blocks of intervals: a full token bucket
 #: adds little to that.
 _LONG = 20
 _LONG_BLOCKS = 4
@@ -23,7 +23,7 @@ _LONG_BLOCKS = 4
 _BELOW = 0.7
 _SOME = 2
 _SHARE = 0.2
-#: Segments at the highest rate up to which a delay is none of a queue: delayed ACKs and pacing make it.
+#: Maximum delay without a queue, segments at the highest rate: delayed ACKs and pacing make it.
 _NO_QUEUE = 2
 #: Maximum number of episodes in a probability; of more, an even selection.
 _DRAWN = 200
@@ -56,7 +56,7 @@ def has_queue(evidence: Evidence, delays_ms: pd.Series) -> bool:
 def are_below_rate(evidence: Evidence, own: list[Episode]) -> bool:
     """Whether episodes were at rates far below the one that passed at other times for long.
 
-    A policer, or a buffer as short as the queue beside the losses, drops at its rate only. Losses of
+    A policer, or a buffer as short as the queue at the losses, drops at its rate only. Losses of
     errors of the path come at any rate. The first episode is left out, with the rates up to it, because
     a token bucket may have been full until then. An episode that follows another one within the time
     that its rate is taken over is left out as well: it may be of the same recovery.

@@ -1,4 +1,4 @@
-"""Limits: what bounds the rate of a connection that waited for nothing."""
+"""Limits: the bound of the rate of a connection that waited for nothing."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from celltcp.pcap.diagnosis.losses import loss_limit, one_a_round_trip, overshoo
 from celltcp.pcap.diagnosis.waits import late_application
 from celltcp.present.quantities import size_text
 
-#: Beginning of the sentence about a send buffer, or an application, that limits the rate.
+#: Prefix of the sentence about a send buffer, or an application, that limits the rate.
 OWN_LIMIT = "the send buffer of the "
-#: Least payload for which a limit is named, bytes: less fits into the first windows.
+#: Minimum payload for which a limit is named, bytes: less fits into the first windows.
 _LEAST_BYTES = 20_000
-#: Share of the time from which on a limit holds.
+#: Minimum share of the time at which a limit holds.
 _MOSTLY = 0.5
 #: Largest window without scale (RFC 7323 section 2.1), bytes.
 _UNSCALED = 65_535
 #: Share of a bound of the flight by which its peaks differ where an application writes at a rate.
 _NEARLY = 0.15
-#: Share of the lowest RTT, and time, ms, up to which jitter lets an RTT without a queue exceed it.
+#: Maximum excess of an RTT without a queue over the lowest one, by jitter: a share of it, and ms.
 _JITTER = 0.05
 _JITTER_MS = 1.0
 #: Share of the intervals in which the path empties if nothing but the sender bounds the flight.
 _EMPTY = 0.8
-#: Most bytes in flight at any time over those of a bound.
+#: Maximum of bytes in flight at any time over those of a bound.
 _ONCE = 1.1
 #: Segments on the path by which the RTT of an empty path exceeds its lowest at most.
 _EMPTY_SEGMENTS = 1.5
@@ -34,13 +34,13 @@ _EMPTY_SEGMENTS = 1.5
 #: its lowest at most, with a time, ms.
 _EVEN = 0.4
 _NEAR = 0.25
-#: Least segments of such a flight, and most ones of the other side.
+#: Minimum segments of such a flight, and most ones of the other side.
 _FLIGHT = 2
 _REQUESTS = 3
 #: Share by which they change from the first to the last third of the time at most.
 _TREND = 0.1
 _NEAR_MS = 2.0
-#: Least intervals of a flight that is constant.
+#: Minimum intervals of a flight that is constant.
 _INTERVALS = 10
 #: Share of the intervals in which a receive window that limits is reached.
 _FILLED = 0.8
@@ -49,22 +49,22 @@ _PER_RTT = 0.85
 _MOST_ROUNDS = 0.6
 #: Share of the receive window below which it does not limit.
 _BELOW = 0.8
-#: Least pauses of an application, and the intervals between data across one.
+#: Minimum pauses of an application, and the intervals between data across one.
 _PAUSES = 5
 _GAP = 1.5
 #: Share of the time in which an application that is idle matters, if hardly anything else waits.
 _IDLE = 0.3
 #: Share of the time that other waits have at most beside it.
 _HARDLY = 0.1
-#: Least packets that came twice, and share of the packets below which not the capture has all twice.
+#: Minimum packets that came twice, and share of the packets below which not the capture has all twice.
 _TWICE = 3
 _TWICE_SHARE = 0.2
 #: Intervals of a window that grows, and how much larger than in the middle it is at the end.
 _GROWING = 4
 _GROWTH = 1.2
-#: Marks of congestion from which on a queue marks.
+#: Minimum marks of congestion at which a queue marks.
 _MARKS = 3
-#: Least delay of a queue that stands, ms, and intervals in which it is seen.
+#: Minimum delay of a queue that stands, ms, and intervals in which it is seen.
 _QUEUE_MS = 5.0
 _QUEUE_INTERVALS = 3
 
@@ -140,7 +140,7 @@ def _without_scale(scale: float) -> str:
 def _paused_application(evidence: Evidence) -> str:
     """The application of the sender: half of the time passes between its data, in pauses of their own.
 
-    A path that stands still makes few pauses, and data are sent again after them.
+    A path that stands still makes few pauses, and data are retransmitted after them.
     """
     row, own = evidence.row, evidence.intervals
     paused = evidence.pauses_s(evidence.sender)
@@ -334,7 +334,7 @@ def _queue(evidence: Evidence) -> str:
     row = evidence.row
     least = max(2 * row["far_rtt_min_ms"], row["far_rtt_min_ms"] + _QUEUE_MS)
     lowest = evidence.steady["rtt_min_ms"].dropna()
-    # Towards a receiver beside the capture, RTTs are those of its delayed ACKs.
+    # Close to the receiver, RTTs are those of its delayed ACKs.
     if row["place"] == "receiver" or row["far_rtt_samples"] < 20:
         return ""
     if not row["far_rtt_p50_ms"] > least:

@@ -18,33 +18,33 @@ from celltcp.present.quantities import size_text
 #: Time between two repairs without SACK, RTTs, and the share of the time in such steps that matters.
 _ROUND_TRIP = (0.7, 2.0)
 _RECOVERY = 0.3
-#: Least delay of a queue beside which another one is not full, or which no jitter makes, ms.
+#: Minimum delay of a queue at which another one is not full, or which no jitter makes, ms.
 _CLEAR_MS = 8.0
 #: Losses of an overshoot, the share of the time in which they are, and its least length, RTTs: what
 #: is sent until the sender hears of the first loss is lost in part.
 _OVERSHOOT = 10
 _EARLY = 0.25
 _LONG_RTTS = 0.7
-#: Share of the longest delay, and of the delay beside losses up to which 95 % of all are, for a peak.
+#: Share of the longest delay, and of the delay at losses up to which 95 % of all are, for a peak.
 _PEAK = 0.95
 _RARE = 0.8
-#: Share of the time over which losses beside no full queue spread at least: others may be of one event.
+#: Share of the time over which losses at no full queue spread at least: others may be of one event.
 _SPREAD = 0.2
-#: Share of the intervals with a queue from which on it stands.
+#: Minimum share of the intervals with a queue at which it stands.
 _MOSTLY = 0.5
-#: Place in the queue, from 0 to 1, from which on it is full for sure, the share of single losses for
+#: Minimum place in the queue, from 0 to 1, at which it is full for sure, the share of single losses for
 #: which that matters, and the longest queue, ms, that queue disciplines keep.
 _TOP = 0.95
 _ALONE = 0.75
 _KEPT_MS = 50.0
-#: Share of a full queue up to which it is empty, and of the time in pauses of a sender at an empty one.
+#: Maximum length of an empty queue, as a share of a full one, and share of the time in pauses then.
 _EMPTY = 0.1
 _PAUSED = 0.1
 #: Share of the rate nearby below which the rate of an interval is none of a queue that stands, and the
 #: share of such intervals from which on it does not stand.
 _DIP = 0.6
 _DIPS = 0.25
-#: Share of the intervals without a queue from which on none stands.
+#: Minimum share of the intervals without a queue at which none stands.
 _MOST = 0.8
 #: Share of the highest goodput below which a window has not grown back.
 _GROWN = 0.8
@@ -59,7 +59,7 @@ _ACCIDENT = 1e-5
 _CHANCE = 0.02
 #: Share of losses close to others above which they are bursts.
 _CLOSE = 0.3
-#: Least number of episodes that say something about the path; how many times more segments are
+#: Minimum number of episodes that say something about the path; how many times more segments are
 #: overtaken than lost where reordering matters more; and episodes at a full queue for one at another.
 _SEVERAL = 3
 _TWICE = 2
@@ -69,7 +69,7 @@ _LOW_QUEUE = 0.33
 _SOME = 0.25
 #: Largest deviation of the rate of a queue that stands, for which its delay shows its length.
 _CONSTANT = 0.4
-#: Least intervals in which that is seen.
+#: Minimum intervals in which that is seen.
 _INTERVALS = 10
 
 
@@ -116,7 +116,7 @@ def one_a_round_trip(evidence: Evidence) -> str:
 
 
 def loss_limit(evidence: Evidence) -> str:
-    """What most losses show of the path; empty for losses that show nothing."""
+    """Returns the sentence about the path from most losses; empty if they show nothing."""
     row = evidence.row
     outage = int(row["losses_outage"])
     own = evidence.episodes
@@ -127,14 +127,14 @@ def loss_limit(evidence: Evidence) -> str:
         return f"{segments_were(outage)} lost while the path stood still"
     tails = [each for each in own if each.is_tail]
     if len(tails) >= _SEVERAL and len(tails) > len(own) - len(tails):
-        lost = segments_were(sum(each.count for each in tails))
+        lost = segments_were(sum(tail.count for tail in tails))
         return f"{lost} lost at the end of a flight, where a probe or a time-out repairs them"
     rest = [each for each in own if not each.is_tail] or own
     return policer(evidence) or _queue_or_path(evidence, rest)
 
 
 def unclear_losses(evidence: Evidence) -> str:
-    """Losses that are too few, or without an RTT beside them, so that they show nothing of the path."""
+    """Losses that are too few, or without an RTT near them, so that they show nothing of the path."""
     own = evidence.episodes
     if not own:
         return ""
@@ -147,7 +147,7 @@ def unclear_losses(evidence: Evidence) -> str:
 
 
 def _queue_or_path(evidence: Evidence, own: list[Episode]) -> str:
-    """Losses in a full queue, beside one that was not full, or neither for sure."""
+    """Losses in a full queue, at one that was not full, or neither for sure."""
     known = [each for each in own if each.queue != "unknown"]
     if not known and not any(each.is_tail for each in own):
         return ""
@@ -180,7 +180,7 @@ def _is_overshoot(evidence: Evidence, episode: Episode) -> bool:
 
 
 def _is_peak(evidence: Evidence, episode: Episode) -> bool:
-    """Whether the queue was longest beside losses, and far shorter nearly all the time."""
+    """Whether the queue was longest at losses, and far shorter nearly all the time."""
     lowest, usual, longest = (evidence.row[f"far_rtt_{name}_ms"] for name in ("min", "p95", "max"))
     is_longest = episode.delay_ms >= _PEAK * (longest - lowest)
     return bool(not episode.is_upstream and is_longest and usual - lowest <= _RARE * episode.delay_ms)
@@ -236,7 +236,7 @@ def _stands(evidence: Evidence, full: list[Episode]) -> bool:
 
     It never empties as far as a tenth of the full queue, and its sender never pauses.
 
-    Beside the receiver, where nothing shows the lowest delay of an interval, the same rate passes in
+    Close to the receiver, where nothing shows the lowest delay of an interval, the same rate passes in
     intervals that follow each other.
     """
     own, row = evidence.steady, evidence.row
@@ -265,7 +265,7 @@ def _is_empty_after(evidence: Evidence, last: float) -> bool:
 
 
 def _not_full(evidence: Evidence, short: list[Episode], longest_ms: float) -> str:
-    """Losses beside queues that were not full.
+    """Losses at queues that were not full.
 
     The delay of a queue shows its length only where its rate is constant. Then losses at high RTTs are
     those of a queue discipline, and others are none of the queue.
@@ -299,7 +299,7 @@ def _not_full(evidence: Evidence, short: list[Episode], longest_ms: float) -> st
 
 
 def _random(evidence: Evidence, own: list[Episode]) -> str:
-    """Losses beside a short queue: a policer or a short buffer, too, unless more passed elsewhere."""
+    """Losses at a short queue: a policer or a short buffer, too, unless more passed elsewhere."""
     lost = segments_were(sum(each.count for each in own))
     if are_below_rate(evidence, own):
         return f"{lost} lost at random, beside a short queue"
@@ -307,7 +307,7 @@ def _random(evidence: Evidence, own: list[Episode]) -> str:
 
 
 def _bursts(evidence: Evidence, own: list[Episode]) -> str:
-    """Bursts beside a queue that was not full, as a clearly longer one passed without loss."""
+    """Bursts at a queue that was not full, as a clearly longer one passed without loss."""
     lost = segments_were(sum(each.count for each in own))
     longest = evidence.row["far_rtt_p95_ms"]
     clearly = max(_CLEAR_MS, _SHALLOW * evidence.row["far_rtt_min_ms"])
@@ -336,7 +336,7 @@ def _unclear(own: list[Episode]) -> str:
 
 
 def _is_long(own: list[Episode]) -> bool:
-    """Whether the queue beside most losses was long, so that no jitter explains it."""
+    """Whether the queue at most losses was long, so that no jitter explains it."""
     delays = pd.Series([each.delay_ms for each in own])
     lowest = min(each.lowest_ms for each in own)
     return bool(delays.median() > max(_CLEAR_MS, _SHALLOW * lowest))
@@ -351,7 +351,7 @@ def _are_bursts(own: list[Episode]) -> bool:
 
 
 def _is_above_lowest(episode: Episode) -> bool:
-    """Whether the RTT beside losses was above the lowest one of their side."""
+    """Whether the RTT near losses was above the lowest one of their side."""
     return episode.rtt_ms > episode.lowest_ms * (1 + _JITTER) + _JITTER_MS
 
 

@@ -15,26 +15,26 @@ from numpy.typing import NDArray
 from celltcp.pcap.diagnosis.evidence import Evidence
 from celltcp.pcap.diagnosis.hypotheses import has_queue
 
-#: Least losses without a queue, and least steps between them.
+#: Minimum losses without a queue, and least steps between them.
 _LOSSES = 20
 _STEPS = 8
 #: Segments of a step at the mean rate; losses within a step are a burst.
 _STEP = 10
-#: Least share of the losses in bursts: those at random stand alone.
+#: Minimum share of the losses in bursts: those at random stand alone.
 _BURSTS = 0.6
 #: Place in the queue, from 0 to 1, and share of the usual RTT up to which no queue stood. The usual RTT
 #: is the median, up to this share of the lowest one: jitter, and bursts in the queue of a faster link.
 _SHORT = 0.5
 _LOW = 1.25
 _USUAL = 1.35
-#: Least share of the losses at such RTTs.
+#: Minimum share of the losses at such RTTs.
 _LOW_SHARE = 0.15
 #: Share of the transfer over which the losses spread.
 _SPREAD = 0.5
 #: Largest deviation from the rate: of the mean over all steps, and of half of the steps.
 _MEAN = 0.05
 _HALF = 0.1
-#: Longest step within an episode of drops, RTTs, and the largest deviation of half of these steps.
+#: Maximum step within an episode of drops, RTTs, and the largest deviation of half of these steps.
 _EPISODE = 1.5
 _HALF_WITHIN = 0.05
 #: Share of all steps that may pass more than the rate.
@@ -112,7 +112,7 @@ def _passed(lost: pd.DataFrame) -> NDArray[np.float64]:
 def _steps(times: NDArray[np.float64], step: float) -> list[int]:
     """Returns the places of losses that are at least a step apart."""
     ends = [0]
-    for place, time in enumerate(times):
+    for index, time in enumerate(times):
         if time - times[ends[-1]] >= step:
-            ends.append(place)
+            ends.append(index)
     return ends

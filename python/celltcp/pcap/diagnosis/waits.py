@@ -1,4 +1,4 @@
-"""Waits: the causes for which a connection could not go on, with the time of each."""
+"""Waits: the causes for which a connection could not continue, with the time of each."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from celltcp.pcap.diagnosis.evidence import (
     segments_were,
 )
 
-#: Number of delayed ACKs, or of turns, from which on it is a pattern.
+#: Minimum number of delayed ACKs, or of turns, at which it is a pattern.
 _SEVERAL = 3
-#: Share of the time of a connection from which on an application that lets the other side wait matters.
+#: Minimum share of a connection's time for an application that lets the other side wait.
 _TURNS = 0.3
-#: Time from which on one wait for an application matters, s.
+#: Minimum time at which one wait for an application matters, s.
 _LONG_S = 1.0
-#: Time in pauses of the data, as a multiple of that of silences, from which on these are usual, and
+#: Minimum time in pauses of the data, as a multiple of that of silences, at which these are usual, and
 #: the most losses in such ones.
 _BURSTY = 5
 _FEW = 1
-#: Longest usual time-out: s, and RTTs.
+#: Maximum usual time-out: s, and RTTs.
 _TIMEOUT_S = 0.5
 _TIMEOUT_RTTS = 3
 #: Shortest gap of the data that is told where the sender is away: s, RTTs, and RTTs with queues.
