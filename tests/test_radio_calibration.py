@@ -9,7 +9,7 @@ import pytest
 import celltcp as ct
 from celltcp._core import link_adaptation
 from celltcp.radio.calibration.fading import Reports, relations
-from celltcp.radio.calibration.highway import Figure, drive
+from celltcp.radio.calibration.highway import PublishedValue, drive
 from celltcp.radio.calibration.phone_logs import median_distance, read_folder
 from celltcp.radio.calibration.rtt import rtt_jitter, samples_of
 from celltcp.radio.calibration.seconds import COUNTS, seconds, shares
@@ -76,10 +76,10 @@ def test_relations_of_the_testbed_are_judged() -> None:
 
 
 def test_bounds_hold_or_do_not_and_values_have_none() -> None:
-    assert Figure("share", 0.95, None, 0.9, None).holds is True
-    assert Figure("share", 0.95, None, None, 0.9).holds is False
-    assert Figure("share", 0.95, 0.9, None, None).holds is None
-    assert Figure("share", float("nan"), None, 0.9, None).holds is None
+    assert PublishedValue("share", 0.95, None, 0.9, None).holds is True
+    assert PublishedValue("share", 0.95, None, None, 0.9).holds is False
+    assert PublishedValue("share", 0.95, 0.9, None, None).holds is None
+    assert PublishedValue("share", float("nan"), None, 0.9, None).holds is None
 
 
 def test_seconds_count_every_block_once() -> None:

@@ -20,7 +20,7 @@ from celltcp.scenarios.scenarios import ScenarioSource
 from celltcp.selection import Evaluation, evaluate
 from celltcp.selection.calibration import calibration_of, expectations_of, expected_of, reliability_of
 from celltcp.selection.plots.reliability import draw_reliability
-from celltcp.selection.slot_measures import MEASURED
+from celltcp.selection.slot_measures import MEASURED_COLUMNS
 from celltcp.selection.tables.calibration import print_calibration
 from made_up import evaluation_of, made_up
 
@@ -44,7 +44,7 @@ def _tables(a: list[float], decided: list[tuple[float, str, str]]) -> dict[str, 
     )
     slots = slots.assign(capacity_mbps=np.where(slots["t_s"] < 2, 30.0, 10.0))
     slots["goodput_mbps"] = slots["a"] * slots["capacity_mbps"]
-    assert set(MEASURED) <= set(slots)
+    assert set(MEASURED_COLUMNS) <= set(slots)
     decisions = [
         {"run": 0, "flow": 0, "t_ns": int(t * 1e9), "cause": "change" if number else "establishment"}
         | {"to_cca": cca, "reason": reason}
