@@ -66,13 +66,13 @@ def tradeoff(result: Comparison) -> Figure:
     delays = [estimate(mine["owd_p95_ms"].tolist()) for mine in of_ccas]
     goodputs = [estimate(mine["goodput_mbps"].tolist()) for mine in of_ccas]
     single = [numbers(mine["owd_p95_ms"]) for mine in of_ccas]
-    indices = np.concatenate([*single, numbers([each.mean for each in delays])])
-    indices = np.unique(indices[np.isfinite(indices)])
+    delays_ms = np.concatenate([*single, numbers([each.mean for each in delays])])
+    delays_ms = np.unique(delays_ms[np.isfinite(delays_ms)])
     series = []
     for cca, mine, delay, goodput in zip(result.ccas, of_ccas, delays, goodputs, strict=True):
         at = numbers(mine["owd_p95_ms"])
         shade = shades[cca]
-        values = _placed(indices, at, numbers(mine["goodput_mbps"]))
+        values = _placed(delays_ms, at, numbers(mine["goodput_mbps"]))
         series.append(Series(f"{names[cca]}, run", shade, values, look="points", size=4))
         low, high = interval_ends(GOODPUT, goodput)
         width = min(delay.ci95 or 0.0, 0.95 * delay.mean)
@@ -80,18 +80,18 @@ def tradeoff(result: Comparison) -> Figure:
             Series(
                 names[cca],
                 shade,
-                _at(indices, delay.mean, goodput.mean),
+                _at(delays_ms, delay.mean, goodput.mean),
                 look="points",
-                low=_at(indices, delay.mean, low),
-                high=_at(indices, delay.mean, high),
-                left=_at(indices, delay.mean, delay.mean - width),
-                right=_at(indices, delay.mean, delay.mean + width),
+                low=_at(delays_ms, delay.mean, low),
+                high=_at(delays_ms, delay.mean, high),
+                left=_at(delays_ms, delay.mean, delay.mean - width),
+                right=_at(delays_ms, delay.mean, delay.mean + width),
                 size=10,
             )
         )
-    is_log = len(indices) > 0 and indices.min() > 0 and indices.max() > 8 * indices.min()
+    is_log = len(delays_ms) > 0 and delays_ms.min() > 0 and delays_ms.max() > 8 * delays_ms.min()
     chart = Chart(
-        indices,
+        delays_ms,
         "95th percentile of one-way delay",
         "ms",
         (Panel("goodput", "Mbit/s", tuple(series)),),
@@ -104,17 +104,17 @@ def tradeoff(result: Comparison) -> Figure:
     )
 
 
-def _placed(indices: Numbers, at: Numbers, values: Numbers) -> Numbers:
-    """Returns an array with values at their indices, and NaN elsewhere."""
-    result = np.full(len(indices), np.nan)
+def _placed(axis: Numbers, at: Numbers, values: Numbers) -> Numbers:
+    """Returns values at their points `at` of an axis, and NaN elsewhere."""
+    result = np.full(len(axis), np.nan)
     known = np.isfinite(at)
-    result[np.searchsorted(indices, at[known])] = values[known]
+    result[np.searchsorted(axis, at[known])] = values[known]
     return result
 
 
-def _at(indices: Numbers, at: float, value: float) -> Numbers:
-    """Returns an array with one value at its index, and NaN elsewhere."""
-    return _placed(indices, numbers([at]), numbers([value]))
+def _at(axis: Numbers, at: float, value: float) -> Numbers:
+    """Returns one value at its point of an axis, and NaN elsewhere."""
+    return _placed(axis, numbers([at]), numbers([value]))
 
 
 def over_time(result: Comparison, seed: int) -> Figure:
