@@ -115,10 +115,10 @@ fn decisions(c: &mut Criterion) {
                     view: watch.view(),
                     features: &features,
                     requirement: Requirement::Balanced,
-                    present: Some("cubic"),
+                    current_cca: Some("cubic"),
                     established: true,
                     prefer: &[],
-                    known: None,
+                    destination: None,
                     draw: 0.5,
                 })
             });

@@ -11,7 +11,7 @@ use criterion::{Criterion, criterion_group, criterion_main};
 use fluid::{Link, watch};
 use units::{Duration, Instant};
 use video::abr::Algorithm;
-use video::score::{Screen, figures};
+use video::score::{Screen, session_metrics};
 use video::{Client, Ladder, Player};
 
 fn sessions(criterion: &mut Criterion) {
@@ -34,7 +34,7 @@ fn sessions(criterion: &mut Criterion) {
             bencher.iter(|| {
                 let mut client = Client::new(Arc::clone(&manifest), &player);
                 let log = watch(&mut client, 1, &link, until, |_, _, _| {});
-                figures(&manifest, &log, &Screen::default(), None)
+                session_metrics(&manifest, &log, &Screen::default(), None)
             });
         });
     }

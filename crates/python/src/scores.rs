@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use pyo3::prelude::*;
-use video::score::audio_quality::aac_lc;
+use video::score::audio_quality::aac_lc_score;
 use video::score::integration::integrate;
 use video::score::video_quality::per_second;
 use video::score::{Forest, Piece, Screen, StallEvent};
@@ -35,7 +35,7 @@ pub(crate) fn p1203_scores(
     };
     let pieces: Vec<Piece> = pieces.into_iter().enumerate().map(piece).collect();
     let video = per_second(&pieces, &Screen::default());
-    let audio = vec![aac_lc(audio_kbps); video.len()];
+    let audio = vec![aac_lc_score(audio_kbps); video.len()];
     let interruptions: Vec<StallEvent> = interruptions
         .into_iter()
         .map(|(at, length)| StallEvent { at, length })

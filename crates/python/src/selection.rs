@@ -2,7 +2,7 @@
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
-use selection::policy::{BUILT_IN, PARTS, Policy, builtin, builtin_text};
+use selection::policy::{BUILT_IN, OUTCOME_METRICS, Policy, builtin, builtin_text};
 use selection::{Auto, ConnectionResult, DestinationCache, FEATURES, Requirement};
 
 use crate::error::{Result, refuse};
@@ -111,7 +111,7 @@ pub(crate) fn requirement_kinds() -> Vec<&'static str> {
 /// Returns the names of the measures of an outcome in the tables of measured moments.
 #[pyfunction]
 pub(crate) fn outcome_parts() -> Vec<&'static str> {
-    PARTS.to_vec()
+    OUTCOME_METRICS.to_vec()
 }
 
 /// Returns a requirement in the form in which it is printed (`"delay"`, `"1/5/1"`), and its weights of use, delay and

@@ -106,7 +106,7 @@ pub struct Selector {
     auto: Auto,
     watch: PathEstimators,
     outcome: PerfWindow,
-    present: &'static str,
+    current: &'static str,
     in_flight: bool,
     /// Whether the choice for the new connection is still to be made: too little was known before the handshake, or the
     /// handshake gives a better measurement.
@@ -144,7 +144,7 @@ impl Selector {
         let tuning = policy.tuning;
         let mut selector = Self {
             outcome: PerfWindow::new(tuning.judge()),
-            present: policy.default_cca(),
+            current: policy.default_cca(),
             in_flight: policy.changes_in_flight(),
             open: true,
             answered: false,
@@ -160,11 +160,11 @@ impl Selector {
             auto,
             watch,
         };
-        let (advice, features) = selector.ask(None, start.known);
+        let (advice, features) = selector.recommend(None, start.known);
         selector.answered = advice.is_some();
         selector.open = advice.is_none() || selector.policy.measures();
         let advice = advice.unwrap_or_else(|| selector.policy.default_recommendation());
-        selector.present = advice.to;
+        selector.current = advice.to;
         let initial_window = selector.initial_window(start.known);
         let decision = Decision {
             at: start.at,
@@ -187,8 +187,8 @@ impl Selector {
     }
 
     /// Returns the CCA in use.
-    pub fn present(&self) -> &'static str {
-        self.present
+    pub fn current(&self) -> &'static str {
+        self.current
     }
 
     /// Has `cca` take over at the next sample, whatever the policy says. The limits on changes do not apply, and the
@@ -221,7 +221,7 @@ impl Selector {
         }
         if let Some(to) = self.requested.take() {
             self.open = false;
-            if to != self.present {
+            if to != self.current {
                 return Some(self.apply_request(now, to));
             }
         }
@@ -247,10 +247,11 @@ impl Selector {
         self.decide(now)
     }
 
-    fn ask(
+    /// Returns the recommendation of the policy, and the features that it was based on.
+    fn recommend(
         &mut self,
-        present: Option<&'static str>,
-        known: Option<&DestinationEntry>,
+        current_cca: Option<&'static str>,
+        destination: Option<&DestinationEntry>,
     ) -> (Option<Recommendation>, Features) {
         let view = self.watch.view();
         let features = Features::of(view);
@@ -260,10 +261,10 @@ impl Selector {
             view,
             features: &features,
             requirement: self.auto.requirement,
-            present,
+            current_cca,
             established: !self.open,
             prefer: &self.auto.prefer,
-            known,
+            destination,
             draw,
         });
         (advice, features)
@@ -273,9 +274,9 @@ impl Selector {
     /// and needs neither agreement nor dwell time. A choice made from memory or hints is not reported again if it
     /// stays.
     fn establish(&mut self, now: Instant) -> Option<Decision> {
-        let (advice, features) = self.ask(Some(self.present), None);
-        let advice = advice.filter(|advice| advice.to != self.present || !self.answered)?;
-        let from = core::mem::replace(&mut self.present, advice.to);
+        let (advice, features) = self.recommend(Some(self.current), None);
+        let advice = advice.filter(|advice| advice.to != self.current || !self.answered)?;
+        let from = core::mem::replace(&mut self.current, advice.to);
         Some(Decision {
             at: now,
             from,
@@ -295,7 +296,7 @@ impl Selector {
         self.wanted = ("", 0);
         Decision {
             at: now,
-            from: core::mem::replace(&mut self.present, to),
+            from: core::mem::replace(&mut self.current, to),
             to,
             cause: Cause::Agent { begun },
             reason: "an agent has requested it".to_owned(),
@@ -306,10 +307,10 @@ impl Selector {
 
     fn decide(&mut self, now: Instant) -> Option<Decision> {
         self.blocked.retain(|&(_, until)| until > now);
-        let (advice, features) = self.ask(Some(self.present), None);
+        let (advice, features) = self.recommend(Some(self.current), None);
         let barred = |name| self.blocked.iter().any(|each| each.0 == name);
         let other = advice.filter(|advice| {
-            advice.to != self.present
+            advice.to != self.current
                 && !barred(advice.to)
                 && advice.confidence >= self.policy.tuning.confidence
         });
@@ -334,7 +335,7 @@ impl Selector {
 
     fn change(&mut self, now: Instant, advice: Recommendation, features: Features) -> Decision {
         let (tuning, srtt) = (self.policy.tuning, self.watch.view().srtt);
-        let from = core::mem::replace(&mut self.present, advice.to);
+        let from = core::mem::replace(&mut self.current, advice.to);
         let length = tuning.judge_at(srtt);
         self.trial = Some(Trial {
             from,
@@ -390,7 +391,7 @@ impl Selector {
         if starved.is_none() && (shared || lost <= tuning.tolerance) {
             return None;
         }
-        let from = core::mem::replace(&mut self.present, trial.from);
+        let from = core::mem::replace(&mut self.current, trial.from);
         let reason = match starved {
             Some(left) => {
                 let (left, floor) = (left * 100.0, requirement.floor() * 100.0);

@@ -262,7 +262,7 @@ impl Selectors {
         let retransmitted = ended.last.map_or(0.0, |last| {
             last.retransmissions as f64 / last.delivered.max(1) as f64
         });
-        let (cca, view) = (ended.selector.present(), ended.selector.estimators().view());
+        let (cca, view) = (ended.selector.current(), ended.selector.estimators().view());
         let result = ConnectionResult::of(cca, view, retransmitted);
         for memory in &mut self.memories {
             memory.remember(&ended.destination, &result);

@@ -42,7 +42,7 @@ pub(crate) fn estimate_row(slot: Instant, connection: u32, selector: &Selector) 
     EstimateRow {
         flow: connection,
         t_s: slot.as_secs_f64(),
-        using_cca: selector.present().to_owned(),
+        using_cca: selector.current().to_owned(),
         base_rtt_ms: milliseconds(view.base_rtt.value),
         latency: view.latency.value.to_string(),
         latency_confidence: view.latency.confidence,

@@ -88,7 +88,7 @@ pub struct Client {
     /// Segments that arrived before one of a lower number.
     out_of_order: BTreeMap<usize, SegmentDownload>,
     /// Segments in the buffer or played.
-    fetched: Vec<SegmentDownload>,
+    downloads: Vec<SegmentDownload>,
     abandoned: u32,
     wasted: u64,
     /// Bytes that have arrived over all connections.
@@ -109,7 +109,7 @@ impl Client {
     ///
     /// The settings have been checked for the manifest.
     pub fn new(manifest: Arc<Manifest>, player: &Player) -> Self {
-        let segment = manifest.segment();
+        let segment = manifest.segment_duration();
         let segments = (player.length.as_nanos() / segment.as_nanos()).max(1);
         let thresholds = Thresholds {
             startup: player.startup,
@@ -125,7 +125,7 @@ impl Client {
             refetch: BTreeMap::new(),
             abandoned_once: Vec::new(),
             out_of_order: BTreeMap::new(),
-            fetched: Vec::new(),
+            downloads: Vec::new(),
             abandoned: 0,
             wasted: 0,
             received: 0,
@@ -227,7 +227,7 @@ impl Client {
             until: self.until,
             played: playback.played(),
             stalls: playback.stalls().to_vec(),
-            segments: self.fetched.clone(),
+            segments: self.downloads.clone(),
             abandoned: self.abandoned,
             wasted: Bytes::new(self.wasted),
             latency: self.player.latency.map(behind),
@@ -236,8 +236,8 @@ impl Client {
     }
 
     /// Returns the segments that are in the buffer or were played, in the order of their numbers.
-    pub fn fetched(&self) -> &[SegmentDownload] {
-        &self.fetched
+    pub fn downloads(&self) -> &[SegmentDownload] {
+        &self.downloads
     }
 
     /// Returns the stalls that are over, in the order of time; all of them once the session has ended.
@@ -280,7 +280,7 @@ impl Client {
         });
         let before = first.received - running.received - first.bytes;
         let after = self.received - first.received - (running.bytes - first.bytes);
-        let fetched = SegmentDownload {
+        let download = SegmentDownload {
             segment: running.segment,
             quality: running.quality,
             bytes: Bytes::new(running.bytes),
@@ -291,15 +291,15 @@ impl Client {
             finished: now,
             buffer: Duration::ZERO,
         };
-        self.out_of_order.insert(running.segment, fetched);
-        while let Some(next) = self.out_of_order.remove(&self.fetched.len()) {
-            self.playback.append(self.manifest.segment());
+        self.out_of_order.insert(running.segment, download);
+        while let Some(next) = self.out_of_order.remove(&self.downloads.len()) {
+            self.playback.append(self.manifest.segment_duration());
             let buffer = self.playback.level();
-            self.fetched.push(SegmentDownload { buffer, ..next });
+            self.downloads.push(SegmentDownload { buffer, ..next });
         }
         let manifest = Arc::clone(&self.manifest);
         let state = self.state(&manifest, now, running.segment + 1);
-        self.abr.downloaded(&state, &fetched);
+        self.abr.downloaded(&state, &download);
     }
 
     /// Returns the lower quality for which the adaptation abandons a request.
@@ -382,7 +382,7 @@ impl Client {
 
     fn reason_to_leave(&self) -> Outcome {
         let has_bytes = |connection: &Connection| matches!(connection, Connection::Busy(running) if running.arrived > 0);
-        let is_silent = self.fetched.is_empty()
+        let is_silent = self.downloads.is_empty()
             && self.out_of_order.is_empty()
             && self.wasted == 0
             && !self.connections.iter().any(has_bytes);
@@ -421,7 +421,7 @@ impl Client {
                 }
             };
             self.last = Some(quality);
-            let bytes = self.manifest.size(segment, quality);
+            let bytes = self.manifest.segment_bytes(segment, quality);
             self.connections[connection] = Connection::Busy(Running {
                 segment,
                 quality,
@@ -444,7 +444,7 @@ impl Client {
     /// Returns the time from which the next segment may be requested: the buffer has room for it, the server has it,
     /// and the adaptation does not pause. Nothing if the buffer has no room and nothing is played.
     fn due(&self, now: Instant) -> Option<Instant> {
-        let end = self.manifest.segment() * (self.next as u64 + 1);
+        let end = self.manifest.segment_duration() * (self.next as u64 + 1);
         let excess = (end - self.playback.played()).saturating_sub(self.player.max_buffer);
         let room = match self.playback.stage() {
             _ if excess.is_zero() => now,

@@ -1,61 +1,60 @@
-//! Consistency of a file of segment sizes: whether its sizes go with its rates.
+//! Consistency check of a segment-size file: mean sizes against declared bitrates.
 //!
-//! Contradictions are refused: a wrong unit, or columns in another order than the rates. Sizes that are only unlikely
-//! have a note.
+//! Contradictions (wrong unit, columns out of order) are rejected. Unlikely sizes give a note.
 
 use units::Rate;
 
 use crate::manifest::Manifest;
 
-/// Factor between sizes and rates from which on, for all rates alike, a unit is wrong. A film that is harder or easier
-/// than what the rates are made for is not that far off in all of its encodings.
-const WRONG_UNIT: f64 = 5.0;
-/// Mean size, as a part of that of the rate below, under which columns have been exchanged. Encodings of close rates
-/// may differ by less either way.
-const EXCHANGED: f64 = 0.9;
-/// Deviation of the mean size from its rate from which on there is a note.
-const DEVIATION: f64 = 0.5;
+/// A unit is wrong if the sizes of all bitrates are too large, or all too small, by this factor. A film that is harder
+/// or easier to encode than the bitrates assume is not that far off in all of its encodings.
+const WRONG_UNIT_FACTOR: f64 = 5.0;
+/// Columns are swapped if a mean size is less than this share of that of the next lower bitrate. Encodings of close
+/// bitrates may differ by less either way.
+const SWAPPED_RATIO: f64 = 0.9;
+/// Relative deviation of the mean size from its bitrate above which a note is given.
+const MAX_DEVIATION: f64 = 0.5;
 
-/// Mean of the sizes of a rate.
-struct Mean {
+/// Mean segment size of a bitrate.
+struct MeanSize {
     rate: Rate,
-    /// Bits that were found.
+    /// Mean size in the file, bits.
     bits: f64,
-    /// Bits that a segment of the rate has.
+    /// Size by the declared bitrate, bits.
     expected: f64,
 }
 
-impl Mean {
-    fn factor(&self) -> f64 {
+impl MeanSize {
+    fn size_ratio(&self) -> f64 {
         self.bits / self.expected
     }
 }
 
-/// Checks the sizes of a video that has been read, and returns notes on what is unlikely.
+/// Checks the sizes of a manifest; returns notes on unlikely ones.
 ///
 /// # Errors
 /// The contradiction between sizes and rates, and its remedy.
 pub(crate) fn check(manifest: &Manifest) -> Result<Vec<String>, String> {
-    let seconds = manifest.segment().as_secs_f64();
+    let seconds = manifest.segment_duration().as_secs_f64();
     let mean = |quality: usize| {
         let rate = manifest.representations()[quality].rate;
-        Mean {
+        MeanSize {
             rate,
-            bits: manifest.mean_video(quality) * 8.0,
+            bits: manifest.mean_video_bytes(quality) * 8.0,
             expected: rate.bits_per_second() as f64 * seconds,
         }
     };
-    let means: Vec<Mean> = (0..=manifest.top()).map(mean).collect();
+    let means: Vec<MeanSize> = (0..=manifest.top()).map(mean).collect();
     check_order(&means)?;
     check_unit(&means, seconds)?;
     Ok(notes(&means, seconds))
 }
 
-/// Refuses sizes that fall where the rate rises.
-fn check_order(means: &[Mean]) -> Result<(), String> {
+/// Rejects sizes that fall while the bitrate rises.
+fn check_order(means: &[MeanSize]) -> Result<(), String> {
     let fall = means
         .windows(2)
-        .find(|pair| pair[1].bits < EXCHANGED * pair[0].bits);
+        .find(|pair| pair[1].bits < SWAPPED_RATIO * pair[0].bits);
     fall.map_or(Ok(()), |pair| {
         let (low, high) = (&pair[0], &pair[1]);
         Err(format!(
@@ -66,14 +65,18 @@ fn check_order(means: &[Mean]) -> Result<(), String> {
     })
 }
 
-/// Refuses sizes that all are too small or too large by a large factor.
-fn check_unit(means: &[Mean], seconds: f64) -> Result<(), String> {
-    let too_small = means.iter().all(|mean| mean.factor() * WRONG_UNIT <= 1.0);
-    let too_large = means.iter().all(|mean| mean.factor() >= WRONG_UNIT);
+/// Rejects sizes that all are too small, or all too large, by a large factor.
+fn check_unit(means: &[MeanSize], seconds: f64) -> Result<(), String> {
+    let too_small = means
+        .iter()
+        .all(|mean| mean.size_ratio() * WRONG_UNIT_FACTOR <= 1.0);
+    let too_large = means
+        .iter()
+        .all(|mean| mean.size_ratio() >= WRONG_UNIT_FACTOR);
     if !too_small && !too_large {
         return Ok(());
     }
-    let logarithms: f64 = means.iter().map(|mean| libm::log(mean.factor())).sum();
+    let logarithms: f64 = means.iter().map(|mean| libm::log(mean.size_ratio())).sum();
     let factor = libm::exp(logarithms.abs() / means.len() as f64);
     let is_near = |unit: f64| (unit / 1.7..unit * 1.7).contains(&factor);
     let remedy = match (is_near(8.0), is_near(1_000.0)) {
@@ -96,23 +99,23 @@ fn check_unit(means: &[Mean], seconds: f64) -> Result<(), String> {
     ))
 }
 
-/// Returns what is unlikely.
-fn notes(means: &[Mean], seconds: f64) -> Vec<String> {
+/// Returns notes on unlikely sizes.
+fn notes(means: &[MeanSize], seconds: f64) -> Vec<String> {
     let mut notes = Vec::new();
     let off = means
         .iter()
-        .filter(|mean| (mean.factor() - 1.0).abs() > DEVIATION)
+        .filter(|mean| (mean.size_ratio() - 1.0).abs() > MAX_DEVIATION)
         .map(|mean| format!("{} has {:.0}kbit/s", mean.rate, mean.bits / seconds / 1e3));
     let off: Vec<String> = off.collect();
     if !off.is_empty() {
         notes.push(format!(
-            "the mean rate of the sizes is more than half off that of bitrates_kbps, by which qualities are chosen: {}",
+            "the mean rate of the sizes differs by more than 50 % from bitrates_kbps, which the ABR algorithm uses: {}",
             off.join(", ")
         ));
     }
     for pair in means.windows(2).filter(|pair| pair[1].bits <= pair[0].bits) {
         notes.push(format!(
-            "the sizes of {} are in the mean not larger than those of {}",
+            "the mean size of {} is not larger than that of {}",
             pair[1].rate, pair[0].rate
         ));
     }

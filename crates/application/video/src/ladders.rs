@@ -1,4 +1,4 @@
-//! Built-in ladders: representations as they have been published, with resolutions and audio.
+//! Built-in bitrate ladders: published bitrates, resolutions and segment sizes, with audio.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,7 @@ use crate::manifest::{Manifest, Representation};
 /// Rate of the audio of all built-in ladders.
 const AUDIO: Rate = Rate::from_bits_per_second(128_000);
 
-/// Built-in ladder.
+/// Built-in bitrate ladder.
 #[derive(
     Clone,
     Copy,
@@ -41,41 +41,57 @@ pub enum Ladder {
     UltraHd,
 }
 
+/// Bitrate of a ladder with its resolution in pixels.
+#[derive(Clone, Copy)]
+struct Rung {
+    kbps: u64,
+    width: u32,
+    height: u32,
+}
+
+const fn rung(kbps: u64, width: u32, height: u32) -> Rung {
+    Rung {
+        kbps,
+        width,
+        height,
+    }
+}
+
 /// Rates and resolutions of "Per-Title Encode Optimization" (Netflix, 2015), the fixed ladder: the 1080p rates are
 /// those that Hughes (2020) names.
-const FULL_HD: [(u64, u32, u32); 10] = [
-    (235, 320, 240),
-    (375, 384, 288),
-    (560, 512, 384),
-    (750, 512, 384),
-    (1_050, 640, 480),
-    (1_750, 720, 480),
-    (2_350, 1_280, 720),
-    (3_000, 1_280, 720),
-    (4_300, 1_920, 1_080),
-    (5_800, 1_920, 1_080),
+const FULL_HD: [Rung; 10] = [
+    rung(235, 320, 240),
+    rung(375, 384, 288),
+    rung(560, 512, 384),
+    rung(750, 512, 384),
+    rung(1_050, 640, 480),
+    rung(1_750, 720, 480),
+    rung(2_350, 1_280, 720),
+    rung(3_000, 1_280, 720),
+    rung(4_300, 1_920, 1_080),
+    rung(5_800, 1_920, 1_080),
 ];
 
 /// Rates of 4K within the range that Hughes (2020) names.
-const ULTRA_HD: [(u64, u32, u32); 3] = [
-    (8_000, 3_840, 2_160),
-    (12_000, 3_840, 2_160),
-    (16_000, 3_840, 2_160),
+const ULTRA_HD: [Rung; 3] = [
+    rung(8_000, 3_840, 2_160),
+    rung(12_000, 3_840, 2_160),
+    rung(16_000, 3_840, 2_160),
 ];
 
 /// Rates of the ladder that evaluations of BOLA use. Each resolution is the one of the nearest rate in the public
 /// encoding of the film for DASH, which has 30 frames per second.
-const BIG_BUCK_BUNNY: [(u64, u32, u32); 10] = [
-    (230, 320, 180),
-    (331, 320, 180),
-    (477, 320, 180),
-    (688, 480, 270),
-    (991, 640, 360),
-    (1_427, 640, 360),
-    (2_056, 768, 432),
-    (2_962, 1_024, 576),
-    (5_027, 1_280, 720),
-    (6_000, 1_280, 720),
+const BIG_BUCK_BUNNY: [Rung; 10] = [
+    rung(230, 320, 180),
+    rung(331, 320, 180),
+    rung(477, 320, 180),
+    rung(688, 480, 270),
+    rung(991, 640, 360),
+    rung(1_427, 640, 360),
+    rung(2_056, 768, 432),
+    rung(2_962, 1_024, 576),
+    rung(5_027, 1_280, 720),
+    rung(6_000, 1_280, 720),
 ];
 
 /// Bits of the first segments of the film in that ladder.
@@ -100,8 +116,8 @@ const BIG_BUCK_BUNNY_BITS: [[u64; 10]; 16] = [
 ];
 
 impl Ladder {
-    /// Words of all ladders in settings.
-    pub const WORDS: &[&str] = Self::VARIANTS;
+    /// Names of the ladders in settings.
+    pub const NAMES: &[&str] = Self::VARIANTS;
 
     /// Returns the manifest of the ladder.
     ///
@@ -113,10 +129,10 @@ impl Ladder {
             Self::FullHd => (4, FULL_HD.to_vec(), 24.0),
             Self::UltraHd => (4, [&FULL_HD[..], &ULTRA_HD[..]].concat(), 24.0),
         };
-        let representation = |(kbps, width, height)| Representation {
-            rate: Rate::from_bits_per_second(kbps * 1_000),
-            width,
-            height,
+        let representation = |rung: Rung| Representation {
+            rate: Rate::from_bits_per_second(rung.kbps * 1_000),
+            width: rung.width,
+            height: rung.height,
         };
         let representations = rows.into_iter().map(representation).collect();
         let bytes = |bits: &[u64; 10]| bits.iter().map(|bits| bits.div_ceil(8)).collect();
@@ -136,8 +152,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_word_of_a_ladder_can_be_read() {
-        for word in Ladder::WORDS {
+    fn every_name_of_a_ladder_can_be_read() {
+        for word in Ladder::NAMES {
             let ladder: Ladder = serde_json::from_value((*word).into()).unwrap();
             assert_eq!(word.parse(), Ok(ladder));
             assert_eq!(serde_json::to_value(ladder).unwrap(), *word);
@@ -148,7 +164,7 @@ mod tests {
     fn the_sizes_of_the_film_have_about_the_mean_rates() {
         let manifest = Ladder::BigBuckBunny.manifest();
         for quality in 0..=manifest.top() {
-            let rate = manifest.mean_size(quality) * 8.0 / 3.0;
+            let rate = manifest.mean_segment_bytes(quality) * 8.0 / 3.0;
             let ratio = rate / manifest.rate(quality);
             assert!((0.9..1.1).contains(&ratio), "quality {quality}: {ratio}");
         }

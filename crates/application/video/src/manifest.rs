@@ -1,6 +1,6 @@
 //! Manifest: the representations of a video, the duration of its segments and their sizes.
 
-use config::{FieldError, invalid_value, number, positive, refuse};
+use config::{FieldError, invalid_value, number, positive};
 use units::{Bytes, Duration, Rate};
 
 /// One encoding of the video.
@@ -24,7 +24,7 @@ pub struct Manifest {
     sizes: Vec<Vec<u64>>,
     frame_rate: f64,
     audio: Rate,
-    /// What is to be known of the file that it was read from.
+    /// Warnings about the file: assumptions and unlikely sizes.
     notes: Vec<String>,
 }
 
@@ -40,21 +40,21 @@ impl Manifest {
     ) -> Result<Self, FieldError> {
         positive("segment", segment)?;
         if representations.is_empty() {
-            return refuse("representations", "there is none; allowed: 1 or more")
-                .map(|()| unreachable!());
+            let message = "there is none; allowed: 1 or more".to_owned();
+            return Err(FieldError::new("representations", message));
         }
-        for (index, one) in representations.iter().enumerate() {
+        for (index, representation) in representations.iter().enumerate() {
             let field = |name| format!("representations.{index}.{name}");
-            positive(field("rate"), one.rate)?;
-            if one.width == 0 || one.height == 0 {
-                let size = format!("{}x{}", one.width, one.height);
+            positive(field("rate"), representation.rate)?;
+            if representation.width == 0 || representation.height == 0 {
+                let size = format!("{}x{}", representation.width, representation.height);
                 invalid_value(field("resolution"), size, "1x1 or more")?;
             }
-            if index > 0 && representations[index - 1].rate >= one.rate {
+            if index > 0 && representations[index - 1].rate >= representation.rate {
                 let below = representations[index - 1].rate;
                 invalid_value(
                     field("rate"),
-                    one.rate,
+                    representation.rate,
                     format!("more than {below}, the rate before it"),
                 )?;
             }
@@ -107,19 +107,19 @@ impl Manifest {
         Ok(Self { frame_rate, ..self })
     }
 
-    /// Adds what is to be known of the file that it was read from.
+    /// Sets the warnings about the file that it was read from.
     #[must_use]
     pub(crate) fn with_notes(self, notes: Vec<String>) -> Self {
         Self { notes, ..self }
     }
 
-    /// Returns what is to be known of the file that it was read from: what it leaves open, and what is unlikely.
+    /// Returns the warnings about the file that it was read from: assumptions and unlikely sizes.
     pub fn notes(&self) -> &[String] {
         &self.notes
     }
 
     /// Returns the duration of a segment.
-    pub fn segment(&self) -> Duration {
+    pub fn segment_duration(&self) -> Duration {
         self.segment
     }
 
@@ -156,7 +156,7 @@ impl Manifest {
     }
 
     /// Returns the bytes of video of a segment.
-    pub fn video(&self, segment: usize, quality: usize) -> Bytes {
+    pub fn video_bytes(&self, segment: usize, quality: usize) -> Bytes {
         match self.sizes.len() {
             0 => self.representations[quality].rate.bytes_in(self.segment),
             rows => Bytes::new(self.sizes[segment % rows][quality]),
@@ -164,22 +164,26 @@ impl Manifest {
     }
 
     /// Returns the bytes of a segment, with its audio; at least one.
-    pub fn size(&self, segment: usize, quality: usize) -> Bytes {
+    pub fn segment_bytes(&self, segment: usize, quality: usize) -> Bytes {
         let audio = self.audio.bytes_in(self.segment).get();
-        Bytes::new((self.video(segment, quality).get() + audio).max(1))
+        Bytes::new((self.video_bytes(segment, quality).get() + audio).max(1))
     }
 
     /// Returns the mean number of bytes of video of the segments of a quality.
-    pub(crate) fn mean_video(&self, quality: usize) -> f64 {
+    pub(crate) fn mean_video_bytes(&self, quality: usize) -> f64 {
         let rows = self.sizes.len().max(1);
-        let bytes: u64 = (0..rows).map(|row| self.video(row, quality).get()).sum();
+        let bytes: u64 = (0..rows)
+            .map(|row| self.video_bytes(row, quality).get())
+            .sum();
         bytes as f64 / rows as f64
     }
 
     /// Returns the mean number of bytes of the segments of a quality, with audio.
-    pub fn mean_size(&self, quality: usize) -> f64 {
+    pub fn mean_segment_bytes(&self, quality: usize) -> f64 {
         let rows = self.sizes.len().max(1);
-        let bytes: u64 = (0..rows).map(|row| self.size(row, quality).get()).sum();
+        let bytes: u64 = (0..rows)
+            .map(|row| self.segment_bytes(row, quality).get())
+            .sum();
         bytes as f64 / rows as f64
     }
 }
@@ -200,11 +204,11 @@ mod tests {
     fn segments_of_constant_rate_carry_their_rate_and_the_audio() {
         let segment = Duration::from_secs(2);
         let manifest = Manifest::constant(segment, vec![at(400), at(1_000)]).unwrap();
-        assert_eq!(manifest.size(7, 1), Bytes::new(250_000));
-        let heard = manifest.with_audio(Rate::from_bits_per_second(64_000));
-        assert_eq!(heard.size(7, 1), Bytes::new(266_000));
-        assert_eq!(heard.highest_within(1_050_000.0), 0);
-        assert_eq!(heard.highest_within(1_064_000.0), 1);
+        assert_eq!(manifest.segment_bytes(7, 1), Bytes::new(250_000));
+        let with_audio = manifest.with_audio(Rate::from_bits_per_second(64_000));
+        assert_eq!(with_audio.segment_bytes(7, 1), Bytes::new(266_000));
+        assert_eq!(with_audio.highest_within(1_050_000.0), 0);
+        assert_eq!(with_audio.highest_within(1_064_000.0), 1);
     }
 
     #[test]
@@ -214,12 +218,12 @@ mod tests {
         let manifest = manifest
             .with_sizes(vec![vec![10, 20], vec![30, 50]])
             .unwrap();
-        assert_eq!(manifest.size(3, 0), Bytes::new(30));
-        assert_eq!(manifest.mean_size(1), 35.0);
+        assert_eq!(manifest.segment_bytes(3, 0), Bytes::new(30));
+        assert_eq!(manifest.mean_segment_bytes(1), 35.0);
     }
 
     #[test]
-    fn representations_out_of_order_and_short_rows_are_refused() {
+    fn representations_out_of_order_and_short_rows_are_rejected() {
         let segment = Duration::from_secs(1);
         let message = |result: Result<Manifest, FieldError>| result.unwrap_err().to_string();
         assert_eq!(

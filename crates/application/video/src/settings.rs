@@ -5,8 +5,8 @@ use units::Duration;
 
 use crate::manifest::Manifest;
 
-/// Declares a table of a configuration that has the settings of a player in the place of `..player`. Its method
-/// `player` returns a player with these settings.
+/// Declares a config table in which `..player` stands for the settings of a player. Its method `player` returns a player
+/// with these settings.
 #[macro_export]
 macro_rules! player_table {
     (
@@ -21,17 +21,17 @@ macro_rules! player_table {
             $(#[$meta])*
             pub struct $name {
                 $($(#[$about])* pub $field: $type $(= $default)?,)*
-                /// Adaptation of the bitrate; default "bola-e".
+                /// ABR algorithm; default "bola-e".
                 pub abr: $crate::abr::Algorithm,
                 /// Duration of the video, cut to whole segments; default 600s.
                 pub length: units::Duration = units::Duration::from_secs(600),
-                /// Video in the buffer at most; default 30s.
+                /// Maximum buffer level; default 30s.
                 pub max_buffer: units::Duration = units::Duration::from_secs(30),
-                /// Video in the buffer at which the playback starts; default 1s, which is the first segment.
+                /// Buffer level at which the playback starts; default 1s, which is the first segment.
                 pub startup: units::Duration = units::Duration::from_secs(1),
-                /// Video in the buffer at which a stall ends; default 1s.
+                /// Buffer level at which a stall ends; default 1s.
                 pub resume: units::Duration = units::Duration::from_secs(1),
-                /// Rate of the first segment at most, for algorithms that begin by throughput; default 1Mbit/s.
+                /// Maximum bitrate of the first segment, for algorithms that begin by throughput; default 1Mbit/s.
                 pub initial: units::Rate = units::Rate::from_bits_per_second(1_000_000),
                 /// Time behind the live edge that the player aims at; unset: video on demand.
                 pub latency: Option<units::Duration>,
@@ -85,7 +85,7 @@ impl Player {
         within("startup", self.startup, Duration::ZERO, self.max_buffer)?;
         within("resume", self.resume, Duration::ZERO, self.max_buffer)?;
         if let Some(latency) = self.latency {
-            // More than the latency is not there before the viewer waits for it.
+            // Live: no more video than the latency exists, so a higher level is never reached.
             within("startup", self.startup, Duration::ZERO, latency)?;
         }
         count("connections", self.connections, 1, 8)
@@ -96,7 +96,7 @@ impl Player {
     /// # Errors
     /// [`FieldError`] names the first field into which no segment fits.
     pub fn check_for(&self, manifest: &Manifest) -> Result<(), FieldError> {
-        let segment = manifest.segment();
+        let segment = manifest.segment_duration();
         let at_least = |field: &str, value: Duration| {
             if value < segment {
                 return invalid_value(

@@ -37,7 +37,7 @@ impl Manifest {
         // Editors of Windows begin a text with a byte order mark.
         let text = text.trim_start_matches('\u{feff}');
         let mut reader = serde_json::Deserializer::from_str(text);
-        let read = reader.deserialize_map(Keys);
+        let read = reader.deserialize_map(ManifestVisitor);
         read.and_then(|manifest| reader.end().map(|()| manifest))
             .map_err(|error| {
                 let with_line = error.to_string();
@@ -53,10 +53,10 @@ impl Manifest {
     }
 }
 
-/// Visitor of the JSON object.
-struct Keys;
+/// Visitor of the whole JSON object.
+struct ManifestVisitor;
 
-impl<'de> Visitor<'de> for Keys {
+impl<'de> Visitor<'de> for ManifestVisitor {
     type Value = Manifest;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -97,11 +97,11 @@ impl Fields {
                 "{key}: is given twice; allowed: once"
             )));
         }
-        let inside = |error: A::Error| A::Error::custom(format!("{key}: {error}"));
-        let refused = |text: String| inside(A::Error::custom(text));
+        let with_key = |error: A::Error| A::Error::custom(format!("{key}: {error}"));
+        let key_error = |text: String| with_key(A::Error::custom(text));
         let mut number = |low, high| {
-            let value = map.next_value().map_err(inside)?;
-            checked(&value, low, high, None).map_err(refused)
+            let value = map.next_value().map_err(with_key)?;
+            check_number(&value, low, high, None).map_err(key_error)
         };
         match key {
             "segment_duration_ms" => {
@@ -110,21 +110,21 @@ impl Fields {
             }
             "bitrates_kbps" => {
                 let columns = self.sizes.as_ref().map(|rows| rows[0].len());
-                let list = List::new(String::new(), columns, |kbps, before: &[f64]| {
-                    checked(&kbps, 0.001, 1e9, before.last())
+                let list = CheckedList::new(String::new(), columns, |kbps, before: &[f64]| {
+                    check_number(&kbps, 0.001, 1e9, before.last())
                 });
-                let kbps = map.next_value_seed(list).map_err(inside)?;
+                let kbps = map.next_value_seed(list).map_err(with_key)?;
                 let rates = kbps.iter().map(|kbps| Rate::from_mbps(kbps / 1e3));
                 self.rates = Some(rates.collect());
             }
             "segment_sizes_bits" => {
                 let columns = self.rates.as_ref().map(Vec::len);
-                self.sizes = Some(map.next_value_seed(Rows(columns)).map_err(inside)?);
+                self.sizes = Some(map.next_value_seed(Rows(columns)).map_err(with_key)?);
             }
             "resolutions" => {
-                let words: Vec<String> = map.next_value().map_err(inside)?;
-                let pairs: Result<_, _> = words.iter().map(|word| resolution(word)).collect();
-                self.resolutions = Some(pairs.map_err(refused)?);
+                let texts: Vec<String> = map.next_value().map_err(with_key)?;
+                let pairs: Result<_, _> = texts.iter().map(|text| parse_resolution(text)).collect();
+                self.resolutions = Some(pairs.map_err(key_error)?);
             }
             "frame_rate" => self.frame_rate = Some(number(1.0, 240.0)?),
             "audio_kbps" => self.audio = Rate::from_mbps(number(0.0, 100_000.0)? / 1e3),
@@ -142,15 +142,14 @@ impl Fields {
             let (width, height) = FULL_HD;
             let frames = if self.frame_rate.is_none() { ", at 24 frames per second" } else { "" };
             format!(
-                "there are no resolutions, by which qoe (P.1203) scores: it takes {width}x{height} for every \
-                 bitrate{frames}"
+                "no resolutions: the P.1203 score assumes {width}x{height} for every bitrate{frames}"
             )
         });
         let resolutions = self
             .resolutions
             .unwrap_or_else(|| vec![FULL_HD; rates.len()]);
-        same_count(resolutions.len(), Some(rates.len()))
-            .map_err(|wrong| E::custom(format!("resolutions: {wrong}")))?;
+        check_count(resolutions.len(), Some(rates.len()))
+            .map_err(|error| E::custom(format!("resolutions: {error}")))?;
         let representation = |(rate, (width, height))| Representation {
             rate,
             width,
@@ -161,7 +160,7 @@ impl Fields {
             .and_then(|manifest| manifest.with_sizes(sizes))
             .map_err(E::custom)?;
         let unlikely = consistency::check(&manifest)
-            .map_err(|wrong| E::custom(format!("segment_sizes_bits: {wrong}")))?;
+            .map_err(|error| E::custom(format!("segment_sizes_bits: {error}")))?;
         let notes = assumed.into_iter().chain(unlikely).collect();
         let manifest = manifest.with_notes(notes).with_audio(self.audio);
         match self.frame_rate {
@@ -171,8 +170,8 @@ impl Fields {
     }
 }
 
-/// Refuses a list that does not have one entry for each bitrate, if the number of `bitrates` is known already.
-fn same_count(count: usize, bitrates: Option<usize>) -> Result<(), String> {
+/// Rejects a list without one entry per bitrate, once the number of `bitrates` is known.
+fn check_count(count: usize, bitrates: Option<usize>) -> Result<(), String> {
     match bitrates {
         Some(bitrates) if bitrates != count => Err(format!(
             "{count} entries are out of range; allowed: {bitrates}, one for each bitrate"
@@ -182,14 +181,14 @@ fn same_count(count: usize, bitrates: Option<usize>) -> Result<(), String> {
 }
 
 /// Reads a resolution such as "1280x720".
-fn resolution(word: &str) -> Result<(u32, u32), String> {
-    let pair = word
+fn parse_resolution(text: &str) -> Result<(u32, u32), String> {
+    let pair = text
         .split_once('x')
         .and_then(|(width, height)| Some((width.parse().ok()?, height.parse().ok()?)));
     match pair {
         Some((width, height)) if width > 0 && height > 0 => Ok((width, height)),
         _ => Err(format!(
-            "{word:?} is no resolution; allowed: texts such as \"1280x720\""
+            "{text:?} is no resolution; allowed: texts such as \"1280x720\""
         )),
     }
 }
@@ -198,7 +197,7 @@ fn resolution(word: &str) -> Result<(u32, u32), String> {
 const MAX_BITS: u64 = 1_000_000_000_000;
 
 /// Converts a size from bits to bytes.
-fn size(bits: &Number) -> Result<u64, String> {
+fn parse_size(bits: &Number) -> Result<u64, String> {
     let allowed = match bits.as_u64() {
         Some(whole @ 1..=MAX_BITS) => return Ok(whole.div_ceil(8)),
         Some(1..) => format!("{MAX_BITS} or less"),
@@ -208,8 +207,8 @@ fn size(bits: &Number) -> Result<u64, String> {
     Err(out_of_range(bits, &allowed))
 }
 
-/// Checks a number; where it stands in a list, the numbers rise.
-fn checked(value: &Number, low: f64, high: f64, before: Option<&f64>) -> Result<f64, String> {
+/// Checks that a number is in range and above `before`, the previous one of its list.
+fn check_number(value: &Number, low: f64, high: f64, before: Option<&f64>) -> Result<f64, String> {
     let value = value.as_f64().unwrap_or(f64::NAN);
     if !(low..=high).contains(&value) {
         return Err(out_of_range(value, &format!("{low} to {high}")));
@@ -227,21 +226,21 @@ fn out_of_range(value: impl Display, allowed: &str) -> String {
     format!("{value} is out of range; allowed: {allowed}")
 }
 
-/// Error of a list without entries.
+/// Error text for an empty list.
 const EMPTY: &str = "the list is empty; allowed: one entry or more";
 
-/// Reader of a list that is not empty, which has the line of an item that it refuses.
-struct List<I, V, F> {
+/// Seed of a non-empty list. It checks an item as soon as it is read, so that errors have its line.
+struct CheckedList<I, V, F> {
     /// Name of the list before errors.
     prefix: String,
-    /// Number of entries, if it is known already.
+    /// Number of entries, if it is known.
     count: Option<usize>,
-    /// Converts an item; it gets the values before it.
+    /// Converts an item, given the previous values.
     check: F,
     types: PhantomData<fn(I) -> V>,
 }
 
-impl<I, V, F: Fn(I, &[V]) -> Result<V, String>> List<I, V, F> {
+impl<I, V, F: Fn(I, &[V]) -> Result<V, String>> CheckedList<I, V, F> {
     fn new(prefix: String, count: Option<usize>, check: F) -> Self {
         Self {
             prefix,
@@ -253,7 +252,7 @@ impl<I, V, F: Fn(I, &[V]) -> Result<V, String>> List<I, V, F> {
 }
 
 impl<'de, I: Deserialize<'de>, V, F: Fn(I, &[V]) -> Result<V, String>> DeserializeSeed<'de>
-    for List<I, V, F>
+    for CheckedList<I, V, F>
 {
     type Value = Vec<V>;
 
@@ -263,7 +262,7 @@ impl<'de, I: Deserialize<'de>, V, F: Fn(I, &[V]) -> Result<V, String>> Deseriali
 }
 
 impl<'de, I: Deserialize<'de>, V, F: Fn(I, &[V]) -> Result<V, String>> Visitor<'de>
-    for List<I, V, F>
+    for CheckedList<I, V, F>
 {
     type Value = Vec<V>;
 
@@ -272,15 +271,15 @@ impl<'de, I: Deserialize<'de>, V, F: Fn(I, &[V]) -> Result<V, String>> Visitor<'
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Vec<V>, A::Error> {
-        let refused = |wrong| A::Error::custom(format!("{}{wrong}", self.prefix));
+        let list_error = |error: String| A::Error::custom(format!("{}{error}", self.prefix));
         let mut values = Vec::with_capacity(self.count.unwrap_or_default());
         while let Some(item) = list.next_element()? {
-            values.push((self.check)(item, &values).map_err(refused)?);
+            values.push((self.check)(item, &values).map_err(list_error)?);
         }
         if values.is_empty() {
-            return Err(refused(EMPTY.to_owned()));
+            return Err(list_error(EMPTY.to_owned()));
         }
-        same_count(values.len(), self.count).map_err(refused)?;
+        check_count(values.len(), self.count).map_err(list_error)?;
         Ok(values)
     }
 }
@@ -308,7 +307,7 @@ impl<'de> Visitor<'de> for Rows {
         loop {
             let columns = self.0.or(rows.first().map(Vec::len));
             let prefix = format!("row {}: ", rows.len() + 1);
-            let row = List::new(prefix, columns, |bits, _: &[u64]| size(&bits));
+            let row = CheckedList::new(prefix, columns, |bits, _: &[u64]| parse_size(&bits));
             match list.next_element_seed(row)? {
                 Some(row) => rows.push(row),
                 None if rows.is_empty() => return Err(A::Error::custom(EMPTY)),
@@ -345,17 +344,17 @@ mod tests {
     #[test]
     fn the_published_example_is_read() {
         let manifest = Manifest::from_json(EXAMPLE, "film.json").unwrap();
-        assert_eq!(manifest.segment(), Duration::from_secs(3));
-        assert_eq!(manifest.size(1, 2), Bytes::new(12_310_936 / 8));
+        assert_eq!(manifest.segment_duration(), Duration::from_secs(3));
+        assert_eq!(manifest.segment_bytes(1, 2), Bytes::new(12_310_936 / 8));
         assert_eq!(manifest.rate(0), 1e6);
     }
 
     #[test]
-    fn the_keys_may_stand_in_any_order_and_more_are_known() {
+    fn keys_in_any_order_and_optional_keys_are_read() {
         let text = r#"{"segment_sizes_bits": [[800, 1600]], "frame_rate": 50, "audio_kbps": 8,
             "resolutions": ["640x360", "1280x720"], "bitrates_kbps": [1, 2], "segment_duration_ms": 1000}"#;
         let manifest = Manifest::from_json(text, "film.json").unwrap();
-        assert_eq!(manifest.size(0, 1), Bytes::new(1_200));
+        assert_eq!(manifest.segment_bytes(0, 1), Bytes::new(1_200));
         assert_eq!(
             (manifest.representations()[1].height, manifest.frame_rate()),
             (720, 50.0)

@@ -123,7 +123,7 @@ impl Visitor<'_> for Word {
             });
         }
         text.parse().map(Ladder::into).map_err(|_| {
-            let words = Ladder::WORDS;
+            let words = Ladder::NAMES;
             let meant = suggestion(text, words.iter().copied());
             E::custom(format!(
                 "{text:?} is not a choice here{meant}; allowed: {}, or a file of segment sizes, which ends in {ENDING}",
@@ -170,7 +170,7 @@ mod tests {
         let text = r#"{"segment_duration_ms": 2000, "bitrates_kbps": [800], "segment_sizes_bits": [[1600080]]}"#;
         file.load(|name| Ok((format!("/here/{name}"), text.to_owned())))
             .unwrap();
-        assert_eq!(file.manifest().unwrap().video(0, 0).get(), 200_010);
+        assert_eq!(file.manifest().unwrap().video_bytes(0, 0).get(), 200_010);
         assert_eq!(
             serde_json::to_string(&file).unwrap(),
             "\"films/short.json\""

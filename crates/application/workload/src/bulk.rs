@@ -4,7 +4,7 @@ use config::{FieldError, positive, table};
 use units::random::RngStream;
 use units::{Bytes, Duration, Instant};
 
-use crate::application::{Application, Command, ENDLESS, End};
+use crate::application::{Application, Command, End, UNLIMITED};
 use crate::workload::Settings;
 
 table! {
@@ -27,7 +27,7 @@ impl Settings for Bulk {
         false
     }
 
-    fn round(&self, _: f64) -> f64 {
+    fn mean_period_ns(&self, _: f64) -> f64 {
         f64::INFINITY
     }
 
@@ -50,7 +50,7 @@ impl Transfer {
 }
 
 impl Application for Transfer {
-    fn wake(&mut self, now: Instant, out: &mut Vec<Command>) {
+    fn on_wake(&mut self, now: Instant, out: &mut Vec<Command>) {
         if self.opened {
             out.extend([
                 Command::CancelUnsent(End::Server),
@@ -61,13 +61,19 @@ impl Application for Transfer {
         self.opened = true;
         out.push(Command::Open);
         out.push(match self.bulk.bytes.map(Bytes::get) {
-            Some(bytes) => Command::Send(End::Server, bytes),
-            None => Command::Stream(End::Server, ENDLESS),
+            Some(bytes) => Command::Send {
+                at: End::Server,
+                bytes,
+            },
+            None => Command::Stream {
+                at: End::Server,
+                bytes: UNLIMITED,
+            },
         });
         out.extend(self.bulk.stop.map(|stop| Command::WakeAt(now + stop)));
     }
 
-    fn received(&mut self, _: Instant, _: End, _: u64, out: &mut Vec<Command>) {
+    fn on_received(&mut self, _: Instant, _: End, _: u64, out: &mut Vec<Command>) {
         out.push(Command::Close(End::Server));
     }
 }
@@ -87,11 +93,14 @@ mod tests {
             bytes: None,
         });
         let mut out = Vec::new();
-        transfer.wake(at(100), &mut out);
-        let stream = Command::Stream(End::Server, ENDLESS);
+        transfer.on_wake(at(100), &mut out);
+        let stream = Command::Stream {
+            at: End::Server,
+            bytes: UNLIMITED,
+        };
         assert_eq!(out, [Command::Open, stream, Command::WakeAt(at(2_100))]);
         out.clear();
-        transfer.wake(at(2_100), &mut out);
+        transfer.on_wake(at(2_100), &mut out);
         let closed = [
             Command::CancelUnsent(End::Server),
             Command::Close(End::Server),
@@ -106,10 +115,19 @@ mod tests {
             bytes: Some(Bytes::new(5_000)),
         });
         let mut out = Vec::new();
-        transfer.wake(at(0), &mut out);
-        assert_eq!(out, [Command::Open, Command::Send(End::Server, 5_000)]);
+        transfer.on_wake(at(0), &mut out);
+        assert_eq!(
+            out,
+            [
+                Command::Open,
+                Command::Send {
+                    at: End::Server,
+                    bytes: 5_000
+                }
+            ]
+        );
         out.clear();
-        transfer.received(at(80), End::Client, 5_000, &mut out);
+        transfer.on_received(at(80), End::Client, 5_000, &mut out);
         assert_eq!(out, [Command::Close(End::Server)]);
     }
 }

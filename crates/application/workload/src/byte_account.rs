@@ -2,13 +2,13 @@
 
 use std::collections::VecDeque;
 
-use crate::application::{ENDLESS, End};
+use crate::application::{End, UNLIMITED};
 
 /// State of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Stage {
     Open,
-    /// The application has asked to close it from that end.
+    /// The application closes it from that end.
     Closing(End),
     Completed,
 }
@@ -16,21 +16,20 @@ enum Stage {
 /// Bytes that one end writes.
 #[derive(Clone, Debug, Default)]
 struct Direction {
-    /// Bytes that the connection has not taken yet; [`ENDLESS`] for as many as it takes.
+    /// Bytes that the send buffer has not accepted yet; [`UNLIMITED`] for a stream without end.
     pending: u64,
-    /// Bytes that it has taken.
+    /// Bytes that it has accepted.
     written: u64,
-    /// Ends of messages before the last one that were not taken yet, from the start of the stream: each message is a
-    /// write of its own.
-    ends: VecDeque<u64>,
+    /// Stream offsets at which queued messages end, without the last: each message is a write of its own.
+    message_ends: VecDeque<u64>,
     /// Bytes that have arrived in order.
     arrived: u64,
     /// Bytes whose arrival was reported to the application.
     notified: u64,
-    /// Whether bytes of a stream were written, whose arrival is not reported.
-    streamed: bool,
-    /// Whether the other end reads by request.
-    paced: bool,
+    /// Whether bytes of a stream were written, whose arrival is not notified.
+    is_stream: bool,
+    /// Whether the other end reads by [`Command::Read`](crate::Command::Read) only.
+    reads_manually: bool,
 }
 
 impl Direction {
@@ -39,15 +38,15 @@ impl Direction {
     }
 }
 
-/// The bytes of one connection.
+/// Byte counts and stage of one connection.
 #[derive(Clone, Debug)]
 pub(crate) struct ByteAccount {
-    /// Number of the session that opened it.
+    /// Index of the session that opened it.
     pub(crate) session: usize,
     /// Its slot there.
     pub(crate) slot: usize,
     stage: Stage,
-    stands: bool,
+    is_established: bool,
     /// Both directions, by the end that writes.
     directions: [Direction; 2],
 }
@@ -58,53 +57,60 @@ impl ByteAccount {
             session,
             slot,
             stage: Stage::Open,
-            stands: false,
+            is_established: false,
             directions: Default::default(),
         }
     }
 
-    fn of(&mut self, end: End) -> &mut Direction {
+    /// Returns the direction of the bytes that `end` writes.
+    fn written_at(&mut self, end: End) -> &mut Direction {
         &mut self.directions[end.index()]
+    }
+
+    /// Returns the direction of the bytes that `end` reads.
+    fn read_at(&mut self, end: End) -> &mut Direction {
+        self.written_at(end.other())
     }
 
     /// Adds a message of `bytes` to be written at `end`; returns whether the other end is to read exactly that many.
     pub(crate) fn send(&mut self, end: End, bytes: u64) -> bool {
-        let direction = self.of(end);
+        let direction = self.written_at(end);
         if direction.pending > 0 {
             direction
-                .ends
+                .message_ends
                 .push_back(direction.written.saturating_add(direction.pending));
         }
         direction.pending = direction.pending.saturating_add(bytes);
-        !direction.streamed && !direction.paced
+        !direction.is_stream && !direction.reads_manually
     }
 
     /// Adds `bytes` of a stream to be written at `end`; returns whether the other end is to read until the stream ends.
     pub(crate) fn stream(&mut self, end: End, bytes: u64) -> bool {
-        let direction = self.of(end);
+        let direction = self.written_at(end);
         direction.pending = direction.pending.saturating_add(bytes);
-        !core::mem::replace(&mut direction.streamed, true) && !direction.paced
+        !core::mem::replace(&mut direction.is_stream, true) && !direction.reads_manually
     }
 
-    /// Notes that `end` reads by request.
-    pub(crate) fn pace(&mut self, end: End) {
-        self.of(end.other()).paced = true;
+    /// Notes that `end` reads by [`Command::Read`](crate::Command::Read) only.
+    pub(crate) fn set_manual_read(&mut self, end: End) {
+        self.read_at(end).reads_manually = true;
     }
 
-    /// Gives the connection up: nothing more is written or awaited.
-    pub(crate) fn abandon(&mut self) {
+    /// Aborts the connection: discards the pending bytes.
+    pub(crate) fn abort(&mut self) {
         self.stage = Stage::Completed;
         for direction in &mut self.directions {
             direction.pending = 0;
-            direction.ends.clear();
+            direction.message_ends.clear();
         }
     }
 
-    pub(crate) fn withdraw(&mut self, end: End) {
-        let direction = self.of(end);
-        direction.streamed |= direction.pending > 0;
+    /// Discards the pending bytes of `end`. The arrival of a message that is cut so is not notified.
+    pub(crate) fn cancel_unsent(&mut self, end: End) {
+        let direction = self.written_at(end);
+        direction.is_stream |= direction.pending > 0;
         direction.pending = 0;
-        direction.ends.clear();
+        direction.message_ends.clear();
     }
 
     pub(crate) fn close(&mut self, end: End) {
@@ -113,58 +119,61 @@ impl ByteAccount {
         }
     }
 
-    pub(crate) fn connect(&mut self) {
-        self.stands = true;
+    /// Notes that the handshake is complete.
+    pub(crate) fn on_established(&mut self) {
+        self.is_established = true;
     }
 
-    /// Returns the number of bytes that the connection may take at `end` in one write.
-    pub(crate) fn wanted(&self, end: End) -> u64 {
+    /// Returns the number of bytes of the next write at `end`.
+    pub(crate) fn next_write_bytes(&self, end: End) -> u64 {
         let direction = &self.directions[end.index()];
-        let first = direction.ends.front();
+        let first = direction.message_ends.front();
         first.map_or(direction.pending, |first| first - direction.written)
     }
 
-    /// Notes that the connection has taken `bytes` at `end`.
-    pub(crate) fn wrote(&mut self, end: End, bytes: u64) {
-        let direction = self.of(end);
+    /// Notes that the send buffer of `end` has accepted `bytes`.
+    pub(crate) fn on_accepted(&mut self, end: End, bytes: u64) {
+        let direction = self.written_at(end);
         direction.written += bytes;
-        if direction.pending != ENDLESS {
+        if direction.pending != UNLIMITED {
             direction.pending -= bytes;
         }
-        if direction.ends.front() == Some(&direction.written) {
-            direction.ends.pop_front();
+        if direction.message_ends.front() == Some(&direction.written) {
+            direction.message_ends.pop_front();
         }
     }
 
     /// Notes that `total` bytes have arrived at `end` so far; returns how many of them are new.
-    pub(crate) fn arrive(&mut self, end: End, total: u64) -> u64 {
-        let direction = self.of(end.other());
+    pub(crate) fn on_arrived(&mut self, end: End, total: u64) -> u64 {
+        let direction = self.read_at(end);
         let fresh = total - direction.arrived;
         direction.arrived = total;
         fresh
     }
 
-    /// Notes the end of the stream towards `end`: everything written on it has arrived.
-    pub(crate) fn end(&mut self, end: End) {
-        let direction = self.of(end.other());
+    /// Notes the FIN towards `end`: all bytes of the other end have arrived.
+    pub(crate) fn on_fin(&mut self, end: End) {
+        let direction = self.read_at(end);
         direction.arrived = direction.written;
     }
 
     /// Returns the bytes of messages at `end` to be reported to the application, once all have arrived.
     pub(crate) fn take_arrived(&mut self, end: End) -> Option<u64> {
-        let direction = self.of(end.other());
-        let news = direction.arrived - direction.notified;
-        if news == 0 || direction.streamed || !direction.has_arrived() {
+        let direction = self.read_at(end);
+        let unnotified = direction.arrived - direction.notified;
+        if unnotified == 0 || direction.is_stream || !direction.has_arrived() {
             return None;
         }
         direction.notified = direction.arrived;
-        Some(news)
+        Some(unnotified)
     }
 
-    /// Returns the end that the application closes if nothing is left to be written there but bytes are on their way.
-    pub(crate) fn finishing(&self) -> Option<End> {
+    /// Returns the closing end once all its bytes are written.
+    pub(crate) fn half_closing(&self) -> Option<End> {
         match self.stage {
-            Stage::Closing(end) if self.stands && self.wanted(end) == 0 => Some(end),
+            Stage::Closing(end) if self.is_established && self.next_write_bytes(end) == 0 => {
+                Some(end)
+            }
             _ => None,
         }
     }
@@ -174,7 +183,7 @@ impl ByteAccount {
         let Stage::Closing(end) = self.stage else {
             return None;
         };
-        let done = self.stands && self.directions.iter().all(Direction::has_arrived);
+        let done = self.is_established && self.directions.iter().all(Direction::has_arrived);
         done.then(|| {
             self.stage = Stage::Completed;
             end

@@ -1,54 +1,57 @@
-//! Switches: the scheduled changes of the congestion controls of flows.
+//! Schedule of the switches of the CCAs of flows.
 
 use cca::SwitchMode;
 use units::Instant;
 
-/// A change that is due; `C` is a choice of a congestion control.
+/// Scheduled switch; `C` is a choice of a CCA.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ScheduledSwitch<C> {
-    /// Time of the change.
+    /// Time of the switch.
     pub at: Instant,
     /// Number of the flow.
     pub flow: usize,
-    /// Congestion control that takes over.
+    /// CCA after the switch.
     pub to: C,
     /// Mode of the switch.
     pub mode: SwitchMode,
 }
 
-/// The congestion controls of new connections, by flow, and their changes over time.
+/// Schedule of switches, with the CCA that new connections of each flow start with.
 #[derive(Clone, Debug)]
-pub struct Switches<C> {
-    /// Changes that are still to come, the latest first.
-    due: Vec<ScheduledSwitch<C>>,
-    present: Vec<C>,
+pub struct SwitchSchedule<C> {
+    /// Switches that are still to come, the latest first.
+    pending: Vec<ScheduledSwitch<C>>,
+    /// CCA of new connections, by flow.
+    current: Vec<C>,
 }
 
-impl<C: Clone> Switches<C> {
-    /// Returns the switches of flows with these first congestion controls.
-    pub fn new(first: Vec<C>, mut due: Vec<ScheduledSwitch<C>>) -> Self {
-        due.sort_by_key(|due| core::cmp::Reverse((due.at, due.flow)));
+impl<C: Clone> SwitchSchedule<C> {
+    /// Returns the schedule of flows that begin with these CCAs.
+    pub fn new(first: Vec<C>, mut pending: Vec<ScheduledSwitch<C>>) -> Self {
+        pending.sort_by_key(|switch| core::cmp::Reverse((switch.at, switch.flow)));
         Self {
-            due,
-            present: first,
+            pending,
+            current: first,
         }
     }
 
-    /// Returns when the next change is due; [`Instant::NEVER`] if none is.
+    /// Returns when the next switch is due; [`Instant::NEVER`] if none is left.
     pub fn next_at(&self) -> Instant {
-        self.due.last().map_or(Instant::NEVER, |due| due.at)
+        self.pending
+            .last()
+            .map_or(Instant::NEVER, |switch| switch.at)
     }
 
-    /// Returns the next change that is due until `now`; new connections of its flow have it from then on.
+    /// Removes and returns the next switch due by `now`; new connections of its flow then start with its CCA.
     pub fn pop(&mut self, now: Instant) -> Option<ScheduledSwitch<C>> {
-        let due = self.due.pop_if(|due| due.at <= now)?;
-        self.present[due.flow] = due.to.clone();
-        Some(due)
+        let switch = self.pending.pop_if(|switch| switch.at <= now)?;
+        self.current[switch.flow] = switch.to.clone();
+        Some(switch)
     }
 
-    /// Returns the congestion control of new connections of a flow.
-    pub fn present(&self, flow: usize) -> &C {
-        &self.present[flow]
+    /// Returns the CCA of new connections of a flow.
+    pub fn current(&self, flow: usize) -> &C {
+        &self.current[flow]
     }
 }
 
@@ -58,31 +61,31 @@ mod tests {
     use units::Duration;
 
     #[test]
-    fn switches_come_in_the_order_of_time_and_last() {
+    fn switches_pop_in_time_order_and_stay_in_effect() {
         let at = |seconds| Instant::ZERO + Duration::from_secs(seconds);
-        let due = |seconds, flow, to, mode| ScheduledSwitch {
+        let switch = |seconds, flow, to, mode| ScheduledSwitch {
             at: at(seconds),
             flow,
             to,
             mode,
         };
-        let mut switches = Switches::new(
+        let mut switches = SwitchSchedule::new(
             vec!["cubic", "cubic"],
             vec![
-                due(20, 0, "bbr", SwitchMode::Context),
-                due(40, 0, "reno", SwitchMode::Kernel),
-                due(30, 1, "vegas", SwitchMode::Context),
+                switch(20, 0, "bbr", SwitchMode::Context),
+                switch(40, 0, "reno", SwitchMode::Kernel),
+                switch(30, 1, "vegas", SwitchMode::Context),
             ],
         );
         assert_eq!(switches.next_at(), at(20));
         assert_eq!(switches.pop(at(19)), None);
-        assert_eq!(*switches.present(0), "cubic");
-        let due = switches.pop(at(20)).unwrap();
+        assert_eq!(*switches.current(0), "cubic");
+        let first = switches.pop(at(20)).unwrap();
         assert_eq!(
-            (due.flow, due.to, due.mode),
+            (first.flow, first.to, first.mode),
             (0, "bbr", SwitchMode::Context)
         );
-        assert_eq!(*switches.present(0), "bbr");
+        assert_eq!(*switches.current(0), "bbr");
         assert_eq!(switches.pop(at(60)).unwrap().flow, 1);
         assert_eq!(switches.pop(at(60)).unwrap().mode, SwitchMode::Kernel);
         assert_eq!(switches.next_at(), Instant::NEVER);

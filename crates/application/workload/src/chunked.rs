@@ -5,7 +5,7 @@ use units::random::RngStream;
 use units::{Bytes, Duration, Instant, Measure};
 
 use crate::application::{Application, Command, End};
-use crate::jitter::{JITTER, Jitter, check_jitter};
+use crate::jitter::{DEFAULT_JITTER, Jitter, check_jitter};
 use crate::workload::{Settings, at_least_one};
 
 table! {
@@ -20,7 +20,7 @@ table! {
         pub period: Duration = Duration::from_secs(10),
         /// Share by which the period is shorter or longer at random, from 0 to 1; default 0.1, with which periodic
         /// flows do not stay in phase; 0: none.
-        pub jitter: f64 = JITTER,
+        pub jitter: f64 = DEFAULT_JITTER,
         /// Number of pieces; unset: as many as fit into the run.
         pub count: Option<u32>,
     }
@@ -39,8 +39,8 @@ impl Settings for Chunked {
         self.count != Some(1) && self.jitter > 0.0
     }
 
-    fn round(&self, rtt: f64) -> f64 {
-        self.period.to_base().max(rtt)
+    fn mean_period_ns(&self, rtt_ns: f64) -> f64 {
+        self.period.to_base().max(rtt_ns)
     }
 
     fn application(&self, draws: RngStream) -> Box<dyn Application> {
@@ -62,23 +62,29 @@ struct Client {
 }
 
 impl Application for Client {
-    fn wake(&mut self, now: Instant, out: &mut Vec<Command>) {
+    fn on_wake(&mut self, now: Instant, out: &mut Vec<Command>) {
         if self.asked == 0 {
             out.push(Command::Open);
         }
         self.asked += 1;
         self.asked_at = now;
-        out.push(Command::Send(End::Client, self.config.request.get()));
+        out.push(Command::Send {
+            at: End::Client,
+            bytes: self.config.request.get(),
+        });
     }
 
-    fn received(&mut self, now: Instant, end: End, _: u64, out: &mut Vec<Command>) {
+    fn on_received(&mut self, now: Instant, end: End, _: u64, out: &mut Vec<Command>) {
         out.push(match end {
-            End::Server => Command::Send(End::Server, self.config.piece.get()),
+            End::Server => Command::Send {
+                at: End::Server,
+                bytes: self.config.piece.get(),
+            },
             End::Client if self.config.count.is_some_and(|count| self.asked >= count) => {
                 Command::Close(End::Client)
             }
             End::Client => {
-                let period = self.jitter.around(self.config.period);
+                let period = self.jitter.draw_around(self.config.period);
                 Command::WakeAt(now.max(self.asked_at + period))
             }
         });
@@ -102,12 +108,12 @@ mod tests {
         };
         let mut client = config.application(RngStream::new(1, Purpose::Workload, 0));
         let mut out = Vec::new();
-        client.wake(at(0), &mut out);
-        client.received(at(1), End::Server, 500, &mut out);
-        client.received(at(4), End::Client, 2_500_000, &mut out);
+        client.on_wake(at(0), &mut out);
+        client.on_received(at(1), End::Server, 500, &mut out);
+        client.on_received(at(4), End::Client, 2_500_000, &mut out);
         assert_eq!(out.last(), Some(&Command::WakeAt(at(10))));
-        client.wake(at(10), &mut out);
-        client.received(at(23), End::Client, 2_500_000, &mut out);
+        client.on_wake(at(10), &mut out);
+        client.on_received(at(23), End::Client, 2_500_000, &mut out);
         assert_eq!(out.last(), Some(&Command::WakeAt(at(23))));
     }
 }

@@ -1,4 +1,4 @@
-//! Real-time frames: the server sends each frame when it is made, as in a video call, on one connection.
+//! Real-time frames: the server sends each frame when it is captured, as in a video call, on one connection.
 
 mod backlog;
 mod encoder;
@@ -9,7 +9,7 @@ use units::random::RngStream;
 use units::{Bytes, Duration};
 
 use crate::application::Application;
-use crate::jitter::{JITTER, check_jitter, differ};
+use crate::jitter::{DEFAULT_JITTER, check_jitter, is_random_pause};
 use crate::workload::Settings;
 pub use backlog::Backlog;
 pub use encoder::Encoder;
@@ -39,18 +39,17 @@ impl FrameKind {
     }
 
     fn is_random(&self, jitter: f64) -> bool {
-        self.size.is_random() || differ(&self.interval, jitter)
+        self.size.is_random() || is_random_pause(&self.interval, jitter)
     }
 }
 
 table! {
-    /// Frames in real time. What the connection does not take yet waits at the sending node.
-    /// Events have the delay of each frame when it has arrived, "frame_ms". At the end of the run, they have "frames"
-    /// (frames that were sent), "late_share" (share of them that arrived after the deadline, or not at all), and the
-    /// mean and the highest "frame_delay_ms" and "frame_delay_max_ms" of those that arrived. Frames whose deadline is
-    /// after the end of the run count only if they have arrived; of others that have not, events have the age then,
-    /// "frame_age_ms". With a backlog of so many frames, events have "dropped_share", and with an encoder that follows
-    /// the rate "frame_size_share", the mean size of the frames.
+    /// Frames in real time. Frames that the send buffer does not accept wait at the sending node.
+    /// Recorded events: "frame_ms", the delay of each frame that arrived. At the end of the run: "frames" (number sent),
+    /// "late_share" (share that arrived after the deadline, or not at all), and the mean and maximum delay of those that
+    /// arrived, "frame_delay_ms" and "frame_delay_max_ms". Frames whose deadline is after the end of the run count only if
+    /// they have arrived; for frames past the deadline that have not arrived, "frame_age_ms" is their age at the end. With
+    /// a limited backlog there is "dropped_share"; with an encoder "frame_size_share", the mean relative size.
     pub struct Frames {
         /// Payload of each frame; default 10kB, which is 2.4 Mbit/s.
         pub size: Distribution<Bytes> = Distribution::Constant {
@@ -58,19 +57,19 @@ table! {
         },
         /// Time from a frame to the next; default 33ms.
         pub interval: Distribution<Duration> = INTERVAL,
-        /// Share by which a constant interval of any kind is shorter or longer at random, from 0 to 1; default 0.1,
-        /// with which periodic flows do not stay in phase; 0: none.
-        pub jitter: f64 = JITTER,
+        /// Jitter of constant intervals: uniform within ± this share of them, from 0 to 1; default 0.1, which keeps
+        /// periodic flows from staying in phase; 0: none.
+        pub jitter: f64 = DEFAULT_JITTER,
         /// Further kinds of frames on the same connection, each with sizes and intervals of its own.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub beside: Option<Vec<FrameKind>>,
-        /// Time from the making of a frame until all of it has to be there; default 150ms (ITU-T G.114).
+        /// Time from capture of a frame by which it must have arrived completely; default 150ms (ITU-T G.114).
         pub deadline: Duration = Duration::from_millis(150),
-        /// Frames that wait at the sending node while the connection takes no more: "all", "newest" (one), or a number.
-        /// Older ones are dropped, and count as late. The send buffer holds frames as well; tcp.notsent_lowat keeps
+        /// Maximum number of frames that wait at the sending node for the send buffer: "all", "newest" (one), or a number.
+        /// The oldest are dropped, and count as late. The send buffer holds frames as well; tcp.notsent_lowat keeps
         /// them out of it. Default "all".
         pub backlog: Backlog = Backlog::All,
-        /// Encoder whose frames become smaller while the connection takes no more; unset: frames keep their size.
+        /// Encoder whose frames become smaller while frames wait for the send buffer; unset: frames keep their size.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub encoder: Option<Encoder>,
     }
@@ -83,8 +82,8 @@ impl Frames {
             size: self.size,
             interval: self.interval,
         };
-        let beside = self.beside.iter().flatten().cloned();
-        core::iter::once(own).chain(beside).collect()
+        let others = self.beside.iter().flatten().cloned();
+        core::iter::once(own).chain(others).collect()
     }
 }
 
@@ -106,7 +105,7 @@ impl Settings for Frames {
         self.kinds().iter().any(|kind| kind.is_random(self.jitter))
     }
 
-    fn round(&self, _: f64) -> f64 {
+    fn mean_period_ns(&self, _: f64) -> f64 {
         let per_nanosecond: f64 = self
             .kinds()
             .iter()

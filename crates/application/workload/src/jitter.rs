@@ -3,31 +3,31 @@
 //! Flows that repeat after equal pauses fall into step with each other and with the queue that they share: the same
 //! packet meets the same full queue each time. Floyd and Jacobson, "The synchronization of periodic routing messages"
 //! (IEEE/ACM ToN 2(2), 1994), describe this, and the remedy: a random part of each period. They recommend up to half of
-//! the period, as RTCP does (RFC 3550 section 6.2). A tenth is the smallest round share with which fetches beside a
-//! bulk transfer over a buffer of 20 packets lose about as few handshakes as with exponential pauses.
+//! the period, as RTCP does (RFC 3550 section 6.2). 0.1 is the smallest round value with which fetches
+//! that share a buffer of 20 packets with a bulk transfer lose about as few handshakes as with exponential pauses.
 
 use config::{Distribution, FieldError, number};
 use units::Duration;
 use units::random::{Purpose, RngStream};
 
-/// Share of a constant pause by which it varies, unless a workload says otherwise.
-pub(crate) const JITTER: f64 = 0.1;
+/// Default share of a constant pause by which it varies.
+pub(crate) const DEFAULT_JITTER: f64 = 0.1;
 
 /// Checks a share of pauses.
 pub(crate) fn check_jitter(share: f64) -> Result<(), FieldError> {
     number("jitter", share, 0.0, 1.0)
 }
 
-/// Returns whether pauses with this jitter differ from each other.
-pub(crate) fn differ(pause: &Distribution<Duration>, share: f64) -> bool {
+/// Returns whether pauses with this jitter are random.
+pub(crate) fn is_random_pause(pause: &Distribution<Duration>, share: f64) -> bool {
     match pause {
         Distribution::Constant { value } => share > 0.0 && !value.is_zero(),
         _ => true,
     }
 }
 
-/// Jitter of the pauses of one application. Its draws are addressed by application and occurrence, and so are the same
-/// whatever the network and the congestion control do.
+/// Jitter of the pauses of one application. Its random stream is seeded per application, so that draws are the same
+/// whatever the network and the CCA do.
 pub(crate) struct Jitter {
     share: f64,
     draws: RngStream,
@@ -42,20 +42,20 @@ impl Jitter {
         }
     }
 
-    /// Draws the next pause. One that is not constant comes from `draws` and has no jitter.
-    pub(crate) fn pause(
+    /// Draws the next pause. One that is not constant comes from `rng` and has no jitter.
+    pub(crate) fn draw_pause(
         &mut self,
-        pause: &Distribution<Duration>,
-        draws: &mut RngStream,
+        distribution: &Distribution<Duration>,
+        rng: &mut RngStream,
     ) -> Duration {
-        match *pause {
-            Distribution::Constant { value } => self.around(value),
-            _ => pause.draw(draws),
+        match *distribution {
+            Distribution::Constant { value } => self.draw_around(value),
+            _ => distribution.draw(rng),
         }
     }
 
-    /// Draws the next pause of this mean: uniform in the mean less and plus the share of it.
-    pub(crate) fn around(&mut self, mean: Duration) -> Duration {
+    /// Draws the next pause uniformly from mean·(1 ± share).
+    pub(crate) fn draw_around(&mut self, mean: Duration) -> Duration {
         if self.share == 0.0 || mean.is_zero() {
             return mean;
         }
@@ -76,7 +76,7 @@ mod tests {
 
     fn pauses(share: f64, application: &RngStream) -> Vec<Duration> {
         let mut jitter = Jitter::new(share, application);
-        (0..1_000).map(|_| jitter.around(SECOND)).collect()
+        (0..1_000).map(|_| jitter.draw_around(SECOND)).collect()
     }
 
     #[test]
@@ -119,14 +119,14 @@ mod tests {
         let mut draws = RngStream::new(1, Purpose::Workload, 0);
         let mut same = draws.clone();
         let mut jitter = Jitter::new(0.1, &draws);
-        assert_eq!(jitter.pause(&pause, &mut draws), pause.draw(&mut same));
+        assert_eq!(jitter.draw_pause(&pause, &mut draws), pause.draw(&mut same));
     }
 
     #[test]
     fn the_longest_pause_and_the_whole_share_do_not_overflow() {
         let mut jitter = Jitter::new(1.0, &RngStream::new(1, Purpose::Workload, 0));
         for _ in 0..100 {
-            let _ = jitter.around(Duration::from_nanos(u64::MAX));
+            let _ = jitter.draw_around(Duration::from_nanos(u64::MAX));
         }
     }
 }

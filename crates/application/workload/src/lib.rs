@@ -22,10 +22,10 @@ mod streaming;
 mod window_paced;
 mod workload;
 
-pub use aborting_client::Abandoning;
-pub use application::{Application, Command, ENDLESS, End, OpenedBy};
+pub use aborting_client::AbortingClient;
+pub use application::{Application, Command, End, OpenedBy, UNLIMITED};
 pub use bulk::Bulk;
-pub use cca_switches::{ScheduledSwitch, Switches};
+pub use cca_switches::{ScheduledSwitch, SwitchSchedule};
 pub use chunked::Chunked;
 pub use frames::{FrameKind, Frames};
 pub use m2m::Telemetry;

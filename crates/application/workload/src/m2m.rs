@@ -5,7 +5,7 @@ use units::random::RngStream;
 use units::{Bytes, Duration, Instant, Measure};
 
 use crate::application::{Application, Command, End};
-use crate::jitter::{JITTER, Jitter, check_jitter, differ};
+use crate::jitter::{DEFAULT_JITTER, Jitter, check_jitter, is_random_pause};
 use crate::workload::{SECOND, Settings, at_least_one};
 
 table! {
@@ -27,7 +27,7 @@ table! {
         pub gap: Distribution<Duration> = SECOND,
         /// Share by which a constant gap is shorter or longer at random, from 0 to 1; default 0.1, with which periodic
         /// flows do not stay in phase; 0: none.
-        pub jitter: f64 = JITTER,
+        pub jitter: f64 = DEFAULT_JITTER,
     }
 }
 
@@ -41,12 +41,12 @@ impl Settings for Telemetry {
     }
 
     fn is_random(&self) -> bool {
-        let gaps = self.count != Some(1) && differ(&self.gap, self.jitter);
+        let gaps = self.count != Some(1) && is_random_pause(&self.gap, self.jitter);
         !self.within.is_zero() || gaps
     }
 
-    fn round(&self, rtt: f64) -> f64 {
-        rtt + self.think.to_base() + self.gap.mean()
+    fn mean_period_ns(&self, rtt_ns: f64) -> f64 {
+        rtt_ns + self.think.to_base() + self.gap.mean()
     }
 
     fn application(&self, draws: RngStream) -> Box<dyn Application> {
@@ -92,10 +92,13 @@ impl M2mDevice {
 }
 
 impl Application for M2mDevice {
-    fn wake(&mut self, now: Instant, out: &mut Vec<Command>) {
+    fn on_wake(&mut self, now: Instant, out: &mut Vec<Command>) {
         if core::mem::take(&mut self.asked) {
             self.since = now;
-            out.push(Command::Send(End::Server, self.telemetry.up.get()));
+            out.push(Command::Send {
+                at: End::Server,
+                bytes: self.telemetry.up.get(),
+            });
             return;
         }
         if !self.begun {
@@ -109,26 +112,42 @@ impl Application for M2mDevice {
         self.opened += 1;
         self.since = now;
         let bytes = self.telemetry.down.get();
-        out.extend([Command::Open, Command::Send(End::Client, bytes)]);
+        out.extend([
+            Command::Open,
+            Command::Send {
+                at: End::Client,
+                bytes,
+            },
+        ]);
     }
 
-    fn received(&mut self, now: Instant, end: End, _: u64, out: &mut Vec<Command>) {
+    fn on_received(&mut self, now: Instant, end: End, _: u64, out: &mut Vec<Command>) {
         let taken = now.saturating_since(self.since).as_nanos() as f64 / 1e9;
         match end {
             End::Server => {
                 self.asked = true;
                 let answer = Command::WakeAt(now + self.telemetry.think);
-                out.extend([Command::Record("down_s", taken), answer]);
+                out.extend([
+                    Command::Record {
+                        metric: "down_s",
+                        value: taken,
+                    },
+                    answer,
+                ]);
             }
-            End::Client => {
-                out.extend([Command::Record("up_s", taken), Command::Close(End::Client)])
-            }
+            End::Client => out.extend([
+                Command::Record {
+                    metric: "up_s",
+                    value: taken,
+                },
+                Command::Close(End::Client),
+            ]),
         }
     }
 
-    fn completed(&mut self, now: Instant, out: &mut Vec<Command>) {
+    fn on_completed(&mut self, now: Instant, out: &mut Vec<Command>) {
         if self.telemetry.count.is_none_or(|count| self.opened < count) {
-            let gap = self.jitter.pause(&self.telemetry.gap, &mut self.draws);
+            let gap = self.jitter.draw_pause(&self.telemetry.gap, &mut self.draws);
             out.push(Command::WakeAt(now + gap));
         }
     }
@@ -154,18 +173,30 @@ mod tests {
             ..Telemetry::default()
         });
         let mut out = Vec::new();
-        machine.wake(at(0), &mut out);
-        machine.received(at(40), End::Server, 50, &mut out);
-        machine.wake(at(42), &mut out);
-        machine.received(at(102), End::Client, 1_000, &mut out);
-        machine.completed(at(100), &mut out);
+        machine.on_wake(at(0), &mut out);
+        machine.on_received(at(40), End::Server, 50, &mut out);
+        machine.on_wake(at(42), &mut out);
+        machine.on_received(at(102), End::Client, 1_000, &mut out);
+        machine.on_completed(at(100), &mut out);
         let expected = [
             Command::Open,
-            Command::Send(End::Client, 50),
-            Command::Record("down_s", 0.04),
+            Command::Send {
+                at: End::Client,
+                bytes: 50,
+            },
+            Command::Record {
+                metric: "down_s",
+                value: 0.04,
+            },
             Command::WakeAt(at(42)),
-            Command::Send(End::Server, 1_000),
-            Command::Record("up_s", 0.06),
+            Command::Send {
+                at: End::Server,
+                bytes: 1_000,
+            },
+            Command::Record {
+                metric: "up_s",
+                value: 0.06,
+            },
             Command::Close(End::Client),
         ];
         assert_eq!(out, expected);
@@ -178,12 +209,12 @@ mod tests {
             ..Telemetry::default()
         });
         let mut out = Vec::new();
-        machine.wake(at(100), &mut out);
+        machine.on_wake(at(100), &mut out);
         let &[Command::WakeAt(first)] = out.as_slice() else {
             panic!("{out:?}");
         };
         assert!(first >= at(100) && first <= at(2_100));
-        machine.wake(first, &mut out);
+        machine.on_wake(first, &mut out);
         assert_eq!(out[1], Command::Open);
     }
 }

@@ -4,8 +4,8 @@ use config::{Distribution, FieldContext, FieldError, positive, table};
 use units::random::RngStream;
 use units::{Bytes, Duration, Instant, Rate};
 
-use crate::application::{Application, Command, ENDLESS, End};
-use crate::jitter::{JITTER, Jitter, check_jitter, differ};
+use crate::application::{Application, Command, End, UNLIMITED};
+use crate::jitter::{DEFAULT_JITTER, Jitter, check_jitter, is_random_pause};
 use crate::workload::{SECOND, Settings};
 
 /// Size of the pieces in which a source writes at a rate.
@@ -20,7 +20,7 @@ table! {
         pub off: Distribution<Duration> = SECOND,
         /// Share by which a constant pause is shorter or longer at random, from 0 to 1; default 0.1, with which
         /// periodic flows do not stay in phase; 0: none.
-        pub jitter: f64 = JITTER,
+        pub jitter: f64 = DEFAULT_JITTER,
         /// Rate at which the application writes while on; unset: as much as it can.
         pub rate: Option<Rate>,
     }
@@ -35,10 +35,10 @@ impl Settings for OnOff {
     }
 
     fn is_random(&self) -> bool {
-        self.on.is_random() || differ(&self.off, self.jitter)
+        self.on.is_random() || is_random_pause(&self.off, self.jitter)
     }
 
-    fn round(&self, _: f64) -> f64 {
+    fn mean_period_ns(&self, _: f64) -> f64 {
         self.on.mean() + self.off.mean()
     }
 
@@ -70,7 +70,7 @@ impl Source {
 }
 
 impl Application for Source {
-    fn wake(&mut self, now: Instant, out: &mut Vec<Command>) {
+    fn on_wake(&mut self, now: Instant, out: &mut Vec<Command>) {
         if self.period_ends.is_none() {
             out.push(Command::Open);
         }
@@ -80,7 +80,7 @@ impl Application for Source {
             let length = if self.on {
                 self.on_off.on.draw(&mut self.draws)
             } else {
-                self.jitter.pause(&self.on_off.off, &mut self.draws)
+                self.jitter.draw_pause(&self.on_off.off, &mut self.draws)
             };
             ends = now + length.max(Duration::from_nanos(1));
             self.period_ends = Some(ends);
@@ -89,9 +89,18 @@ impl Application for Source {
             _ if !self.on => {
                 out.extend([Command::CancelUnsent(End::Server), Command::WakeAt(ends)])
             }
-            None => out.extend([Command::Stream(End::Server, ENDLESS), Command::WakeAt(ends)]),
+            None => out.extend([
+                Command::Stream {
+                    at: End::Server,
+                    bytes: UNLIMITED,
+                },
+                Command::WakeAt(ends),
+            ]),
             Some(rate) => out.extend([
-                Command::Stream(End::Server, PIECE.get()),
+                Command::Stream {
+                    at: End::Server,
+                    bytes: PIECE.get(),
+                },
                 Command::WakeAt((now + rate.time_to_send(PIECE)).min(ends)),
             ]),
         }
@@ -118,12 +127,15 @@ mod tests {
         let (mut now, mut written, mut opened) = (Instant::ZERO, 0, 0);
         while now < Instant::ZERO + Duration::from_secs(10) {
             let mut out = Vec::new();
-            source.wake(now, &mut out);
+            source.on_wake(now, &mut out);
             let mut next = Instant::NEVER;
             for command in out {
                 match command {
                     Command::Open => opened += 1,
-                    Command::Stream(End::Server, bytes) => {
+                    Command::Stream {
+                        at: End::Server,
+                        bytes,
+                    } => {
                         assert_eq!(now.as_nanos() / 1_000_000_000 % 2, 0, "writes at {now:?}");
                         written += bytes;
                     }

@@ -136,7 +136,7 @@ impl Session {
 /// The sessions of a run, in the order of their flows, and all of their connections.
 pub struct Sessions {
     sessions: Vec<Session>,
-    exchanges: Vec<ByteAccount>,
+    accounts: Vec<ByteAccount>,
     /// Time of the next wake-up, and the number of its session.
     due: (Instant, usize),
     commands: Vec<Command>,
@@ -187,7 +187,9 @@ impl Sessions {
         let (at, index) = self.due;
         if at <= now && at < Instant::NEVER {
             self.sessions[index].next_at = Instant::NEVER;
-            self.notify(now, index, 0, |application, out| application.wake(now, out));
+            self.notify(now, index, 0, |application, out| {
+                application.on_wake(now, out)
+            });
             self.find_due();
         }
     }
@@ -199,17 +201,17 @@ impl Sessions {
 
     /// Returns the flow of a connection, by its number in the scenario.
     pub fn flow(&self, connection: u32) -> usize {
-        self.sessions[self.exchange(connection).session].flow
+        self.sessions[self.account(connection).session].flow
     }
 
     /// Returns whether the application of a connection is notified of each arrival.
     pub fn follows(&self, connection: u32) -> bool {
-        self.sessions[self.exchange(connection).session].follows
+        self.sessions[self.account(connection).session].follows
     }
 
     /// Returns whether a connection was completed or given up.
     pub fn is_completed(&self, connection: u32) -> bool {
-        self.exchange(connection).is_completed()
+        self.account(connection).is_completed()
     }
 
     /// Returns the connections of a flow that are open, in the order of its sessions.
@@ -218,27 +220,27 @@ impl Sessions {
         of_flow.flat_map(|session| session.present.iter().copied().flatten())
     }
 
-    /// Returns how many bytes are to be written at an end, [`ENDLESS`](crate::ENDLESS) for as many as the
+    /// Returns how many bytes are to be written at an end, [`UNLIMITED`](crate::UNLIMITED) for as many as the
     /// connection takes.
     pub fn wanted(&self, connection: u32, end: End) -> u64 {
-        self.exchange(connection).wanted(end)
+        self.account(connection).next_write_bytes(end)
     }
 
     /// Returns whether the application of a connection follows its bytes, and so needs the time of
     /// [`Self::wrote`].
     pub fn follows_bytes(&self, connection: u32) -> bool {
-        self.sessions[self.exchanges[connection as usize].session].follows
+        self.sessions[self.accounts[connection as usize].session].follows
     }
 
     /// Notes that the connection has taken `bytes` at `end`; an application that follows its bytes is notified. `now` is
     /// the time for it, and may be `None` for others ([`Self::follows_bytes`]).
     pub fn wrote(&mut self, now: Option<Instant>, connection: u32, end: End, bytes: u64) {
-        let exchange = &mut self.exchanges[connection as usize];
-        exchange.wrote(end, bytes);
-        let (session, slot) = (exchange.session, exchange.slot);
+        let account = &mut self.accounts[connection as usize];
+        account.on_accepted(end, bytes);
+        let (session, slot) = (account.session, account.slot);
         if let Some(now) = now.filter(|_| self.sessions[session].follows) {
             self.notify(now, session, slot, |application, out| {
-                application.on_taken(end, bytes, out);
+                application.on_accepted(end, bytes, out);
             });
         }
         self.finish(connection);
@@ -246,18 +248,18 @@ impl Sessions {
 
     /// Notes that the handshake of a connection is complete at both ends.
     pub fn connected(&mut self, connection: u32) {
-        self.exchanges[connection as usize].connect();
+        self.accounts[connection as usize].on_established();
         self.finish(connection);
     }
 
     /// Notes that `total` bytes have arrived in order at `end` so far; returns how many of them are new.
     #[inline]
     pub fn received(&mut self, now: Instant, connection: u32, end: End, total: u64) -> u64 {
-        let exchange = &mut self.exchanges[connection as usize];
-        if exchange.is_completed() {
+        let account = &mut self.accounts[connection as usize];
+        if account.is_completed() {
             return 0;
         }
-        let fresh = exchange.arrive(end, total);
+        let fresh = account.on_arrived(end, total);
         // Most segments at the sender bring no data.
         if fresh > 0 {
             self.progress(now, connection, end, fresh);
@@ -267,8 +269,8 @@ impl Sessions {
 
     /// Tells the application of a connection that `fresh` more bytes have arrived at `end`.
     fn progress(&mut self, now: Instant, connection: u32, end: End, fresh: u64) {
-        let exchange = self.exchange(connection);
-        let (session, slot) = (exchange.session, exchange.slot);
+        let account = self.account(connection);
+        let (session, slot) = (account.session, account.slot);
         if self.sessions[session].follows {
             self.notify(now, session, slot, |application, out| {
                 application.on_progress(now, end, fresh, out);
@@ -279,11 +281,11 @@ impl Sessions {
 
     /// Notes that the stream towards `end` has ended, since the other end was closed.
     pub fn ended(&mut self, now: Instant, connection: u32, end: End) {
-        if !self.exchange(connection).is_completed() {
-            self.exchanges[connection as usize].end(end);
+        if !self.account(connection).is_completed() {
+            self.accounts[connection as usize].on_fin(end);
             self.notify_arrival(now, connection, end);
         }
-        if self.exchange(connection).is_completed() {
+        if self.account(connection).is_completed() {
             self.actions.push_back(Action::Close { connection, end });
         }
     }
@@ -292,25 +294,25 @@ impl Sessions {
     pub fn stop(&mut self, now: Instant) {
         for index in 0..self.sessions.len() {
             self.notify(now, index, 0, |application, out| {
-                application.stopped(now, out)
+                application.on_stopped(now, out)
             });
         }
     }
 
-    fn exchange(&self, connection: u32) -> &ByteAccount {
-        &self.exchanges[connection as usize]
+    fn account(&self, connection: u32) -> &ByteAccount {
+        &self.accounts[connection as usize]
     }
 
     #[inline]
     fn notify_arrival(&mut self, now: Instant, connection: u32, end: End) {
-        let exchange = &mut self.exchanges[connection as usize];
-        if exchange.is_completed() {
+        let account = &mut self.accounts[connection as usize];
+        if account.is_completed() {
             return;
         }
-        let (session, slot) = (exchange.session, exchange.slot);
-        if let Some(bytes) = exchange.take_arrived(end) {
+        let (session, slot) = (account.session, account.slot);
+        if let Some(bytes) = account.take_arrived(end) {
             self.notify(now, session, slot, |application, out| {
-                application.received(now, end, bytes, out);
+                application.on_received(now, end, bytes, out);
             });
         }
         self.settle(now, connection);
@@ -331,21 +333,21 @@ impl Sessions {
         for command in commands.drain(..) {
             match command {
                 Command::SelectSlot(to) => slot = to,
-                _ => self.obey(now, index, slot, command),
+                _ => self.execute(now, index, slot, command),
             }
         }
         self.commands = commands;
     }
 
-    fn obey(&mut self, now: Instant, index: usize, slot: usize, command: Command) {
+    fn execute(&mut self, now: Instant, index: usize, slot: usize, command: Command) {
         match command {
             Command::WakeAt(at) => {
                 self.sessions[index].next_at = at;
                 return self.find_due();
             }
             Command::Open => {
-                let connection = self.exchanges.len() as u32;
-                self.exchanges.push(ByteAccount::new(index, slot));
+                let connection = self.accounts.len() as u32;
+                self.accounts.push(ByteAccount::new(index, slot));
                 let session = &mut self.sessions[index];
                 session.set(slot, Some(connection));
                 return self.actions.push_back(Action::Open {
@@ -360,7 +362,7 @@ impl Sessions {
         let Some(connection) = self.sessions[index].connection(slot) else {
             return;
         };
-        let exchange = &mut self.exchanges[connection as usize];
+        let account = &mut self.accounts[connection as usize];
         let mut read = |end: End, bytes| {
             let end = end.other();
             self.actions.push_back(Action::Read {
@@ -370,44 +372,47 @@ impl Sessions {
             });
         };
         let end = match command {
-            Command::Send(end, bytes) => {
-                if exchange.send(end, bytes) {
+            Command::Send { at: end, bytes } => {
+                if account.send(end, bytes) {
                     read(end, Some(bytes));
                 }
                 end
             }
-            Command::Stream(end, bytes) => {
-                if exchange.stream(end, bytes) {
+            Command::Stream { at: end, bytes } => {
+                if account.stream(end, bytes) {
                     read(end, None);
                 }
                 end
             }
             Command::CancelUnsent(end) => {
-                exchange.withdraw(end);
+                account.cancel_unsent(end);
                 end
             }
-            Command::Record(name, value) => {
+            Command::Record {
+                metric: name,
+                value,
+            } => {
                 return self.actions.push_back(Action::Record {
                     connection,
                     name,
                     value,
                 });
             }
-            Command::Read(end, bytes) => {
-                exchange.pace(end);
+            Command::Read { at: end, bytes } => {
+                account.set_manual_read(end);
                 return self.actions.push_back(Action::Take {
                     connection,
                     end,
                     bytes,
                 });
             }
-            Command::Abandon(end) => {
-                exchange.abandon();
+            Command::Abort(end) => {
+                account.abort();
                 self.sessions[index].set(slot, None);
                 return self.actions.push_back(Action::Abandon { connection, end });
             }
             Command::Close(end) => {
-                exchange.close(end);
+                account.close(end);
                 self.settle(now, connection);
                 return self.finish(connection);
             }
@@ -418,7 +423,7 @@ impl Sessions {
 
     /// Ends the stream of an end that is being closed, once nothing is left to be written there.
     fn finish(&mut self, connection: u32) {
-        if let Some(end) = self.exchange(connection).finishing() {
+        if let Some(end) = self.account(connection).half_closing() {
             self.actions.push_back(Action::Finish { connection, end });
         }
     }
@@ -426,7 +431,7 @@ impl Sessions {
     /// Completes a connection that is being closed, once all its bytes have arrived.
     #[inline]
     fn settle(&mut self, now: Instant, connection: u32) {
-        let completion = self.exchanges[connection as usize].take_completion();
+        let completion = self.accounts[connection as usize].take_completion();
         if let Some(end) = completion {
             self.complete(now, connection, end);
         }
@@ -435,8 +440,8 @@ impl Sessions {
     /// Completes a connection, which `end` closes.
     #[cold]
     fn complete(&mut self, now: Instant, connection: u32, end: End) {
-        let exchange = self.exchange(connection);
-        let (index, slot) = (exchange.session, exchange.slot);
+        let account = self.account(connection);
+        let (index, slot) = (account.session, account.slot);
         let steps = [
             Action::Complete { connection },
             Action::Close { connection, end },
@@ -444,7 +449,7 @@ impl Sessions {
         self.actions.extend(steps);
         self.sessions[index].set(slot, None);
         self.notify(now, index, slot, |application, out| {
-            application.completed(now, out);
+            application.on_completed(now, out);
         });
     }
 
@@ -459,7 +464,7 @@ impl Default for Sessions {
     fn default() -> Self {
         Self {
             sessions: Vec::new(),
-            exchanges: Vec::new(),
+            accounts: Vec::new(),
             due: (Instant::NEVER, 0),
             commands: Vec::new(),
             actions: VecDeque::new(),

@@ -5,7 +5,7 @@ use units::random::RngStream;
 use units::{Bytes, Duration, Instant};
 
 use crate::application::{Application, Command, End};
-use crate::jitter::{JITTER, Jitter, check_jitter, differ};
+use crate::jitter::{DEFAULT_JITTER, Jitter, check_jitter, is_random_pause};
 use crate::workload::{SECOND, Settings, at_least_one};
 
 table! {
@@ -21,7 +21,7 @@ table! {
         pub gap: Distribution<Duration> = SECOND,
         /// Share by which a constant gap is shorter or longer at random, from 0 to 1; default 0.1, with which periodic
         /// flows do not stay in phase; 0: none.
-        pub jitter: f64 = JITTER,
+        pub jitter: f64 = DEFAULT_JITTER,
         /// Time from the start of the flow to the first; default 0s.
         pub first: Duration,
     }
@@ -36,12 +36,12 @@ impl Settings for Sequence {
     }
 
     fn is_random(&self) -> bool {
-        let gaps = self.count != Some(1) && differ(&self.gap, self.jitter);
+        let gaps = self.count != Some(1) && is_random_pause(&self.gap, self.jitter);
         self.size.is_random() || gaps
     }
 
-    fn round(&self, rtt: f64) -> f64 {
-        rtt + self.gap.mean()
+    fn mean_period_ns(&self, rtt_ns: f64) -> f64 {
+        rtt_ns + self.gap.mean()
     }
 
     fn application(&self, draws: RngStream) -> Box<dyn Application> {
@@ -73,7 +73,7 @@ impl Downloads {
 }
 
 impl Application for Downloads {
-    fn wake(&mut self, now: Instant, out: &mut Vec<Command>) {
+    fn on_wake(&mut self, now: Instant, out: &mut Vec<Command>) {
         if !self.has_started {
             self.has_started = true;
             out.push(Command::WakeAt(now + self.sequence.first));
@@ -81,16 +81,22 @@ impl Application for Downloads {
         }
         self.opened += 1;
         let bytes = self.sequence.size.draw(&mut self.draws).get().max(1);
-        out.extend([Command::Open, Command::Send(End::Server, bytes)]);
+        out.extend([
+            Command::Open,
+            Command::Send {
+                at: End::Server,
+                bytes,
+            },
+        ]);
     }
 
-    fn received(&mut self, _: Instant, _: End, _: u64, out: &mut Vec<Command>) {
+    fn on_received(&mut self, _: Instant, _: End, _: u64, out: &mut Vec<Command>) {
         out.push(Command::Close(End::Server));
     }
 
-    fn completed(&mut self, now: Instant, out: &mut Vec<Command>) {
+    fn on_completed(&mut self, now: Instant, out: &mut Vec<Command>) {
         if self.sequence.count.is_none_or(|count| self.opened < count) {
-            let gap = self.jitter.pause(&self.sequence.gap, &mut self.draws);
+            let gap = self.jitter.draw_pause(&self.sequence.gap, &mut self.draws);
             out.push(Command::WakeAt(now + gap));
         }
     }
@@ -119,28 +125,40 @@ mod tests {
             first: Duration::from_millis(500),
         };
         let mut downloads = Downloads::new(sequence, RngStream::new(1, Purpose::Workload, 0));
-        let opened = [Command::Open, Command::Send(End::Server, 1_000_000)];
+        let opened = [
+            Command::Open,
+            Command::Send {
+                at: End::Server,
+                bytes: 1_000_000,
+            },
+        ];
         let mut out = Vec::new();
         let mut commands_after = |event: &dyn Fn(&mut Downloads, &mut Vec<Command>)| {
             event(&mut downloads, &mut out);
             core::mem::take(&mut out)
         };
         assert_eq!(
-            commands_after(&|app, out| app.wake(at(0), out)),
+            commands_after(&|app, out| app.on_wake(at(0), out)),
             [Command::WakeAt(at(500))]
         );
-        assert_eq!(commands_after(&|app, out| app.wake(at(500), out)), opened);
         assert_eq!(
-            commands_after(&|app, out| app.received(at(900), End::Client, 1_000_000, out)),
+            commands_after(&|app, out| app.on_wake(at(500), out)),
+            opened
+        );
+        assert_eq!(
+            commands_after(&|app, out| app.on_received(at(900), End::Client, 1_000_000, out)),
             [Command::Close(End::Server)]
         );
         assert_eq!(
-            commands_after(&|app, out| app.completed(at(900), out)),
+            commands_after(&|app, out| app.on_completed(at(900), out)),
             [Command::WakeAt(at(1_000))]
         );
-        assert_eq!(commands_after(&|app, out| app.wake(at(1_000), out)), opened);
         assert_eq!(
-            commands_after(&|app, out| app.completed(at(1_500), out)),
+            commands_after(&|app, out| app.on_wake(at(1_000), out)),
+            opened
+        );
+        assert_eq!(
+            commands_after(&|app, out| app.on_completed(at(1_500), out)),
             []
         );
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use config::{FieldContext, FieldError};
 use units::random::RngStream;
 use units::{Bytes, Duration, Instant, Measure};
-use video::score::{Screen, figures};
+use video::score::{Screen, session_metrics};
 use video::{Client, ClientCommand, LadderSource, Manifest, player_table};
 
 use crate::application::{Application, Command, End};
@@ -15,7 +15,7 @@ player_table! {
     /// Video that the receiving node plays by adaptive streaming: it requests segments, and the sending node sends them.
     /// Events have "segment_mbps", "fetch_s" and "buffer_s" of each segment when it has
     /// arrived (rate of its representation, time from the request to the last byte, video in the buffer then), and
-    /// "stall_s" of each stall at its end. At the end of the session, or of the run, they have its figures: "qoe" (ITU-T
+    /// "stall_s" of each stall at its end. At the end of the session, or of the run, they have its session_metrics: "qoe" (ITU-T
     /// P.1203.3 without its random forest, from 1 to 5; 1 if less than a second was played), "linear_qoe", "startup_s",
     /// "stalls", "stalled_s", "bitrate_mbps", "switches", "abandoned" and "watched_s".
     pub struct Video {
@@ -75,8 +75,8 @@ impl Settings for Video {
         false
     }
 
-    fn round(&self, rtt: f64) -> f64 {
-        rtt + self.think.to_base()
+    fn mean_period_ns(&self, rtt_ns: f64) -> f64 {
+        rtt_ns + self.think.to_base()
     }
 
     fn application(&self, _: RngStream) -> Box<dyn Application> {
@@ -149,9 +149,18 @@ impl Streaming {
         connection.answer_at = Instant::NEVER;
         // The engine reports each message, so that the client learns when the first bytes have arrived.
         let head = HEAD.min(connection.response);
-        out.extend([Command::SelectSlot(slot), Command::Send(End::Server, head)]);
+        out.extend([
+            Command::SelectSlot(slot),
+            Command::Send {
+                at: End::Server,
+                bytes: head,
+            },
+        ]);
         if connection.response > head {
-            out.push(Command::Send(End::Server, connection.response - head));
+            out.push(Command::Send {
+                at: End::Server,
+                bytes: connection.response - head,
+            });
         }
     }
 
@@ -188,7 +197,10 @@ impl Streaming {
                 let request = self.config.request.get().max(1);
                 out.extend([
                     Command::SelectSlot(connection),
-                    Command::Send(End::Client, request),
+                    Command::Send {
+                        at: End::Client,
+                        bytes: request,
+                    },
                 ]);
             }
             ClientCommand::Abandon { connection } => {
@@ -196,7 +208,7 @@ impl Streaming {
                 self.connections[connection] = NO_REQUEST;
                 out.extend([
                     Command::SelectSlot(connection),
-                    Command::Abandon(End::Client),
+                    Command::Abort(End::Client),
                     Command::Open,
                 ]);
                 self.client.opened(now, connection, &mut self.commands);
@@ -219,25 +231,37 @@ impl Streaming {
     /// Records the segments that have arrived since the last call, and the stalls that are over.
     fn record_progress(&mut self, out: &mut Vec<Command>) {
         let (segments, stalls) = self.recorded;
-        let (fetched, over) = (self.client.fetched(), self.client.stalls());
-        for segment in &fetched[segments..] {
+        let (downloads, over) = (self.client.downloads(), self.client.stalls());
+        for segment in &downloads[segments..] {
             let rate = self.manifest.representations()[segment.quality].rate;
             out.extend([
-                Command::Record("segment_mbps", rate.as_mbps()),
-                Command::Record("fetch_s", segment.duration().as_secs_f64()),
-                Command::Record("buffer_s", segment.buffer.as_secs_f64()),
+                Command::Record {
+                    metric: "segment_mbps",
+                    value: rate.as_mbps(),
+                },
+                Command::Record {
+                    metric: "fetch_s",
+                    value: segment.duration().as_secs_f64(),
+                },
+                Command::Record {
+                    metric: "buffer_s",
+                    value: segment.buffer.as_secs_f64(),
+                },
             ]);
         }
         for stall in &over[stalls..] {
-            out.push(Command::Record("stall_s", stall.length.as_secs_f64()));
+            out.push(Command::Record {
+                metric: "stall_s",
+                value: stall.length.as_secs_f64(),
+            });
         }
-        self.recorded = (fetched.len(), over.len());
+        self.recorded = (downloads.len(), over.len());
     }
 
-    /// Records the figures of the session.
+    /// Records the session_metrics of the session.
     fn report(&self, out: &mut Vec<Command>) {
         let log = self.client.log();
-        let result = figures(&self.manifest, &log, &self.config.screen, None);
+        let result = session_metrics(&self.manifest, &log, &self.config.screen, None);
         let known = [
             ("qoe", Some(result.mos.map_or(WORST, |mos| mos.o46))),
             ("linear_qoe", Some(result.linear)),
@@ -249,8 +273,12 @@ impl Streaming {
             ("abandoned", Some(f64::from(log.abandoned))),
             ("watched_s", Some(log.played.as_secs_f64())),
         ];
-        let record =
-            |(name, value): (&'static str, Option<f64>)| Some(Command::Record(name, value?));
+        let record = |(name, value): (&'static str, Option<f64>)| {
+            Some(Command::Record {
+                metric: name,
+                value: value?,
+            })
+        };
         out.extend(known.into_iter().filter_map(record));
     }
 }
@@ -264,7 +292,7 @@ impl Application for Streaming {
         self.slot = slot;
     }
 
-    fn wake(&mut self, now: Instant, out: &mut Vec<Command>) {
+    fn on_wake(&mut self, now: Instant, out: &mut Vec<Command>) {
         self.wake_at = Instant::NEVER;
         if !self.is_open {
             self.is_open = true;
@@ -294,7 +322,7 @@ impl Application for Streaming {
         }
     }
 
-    fn received(&mut self, now: Instant, end: End, _: u64, out: &mut Vec<Command>) {
+    fn on_received(&mut self, now: Instant, end: End, _: u64, out: &mut Vec<Command>) {
         if end == End::Client || self.client.is_over() {
             return;
         }
@@ -306,7 +334,7 @@ impl Application for Streaming {
         self.run_client_commands(now, out);
     }
 
-    fn stopped(&mut self, now: Instant, out: &mut Vec<Command>) {
+    fn on_stopped(&mut self, now: Instant, out: &mut Vec<Command>) {
         if self.is_open && !self.client.is_over() {
             self.client.stop(now, &mut self.commands);
             self.commands.clear();
@@ -327,14 +355,17 @@ mod tests {
 
     fn bytes_of(command: &Command) -> Option<(End, u64)> {
         match command {
-            Command::Send(end, bytes) => Some((*end, *bytes)),
+            Command::Send { at: end, bytes } => Some((*end, *bytes)),
             _ => None,
         }
     }
 
     fn recorded(out: &[Command], wanted: &str) -> Option<f64> {
         out.iter().find_map(|command| match command {
-            Command::Record(name, value) if *name == wanted => Some(*value),
+            Command::Record {
+                metric: name,
+                value,
+            } if *name == wanted => Some(*value),
             _ => None,
         })
     }
@@ -342,16 +373,16 @@ mod tests {
     /// Plays a video of two segments, each of which takes a second; returns the commands from the last byte on.
     fn play(app: &mut Streaming) -> Vec<Command> {
         let mut out = Vec::new();
-        app.wake(at(0), &mut out);
+        app.on_wake(at(0), &mut out);
         assert_eq!(out[..2], [Command::SelectSlot(0), Command::Open]);
         for (segment, request_ms) in [(0, 0), (1, 1_070)] {
             assert_eq!(out.iter().find_map(bytes_of), Some((End::Client, 500)));
             out.clear();
-            app.received(at(request_ms + 60), End::Server, 500, &mut out);
+            app.on_received(at(request_ms + 60), End::Server, 500, &mut out);
             assert_eq!(out, [Command::WakeAt(at(request_ms + 70))]);
             out.clear();
-            app.wake(at(request_ms + 70), &mut out);
-            let size = app.manifest.size(segment, 3).get();
+            app.on_wake(at(request_ms + 70), &mut out);
+            let size = app.manifest.segment_bytes(segment, 3).get();
             assert_eq!(
                 out.iter().find_map(bytes_of).map(|(end, _)| end),
                 Some(End::Server)
@@ -386,10 +417,10 @@ mod tests {
         // The first segment has arrived at 1.07 s; the video ends 6 s later.
         assert!(out.contains(&Command::WakeAt(at(7_070))), "{out:?}");
         out.clear();
-        app.wake(at(7_070), &mut out);
-        let figures = ["startup_s", "stalls", "stalled_s", "watched_s"]
+        app.on_wake(at(7_070), &mut out);
+        let session_metrics = ["startup_s", "stalls", "stalled_s", "watched_s"]
             .map(|name| recorded(&out, name).unwrap());
-        assert_eq!(figures, [1.07, 0.0, 0.0, 6.0]);
+        assert_eq!(session_metrics, [1.07, 0.0, 0.0, 6.0]);
         assert!(recorded(&out, "qoe").is_some_and(|qoe| (1.0..5.0).contains(&qoe)));
         assert_eq!(out.last(), Some(&Command::Close(End::Client)));
     }
@@ -399,14 +430,14 @@ mod tests {
         let mut app = Streaming::new(Video::default());
         let mut out = play(&mut app);
         out.clear();
-        app.stopped(at(4_070), &mut out);
+        app.on_stopped(at(4_070), &mut out);
         assert_eq!(recorded(&out, "watched_s"), Some(3.0));
         assert!(
             out.iter()
-                .all(|command| matches!(command, Command::Record(..)))
+                .all(|command| matches!(command, Command::Record { .. }))
         );
         out.clear();
-        app.stopped(at(4_070), &mut out);
+        app.on_stopped(at(4_070), &mut out);
         assert_eq!(out, []);
     }
 
@@ -421,20 +452,20 @@ mod tests {
         };
         let mut app = Streaming::new(config);
         let mut out = Vec::new();
-        app.wake(at(0), &mut out);
-        app.received(at(20), End::Server, 500, &mut out);
-        app.wake(at(30), &mut out);
+        app.on_wake(at(0), &mut out);
+        app.on_received(at(20), End::Server, 500, &mut out);
+        app.on_wake(at(30), &mut out);
         app.on_progress(at(60), End::Client, app.connections[0].response, &mut out);
         out.clear();
-        app.received(at(80), End::Server, 500, &mut out);
-        app.wake(at(90), &mut out);
+        app.on_received(at(80), End::Server, 500, &mut out);
+        app.on_wake(at(90), &mut out);
         out.clear();
         let mut left = app.connections[0].response;
         for step in 1_u64.. {
             let bytes = left.min(1_250);
             app.on_progress(at(100 + 10 * step), End::Client, bytes, &mut out);
             left -= bytes;
-            if left == 0 || out.contains(&Command::Abandon(End::Client)) {
+            if left == 0 || out.contains(&Command::Abort(End::Client)) {
                 break;
             }
         }
@@ -446,25 +477,28 @@ mod tests {
         let (mut app, out) = play_on_a_falling_link(true);
         let commands: Vec<_> = out
             .iter()
-            .filter(|command| !matches!(command, Command::Record(..) | Command::WakeAt(_)))
+            .filter(|command| !matches!(command, Command::Record { .. } | Command::WakeAt(_)))
             .collect();
         let expected = [
             Command::SelectSlot(0),
-            Command::Abandon(End::Client),
+            Command::Abort(End::Client),
             Command::Open,
             Command::SelectSlot(0),
-            Command::Send(End::Client, 500),
+            Command::Send {
+                at: End::Client,
+                bytes: 500,
+            },
         ];
         assert_eq!(commands, expected.iter().collect::<Vec<_>>());
         let mut out = Vec::new();
-        app.stopped(at(5_000), &mut out);
+        app.on_stopped(at(5_000), &mut out);
         assert_eq!(recorded(&out, "abandoned"), Some(1.0));
     }
 
     #[test]
     fn a_player_that_does_not_abandon_fetches_the_whole_segment() {
         let (_, out) = play_on_a_falling_link(false);
-        assert!(!out.contains(&Command::Abandon(End::Client)));
+        assert!(!out.contains(&Command::Abort(End::Client)));
         assert!(recorded(&out, "fetch_s").is_some_and(|fetch| fetch > 5.0));
     }
 

@@ -5,7 +5,7 @@ use units::random::RngStream;
 use units::{Bytes, Duration, Instant, Measure};
 
 use crate::application::{Application, Command, End};
-use crate::jitter::{JITTER, Jitter, check_jitter};
+use crate::jitter::{DEFAULT_JITTER, Jitter, check_jitter};
 use crate::workload::Settings;
 
 table! {
@@ -22,7 +22,7 @@ table! {
         pub period: Duration = Duration::from_secs(50),
         /// Share by which the time between two reads is shorter or longer at random, from 0 to 1; default 0.1, with
         /// which periodic flows do not stay in phase; 0: none.
-        pub jitter: f64 = JITTER,
+        pub jitter: f64 = DEFAULT_JITTER,
         /// Number of small reads between bursts; default 3.
         pub reads: u32 = 3,
         /// Size of each; default 82kB, the window of such a client.
@@ -45,7 +45,7 @@ impl Settings for WindowPaced {
         self.jitter > 0.0
     }
 
-    fn round(&self, _: f64) -> f64 {
+    fn mean_period_ns(&self, _: f64) -> f64 {
         self.period.to_base() / f64::from(self.reads + 1)
     }
 
@@ -76,34 +76,51 @@ impl Reader {
             self.config.read
         };
         self.step += 1;
-        let pause = self.jitter.around(self.config.period / u64::from(steps));
+        let pause = self
+            .jitter
+            .draw_around(self.config.period / u64::from(steps));
         out.extend([
-            Command::Read(End::Client, bytes.get()),
+            Command::Read {
+                at: End::Client,
+                bytes: bytes.get(),
+            },
             Command::WakeAt(now + pause),
         ]);
     }
 }
 
 impl Application for Reader {
-    fn wake(&mut self, now: Instant, out: &mut Vec<Command>) {
+    fn on_wake(&mut self, now: Instant, out: &mut Vec<Command>) {
         if self.step > 0 {
             return self.read(now, out);
         }
         out.extend([
             Command::Open,
-            Command::Read(End::Client, 0),
-            Command::Send(End::Client, self.config.request.get()),
+            Command::Read {
+                at: End::Client,
+                bytes: 0,
+            },
+            Command::Send {
+                at: End::Client,
+                bytes: self.config.request.get(),
+            },
         ]);
     }
 
-    fn received(&mut self, now: Instant, end: End, _: u64, out: &mut Vec<Command>) {
+    fn on_received(&mut self, now: Instant, end: End, _: u64, out: &mut Vec<Command>) {
         match end {
             End::Server => {
-                out.push(Command::Send(End::Server, self.config.video.get()));
+                out.push(Command::Send {
+                    at: End::Server,
+                    bytes: self.config.video.get(),
+                });
                 self.read(now, out);
             }
             End::Client => out.extend([
-                Command::Read(End::Client, self.config.video.get()),
+                Command::Read {
+                    at: End::Client,
+                    bytes: self.config.video.get(),
+                },
                 Command::Close(End::Client),
             ]),
         }
@@ -124,18 +141,29 @@ mod tests {
         let mut reader =
             WindowPaced::default().application(RngStream::new(1, Purpose::Workload, 0));
         let mut out = Vec::new();
-        reader.wake(at(0), &mut out);
-        assert_eq!(out[1], Command::Read(End::Client, 0));
-        reader.received(at(1), End::Server, 500, &mut out);
+        reader.on_wake(at(0), &mut out);
+        assert_eq!(
+            out[1],
+            Command::Read {
+                at: End::Client,
+                bytes: 0
+            }
+        );
+        reader.on_received(at(1), End::Server, 500, &mut out);
         let mut reads = Vec::new();
         for _ in 0..5 {
             let Some(Command::WakeAt(next)) = out.pop() else {
                 panic!("no next read");
             };
             reads.push(out.pop());
-            reader.wake(next, &mut out);
+            reader.on_wake(next, &mut out);
         }
-        let read = |bytes| Some(Command::Read(End::Client, bytes));
+        let read = |bytes| {
+            Some(Command::Read {
+                at: End::Client,
+                bytes,
+            })
+        };
         let (burst, little) = (read(4_500_000), read(82_000));
         assert_eq!(reads, [burst, little, little, little, burst]);
     }

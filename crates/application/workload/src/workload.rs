@@ -8,8 +8,8 @@ use units::{Duration, Measure};
 
 use crate::application::Application;
 use crate::{
-    Abandoning, Bulk, Chunked, Frames, OnOff, Page, RequestResponse, Sequence, Telemetry, Video,
-    WindowPaced,
+    AbortingClient, Bulk, Chunked, Frames, OnOff, Page, RequestResponse, Sequence, Telemetry,
+    Video, WindowPaced,
 };
 
 /// Distribution of times with a mean of a second.
@@ -25,9 +25,9 @@ pub(crate) trait Settings {
     /// Returns whether the application draws random numbers.
     fn is_random(&self) -> bool;
 
-    /// Returns the mean time from one thing that the application does to the next, ns, with a round trip of `rtt` where it
-    /// waits for an answer; infinite if it only sends as much as it can.
-    fn round(&self, rtt: f64) -> f64;
+    /// Returns the mean time from one action of the application to the next, ns, with a round trip of `rtt_ns` where it
+    /// waits for a response; infinite if it only sends as much as it can.
+    fn mean_period_ns(&self, rtt_ns: f64) -> f64;
 
     /// Returns whether such applications set `TCP_NODELAY` on their sockets.
     fn sets_nodelay(&self) -> bool {
@@ -83,7 +83,7 @@ kinds! {
     /// The sending node is a machine, which answers each question of the receiving node with its data.
     Telemetry(Telemetry) = "telemetry",
     /// The receiving node takes a video over many connections, which it gives up one after another.
-    Abandoning(Abandoning) = "abandoning",
+    AbortingClient(AbortingClient) = "abandoning",
     /// The receiving node takes a video on one connection in bursts, between which it closes its window.
     WindowPaced(WindowPaced) = "window-paced",
     /// The receiving node asks for a piece of a video at regular times.
@@ -127,7 +127,7 @@ impl Workload {
         }
     }
 
-    /// Returns what is to be known of the file that the settings name, once it has been read.
+    /// Returns the warnings about the file that the settings name, once it has been read.
     pub fn notes(&self) -> Vec<String> {
         match self {
             Self::Video(video) => video.ladder.notes(),
@@ -142,8 +142,8 @@ impl Workload {
 
     /// Returns the mean time between two wake-ups of the application, ns, on a path with a round trip of `rtt`; infinite if
     /// there is only one. It ignores how long transfers take, so it is one from below.
-    pub fn round(&self, rtt: Duration) -> f64 {
-        self.settings().round(rtt.to_base())
+    pub fn mean_period_ns(&self, rtt: Duration) -> f64 {
+        self.settings().mean_period_ns(rtt.to_base())
     }
 
     /// Returns whether such applications set `TCP_NODELAY` on their sockets, because an answer or a frame is late if its

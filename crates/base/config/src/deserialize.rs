@@ -1,4 +1,4 @@
-//! Deserializer: serde over the tree of a document, with errors that know the field and the line.
+//! Serde deserializer over the tree of a document; its errors have field and line.
 
 use core::fmt;
 
@@ -12,9 +12,9 @@ use serde::forward_to_deserialize_any;
 use crate::document::LocatedError;
 use crate::{FieldError, Location, Node, Value, suggestion};
 
-/// End of the message about a value that has to be a table.
+/// End of the message about a value that must be a table.
 const NO_TABLE: &str = " is not a table";
-/// Begin of the message about a field that there is not.
+/// Start of the message about an unknown field.
 pub const UNKNOWN_FIELD: &str = "there is no such field";
 
 /// An error of serde on its way up the tree.
@@ -22,14 +22,14 @@ pub const UNKNOWN_FIELD: &str = "there is no such field";
 pub struct ReadError {
     /// Path to the field, from the innermost outwards.
     fields: Vec<String>,
-    origin: Option<Location>,
+    location: Option<Location>,
     message: String,
 }
 
 impl ReadError {
-    fn within(mut self, field: &str, origin: Location) -> Self {
+    fn within(mut self, field: &str, location: Location) -> Self {
         self.fields.push(field.to_owned());
-        self.origin.get_or_insert(origin);
+        self.location.get_or_insert(location);
         self
     }
 }
@@ -38,8 +38,8 @@ impl From<ReadError> for LocatedError {
     fn from(error: ReadError) -> Self {
         let outside_in: Vec<String> = error.fields.into_iter().rev().collect();
         Self {
-            origin: error.origin.unwrap_or(Location::Whole),
-            wrong: FieldError {
+            location: error.location.unwrap_or(Location::Whole),
+            error: FieldError {
                 field: outside_in.join("."),
                 message: error.message,
             },
@@ -59,13 +59,17 @@ impl de::Error for ReadError {
     fn custom<T: fmt::Display>(message: T) -> Self {
         Self {
             fields: Vec::new(),
-            origin: None,
+            location: None,
             message: message.to_string(),
         }
     }
 
     fn invalid_type(unexpected: Unexpected<'_>, expected: &dyn Expected) -> Self {
-        Self::custom(format!("{} is not {}", shown(unexpected), wanted(expected)))
+        Self::custom(format!(
+            "{} is not {}",
+            describe_value(unexpected),
+            describe_expected(expected)
+        ))
     }
 
     fn invalid_value(unexpected: Unexpected<'_>, expected: &dyn Expected) -> Self {
@@ -73,21 +77,21 @@ impl de::Error for ReadError {
     }
 
     fn unknown_variant(variant: &str, expected: &'static [&'static str]) -> Self {
-        let meant = suggestion(variant, expected.iter().copied());
+        let hint = suggestion(variant, expected.iter().copied());
         Self::custom(format!(
-            "{variant:?} is not a choice here{meant}; allowed: {}",
+            "{variant:?} is not a choice here{hint}; allowed: {}",
             expected.join(", ")
         ))
     }
 
     fn unknown_field(field: &str, expected: &'static [&'static str]) -> Self {
-        let meant = suggestion(field, expected.iter().copied());
+        let hint = suggestion(field, expected.iter().copied());
         let allowed = if expected.is_empty() {
             "none".to_owned()
         } else {
             expected.join(", ")
         };
-        Self::custom(format!("{UNKNOWN_FIELD}{meant}; allowed: {allowed}"))
+        Self::custom(format!("{UNKNOWN_FIELD}{hint}; allowed: {allowed}"))
     }
 
     fn missing_field(field: &'static str) -> Self {
@@ -95,7 +99,8 @@ impl de::Error for ReadError {
     }
 }
 
-fn shown(unexpected: Unexpected<'_>) -> String {
+/// Returns the value that was read, in the terms of TOML.
+fn describe_value(unexpected: Unexpected<'_>) -> String {
     match unexpected {
         Unexpected::Bool(b) => b.to_string(),
         Unexpected::Unsigned(n) => n.to_string(),
@@ -108,8 +113,8 @@ fn shown(unexpected: Unexpected<'_>) -> String {
     }
 }
 
-/// Returns what is expected, in the words of TOML instead of Rust's.
-fn wanted(expected: &dyn Expected) -> String {
+/// Returns the expected type, in the terms of TOML instead of Rust.
+fn describe_expected(expected: &dyn Expected) -> String {
     match expected.to_string().as_str() {
         "u32" => format!("a whole number from 0 to {}", u32::MAX),
         "f64" => "a number".to_owned(),
@@ -136,7 +141,7 @@ impl<'de> Deserializer<'de> for &'de Node {
             Value::List(items) => visitor.visit_seq(Items(items.iter().enumerate())),
             Value::Table(fields) => visitor.visit_map(Fields {
                 rest: fields.iter(),
-                present: None,
+                current: None,
             }),
         }
     }
@@ -171,17 +176,17 @@ impl<'de> Deserializer<'de> for &'de Node {
     fn deserialize_enum<V: Visitor<'de>>(
         self,
         _: &'static str,
-        words: &'static [&'static str],
+        variants: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, ReadError> {
         match &self.value {
-            Value::Text(word) => {
-                let word: StrDeserializer<'_, ReadError> = word.as_str().into_deserializer();
+            Value::Text(text) => {
+                let word: StrDeserializer<'_, ReadError> = text.as_str().into_deserializer();
                 visitor.visit_enum(word)
             }
             _ => Err(de::Error::custom(format!(
                 "not a word; allowed: {}",
-                words.join(", ")
+                variants.join(", ")
             ))),
         }
     }
@@ -205,7 +210,7 @@ impl<'de> SeqAccess<'de> for Items<'de> {
             .next()
             .map(|(index, node)| {
                 seed.deserialize(node)
-                    .map_err(|error| error.within(&index.to_string(), node.origin))
+                    .map_err(|error| error.within(&index.to_string(), node.location))
             })
             .transpose()
     }
@@ -213,7 +218,8 @@ impl<'de> SeqAccess<'de> for Items<'de> {
 
 struct Fields<'de> {
     rest: core::slice::Iter<'de, (String, Node)>,
-    present: Option<&'de (String, Node)>,
+    /// Entry whose key was read last.
+    current: Option<&'de (String, Node)>,
 }
 
 impl<'de> MapAccess<'de> for Fields<'de> {
@@ -223,21 +229,21 @@ impl<'de> MapAccess<'de> for Fields<'de> {
         &mut self,
         seed: K,
     ) -> Result<Option<K::Value>, ReadError> {
-        self.present = self.rest.next();
-        self.present
+        self.current = self.rest.next();
+        self.current
             .map(|(key, node)| {
                 let name: StrDeserializer<'de, ReadError> = key.as_str().into_deserializer();
                 seed.deserialize(name)
-                    .map_err(|error| error.within(key, node.origin))
+                    .map_err(|error| error.within(key, node.location))
             })
             .transpose()
     }
 
     fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, ReadError> {
-        let Some((key, node)) = self.present else {
+        let Some((key, node)) = self.current else {
             return Err(de::Error::custom("a value is asked for before its key"));
         };
         seed.deserialize(node)
-            .map_err(|error| error.within(key, node.origin))
+            .map_err(|error| error.within(key, node.location))
     }
 }

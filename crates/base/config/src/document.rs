@@ -21,8 +21,8 @@ pub struct ConfigError {
 /// Error of a field, with the location of its value.
 #[derive(Debug)]
 pub(crate) struct LocatedError {
-    pub(crate) origin: Location,
-    pub(crate) wrong: FieldError,
+    pub(crate) location: Location,
+    pub(crate) error: FieldError,
 }
 
 /// A configuration as a tree of values, with the name of its file and its overrides.
@@ -45,7 +45,7 @@ impl Document {
         let empty = Self::new(Node::empty(Location::Whole), file);
         match Node::from_toml(text) {
             Ok(tree) => Ok(Self { tree, ..empty }),
-            Err(problem) => Err(empty.error_at(problem.origin, problem.wrong)),
+            Err(problem) => Err(empty.error_at(problem.location, problem.error)),
         }
     }
 
@@ -67,9 +67,9 @@ impl Document {
         assignment: &str,
         change: impl FnOnce(&mut Node, Location) -> Result<(), FieldError>,
     ) -> Result<(), ConfigError> {
-        let origin = Location::Override(self.overrides.len());
+        let location = Location::Override(self.overrides.len());
         self.overrides.push(assignment.to_owned());
-        change(&mut self.tree, origin).map_err(|wrong| self.error_at(origin, wrong))
+        change(&mut self.tree, location).map_err(|error| self.error_at(location, error))
     }
 
     /// Reads the configuration.
@@ -78,18 +78,22 @@ impl Document {
     /// The first field that is unknown, missing or of the wrong type.
     pub fn read<T: DeserializeOwned>(&self) -> Result<T, ConfigError> {
         T::deserialize(&self.tree).map_err(|error| {
-            let LocatedError { origin, wrong } = error.into();
-            self.error_at(origin, wrong)
+            let LocatedError { location, error } = error.into();
+            self.error_at(location, error)
         })
     }
 
     /// Returns the error for a value that is refused, with its line.
-    pub fn error(&self, wrong: FieldError) -> ConfigError {
-        self.error_at(self.tree.origin_of(&wrong.field), wrong)
+    pub fn error(&self, error: FieldError) -> ConfigError {
+        self.error_at(self.tree.location_of(&error.field), error)
     }
 
-    fn error_at(&self, origin: Location, FieldError { field, message }: FieldError) -> ConfigError {
-        let place = match origin {
+    fn error_at(
+        &self,
+        location: Location,
+        FieldError { field, message }: FieldError,
+    ) -> ConfigError {
+        let place = match location {
             Location::Whole => self.file.clone(),
             Location::Line(line) => format!("{}:{line}", self.file),
             Location::Override(number) => format!("override {}", self.overrides[number]),
@@ -111,10 +115,10 @@ pub struct Source(Option<Arc<Document>>);
 impl Source {
     /// Returns the error for a value that is refused. If the configuration was not read from a document, `otherwise`
     /// is its name in the error.
-    pub fn error(&self, wrong: FieldError, otherwise: &str) -> ConfigError {
+    pub fn error(&self, error: FieldError, otherwise: &str) -> ConfigError {
         match &self.0 {
-            Some(document) => document.error(wrong),
-            None => Document::new(Node::empty(Location::Whole), otherwise).error(wrong),
+            Some(document) => document.error(error),
+            None => Document::new(Node::empty(Location::Whole), otherwise).error(error),
         }
     }
 }

@@ -21,7 +21,7 @@ pub enum Location {
 #[derive(Clone, Debug)]
 pub struct Node {
     /// Place where it was written.
-    pub origin: Location,
+    pub location: Location,
     /// The value.
     pub value: Value,
 }
@@ -45,9 +45,9 @@ pub enum Value {
 
 impl Node {
     /// Returns an empty table.
-    pub fn empty(origin: Location) -> Self {
+    pub fn empty(location: Location) -> Self {
         Self {
-            origin,
+            location,
             value: Value::Table(Vec::new()),
         }
     }
@@ -56,41 +56,41 @@ impl Node {
     pub(crate) fn from_toml(text: &str) -> Result<Self, LocatedError> {
         let lines = Lines::of(text);
         check_nesting(text).map_err(|(at, message)| LocatedError {
-            origin: lines.origin(at),
-            wrong: FieldError {
+            location: lines.location(at),
+            error: FieldError {
                 field: String::new(),
                 message,
             },
         })?;
         let document = DeTable::parse(text).map_err(|error| LocatedError {
-            origin: error
+            location: error
                 .span()
-                .map_or(Location::Whole, |span| lines.origin(span.start)),
-            wrong: FieldError {
+                .map_or(Location::Whole, |span| lines.location(span.start)),
+            error: FieldError {
                 field: String::new(),
                 message: error.message().replace('\n', "; "),
             },
         })?;
         Ok(Self {
-            origin: Location::Whole,
-            value: table(document.get_ref(), &|at| lines.origin(at)),
+            location: Location::Whole,
+            value: table(document.get_ref(), &|at| lines.location(at)),
         })
     }
 
     /// Parses one TOML value; any other text becomes a text.
-    pub fn from_toml_value(text: &str, origin: Location) -> Self {
+    pub fn from_toml_value(text: &str, location: Location) -> Self {
         let parsed = check_nesting(text)
             .ok()
             .and_then(|()| DeValue::parse(text).ok())
-            .map(|result| value(result.get_ref(), &|_| origin));
+            .map(|result| value(result.get_ref(), &|_| location));
         Self {
-            origin,
+            location,
             value: parsed.unwrap_or_else(|| Value::Text(text.to_owned())),
         }
     }
 
     /// Converts a JSON value; nulls are left out.
-    pub fn from_json(json: &serde_json::Value, origin: Location) -> Self {
+    pub fn from_json(json: &serde_json::Value, location: Location) -> Self {
         use serde_json::Value as Json;
         let value = match json {
             Json::Null => Value::Table(Vec::new()),
@@ -101,30 +101,30 @@ impl Node {
             ),
             Json::String(s) => Value::Text(s.clone()),
             Json::Array(items) => {
-                Value::List(items.iter().map(|i| Self::from_json(i, origin)).collect())
+                Value::List(items.iter().map(|i| Self::from_json(i, location)).collect())
             }
             Json::Object(fields) => Value::Table(
                 fields
                     .iter()
                     .filter(|(_, value)| !value.is_null())
-                    .map(|(key, value)| (key.clone(), Self::from_json(value, origin)))
+                    .map(|(key, value)| (key.clone(), Self::from_json(value, location)))
                     .collect(),
             ),
         };
-        Self { origin, value }
+        Self { location, value }
     }
 
-    /// Returns this value, and everything in it, as if written at `origin`.
-    pub fn moved_to(mut self, origin: Location) -> Self {
-        self.origin = origin;
+    /// Returns this value, and everything in it, as if written at `location`.
+    pub fn moved_to(mut self, location: Location) -> Self {
+        self.location = location;
         self.value = match self.value {
             Value::List(items) => {
-                Value::List(items.into_iter().map(|i| i.moved_to(origin)).collect())
+                Value::List(items.into_iter().map(|i| i.moved_to(location)).collect())
             }
             Value::Table(fields) => Value::Table(
                 fields
                     .into_iter()
-                    .map(|(key, node)| (key, node.moved_to(origin)))
+                    .map(|(key, node)| (key, node.moved_to(location)))
                     .collect(),
             ),
             scalar => scalar,
@@ -142,7 +142,7 @@ impl Node {
     }
 
     /// Returns the place of `field`, or else of the nearest value around it.
-    pub(crate) fn origin_of(&self, field: &str) -> Location {
+    pub(crate) fn location_of(&self, field: &str) -> Location {
         let mut node = self;
         for key in field.split('.') {
             match node.child(key) {
@@ -150,17 +150,17 @@ impl Node {
                 None => break,
             }
         }
-        node.origin
+        node.location
     }
 }
 
-fn table(table: &DeTable<'_>, origin: &dyn Fn(usize) -> Location) -> Value {
+fn table(table: &DeTable<'_>, location: &dyn Fn(usize) -> Location) -> Value {
     let mut fields = Vec::with_capacity(table.len());
     for (key, result) in table {
-        let origin_of_key = origin(key.span().start);
+        let location_of_key = location(key.span().start);
         let node = Node {
-            origin: origin_of_key,
-            value: value(result.get_ref(), origin),
+            location: location_of_key,
+            value: value(result.get_ref(), location),
         };
         let place = if key.get_ref() == "kind" {
             0
@@ -172,7 +172,7 @@ fn table(table: &DeTable<'_>, origin: &dyn Fn(usize) -> Location) -> Value {
     Value::Table(fields)
 }
 
-fn value(result: &DeValue<'_>, origin: &dyn Fn(usize) -> Location) -> Value {
+fn value(result: &DeValue<'_>, location: &dyn Fn(usize) -> Location) -> Value {
     match result {
         DeValue::Boolean(b) => Value::Bool(*b),
         DeValue::String(s) => Value::Text(s.to_string()),
@@ -184,12 +184,12 @@ fn value(result: &DeValue<'_>, origin: &dyn Fn(usize) -> Location) -> Value {
             items
                 .iter()
                 .map(|item| Node {
-                    origin: origin(item.span().start),
-                    value: value(item.get_ref(), origin),
+                    location: location(item.span().start),
+                    value: value(item.get_ref(), location),
                 })
                 .collect(),
         ),
-        DeValue::Table(fields) => table(fields, origin),
+        DeValue::Table(fields) => table(fields, location),
     }
 }
 
@@ -202,7 +202,7 @@ impl Lines {
         Self(core::iter::once(0).chain(after_breaks).collect())
     }
 
-    fn origin(&self, at: usize) -> Location {
+    fn location(&self, at: usize) -> Location {
         Location::Line(self.0.partition_point(|start| *start <= at))
     }
 }

@@ -164,7 +164,7 @@ impl Pass {
             Err(Skipped::Fragment(fragment)) => {
                 self.fragments.take(*fragment, &mut self.order.waiting);
             }
-            Err(Skipped::Cut) => summary.cut += 1,
+            Err(Skipped::Truncated) => summary.cut += 1,
             Err(kind) => {
                 if let Skipped::LinkType(link_type) = *kind {
                     summary.unread += 1;

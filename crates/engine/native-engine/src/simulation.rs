@@ -10,7 +10,7 @@ use scenario::{CcaChoice, Flow, Scenario};
 use selection::{Selectors, decision_row};
 use tcp::{NetDevice, State, TcpConfig};
 use units::Instant;
-use workload::{Action, End, Sessions, Switches};
+use workload::{Action, End, Sessions, SwitchSchedule};
 
 use crate::endpoints::{ConnectionEnds, Endpoints};
 use crate::error::SimError;
@@ -29,7 +29,7 @@ pub struct Simulation {
     /// The flows of the scenario, and the hosts of their servers and clients.
     flows: Vec<(Flow, (HostId, HostId))>,
     sessions: Sessions,
-    switches: Switches<CcaChoice>,
+    switches: SwitchSchedule<CcaChoice>,
     selectors: Selectors,
     deliveries: Vec<Delivery>,
     /// Ends at which bytes have arrived at the present time.
@@ -345,7 +345,7 @@ impl Simulation {
     fn open(&mut self, connection: u32, number: usize, by: End) {
         let selected = self.choose(number, connection);
         let (flow, hosts) = &self.flows[number];
-        let present = self.switches.present(number);
+        let present = self.switches.current(number);
         let choice = selected
             .as_ref()
             .map(|decision| CcaChoice::plain(decision.to));

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use units::{Duration, Instant};
-use workload::{FlowPlan, ScheduledSwitch, Switches};
+use workload::{FlowPlan, ScheduledSwitch, SwitchSchedule};
 
 use crate::model::{CcaChoice, Flow, Middlebox, Radio, Scenario};
 
@@ -71,7 +71,7 @@ impl Scenario {
     }
 
     /// Returns the congestion controls of the flows and their changes.
-    pub fn switches(&self) -> Switches<CcaChoice> {
+    pub fn switches(&self) -> SwitchSchedule<CcaChoice> {
         let of_flows = self.flows.iter().enumerate();
         let due = of_flows.flat_map(|(flow, each)| {
             each.switch.iter().map(move |switch| ScheduledSwitch {
@@ -82,6 +82,6 @@ impl Scenario {
             })
         });
         let first = self.flows.iter().map(|flow| flow.cca.clone());
-        Switches::new(first.collect(), due.collect())
+        SwitchSchedule::new(first.collect(), due.collect())
     }
 }

@@ -50,13 +50,16 @@ impl Jitter {
         Ok(())
     }
 
-    /// Returns whether delays differ.
+    /// Returns whether delays differ from packet to packet: the exponential distribution has its mean as its deviation.
     pub fn is_random(&self) -> bool {
-        !(self.mean.is_zero() && self.sd.is_zero())
+        match self.distribution {
+            JitterDistribution::Uniform | JitterDistribution::Normal => !self.sd.is_zero(),
+            JitterDistribution::Exponential => !self.mean.is_zero(),
+        }
     }
 
-    /// Returns the least additional delay of a packet.
-    pub(crate) fn least(&self) -> Duration {
+    /// Returns the minimum additional delay of a packet.
+    pub(crate) fn min_delay(&self) -> Duration {
         match self.distribution {
             JitterDistribution::Uniform => self.mean.saturating_sub(self.half_width()),
             JitterDistribution::Normal | JitterDistribution::Exponential => Duration::ZERO,
@@ -114,15 +117,15 @@ mod tests {
             sd: Duration::from_micros(sd_us),
             reorder: true,
         });
-        let mut shaker = JitterModel::new(jitter, 1, LinkId(0));
+        let mut model = JitterModel::new(jitter, 1, LinkId(0));
         let n = 50_000;
-        (0..n).map(|_| shaker.delay().as_secs_f64()).sum::<f64>() / f64::from(n) * 1e3
+        (0..n).map(|_| model.delay().as_secs_f64()).sum::<f64>() / f64::from(n) * 1e3
     }
 
-    /// The greatest delay is mean + √3·sd, also where the least one is cut off.
+    /// The maximum is mean + √3·sd, also where the minimum is cut off.
     #[test]
     fn uniform_delays_reach_their_bounds() {
-        for (mean_us, sd_us, least, most) in
+        for (mean_us, sd_us, min_ms, max_ms) in
             [(5_000, 1_000, 3.268, 6.732), (3_000, 5_000, 0.0, 11.660)]
         {
             let jitter = Jitter {
@@ -131,14 +134,33 @@ mod tests {
                 sd: Duration::from_micros(sd_us),
                 reorder: false,
             };
-            let floor = jitter.least();
-            let mut shaker = JitterModel::new(Some(jitter), 1, LinkId(0));
-            let all: Vec<_> = (0..50_000).map(|_| shaker.delay()).collect();
+            let min_delay = jitter.min_delay();
+            let mut model = JitterModel::new(Some(jitter), 1, LinkId(0));
+            let all: Vec<_> = (0..50_000).map(|_| model.delay()).collect();
             let ms = |delay: Option<&Duration>| delay.expect("many").as_secs_f64() * 1e3;
-            assert!((ms(all.iter().min()) - least).abs() < 0.01);
-            assert!((ms(all.iter().max()) - most).abs() < 0.01);
-            assert!(all.iter().all(|delay| *delay >= floor));
+            assert!((ms(all.iter().min()) - min_ms).abs() < 0.01);
+            assert!((ms(all.iter().max()) - max_ms).abs() < 0.01);
+            assert!(all.iter().all(|delay| *delay >= min_delay));
         }
+    }
+
+    #[test]
+    fn a_constant_delay_is_not_random() {
+        let is_random = |distribution, mean_ms, sd_ms| {
+            let jitter = Jitter {
+                distribution,
+                mean: Duration::from_millis(mean_ms),
+                sd: Duration::from_millis(sd_ms),
+                reorder: false,
+            };
+            jitter.is_random()
+        };
+        for distribution in [JitterDistribution::Uniform, JitterDistribution::Normal] {
+            assert!(!is_random(distribution, 5, 0));
+            assert!(is_random(distribution, 0, 5));
+        }
+        assert!(is_random(JitterDistribution::Exponential, 5, 0));
+        assert!(!is_random(JitterDistribution::Exponential, 0, 0));
     }
 
     #[test]

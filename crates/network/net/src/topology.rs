@@ -82,7 +82,10 @@ pub struct LinkConfig {
 impl LinkConfig {
     /// Returns the least time from the end of a transmission to the arrival.
     pub(crate) fn least_delay(&self) -> Duration {
-        let jitter = self.jitter.as_ref().map_or(Duration::ZERO, Jitter::least);
+        let jitter = self
+            .jitter
+            .as_ref()
+            .map_or(Duration::ZERO, Jitter::min_delay);
         self.delay + jitter
     }
 

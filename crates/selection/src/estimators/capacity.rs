@@ -28,7 +28,7 @@ const MIN_INCREASE: f64 = 0.1;
 /// Weight of a bin with such a rate, which is a lower bound of the capacity.
 const LOWER_BOUND_WEIGHT: f64 = 0.5;
 /// Minimum of a bin's share of time with a queue in the correction of its rate.
-const MIN_USED: f64 = 0.1;
+const MIN_UTILISATION: f64 = 0.1;
 /// Change of ln(capacity) per second below which the quality counts as steady. It is half of the change at 20 dB and
 /// 0.25 dB/s (60 km/h). There, by Shannon, a dB is 0.23/ln(101) = 0.05.
 pub(super) const STEADY_SLOPE: f64 = 0.006;
@@ -53,13 +53,13 @@ pub(super) struct Trend {
 impl Trend {
     /// Returns the trend of a line. The t-distribution is taken as normal, since there are 50 points or more.
     fn of(line: &Line, known: f64) -> Self {
-        let error = line.error.max(f64::MIN_POSITIVE);
+        let error = line.slope_se.max(f64::MIN_POSITIVE);
         let falls = normal((-STEADY_SLOPE - line.slope) / error);
         let rises = normal((line.slope - STEADY_SLOPE) / error);
         Self {
             slope: line.slope,
-            error: line.error,
-            mbps_per_second: line.slope * line.middle.exp() * 1e-6,
+            error: line.slope_se,
+            mbps_per_second: line.slope * line.mean_y.exp() * 1e-6,
             chances: [falls, (1.0 - falls - rises).max(0.0), rises],
             variability: line.deviation,
             known,
@@ -111,7 +111,7 @@ impl CapacityEstimator {
         let rate = (bin.rate.bits_per_second().max(10_000) as f64).ln();
         // A rate without a queue is a lower bound. It replaces the known capacity if it exceeds it.
         let exceeds_known = self.known.is_some_and(|known| rate > known + MIN_INCREASE);
-        let correction = -bin.used.max(MIN_USED).ln();
+        let correction = -bin.utilisation.max(MIN_UTILISATION).ln();
         let (y, weight) = if exceeds_known && bin.queue_confidence < LOWER_BOUND_WEIGHT {
             (rate, LOWER_BOUND_WEIGHT)
         } else {

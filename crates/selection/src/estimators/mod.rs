@@ -25,7 +25,7 @@ use competition::{CompetitionEstimator, SHARED};
 use jitter::JitterEstimator;
 use minmax::Extremes;
 use outage::OutageDetector;
-use queue::QueueEstimator;
+use queue::{Noise, QueueEstimator};
 use round_trips::Rounds;
 use window::WindowEstimator;
 
@@ -35,7 +35,7 @@ const LATENCY_BOUNDARY: Duration = Duration::from_millis(50);
 /// Standard deviation of the logarithm of the lowest RTT from that of the path, from jitter that was never absent.
 const LATENCY_DEVIATION: f64 = 0.2;
 /// Number of bins without a queue after which the lowest RTT has a confidence of 0.5.
-const CALM: f64 = 2.0;
+const HALF_CONFIDENCE_BINS: f64 = 2.0;
 /// Confidence from which on the capacity gives a transmission time, and buffer and competition are sure.
 const MIN_CONFIDENCE: f64 = 0.5;
 /// The transmission time of a segment counts from this part of the RTT on: a tenth, below which it is within the jitter.
@@ -240,7 +240,10 @@ impl PathEstimators {
         if sender.delivered <= 1 {
             self.handshake = Some(sample.min_rtt);
         }
-        let floor = self.bins.floor().max(self.base(&sample).as_secs_f64());
+        let floor = self
+            .bins
+            .baseline_rtt_s()
+            .max(self.base(&sample).as_secs_f64());
         self.rounds.observe(sender);
         self.outage.observe(sender, self.rounds.count());
         let outage = self.outage.lasts();
@@ -248,7 +251,10 @@ impl PathEstimators {
         self.jitter.observe(sample.srtt);
         self.extremes.observe(sample.at, sample.srtt);
         let jitter = self.jitter.jitter().as_secs_f64();
-        let noise = (jitter, self.view.variability.value);
+        let noise = Noise {
+            rtt_sd_s: jitter,
+            capacity_cv: self.view.variability.value,
+        };
         self.queue.observe(&sample, rate, floor, noise, outage);
         self.window.observe(sender);
         self.competition
@@ -291,18 +297,18 @@ impl PathEstimators {
         view.rounds = self.rounds.count();
         view.outage = self.outage.lasts();
         view.slow_start = sample.sender.slow_start;
-        let calm = self.bins.queueless_bins();
-        view.base_rtt = Estimate::new(base, calm / (calm + CALM));
+        let queueless = self.bins.queueless_bins();
+        view.base_rtt = Estimate::new(base, queueless / (queueless + HALF_CONFIDENCE_BINS));
         view.latency = latency(base);
         view.rate = self.bins.rate();
         view.retransmitted = self.bins.retransmitted();
         view.capacity = self.capacity.capacity();
         view.queue = self.queue.queue();
-        let idle = self.bins.floor() - sample.min_rtt.as_secs_f64();
+        let idle = self.bins.baseline_rtt_s() - sample.min_rtt.as_secs_f64();
         view.idle_wait = Duration::from_secs_f64(idle.clamp(0.0, 60.0));
         view.jitter = self.jitter.jitter();
         view.buffer = self.queue.buffer();
-        view.loss_queue = self.queue.loss_queue();
+        view.loss_queue = self.queue.queue_at_loss();
         view.random_loss = self.queue.random_loss();
         view.window_limited = self.window.limited();
         view.competition = self.competition.competition();

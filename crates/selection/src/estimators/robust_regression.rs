@@ -1,26 +1,26 @@
-//! Line: robust weighted regression.
+//! Robust weighted linear regression (Huber).
 
 /// Number of median deviations beyond which a point counts less. This is Huber's estimator; at 1.345 standard
 /// deviations (each 1.4826 median deviations) its efficiency is 95 % of least squares where there are no outliers
 /// (Huber and Ronchetti, Robust Statistics, 2009, chapter 4).
 const HUBER: f64 = 1.345;
-/// Number of rounds of reweighting; a third one changes nothing that matters.
+/// Number of reweighting rounds; a third one hardly changes the result.
 const ROUNDS: usize = 2;
-/// Least sum of weights for a line.
+/// Minimum sum of weights for a line.
 const MIN_WEIGHT: f64 = 8.0;
 
-/// Point: its place, its value, and its weight from 0 to 1.
+/// Point with its weight from 0 to 1.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Point {
     pub(super) x: f64,
     pub(super) y: f64,
     pub(super) weight: f64,
-    /// Part of the value that is a correction, which may be wrong.
+    /// Part of `y` that is a correction, which may be wrong.
     pub(super) correction: f64,
 }
 
-/// Share of the slope of the corrections by which the slope of the line may be wrong.
-const DOUBT: f64 = 0.5;
+/// Assumed relative error of the corrections.
+const CORRECTION_ERROR: f64 = 0.5;
 
 /// Line by weighted least squares.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -28,50 +28,57 @@ pub(super) struct Line {
     /// Slope, per unit of x.
     pub(super) slope: f64,
     /// Standard error of the slope.
-    pub(super) error: f64,
+    pub(super) slope_se: f64,
     /// Value at the weighted mean of x.
-    pub(super) middle: f64,
+    pub(super) mean_y: f64,
     /// Standard deviation around the line.
     pub(super) deviation: f64,
 }
 
 impl Line {
-    /// Fits a line through `points`, which are in the order of x; the standard deviation is taken to be at least
-    /// `least`.
+    /// Fits a line through `points`, which are in the order of x; the residual standard deviation is at least
+    /// `min_deviation`.
     ///
-    /// The standard error allows for the correlation r of neighbouring deviations: the number of points counts as if it
-    /// were (1 - r)/(1 + r) of it.
-    pub(super) fn through(points: impl Iterator<Item = Point> + Clone, least: f64) -> Option<Self> {
+    /// The standard error allows for lag-1 autocorrelation r of the residuals: the effective sample size is
+    /// n (1 - r)/(1 + r).
+    pub(super) fn through(
+        points: impl Iterator<Item = Point> + Clone,
+        min_deviation: f64,
+    ) -> Option<Self> {
         let mut fit = Fit::of(points.clone(), |_| 1.0)?;
         for _ in 0..ROUNDS {
-            let bound = HUBER * fit.deviation.max(least);
-            let before = fit;
+            let bound = HUBER * fit.deviation.max(min_deviation);
+            let previous = fit;
             fit = Fit::of(points.clone(), |point| {
-                let away = (point.y - before.at(point.x)).abs();
-                if away > bound { bound / away } else { 1.0 }
+                let residual = (point.y - previous.at(point.x)).abs();
+                if residual > bound {
+                    bound / residual
+                } else {
+                    1.0
+                }
             })?;
         }
-        let (mut squares, mut neighbours, mut last) = (0.0, 0.0, None);
+        let (mut squares, mut products, mut last) = (0.0, 0.0, None);
         for point in points.filter(|point| point.weight > 0.0) {
-            let away = point.weight.sqrt() * (point.y - fit.at(point.x));
-            squares += away * away;
-            if let Some(before) = last {
-                neighbours += away * before;
+            let residual = point.weight.sqrt() * (point.y - fit.at(point.x));
+            squares += residual * residual;
+            if let Some(previous) = last {
+                products += residual * previous;
             }
-            last = Some(away);
+            last = Some(residual);
         }
-        let alike = if squares > 0.0 {
-            (neighbours / squares).clamp(0.0, 0.95)
+        let autocorrelation = if squares > 0.0 {
+            (products / squares).clamp(0.0, 0.95)
         } else {
             0.0
         };
-        let inflation = (1.0 + alike) / (1.0 - alike);
-        let error = fit.deviation.max(least) * (inflation / fit.spread).sqrt();
-        let error = error.hypot(DOUBT * fit.corrected);
+        let inflation = (1.0 + autocorrelation) / (1.0 - autocorrelation);
+        let slope_se = fit.deviation.max(min_deviation) * (inflation / fit.spread).sqrt();
+        let slope_se = slope_se.hypot(CORRECTION_ERROR * fit.correction_slope);
         Some(Self {
             slope: fit.slope,
-            error,
-            middle: fit.y,
+            slope_se,
+            mean_y: fit.y,
             deviation: fit.deviation,
         })
     }
@@ -84,7 +91,7 @@ struct Fit {
     y: f64,
     slope: f64,
     /// Slope of the corrections.
-    corrected: f64,
+    correction_slope: f64,
     deviation: f64,
     /// Weighted sum of squared distances from the mean x.
     spread: f64,
@@ -124,7 +131,7 @@ impl Fit {
             x,
             y,
             slope,
-            corrected: xz / xx,
+            correction_slope: xz / xx,
             deviation,
             spread: xx,
         })

@@ -7,7 +7,7 @@ use results::Weights;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::knn_examples::{ExampleTable, Neighbours, PARTS};
+use super::knn_examples::{CAPACITY_USE, ExampleTable, Neighbour, Neighbours, OUTCOME_METRICS};
 use super::rules::check_kind;
 use super::{DecisionInput, Recommendation};
 use crate::features::feature_index;
@@ -65,7 +65,7 @@ enum Measure {
 }
 
 impl Measure {
-    fn of(self, parts: &[f32; PARTS.len()]) -> f64 {
+    fn of(self, parts: &[f32; OUTCOME_METRICS.len()]) -> f64 {
         match self {
             Self::Parts(weights) => weights.pm([parts[0], parts[1], parts[2]].map(f64::from)),
             Self::Of(part) => f64::from(parts[part]),
@@ -158,10 +158,10 @@ impl KnnPolicy {
     ) -> Option<Recommendation> {
         let wanted = input.requirement;
         let (choice, measure) = self.choice(input)?;
-        let present = input.present?;
+        let current = input.current_cca?;
         let stays = |reason: String, confidence| {
             Some(Recommendation {
-                to: present,
+                to: current,
                 reason,
                 confidence,
             })
@@ -174,36 +174,36 @@ impl KnnPolicy {
         let near = self.table.nearest(
             input.features,
             |feature| weight(feature),
-            present,
+            current,
             weight(BEFORE),
             self.neighbours,
         );
         let confidence = (2.0 - near.distance / choice.reach).clamp(0.0, 1.0);
-        let all = self.expected(&near.rows, measure, wanted.floor(), kernel);
+        let all = self.expected(&near.neighbours, measure, wanted.floor(), kernel);
         // Of equal CCAs, the first one in the table wins.
         let best = all.iter().reduce(
             |best, each| {
                 if each.score > best.score { each } else { best }
             },
         )?;
-        let known = all.iter().find(|each| each.cca == present);
+        let known = all.iter().find(|each| each.cca == current);
         let neighbours = self.neighbours_text(&near, confidence);
         let text = format!("{neighbours}: {:.3} expected of {}", best.measure, best.cca);
-        if best.cca == present {
+        if best.cca == current {
             return stays(text, confidence);
         }
         let Some(known) = known else {
             return Some(Recommendation {
                 to: best.cca,
-                reason: format!("{text}, nothing known of {present}"),
+                reason: format!("{text}, nothing known of {current}"),
                 confidence,
             });
         };
         let compared = format!(
-            "{text}, {:.3} of {present}, {:.3} and {:.3} of the best",
+            "{text}, {:.3} of {current}, {:.3} and {:.3} of the best",
             known.measure, best.score, known.score
         );
-        let (gain, error) = gain(best, known, &near.rows);
+        let (gain, error) = gain(best, known, &near.neighbours);
         if gain < choice.margin || gain < choice.sure * error {
             return stays(format!("{compared}: too little"), confidence);
         }
@@ -240,7 +240,7 @@ impl KnnPolicy {
             self.neighbours,
             self.table.rows(),
             self.table
-                .families(near.rows.iter().map(|near| near.0), MAX_FAMILIES),
+                .families(near.neighbours.iter().map(|near| near.row), MAX_FAMILIES),
             near.distance
         )
     }
@@ -248,7 +248,7 @@ impl KnnPolicy {
     /// Returns the weighted mean outcome of each CCA at the neighbours.
     fn expected(
         &self,
-        near: &[(usize, f64)],
+        near: &[Neighbour],
         measure: Measure,
         floor: f64,
         kernel: bool,
@@ -263,12 +263,12 @@ impl KnnPolicy {
                 measure: 0.0,
             })
             .collect();
-        let total: f64 = near.iter().map(|near| near.1).sum();
-        for &(row, weight) in near {
+        let total: f64 = near.iter().map(|near| near.weight).sum();
+        for &Neighbour { row, weight } in near {
             let of = |cca: usize| self.table.outcome(row, cca);
             let factor = |cca: usize| {
                 self.table
-                    .share(row, cca)
+                    .fair_share_ratio(row, cca)
                     .map_or(1.0, |share| fair_share_penalty(share, floor))
             };
             let score = |cca: usize| measure.of(of(cca)) * factor(cca);
@@ -286,11 +286,13 @@ impl KnnPolicy {
 }
 
 /// Returns the weighted mean difference of two scores over the neighbours, and its standard error.
-fn gain(best: &Expected, other: &Expected, near: &[(usize, f64)]) -> (f64, f64) {
+fn gain(best: &Expected, other: &Expected, near: &[Neighbour]) -> (f64, f64) {
     let gain = best.score - other.score;
-    let total: f64 = near.iter().map(|near| near.1).sum();
+    let total: f64 = near.iter().map(|near| near.weight).sum();
     let (mut spread, mut squares) = (0.0, 0.0);
-    for (&(_, weight), (best, other)) in near.iter().zip(best.each.iter().zip(&other.each)) {
+    for (&Neighbour { weight, .. }, (best, other)) in
+        near.iter().zip(best.each.iter().zip(&other.each))
+    {
         spread += weight / total * (best - other - gain).powi(2);
         squares += (weight / total).powi(2);
     }
@@ -309,9 +311,9 @@ fn fair_share_penalty(share: f64, floor: f64) -> f64 {
 
 /// Returns the measure of a requirement from the parts of an outcome.
 fn measure(requirement: Requirement) -> Measure {
-    let part = |name: &str| PARTS.iter().position(|part| *part == name);
+    let part = |name: &str| OUTCOME_METRICS.iter().position(|part| *part == name);
     match requirement {
-        Requirement::Goodput | Requirement::Completion => Measure::Of(3),
+        Requirement::Goodput | Requirement::Completion => Measure::Of(CAPACITY_USE),
         _ => part(requirement.kind()).map_or(Measure::Parts(requirement.weights()), Measure::Of),
     }
 }

@@ -1,25 +1,25 @@
-//! Ranks of a feature among measured moments, by which differences are comparable.
+//! Ranks of a feature among the rows of a table, which make differences of features comparable.
 
-/// Greatest rank.
+/// Highest rank.
 pub(super) const TOP: u8 = 255;
 /// Difference in rank that counts where a feature is known on one side only, above its distance from the middle.
 const MISSING: u8 = 64;
 
-/// Ranks of a feature among the moments.
+/// Ranks of a feature in the rows.
 #[derive(Debug)]
 pub(super) struct Column {
-    /// Number of the feature.
+    /// Index of the feature.
     pub(super) feature: usize,
-    /// Values from which on each rank above 0 is reached, in ascending order.
+    /// Lowest value of each rank above 0, in ascending order.
     steps: Vec<f64>,
     ranks: Vec<u8>,
     /// Distance added where one side lacks the feature.
     missing: Vec<u8>,
-    /// Whether all moments know the feature.
+    /// Whether all rows have the feature.
     complete: bool,
 }
 
-/// Value of a feature among the moments.
+/// Rank of a queried value among the rows.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct QueryRank {
     rank: u8,
@@ -55,36 +55,36 @@ impl Column {
         ((below + until) / 2) as u8
     }
 
-    /// Returns the place of a value.
-    pub(super) fn place(&self, value: Option<f64>) -> QueryRank {
+    /// Returns the rank of a queried value.
+    pub(super) fn query_rank(&self, value: Option<f64>) -> QueryRank {
         QueryRank {
             rank: self.rank(value),
             missing: missing(&value),
         }
     }
 
-    /// Adds the weighted differences between `place` and the moments from `first` on to their sums.
-    pub(super) fn add(&self, place: QueryRank, weight: u16, first: usize, sums: &mut [u16]) {
+    /// Adds the weighted differences between `query` and the rows from `first` on to their sums.
+    pub(super) fn add(&self, query: QueryRank, weight: u16, first: usize, sums: &mut [u16]) {
         let ranks = &self.ranks[first..][..sums.len()];
-        if self.complete && place.missing == 0 {
-            add_distance(place.rank, ranks, weight, sums);
+        if self.complete && query.missing == 0 {
+            add_distance(query.rank, ranks, weight, sums);
         } else {
             let missing = &self.missing[first..][..sums.len()];
-            add_apart_or_missing(place, ranks, missing, weight, sums);
+            add_distance_or_missing(query, ranks, missing, weight, sums);
         }
     }
 }
 
-/// Adds the weighted differences between a rank and those of moments to their sums.
-fn add_distance(place: u8, ranks: &[u8], weight: u16, sums: &mut [u16]) {
+/// Adds the weighted differences between a rank and those of rows to their sums.
+fn add_distance(query: u8, ranks: &[u8], weight: u16, sums: &mut [u16]) {
     for (sum, rank) in sums.iter_mut().zip(ranks) {
-        *sum += weight * u16::from(abs_diff(place, *rank));
+        *sum += weight * u16::from(abs_diff(query, *rank));
     }
 }
 
 /// Does the same where the feature is unknown to some.
-fn add_apart_or_missing(
-    place: QueryRank,
+fn add_distance_or_missing(
+    query: QueryRank,
     ranks: &[u8],
     missing: &[u8],
     weight: u16,
@@ -92,13 +92,13 @@ fn add_apart_or_missing(
 ) {
     for ((sum, rank), missing) in sums.iter_mut().zip(ranks).zip(missing) {
         // In the middle is at most half of all ranks away, so that this stays within 8 bits, which is fast.
-        let difference = abs_diff(place.rank, *rank) + (place.missing ^ missing);
+        let difference = abs_diff(query.rank, *rank) + (query.missing ^ missing);
         *sum += weight * u16::from(difference);
     }
 }
 
-/// Returns the least of these sums.
-pub(super) fn least(sums: &[u16]) -> u16 {
+/// Returns the smallest of these sums.
+pub(super) fn min_sum(sums: &[u16]) -> u16 {
     sums.iter().copied().fold(u16::MAX, u16::min)
 }
 
@@ -108,7 +108,7 @@ fn abs_diff(one: u8, other: u8) -> u8 {
     one.max(other) - one.min(other)
 }
 
-/// Returns what a feature that is unknown adds beside one that is known.
+/// Returns the distance that a missing value adds.
 fn missing(value: &Option<f64>) -> u8 {
     if value.is_some() { 0 } else { MISSING }
 }
@@ -132,7 +132,7 @@ mod tests {
         let column = Column::new(0, &[Some(1.0), Some(2.0), None]);
         let distances = |value| {
             let mut sums = [0; 3];
-            column.add(column.place(value), 2, 0, &mut sums);
+            column.add(column.query_rank(value), 2, 0, &mut sums);
             sums
         };
         assert_eq!(distances(None)[2], 0);

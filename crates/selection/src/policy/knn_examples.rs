@@ -6,26 +6,31 @@ use std::sync::{Arc, Mutex, PoisonError};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 
-use super::knn_distance::{Column, TOP, least};
+use super::knn_distance::{Column, QueryRank, TOP, min_sum};
 use super::{cca_named, on_linux};
 use crate::features::{FEATURES, Features, feature_index};
 
-/// Parts of the outcome of a CCA, which have columns such as `a:bbr`, in percent.
-pub const PARTS: [&str; 7] = ["a", "b", "c", "use", "goodput@", "delay@", "power"];
+/// Metrics of the outcome of a CCA, in percent, each with a column per CCA such as `a:bbr`: the terms a, b and c of the
+/// performance measure, capacity use, and the measures of the requirements `goodput@`, `delay@` and `power`.
+pub const OUTCOME_METRICS: [&str; 7] = ["a", "b", "c", "use", "goodput@", "delay@", "power"];
+
+/// Index of the capacity use in [`OUTCOME_METRICS`].
+pub(super) const CAPACITY_USE: usize = 3;
 
 /// Columns that are neither features nor outcomes.
 const FAMILY: &str = "family";
-const BEFORE: &str = "before";
-const FAIR: &str = "fair_share";
+/// Column of the CCA in use before the switch.
+const PRIOR_CCA: &str = "before";
+const FAIR_SHARE: &str = "fair_share";
 
-/// Sum of the weights in the distances, which then fit in 16 bits: sums of short numbers are fast.
-const WEIGHTS: f64 = 200.0;
-/// Moments whose distances are summed at a time, so that they stay in the fastest memory.
-const BLOCK: usize = 512;
-/// Moments that are passed over at a time if none of them is among the nearest.
-const LOOK: usize = 64;
+/// Sum of the scaled weights, so small that a distance fits into a u16 (vectorised sums).
+const WEIGHT_SUM: f64 = 200.0;
+/// Rows whose distances are summed at a time, so that they stay in the L1 cache.
+const BLOCK_ROWS: usize = 512;
+/// Rows whose minimum distance is checked at once before single rows are compared.
+const SKIP_ROWS: usize = 64;
 
-/// Table of measured moments. Its text is CSV.
+/// Table of kNN examples, one row per sampled time of a run; serialised as CSV.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct ExampleTable {
@@ -40,8 +45,8 @@ impl PartialEq for ExampleTable {
 }
 
 impl From<ExampleTable> for String {
-    fn from(evidence: ExampleTable) -> Self {
-        evidence.text.as_ref().to_owned()
+    fn from(table: ExampleTable) -> Self {
+        table.text.as_ref().to_owned()
     }
 }
 
@@ -49,7 +54,7 @@ impl TryFrom<String> for ExampleTable {
     type Error = String;
 
     fn try_from(text: String) -> Result<Self, String> {
-        // A campaign asks for the same long table in each of its runs.
+        // A campaign reads the same long table in each of its runs.
         static LAST: Mutex<Option<ExampleTable>> = Mutex::new(None);
         let last = LAST.lock().unwrap_or_else(PoisonError::into_inner).clone();
         if let Some(same) = last.filter(|last| *last.text == *text) {
@@ -67,7 +72,7 @@ impl TryFrom<String> for ExampleTable {
 
 impl JsonSchema for ExampleTable {
     fn schema_name() -> std::borrow::Cow<'static, str> {
-        "Evidence".into()
+        "ExampleTable".into()
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
@@ -75,81 +80,107 @@ impl JsonSchema for ExampleTable {
     }
 }
 
-/// The moments most alike.
+/// Row of the table with its weight.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Neighbour {
+    /// Index of the row.
+    pub row: usize,
+    /// Weight, which falls with the distance.
+    pub weight: f64,
+}
+
+/// Result of a nearest-neighbour search.
 #[derive(Clone, Debug)]
 pub struct Neighbours {
-    /// Rows, with weights that fall with the distance.
-    pub rows: Vec<(usize, f64)>,
+    /// The nearest rows, in ascending order of distance.
+    pub neighbours: Vec<Neighbour>,
     /// Their mean distance: the weighted mean of the differences in rank, from 0 to 1.
     pub distance: f64,
 }
 
-/// Columns of the text of a table.
+/// Parsed columns of a table.
 #[derive(Debug)]
 struct Examples {
     families: Vec<String>,
-    /// Numbers of the CCAs in use before, by `names_before`.
-    before: Vec<u8>,
-    names_before: Vec<&'static str>,
+    /// Index into `prior_cca_names`, by row.
+    prior_ccas: Vec<u8>,
+    prior_cca_names: Vec<&'static str>,
     /// Fair share of the flow; 1 if it is alone.
-    fair: Vec<f32>,
+    fair_shares: Vec<f32>,
     columns: Vec<Column>,
     ccas: Vec<&'static str>,
-    /// Whether Linux has each.
+    /// Whether Linux has each of `ccas`.
     on_linux: Vec<bool>,
-    /// Parts per row and CCA.
-    outcomes: Vec<[f32; PARTS.len()]>,
+    /// Metrics per row and CCA.
+    outcomes: Vec<[f32; OUTCOME_METRICS.len()]>,
 }
 
-/// Places of the columns in the header of a table.
+/// Column of a feature.
+struct FeatureColumn {
+    feature: usize,
+    column: usize,
+}
+
+/// Columns of the outcome of a CCA, in the order of [`OUTCOME_METRICS`].
+struct CcaColumns {
+    cca: &'static str,
+    columns: Vec<usize>,
+}
+
+/// Column indices of a table.
 struct Header {
     names: csv::StringRecord,
     family: usize,
-    before: usize,
-    fair: usize,
-    /// Numbers of features, with the places of their columns.
-    features: Vec<(usize, usize)>,
-    /// CCAs, with the places of the columns of their parts.
-    ccas: Vec<(&'static str, Vec<usize>)>,
+    prior_cca: usize,
+    fair_share: usize,
+    features: Vec<FeatureColumn>,
+    ccas: Vec<CcaColumns>,
 }
 
 impl Header {
     fn read(names: csv::StringRecord) -> Result<Self, String> {
-        let place = |wanted: &str| {
-            names.iter().position(|name| name == wanted).ok_or_else(|| {
+        let find_column = |column: &str| {
+            names.iter().position(|name| name == column).ok_or_else(|| {
                 let columns = names.iter().take(8).collect::<Vec<_>>().join(", ");
-                format!("the table has no column {wanted:?}; it has {columns} and so on")
+                format!("the table has no column {column:?}; it has {columns} and so on")
             })
         };
-        let (family, before, fair) = (place(FAMILY)?, place(BEFORE)?, place(FAIR)?);
+        let family = find_column(FAMILY)?;
+        let prior_cca = find_column(PRIOR_CCA)?;
+        let fair_share = find_column(FAIR_SHARE)?;
         let mut features = Vec::new();
-        let mut ccas: Vec<(&'static str, Vec<usize>)> = Vec::new();
-        for (number, name) in names.iter().enumerate() {
-            if [family, before, fair].contains(&number) {
+        let mut ccas: Vec<CcaColumns> = Vec::new();
+        for (column, name) in names.iter().enumerate() {
+            if [family, prior_cca, fair_share].contains(&column) {
                 continue;
             }
             if let Some(feature) = feature_index(name) {
-                features.push((feature, number));
-            } else if let Some((part, cca)) = name.split_once(':')
-                && PARTS.contains(&part)
+                features.push(FeatureColumn { feature, column });
+            } else if let Some((metric, cca)) = name.split_once(':')
+                && OUTCOME_METRICS.contains(&metric)
             {
                 let known =
                     cca_named(cca).map_err(|reason| format!("column {name:?}: {reason}"))?;
-                if !ccas.iter().any(|(other, _)| *other == known) {
-                    let columns = PARTS.iter().map(|part| place(&format!("{part}:{cca}")));
-                    ccas.push((known, columns.collect::<Result<_, _>>()?));
+                if !ccas.iter().any(|other| other.cca == known) {
+                    let columns = OUTCOME_METRICS
+                        .iter()
+                        .map(|metric| find_column(&format!("{metric}:{cca}")));
+                    ccas.push(CcaColumns {
+                        cca: known,
+                        columns: columns.collect::<Result<_, _>>()?,
+                    });
                 }
             } else {
                 return Err(format!(
-                    "column {name:?} is not allowed; allowed: {FAMILY}, {BEFORE}, {FAIR}, features, and outcomes such \
+                    "column {name:?} is not allowed; allowed: {FAMILY}, {PRIOR_CCA}, {FAIR_SHARE}, features, and outcomes such \
                      as a:bbr"
                 ));
             }
         }
         Ok(Self {
             family,
-            before,
-            fair,
+            prior_cca,
+            fair_share,
             features,
             ccas,
             names,
@@ -157,14 +188,19 @@ impl Header {
     }
 
     /// Returns the number in a column of a row; rows are counted from 0.
-    fn number(&self, record: &csv::StringRecord, row: usize, column: usize) -> Result<f64, String> {
-        let spelt = &record[column];
-        let value = spelt.parse().ok().filter(|value: &f64| value.is_finite());
-        value.ok_or_else(|| self.refuse(row, column, format_args!("{spelt:?} is not a number")))
+    fn parse_number(
+        &self,
+        record: &csv::StringRecord,
+        row: usize,
+        column: usize,
+    ) -> Result<f64, String> {
+        let text = &record[column];
+        let value = text.parse().ok().filter(|value: &f64| value.is_finite());
+        value.ok_or_else(|| self.cell_error(row, column, format_args!("{text:?} is not a number")))
     }
 
-    /// Returns the error of a value, with its row and its column.
-    fn refuse(&self, row: usize, column: usize, reason: impl core::fmt::Display) -> String {
+    /// Returns the error text of a cell, with its row and its column.
+    fn cell_error(&self, row: usize, column: usize, reason: impl core::fmt::Display) -> String {
         let name = &self.names[column];
         format!("row {}, column {name:?}: {reason}", row + 1)
     }
@@ -178,12 +214,12 @@ impl Examples {
         let header = Header::read(reader.headers().map_err(|error| error.to_string())?.clone())?;
         let mut examples = Self {
             families: Vec::new(),
-            before: Vec::new(),
-            names_before: Vec::new(),
-            fair: Vec::new(),
+            prior_ccas: Vec::new(),
+            prior_cca_names: Vec::new(),
+            fair_shares: Vec::new(),
             columns: Vec::new(),
-            ccas: header.ccas.iter().map(|cca| cca.0).collect(),
-            on_linux: header.ccas.iter().map(|cca| on_linux(cca.0)).collect(),
+            ccas: header.ccas.iter().map(|each| each.cca).collect(),
+            on_linux: header.ccas.iter().map(|each| on_linux(each.cca)).collect(),
             outcomes: Vec::new(),
         };
         let mut values = vec![Vec::new(); header.features.len()];
@@ -196,9 +232,9 @@ impl Examples {
                 break;
             }
             examples.add(&header, &record, row)?;
-            for (&(_, column), values) in header.features.iter().zip(&mut values) {
-                let is_known = !record[column].is_empty();
-                let value = is_known.then(|| header.number(&record, row, column));
+            for (feature, values) in header.features.iter().zip(&mut values) {
+                let is_known = !record[feature.column].is_empty();
+                let value = is_known.then(|| header.parse_number(&record, row, feature.column));
                 values.push(value.transpose()?);
             }
             examples.add_outcomes(&header, &record, row)?;
@@ -210,12 +246,12 @@ impl Examples {
         }
         let columns = header.features.iter().zip(&values);
         examples.columns = columns
-            .map(|((feature, _), values)| Column::new(*feature, values))
+            .map(|(column, values)| Column::new(column.feature, values))
             .collect();
         Ok(examples)
     }
 
-    /// Adds family, CCA in use before and fair share of a row.
+    /// Adds family, prior CCA and fair share of a row.
     fn add(
         &mut self,
         header: &Header,
@@ -223,50 +259,50 @@ impl Examples {
         row: usize,
     ) -> Result<(), String> {
         self.families.push(record[header.family].to_owned());
-        let name = cca_named(&record[header.before])
-            .map_err(|reason| header.refuse(row, header.before, reason))?;
-        let known = self.names_before.iter().position(|other| *other == name);
-        let place = known.unwrap_or(self.names_before.len());
+        let name = cca_named(&record[header.prior_cca])
+            .map_err(|reason| header.cell_error(row, header.prior_cca, reason))?;
+        let known = self.prior_cca_names.iter().position(|other| *other == name);
+        let index = known.unwrap_or(self.prior_cca_names.len());
         if known.is_none() {
-            self.names_before.push(name);
+            self.prior_cca_names.push(name);
         }
-        self.before.push(u8::try_from(place).unwrap_or(u8::MAX));
-        let share = header.number(record, row, header.fair)?;
+        self.prior_ccas.push(u8::try_from(index).unwrap_or(u8::MAX));
+        let share = header.parse_number(record, row, header.fair_share)?;
         if !(share > 0.0 && share <= 1.0) {
             let reason = format_args!("{share} is not allowed; allowed: above 0, up to 1");
-            return Err(header.refuse(row, header.fair, reason));
+            return Err(header.cell_error(row, header.fair_share, reason));
         }
-        self.fair.push(share as f32);
+        self.fair_shares.push(share as f32);
         Ok(())
     }
 
-    /// Adds the parts of the outcomes of a row, CCA by CCA.
+    /// Adds the outcomes of a row, CCA by CCA.
     fn add_outcomes(
         &mut self,
         header: &Header,
         record: &csv::StringRecord,
         row: usize,
     ) -> Result<(), String> {
-        for (_, columns) in &header.ccas {
-            let mut parts = [0.0; PARTS.len()];
-            for (part, &column) in parts.iter_mut().zip(columns) {
-                let percent = header.number(record, row, column)?;
+        for cca in &header.ccas {
+            let mut metrics = [0.0; OUTCOME_METRICS.len()];
+            for (metric, &column) in metrics.iter_mut().zip(&cca.columns) {
+                let percent = header.parse_number(record, row, column)?;
                 if !(0.0..=100.0).contains(&percent) {
                     let reason = format_args!("{percent} is not allowed; allowed: 0 to 100");
-                    return Err(header.refuse(row, column, reason));
+                    return Err(header.cell_error(row, column, reason));
                 }
-                *part = (percent / 100.0) as f32;
+                *metric = (percent / 100.0) as f32;
             }
-            self.outcomes.push(parts);
+            self.outcomes.push(metrics);
         }
         Ok(())
     }
 }
 
 impl ExampleTable {
-    /// Returns the number of moments.
+    /// Returns the number of rows.
     pub fn rows(&self) -> usize {
-        self.examples.before.len()
+        self.examples.prior_ccas.len()
     }
 
     /// Returns the CCAs whose outcomes the table has.
@@ -274,11 +310,11 @@ impl ExampleTable {
         &self.examples.ccas
     }
 
-    /// Returns the CCAs with their places; on a Linux kernel those that it has.
-    pub(super) fn available(&self, kernel: bool) -> impl Iterator<Item = (usize, &'static str)> {
+    /// Returns index and name of the CCAs; if `is_kernel`, only those of Linux.
+    pub(super) fn available(&self, is_kernel: bool) -> impl Iterator<Item = (usize, &'static str)> {
         let examples = &*self.examples;
         let all = examples.ccas.iter().copied().enumerate();
-        all.filter(move |(place, _)| !kernel || examples.on_linux[*place])
+        all.filter(move |(index, _)| !is_kernel || examples.on_linux[*index])
     }
 
     /// Returns the names of its features.
@@ -287,7 +323,7 @@ impl ExampleTable {
         columns.map(|column| FEATURES[column.feature].name)
     }
 
-    /// Returns whether the table has the feature of this number.
+    /// Returns whether the table has the feature with this index.
     pub(super) fn has(&self, feature: usize) -> bool {
         self.examples
             .columns
@@ -295,19 +331,23 @@ impl ExampleTable {
             .any(|column| column.feature == feature)
     }
 
-    /// Returns the parts of the outcome of a CCA, by its place.
-    pub(super) fn outcome(&self, row: usize, cca: usize) -> &[f32; PARTS.len()] {
+    /// Returns the outcome of CCA number `cca` in a row.
+    pub(super) fn outcome(&self, row: usize, cca: usize) -> &[f32; OUTCOME_METRICS.len()] {
         &self.examples.outcomes[row * self.examples.ccas.len() + cca]
     }
 
-    /// Returns the share of a fair share that a CCA, by its place, got beside other flows; `None` if there were none.
-    pub(super) fn share(&self, row: usize, cca: usize) -> Option<f64> {
-        let fair = f64::from(self.examples.fair[row]);
-        (fair < 1.0).then(|| f64::from(self.outcome(row, cca)[3]) / fair)
+    /// Returns the capacity use of CCA number `cca` over its fair share; `None` if the flow was alone.
+    pub(super) fn fair_share_ratio(&self, row: usize, cca: usize) -> Option<f64> {
+        let fair = f64::from(self.examples.fair_shares[row]);
+        (fair < 1.0).then(|| f64::from(self.outcome(row, cca)[CAPACITY_USE]) / fair)
     }
 
-    /// Returns in words from which families of networks rows are, the most frequent `most` first.
-    pub(super) fn families(&self, rows: impl Iterator<Item = usize>, most: usize) -> String {
+    /// Formats the `max_families` most frequent network families of `rows` as pairs of count and name.
+    pub(super) fn families(
+        &self,
+        rows: impl Iterator<Item = usize>,
+        max_families: usize,
+    ) -> String {
         let mut counts = BTreeMap::new();
         for row in rows {
             *counts
@@ -316,87 +356,112 @@ impl ExampleTable {
         }
         let mut counts: Vec<_> = counts.into_iter().collect();
         counts.sort_by_key(|(name, count)| (std::cmp::Reverse(*count), *name));
-        let named = counts.iter().take(most);
-        let named: Vec<_> = named
+        let pairs: Vec<_> = counts
+            .iter()
+            .take(max_families)
             .map(|(name, count)| format!("{count} {name}"))
             .collect();
-        named.join(", ")
+        pairs.join(", ")
     }
 
-    /// Returns the `count` rows that are most alike to these features and the CCA in use.
+    /// Returns the `count` rows nearest to these features and the CCA in use.
     pub(super) fn nearest(
         &self,
         features: &Features,
         weight: impl Fn(&str) -> f64,
-        present: &str,
-        before: f64,
+        current_cca: &str,
+        prior_cca_weight: f64,
         count: usize,
     ) -> Neighbours {
         let examples = &*self.examples;
         let weights: Vec<_> = self.features().map(weight).collect();
-        let total = before + weights.iter().sum::<f64>();
-        let scaled = |weight: f64| (weight / total * WEIGHTS).round() as u16;
+        let total = prior_cca_weight + weights.iter().sum::<f64>();
+        let scaled = |weight: f64| (weight / total * WEIGHT_SUM).round() as u16;
         let columns = examples.columns.iter().zip(&weights);
         let terms = columns.map(|(column, weight)| {
             let known = features.0[column.feature];
-            let place = column.place(known.map(|known| known.value));
-            (column, place, scaled(*weight))
+            Term {
+                column,
+                rank: column.query_rank(known.map(|known| known.value)),
+                weight: scaled(*weight),
+            }
         });
-        let terms: Vec<_> = terms.filter(|term| term.2 > 0).collect();
-        let mut names = examples.names_before.iter();
-        // A CCA under which nothing was measured is another one at every moment.
-        let present = names.position(|name| *name == present);
-        let present = present.and_then(|place| u8::try_from(place).ok());
-        let other = scaled(before) * u16::from(TOP);
+        let terms: Vec<_> = terms.filter(|term| term.weight > 0).collect();
+        let mut names = examples.prior_cca_names.iter();
+        // A CCA that is in no row differs from the prior CCA of every row.
+        let current = names.position(|name| *name == current_cca);
+        let current = current.and_then(|index| u8::try_from(index).ok());
+        let mismatch = scaled(prior_cca_weight) * u16::from(TOP);
         let count = count.min(self.rows());
         let mut near = Vec::with_capacity(count + 1);
-        let mut block = [0; BLOCK];
+        let mut block = [0; BLOCK_ROWS];
         let mut farthest = u16::MAX;
-        for (first, moments) in (0..).step_by(BLOCK).zip(examples.before.chunks(BLOCK)) {
-            let sums = &mut block[..moments.len()];
-            for (sum, moment) in sums.iter_mut().zip(moments) {
-                *sum = if Some(*moment) == present { 0 } else { other };
+        let chunks = examples.prior_ccas.chunks(BLOCK_ROWS);
+        for (first, prior_ccas) in (0..).step_by(BLOCK_ROWS).zip(chunks) {
+            let sums = &mut block[..prior_ccas.len()];
+            for (sum, prior_cca) in sums.iter_mut().zip(prior_ccas) {
+                *sum = if Some(*prior_cca) == current {
+                    0
+                } else {
+                    mismatch
+                };
             }
-            for &(column, place, weight) in &terms {
-                column.add(place, weight, first, sums);
+            for term in &terms {
+                term.column.add(term.rank, term.weight, first, sums);
             }
-            for (first, sums) in (first..).step_by(LOOK).zip(sums.chunks(LOOK)) {
-                if least(sums) >= farthest {
+            for (first, sums) in (first..).step_by(SKIP_ROWS).zip(sums.chunks(SKIP_ROWS)) {
+                if min_sum(sums) >= farthest {
                     continue;
                 }
-                for (row, &sum) in (first..).zip(sums) {
-                    if sum < farthest {
-                        farthest = keep(&mut near, count, sum, row);
+                for (row, &distance) in (first..).zip(sums) {
+                    if distance < farthest {
+                        let candidate = Candidate { distance, row };
+                        farthest = insert_nearest(&mut near, count, candidate);
                     }
                 }
             }
         }
         let farthest = near
             .last()
-            .map_or(0.0, |last: &(u16, usize)| f64::from(last.0))
+            .map_or(0.0, |last: &Candidate| f64::from(last.distance))
             + 1.0;
-        let sum: f64 = near.iter().map(|each| f64::from(each.0)).sum();
-        let scaled =
-            f64::from(terms.iter().map(|term| term.2).sum::<u16>() + other / u16::from(TOP));
-        let rows = near.iter().map(|&(distance, row)| {
+        let sum: f64 = near.iter().map(|each| f64::from(each.distance)).sum();
+        let scaled = f64::from(
+            terms.iter().map(|term| term.weight).sum::<u16>() + mismatch / u16::from(TOP),
+        );
+        let neighbours = near.iter().map(|each| Neighbour {
+            row: each.row,
             // The farthest still counts a little, so that equals all count.
-            (row, 1.0 - f64::from(distance) / farthest + 1e-3)
+            weight: 1.0 - f64::from(each.distance) / farthest + 1e-3,
         });
         Neighbours {
-            rows: rows.collect(),
+            neighbours: neighbours.collect(),
             distance: sum / near.len() as f64 / (scaled * f64::from(TOP)),
         }
     }
 }
 
+/// Feature of a query with its scaled weight.
+struct Term<'a> {
+    column: &'a Column,
+    rank: QueryRank,
+    weight: u16,
+}
+
+/// Row that may be among the nearest.
+struct Candidate {
+    distance: u16,
+    row: usize,
+}
+
 /// Adds a row to the `count` with the shortest distances, which are in ascending order; of equals the first come first.
-/// Returns the distance from which on no row is added any more.
-fn keep(near: &mut Vec<(u16, usize)>, count: usize, distance: u16, row: usize) -> u16 {
-    let place = near.partition_point(|each| each.0 <= distance);
-    near.insert(place, (distance, row));
+/// Returns the distance that a further row must be below.
+fn insert_nearest(near: &mut Vec<Candidate>, count: usize, candidate: Candidate) -> u16 {
+    let index = near.partition_point(|each| each.distance <= candidate.distance);
+    near.insert(index, candidate);
     near.truncate(count);
     match near.last() {
-        Some(last) if near.len() == count => last.0,
+        Some(last) if near.len() == count => last.distance,
         _ => u16::MAX,
     }
 }

@@ -23,7 +23,7 @@ pub use builtin::{BUILT_IN, builtin, builtin_text};
 pub use cost::Cost;
 pub use initial_window::InitialWindow;
 pub use knn::{KnnParams, KnnPolicy};
-pub use knn_examples::{ExampleTable, PARTS};
+pub use knn_examples::{ExampleTable, OUTCOME_METRICS};
 pub use method::{Fixed, Method};
 pub use rules::{Condition, Rule, Rules};
 pub use table::{Cell, Table};
@@ -101,13 +101,13 @@ pub struct DecisionInput<'a> {
     /// Measure to maximise.
     pub requirement: Requirement,
     /// CCA in use; `None` before there is one.
-    pub present: Option<&'static str>,
+    pub current_cca: Option<&'static str>,
     /// Whether a choice has been made for this connection. If not, the CCA in use is the default that set it up.
     pub established: bool,
     /// CCAs that the operator prefers among equals.
     pub prefer: &'a [&'static str],
     /// Results of earlier connections to the destination.
-    pub known: Option<&'a DestinationEntry>,
+    pub destination: Option<&'a DestinationEntry>,
     /// A number from 0 to 1 drawn for this decision.
     pub draw: f64,
 }
@@ -137,7 +137,8 @@ fn not_empty<T>(field: impl Into<String>, list: &[T], what: &str) -> Result<(), 
     refuse(field, reason)
 }
 
-fn named(field: impl Into<String>, name: &str) -> Result<&'static str, FieldError> {
+/// Returns the CCA of this name, or the error that it is unknown.
+fn check_cca_name(field: impl Into<String>, name: &str) -> Result<&'static str, FieldError> {
     cca_named(name).map_err(|reason| FieldError::new(field, reason))
 }
 
@@ -166,20 +167,20 @@ impl Policy {
     }
 
     fn check(&self) -> Result<(), FieldError> {
-        named("default", &self.default)?;
+        check_cca_name("default", &self.default)?;
         self.tuning.check()?;
         if let Some(initial_window) = &self.initial_window {
             initial_window.check()?;
         }
         for (name, other) in &self.instead {
-            named("instead", name)?;
-            if !on_linux(named(format!("instead.{name}"), other)?) {
+            check_cca_name("instead", name)?;
+            if !on_linux(check_cca_name(format!("instead.{name}"), other)?) {
                 let reason = format!("Linux has no {other:?} either; allowed: CCAs of Linux");
                 return refuse(format!("instead.{name}"), reason);
             }
         }
         match &self.method {
-            Method::Fixed(fixed) => named("method.fixed.cca", &fixed.cca).map(drop),
+            Method::Fixed(fixed) => check_cca_name("method.fixed.cca", &fixed.cca).map(drop),
             Method::Table(table) => table.check(),
             Method::Rules(rules) => rules.check(),
             Method::Tree(trees) => trees.check(),

@@ -4,7 +4,7 @@ use config::{FieldContext, FieldError, invalid_value, refuse};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{DecisionInput, Recommendation, break_tie, cca_named, named, not_empty};
+use super::{DecisionInput, Recommendation, break_tie, cca_named, check_cca_name, not_empty};
 use crate::features::{FEATURES, feature_index};
 use crate::requirement::Requirement;
 
@@ -123,7 +123,7 @@ impl Rules {
             }
             not_empty(field("choose"), &rule.choose, "congestion control")?;
             for name in &rule.choose {
-                named(field("choose"), name)?;
+                check_cca_name(field("choose"), name)?;
             }
         }
         Ok(())
@@ -174,7 +174,7 @@ impl Rules {
             .filter_map(|n| cca_named(n).ok())
             .collect();
         Some(Recommendation {
-            to: break_tie(&tied, input.prefer, input.present)?,
+            to: break_tie(&tied, input.prefer, input.current_cca)?,
             reason: rule.because.clone(),
             confidence,
         })

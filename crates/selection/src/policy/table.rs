@@ -4,7 +4,7 @@ use config::{FieldError, refuse};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{DecisionInput, Recommendation, break_tie, cca_named, named, not_empty};
+use super::{DecisionInput, Recommendation, break_tie, cca_named, check_cca_name, not_empty};
 use crate::estimate::{Latency, Movement, Phase, Speed};
 
 /// Entry of a cell that stands for several equally good CCAs.
@@ -55,13 +55,13 @@ impl Table {
     pub(super) fn check(&self) -> Result<(), FieldError> {
         not_empty("method.table.cells", &self.cells, "cell")?;
         for (number, name) in self.equals.iter().enumerate() {
-            named(format!("method.table.equals[{number}]"), name)?;
+            check_cca_name(format!("method.table.equals[{number}]"), name)?;
         }
         for (number, cell) in self.cells.iter().enumerate() {
             for (requirement, name) in cell.all() {
                 let field = format!("method.table.cells[{number}].{requirement}");
                 if name != ANY {
-                    named(field, name)?;
+                    check_cca_name(field, name)?;
                 } else if self.equals.is_empty() {
                     let reason = "\"*\" stands for no CCA, as method.table.equals is empty; allowed: \
                                   a congestion control";
@@ -115,7 +115,7 @@ impl Table {
                 .iter()
                 .filter_map(|n| cca_named(n).ok())
                 .collect();
-            break_tie(&tied, input.prefer, input.present)?
+            break_tie(&tied, input.prefer, input.current_cca)?
         } else {
             cca_named(name).ok()?
         };

@@ -7,9 +7,9 @@ use crate::DEFAULT_CCA;
 pub(super) fn break_tie(
     tied: &[&'static str],
     prefer: &[&'static str],
-    present: Option<&'static str>,
+    current: Option<&'static str>,
 ) -> Option<&'static str> {
-    let wanted = prefer.iter().copied().chain(present).chain([DEFAULT_CCA]);
+    let wanted = prefer.iter().copied().chain(current).chain([DEFAULT_CCA]);
     wanted
         .into_iter()
         .find(|name| tied.contains(name))

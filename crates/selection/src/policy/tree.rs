@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::knn::KnnPolicy;
 use super::rules::{check_feature, check_kind};
-use super::{DecisionInput, Recommendation, cca_named, named, not_empty};
+use super::{DecisionInput, Recommendation, cca_named, check_cca_name, not_empty};
 use crate::features::{Feature, feature_index};
 use crate::requirement::Requirement;
 
@@ -219,26 +219,26 @@ impl Trees {
                 best
             }
         })?;
-        let in_use = input.present.filter(|_| input.established);
-        let present = in_use.unwrap_or(default);
+        let in_use = input.current_cca.filter(|_| input.established);
+        let current = in_use.unwrap_or(default);
         // A CCA that is not in the leaf has no expectation to compare with.
-        let known = leaf.parts.get(present).map(score);
+        let known = leaf.parts.get(current).map(score);
         let gain = known.map_or(f64::INFINITY, |known| score(parts) - known);
         let way = if path.is_empty() { path } else { path + ": " };
         let expected = format!("{way}{:.3} expected of {name}", score(parts));
-        let stays = gain < tree.margin && present != name;
+        let stays = gain < tree.margin && current != name;
         let compared = match known {
-            _ if present == name => String::new(),
-            Some(known) if stays => format!(", {known:.3} of {present}: too little"),
+            _ if current == name => String::new(),
+            Some(known) if stays => format!(", {known:.3} of {current}: too little"),
             Some(known) => {
                 let margin = tree.margin;
-                format!(", {known:.3} of {present}: gain {gain:.3}, margin {margin}")
+                format!(", {known:.3} of {current}: gain {gain:.3}, margin {margin}")
             }
-            None => format!(", nothing known of {present}"),
+            None => format!(", nothing known of {current}"),
         };
         Some(Recommendation {
             to: if stays {
-                present
+                current
             } else {
                 cca_named(name).ok()?
             },
@@ -294,14 +294,14 @@ impl Tree {
                         return refuse(field("take"), reason);
                     }
                     for name in &leaf.take {
-                        named(field("take"), name)?;
+                        check_cca_name(field("take"), name)?;
                         if !leaf.parts.contains_key(name) {
                             let reason = format!("{name:?} is not among parts");
                             return refuse(field("take"), reason);
                         }
                     }
                     for (name, parts) in &leaf.parts {
-                        named(field("parts"), name)?;
+                        check_cca_name(field("parts"), name)?;
                         if parts.iter().any(|part| !(0.0..=1.0).contains(part)) {
                             let reason = format!("{parts:?} of {name}; allowed: from 0 to 1");
                             return refuse(field("parts"), reason);

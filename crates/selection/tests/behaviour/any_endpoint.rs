@@ -216,7 +216,7 @@ fn an_agent_changes_the_cca_at_the_next_sample() {
     run(&mut selectors, &mut endpoint, 0, 2_000, |_| 100);
     assert_eq!(endpoint.switches, [(7, "copa", SwitchMode::Kernel)]);
     let selector = selectors.selector(7).expect("it is open");
-    assert_eq!(selector.present(), "copa");
+    assert_eq!(selector.current(), "copa");
     assert!(selector.estimators().view().rounds > 0);
 
     // The CCA in use stays as it is.

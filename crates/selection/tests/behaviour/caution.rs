@@ -120,7 +120,7 @@ fn a_rule_on_an_unknown_feature_does_not_hold() {
     );
     let mut selector = selector(&policy);
     assert_eq!(changes(&mut selector, (0, 5_000), |ms| sender(ms, 50)), []);
-    assert_eq!(selector.present(), "illinois");
+    assert_eq!(selector.current(), "illinois");
 }
 
 /// At 600 ms the first data is acknowledged after more than a second; samples of the handshake come before.
@@ -203,5 +203,5 @@ fn the_judge_leaves_an_outage_out() {
         }
     });
     assert_eq!(later, []);
-    assert_eq!(selector.present(), "vegas");
+    assert_eq!(selector.current(), "vegas");
 }

@@ -81,7 +81,7 @@ fn the_first_rtt_sample_completes_what_the_radio_tells() {
     assert_eq!(second.cause, Cause::Establishment);
     assert_eq!((second.at, second.from), (at(90), "cubic"));
     assert!(second.reason.starts_with("forward at 120 km/h, latency 4g"));
-    assert_eq!(selector.present(), second.to);
+    assert_eq!(selector.current(), second.to);
     let later = first_sample(Some(Duration::from_millis(78)));
     assert_eq!(selector.observe(at(100), &later, hints), None);
 }
@@ -148,7 +148,7 @@ fn a_margin_holds_for_destinations_that_are_known_too() {
         }
         let sample = first_sample(Some(Duration::from_millis(78)));
         selector.observe(at(90), &sample, None);
-        assert_eq!(selector.present(), "cubic");
+        assert_eq!(selector.current(), "cubic");
     }
 }
 
@@ -160,7 +160,7 @@ fn the_table_of_the_establishment_leaves_alone_what_it_cannot_tell() {
         let sample = first_sample(Some(Duration::from_millis(78)));
         assert_eq!(selector.observe(at(10 * step), &sample, None), None);
     }
-    assert_eq!(selector.present(), first.to);
+    assert_eq!(selector.current(), first.to);
 }
 
 /// atxutegi2018-thesis, table 6.8: towards the base station there is scaling, and no sustainer.

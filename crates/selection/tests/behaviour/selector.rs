@@ -49,7 +49,7 @@ fn without_any_sample_there_is_the_default() {
         let (selector, decision) = selector(builtin(name).unwrap(), Requirement::Delay);
         assert_eq!(decision.to, DEFAULT_CCA, "{name}");
         assert_eq!(decision.cause, Cause::Establishment);
-        assert_eq!(selector.present(), DEFAULT_CCA);
+        assert_eq!(selector.current(), DEFAULT_CCA);
     }
 }
 
@@ -233,7 +233,7 @@ fn a_change_after_which_nothing_is_worse_stays() {
     watch(&mut selector, 0, 5_000, |_| 50);
     let decisions = watch(&mut selector, 5_000, 20_000, |_| 100);
     assert_eq!(decisions.len(), 1);
-    assert_eq!(selector.present(), "vegas");
+    assert_eq!(selector.current(), "vegas");
 }
 
 #[test]

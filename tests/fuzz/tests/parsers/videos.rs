@@ -24,10 +24,10 @@ fn videos() {
     fuzz::fuzz("videos", &sources, |bytes| {
         if let Ok(manifest) = Manifest::from_json(&String::from_utf8_lossy(bytes), "sizes.json") {
             for quality in 0..manifest.representations().len() {
-                assert!(manifest.mean_size(quality) >= 0.0);
+                assert!(manifest.mean_segment_bytes(quality) >= 0.0);
                 let _ = (
                     manifest.rate(quality),
-                    manifest.size(usize::MAX / 2, quality),
+                    manifest.segment_bytes(usize::MAX / 2, quality),
                 );
             }
         }

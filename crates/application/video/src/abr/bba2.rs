@@ -46,19 +46,19 @@ impl Map {
     fn new(state: &AbrState) -> Self {
         let max = mapped_buffer(state);
         let (manifest, duration) = (state.manifest, state.segment_s());
-        let rate = manifest.mean_size(0) / duration;
-        let count =
-            (AHEAD * state.max_buffer.as_nanos()).div_ceil(manifest.segment().as_nanos()) as usize;
+        let rate = manifest.mean_segment_bytes(0) / duration;
+        let count = (AHEAD * state.max_buffer.as_nanos())
+            .div_ceil(manifest.segment_duration().as_nanos()) as usize;
         let ahead = state.segment..state.segments.min(state.segment + count);
-        let needs = |segment| manifest.size(segment, 0).get() as f64 / rate - duration;
+        let needs = |segment| manifest.segment_bytes(segment, 0).get() as f64 / rate - duration;
         let reservoir: f64 = ahead.map(needs).sum();
         let most = RESERVOIR.1 * max;
         let least = (RESERVOIR.0 * max).max(MIN_RESERVOIR * duration).min(most);
         Self {
             reservoir: reservoir.clamp(least, most),
             upper: UPPER * max,
-            low: manifest.mean_size(0),
-            high: manifest.mean_size(manifest.top()),
+            low: manifest.mean_segment_bytes(0),
+            high: manifest.mean_segment_bytes(manifest.top()),
         }
     }
 
@@ -71,7 +71,7 @@ impl Map {
     fn choose(&self, state: &AbrState) -> usize {
         let top = state.manifest.top();
         let last = state.last.unwrap_or(0);
-        let size = |quality| state.manifest.size(state.segment, quality).get() as f64;
+        let size = |quality| state.manifest.segment_bytes(state.segment, quality).get() as f64;
         let part = self.part(state.level());
         let mapped = self.low + (self.high - self.low) * part;
         if part == 0.0 {
@@ -112,8 +112,8 @@ impl Abr for Bba2 {
         Choice::now(raised.min(state.manifest.top()))
     }
 
-    fn downloaded(&mut self, _view: &AbrState, fetched: &SegmentDownload) {
-        self.took = Some(fetched.duration());
+    fn downloaded(&mut self, _state: &AbrState, download: &SegmentDownload) {
+        self.took = Some(download.duration());
     }
 }
 
@@ -128,15 +128,15 @@ mod tests {
         let empty = samples::state(&manifest, 0.0, 240.0, 0);
         let mut rule = Bba2::default();
         assert_eq!(rule.choose(&empty), Choice::now(0));
-        rule.downloaded(&empty, &samples::fetched(&empty, 0, 4.1));
+        rule.downloaded(&empty, &samples::sample_download(&empty, 0, 4.1));
         assert_eq!(rule.choose(&empty), Choice::now(1));
-        rule.downloaded(&empty, &samples::fetched(&empty, 1, 7.9));
+        rule.downloaded(&empty, &samples::sample_download(&empty, 1, 7.9));
         let next = AbrState {
             last: Some(1),
             ..empty
         };
         assert_eq!(rule.choose(&next), Choice::now(1));
-        rule.downloaded(&empty, &samples::fetched(&empty, 1, 0.9));
+        rule.downloaded(&empty, &samples::sample_download(&empty, 1, 0.9));
         assert_eq!(rule.choose(&next), Choice::now(0));
         assert!(rule.is_steady);
     }

@@ -1,8 +1,8 @@
 //! BOLA: the quality that gains most utility for its bytes, given the buffer; from "BOLA: Near-Optimal Bitrate
 //! Adaptation for Online Videos" (2016).
 //!
-//! BOLA-BASIC has one parameter V for the whole session. BOLA-FINITE (Algorithm 1) fits V to a smaller buffer at the
-//! start and the end of the video, and lets the quality rise at most to the one just above the throughput (BOLA-U).
+//! BOLA-BASIC has one parameter V for the whole session. BOLA-FINITE (Algorithm 1) computes V for a smaller buffer
+//! at the start and the end of the video. There the quality rises at most to the one just above the throughput (BOLA-U).
 
 use units::Duration;
 
@@ -11,10 +11,10 @@ use crate::manifest::Manifest;
 
 /// Weight of an uninterrupted playback against the utility.
 const GAMMA_P: f64 = 5.0;
-/// Segments by which the buffer is bounded at least at the start and the end of a video.
+/// Lower limit of the buffer bound at the start and the end of a video, segments.
 const MIN_BUFFER_SEGMENTS: f64 = 3.0;
 
-/// Utilities of a ladder with the two parameters of BOLA, which belong to a size of the buffer.
+/// Utilities of a bitrate ladder, and V and gamma of BOLA, computed for one buffer size.
 ///
 /// The quality with the highest (V (utility + gamma) - level) / rate is chosen. Levels are seconds.
 #[derive(Clone, Debug)]
@@ -39,14 +39,15 @@ impl Utility {
         self.v * (self.utilities[quality] + self.gamma)
     }
 
-    /// Returns the level from which on BOLA prefers a quality to the lower ones.
+    /// Returns the lowest level at which BOLA prefers a quality to the lower ones.
     pub(crate) fn lowest_level(&self, manifest: &Manifest, quality: usize) -> f64 {
         let (rate, utility) = (manifest.rate(quality), self.utilities[quality]);
-        let against = |lower: usize| {
-            let (other, its) = (manifest.rate(lower), self.utilities[lower]);
-            self.v * (self.gamma + (rate * its - other * utility) / (rate - other))
+        let indifference_level = |lower: usize| {
+            let (lower_rate, lower_utility) = (manifest.rate(lower), self.utilities[lower]);
+            let difference = rate * lower_utility - lower_rate * utility;
+            self.v * (self.gamma + difference / (rate - lower_rate))
         };
-        (0..quality).map(against).fold(0.0, f64::max)
+        (0..quality).map(indifference_level).fold(0.0, f64::max)
     }
 }
 
@@ -81,8 +82,8 @@ impl Bola {
         Self::new(manifest, true)
     }
 
-    /// Sets V for the present segment and returns the size of the buffer that it belongs to, s.
-    fn fit(&mut self, state: &AbrState) -> f64 {
+    /// Sets V for the next segment; returns the buffer size for which it is computed, s.
+    fn update_v(&mut self, state: &AbrState) -> f64 {
         let max_buffer = state.max_buffer.as_secs_f64();
         let buffer = if self.is_finite {
             let segments = state.segment.min(state.segments - state.segment) as f64;
@@ -98,14 +99,18 @@ impl Bola {
 
 impl Abr for Bola {
     fn choose(&mut self, state: &AbrState) -> Choice {
-        let buffer = self.fit(state);
+        let buffer = self.update_v(state);
         let manifest = state.manifest;
         let last = state.last.unwrap_or(0);
         let mut quality = self.utility.choose(manifest, state.level());
         if self.is_finite && quality > last {
-            let carried = manifest.highest_within(self.throughput.max(manifest.rate(0)));
-            if quality > carried {
-                quality = if carried < last { last } else { carried + 1 };
+            let sustainable = manifest.highest_within(self.throughput.max(manifest.rate(0)));
+            if quality > sustainable {
+                quality = if sustainable < last {
+                    last
+                } else {
+                    sustainable + 1
+                };
             }
         }
         let excess = state.level() - (buffer - state.segment_s());
@@ -115,8 +120,8 @@ impl Abr for Bola {
         }
     }
 
-    fn downloaded(&mut self, _view: &AbrState, fetched: &SegmentDownload) {
-        if let Some(rate) = fetched.throughput_with_latency() {
+    fn downloaded(&mut self, _state: &AbrState, download: &SegmentDownload) {
+        if let Some(rate) = download.throughput_with_latency() {
             self.throughput = rate;
         }
     }
@@ -134,7 +139,7 @@ mod tests {
     fn the_parameters_of_the_paper_make_the_decision_change_at_the_computed_levels() {
         let manifest = samples::manifest(3, &RATES);
         let mut bola = Bola::basic(&manifest);
-        bola.fit(&samples::state(&manifest, 0.0, 25.0, 0));
+        bola.update_v(&samples::state(&manifest, 0.0, 25.0, 0));
         assert!((bola.utility.v - 2.6630).abs() < 1e-4, "{}", bola.utility.v);
         for quality in 1..RATES.len() {
             let level = bola.utility.lowest_level(&manifest, quality);
@@ -161,7 +166,7 @@ mod tests {
         let manifest = samples::manifest(3, &RATES);
         let mut bola = Bola::finite(&manifest);
         let state = samples::state(&manifest, 21.0, 25.0, 2);
-        bola.downloaded(&state, &samples::fetched(&state, 2, 1.0));
+        bola.downloaded(&state, &samples::sample_download(&state, 2, 1.0));
         assert_eq!(bola.choose(&state).quality, 5);
         assert_eq!(
             bola.choose(&AbrState {

@@ -56,7 +56,7 @@ impl BolaE {
     fn start(&mut self, state: &AbrState, utility: &Utility, safe: f64) -> usize {
         let quality = state.manifest.highest_within(safe);
         self.placeholder = (utility.lowest_level(state.manifest, quality) - state.level()).max(0.0);
-        self.is_steady = state.buffer >= state.manifest.segment();
+        self.is_steady = state.buffer >= state.manifest.segment_duration();
         quality
     }
 
@@ -72,9 +72,9 @@ impl BolaE {
         let level = state.level();
         let last = state.last.unwrap_or(0);
         let mut quality = utility.choose(state.manifest, level + self.placeholder);
-        let carried = state.manifest.highest_within(safe);
-        if quality > last && quality > carried {
-            quality = carried.max(last);
+        let sustainable = state.manifest.highest_within(safe);
+        if quality > last && quality > sustainable {
+            quality = sustainable.max(last);
         }
         let excess = level + self.placeholder - utility.highest_level(quality);
         if excess <= self.placeholder {
@@ -116,14 +116,14 @@ impl Abr for BolaE {
         }
     }
 
-    fn downloaded(&mut self, state: &AbrState, fetched: &SegmentDownload) {
-        self.estimate.add(fetched);
-        self.since = Some(fetched.finished);
+    fn downloaded(&mut self, state: &AbrState, download: &SegmentDownload) {
+        self.estimate.add(download);
+        self.since = Some(download.finished);
         let Some(utility) = &self.utility else {
             return;
         };
-        let before = state.level() + fetched.duration().as_secs_f64();
-        let most = (utility.highest_level(fetched.quality) - before).max(0.0);
+        let before = state.level() + download.duration().as_secs_f64();
+        let most = (utility.highest_level(download.quality) - before).max(0.0);
         self.placeholder = (self.placeholder * DECAY).min(most);
     }
 
@@ -180,7 +180,7 @@ mod tests {
             last: Some(4),
             ..samples::state(&manifest, 3.0, 25.0, 4)
         };
-        rule.downloaded(&second, &samples::fetched(&second, 4, 8.0));
+        rule.downloaded(&second, &samples::sample_download(&second, 4, 8.0));
         assert_eq!(rule.choose(&second), Choice::now(9));
     }
 
@@ -189,7 +189,7 @@ mod tests {
         let manifest = samples::manifest(3, &RATES);
         let mut rule = BolaE::default();
         let state = samples::state(&manifest, 3.0, 25.0, 9);
-        rule.downloaded(&state, &samples::fetched(&state, 9, 8.0));
+        rule.downloaded(&state, &samples::sample_download(&state, 9, 8.0));
         // 0.7 of 8 Mbit/s for 3 s make 5.6 Mbit/s.
         assert_eq!(rule.choose(&state).quality, 8);
     }

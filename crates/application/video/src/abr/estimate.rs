@@ -18,8 +18,8 @@ pub(crate) struct Estimate {
 
 impl Estimate {
     /// Takes in a segment.
-    pub(crate) fn add(&mut self, fetched: &SegmentDownload) {
-        let Some((rate, seconds)) = fetched.throughput() else {
+    pub(crate) fn add(&mut self, download: &SegmentDownload) {
+        let Some((rate, seconds)) = download.throughput() else {
             return;
         };
         let weight = WEIGHT * seconds;
@@ -60,12 +60,12 @@ mod tests {
         let mut estimate = Estimate::default();
         assert_eq!(estimate.with_safety_factor(), None);
         for _ in 0..5 {
-            estimate.add(&samples::fetched(&state, 0, 4.0));
+            estimate.add(&samples::sample_download(&state, 0, 4.0));
         }
         assert!((estimate.rate().unwrap() - 4e6).abs() < 1.0);
         let mut fallen = estimate;
-        fallen.add(&samples::fetched(&state, 0, 1.0));
-        estimate.add(&samples::fetched(&state, 0, 16.0));
+        fallen.add(&samples::sample_download(&state, 0, 1.0));
+        estimate.add(&samples::sample_download(&state, 0, 16.0));
         let (rise, fall) = (estimate.rate().unwrap() / 4e6, 4e6 / fallen.rate().unwrap());
         assert!(fall > rise, "{fall} {rise}");
     }
@@ -74,11 +74,11 @@ mod tests {
     fn a_segment_that_arrives_at_once_counts_from_its_request() {
         let manifest = samples::manifest(2, &[1_000]);
         let state = samples::state(&manifest, 10.0, 30.0, 0);
-        let fetched = samples::fetched(&state, 0, 4.0);
+        let download = samples::sample_download(&state, 0, 4.0);
         let at_once = SegmentDownload {
-            first: fetched.finished,
-            first_bytes: fetched.bytes,
-            ..fetched
+            first: download.finished,
+            first_bytes: download.bytes,
+            ..download
         };
         let mut estimate = Estimate::default();
         estimate.add(&at_once);

@@ -54,7 +54,7 @@ impl AbrState<'_> {
 
     /// Returns the duration of a segment in seconds.
     pub(crate) fn segment_s(&self) -> f64 {
-        self.manifest.segment().as_secs_f64()
+        self.manifest.segment_duration().as_secs_f64()
     }
 
     /// Returns the quality with which algorithms begin that know no throughput yet.
@@ -104,10 +104,10 @@ pub trait Abr: Send {
     fn choose(&mut self, state: &AbrState) -> Choice;
 
     /// Learns of a segment that has arrived.
-    fn downloaded(&mut self, _view: &AbrState, _fetched: &SegmentDownload) {}
+    fn downloaded(&mut self, _state: &AbrState, _download: &SegmentDownload) {}
 
     /// Returns a lower quality for which the running request is to be abandoned.
-    fn abandon(&mut self, _view: &AbrState, _progress: &Progress) -> Option<usize> {
+    fn abandon(&mut self, _state: &AbrState, _progress: &Progress) -> Option<usize> {
         None
     }
 }
@@ -226,8 +226,8 @@ pub(crate) mod samples {
     }
 
     /// Returns a segment that arrived just now with a constant throughput in Mbit/s.
-    pub(crate) fn fetched(state: &AbrState, quality: usize, mbps: f64) -> SegmentDownload {
-        let bytes = state.manifest.size(state.segment, quality);
+    pub(crate) fn sample_download(state: &AbrState, quality: usize, mbps: f64) -> SegmentDownload {
+        let bytes = state.manifest.segment_bytes(state.segment, quality);
         let took = Duration::from_secs_f64(bytes.get() as f64 * 8e-6 / mbps);
         let requested = Instant::from_nanos(state.now.as_nanos() - took.as_nanos());
         SegmentDownload {

@@ -52,8 +52,8 @@ impl Abr for RobustMpc {
         Choice::now(Plan::new(state, rate, last).best(state.level()))
     }
 
-    fn downloaded(&mut self, _view: &AbrState, fetched: &SegmentDownload) {
-        let Some(rate) = fetched.throughput_with_latency() else {
+    fn downloaded(&mut self, _state: &AbrState, download: &SegmentDownload) {
+        let Some(rate) = download.throughput_with_latency() else {
             return;
         };
         if let Some(predicted) = self.predicted {
@@ -84,7 +84,8 @@ impl Plan {
         let manifest = state.manifest;
         let planned = state.segment..state.segments.min(state.segment + HORIZON);
         let qualities = 0..=manifest.top();
-        let time = |segment, quality| manifest.size(segment, quality).get() as f64 * 8.0 / rate;
+        let time =
+            |segment, quality| manifest.segment_bytes(segment, quality).get() as f64 * 8.0 / rate;
         Self {
             times: planned
                 .map(|segment| {
@@ -226,9 +227,9 @@ mod tests {
         let manifest = samples::manifest(4, &[1_000]);
         let state = samples::state(&manifest, 10.0, 30.0, 0);
         let mut rule = RobustMpc::default();
-        rule.downloaded(&state, &samples::fetched(&state, 0, 2.0));
+        rule.downloaded(&state, &samples::sample_download(&state, 0, 2.0));
         assert!((rule.predict().unwrap() - 2e6).abs() < 1.0);
-        rule.downloaded(&state, &samples::fetched(&state, 0, 1.0));
+        rule.downloaded(&state, &samples::sample_download(&state, 0, 1.0));
         // The harmonic mean of 2 and 1 is 4/3; the error was (2 - 1) / 1.
         assert!((rule.predict().unwrap() - 2e6 / 3.0).abs() < 1.0);
     }

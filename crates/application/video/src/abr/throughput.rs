@@ -22,8 +22,8 @@ impl Abr for Throughput {
         Choice::now(wanted.min(buffer_guard::highest(state, self.estimate.rate())))
     }
 
-    fn downloaded(&mut self, _view: &AbrState, fetched: &SegmentDownload) {
-        self.estimate.add(fetched);
+    fn downloaded(&mut self, _state: &AbrState, download: &SegmentDownload) {
+        self.estimate.add(download);
     }
 
     fn abandon(&mut self, state: &AbrState, progress: &Progress) -> Option<usize> {
@@ -42,9 +42,9 @@ mod tests {
         let state = samples::state(&manifest, 20.0, 30.0, 0);
         let mut rule = Throughput::default();
         assert_eq!(rule.choose(&state), Choice::now(1));
-        rule.downloaded(&state, &samples::fetched(&state, 1, 2.01));
+        rule.downloaded(&state, &samples::sample_download(&state, 1, 2.01));
         assert_eq!(rule.choose(&state), Choice::now(2));
-        rule.downloaded(&state, &samples::fetched(&state, 1, 1.5));
+        rule.downloaded(&state, &samples::sample_download(&state, 1, 1.5));
         assert_eq!(rule.choose(&state), Choice::now(1));
     }
 }

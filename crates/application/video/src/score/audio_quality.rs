@@ -2,12 +2,14 @@
 
 use super::mos;
 
-/// Degradation by the codec, an exponential function of the rate: factor, exponent per kbit/s, constant.
-const AAC_LC: [f64; 3] = [100.0, -0.05, 14.60];
+/// Coefficients a1A, a2A (per kbit/s) and a3A of AAC-LC: the degradation is a1A exp(a2A rate) + a3A.
+const A1: f64 = 100.0;
+const A2: f64 = -0.05;
+const A3: f64 = 14.60;
 
-/// Returns the score O.21 of a rate in kbit/s.
-pub fn aac_lc(kbps: f64) -> f64 {
-    let degraded = AAC_LC[0] * libm::exp(AAC_LC[1] * kbps) + AAC_LC[2];
+/// Returns the audio score (O.21) of AAC-LC at `kbps`.
+pub fn aac_lc_score(kbps: f64) -> f64 {
+    let degraded = A1 * libm::exp(A2 * kbps) + A3;
     mos::from_quality((100.0 - degraded).clamp(0.0, 100.0))
 }
 
@@ -17,8 +19,10 @@ mod tests {
 
     #[test]
     fn the_score_rises_with_the_rate_to_that_of_the_codec() {
-        assert!(aac_lc(32.0) < aac_lc(64.0) && aac_lc(64.0) < aac_lc(128.0));
+        assert!(
+            aac_lc_score(32.0) < aac_lc_score(64.0) && aac_lc_score(64.0) < aac_lc_score(128.0)
+        );
         let transparent = mos::from_quality(100.0 - 14.60);
-        assert!((aac_lc(1_000.0) - transparent).abs() < 1e-9);
+        assert!((aac_lc_score(1_000.0) - transparent).abs() < 1e-9);
     }
 }

@@ -45,7 +45,7 @@ pub struct StallEvent {
 
 /// Scores of a session, from 1 to 5.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Integral {
+pub struct P1203Scores {
     /// O.23: stalling.
     pub o23: f64,
     /// O.35: audiovisual coding.
@@ -61,7 +61,7 @@ pub fn integrate(
     video: &[f64],
     interruptions: &[StallEvent],
     forest: Option<&Forest>,
-) -> Option<Integral> {
+) -> Option<P1203Scores> {
     let seconds = audio.len().min(video.len());
     if seconds == 0 {
         return None;
@@ -79,7 +79,7 @@ pub fn integrate(
         }
         None => parametric,
     };
-    Some(Integral {
+    Some(P1203Scores {
         o23: 1.0 + 4.0 * impact,
         o35,
         o46: F[0] + F[1] * score,
@@ -243,7 +243,7 @@ fn features(audio: &[f64], video: &[f64], interruptions: &[StallEvent]) -> Featu
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::score::audio_quality::aac_lc;
+    use crate::score::audio_quality::aac_lc_score;
     use crate::score::video_quality::{Piece, Screen, per_second};
 
     /// Example `mode0.json` of the software of the authors of the Recommendation: four segments of 1080p.
@@ -264,7 +264,7 @@ mod tests {
         };
         let pieces: Vec<Piece> = pieces.into_iter().enumerate().map(piece).collect();
         let video = per_second(&pieces, &Screen::default());
-        (vec![aac_lc(332.0); video.len()], video)
+        (vec![aac_lc_score(332.0); video.len()], video)
     }
 
     #[test]

@@ -7,7 +7,7 @@ use crate::manifest::Manifest;
 /// their changes, less the highest rate per second of stalls and start-up.
 pub fn linear_qoe(manifest: &Manifest, log: &Log) -> f64 {
     let rate = |quality: usize| manifest.representations()[quality].rate.as_mbps();
-    let watched = log.watched(manifest.segment());
+    let watched = log.watched(manifest.segment_duration());
     let quality: f64 = watched.iter().map(|one| rate(one.quality)).sum();
     let changes: f64 = watched
         .windows(2)

@@ -1,14 +1,14 @@
-//! Score: what a viewer thinks of a session, from its log.
+//! QoE scores of a session from its log: ITU-T P.1203 and linear QoE.
 //!
 //! ITU-T P.1203 gives a mean opinion score from 1 to 5: [`video_quality`] is P.1203.1 in mode 0 (which knows rate,
 //! resolution and frame rate only), [`audio_quality`] is P.1203.2, and [`integration`] is P.1203.3. The implementation
-//! follows the Recommendations; patents may be claimed on them, see the patent database of the ITU. P.1203.3 adds the
-//! answer of a random forest, which is data and not shipped: [`Forest`] reads it from a folder. Without it, the
-//! parametric part of P.1203.3 stands for the whole.
+//! follows the Recommendations; patents may be claimed on them, see the patent database of the ITU. P.1203.3
+//! combines a parametric part with a random forest. The forest is not shipped; [`Forest`] reads it from a folder. Without
+//! it, the parametric part is used alone.
 //!
 //! # Limits
-//! P.1203 has been validated for sessions from 30 s to 5 min, H.264 up to 1080p, and stalls that end. What was not
-//! played has no score: a session that a viewer left is judged by what it has shown.
+//! P.1203 has been validated for sessions from 30 s to 5 min, H.264 up to 1080p, and stalls that end. Only played
+//! segments are scored, also if the viewer quit.
 
 pub mod audio_quality;
 mod forest;
@@ -18,43 +18,47 @@ mod mos;
 pub mod video_quality;
 
 pub use forest::{Features, Forest};
-pub use integration::{Integral, StallEvent};
+pub use integration::{P1203Scores, StallEvent};
 pub use linear::linear_qoe;
 pub use video_quality::{Device, Piece, Screen};
 
 use crate::log::Log;
 use crate::manifest::Manifest;
 
-/// Figures of a session.
+/// Metrics of a session.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Figures {
+pub struct SessionMetrics {
     /// Scores of ITU-T P.1203; absent if less than a second was played.
-    pub mos: Option<Integral>,
+    pub mos: Option<P1203Scores>,
     /// Sum of the linear QoE, in Mbit/s.
     pub linear: f64,
     /// Time from the opening of the video to the first picture, s; absent if there was none.
     pub startup_s: Option<f64>,
     /// Number of stalls.
     pub stalls: usize,
-    /// Time in which the picture stood, s.
+    /// Total stall time, s.
     pub stalled_s: f64,
     /// Mean rate of the representations that were played, Mbit/s; absent if nothing was.
     pub bitrate_mbps: Option<f64>,
-    /// Changes of the representation from one played segment to the next.
+    /// Number of changes of the representation from one played segment to the next.
     pub switches: usize,
 }
 
-/// Returns the figures of a session.
-pub fn figures(
+/// Returns the metrics of a session.
+pub fn session_metrics(
     manifest: &Manifest,
     log: &Log,
     screen: &Screen,
     forest: Option<&Forest>,
-) -> Figures {
-    let watched = log.watched(manifest.segment());
+) -> SessionMetrics {
+    let watched = log.watched(manifest.segment_duration());
     let rate = |quality: usize| manifest.representations()[quality].rate.as_mbps();
-    let mean = watched.iter().map(|one| rate(one.quality)).sum::<f64>() / watched.len() as f64;
-    Figures {
+    let mean = watched
+        .iter()
+        .map(|segment| rate(segment.quality))
+        .sum::<f64>()
+        / watched.len() as f64;
+    SessionMetrics {
         mos: mos(manifest, log, screen, forest),
         linear: linear_qoe(manifest, log),
         startup_s: log.startup.map(|startup| startup.as_secs_f64()),
@@ -74,14 +78,15 @@ fn mos(
     log: &Log,
     screen: &Screen,
     forest: Option<&Forest>,
-) -> Option<Integral> {
+) -> Option<P1203Scores> {
     let seconds = log.played.as_secs_f64();
-    let duration = manifest.segment().as_secs_f64();
-    let piece = |(index, one): (usize, &crate::SegmentDownload)| {
-        let representation = manifest.representations()[one.quality];
+    let duration = manifest.segment_duration().as_secs_f64();
+    let piece = |(index, segment): (usize, &crate::SegmentDownload)| {
+        let representation = manifest.representations()[segment.quality];
         Piece {
-            representation: one.quality,
-            kbps: manifest.video(one.segment, one.quality).get() as f64 * 8e-3 / duration,
+            representation: segment.quality,
+            kbps: manifest.video_bytes(segment.segment, segment.quality).get() as f64 * 8e-3
+                / duration,
             width: representation.width,
             height: representation.height,
             frame_rate: manifest.frame_rate(),
@@ -89,17 +94,17 @@ fn mos(
         }
     };
     let pieces: Vec<Piece> = log
-        .watched(manifest.segment())
+        .watched(manifest.segment_duration())
         .iter()
         .enumerate()
         .map(piece)
         .collect();
     let video = video_quality::per_second(&pieces, screen);
-    let heard = match manifest.audio().bits_per_second() {
+    let audio_score = match manifest.audio().bits_per_second() {
         0 => integration::NO_AUDIO,
-        bits => audio_quality::aac_lc(bits as f64 / 1e3),
+        bits => audio_quality::aac_lc_score(bits as f64 / 1e3),
     };
-    let audio = vec![heard; video.len()];
+    let audio = vec![audio_score; video.len()];
     let startup = log.startup.map(|startup| StallEvent {
         at: 0.0,
         length: startup.as_secs_f64(),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use units::{Duration, Instant, Rate};
 use video::abr::Algorithm;
-use video::score::{Screen, figures};
+use video::score::{Screen, session_metrics};
 use video::{Client, ClientCommand, Ladder, Log, Manifest, Outcome, Player, Representation};
 
 use crate::fluid::{Link, watch};
@@ -117,18 +117,18 @@ fn check(log: &Log, manifest: &Manifest, player: &Player) {
             .windows(2)
             .all(|pair| pair[0].at + pair[0].length <= pair[1].at)
     );
-    let segment = manifest.segment();
+    let segment = manifest.segment_duration();
     let numbers: Vec<usize> = log.segments.iter().map(|one| one.segment).collect();
     assert_eq!(numbers, (0..numbers.len()).collect::<Vec<_>>());
     assert!(log.played <= segment * numbers.len() as u64);
     let total = segment * (player.length.as_nanos() / segment.as_nanos());
     assert_eq!(log.outcome == Some(Outcome::Watched), log.played == total);
     for one in &log.segments {
-        assert_eq!(one.bytes, manifest.size(one.segment, one.quality));
+        assert_eq!(one.bytes, manifest.segment_bytes(one.segment, one.quality));
         assert!(one.requested <= one.first && one.first <= one.finished);
     }
-    let figures = figures(manifest, log, &Screen::default(), None);
-    if let Some(mos) = figures.mos {
+    let session_metrics = session_metrics(manifest, log, &Screen::default(), None);
+    if let Some(mos) = session_metrics.mos {
         for score in [mos.o23, mos.o35, mos.o46] {
             assert!((0.0..5.000_001).contains(&score), "{mos:?}");
         }

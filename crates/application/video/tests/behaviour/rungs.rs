@@ -63,7 +63,7 @@ fn needs_segments(abr: Algorithm) -> u64 {
 fn a_fast_link_carries_the_highest_rate_on_demand_and_live() {
     for ladder in [Ladder::BigBuckBunny, Ladder::FullHd] {
         let manifest = Arc::new(ladder.manifest());
-        let segment = manifest.segment();
+        let segment = manifest.segment_duration();
         for abr in Algorithm::ALL {
             for latency in [None, Some(3), Some(4), Some(6), Some(12), Some(30)] {
                 let least = segment * needs_segments(*abr);
@@ -119,8 +119,8 @@ fn a_small_buffer_reaches_the_highest_rate() {
 
 /// Returns the highest quality whose segments arrive in the time that they are played in, on the average.
 fn fitting(manifest: &Manifest, rate: f64) -> usize {
-    let time = (manifest.segment() - RTT).as_secs_f64();
-    let fits = |quality: &usize| manifest.mean_size(*quality) * 8.0 / rate <= time;
+    let time = (manifest.segment_duration() - RTT).as_secs_f64();
+    let fits = |quality: &usize| manifest.mean_segment_bytes(*quality) * 8.0 / rate <= time;
     (0..=manifest.top()).rev().find(fits).unwrap_or(0)
 }
 
@@ -161,7 +161,7 @@ fn most_stalls(abr: Algorithm) -> f64 {
 /// Checks all algorithms over steady links, on demand and with these latencies in seconds.
 fn check_grid(manifest: Manifest, latencies: &[u64], kbps: &[u64]) {
     let manifest = Arc::new(manifest);
-    let segment = manifest.segment();
+    let segment = manifest.segment_duration();
     let live = latencies.iter().map(|seconds| Some(*seconds));
     for latency in core::iter::once(None).chain(live) {
         let behind = latency.map(Duration::from_secs);

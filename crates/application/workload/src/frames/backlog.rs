@@ -1,10 +1,10 @@
-//! Backlog: the frames that wait at a sender while the connection takes no more.
+//! Backlog limit: how many frames may wait at a sender for the send buffer.
 
 use config::{Scalar, read_scalar};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Frames that wait at most; older ones are dropped.
+/// Maximum number of waiting frames; the oldest are dropped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Backlog {
     /// No frame is dropped.

@@ -118,7 +118,10 @@ impl FrameSource {
             made: frame.made,
             end: self.sent_bytes,
         });
-        out.push(Command::Send(End::Server, frame.bytes));
+        out.push(Command::Send {
+            at: End::Server,
+            bytes: frame.bytes,
+        });
     }
 }
 
@@ -127,7 +130,7 @@ impl Application for FrameSource {
         true
     }
 
-    fn wake(&mut self, now: Instant, out: &mut Vec<Command>) {
+    fn on_wake(&mut self, now: Instant, out: &mut Vec<Command>) {
         if !self.is_open {
             self.is_open = true;
             out.push(Command::Open);
@@ -137,7 +140,7 @@ impl Application for FrameSource {
             let (kind, at) = &mut self.kinds[index];
             if *at <= now {
                 let bytes = kind.size.draw(&mut self.draws).get().max(1);
-                let interval = self.jitter.pause(&kind.interval, &mut self.draws);
+                let interval = self.jitter.draw_pause(&kind.interval, &mut self.draws);
                 *at = now + interval.max(Duration::from_nanos(1));
                 self.send(now, bytes, out);
             }
@@ -146,7 +149,7 @@ impl Application for FrameSource {
         out.push(Command::WakeAt(next));
     }
 
-    fn on_taken(&mut self, end: End, bytes: u64, out: &mut Vec<Command>) {
+    fn on_accepted(&mut self, end: End, bytes: u64, out: &mut Vec<Command>) {
         if end == End::Server && self.has_queue() {
             self.untaken -= bytes;
             self.write_next(out);
@@ -164,40 +167,61 @@ impl Application for FrameSource {
             self.late += u64::from(self.has_missed(frame.made, now));
             self.delay_sum += delay;
             self.max_delay = self.max_delay.max(delay);
-            out.push(Command::Record("frame_ms", milliseconds(delay)));
+            out.push(Command::Record {
+                metric: "frame_ms",
+                value: milliseconds(delay),
+            });
         }
     }
 
-    fn stopped(&mut self, now: Instant, out: &mut Vec<Command>) {
+    fn on_stopped(&mut self, now: Instant, out: &mut Vec<Command>) {
         let waiting = self.waiting.iter().map(|frame| frame.made);
         let on_their_way = self.in_flight.iter().map(|frame| frame.made).chain(waiting);
         let mut missing = self.dropped;
         for made in on_their_way.filter(|made| self.has_missed(*made, now)) {
             missing += 1;
             let age = milliseconds(now.saturating_since(made));
-            out.push(Command::Record("frame_age_ms", age));
+            out.push(Command::Record {
+                metric: "frame_age_ms",
+                value: age,
+            });
         }
         let sent = self.arrived + missing;
         if sent == 0 {
             return;
         }
-        out.push(Command::Record("frames", sent as f64));
-        out.push(Command::Record(
-            "late_share",
-            (self.late + missing) as f64 / sent as f64,
-        ));
+        out.push(Command::Record {
+            metric: "frames",
+            value: sent as f64,
+        });
+        out.push(Command::Record {
+            metric: "late_share",
+            value: (self.late + missing) as f64 / sent as f64,
+        });
         if self.backlog != Backlog::All {
             let share = self.dropped as f64 / sent as f64;
-            out.push(Command::Record("dropped_share", share));
+            out.push(Command::Record {
+                metric: "dropped_share",
+                value: share,
+            });
         }
         if let Some(level) = &self.level {
-            out.push(Command::Record("frame_size_share", level.mean()));
+            out.push(Command::Record {
+                metric: "frame_size_share",
+                value: level.mean(),
+            });
         }
         if self.arrived > 0 {
             let mean = milliseconds(self.delay_sum) / self.arrived as f64;
-            out.push(Command::Record("frame_delay_ms", mean));
+            out.push(Command::Record {
+                metric: "frame_delay_ms",
+                value: mean,
+            });
             let max = milliseconds(self.max_delay);
-            out.push(Command::Record("frame_delay_max_ms", max));
+            out.push(Command::Record {
+                metric: "frame_delay_max_ms",
+                value: max,
+            });
         }
     }
 }

@@ -7,7 +7,7 @@ use units::random::RngStream;
 use units::{Bytes, Duration, Instant};
 
 use crate::application::{Application, Command, End};
-use crate::jitter::{JITTER, Jitter, check_jitter};
+use crate::jitter::{DEFAULT_JITTER, Jitter, check_jitter};
 use crate::workload::{SECOND, Settings, at_least_one};
 
 /// Most connections of a page load.
@@ -54,7 +54,7 @@ table! {
         pub gap: Distribution<Duration> = SECOND,
         /// Share by which a constant gap is shorter or longer at random, from 0 to 1; default 0.1, with which periodic
         /// flows do not stay in phase; 0: none.
-        pub jitter: f64 = JITTER,
+        pub jitter: f64 = DEFAULT_JITTER,
         /// Number of pages; unset: as many as fit into the run.
         pub count: Option<u32>,
     }
@@ -79,8 +79,8 @@ impl Settings for Page {
         true
     }
 
-    fn round(&self, rtt: f64) -> f64 {
-        let page = rtt + self.parse.mean() + self.think.mean() + self.gap.mean();
+    fn mean_period_ns(&self, rtt_ns: f64) -> f64 {
+        let page = rtt_ns + self.parse.mean() + self.think.mean() + self.gap.mean();
         page / f64::from(self.objects + 1)
     }
 
@@ -240,7 +240,10 @@ impl Browser {
             if !core::mem::replace(&mut line.is_open, true) {
                 out.push(Command::Open);
             }
-            out.push(Command::Send(End::Client, self.config.request.get().max(1)));
+            out.push(Command::Send {
+                at: End::Client,
+                bytes: self.config.request.get().max(1),
+            });
         }
     }
 
@@ -249,7 +252,13 @@ impl Browser {
         if let Some(object) = line.asked.pop_front() {
             let bytes = self.objects[object].bytes;
             line.answers.push_back((object, bytes));
-            out.extend([Command::SelectSlot(slot), Command::Send(End::Server, bytes)]);
+            out.extend([
+                Command::SelectSlot(slot),
+                Command::Send {
+                    at: End::Server,
+                    bytes,
+                },
+            ]);
         }
     }
 
@@ -262,8 +271,14 @@ impl Browser {
         if self.missing == 0 {
             let waited = now.saturating_since(self.begun);
             let bytes: u64 = self.objects.iter().map(|each| each.bytes).sum();
-            out.push(Command::Record("page_bytes", bytes as f64));
-            out.push(Command::Record("page_load_s", waited.as_secs_f64()));
+            out.push(Command::Record {
+                metric: "page_bytes",
+                value: bytes as f64,
+            });
+            out.push(Command::Record {
+                metric: "page_load_s",
+                value: waited.as_secs_f64(),
+            });
             self.longest = self.longest.max(waited);
             self.pages += 1;
             for (slot, line) in self.lines.iter().enumerate() {
@@ -295,7 +310,7 @@ impl Application for Browser {
         self.slot = slot;
     }
 
-    fn wake(&mut self, now: Instant, out: &mut Vec<Command>) {
+    fn on_wake(&mut self, now: Instant, out: &mut Vec<Command>) {
         self.wake_at = Instant::NEVER;
         if self.objects.is_empty() {
             self.begin(now);
@@ -331,7 +346,10 @@ impl Application for Browser {
         } else {
             if !core::mem::replace(&mut self.has_begun, true) {
                 let waited = now.saturating_since(self.begun);
-                out.push(Command::Record("page_first_byte_s", waited.as_secs_f64()));
+                out.push(Command::Record {
+                    metric: "page_first_byte_s",
+                    value: waited.as_secs_f64(),
+                });
             }
             let mut left = bytes;
             while left > 0
@@ -350,19 +368,22 @@ impl Application for Browser {
         self.settle(out);
     }
 
-    fn completed(&mut self, now: Instant, out: &mut Vec<Command>) {
+    fn on_completed(&mut self, now: Instant, out: &mut Vec<Command>) {
         self.closing -= 1;
         if self.closing == 0 && self.config.count.is_none_or(|count| self.pages < count) {
-            let gap = self.jitter.pause(&self.config.gap, &mut self.draws);
+            let gap = self.jitter.draw_pause(&self.config.gap, &mut self.draws);
             self.plan(now + gap, Due::Page);
         }
         self.settle(out);
     }
 
-    fn stopped(&mut self, now: Instant, out: &mut Vec<Command>) {
+    fn on_stopped(&mut self, now: Instant, out: &mut Vec<Command>) {
         let age = now.saturating_since(self.begun);
         if self.missing > 0 && age > self.longest {
-            out.push(Command::Record("page_load_age_s", age.as_secs_f64()));
+            out.push(Command::Record {
+                metric: "page_load_age_s",
+                value: age.as_secs_f64(),
+            });
         }
     }
 }

@@ -111,7 +111,7 @@ fn segment(
     is_tunnelled: bool,
     fragments: Option<NonZeroU32>,
 ) -> Result<Packet, Skipped> {
-    let header = tcp_header::parse(ip.payload).ok_or(Skipped::Cut)?;
+    let header = tcp_header::parse(ip.payload).ok_or(Skipped::Truncated)?;
     let segment = Segment {
         len: ip.payload_len.saturating_sub(header.len),
         ecn: match ip.ecn {
@@ -188,7 +188,7 @@ mod tests {
     fn other_layers_and_cut_headers_are_told_apart() {
         let arp = [&[0; 12][..], &[0x08, 0x06, 0, 1]].concat();
         assert_eq!(network(1, &arp), Err(Skipped::EtherType(0x0806)));
-        assert_eq!(network(1, &arp[..13]), Err(Skipped::Cut));
+        assert_eq!(network(1, &arp[..13]), Err(Skipped::Truncated));
         assert_eq!(network(147, &arp), Err(Skipped::LinkType(147)));
     }
 }

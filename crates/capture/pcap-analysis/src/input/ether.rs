@@ -105,7 +105,7 @@ pub(super) fn mpls(bytes: &[u8]) -> Step<'_> {
 
 /// Returns the layer behind a security tag, if it is not encrypted (IEEE 802.1AE).
 fn macsec(bytes: &[u8]) -> Step<'_> {
-    let slice = LaxMacsecSlice::from_slice(bytes).map_err(|_| Skipped::Cut)?;
+    let slice = LaxMacsecSlice::from_slice(bytes).map_err(|_| Skipped::Truncated)?;
     let payload = slice.ether_payload().ok_or(Skipped::Encrypted("MACsec"))?;
     let EtherType(kind) = payload.ether_type;
     Ok((Layer::EtherType(kind), payload.payload))
@@ -138,7 +138,7 @@ pub(super) fn llc(bytes: &[u8]) -> Step<'_> {
     const ETHERNET: [[u8; 3]; 2] = [[0, 0, 0], [0, 0, 0xf8]];
     /// Bridged frames (RFC 2684 §5.2), with their checksum and without.
     const BRIDGE: [u8; 3] = [0, 0x80, 0xc2];
-    let header: &[u8; 3] = bytes.first_chunk().ok_or(Skipped::Cut)?;
+    let header: &[u8; 3] = bytes.first_chunk().ok_or(Skipped::Truncated)?;
     if *header != SNAP {
         return if header[..2] == [IP, IP] {
             next_header(Layer::Ip, bytes, 3)
@@ -146,7 +146,7 @@ pub(super) fn llc(bytes: &[u8]) -> Step<'_> {
             Err(Skipped::Llc)
         };
     }
-    let organization: &[u8] = bytes.get(3..6).ok_or(Skipped::Cut)?;
+    let organization: &[u8] = bytes.get(3..6).ok_or(Skipped::Truncated)?;
     let kind = word(bytes, 6)?;
     if ETHERNET.iter().any(|known| known == organization) {
         next_header(Layer::EtherType(kind), bytes, 8)

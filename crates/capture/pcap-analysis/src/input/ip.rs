@@ -38,7 +38,7 @@ pub(super) struct Ip<'a> {
 #[inline]
 pub(super) fn parse(packet: &[u8], wire_len: Option<u32>) -> Result<Ip<'_>, Skipped> {
     let (ip, _) = LaxIpSlice::from_slice(packet).map_err(|error| match error {
-        LaxHeaderSliceError::Len(_) => Skipped::Cut,
+        LaxHeaderSliceError::Len(_) => Skipped::Truncated,
         LaxHeaderSliceError::Content(_) => Skipped::NotIp,
     })?;
     let payload = ip.payload().payload;

@@ -41,7 +41,7 @@ pub(super) fn first(link_type: i32, bytes: &[u8]) -> Step<'_> {
         types::PPI => plain(long(bytes, 4)?, short_len(bytes)?),
         tap if types::PKTAP.contains(&tap) => {
             let rest = bytes.get(long(bytes, 0)? as usize..);
-            plain(long(bytes, 8)?, rest.ok_or(Skipped::Cut)?)
+            plain(long(bytes, 8)?, rest.ok_or(Skipped::Truncated)?)
         }
         other => plain(other, bytes),
     }
@@ -77,14 +77,14 @@ fn plain(link_type: i32, bytes: &[u8]) -> Step<'_> {
 
 /// Returns the 32 bits at `at`, whose lowest octet comes first.
 fn long(bytes: &[u8], at: usize) -> Result<i32, Skipped> {
-    let word = bytes.get(at..at + 4).ok_or(Skipped::Cut)?;
+    let word = bytes.get(at..at + 4).ok_or(Skipped::Truncated)?;
     Ok(i32::from_le_bytes([word[0], word[1], word[2], word[3]]))
 }
 
 /// Returns what is behind a header with its length in the second 16 bits, the lower octet first.
 fn short_len(bytes: &[u8]) -> Result<&[u8], Skipped> {
     let len = word(bytes, 2)?.swap_bytes();
-    bytes.get(usize::from(len)..).ok_or(Skipped::Cut)
+    bytes.get(usize::from(len)..).ok_or(Skipped::Truncated)
 }
 
 /// Returns the layer behind a header of `len` bytes of Linux cooked captures, whose protocol stands at `at`.

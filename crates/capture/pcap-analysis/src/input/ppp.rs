@@ -27,7 +27,7 @@ pub(super) fn frame(bytes: &[u8]) -> Step<'_> {
         IPV4 | IPV6 => next_header(Layer::Ip, bytes, at),
         // Flags and the kind of the medium (RFC 3518 §4.2).
         BRIDGED => next_header(Layer::Ethernet, bytes, at + 2),
-        MPLS => ether::mpls(bytes.get(at..).ok_or(Skipped::Cut)?),
+        MPLS => ether::mpls(bytes.get(at..).ok_or(Skipped::Truncated)?),
         other => Err(Skipped::Ppp(other)),
     }
 }

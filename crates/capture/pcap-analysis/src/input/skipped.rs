@@ -1,16 +1,16 @@
-//! Records without a TCP segment that is read.
+//! Capture records that are skipped, and why: no readable TCP segment.
 
 use core::fmt;
 use core::num::NonZeroU32;
 
 use etherparse::IpNumber;
 
-/// Later part of an IP packet, of which only the first has the headers.
+/// IP fragment at an offset above 0, which has no TCP header.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Fragment {
-    /// Hash of addresses, protocol and identification, the same for all parts of a packet.
+    /// Hash of addresses, protocol and identification, the same for all fragments of a packet.
     pub(crate) key: NonZeroU32,
-    /// Bytes of the packet's payload in it.
+    /// Bytes of the packet's payload in the fragment.
     pub(crate) len: u32,
 }
 
@@ -21,20 +21,20 @@ pub(crate) enum Skipped {
     EtherType(u16),
     /// IEEE 802.2 other than IP.
     Llc,
-    /// A number of PPP other than IP.
+    /// A PPP protocol number other than IP.
     Ppp(u16),
     /// IP was announced, but its version is neither 4 nor 6.
     NotIp,
-    /// A protocol of IP other than TCP.
+    /// An IP protocol number other than TCP.
     Ip(u8),
-    /// What this protocol carries cannot be read.
+    /// Encrypted payload of this protocol.
     Encrypted(&'static str),
     /// A message of a tunnel or radio without a packet, or an unknown one.
     Other(&'static str),
-    /// A later fragment of an IP packet.
+    /// An IP fragment at an offset above 0.
     Fragment(Fragment),
-    /// Fewer bytes were kept than the headers have.
-    Cut,
+    /// The snapshot length cuts the headers.
+    Truncated,
     /// A link type that is not read.
     LinkType(i32),
 }
@@ -57,7 +57,7 @@ impl fmt::Display for Skipped {
             Self::Encrypted(name) => write!(out, "{name} (encrypted)"),
             Self::Other(name) => write!(out, "{name}"),
             Self::Fragment(_) => write!(out, "fragment of IP"),
-            Self::Cut => write!(out, "cut within its headers"),
+            Self::Truncated => write!(out, "cut within its headers"),
             Self::LinkType(number) => write!(out, "link type {number}"),
         }
     }

@@ -50,7 +50,7 @@ pub(super) fn in_ip(protocol: u8, bytes: &[u8]) -> Step<'_> {
 /// Returns the layer in a datagram of UDP, if one of its ports is that of a tunnel.
 pub(super) fn in_udp(datagram: &[u8]) -> Step<'_> {
     let ports = [word(datagram, 2)?, word(datagram, 0)?];
-    let payload = datagram.get(8..).ok_or(Skipped::Cut)?;
+    let payload = datagram.get(8..).ok_or(Skipped::Truncated)?;
     for port in ports {
         return match port {
             ports::GTP => gtp::tunnelled(payload)
@@ -93,7 +93,7 @@ fn gre(bytes: &[u8]) -> Step<'_> {
         // Type I has no header of its own, and no sequence number.
         ether_types::ERSPAN if flags & SEQUENCE == 0 => next_header(Layer::Ethernet, bytes, at),
         ether_types::ERSPAN => next_header(Layer::Ethernet, bytes, at + 8),
-        ether_types::ERSPAN_3 => erspan_3(bytes.get(at..).ok_or(Skipped::Cut)?),
+        ether_types::ERSPAN_3 => erspan_3(bytes.get(at..).ok_or(Skipped::Truncated)?),
         // Some headers of redirected packets precede the packet.
         ether_types::WCCP if octet(bytes, at)? >> 4 != 4 => next_header(Layer::Ip, bytes, at + 4),
         ether_types::WCCP => next_header(Layer::Ip, bytes, at),
@@ -144,7 +144,7 @@ fn l2tp(bytes: &[u8]) -> Step<'_> {
         return Err(Skipped::Other("L2TP without a packet"));
     }
     if flags & 0b1111 == 3 {
-        return l2tp_session(bytes.get(4..).ok_or(Skipped::Cut)?);
+        return l2tp_session(bytes.get(4..).ok_or(Skipped::Truncated)?);
     }
     let mut at = 6;
     for (field, len) in [(LENGTH, 2), (SEQUENCE, 4)] {
@@ -201,7 +201,7 @@ fn capwap(bytes: &[u8]) -> Step<'_> {
     if octet(bytes, 2)? & NATIVE == 0 {
         return next_header(Layer::Ethernet, bytes, at);
     }
-    wifi::frame_of_controller(bytes.get(at..).ok_or(Skipped::Cut)?)
+    wifi::frame_of_controller(bytes.get(at..).ok_or(Skipped::Truncated)?)
 }
 
 /// Generic UDP encapsulation (draft-ietf-intarea-gue): a header with a protocol number, or IP directly.

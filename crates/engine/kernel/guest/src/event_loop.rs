@@ -19,7 +19,7 @@ use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFl
 use nix::time::clock_gettime;
 use selection::{CcaChoice, DEFAULT_CCA, Selectors};
 use units::{Duration, Instant};
-use workload::{Action, End, OpenedBy, Sessions, Switches};
+use workload::{Action, End, OpenedBy, Sessions, SwitchSchedule};
 
 use self::event_token::{Source, watch};
 use self::sockets::Connection;
@@ -59,7 +59,7 @@ pub(crate) struct EventLoop<'a> {
     listeners: Vec<TcpListener>,
     sessions: Sessions,
     connections: Vec<Connection>,
-    switches: Switches<CcaChoice>,
+    switches: SwitchSchedule<CcaChoice>,
     selectors: Selectors,
     slot: Duration,
     next_slot: Instant,
@@ -122,7 +122,7 @@ impl<'a> EventLoop<'a> {
         };
         for (number, flow) in job.flows.iter().enumerate() {
             // A selected flow has no CCA before its first connection.
-            let present = event_loop.switches.present(number);
+            let present = event_loop.switches.current(number);
             let cca = present.fixed().map_or(DEFAULT_CCA, |cca| cca.name);
             let (accepts, own) = match flow.opens {
                 OpenedBy::Receiver => (End::Server, Some(cca)),

@@ -5,7 +5,7 @@ use std::io;
 use kernel_protocol::{GuestFlow, GuestJob};
 use selection::{CcaChoice, Selectors};
 use units::{Duration, Instant};
-use workload::{FlowPlan, ScheduledSwitch, Sessions, Switches, Workload};
+use workload::{FlowPlan, ScheduledSwitch, Sessions, SwitchSchedule, Workload};
 
 /// Returns the workload of a flow, with its file if it names one.
 fn workload(job: &GuestJob, flow: &GuestFlow) -> io::Result<Workload> {
@@ -34,7 +34,7 @@ pub(crate) fn sessions(job: &GuestJob) -> io::Result<Sessions> {
 }
 
 /// Returns the congestion controls of the flows and their changes.
-pub(crate) fn switches(job: &GuestJob) -> io::Result<Switches<CcaChoice>> {
+pub(crate) fn switches(job: &GuestJob) -> io::Result<SwitchSchedule<CcaChoice>> {
     let read = |cca: &str| cca.parse().map_err(io::Error::other);
     let (mut first, mut due) = (Vec::new(), Vec::new());
     for (number, flow) in job.flows.iter().enumerate() {
@@ -48,14 +48,17 @@ pub(crate) fn switches(job: &GuestJob) -> io::Result<Switches<CcaChoice>> {
             });
         }
     }
-    Ok(Switches::new(first, due))
+    Ok(SwitchSchedule::new(first, due))
 }
 
 /// Returns the selectors of the flows whose congestion control is selected.
-pub(crate) fn selectors(job: &GuestJob, switches: &Switches<CcaChoice>) -> io::Result<Selectors> {
+pub(crate) fn selectors(
+    job: &GuestJob,
+    switches: &SwitchSchedule<CcaChoice>,
+) -> io::Result<Selectors> {
     let flows = job.flows.iter().enumerate();
     let flows = flows.map(|(number, flow)| {
-        let auto = switches.present(number).auto();
+        let auto = switches.current(number).auto();
         (flow.name.as_str(), auto)
     });
     let selectors = Selectors::new(flows, &job.files, job.seed).map_err(io::Error::other)?;

@@ -52,7 +52,7 @@ impl Simulation {
     pub fn selection(&self, connection: u32) -> Option<(&'static str, Features)> {
         let selector = self.selectors.selector(connection)?;
         Some((
-            selector.present(),
+            selector.current(),
             Features::of(selector.estimators().view()),
         ))
     }

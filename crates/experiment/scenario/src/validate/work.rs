@@ -127,7 +127,7 @@ fn applications(scenario: &Scenario) -> Vec<Work> {
             let nodes = nodes(scenario, flow);
             let count = f64::from(flow.count) * nodes;
             let time = scenario.duration.saturating_sub(flow.start);
-            let round = flow.workload.round(scenario.path.rtt);
+            let round = flow.workload.mean_period_ns(scenario.path.rtt);
             let field = |name: &str| format!("flows.{number}.{name}");
             let kind = text_of(&flow.workload);
             [

@@ -69,22 +69,22 @@ impl LineOfSight {
         }
     }
 
-    /// Returns the Doppler shift of the direct path in hertz; `largest_hz` is the largest one.
-    pub(crate) fn shift_hz(self, largest_hz: f64, at: Instant) -> f64 {
+    /// Returns the Doppler shift of the direct path in hertz; `max_doppler_hz` is the largest one.
+    pub(crate) fn shift_hz(self, max_doppler_hz: f64, at: Instant) -> f64 {
         match self {
-            Self::Steady { cosine, .. } => largest_hz * cosine,
+            Self::Steady { cosine, .. } => max_doppler_hz * cosine,
             Self::Train { train, .. } => train.shift_hz(at),
         }
     }
 
-    /// Returns the turns of the direct path since the start of the run.
-    fn turns(self, largest_hz: f64, at: Instant) -> f64 {
+    /// Returns the phase of the direct path since the start of the run, in cycles.
+    fn phase_cycles(self, max_doppler_hz: f64, at: Instant) -> f64 {
         match self {
             Self::Steady { cosine, .. } => {
-                let turns = largest_hz * cosine * at.as_secs_f64();
-                turns - libm::floor(turns)
+                let cycles = max_doppler_hz * cosine * at.as_secs_f64();
+                cycles - libm::floor(cycles)
             }
-            Self::Train { train, .. } => train.turns(at),
+            Self::Train { train, .. } => train.phase_cycles(at),
         }
     }
 }
@@ -151,7 +151,7 @@ pub struct Fading {
     waves: Vec<Sinusoids>,
     turned: Arc<TapPhases>,
     direct_amplitude: f32,
-    /// Phase of the direct path of each branch, turns.
+    /// Phase of the direct path of each branch, cycles.
     direct_phase: Vec<f64>,
 }
 
@@ -176,8 +176,8 @@ impl TapPhases {
             let scattered = if index == 0 { power - direct } else { power };
             let amplitude = libm::sqrt(scattered.max(0.0) / waves);
             for group in 0..grid.groups() {
-                let turns = -grid.offset_hz(group) * tap.delay_ns * 1e-9;
-                let angle = core::f64::consts::TAU * (turns - libm::floor(turns));
+                let cycles = -grid.offset_hz(group) * tap.delay_ns * 1e-9;
+                let angle = core::f64::consts::TAU * (cycles - libm::floor(cycles));
                 re.push((amplitude * libm::cos(angle)) as f32);
                 im.push((amplitude * libm::sin(angle)) as f32);
             }
@@ -291,8 +291,8 @@ impl Fading {
         let Some(line) = self.config.line_of_sight else {
             return (0.0, 0.0);
         };
-        let turns = line.turns(self.config.doppler.hz(), at) + self.direct_phase[branch];
-        let angle = core::f64::consts::TAU * turns;
+        let cycles = line.phase_cycles(self.config.doppler.hz(), at) + self.direct_phase[branch];
+        let angle = core::f64::consts::TAU * cycles;
         (
             self.direct_amplitude * libm::cos(angle) as f32,
             self.direct_amplitude * libm::sin(angle) as f32,
@@ -308,12 +308,12 @@ fn add_products(sums: &mut [f32], a: f32, x: &[f32], b: f32, y: &[f32]) {
 }
 
 /// Returns the waves of one tap. Their angles are (2πn + θ)/N, with θ uniform in ±π.
-fn tap_waves(stream: &mut RngStream, largest_hz: f64) -> Sinusoids {
+fn tap_waves(stream: &mut RngStream, max_doppler_hz: f64) -> Sinusoids {
     let mut waves = [(0.0, 0.0); WAVES];
     for (n, wave) in waves.iter_mut().enumerate() {
         let sector = (n as f64 + stream.uniform() - 0.5) / WAVES as f64;
         let cosine = libm::cos(core::f64::consts::TAU * sector);
-        *wave = (largest_hz * cosine, stream.uniform());
+        *wave = (max_doppler_hz * cosine, stream.uniform());
     }
     Sinusoids::new(waves)
 }

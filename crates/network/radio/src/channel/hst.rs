@@ -5,58 +5,75 @@ use units::{Instant, Speed};
 use super::Doppler;
 use crate::settings::Train;
 
-/// Train that passes base stations beside the track, one after another. Its Doppler shift swings between the largest
-/// one and its negative (TS 36.101 equations B.3.1 to B.3.4).
+/// Position of the train relative to the nearest base station.
+struct Position {
+    /// Numerator of the cosine in equations B.3.2 and B.3.3, m.
+    along_m: f64,
+    /// Whether equation B.3.3 applies.
+    is_second_half: bool,
+}
+
+/// Train that passes base stations along the track, one after another. Its Doppler shift swings between the maximum and
+/// its negative (TS 36.101 equations B.3.1 to B.3.4).
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct HighSpeedTrain {
     initial_distance_m: f64,
     track_distance_m: f64,
     speed_m_per_s: f64,
-    largest_hz: f64,
+    max_doppler_hz: f64,
 }
 
 impl HighSpeedTrain {
     /// Returns a train past the base stations of a `track`, whose spacing is the initial distance of 3GPP (Ds).
-    pub fn new(track: &Train, speed: Speed, largest: Doppler) -> Self {
+    pub fn new(track: &Train, speed: Speed, max_doppler: Doppler) -> Self {
         Self {
             initial_distance_m: track.spacing.metres(),
             track_distance_m: track.distance.metres(),
             speed_m_per_s: speed.metres_per_second(),
-            largest_hz: largest.hz(),
+            max_doppler_hz: max_doppler.hz(),
         }
     }
 
-    /// Returns the seconds between two base stations. The shift repeats after two.
+    /// Returns the time between two base stations, s; the shift has twice this period.
     pub(crate) fn passage_s(&self) -> f64 {
         self.initial_distance_m / self.speed_m_per_s
     }
 
     /// Returns the Doppler shift in hertz.
     pub(crate) fn shift_hz(&self, at: Instant) -> f64 {
-        let (along, _) = self.place(at);
-        self.largest_hz * along / libm::hypot(self.track_distance_m, along)
+        let along_m = self.position(at).along_m;
+        self.max_doppler_hz * along_m / libm::hypot(self.track_distance_m, along_m)
     }
 
-    /// Returns the turns since the start, the integral of the shift. The shift is the change of the distance to the
-    /// base station, so the turns follow from the distance alone, and each passage ends with the turns it began with.
-    pub(crate) fn turns(&self, at: Instant) -> f64 {
-        let (along, returning) = self.place(at);
-        let edge = libm::hypot(self.track_distance_m, self.initial_distance_m / 2.0);
-        let nearer = edge - libm::hypot(self.track_distance_m, along);
-        let turns = self.largest_hz / self.speed_m_per_s * nearer;
-        if returning { -turns } else { turns }
+    /// Returns the phase since the start in cycles (the integral of the shift). The shift is the change of the distance
+    /// to the base station, so the phase follows from the distance alone, and each passage ends with the phase it began
+    /// with.
+    pub(crate) fn phase_cycles(&self, at: Instant) -> f64 {
+        let position = self.position(at);
+        let edge_distance_m = libm::hypot(self.track_distance_m, self.initial_distance_m / 2.0);
+        let approach_m = edge_distance_m - libm::hypot(self.track_distance_m, position.along_m);
+        let cycles = self.max_doppler_hz / self.speed_m_per_s * approach_m;
+        if position.is_second_half {
+            -cycles
+        } else {
+            cycles
+        }
     }
 
-    /// Returns the numerator of the cosine in equations B.3.2 and B.3.3, in metres, and whether equation B.3.3
-    /// applies.
-    fn place(&self, at: Instant) -> (f64, bool) {
+    fn position(&self, at: Instant) -> Position {
         let passage = self.passage_s();
         let time = at.as_secs_f64() % (2.0 * passage);
-        let way = self.speed_m_per_s * time;
+        let travelled_m = self.speed_m_per_s * time;
         if time <= passage {
-            (self.initial_distance_m / 2.0 - way, false)
+            Position {
+                along_m: self.initial_distance_m / 2.0 - travelled_m,
+                is_second_half: false,
+            }
         } else {
-            (way - 1.5 * self.initial_distance_m, true)
+            Position {
+                along_m: travelled_m - 1.5 * self.initial_distance_m,
+                is_second_half: true,
+            }
         }
     }
 }
@@ -99,15 +116,15 @@ mod tests {
     fn the_phase_is_the_integral_of_the_shift() {
         let train = ts_36_101();
         let step = 1e-5;
-        let mut turns = 0.0;
+        let mut cycles = 0.0;
         for index in 0..760_000_u32 {
             let middle = (f64::from(index) + 0.5) * step;
-            turns += train.shift_hz(at(middle)) * step;
+            cycles += train.shift_hz(at(middle)) * step;
             if index % 50_000 == 49_999 {
-                let result = train.turns(at((f64::from(index) + 1.0) * step));
+                let result = train.phase_cycles(at((f64::from(index) + 1.0) * step));
                 assert!(
-                    (result - turns).abs() < 1e-3,
-                    "{middle} s: {result}, {turns}"
+                    (result - cycles).abs() < 1e-3,
+                    "{middle} s: {result}, {cycles}"
                 );
             }
         }

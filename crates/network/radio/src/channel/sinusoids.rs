@@ -14,7 +14,7 @@ const TURN: f64 = 18_446_744_073_709_551_616.0;
 pub(crate) const WAVES: usize = 16;
 
 /// Converts a fraction of a turn to an integer, which wraps as turns do.
-pub(crate) fn turns(fraction: f64) -> u64 {
+pub(crate) fn phase_cycles(fraction: f64) -> u64 {
     let whole = libm::floor(fraction);
     ((fraction - whole) * TURN) as u64
 }
@@ -30,7 +30,7 @@ impl Sinusoids {
     /// Makes phasors from frequencies in hertz (of either sign) and phases in turns.
     pub(crate) fn new(waves: [(f64, f64); WAVES]) -> Self {
         Self {
-            phase: waves.map(|(_, phase)| turns(phase)),
+            phase: waves.map(|(_, phase)| phase_cycles(phase)),
             per_ns: waves.map(|(hz, _)| libm::round(hz * TURN_PER_NS_PER_HZ) as i64 as u64),
         }
     }

@@ -194,7 +194,7 @@ impl AirInterface {
             subband_prbs: bandwidth
                 .subband_size()
                 .unwrap_or(carrier.prbs.next_multiple_of(group)),
-            pattern: nr::TddPattern::full_duplex(),
+            pattern: nr::TddPattern::fdd(),
             down: Formats::new(carrier.prbs, table.schemes(), adaptation, codewords),
             down_special: None,
             up: Formats::new(
@@ -223,7 +223,7 @@ impl AirInterface {
         let numerology = nr::Numerology::new(carrier.numerology)?;
         let layers = layers(carrier.layers, "NR", 4)?;
         let (pattern, special) = match &carrier.tdd {
-            None => (nr::TddPattern::full_duplex(), None),
+            None => (nr::TddPattern::fdd(), None),
             Some((letters, [downlink, guard, uplink])) => {
                 let special = nr::Slot::special(*downlink, *guard, *uplink)?;
                 let symbols = special.downlink_symbols;

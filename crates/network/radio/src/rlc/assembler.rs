@@ -11,7 +11,7 @@ pub(super) struct Assembler {
 
 impl Assembler {
     /// Processes the next segment in sequence. A segment that does not continue the open SDU drops that SDU.
-    pub(super) fn take(&mut self, segment: &Segment, delivered: &mut Vec<Sdu>) {
+    pub(super) fn push(&mut self, segment: &Segment, delivered: &mut Vec<Sdu>) {
         let continues = match self.open {
             Some((sdu, next)) => sdu == segment.sdu && next == segment.offset,
             None => false,

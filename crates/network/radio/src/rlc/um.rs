@@ -62,7 +62,7 @@ pub struct Entity {
     config: Rlc,
     buffer: Buffer,
     /// VT(US), not wrapped.
-    next_sent: u64,
+    next_sn: u64,
     receiver: Receiver,
 }
 
@@ -72,25 +72,24 @@ impl Entity {
         Self {
             config,
             buffer: Buffer::new(config.buffer),
-            next_sent: 0,
+            next_sn: 0,
             receiver: Receiver::new(config),
         }
     }
 
-    /// Takes an SDU for transmission, or returns it where the buffer is full.
+    /// Queues an SDU for transmission, or returns it if the buffer is full.
     pub fn enqueue(&mut self, sdu: Sdu) -> Result<(), Dropped> {
         self.buffer.push(sdu)
     }
 
-    /// Returns whether an SDU of so many bytes fits the buffer.
+    /// Returns whether an SDU of `bytes` fits into the buffer.
     pub fn has_room(&self, bytes: u32) -> bool {
         self.buffer.has_room(bytes)
     }
 
-    /// Discards the SDUs that `gone` selects by their number and of which nothing has been sent (clause 5.3); appends
-    /// the numbers to `out`.
-    pub fn discard(&mut self, gone: &dyn Fn(u64) -> bool, out: &mut Vec<u64>) {
-        self.buffer.discard(gone, out);
+    /// Discards unsent SDUs whose id `is_discarded` selects (clause 5.3); appends their ids to `out`.
+    pub fn discard(&mut self, is_discarded: &dyn Fn(u64) -> bool, out: &mut Vec<u64>) {
+        self.buffer.discard(is_discarded, out);
     }
 
     /// Returns the number of SDUs that have not been sent completely.
@@ -120,24 +119,24 @@ impl Entity {
         }
         let first_segment = block.segments.len() as u32;
         let indicator = self.config.length_indicator();
-        let (data, segments) = self.buffer.take(room - fixed, indicator, |segment| {
+        let (data_bytes, segment_count) = self.buffer.take(room - fixed, indicator, |segment| {
             block.segments.push(segment)
         });
-        let header = fixed + indicator.extension(segments);
+        let header_bytes = fixed + indicator.extension(segment_count);
         block.pdus.push(DataPdu {
-            sn: (self.next_sent % self.config.um_sn().modulus()) as u32,
+            sn: (self.next_sn % self.config.um_sn().modulus()) as u32,
             poll: false,
             part: None,
-            data,
-            header,
+            data: data_bytes,
+            header: header_bytes,
             first_segment,
-            segments,
+            segments: segment_count,
         });
-        self.next_sent += 1;
-        Some(header + data)
+        self.next_sn += 1;
+        Some(header_bytes + data_bytes)
     }
 
-    /// Takes a decoded block. SDUs go to `delivered` in order; those with a hole are dropped.
+    /// Processes a decoded block: complete SDUs go to `delivered` in order, incomplete ones are dropped.
     pub fn receive(&mut self, now: Instant, block: &Block, delivered: &mut Vec<Sdu>) {
         for pdu in &block.pdus {
             let segments = block.segments_of(pdu);
@@ -147,7 +146,7 @@ impl Entity {
 
     /// Returns the time at which t-Reordering expires; [`Instant::NEVER`] if it does not run.
     pub fn next_deadline(&self) -> Instant {
-        self.receiver.reordering
+        self.receiver.t_reordering_expiry
     }
 
     /// Lets t-Reordering expire if it is due at `now`.
@@ -157,12 +156,12 @@ impl Entity {
 
     /// Empties the transmitting side for a handover. SDUs to be forwarded go to `out` in order.
     pub fn forward(&mut self, mode: Forwarding, out: &mut Vec<Sdu>) {
-        let kept = out.len();
+        let old_len = out.len();
         self.buffer.drain(mode == Forwarding::Lossless, out);
         if mode == Forwarding::Discard {
-            out.truncate(kept);
+            out.truncate(old_len);
         }
-        self.next_sent = 0;
+        self.next_sn = 0;
     }
 
     /// Re-establishes the entity (clause 5.4): SDUs that can be assembled go to `delivered`, the others are dropped.
@@ -190,10 +189,11 @@ struct Receiver {
     awaited: u64,
     /// VR(UH).
     highest: u64,
-    reordering: Instant,
+    t_reordering_expiry: Instant,
     /// PDUs from VR(UR) to VR(UH).
     window: VecDeque<Slot>,
-    spare: Vec<Slot>,
+    /// Empty slots for reuse.
+    slot_pool: Vec<Slot>,
     assembler: Assembler,
 }
 
@@ -205,9 +205,9 @@ impl Receiver {
             next: first,
             awaited: first,
             highest: first,
-            reordering: Instant::NEVER,
+            t_reordering_expiry: Instant::NEVER,
             window: VecDeque::new(),
-            spare: Vec::new(),
+            slot_pool: Vec::new(),
             assembler: Assembler::default(),
         }
     }
@@ -243,7 +243,8 @@ impl Receiver {
         }
         let at = (sn - self.next) as usize;
         while self.window.len() <= at {
-            self.window.push_back(self.spare.pop().unwrap_or_default());
+            self.window
+                .push_back(self.slot_pool.pop().unwrap_or_default());
         }
         let slot = &mut self.window[at];
         slot.received = true;
@@ -251,15 +252,15 @@ impl Receiver {
         if at == 0 {
             self.move_to(self.first_missing(self.next), delivered);
         }
-        if self.reordering != Instant::NEVER && self.awaited <= self.next {
-            self.reordering = Instant::NEVER;
+        if self.t_reordering_expiry != Instant::NEVER && self.awaited <= self.next {
+            self.t_reordering_expiry = Instant::NEVER;
         }
-        self.starreordering(now);
+        self.start_t_reordering(now);
     }
 
-    fn starreordering(&mut self, now: Instant) {
-        if self.reordering == Instant::NEVER && self.highest > self.next {
-            self.reordering = now + self.config.reordering;
+    fn start_t_reordering(&mut self, now: Instant) {
+        if self.t_reordering_expiry == Instant::NEVER && self.highest > self.next {
+            self.t_reordering_expiry = now + self.config.reordering;
             self.awaited = self.highest;
         }
     }
@@ -282,22 +283,22 @@ impl Receiver {
                 self.assembler.gap();
             }
             for segment in &slot.segments {
-                self.assembler.take(segment, delivered);
+                self.assembler.push(segment, delivered);
             }
             slot.received = false;
             slot.segments.clear();
-            self.spare.push(slot);
+            self.slot_pool.push(slot);
         }
     }
 
     fn advance(&mut self, now: Instant, delivered: &mut Vec<Sdu>) {
-        if self.reordering > now {
+        if self.t_reordering_expiry > now {
             return;
         }
-        self.reordering = Instant::NEVER;
+        self.t_reordering_expiry = Instant::NEVER;
         let next = self.first_missing(self.awaited.max(self.next));
         self.move_to(next, delivered);
-        self.starreordering(now);
+        self.start_t_reordering(now);
     }
 }
 

@@ -9,12 +9,12 @@ use crate::slow_start::Method;
 use crate::{AckSample, CaState, CcaInfo, CongestionControl, Event, Family, TransferState, Window};
 use stretch::AckRatio;
 
-/// Least time between two updates of the growth while the window does not change, ms.
+/// Minimum time between two updates of the growth while the window does not change, ms.
 const UPDATE_INTERVAL: u64 = 31;
 /// Time after the start of a growth epoch in which RTT samples do not count for the lowest delay, ms.
 const DELAY_QUARANTINE: u64 = 1_000;
-/// Ticks per second in which Linux counts the time on the curve.
-const CURVE_TICKS: f64 = 1_024.0;
+/// Ticks per second of the curve (Linux `BICTCP_HZ`).
+const BICTCP_HZ: f64 = 1_024.0;
 
 /// Returns the clock of the curve in whole milliseconds.
 const fn ms(at: Instant) -> u64 {
@@ -80,9 +80,9 @@ pub struct Cubic {
     config: CubicConfig,
     /// Window before the last reduction (`W_max`); zero before the first.
     w_max: u32,
-    /// Start of the present growth epoch.
+    /// Start of the current growth epoch.
     epoch: Option<u64>,
-    /// Window at which the curve of the present epoch is flat.
+    /// Window at which the curve of the current epoch is flat.
     origin: u32,
     /// Time from the start of the epoch to the flat point (`K`), in ticks of the curve.
     k: u64,
@@ -92,12 +92,12 @@ pub struct Cubic {
     w_est: u32,
     /// Acknowledged segments that count towards the next segment of `w_est`.
     w_est_acked: u32,
-    /// Segments to be acknowledged for each segment added to the window.
-    per_segments: u32,
+    /// ACKed segments per segment of growth (Linux `cnt`).
+    cnt: u32,
     last_update: u64,
     last_cwnd: u32,
-    /// Time of the latest ACK.
-    heard_at: u64,
+    /// Time of the latest ACK, ms.
+    last_ack_ms: u64,
     /// Segments per ACK (Linux 3.19).
     ratio: AckRatio,
 }
@@ -111,7 +111,7 @@ impl Cubic {
         }
     }
 
-    /// Begins a growth epoch at the present window, towards `w_max` (§4.2).
+    /// Begins a growth epoch at the current window, towards `w_max` (§4.2).
     fn start_epoch(&mut self, w: &Window, acked: u32) {
         self.epoch = Some(ms(w.now));
         self.w_est = w.cwnd;
@@ -121,14 +121,14 @@ impl Cubic {
             self.origin = w.cwnd;
         } else {
             let k = libm::cbrt(f64::from(self.w_max - w.cwnd) / self.config.c);
-            self.k = (k * CURVE_TICKS) as u64;
+            self.k = (k * BICTCP_HZ) as u64;
             self.origin = self.w_max;
         }
     }
 
     /// Returns `W_cubic` at `ticks` into the epoch (§4.2, figure 1).
     fn w_cubic(&self, ticks: u64) -> i64 {
-        let from_flat = ticks.abs_diff(self.k) as f64 / CURVE_TICKS;
+        let from_flat = ticks.abs_diff(self.k) as f64 / BICTCP_HZ;
         let away = (self.config.c * from_flat * from_flat * from_flat) as i64;
         let origin = i64::from(self.origin);
         if ticks < self.k {
@@ -138,7 +138,7 @@ impl Cubic {
         }
     }
 
-    /// Updates the acknowledged segments per added one, if the window has changed or some time has passed.
+    /// Updates `cnt` if the window has changed or some time has passed.
     fn update(&mut self, w: &Window, acked: u32) {
         self.w_est_acked += acked;
         let now = ms(w.now);
@@ -153,11 +153,11 @@ impl Cubic {
         if self.config.tcp_friendliness {
             self.prefer_reno(w.cwnd);
         }
-        self.per_segments = if counts_segments {
+        self.cnt = if counts_segments {
             // §4.4: no faster than half a window per round trip.
-            self.per_segments.max(2)
+            self.cnt.max(2)
         } else {
-            self.ratio.per_acks(self.per_segments)
+            self.ratio.per_acks(self.cnt)
         };
     }
 
@@ -170,17 +170,17 @@ impl Cubic {
         let elapsed = now - self.epoch.unwrap_or(now);
         let ahead = self.delay_min.unwrap_or(Duration::ZERO);
         let ahead = ahead.as_micros().div_ceil(1_000);
-        let ticks = (elapsed + ahead) * CURVE_TICKS as u64 / 1_000;
+        let ticks = (elapsed + ahead) * BICTCP_HZ as u64 / 1_000;
         let missing = self.w_cubic(ticks) - i64::from(w.cwnd);
-        self.per_segments = if missing > 0 {
+        self.cnt = if missing > 0 {
             (i64::from(w.cwnd) / missing) as u32
         } else {
             // Hardly any growth.
             w.cwnd.saturating_mul(100)
         };
-        if self.w_max == 0 && self.per_segments > 20 {
+        if self.w_max == 0 && self.cnt > 20 {
             // No loss yet: at least 5 % per round trip.
-            self.per_segments = 20;
+            self.cnt = 20;
         }
     }
 
@@ -191,19 +191,19 @@ impl Cubic {
         let eighths = (8.0 * (1.0 + beta) / 3.0 / (1.0 - beta)) as u32;
         let per = (u64::from(cwnd) * u64::from(eighths)) >> 3;
         let per = per.clamp(1, u64::from(u32::MAX)) as u32;
-        // Each segment needs strictly more than one portion.
+        // As in Linux: `while (ack_cnt > delta)`.
         let whole = self.w_est_acked.saturating_sub(1) / per;
         self.w_est_acked -= whole * per;
         self.w_est += whole;
         if self.w_est > cwnd {
-            self.per_segments = self.per_segments.min(cwnd / (self.w_est - cwnd));
+            self.cnt = self.cnt.min(cwnd / (self.w_est - cwnd));
         }
     }
 
     /// Moves the epoch by the time since the latest ACK if the application left room in the window meanwhile (§4.2, §5.8).
     fn exclude_unused_time(&mut self, w: &Window) {
         let now = ms(w.now);
-        let since = core::mem::replace(&mut self.heard_at, now);
+        let since = core::mem::replace(&mut self.last_ack_ms, now);
         if self.config.excluded == Excluded::ApplicationLimited && !w.cwnd_limited {
             self.epoch = self.epoch.map(|epoch| (epoch + now - since).min(now));
         }
@@ -220,12 +220,12 @@ impl CongestionControl for Cubic {
         self.reset();
     }
 
-    /// Puts the flat part of the curve at the window of the context, as after a reduction just before. Growth
-    /// beyond it starts slowly.
-    fn seed(&mut self, _window: &mut Window, context: &TransferState) {
-        self.w_max = context.cwnd;
-        if context.min_rtt != Duration::MAX {
-            self.delay_min = Some(context.min_rtt);
+    /// Puts the flat part of the curve at the window of the earlier CCA, as just after a reduction. Growth beyond it
+    /// starts slowly.
+    fn seed(&mut self, _window: &mut Window, state: &TransferState) {
+        self.w_max = state.cwnd;
+        if state.min_rtt != Duration::MAX {
+            self.delay_min = Some(state.min_rtt);
         }
     }
 
@@ -263,11 +263,11 @@ impl CongestionControl for Cubic {
         match self.config.kernel {
             Kernel::Current => {
                 self.update(window, acked);
-                window.grow_additively(self.per_segments, acked);
+                window.grow_additively(self.cnt, acked);
             }
             Kernel::Linux3_19 => {
                 self.update(window, 1);
-                stretch::grow_per_ack(window, self.per_segments);
+                stretch::grow_per_ack(window, self.cnt);
             }
         }
     }
@@ -300,7 +300,7 @@ impl CongestionControl for Cubic {
             let now = ms(window.now);
             let idle = now.saturating_sub(ms(window.last_sent));
             self.epoch = Some((epoch + idle).min(now));
-            self.heard_at = now;
+            self.last_ack_ms = now;
         }
     }
 }

@@ -199,7 +199,7 @@ impl Connection {
     /// Sends the SYN-ACK again because the SYN arrived again. It is no time-out: the request is not given up earlier
     /// for it, and the running time-out begins anew (the kernel's `tcp_check_req`).
     pub(super) fn retransmit_synack(&mut self, now: Instant) {
-        if !self.may_answer(now) {
+        if !self.take_oow_token(now) {
             return;
         }
         self.answer_repeated = true;

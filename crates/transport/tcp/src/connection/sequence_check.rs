@@ -86,7 +86,7 @@ impl Connection {
     fn answer_unacceptable(&mut self, now: Instant, seq: u64, segment: &Segment) {
         let len = u64::from(segment.sequence_len());
         let rare = len == 0 || segment.flags.contains(Flags::SYN);
-        if rare && !self.may_answer(now) {
+        if rare && !self.take_oow_token(now) {
             return;
         }
         if len == 0 {
@@ -99,7 +99,7 @@ impl Connection {
 
     /// Returns whether a segment without data may be answered now, which is then counted: one in half a second (the
     /// kernel's `tcp_oow_rate_limited`).
-    pub(super) fn may_answer(&mut self, now: Instant) -> bool {
+    pub(super) fn take_oow_token(&mut self, now: Instant) -> bool {
         let last = self.last_oow_ack;
         let due = last.is_none_or(|at| now.saturating_since(at) >= ANSWER_INTERVAL);
         if due {

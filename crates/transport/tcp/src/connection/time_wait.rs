@@ -1,4 +1,4 @@
-//! TIME-WAIT: answers to segments that arrive after both ends have closed, as in Linux (`tcp_timewait_state_process`).
+//! TIME-WAIT: responses to segments that arrive after both ends have closed, as in Linux (`tcp_timewait_state_process`).
 
 use units::{Duration, Instant};
 
@@ -14,21 +14,22 @@ impl Connection {
         self.time_wait_until = now + TIME_WAIT;
     }
 
-    /// Returns whether a segment belongs to [`Connection::on_time_wait_segment`]: any in TIME-WAIT but resets and requests.
+    /// Returns whether [`Connection::on_time_wait_segment`] handles a segment: any in TIME-WAIT without RST or SYN.
     pub(super) fn is_time_wait_segment(&self, segment: &Segment) -> bool {
-        let apart = segment.flags.contains(Flags::RST) || segment.flags.contains(Flags::SYN);
-        self.state == State::TimeWait && !apart
+        let is_rst_or_syn =
+            segment.flags.contains(Flags::RST) || segment.flags.contains(Flags::SYN);
+        self.state == State::TimeWait && !is_rst_or_syn
     }
 
-    /// Handles a segment that begins at `seq`, and waits anew. The expected ACK needs no answer. Anything else is
-    /// acknowledged, without SACK: what is left of the connection does not know the option.
+    /// Handles a segment at `seq`; one with ACK restarts the timer. An empty segment at `rcv_nxt` is not answered. Others
+    /// are acknowledged, without SACK, which a TIME-WAIT socket has no state for.
     pub(super) fn on_time_wait_segment(&mut self, now: Instant, seq: u64, segment: &Segment) {
         let expected = self.receiver.as_ref().map(|receiver| receiver.rcv_nxt()) == Some(seq);
         let empty = segment.sequence_len() == 0;
         if segment.flags.contains(Flags::ACK) {
             self.time_wait_until = now + TIME_WAIT;
         }
-        if empty && (expected || !self.may_answer(now)) {
+        if empty && (expected || !self.take_oow_token(now)) {
             return;
         }
         if let Some(receiver) = &mut self.receiver {

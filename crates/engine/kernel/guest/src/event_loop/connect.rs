@@ -27,7 +27,7 @@ impl<'a> EventLoop<'a> {
     ) -> io::Result<()> {
         let decision = self.choose(now, flow, connection)?;
         let (opener, acceptor) = (self.host_of(flow, by)?, self.host_of(flow, by.other())?);
-        let present = self.switches.present(flow);
+        let present = self.switches.current(flow);
         let fixed = present.fixed().map_or(DEFAULT_CCA, |cca| cca.name);
         let cca = decision.as_ref().map_or(fixed, |decision| decision.to);
         self.device.send(&Message::Open {
@@ -103,7 +103,7 @@ impl<'a> EventLoop<'a> {
             let end = connection.opened_by.other();
             if end == End::Server {
                 // The listener may have got another congestion control since.
-                match self.switches.present(flow).fixed() {
+                match self.switches.current(flow).fixed() {
                     Some(present) if present.name == connection.cca => {}
                     present => {
                         connection.cca = present.map_or(connection.cca, |present| present.name);
@@ -128,7 +128,7 @@ impl<'a> EventLoop<'a> {
         let connection = &mut self.connections[number];
         if end == End::Server && !core::mem::replace(&mut connection.is_established, true) {
             let flow = connection.flow;
-            if self.switches.present(flow).fixed().is_none() {
+            if self.switches.current(flow).fixed().is_none() {
                 self.establish(number as u32)?;
             }
         }

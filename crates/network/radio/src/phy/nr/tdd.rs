@@ -70,8 +70,8 @@ impl TddPattern {
         }
     }
 
-    /// Returns the pattern of a carrier that has both directions at all times, as a pair of frequencies has.
-    pub(crate) fn full_duplex() -> Self {
+    /// Returns the pattern of an FDD carrier: all symbols of both directions.
+    pub(crate) fn fdd() -> Self {
         let both = Slot {
             downlink_symbols: SYMBOLS_PER_SLOT,
             uplink_symbols: SYMBOLS_PER_SLOT,
@@ -111,18 +111,18 @@ mod tests {
     }
 
     #[test]
-    fn answers_wait_for_a_slot_of_their_direction() {
+    fn next_uplink_skips_slots_with_too_few_symbols() {
         let special = Slot::special(10, 2, 2).expect("14 symbols");
         let pattern = TddPattern::parse("DDDSU", special).expect("a pattern");
         assert_eq!(pattern.next_uplink(0, 1), Some(3));
         assert_eq!(pattern.next_uplink(0, 4), Some(4));
         let downlink_only = TddPattern::parse("D", Slot::DOWNLINK).expect("a pattern");
         assert_eq!(downlink_only.next_uplink(0, 1), None);
-        assert_eq!(TddPattern::full_duplex().next_uplink(7, 14), Some(7));
+        assert_eq!(TddPattern::fdd().next_uplink(7, 14), Some(7));
     }
 
     #[test]
-    fn malformed_patterns_are_refused_by_name() {
+    fn malformed_patterns_are_rejected_by_name() {
         for letters in ["", "DDX", "ddsu"] {
             let error = TddPattern::parse(letters, Slot::DOWNLINK).expect_err("malformed");
             assert!(error.to_string().starts_with("tdd pattern"), "{error}");

@@ -191,7 +191,7 @@ impl Receiver {
     ) -> bool {
         if sn == self.next && self.window.is_empty() && pdu.part.is_none() {
             for segment in segments {
-                self.assembler.take(segment, delivered);
+                self.assembler.push(segment, delivered);
             }
             self.next = sn + 1;
             self.highest = self.next;
@@ -229,7 +229,7 @@ impl Receiver {
         while self.window.front().is_some_and(|slot| slot.complete) {
             let mut slot = self.window.pop_front().expect("there is a front");
             for (_, segment) in &slot.pieces {
-                self.assembler.take(segment, delivered);
+                self.assembler.push(segment, delivered);
             }
             self.next += 1;
             slot.clear();
@@ -290,7 +290,7 @@ impl Receiver {
                 if *start != at {
                     self.assembler.gap();
                 }
-                self.assembler.take(segment, delivered);
+                self.assembler.push(segment, delivered);
                 at = start + segment.len;
             }
             if !slot.complete {
