@@ -17,7 +17,7 @@ use results::Tables;
 use units::{Duration, Instant};
 
 use crate::columns::Joined;
-use crate::error::{Error, Result, refuse};
+use crate::error::{Error, Result, reject};
 use crate::faults::{Case, catch};
 use crate::python_cca;
 use crate::run::{Going, Watch};
@@ -29,7 +29,7 @@ const TICK: std::time::Duration = std::time::Duration::from_millis(200);
 /// Wall time that a piece of a run should take. A run can be stopped between pieces.
 const PIECE: std::time::Duration = std::time::Duration::from_millis(50);
 
-/// Simulated time of the first piece of a thread, from which on pieces grow.
+/// Simulated time of the first piece of a thread; later pieces grow.
 const FIRST_PIECE: Duration = Duration::from_millis(50);
 
 /// Fixed-point representation of 1.0 in the progress of a run.
@@ -374,7 +374,7 @@ pub(crate) fn run_batch(
 }
 
 fn no_threads(wanted: usize, error: &std::io::Error) -> Error {
-    refuse(format!(
+    reject(format!(
         "jobs: the system does not start {wanted} threads: {error}; allowed: as many as it starts"
     ))
 }

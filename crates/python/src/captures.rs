@@ -8,7 +8,7 @@ use pcap_analysis::{Analysis, input};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::error::{Result, refuse};
+use crate::error::{Result, reject};
 use crate::faults::guarded;
 use crate::results::ResultTable;
 use crate::run::into_python;
@@ -36,7 +36,7 @@ impl CaptureAnalysis {
     #[expect(clippy::needless_pass_by_value, reason = "it comes from Python")]
     fn new(path: PathBuf, segments: bool) -> Result<Self> {
         let bytes = input::decompress::open(&path)
-            .map_err(|error| refuse(format!("{}: {error}", path.display())))?;
+            .map_err(|error| reject(format!("{}: {error}", path.display())))?;
         Ok(Self {
             name: path.display().to_string(),
             analysis: Mutex::new(Analysis::new(bytes, segments)),

@@ -7,7 +7,7 @@ use config::Seal;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use crate::error::{Result, refuse};
+use crate::error::{Result, reject};
 
 /// Returns the digest of a file, read in pieces. Raises `OSError` if it cannot be read.
 #[pyfunction]
@@ -26,7 +26,7 @@ pub(crate) fn sealed_text(text: &str) -> String {
 pub(crate) fn seal<'py>(py: Python<'py>, file: &[u8]) -> Result<Bound<'py, PyBytes>> {
     let mut file = file.to_vec();
     if !config::seal(&mut file) {
-        return Err(refuse("a file without a place for its digest"));
+        return Err(reject("a file without a place for its digest"));
     }
     Ok(PyBytes::new(py, &file))
 }

@@ -41,7 +41,7 @@ pub(crate) enum Error {
     Internal(String),
     /// [`KernelEngineError`]: what has happened to the kernel.
     Kernel(String),
-    /// What Python has raised, or code in Python that was called.
+    /// Exception raised in Python, or by Python code that was called.
     Raised(PyErr),
 }
 
@@ -49,7 +49,7 @@ pub(crate) enum Error {
 pub(crate) type Result<T, E = Error> = core::result::Result<T, E>;
 
 /// Returns the error of input that cannot be used.
-pub(crate) fn refuse(error: impl fmt::Display) -> Error {
+pub(crate) fn reject(error: impl fmt::Display) -> Error {
     Error::Input(error.to_string())
 }
 
@@ -91,7 +91,7 @@ macro_rules! input_errors {
     ($($error:ty),+ $(,)?) => {$(
         impl From<$error> for Error {
             fn from(error: $error) -> Self {
-                refuse(error)
+                reject(error)
             }
         }
     )+};

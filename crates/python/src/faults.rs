@@ -10,7 +10,7 @@ use measurement::Engine;
 use pyo3::prelude::*;
 use units::Instant;
 
-use crate::error::{Error, Result, refuse};
+use crate::error::{Error, Result, reject};
 use crate::python_cca;
 
 /// Environment variable with which tests cause a panic in the middle of a run: its seed and label, as in `3 bbr`, or only
@@ -121,10 +121,10 @@ impl Case {
         ))
     }
 
-    /// Returns the error of a kernel's run: the scenario is refused, the kernel has failed, or celltcp has.
+    /// Returns the error of a kernel's run: the scenario is rejected, the kernel has failed, or celltcp has.
     pub(crate) fn failed(&self, error: &KernelError) -> Error {
         match error {
-            KernelError::Failed(reason) => refuse(reason),
+            KernelError::Failed(reason) => reject(reason),
             KernelError::Panicked { .. } => self.panicked(&error.to_string()),
             _ => Error::Kernel(format!("{self}: {error}")),
         }

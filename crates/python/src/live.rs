@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use units::Duration;
 
-use crate::error::{Result, refuse};
+use crate::error::{Result, reject};
 use crate::run::tables_into_python;
 use crate::scenarios::Scenario;
 
@@ -20,11 +20,11 @@ pub(crate) fn machine_cca() -> String {
 }
 
 /// Moves the process to a user namespace, in which it can create network namespaces. Raises `CelltcpError` if the kernel
-/// refuses that.
+/// rejects that.
 #[pyfunction]
 pub(crate) fn enter_user_namespace() -> Result<()> {
     live::enter_user_namespace().map_err(|error| {
-        refuse(format_args!(
+        reject(format_args!(
             "no user namespace can be created: {error}; live runs need root, or a process with a single thread and a \
              kernel that lets users create user namespaces (sysctl user.max_user_namespaces, \
              kernel.unprivileged_userns_clone and kernel.apparmor_restrict_unprivileged_userns)"
@@ -89,7 +89,7 @@ impl PyLiveRun {
         };
         let started =
             py.detach(|| LiveRun::start(&scenario.inner, &scenario.traces, &options, &folder));
-        Ok(Self(Mutex::new(started.map_err(refuse)?)))
+        Ok(Self(Mutex::new(started.map_err(reject)?)))
     }
 
     /// Moves the calling thread to a host for good: programs that it starts are there.
@@ -106,7 +106,7 @@ impl PyLiveRun {
     /// Connects a host with other networks by a device of the server, in a run with `outside`.
     fn connect_outside(&self, host: &str, device: &str) -> Result<()> {
         self.with(|run| run.connect_outside(host, device))
-            .map_err(refuse)
+            .map_err(reject)
     }
 
     /// Bytes of the largest packet.
@@ -161,14 +161,14 @@ impl PyLiveRun {
                 .collect();
             self.with(|run| run.change(&steps, fields))
         });
-        Ok(at.map_err(refuse)?.since_start().as_secs_f64())
+        Ok(at.map_err(reject)?.since_start().as_secs_f64())
     }
 
-    /// Lets nothing pass the wires next to the phones for so many seconds from now on. Returns the time, s.
+    /// Interrupts the wires next to the phones for this many seconds from now on. Returns the time, s.
     fn interrupt(&self, py: Python<'_>, duration_s: f64) -> Result<f64> {
         let duration = Duration::from_secs_f64(duration_s);
         let at = py.detach(|| self.with(|run| run.interrupt(duration)));
-        Ok(at.map_err(refuse)?.since_start().as_secs_f64())
+        Ok(at.map_err(reject)?.since_start().as_secs_f64())
     }
 
     /// Stops the path. What was measured can still be asked for.
@@ -194,7 +194,7 @@ impl ReplayedRun {
     /// Repeats the run of a log.
     #[new]
     fn new(py: Python<'_>, file: PathBuf) -> Result<Self> {
-        let replayed = py.detach(|| live::replay(&file)).map_err(refuse)?;
+        let replayed = py.detach(|| live::replay(&file)).map_err(reject)?;
         Ok(Self(Mutex::new(replayed)))
     }
 

@@ -6,7 +6,7 @@ use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::types::PyAny;
 
-use crate::error::{Result, refuse};
+use crate::error::{Result, reject};
 
 /// Type of a parameter, as its default in Python has it.
 #[derive(Clone, Copy, Debug)]
@@ -55,7 +55,7 @@ impl Kind {
 
     /// Returns the Python object of a value in its printed form.
     pub(crate) fn value<'py>(self, py: Python<'py>, text: &str) -> Result<Bound<'py, PyAny>> {
-        let wrong = || refuse(format!("{text:?} is none of {}", self.allowed()));
+        let wrong = || reject(format!("{text:?} is none of {}", self.allowed()));
         Ok(match self {
             Self::Bool => bool::read(text).ok_or_else(wrong)?.into_bound_py_any(py),
             Self::Int => text
@@ -77,13 +77,13 @@ pub(crate) fn declared(given: Vec<(String, String, String)>) -> Result<Declared>
     let mut kinds = Vec::new();
     for (name, kind, default) in given {
         let kind = Kind::called(&kind).ok_or_else(|| {
-            refuse(format!(
+            reject(format!(
                 "parameter {name}: {kind:?} is no type of one; allowed: bool, int, float, str"
             ))
         })?;
         let default = kind.canonical(&default).ok_or_else(|| {
             let allowed = kind.allowed();
-            refuse(format!(
+            reject(format!(
                 "parameter {name}: the default {default:?} is none of {allowed}"
             ))
         })?;

@@ -4,7 +4,7 @@ use ::packetdrill::{Verdict, parse, play};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
-use crate::error::{Result, refuse};
+use crate::error::{Result, reject};
 use crate::faults::guarded;
 
 /// Plays a packetdrill script; errors call it `name`. Returns `status` (passed, failed, not applicable), `line`,
@@ -17,7 +17,7 @@ pub(crate) fn play_packetdrill<'py>(
 ) -> Result<Bound<'py, PyDict>> {
     let report = guarded(name, || {
         let script = parse(text)
-            .map_err(|error| refuse(format!("{name}:{}: {}", error.line, error.message)))?;
+            .map_err(|error| reject(format!("{name}:{}: {}", error.line, error.message)))?;
         Ok(play(&script))
     })?;
     let outcome = PyDict::new(py);

@@ -11,7 +11,7 @@ use scenario::{ALL, OWN};
 use selection::Auto;
 use units::{Duration, Rate};
 
-use crate::error::{Error, Result, refuse};
+use crate::error::{Error, Result, reject};
 use crate::own_parameters::{Kind, declared};
 
 thread_local! {
@@ -19,7 +19,7 @@ thread_local! {
     static RAISED: RefCell<Option<Error>> = const { RefCell::new(None) };
 }
 
-/// Takes the exception that a class raised since the last call on this thread.
+/// Removes and returns the exception that a class raised since the last call on this thread.
 pub(crate) fn take_raised() -> Option<Error> {
     RAISED.take()
 }
@@ -59,7 +59,7 @@ pub(crate) struct PyReport {
     marked: u64,
     /// Highest delivery rate that a sample showed in the interval, Mbit/s; 0 without one.
     delivery_rate_mbps: f64,
-    /// Whether the application leaves the path underused at present.
+    /// Whether the application leaves the path underused now.
     app_limited: bool,
 }
 
@@ -138,7 +138,7 @@ impl Object {
                 let result = answer.getattr(name).and_then(|value| value.extract());
                 result.map_err(|_| {
                 let shown = answer.repr().map_or_else(|_| "?".to_owned(), |text| text.to_string());
-                refuse(format!(
+                reject(format!(
                     "{}: report answers {shown}, which has no number {name}; allowed: None, or a \
                      celltcp.Decision with numbers or None",
                     self.name
@@ -147,7 +147,7 @@ impl Object {
             };
         let (cwnd, rate) = (number("cwnd")?, number("pacing_rate_mbps")?);
         let sane = |name: &str, value: Option<f64>, least: f64| match value {
-            Some(value) if !(value.is_finite() && value >= least) => Err(refuse(format!(
+            Some(value) if !(value.is_finite() && value >= least) => Err(reject(format!(
                 "{}: {name} {value} is not a number from {least} on",
                 self.name
             ))),
@@ -184,12 +184,12 @@ fn check_name(name: &str) -> Result<()> {
     let plain =
         |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_' | '.');
     if name.is_empty() || !name.chars().all(plain) {
-        return Err(refuse(format!(
+        return Err(reject(format!(
             "name: invalid {name:?}; allowed: lower-case letters, digits, -, _ and ."
         )));
     }
     if [ALL, OWN, Auto::NAME].contains(&name) {
-        return Err(refuse(format!(
+        return Err(reject(format!(
             "name: {name:?} has a meaning in lists of congestion controls"
         )));
     }
@@ -199,7 +199,7 @@ fn check_name(name: &str) -> Result<()> {
 /// Adds the congestion controls of a shared library to the catalogue, and returns their names.
 #[pyfunction]
 pub(crate) fn register_library(file: PathBuf) -> Result<Vec<&'static str>> {
-    let ccas = cca_plugin::load(&file, |message| raise(refuse(message)))?;
+    let ccas = cca_plugin::load(&file, |message| raise(reject(message)))?;
     ccas.iter().try_for_each(|cca| check_name(cca.name))?;
     let added = ccas.into_iter().map(|cca| {
         registry::add(cca)?;
@@ -225,9 +225,9 @@ pub(crate) fn register_cca(
     let interval = interval
         .map(|text| text.parse::<Duration>())
         .transpose()
-        .map_err(|error| refuse(format!("interval: {error}")))?;
+        .map_err(|error| reject(format!("interval: {error}")))?;
     if let Some(interval) = interval.filter(|interval| *interval < SHORTEST_INTERVAL) {
-        return Err(refuse(format!(
+        return Err(reject(format!(
             "interval: {interval} is too short; allowed: from {SHORTEST_INTERVAL} on"
         )));
     }

@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use scenario::radio::{SignalSource, Sinr, Ue};
 
-use crate::error::{Error, Result, refuse};
+use crate::error::{Error, Result, reject};
 
 /// Returns the link adaptation of the downlink of the scenario that `text` holds: `cqi_sinr_db`, the effective SINR in
 /// dB that each CQI from 1 on needs, `bits_per_symbol` of each modulation and coding scheme, `tti_s` and
@@ -45,7 +45,7 @@ pub(crate) fn mean_sinr(text: &str) -> Result<Vec<(f64, f64)>> {
             .iter()
             .map(|point| (point.at.as_secs_f64(), point.sinr.get()))
             .collect()),
-        _ => Err(refuse(format!(
+        _ => Err(reject(format!(
             "scenario {:?}: the mean SINR of the phone is not written as sinr in it: allowed is a ratio or a \
              list of points",
             scenario.name
@@ -62,7 +62,7 @@ type LoggedSecond = (f64, String, Option<f64>, Option<u8>);
 pub(crate) fn phone_log(file: PathBuf) -> Result<Vec<LoggedSecond>> {
     let name = file.display().to_string();
     let text =
-        std::fs::read_to_string(&file).map_err(|error| refuse(format!("{name}: {error}")))?;
+        std::fs::read_to_string(&file).map_err(|error| reject(format!("{name}: {error}")))?;
     let log = PhoneLog::read(&name, &text)?;
     Ok(log
         .samples()
@@ -76,7 +76,7 @@ pub(crate) fn phone_log(file: PathBuf) -> Result<Vec<LoggedSecond>> {
 
 /// Returns the error for a scenario without a radio.
 pub(crate) fn no_radio(scenario: &scenario::Scenario) -> Error {
-    refuse(format!(
+    reject(format!(
         "scenario {:?} has no radio: its access link is path.down and path.up",
         scenario.name
     ))

@@ -8,7 +8,7 @@ use arrow_pyarrow::PyArrowType;
 use pyo3::prelude::*;
 use results::{Presence, TableInfo, Tables, Weights};
 
-use crate::error::{Result, refuse};
+use crate::error::{Result, reject};
 
 /// Name, meaning and columns of a table of results.
 #[pyclass(frozen, module = "celltcp._core")]
@@ -95,7 +95,7 @@ fn numbers<'a>(batch: &'a RecordBatch, name: &str) -> Result<&'a Float64Array> {
     batch
         .column_by_name(name)
         .and_then(|column| column.as_primitive_opt::<Float64Type>())
-        .ok_or_else(|| refuse(format!("{name}: not a column of numbers")))
+        .ok_or_else(|| reject(format!("{name}: not a column of numbers")))
 }
 
 /// Returns the number in a row; NaN for a null.

@@ -13,7 +13,7 @@ use results::{Samples, Slots, Tables};
 use units::{Duration, Instant};
 
 use crate::columns::batch;
-use crate::error::{Result, refuse};
+use crate::error::{Result, reject};
 use crate::faults::{Case, catch};
 use crate::python_cca;
 use crate::scenarios::Scenario;
@@ -21,7 +21,7 @@ use crate::scenarios::Scenario;
 /// Time that a call waits for a kernel before Python can handle interrupts.
 const WAIT: std::time::Duration = std::time::Duration::from_millis(300);
 
-/// Observers of a run beside the recorder.
+/// Observers of a run in addition to the recorder.
 #[derive(Default)]
 pub(crate) struct Watch {
     /// Whether the invariant checker verifies the run.
@@ -101,7 +101,7 @@ impl Going {
     fn native_only(&mut self) -> Result<&mut Simulation> {
         match &mut self.engine {
             Engine::Native(simulation) => Ok(simulation),
-            Engine::Kernel(_) => Err(refuse(
+            Engine::Kernel(_) => Err(reject(
                 "engine: an agent cannot follow a run on a kernel; allowed: native",
             )),
         }
@@ -138,7 +138,7 @@ fn native(
             let created = CaptureFile::create(&file);
             created
                 .map(|out| Box::new(out) as Capture)
-                .map_err(|error| refuse(error.to_string()))
+                .map_err(|error| reject(error.to_string()))
         })
         .transpose()?;
     let options = Options {
@@ -192,16 +192,16 @@ impl Run {
                 Ok(done) => return Ok(done),
                 Err(panic) => panic,
             },
-            State::Finished => return Err(refuse("the run has been finished")),
+            State::Finished => return Err(reject("the run has been finished")),
             State::Broken(case) => return Err(case.ended_error()),
         };
         let State::Going(Going { engine, case }) = core::mem::replace(&mut *state, State::Finished)
         else {
-            return Err(refuse("the run has been finished"));
+            return Err(reject("the run has been finished"));
         };
         let error = case.panicked(&panic);
         *state = State::Broken(case);
-        // What is left of the engine may panic again, which adds nothing to the error.
+        // The rest of the engine may panic, too, which adds nothing to the error.
         let _ = catch(|| drop(engine));
         Err(error)
     }
@@ -225,7 +225,7 @@ impl Run {
                     Err(error)
                 })
             }
-            State::Finished => Err(refuse("the run has been finished")),
+            State::Finished => Err(reject("the run has been finished")),
             State::Broken(case) => {
                 let error = case.ended_error();
                 *state = State::Broken(case);
@@ -291,7 +291,7 @@ impl Run {
     fn advance(&self, py: Python<'_>, until_s: f64) -> Result<bool> {
         let until = Instant::ZERO + Duration::from_secs_f64(until_s);
         let reached = self.with(py, |going| going.advance(until)).flatten();
-        // What a class raised comes before what the engine made of it, and never to a later call.
+        // The exception of a class comes before the engine's error about it, and never belongs to a later call.
         python_cca::take_raised().map_or(reached, Err)
     }
 

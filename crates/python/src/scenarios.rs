@@ -137,7 +137,7 @@ impl Scenario {
         self.hash.get_or_init(|| self.inner.hash())
     }
 
-    /// Digest of the files that affect a run, beside the hash; empty without any.
+    /// Digest of the files that affect a run, in addition to the hash; empty without any.
     #[getter]
     fn files_digest(&self) -> &str {
         self.files_digest
@@ -242,7 +242,7 @@ impl Scenario {
         }))
     }
 
-    /// What else the logs have of which the traces are, as JSON by direction of the link.
+    /// Further columns of the logs of the traces, as JSON by direction of the link.
     #[getter]
     fn log_facts(&self) -> Vec<(&'static str, &str)> {
         let each = self
@@ -267,7 +267,7 @@ impl Scenario {
         each.collect()
     }
 
-    /// What is to be known of the files that the workloads name.
+    /// Warnings about the files that the workloads name.
     #[getter]
     fn notes(&self) -> Vec<String> {
         self.inner.notes()

@@ -8,7 +8,7 @@ use video::score::integration::integrate;
 use video::score::video_quality::per_second;
 use video::score::{Forest, Piece, Screen, StallEvent};
 
-use crate::error::{Result, refuse};
+use crate::error::{Result, reject};
 
 /// Returns O.23, O.35 and O.46 of ITU-T P.1203 for a session on a screen of 1920x1080.
 ///
@@ -43,5 +43,5 @@ pub(crate) fn p1203_scores(
     let forest = forest.map(|folder| Forest::read(&folder)).transpose()?;
     integrate(&audio, &video, &interruptions, forest.as_ref())
         .map(|scores| (scores.o23, scores.o35, scores.o46))
-        .ok_or_else(|| refuse("pieces: less than a second of video"))
+        .ok_or_else(|| reject("pieces: less than a second of video"))
 }

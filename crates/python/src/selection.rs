@@ -5,7 +5,7 @@ use pyo3::types::{PyDict, PyList};
 use selection::policy::{BUILT_IN, OUTCOME_METRICS, Policy, builtin, builtin_text};
 use selection::{Auto, ConnectionResult, DestinationCache, FEATURES, Requirement};
 
-use crate::error::{Result, refuse};
+use crate::error::{Result, reject};
 
 /// Returns the names of the built-in policies.
 #[pyfunction]
@@ -120,7 +120,7 @@ pub(crate) fn outcome_parts() -> Vec<&'static str> {
 pub(crate) fn parse_requirement(text: &str) -> Result<(String, (f64, f64, f64))> {
     let read: Requirement = text
         .parse()
-        .map_err(|error| refuse(format!("requirement: {error}")))?;
+        .map_err(|error| reject(format!("requirement: {error}")))?;
     let weights = read.weights();
     Ok((
         read.to_string(),

@@ -12,7 +12,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use units::{Duration, Rate};
 
-use crate::error::{Result, refuse};
+use crate::error::{Result, reject};
 use crate::faults::guarded;
 
 /// Returns the names of the formats of trace files.
@@ -32,7 +32,7 @@ pub(crate) struct Trace {
 impl Trace {
     /// Reads a file. Its format follows from the options or else from its contents; logs are read by `celltcp.logs`.
     ///
-    /// The options are those that a scenario has beside `trace`: `format`, `column`, `unit`, `direction` (`down`, `up`),
+    /// The options are those that a scenario has next to `trace`: `format`, `column`, `unit`, `direction` (`down`, `up`),
     /// `holes`, `rates_end_at_row`, `step`, `run`, `dates`, `counter`.
     #[staticmethod]
     #[pyo3(signature = (path, format=None, direction=None, column=None, unit=None, **options))]
@@ -62,12 +62,12 @@ impl Trace {
             .call_method1("dumps", (arguments,))?
             .extract()?;
         let options =
-            ReadOptions::from_json(&json).map_err(|error| refuse(format!("{origin}: {error}")))?;
+            ReadOptions::from_json(&json).map_err(|error| reject(format!("{origin}: {error}")))?;
         guarded(&origin, || {
             let mut files = Files::in_directory(Path::new("")).with_log_reader(log_reader());
             let loaded = files
                 .trace(&path, &options, Direction::Downlink)
-                .map_err(|error| refuse(error.to_string()))?;
+                .map_err(|error| reject(error.to_string()))?;
             let how = &loaded.summary;
             tracing::info!(target: "celltcp::events::traces", "{origin}: read as {how}");
             Ok(Self {
@@ -95,13 +95,13 @@ impl Trace {
             if (0.0..1e9).contains(&value) {
                 Ok(Duration::from_secs_f64(value))
             } else {
-                Err(refuse(format!(
+                Err(reject(format!(
                     "{name}: {value} s is not between 0 and 1e9"
                 )))
             }
         };
         if !(0.0..1e6).contains(&mean_mbps) {
-            return Err(refuse(format!(
+            return Err(reject(format!(
                 "mean: {mean_mbps} Mbit/s is not between 0 and 1e6"
             )));
         }
@@ -158,7 +158,7 @@ impl Trace {
     /// Returns the mean rate of consecutive bins, Mbit/s.
     fn rate_series(&self, bin_s: f64) -> Result<Vec<f64>> {
         let series = self.inner.rate_series(bin(bin_s)?);
-        let series = series.map_err(|error| refuse(format!("bin: {error}")))?;
+        let series = series.map_err(|error| reject(format!("bin: {error}")))?;
         Ok(series.into_iter().map(Rate::as_mbps).collect())
     }
 
@@ -247,7 +247,7 @@ fn bin(seconds: f64) -> Result<Duration> {
     if (1e-3..1e6).contains(&seconds) {
         Ok(Duration::from_secs_f64(seconds))
     } else {
-        Err(refuse(format!(
+        Err(reject(format!(
             "bin: {seconds} s is not between 0.001 and 1e6"
         )))
     }

@@ -4,7 +4,7 @@ use pyo3::prelude::*;
 use scenario::{Buffer, Quantity};
 use units::{Bytes, Duration, Rate, Speed};
 
-use crate::error::{Result, refuse};
+use crate::error::{Result, reject};
 
 /// Readers of the kinds of quantities, in the base unit of each.
 const KINDS: [fn(&str) -> Option<f64>; 5] = [
@@ -32,7 +32,7 @@ pub(crate) fn in_unit(text: &Bound<'_, PyAny>, unit: &str) -> Result<Option<f64>
     let one = format!("1{unit}");
     let kind = KINDS.into_iter().find_map(|read| Some((read, read(&one)?)));
     let (read, size) = kind.ok_or_else(|| {
-        refuse(format!(
+        reject(format!(
             "unit: unknown {unit:?}; allowed: those of rates, times, sizes and speeds, and packets"
         ))
     })?;

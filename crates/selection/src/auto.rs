@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn words_that_a_policy_cannot_use_are_refused() {
+    fn words_that_a_policy_cannot_use_are_rejected() {
         let checked = |text: &str| {
             let auto = words(text).expect("words");
             let policy = builtin(&auto.policy).expect("built in");
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn a_policy_that_says_nothing_about_the_requirement_is_refused() {
+    fn a_policy_that_says_nothing_about_the_requirement_is_rejected() {
         let text = r#"
 name = "mine"
 description = "For goodput and balanced."

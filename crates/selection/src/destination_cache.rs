@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use config::{ConfigError, Document, FieldContext, FieldError, invalid_value, number, refuse};
+use config::{ConfigError, Document, FieldContext, FieldError, invalid_value, number, reject};
 use serde::{Deserialize, Serialize};
 
 use crate::estimators::PathEstimates;
@@ -52,11 +52,11 @@ impl DestinationEntry {
         for (cca, stats) in &self.ccas {
             let checked = match cca_named(cca) {
                 Ok(known) if known == cca => not_negative("cost", stats.cost),
-                Ok(known) => refuse(
+                Ok(known) => reject(
                     "",
                     format!("is another name of {known:?}; allowed: {known}"),
                 ),
-                Err(reason) => refuse("", reason),
+                Err(reason) => reject("", reason),
             };
             checked.in_table(cca).in_table("ccas")?;
         }

@@ -5,7 +5,7 @@
 //! - A [`Selector`] belongs to a connection, asks its policy and returns [`Decision`]s.
 //! - A [`DestinationCache`] keeps results of earlier connections, per destination.
 //!
-//! Nothing here reads a clock, a socket or a file, so the same code runs beside the native TCP and in the guest of the
+//! Nothing here reads a clock, a socket or a file, so the same code runs with the native TCP and in the guest of the
 //! kernel engine.
 
 mod auto;

@@ -8,8 +8,8 @@ use crate::estimators::PathEstimates;
 use crate::requirement::{Performance, Requirement};
 use crate::sample::SAMPLE_INTERVAL;
 
-/// Confidence above which a queue has shown the capacity in the last second; a remembered capacity has less.
-const SEEN: f64 = 0.5;
+/// Confidence above which a queue has shown the capacity in the last second; an older estimate has less.
+const CONFIRMED_CAPACITY: f64 = 0.5;
 
 /// Sums over samples of the parts of PM, as a sender knows them.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
@@ -32,7 +32,7 @@ pub(crate) struct PmSums {
 
 impl PmSums {
     fn of(view: &PathEstimates) -> Self {
-        let seen = f64::from(u8::from(view.capacity.confidence > SEEN));
+        let seen = f64::from(u8::from(view.capacity.confidence > CONFIRMED_CAPACITY));
         let rate = view.rate.bits_per_second() as f64;
         let within = view.over_bound(view.srtt).is_some_and(|share| share <= 1.0);
         Self {
@@ -218,7 +218,7 @@ mod tests {
     fn a_capacity_that_no_queue_shows_explains_nothing() {
         let (seen, after) = (
             measure(20.0, (20.0, 1.0), 100),
-            measure(8.0, (8.0, SEEN), 100),
+            measure(8.0, (8.0, CONFIRMED_CAPACITY), 100),
         );
         assert_eq!(lost(Requirement::Goodput, &seen, &after), 0.6);
         let (unseen, after) = (

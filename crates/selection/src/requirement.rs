@@ -49,9 +49,9 @@ pub struct Performance {
     pub parts: [f64; 3],
 }
 
-/// Capacity over the floor of a requirement from which on the floor is no concern: CDG, which keeps the least queue,
+/// Capacity over the floor of a requirement above which the floor is no concern: CDG, which has the shortest queue,
 /// leaves a fifth of the goodput.
-const AMPLE: f64 = 5.0;
+const AMPLE_CAPACITY: f64 = 5.0;
 
 impl Requirement {
     /// The requirements that policies are written for.
@@ -103,7 +103,7 @@ impl Requirement {
         let mbps = capacity.value.as_mbps();
         match self {
             Self::DelayAtRate(floor)
-                if capacity.confidence > 0.0 && mbps < AMPLE * floor.as_mbps() =>
+                if capacity.confidence > 0.0 && mbps < AMPLE_CAPACITY * floor.as_mbps() =>
             {
                 Self::Balanced
             }

@@ -63,7 +63,7 @@ pub struct Decision {
 }
 
 impl Decision {
-    /// Returns the initial window beside that of all connections, of which the larger counts.
+    /// Returns the initial window of this connection; the larger of it and that of all connections counts.
     pub fn initial_window_beside(&self, of_all: u32) -> u32 {
         self.initial_window.map_or(of_all, |own| own.max(of_all))
     }
@@ -202,7 +202,7 @@ impl Selector {
         &self.watch
     }
 
-    /// Takes the state of the sender at `now` and, where there are any, the hints of the radio; returns the decision
+    /// Adds the state of the sender at `now`, with hints of the radio if there are any; returns the decision
     /// that follows.
     pub fn observe(
         &mut self,

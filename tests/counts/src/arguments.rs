@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_are_refused() {
+    fn mistakes_are_rejected() {
         for (text, message) in [
             ("--case", "--case needs a value; --help tells what is"),
             ("--times 0", "--times \"0\" is not understood"),

@@ -1,4 +1,4 @@
-//! Comparison: counts beside the committed ones, and the cases whose counts have grown too much.
+//! Comparison: counts with the committed ones, and the cases whose counts have grown too much.
 
 use core::fmt;
 
@@ -7,7 +7,7 @@ use crate::committed::Counted;
 /// Growth of a count that is let pass, as a share of the committed count. Counts repeat to 0.05 %.
 const ALLOWED_GROWTH: f64 = 0.02;
 
-/// Counts beside the committed ones.
+/// Counts with the committed ones.
 pub(crate) struct Comparison {
     /// Case, committed count and count now.
     rows: Vec<(&'static str, u64, u64)>,

@@ -25,7 +25,7 @@ pub(crate) enum CountsError {
     Failed {
         /// Name of the case.
         case: &'static str,
-        /// What it said.
+        /// Its output.
         reason: String,
     },
     /// The file with the committed counts cannot be read or written.
@@ -33,7 +33,7 @@ pub(crate) enum CountsError {
     File {
         /// The file.
         file: PathBuf,
-        /// What is wrong.
+        /// Description of the error.
         error: io::Error,
     },
     /// The file with the committed counts is not as it must be.
@@ -41,7 +41,7 @@ pub(crate) enum CountsError {
     Malformed {
         /// The file.
         file: PathBuf,
-        /// What is wrong.
+        /// Description of the error.
         reason: String,
     },
 }

@@ -42,7 +42,7 @@ fn run() -> Result<ExitCode, CountsError> {
     }
 }
 
-/// Counts all cases, prints them beside the committed counts, and judges or writes them.
+/// Counts all cases, prints them with the committed counts, and checks or writes them.
 fn count(wanted: &Count) -> Result<ExitCode, CountsError> {
     // The file is read first: counting takes a while, and is in vain with a malformed file.
     let before = if wanted.write {

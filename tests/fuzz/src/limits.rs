@@ -1,4 +1,4 @@
-//! Limits of a mutant: an allocator that refuses memory above a limit, and a watch over the time.
+//! Limits of a mutant: an allocator that rejects memory above a limit, and a watch over the time.
 
 use std::alloc::System;
 use std::fs::File;
@@ -26,9 +26,9 @@ const LOOK: Duration = Duration::from_millis(50);
 #[global_allocator]
 static ALLOCATOR: Cap<System> = Cap::new(System, usize::MAX);
 
-/// Runs `work` with [`MAX_MEMORY`] beside what is allocated already.
+/// Runs `work` with [`MAX_MEMORY`] in addition to the memory allocated before.
 pub(crate) fn within_memory<T>(work: impl FnOnce() -> T) -> T {
-    /// Takes the limit away again, also when `work` panics.
+    /// Removes the limit, also when `work` panics.
     struct Limited;
     impl Drop for Limited {
         fn drop(&mut self) {
@@ -51,9 +51,9 @@ pub(crate) struct Watch {
 struct Shared {
     note: File,
     begun: Instant,
-    /// Milliseconds from `begun` to the start of the present mutant; zero between mutants.
+    /// Milliseconds from `begun` to the start of the current mutant; zero between mutants.
     started: AtomicU64,
-    /// CPU time of the process at the start of the present mutant, milliseconds.
+    /// CPU time of the process at the start of the current mutant, milliseconds.
     cpu_started: AtomicU64,
     number: AtomicU64,
     ended: AtomicBool,
@@ -90,7 +90,7 @@ impl Watch {
         within_memory(work)
     }
 
-    /// Notes that no mutant is tried at present.
+    /// Notes that no mutant is tried now.
     pub(crate) fn rest(&self) {
         self.shared.started.store(0, Ordering::Relaxed);
     }
@@ -139,7 +139,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn memory_above_the_limit_is_refused_while_a_mutant_is_tried() {
+    fn memory_above_the_limit_is_rejected_while_a_mutant_is_tried() {
         let reserve = || Vec::<u8>::new().try_reserve_exact(2 * MAX_MEMORY);
         assert!(within_memory(reserve).is_err());
         assert!(reserve().is_ok());

@@ -81,7 +81,7 @@ pub struct Failure {
 /// The first mutant for which `parse` panics.
 ///
 /// # Panics
-/// If the file that notes the present mutant cannot be written, below the folder of cargo's target.
+/// If the file that notes the current mutant cannot be written, below the folder of cargo's target.
 pub fn search(
     target: &str,
     sources: &[Vec<u8>],
@@ -96,7 +96,7 @@ pub fn search(
     loop {
         let mut runner = runner(target, options.seed, number);
         let tree = mutants().new_tree(&mut runner);
-        let tree = tree.expect("a strategy without a filter refuses nothing");
+        let tree = tree.expect("a strategy without a filter rejects nothing");
         let input = RefCell::new(Vec::new());
         let outcome = runner.run_one(tree, |(source, mutations)| {
             *input.borrow_mut() = mutated(sources, source, &mutations);

@@ -264,7 +264,7 @@ impl Client {
         self.playback.stage()
     }
 
-    /// Takes note of a request that will not be completed.
+    /// Notes that a request will not be completed.
     fn drop_request(&mut self, running: Running, quality: usize) {
         self.refetch.insert(running.segment, quality);
         self.abandoned += 1;

@@ -133,7 +133,7 @@ impl Playback {
         self.filled - self.played
     }
 
-    /// Returns the time at which the buffer runs empty if nothing arrives; the present time if nothing is played.
+    /// Returns the time at which the buffer runs empty if nothing arrives; the current time if nothing is played.
     pub(crate) fn empty_at(&self) -> Instant {
         match self.stage {
             Stage::Playing => self.at + self.level(),
@@ -141,7 +141,7 @@ impl Playback {
         }
     }
 
-    /// Returns the start of the present wait for data; while the video plays, the time at which the buffer will run empty.
+    /// Returns the start of the current wait for data; while the video plays, the time at which the buffer will run empty.
     /// `None` once all of the video is in the buffer.
     pub(crate) fn stall_start(&self) -> Option<Instant> {
         match self.stage {
@@ -184,10 +184,10 @@ impl Playback {
         &self.stalls
     }
 
-    /// Returns the stalls without the present one.
+    /// Returns the stalls without the current one.
     pub(crate) fn past_stalls(&self) -> &[Stall] {
-        let present = usize::from(self.stage == Stage::Stalled);
-        &self.stalls[..self.stalls.len() - present]
+        let current = usize::from(self.stage == Stage::Stalled);
+        &self.stalls[..self.stalls.len() - current]
     }
 }
 

@@ -120,7 +120,7 @@ mod tests {
     use crate::Ladder;
 
     #[test]
-    fn a_buffer_without_room_for_a_segment_is_refused() {
+    fn a_buffer_without_room_for_a_segment_is_rejected() {
         let player = Player {
             max_buffer: Duration::from_secs(2),
             ..Player::default()
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn a_threshold_above_the_buffer_is_refused() {
+    fn a_threshold_above_the_buffer_is_rejected() {
         let player = Player {
             resume: Duration::from_secs(40),
             ..Player::default()

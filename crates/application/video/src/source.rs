@@ -23,7 +23,7 @@ pub enum LadderSource {
     File {
         /// Name as the scenario gives it.
         name: String,
-        /// What the file says; `None` until it has been read.
+        /// Contents of the file; `None` until it has been read.
         manifest: Option<Arc<Manifest>>,
     },
 }

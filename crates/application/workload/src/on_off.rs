@@ -52,7 +52,7 @@ pub(crate) struct Source {
     on_off: OnOff,
     draws: RngStream,
     jitter: Jitter,
-    /// End of the present period; `None` before the first one.
+    /// End of the current period; `None` before the first one.
     period_ends: Option<Instant>,
     on: bool,
 }

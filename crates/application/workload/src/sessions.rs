@@ -69,7 +69,7 @@ pub enum Action {
         /// Bytes to read.
         bytes: u64,
     },
-    /// Closes an end whose application has given the connection up: it takes nothing more, and answers what still comes
+    /// Closes an end whose application has aborted the connection: it reads nothing more, and answers segments
     /// by resets. The other end follows by itself.
     Abandon {
         /// Number of the connection.
@@ -115,21 +115,21 @@ struct Session {
     opens: End,
     next_at: Instant,
     /// Its connections by slot, each until it is completed.
-    present: Vec<Option<u32>>,
+    connections: Vec<Option<u32>>,
 }
 
 impl Session {
     /// Returns the connection of a slot.
     fn connection(&self, slot: usize) -> Option<u32> {
-        self.present.get(slot).copied().flatten()
+        self.connections.get(slot).copied().flatten()
     }
 
     /// Notes the connection of a slot.
     fn set(&mut self, slot: usize, connection: Option<u32>) {
-        if slot >= self.present.len() {
-            self.present.resize(slot + 1, None);
+        if slot >= self.connections.len() {
+            self.connections.resize(slot + 1, None);
         }
-        self.present[slot] = connection;
+        self.connections[slot] = connection;
     }
 }
 
@@ -172,7 +172,7 @@ impl Sessions {
             flow,
             opens,
             next_at: start,
-            present: Vec::new(),
+            connections: Vec::new(),
         });
         self.find_due();
     }
@@ -209,7 +209,7 @@ impl Sessions {
         self.sessions[self.account(connection).session].follows
     }
 
-    /// Returns whether a connection was completed or given up.
+    /// Returns whether a connection was completed or aborted.
     pub fn is_completed(&self, connection: u32) -> bool {
         self.account(connection).is_completed()
     }
@@ -217,7 +217,7 @@ impl Sessions {
     /// Returns the connections of a flow that are open, in the order of its sessions.
     pub fn open_connections(&self, flow: usize) -> impl Iterator<Item = u32> {
         let of_flow = self.sessions.iter().filter(move |each| each.flow == flow);
-        of_flow.flat_map(|session| session.present.iter().copied().flatten())
+        of_flow.flat_map(|session| session.connections.iter().copied().flatten())
     }
 
     /// Returns how many bytes are to be written at an end, [`UNLIMITED`](crate::UNLIMITED) for as many as the

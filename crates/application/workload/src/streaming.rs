@@ -107,7 +107,7 @@ pub(crate) struct Streaming {
     config: Video,
     is_open: bool,
     connections: Vec<Connection>,
-    /// Connection that the present call concerns.
+    /// Connection that the current call concerns.
     slot: usize,
     /// Segments and stalls that have been recorded.
     recorded: (usize, usize),
@@ -503,7 +503,7 @@ mod tests {
     }
 
     #[test]
-    fn a_buffer_without_room_for_a_segment_is_refused() {
+    fn a_buffer_without_room_for_a_segment_is_rejected() {
         let config = Video {
             ladder: video::Ladder::FullHd.into(),
             max_buffer: Duration::from_secs(3),

@@ -16,7 +16,7 @@ table! {
         pub request: Bytes = Bytes::new(500),
         /// Size of the video; default 30MB.
         pub video: Bytes = Bytes::new(30_000_000),
-        /// What the client reads in a burst; default 4.5MB.
+        /// Bytes that the client reads in a burst; default 4.5MB.
         pub burst: Bytes = Bytes::new(4_500_000),
         /// Time from burst to burst; default 50s.
         pub period: Duration = Duration::from_secs(50),

@@ -82,7 +82,7 @@ kinds! {
     Video(Video) = "video",
     /// The sending node is a machine, which answers each question of the receiving node with its data.
     Telemetry(Telemetry) = "telemetry",
-    /// The receiving node takes a video over many connections, which it gives up one after another.
+    /// The receiving node downloads a video over a series of connections, each of which it aborts.
     AbortingClient(AbortingClient) = "abandoning",
     /// The receiving node takes a video on one connection in bursts, between which it closes its window.
     WindowPaced(WindowPaced) = "window-paced",

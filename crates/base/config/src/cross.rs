@@ -2,7 +2,7 @@
 
 use units::{Bytes, Duration, Rate};
 
-use crate::validate::{FieldContext, FieldError, invalid_value, positive, refuse, within};
+use crate::validate::{FieldContext, FieldError, invalid_value, positive, reject, within};
 use crate::{Distribution, table};
 
 /// The headers of IPv4 and UDP, without payload.
@@ -46,8 +46,8 @@ impl Cross {
                 off.check(true).in_table("off")
             }
             (None, None) => Ok(()),
-            (Some(_), None) => refuse("on", "is given without off; allowed: both or none"),
-            (None, Some(_)) => refuse("off", "is given without on; allowed: both or none"),
+            (Some(_), None) => reject("on", "is given without off; allowed: both or none"),
+            (None, Some(_)) => reject("off", "is given without on; allowed: both or none"),
         }
     }
 

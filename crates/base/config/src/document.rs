@@ -83,7 +83,7 @@ impl Document {
         })
     }
 
-    /// Returns the error for a value that is refused, with its line.
+    /// Returns the error for a value that is rejected, with its line.
     pub fn error(&self, error: FieldError) -> ConfigError {
         self.error_at(self.tree.location_of(&error.field), error)
     }
@@ -113,7 +113,7 @@ impl Document {
 pub struct Source(Option<Arc<Document>>);
 
 impl Source {
-    /// Returns the error for a value that is refused. If the configuration was not read from a document, `otherwise`
+    /// Returns the error for a value that is rejected. If the configuration was not read from a document, `otherwise`
     /// is its name in the error.
     pub fn error(&self, error: FieldError, otherwise: &str) -> ConfigError {
         match &self.0 {

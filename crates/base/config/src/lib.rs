@@ -1,7 +1,7 @@
 //! Configuration in files: the parts that every crate with a configuration needs.
 //!
 //! A crate declares its configuration with [`table!`], with quantities of `units` as texts with a unit, and a
-//! `check` that refuses values out of range as [`FieldError`]. A [`Document`] reads such structs from TOML or JSON, and
+//! `check` that rejects values out of range as [`FieldError`]. A [`Document`] reads such structs from TOML or JSON, and
 //! turns what is wrong into a [`ConfigError`] with file and line. [`to_toml`] prints them with their comments.
 
 mod buffer;
@@ -40,7 +40,7 @@ pub use tree::{Location, Node, Value};
 pub use units::{Measure, Quantity, as_text, word_or_time};
 pub use validate::{
     FieldContext, FieldError, changed, count, each, invalid_value, number, one_of, only_for,
-    positive, refuse, unique, within,
+    positive, reject, unique, within,
 };
 
 /// Crates that the macros expand to.

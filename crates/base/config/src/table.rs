@@ -1,7 +1,7 @@
 //! Tables: structs whose fields are declared with their defaults, in one place.
 
 /// Declares a table of a configuration: a struct that serde reads from files, whose absent fields take their
-/// defaults and whose unknown fields are refused, with a JSON schema.
+/// defaults and whose unknown fields are rejected, with a JSON schema.
 ///
 /// ```
 /// config::table! {

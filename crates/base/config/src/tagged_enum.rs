@@ -8,7 +8,7 @@ use schemars::Schema;
 use serde::de::{Error, MapAccess};
 use serde_json::{Value, json};
 
-/// Takes `kind`, the first entry, off a table.
+/// Removes `kind`, the first entry, from a table.
 ///
 /// # Errors
 /// If the table does not begin with `kind`.

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::Quantity;
 
-/// A value that is refused.
+/// A value that is rejected.
 ///
 /// A validator names the field as it stands in its own table. Its caller adds the names of the tables around it
 /// with [`FieldContext::in_table`].
@@ -29,7 +29,7 @@ impl Display for FieldError {
 }
 
 impl FieldError {
-    /// Creates the refusal of a field, with the whole message.
+    /// Creates the rejection of a field, with the whole message.
     pub fn new(field: impl Into<String>, message: impl Display) -> Self {
         Self {
             field: field.into(),
@@ -38,7 +38,7 @@ impl FieldError {
     }
 }
 
-/// Adds the name of the table around a field that was refused.
+/// Adds the name of the table around a field that was rejected.
 pub trait FieldContext {
     /// Adds `table` before the name of the field.
     #[must_use]
@@ -60,7 +60,7 @@ impl<T> FieldContext for Result<T, FieldError> {
 /// Checks each item of the list called `name`.
 ///
 /// # Errors
-/// The first item that `check` refuses, by its position in the list.
+/// The first item that `check` rejects, by its position in the list.
 pub fn each<'a, T: 'a>(
     name: &str,
     items: impl IntoIterator<Item = &'a T>,
@@ -70,15 +70,15 @@ pub fn each<'a, T: 'a>(
     numbered.try_for_each(|(index, item)| check(item).in_table(index).in_table(name))
 }
 
-/// Refuses a field with a whole message.
+/// Rejects a field with a whole message.
 ///
 /// # Errors
 /// Always.
-pub fn refuse(field: impl Into<String>, message: impl Into<String>) -> Result<(), FieldError> {
+pub fn reject(field: impl Into<String>, message: impl Into<String>) -> Result<(), FieldError> {
     Err(FieldError::new(field, message.into()))
 }
 
-/// Refuses `value`, which is out of range; `allowed` describes the range.
+/// Rejects `value`, which is out of range; `allowed` describes the range.
 ///
 /// # Errors
 /// Always.
@@ -87,7 +87,7 @@ pub fn invalid_value(
     value: impl Display,
     allowed: impl Display,
 ) -> Result<(), FieldError> {
-    refuse(
+    reject(
         field,
         format!("{value} is out of range; allowed: {allowed}"),
     )
@@ -165,7 +165,7 @@ pub fn count(field: impl Into<String>, value: u32, low: u32, high: u32) -> Resul
     }
 }
 
-/// Refuses a field that is set to `value`, but has a meaning for `owner` only.
+/// Rejects a field that is set to `value`, but has a meaning for `owner` only.
 ///
 /// # Errors
 /// If `is_set`.
@@ -177,7 +177,7 @@ pub fn only_for(
 ) -> Result<(), FieldError> {
     if is_set {
         let message = format!("{value} is set, but this is only for {owner}; leave it out");
-        return refuse(field, message);
+        return reject(field, message);
     }
     Ok(())
 }
@@ -206,7 +206,7 @@ pub fn unique<'a>(
     field: String,
 ) -> Result<(), FieldError> {
     match names.get(name) {
-        Some(first) => refuse(field, format!("{name:?} is already the value of {first}")),
+        Some(first) => reject(field, format!("{name:?} is already the value of {first}")),
         None => {
             names.insert(name, field);
             Ok(())

@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn anything_else_is_refused_by_name() {
+    fn anything_else_is_rejected_by_name() {
         for text in ["", "ms", "5", "-5ms", "5 parsecs", "1e400s", "nanms"] {
             let error = text.parse::<Duration>().unwrap_err().to_string();
             assert!(

@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_without_its_unit_is_refused_by_name() {
+    fn a_number_without_its_unit_is_rejected_by_name() {
         for text in ["60", "60kmh", "nankm/h", "infm/s", "km/h", "60km/h60"] {
             assert_eq!(
                 Speed::read(text),

@@ -40,7 +40,7 @@ pub(crate) struct Tracker {
 }
 
 impl Tracker {
-    /// Takes the first packet of those that wait. Times must not decrease.
+    /// Removes and returns the first waiting packet. Times must not decrease.
     pub(crate) fn take(&mut self, waiting: &VecDeque<Packet>, segments: bool, tables: &mut Tables) {
         let Some(packet) = waiting.front() else {
             return;

@@ -7,8 +7,8 @@ use crate::input::skipped::Fragment;
 
 /// Fragments that are kept until the first of their packet comes.
 const KEPT: usize = 256;
-/// Packets among which the first is looked for.
-const SEARCHED: usize = 512;
+/// Number of packets among which the first is searched.
+const SEARCH_PACKETS: usize = 512;
 
 /// Fragments that came before the first of their packet, and counts.
 #[derive(Default)]
@@ -21,9 +21,9 @@ pub(crate) struct Fragments {
 }
 
 impl Fragments {
-    /// Takes a later fragment. The first of its packet can be one of those that wait.
+    /// Adds a later fragment. The first of its packet can be a waiting one.
     pub(crate) fn take(&mut self, fragment: Fragment, waiting: &mut VecDeque<Packet>) {
-        let mut latest = waiting.iter_mut().rev().take(SEARCHED);
+        let mut latest = waiting.iter_mut().rev().take(SEARCH_PACKETS);
         let first =
             latest.find(|packet| packet.fragments.is_some_and(|own| own.key == fragment.key));
         if let Some(packet) = first {
@@ -38,7 +38,7 @@ impl Fragments {
         self.left_out += 1;
     }
 
-    /// Takes a segment, which can be in the first fragment of a packet.
+    /// Adds a segment, which can be in the first fragment of a packet.
     pub(crate) fn complete(&mut self, packet: &mut Packet) {
         let Some(own) = packet.fragments else {
             return;

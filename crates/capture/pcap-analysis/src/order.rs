@@ -19,8 +19,8 @@ const KEPT: usize = 1 << 11;
 const REORDERING_NS: u64 = 1_000_000_000;
 /// Time within which two packets can have the same timestamp, ns.
 const TICK_NS: u64 = 5_000_000;
-/// Packets that are looked at to tell a clock that was set back.
-const SEARCHED: usize = 512;
+/// Number of packets that are examined to detect a clock that was set back.
+const SEARCH_PACKETS: usize = 512;
 
 /// Packets in the order of their times.
 pub(crate) struct Order {
@@ -49,7 +49,7 @@ impl Default for Order {
 }
 
 impl Order {
-    /// Takes the next packet of the capture; returns its time.
+    /// Adds the next packet of the capture; returns its time.
     #[inline]
     pub(crate) fn push(&mut self, packet: &mut Packet) -> u64 {
         packet.at_ns = self.corrected_ns(packet.at_ns);
@@ -86,7 +86,7 @@ impl Order {
     /// Returns whether the clock was set back before `packet`, and not only the record late.
     fn is_set_back(&self, packet: &Packet) -> bool {
         let distance = self.last_ns - packet.at_ns;
-        let later = self.waiting.iter().rev().take(SEARCHED);
+        let later = self.waiting.iter().rev().take(SEARCH_PACKETS);
         let mut echoes_late = None;
         for other in later.take_while(|other| other.at_ns > packet.at_ns) {
             let ticked = other.at_ns - packet.at_ns > TICK_NS;

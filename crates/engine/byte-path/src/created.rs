@@ -101,13 +101,13 @@ mod tests {
 
     #[test]
     fn a_packet_that_cannot_be_written_is_named() {
-        let refused = |packet: &Packet| bytes(packet, None, &[]).unwrap_err().to_string();
+        let rejected = |packet: &Packet| bytes(packet, None, &[]).unwrap_err().to_string();
         assert_eq!(
-            refused(&packet(3)),
+            rejected(&packet(3)),
             "a middlebox has created a segment of 3 bytes and given 0 bytes of payload"
         );
         assert_eq!(
-            refused(&packet(0)),
+            rejected(&packet(0)),
             "a middlebox has created a packet of connection 0, which has no end at host 0"
         );
         let other = Packet {
@@ -115,7 +115,7 @@ mod tests {
             ..packet(0)
         };
         assert_eq!(
-            refused(&other),
+            rejected(&other),
             "a middlebox has created a packet without a TCP segment"
         );
     }

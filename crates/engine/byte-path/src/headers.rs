@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn ipv6_is_read_and_what_is_cut_off_is_refused() {
+    fn ipv6_is_read_and_what_is_cut_off_is_rejected() {
         let mut bytes = Vec::new();
         let builder = PacketBuilder::ipv6([1; 16], [2; 16], 64).icmpv6_echo_request(1, 2);
         builder.write(&mut bytes, &[0; 8]).unwrap();

@@ -131,7 +131,7 @@ impl BytePath {
         }
     }
 
-    /// Takes back the bytes of a verdict.
+    /// Recycles the buffer of a verdict.
     pub fn recycle(&mut self, bytes: Vec<u8>) {
         if let Some(contents) = self.path.contents() {
             contents.recycle(bytes);
@@ -149,7 +149,7 @@ impl BytePath {
         self.path.next_event()
     }
 
-    /// Returns the time at which the present slot ends.
+    /// Returns the time at which the current slot ends.
     pub fn next_slot(&self) -> Instant {
         self.path.next_slot()
     }
@@ -170,7 +170,7 @@ impl BytePath {
         result
     }
 
-    /// Takes the next verdict.
+    /// Removes and returns the next verdict.
     pub fn next_verdict(&mut self) -> Option<Verdict> {
         self.verdicts.pop_front()
     }

@@ -27,7 +27,7 @@ const NEW: u16 = NLM_F_CREATE | NLM_F_EXCL;
 /// Bit of a metric in `RTAX_LOCK`, without which the kernel does not take `RTAX_RTO_MIN`.
 const LOCK_RTO_MIN: u32 = 1 << 13;
 
-/// Returns the metrics of a route on which connections begin with a window of so many segments. `min_rto` is the shortest
+/// Returns the metrics of a route on which connections begin with this window, segments. `min_rto` is the shortest
 /// retransmission time-out, ms; with `quick_ack` ACKs are not delayed.
 pub fn route_metrics(
     initial_window: u32,
@@ -121,7 +121,7 @@ impl Netlink {
         self.request(RouteNetlinkMessage::SetLink(message), 0)
     }
 
-    /// Brings a device up. With `burst`, TCP hands it at most so many segments at once.
+    /// Brings a device up. `burst` is the maximum number of segments that TCP hands it at once.
     ///
     /// # Errors
     /// Those of the kernel.
@@ -137,7 +137,7 @@ impl Netlink {
         self.request(RouteNetlinkMessage::SetLink(message), 0)
     }
 
-    /// Lets so many packets wait in a device.
+    /// Sets the queue length of a device, packets.
     ///
     /// # Errors
     /// Those of the kernel.

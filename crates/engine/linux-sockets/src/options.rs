@@ -87,7 +87,7 @@ pub fn set_congestion(socket: &impl AsFd, name: &str) -> io::Result<()> {
     set(socket, libc::IPPROTO_TCP, option, name.as_bytes())
 }
 
-/// Takes data off a blocking TCP socket without copying them, until `count` bytes have arrived or the stream has
+/// Discards data of a blocking TCP socket without copying them, until `count` bytes have arrived or the stream has
 /// ended; returns how many bytes there were.
 ///
 /// The kernel does all of it in one call, so that a receiver costs nothing per packet. It reads as a program that is

@@ -26,7 +26,7 @@ pub struct PacingCap {
     cap: u64,
     /// The cap after draining.
     final_cap: u64,
-    /// End of the present stage.
+    /// End of the current stage.
     next: Instant,
     /// Length of the stage after draining; `None` once it has begun.
     final_for: Option<Duration>,
@@ -70,7 +70,7 @@ impl PacingCap {
         self.next
     }
 
-    /// Sets the cap of the present stage on the socket.
+    /// Sets the cap of the current stage on the socket.
     ///
     /// # Errors
     /// Those of setsockopt(2).

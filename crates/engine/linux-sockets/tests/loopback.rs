@@ -103,8 +103,8 @@ fn the_congestion_control_changes_in_flight() {
     let (mut sender, receiver) = pair();
     transfer((&mut sender, &receiver), 10_000);
     options::set_congestion(&sender, "reno").expect("reno is always there");
-    let present = getsockopt(&sender, TcpCongestion).expect("its name");
-    assert!(present.to_string_lossy().starts_with("reno"), "{present:?}");
+    let current = getsockopt(&sender, TcpCongestion).expect("its name");
+    assert!(current.to_string_lossy().starts_with("reno"), "{current:?}");
     transfer((&mut sender, &receiver), 10_000);
     assert!(options::set_congestion(&sender, "no-such-cca").is_err());
 }

@@ -46,7 +46,7 @@ impl BackgroundFile {
     /// Writes what is left, and ends the thread.
     ///
     /// # Errors
-    /// What has kept the file from being written.
+    /// Error of writing the file.
     pub fn finish(mut self) -> io::Result<()> {
         self.flush()?;
         drop(self.pieces);

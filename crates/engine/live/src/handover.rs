@@ -8,9 +8,9 @@ use crate::session::Departure;
 /// Longest time that a segment waits for those that follow it, and that the path sleeps beyond its next event, while
 /// many packets pass: as network cards moderate their interrupts.
 pub const MODERATION: Duration = Duration::from_micros(50);
-/// Lateness from which on segments wait for those that follow, however few pass: handing them over at once is cheaper.
+/// Lateness above which segments wait for those that follow, however few pass: handing them over at once is cheaper.
 const LATE: Duration = Duration::from_micros(200);
-/// Packets in an interval from which on they are many: 0.8 Gbit/s of 1500 B.
+/// Minimum number of packets in an interval of high rate: 0.8 Gbit/s of 1500 B.
 const MANY: u64 = 64;
 /// Shortest interval over which packets are counted.
 const INTERVAL: Duration = Duration::from_millis(1);
@@ -26,7 +26,7 @@ pub struct Handover {
 }
 
 impl Handover {
-    /// Takes a packet that leaves the path at `now`, and calls `send` for what is to be handed over now. Its segments
+    /// Adds a packet that leaves the path at `now`, and calls `send` for the segments to hand over now. Its segments
     /// may wait for those that follow if its device `merges` them.
     pub fn add(
         &mut self,
@@ -143,7 +143,7 @@ mod tests {
         segment(false, number * 100, &[0; 100], false)
     }
 
-    /// Returns a handover after packets of other connections, one each so many microseconds.
+    /// Returns a handover after packets of other connections at this interval, microseconds.
     fn after_packets(interval_us: u64) -> (Handover, Instant) {
         let mut handover = Handover::default();
         let time = |number| START + Duration::from_micros(number * interval_us);
@@ -216,7 +216,7 @@ mod tests {
             add(&mut handover, now, 1, segment(false, 300, &[0; 100], true)),
             [2]
         );
-        // What was lost on the path comes between.
+        // Segments lost on the path come between.
         assert_eq!(add(&mut handover, now, 1, numbered(7)), NONE);
         assert_eq!(add(&mut handover, now, 1, numbered(4)), [1]);
         assert_eq!(add(&mut handover, now, 1, numbered(8)), [1]);

@@ -55,7 +55,7 @@ pub enum HostError {
     /// Any other step.
     #[error("{step}: {error}")]
     Step {
-        /// What was tried.
+        /// Operation that failed.
         step: &'static str,
         /// Answer of the kernel.
         error: io::Error,

@@ -193,7 +193,7 @@ impl LogWriter {
     /// Ends the log.
     ///
     /// # Errors
-    /// What has kept the file from being written.
+    /// Error of writing the file.
     pub fn finish(mut self, at: Instant, digest: &Digest) -> io::Result<()> {
         let (departures, hash) = digest.value();
         let mut value = departures.to_le_bytes().to_vec();

@@ -7,7 +7,7 @@ use crate::LiveError;
 /// Name of the first phone.
 pub(crate) const PHONE: &str = "phone";
 
-/// Returns `scenario` with so many phones, "phone", "phone-2" and so on, in one cell. They are received alike, with
+/// Returns `scenario` with this number of phones, "phone", "phone-2" and so on, in one cell. They are received alike, with
 /// fading of their own.
 ///
 /// # Errors

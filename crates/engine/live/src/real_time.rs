@@ -83,11 +83,11 @@ struct Shared {
 
 impl Shared {
     fn progress(&self) -> MutexGuard<'_, Progress> {
-        // What a panic left is whole enough to be shown.
+        // The state after a panic is whole enough to be shown.
         self.progress.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the present time of the session.
+    /// Returns the current time of the session.
     fn now(&self) -> Instant {
         Instant::ZERO + Duration::from_nanos(self.zero.elapsed().as_nanos() as u64)
     }
@@ -151,7 +151,7 @@ impl Driver {
         look(&mut self.shared.progress())
     }
 
-    /// Advances the session to the present, and changes it.
+    /// Advances the session to the current time, and changes it.
     ///
     /// # Errors
     /// If the path has failed, or those of the change.
@@ -184,7 +184,7 @@ impl Driver {
     /// Stops the path, whose devices are gone afterwards.
     ///
     /// # Errors
-    /// What ended the thread before.
+    /// Error that ended the thread.
     pub fn stop(&mut self) -> std::io::Result<()> {
         self.shared.stop.store(true, Ordering::Relaxed);
         self.shared.wake.write(1)?;

@@ -237,7 +237,7 @@ impl LiveRun {
     /// Connects a host with other networks by a device of the server, in a run to whose outside hosts have a way.
     ///
     /// # Errors
-    /// If there is no such host or device, or the kernel refuses it.
+    /// If there is no such host or device, or the kernel rejects it.
     pub fn connect_outside(&self, host: &str, device: &str) -> Result<(), LiveError> {
         let Some(gateway) = self.gateway else {
             return Ok(());
@@ -260,7 +260,7 @@ impl LiveRun {
     /// Stops the path. Its devices are gone afterwards; what was measured can still be shown.
     ///
     /// # Errors
-    /// What ended the path before.
+    /// Error that ended the path.
     pub fn stop(&mut self) -> std::io::Result<()> {
         self.driver.stop()
     }

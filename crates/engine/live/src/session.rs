@@ -70,7 +70,7 @@ pub enum Arrival {
 /// State of the access link of the first phone.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct AccessState {
-    /// Capacity in the present slot, downlink and uplink, bit/s.
+    /// Capacity in the current slot, downlink and uplink, bit/s.
     pub capacity_bps: [u64; 2],
     /// Bytes that wait, downlink and uplink.
     pub queue_bytes: [u64; 2],
@@ -245,7 +245,7 @@ impl Session {
         }
     }
 
-    /// Takes the next packet that leaves the path; lost ones are counted.
+    /// Removes and returns the next packet that leaves the path; lost ones are counted.
     pub fn next_departure(&mut self) -> Option<Departure> {
         loop {
             match self.path.next_verdict()? {
@@ -275,7 +275,7 @@ impl Session {
         }
     }
 
-    /// Takes back the bytes of a departure.
+    /// Recycles the buffer of a departure.
     pub fn recycle(&mut self, bytes: Vec<u8>) {
         self.path.recycle(bytes);
     }
@@ -309,7 +309,7 @@ impl Session {
     }
 }
 
-/// Returns the node that has an address, among so many: `outside` has all that are neither those of hosts, nor link-local,
+/// Returns the node that has an address, among this number of nodes: `outside` has all that are neither those of hosts, nor link-local,
 /// multicast or broadcast.
 fn node_of(address: IpAddr, nodes: usize, outside: Option<HostId>) -> Option<HostId> {
     if let Some(number) = addressing::host_of(address) {

@@ -14,7 +14,7 @@ pub(crate) struct ConnectionEnds {
     pub(crate) server: Connection,
     pub(crate) client: Connection,
     pub(crate) hosts: (HostId, HostId),
-    /// The end whose application has given the connection up.
+    /// The end whose application has aborted the connection.
     pub(crate) abandoned: Option<End>,
     /// Bytes that an end may still read; `None` for one that reads what arrives.
     pub(crate) read_budget: [Option<u64>; 2],
@@ -71,7 +71,7 @@ impl Endpoints {
         }
     }
 
-    /// Closes an end whose application has given the connection up.
+    /// Closes an end whose application has aborted the connection.
     pub(crate) fn abandon(&mut self, now: Instant, connection: u32, end: End) {
         let ends = &mut self.connections[connection as usize];
         ends.abandoned = Some(end);
@@ -92,8 +92,8 @@ impl Endpoints {
             End::Client => &ends.client,
         };
         let given_up = ends.abandoned == Some(end) || tcp.failure().is_some();
-        let refuses = tcp.state() == State::Closed && given_up;
-        refuses.then(|| reset_reply(segment)).flatten()
+        let rejects = tcp.state() == State::Closed && given_up;
+        rejects.then(|| reset_reply(segment)).flatten()
     }
 
     /// Lets an end read `bytes` more; it reads by request from now on.
@@ -141,7 +141,7 @@ impl Endpoints {
         self.connections[connection as usize].end(end)
     }
 
-    /// Returns the time-outs of a connection beside those of the sender of its data.
+    /// Returns the time-outs of a connection other than those of the sender of its data.
     pub(crate) fn other_timeouts(&self, connection: u32) -> OtherTimeouts {
         let ends = &self.connections[connection as usize];
         let handshake = ends.server.handshake_timeouts() + ends.client.handshake_timeouts();

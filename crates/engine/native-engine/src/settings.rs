@@ -8,7 +8,7 @@ use units::random::{Purpose, RngStream};
 /// Checks that the CCA of `choice` can be built.
 ///
 /// # Errors
-/// If a parameter is refused.
+/// If a parameter is rejected.
 pub(crate) fn check(choice: &CcaChoice) -> Result<(), SettingError> {
     let cca = choice.fixed();
     cca.map_or(Ok(()), |cca| cca.check(choice.settings()))

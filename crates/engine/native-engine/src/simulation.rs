@@ -32,7 +32,7 @@ pub struct Simulation {
     switches: SwitchSchedule<CcaChoice>,
     selectors: Selectors,
     deliveries: Vec<Delivery>,
-    /// Ends at which bytes have arrived at the present time.
+    /// Ends at which bytes have arrived at the current time.
     readers: Vec<(u32, End)>,
 }
 
@@ -91,7 +91,7 @@ impl Simulation {
         })
     }
 
-    /// Returns the present time.
+    /// Returns the current time.
     pub fn now(&self) -> Instant {
         self.now
     }
@@ -345,11 +345,11 @@ impl Simulation {
     fn open(&mut self, connection: u32, number: usize, by: End) {
         let selected = self.choose(number, connection);
         let (flow, hosts) = &self.flows[number];
-        let present = self.switches.current(number);
+        let current = self.switches.current(number);
         let choice = selected
             .as_ref()
             .map(|decision| CcaChoice::plain(decision.to));
-        let choice = choice.as_ref().unwrap_or(present);
+        let choice = choice.as_ref().unwrap_or(current);
         let mut config = self.config.clone();
         // For other hosts the first link of the path stands for the card.
         config.net_device = if hosts.0 == SERVER {
@@ -381,7 +381,7 @@ impl Simulation {
             NewConnection {
                 name: flow.name.clone(),
                 ue: flow.to.clone(),
-                cca: present.to_string(),
+                cca: current.to_string(),
                 hosts,
                 opener: at,
                 mss: self.config.mss,

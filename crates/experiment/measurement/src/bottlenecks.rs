@@ -8,7 +8,7 @@ use units::{Duration, Instant, Rate};
 #[derive(Clone, Debug)]
 struct Bottleneck {
     link: LinkId,
-    /// Capacity of the present slot, of the radio of the last one, bit/s.
+    /// Capacity of the current slot, of the radio of the last one, bit/s.
     capacity_bps: u64,
     /// Times of whole slots without capacity, of the radio.
     zero_capacity: Vec<PathOutage>,
@@ -153,7 +153,7 @@ impl Bottlenecks {
         (all, all.saturating_sub(carried - own))
     }
 
-    /// Returns the capacity of a bottleneck in the present slot, bit/s.
+    /// Returns the capacity of a bottleneck in the current slot, bit/s.
     pub(crate) fn capacity_bps(&self, index: usize) -> u64 {
         self.links[index].capacity_bps
     }

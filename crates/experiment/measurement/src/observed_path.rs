@@ -154,18 +154,18 @@ impl ObservedPath {
         engine: Engine,
         options: Options,
     ) -> Result<Self, ObservationError> {
-        let refused = |error: net::TopologyError| PlanError::Network(error.to_string());
+        let rejected = |error: net::TopologyError| PlanError::Network(error.to_string());
         let mut topology = plan.topology.clone();
         let recorded = topology.radio.as_ref().is_some_and(|ran| ran.radio.log);
         if let Some(radio) = &mut topology.radio {
             // The checker works from the log.
             radio.radio.log |= options.check;
         }
-        let mut network = Network::new(&topology, seed).map_err(refused)?;
+        let mut network = Network::new(&topology, seed).map_err(rejected)?;
         for middlebox in &plan.middleboxes {
             network
                 .place(&middlebox.node, (middlebox.build)())
-                .map_err(refused)?;
+                .map_err(rejected)?;
         }
         let tapped = capture_node(
             scenario,
@@ -180,9 +180,9 @@ impl ObservedPath {
             .check
             .then(|| Checker::new(&topology))
             .transpose()
-            .map_err(refused)?;
+            .map_err(rejected)?;
         let end = Instant::ZERO + scenario.duration;
-        let wires = PathOutages::new(&topology, seed, end, scenario.slot).map_err(refused)?;
+        let wires = PathOutages::new(&topology, seed, end, scenario.slot).map_err(rejected)?;
         let mut recorder = Recorder::new(scenario.slot, &plan.access, wires, recorded);
         if tap.is_some() {
             recorder.record_outcomes();
@@ -227,7 +227,7 @@ impl ObservedPath {
             .inject(now, packet, &mut (&mut self.watch, also));
     }
 
-    /// Notes that the kernel's TCP ran short of memory so many times.
+    /// Notes that the kernel's TCP ran short of memory this many times.
     pub fn memory_pressures(&mut self, times: u32) {
         self.run.memory_pressures += times;
     }
@@ -317,7 +317,7 @@ impl ObservedPath {
         recorder.sample(now, connection, view, mode, network);
     }
 
-    /// Returns the time at which the present slot ends.
+    /// Returns the time at which the current slot ends.
     pub fn next_slot(&self) -> Instant {
         self.next_slot
     }
@@ -335,7 +335,7 @@ impl ObservedPath {
         self.watch.0.tables.samples.len()
     }
 
-    /// Takes the samples since the last call.
+    /// Removes and returns the samples since the last call.
     pub fn take_samples(&mut self) -> Samples {
         core::mem::take(&mut self.watch.0.tables.samples)
     }
@@ -403,7 +403,7 @@ impl ObservedPath {
     }
 
     /// Returns the bytes that wait at the bottleneck towards the phone or, if `uplink`, from it, and its capacity in
-    /// the present slot, bit/s.
+    /// the current slot, bit/s.
     pub fn truth(&self, uplink: bool) -> (u64, u64) {
         self.watch.0.bottleneck_state(uplink, &self.network)
     }

@@ -133,7 +133,7 @@ impl Recorder {
     }
 
     /// Returns the bytes that wait at the bottleneck towards the phone or, if `uplink`, from it, and its capacity in
-    /// the present slot, bit/s.
+    /// the current slot, bit/s.
     pub(crate) fn bottleneck_state(&self, uplink: bool, network: &Network) -> (u64, u64) {
         let index = usize::from(uplink);
         (
@@ -194,7 +194,7 @@ impl Recorder {
         self.event(now, connection, "abandon", String::new());
     }
 
-    /// Notes that an end of a connection has given it up, since the other end had not answered for too long: the event
+    /// Notes that an end of a connection has timed out, because the other end had not answered for too long: the event
     /// `timed_out`, whose detail is "sender" or "receiver" of the data.
     pub fn timed_out(&mut self, now: Instant, connection: u32, is_sender: bool) {
         let end = if is_sender { "sender" } else { "receiver" };
@@ -217,7 +217,7 @@ impl Recorder {
         self.event(now, connection, "switch", detail);
     }
 
-    /// Notes the time-outs of a connection beside those of the sender of its data.
+    /// Notes the time-outs of a connection other than those of the sender of its data.
     pub fn record_timeouts(&mut self, connection: u32, other: OtherTimeouts) {
         self.watched[connection as usize].record.other_timeouts = Some(other);
     }

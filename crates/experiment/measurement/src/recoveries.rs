@@ -83,20 +83,20 @@ impl Drops {
 /// Tracker of a connection's recoveries.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RecoveryTracker {
-    /// Drops that the present recovery repairs, or the next one.
+    /// Drops that the current recovery repairs, or the next one.
     drops: Drops,
-    /// Drops of segments that were first sent during the present recovery, which it need not repair.
+    /// Drops of segments that were first sent during the current recovery, which it need not repair.
     later_drops: Drops,
-    /// End of what was sent when the present recovery began.
+    /// End of what was sent when the current recovery began.
     recovery_point: u64,
     /// Data segments that earlier recoveries count.
     segments: u64,
-    /// Data segments among those of the present recovery that were first sent during it.
+    /// Data segments among those of the current recovery that were first sent during it.
     later_segments: u64,
-    /// Reductions undone before the present recovery.
+    /// Reductions undone before the current recovery.
     undone: Option<u64>,
-    present: Option<RecoveryRow>,
-    /// Whether the present recovery consists of loss probes so far, which leave the sender's state as it is.
+    current: Option<RecoveryRow>,
+    /// Whether the current recovery consists of loss probes so far, which leave the sender's state as it is.
     is_probing: bool,
 }
 
@@ -104,13 +104,13 @@ impl RecoveryTracker {
     /// Notes that the data segment at `seq` was sent.
     #[inline]
     pub(crate) fn sent(&mut self, seq: u64) {
-        self.later_segments += u64::from(self.present.is_some() && seq >= self.recovery_point);
+        self.later_segments += u64::from(self.current.is_some() && seq >= self.recovery_point);
     }
 
     /// Notes that the data segment at `seq` was dropped.
     pub(crate) fn dropped(&mut self, at: Instant, seq: u64, reason: DropReason, meter: &Meter) {
         self.clear_repaired(meter);
-        let is_later = self.present.is_some() && seq >= self.recovery_point;
+        let is_later = self.current.is_some() && seq >= self.recovery_point;
         let drops = if is_later {
             &mut self.later_drops
         } else {
@@ -121,7 +121,7 @@ impl RecoveryTracker {
 
     /// Forgets drops that needed no recovery, such as that of a segment that was sent again needlessly.
     fn clear_repaired(&mut self, meter: &Meter) {
-        if self.present.is_none() && !self.drops.outlast(meter.acknowledged()) {
+        if self.current.is_none() && !self.drops.outlast(meter.acknowledged()) {
             self.drops = Drops::default();
         }
     }
@@ -148,7 +148,7 @@ impl RecoveryTracker {
         self.end(now.as_secs_f64(), sender.undone, meter)
     }
 
-    /// Returns whether the present recovery consists of loss probes so far.
+    /// Returns whether the current recovery consists of loss probes so far.
     #[inline]
     pub(crate) fn is_probing(&self) -> bool {
         self.is_probing
@@ -157,11 +157,11 @@ impl RecoveryTracker {
     /// Notes a loss probe.
     pub(crate) fn probed(&mut self, now: Instant, flow: u32, sender: SenderState, meter: &Meter) {
         let acknowledged = meter.acknowledged();
-        if self.present.is_none() && self.drops.outlast(acknowledged) {
+        if self.current.is_none() && self.drops.outlast(acknowledged) {
             self.begin(now, flow, sender, meter);
             self.is_probing = true;
         }
-        if let Some(row) = &mut self.present {
+        if let Some(row) = &mut self.current {
             row.loss_probes += 1;
         }
     }
@@ -181,14 +181,14 @@ impl RecoveryTracker {
 
     fn begin(&mut self, now: Instant, flow: u32, sender: SenderState, meter: &Meter) {
         self.clear_repaired(meter);
-        if self.present.is_some() {
+        if self.current.is_some() {
             return;
         }
         self.recovery_point = meter.highest();
         let started = self.drops.first.unwrap_or(now);
         let exit = sender.slow_start_exit;
         self.undone = sender.undone;
-        self.present = Some(RecoveryRow {
+        self.current = Some(RecoveryRow {
             flow,
             t_s: now.as_secs_f64(),
             end_s: f64::NAN,
@@ -216,7 +216,7 @@ impl RecoveryTracker {
 
     /// Notes a time-out.
     pub(crate) fn timed_out(&mut self, now: Instant, meter: &Meter) {
-        let Some(row) = &mut self.present else {
+        let Some(row) = &mut self.current else {
             return;
         };
         row.timeouts += 1;
@@ -228,14 +228,14 @@ impl RecoveryTracker {
         }
     }
 
-    /// Ends the present recovery, if there is one, at `end_s`; NaN at the end of the run.
+    /// Ends the current recovery, if there is one, at `end_s`; NaN at the end of the run.
     pub(crate) fn end(
         &mut self,
         end_s: f64,
         undone: Option<u64>,
         meter: &Meter,
     ) -> Option<RecoveryRow> {
-        let row = self.present.take()?;
+        let row = self.current.take()?;
         self.is_probing = false;
         let later = core::mem::take(&mut self.later_drops);
         let later_segments = core::mem::take(&mut self.later_segments);

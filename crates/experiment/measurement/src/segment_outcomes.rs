@@ -1,4 +1,4 @@
-//! Fates: the fate of each data segment, kept beside a capture so that its analysis can be judged.
+//! Outcome of each data segment, recorded with a capture so that its analysis can be validated.
 
 use std::collections::HashMap;
 

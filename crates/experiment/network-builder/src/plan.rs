@@ -25,7 +25,7 @@ pub enum PlanError {
     /// The radio of the scenario is impossible.
     #[error("radio: {0}")]
     Radio(String),
-    /// The network refuses the topology.
+    /// The network rejects the topology.
     #[error("{0}")]
     Network(String),
 }

@@ -22,7 +22,7 @@ pub struct LoadedTrace {
     pub trace: Arc<Trace>,
     /// Summary of how the file was read, for users.
     pub summary: String,
-    /// What else a log has, as JSON; `None` for files of mahimahi.
+    /// Further columns of a log, as JSON; `None` for files of mahimahi.
     pub facts: Option<String>,
 }
 

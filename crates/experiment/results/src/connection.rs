@@ -96,7 +96,7 @@ pub struct OtherTimeouts {
 /// Payload that arrives after the receiver's reset.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct AfterReset {
-    /// Whether the receiver has given the connection up.
+    /// Whether the receiver has aborted the connection.
     pub abandoned: bool,
     /// RST segments of the receiver.
     pub resets: u64,
@@ -121,7 +121,7 @@ pub struct Connection {
     waiting: Vec<PendingSlot>,
     /// Time-outs that the sender does not show; `None` if the engine does not report them.
     pub other_timeouts: Option<OtherTimeouts>,
-    /// What the receiver has thrown away.
+    /// Data that the receiver has discarded.
     pub waste: AfterReset,
 }
 

@@ -67,7 +67,7 @@ impl OutageTimes {
                 &mut self.since[limit as usize],
                 &mut self.under[limit as usize],
             );
-            // What it has taken beyond that was before the outage.
+            // The receiver read the rest before the outage.
             let taken = (-*since).clamp(0, (*under).max(0));
             *since = (*since).max(0);
             *under -= taken;

@@ -20,7 +20,7 @@ struct SentSegment {
 pub struct Ack {
     /// Acknowledgement number.
     pub number: u64,
-    /// Number up to which it says that the receiver has the data, if it does: its own, or the far acknowledgement of a
+    /// Highest number that it acknowledges for the receiver, if it does: its own, or the far acknowledgement of a
     /// host in the middle.
     pub delivered: Option<u64>,
     /// Window field of the header.

@@ -1,4 +1,4 @@
-//! Table: rows as columns, with the meaning of each column beside it.
+//! Table: rows as columns, each with its meaning.
 
 use std::borrow::Cow;
 

@@ -64,8 +64,8 @@ fn shared(field: &str, asked: &[&str]) -> usize {
 
 /// Returns all fields of scenarios, those with few keys first; those within lists of tables have `*` for their places.
 fn fields() -> Vec<String> {
-    /// Most keys of a field that is looked for.
-    const MOST: usize = 5;
+    /// Maximum number of keys of a searched field.
+    const MAX_KEYS: usize = 5;
     let schema = schemars::schema_for!(Scenario).to_value();
     let mut fields = Vec::new();
     let mut open = VecDeque::from([(String::new(), 0, &schema)]);
@@ -77,14 +77,14 @@ fn fields() -> Vec<String> {
                 } else {
                     format!("{path}.{key}")
                 };
-                if depth < MOST {
+                if depth < MAX_KEYS {
                     open.push_back((field.clone(), depth + 1, inner));
                 }
                 if !fields.contains(&field) {
                     fields.push(field);
                 }
             }
-            if alternative["items"].is_object() && depth < MOST {
+            if alternative["items"].is_object() && depth < MAX_KEYS {
                 open.push_back((format!("{path}.*"), depth + 1, &alternative["items"]));
             }
         }

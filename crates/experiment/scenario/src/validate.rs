@@ -7,7 +7,7 @@ mod output_size;
 mod traffic;
 mod work;
 
-pub(crate) use config::{FieldError, invalid_value, positive, refuse};
+pub(crate) use config::{FieldError, invalid_value, positive, reject};
 
 use crate::model::{Samples, Scenario};
 use config::{FieldContext, Quantity};

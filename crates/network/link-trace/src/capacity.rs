@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use config::{FieldContext, FieldError, Quantity, invalid_value, positive, refuse};
+use config::{FieldContext, FieldError, Quantity, invalid_value, positive, reject};
 use schemars::{JsonSchema, Schema, json_schema};
 use serde::de::{Error, MapAccess, Visitor, value::MapAccessDeserializer};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -203,7 +203,7 @@ impl<'de> Deserialize<'de> for Capacity {
 
 fn check_steps(steps: &[Step]) -> Result<(), FieldError> {
     match steps.first() {
-        None => return refuse("", "the list is empty; allowed: one step or more"),
+        None => return reject("", "the list is empty; allowed: one step or more"),
         Some(first) if !first.at.is_zero() => {
             return invalid_value("0.at", first.at, "0s for the first step");
         }

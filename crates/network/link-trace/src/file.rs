@@ -67,11 +67,11 @@ fn unpacked(mut input: impl Read, most: u64) -> io::Result<Vec<u8>> {
 
 fn limited_text(input: impl Read, most: u64) -> io::Result<String> {
     let bytes = unpacked(input, most + 1)?;
-    let refuse = |what: String| Err(io::Error::new(io::ErrorKind::InvalidData, what));
+    let reject = |what: String| Err(io::Error::new(io::ErrorKind::InvalidData, what));
     if bytes.len() as u64 > most {
-        return refuse(format!("is longer than {most} bytes of text"));
+        return reject(format!("is longer than {most} bytes of text"));
     }
-    String::from_utf8(bytes).or_else(|_| refuse("is no text in UTF-8".to_owned()))
+    String::from_utf8(bytes).or_else(|_| reject("is no text in UTF-8".to_owned()))
 }
 
 #[cfg(test)]
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_above_the_limit_is_refused_however_small_its_file_is() {
+    fn a_text_above_the_limit_is_rejected_however_small_its_file_is() {
         let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
         encoder.write_all(&vec![b'0'; 1_000_000]).unwrap();
         let packed = encoder.finish().unwrap();

@@ -8,8 +8,8 @@ pub const OPPORTUNITY: Bytes = Bytes::new(1_500);
 
 const NANOS_PER_MILLI: u64 = 1_000_000;
 
-/// Steps that a search walks before it bisects instead.
-const NEAR: u64 = 8;
+/// Steps of linear search before bisection.
+const LINEAR_STEPS: u64 = 8;
 
 /// Error about a list of times that is no trace.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
@@ -86,7 +86,7 @@ impl Opportunities {
     /// Returns the number of the first opportunity after `at`, which is not before number `known`. It is fast if the
     /// result is near `known`.
     pub fn first_after(&self, at: Instant, known: u64) -> u64 {
-        (known..known + NEAR)
+        (known..known + LINEAR_STEPS)
             .find(|&index| self.time_of(index) > at)
             .unwrap_or_else(|| self.count_until(at))
     }
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_without_a_period_or_order_are_refused() {
+    fn lists_without_a_period_or_order_are_rejected() {
         assert_eq!(Opportunities::new(vec![]), Err(OpportunitiesError::Empty));
         assert_eq!(
             Opportunities::new(vec![0, 0]),

@@ -114,7 +114,7 @@ impl Trace {
         runs
     }
 
-    /// Returns the time up to which the capacity after `at`, within one period, is that of one step, or none at all.
+    /// Returns the end of the step of constant (or no) capacity after `at`, within one period.
     fn unchanged_until(&self, at: Instant) -> Instant {
         match self {
             // An opportunity belongs to the bin that it ends, so the bin before it ends earlier.

@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn steps_out_of_order_are_refused() {
+    fn steps_out_of_order_are_rejected() {
         let rate = Rate::from_mbps(1.0);
         let error = |steps: &[(Duration, Rate)]| Steps::new(steps, s(9)).unwrap_err();
         assert_eq!(error(&[]), StepsError::Empty);
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn intervals_without_length_or_rate_or_beyond_all_time_are_refused() {
+    fn intervals_without_length_or_rate_or_beyond_all_time_are_rejected() {
         let rate = Rate::from_mbps(1.0);
         let error = |intervals: &[(Duration, Rate)]| {
             Steps::from_intervals(intervals.iter().copied(), &[]).unwrap_err()

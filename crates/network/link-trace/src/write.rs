@@ -200,18 +200,18 @@ mod tests {
     }
 
     #[test]
-    fn traces_that_the_format_cannot_hold_are_refused() {
-        let refused = |mbps: f64, seconds: u64| {
+    fn traces_that_the_format_cannot_hold_are_rejected() {
+        let rejected = |mbps: f64, seconds: u64| {
             let steps = Steps::constant(Rate::from_mbps(mbps), Duration::from_secs(seconds));
             let error = write_mahimahi(&steps.unwrap().into(), &mut String::new()).unwrap_err();
             error.to_string()
         };
         assert_eq!(
-            refused(12.0, 1 << 31),
+            rejected(12.0, 1 << 31),
             "the trace lasts 2147483648s, but times of mahimahi's format end at 4294967295 ms, 49 days: choose a name \
              that ends in .csv"
         );
-        assert!(refused(1e6, 86_400).starts_with("the trace would have 7200000000000 lines"));
+        assert!(rejected(1e6, 86_400).starts_with("the trace would have 7200000000000 lines"));
     }
 
     #[test]

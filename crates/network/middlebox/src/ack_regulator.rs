@@ -97,7 +97,7 @@ impl RegulatedConnection {
             && known.is_some_and(|known| number > known)
     }
 
-    /// Takes the first ACK that waits, if the queue has room for `room` packets.
+    /// Removes and returns the first waiting ACK, if the queue has room for `room` packets.
     fn release(&mut self, now: Instant, room: Option<u64>) -> Option<u64> {
         let timeout = self.rtt.unwrap_or(FIRST_RTT) * 2;
         while self
@@ -123,7 +123,7 @@ impl RegulatedConnection {
         Some(packet)
     }
 
-    /// Takes all ACKs that wait, because the next segment of the mobile host must not be held up.
+    /// Removes and returns all waiting ACKs, because the next segment of the mobile host must not be held up.
     fn release_all(&mut self) -> Vec<u64> {
         if let Some(&(number, _)) = self.waiting.back() {
             self.released = Some(number);

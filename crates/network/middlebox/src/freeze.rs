@@ -50,7 +50,7 @@ impl Latest {
         }
     }
 
-    /// Takes a segment of the mobile host, unless a later one has overtaken it.
+    /// Processes a segment of the mobile host, unless a later one has overtaken it.
     fn note(&mut self, packet: &Packet, segment: &Segment) {
         let number = self.numbers.segment(segment.ack);
         if number < self.acknowledged {

@@ -3,7 +3,7 @@
 use core::fmt::Display;
 
 use cca::cca_by_name;
-use config::{FieldError, count, only_for, positive, refuse, table, within};
+use config::{FieldError, count, only_for, positive, reject, table, within};
 use net::LinkSubscription;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -183,12 +183,12 @@ impl Middlebox {
     /// The first that is or does not.
     pub fn check(&self) -> Result<(), FieldError> {
         if self.at.is_empty() {
-            return refuse("at", "\"\" is not a node; allowed: the name of a node");
+            return reject("at", "\"\" is not a node; allowed: the name of a node");
         }
         if let Some(text) = &self.cca
             && let Err(message) = cca_by_name(text)
         {
-            return refuse("cca", message);
+            return reject("cca", message);
         }
         within(
             "buffer",
@@ -225,7 +225,7 @@ impl Middlebox {
             && !Self::OPTION_KINDS.contains(&kind)
         {
             let message = format!("{kind} is taken or reserved; allowed: 253, 254");
-            return refuse("option_kind", message);
+            return reject("option_kind", message);
         }
         let warned = [Kind::MtcpPlus, Kind::Freeze];
         if let Some(warning) = self.of("warning", self.warning, &warned)? {

@@ -35,7 +35,7 @@ impl Blackout {
     }
 }
 
-/// Blackouts of a link in the order of time, of which those before the present have been dropped.
+/// Blackouts of a link in the order of time, of which those before now have been dropped.
 #[derive(Debug)]
 pub(crate) struct Blackouts {
     all: Vec<Blackout>,

@@ -39,12 +39,12 @@ impl Contents {
         packet.bytes.get(packet.payload..)
     }
 
-    /// Takes all bytes that are kept of a packet. They are to be given back to [`Contents::recycle`].
+    /// Removes and returns the stored bytes of a packet, to be given back to [`Contents::recycle`].
     pub fn take(&mut self, packet: u64) -> Option<Vec<u8>> {
         self.packets.remove(&packet).map(|packet| packet.bytes)
     }
 
-    /// Takes back a buffer.
+    /// Recycles a buffer.
     pub fn recycle(&mut self, bytes: Vec<u8>) {
         if self.free.len() < MAX_FREE_BUFFERS {
             self.free.push(bytes);

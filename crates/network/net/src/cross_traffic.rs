@@ -19,7 +19,7 @@ pub(crate) struct CrossSource {
     size: u32,
     draws: RngStream,
     sent: u64,
-    /// The present turn, and the packets sent in it.
+    /// The current turn, and the packets sent in it.
     turn: (Instant, Instant),
     sent_in_turn: u64,
 }

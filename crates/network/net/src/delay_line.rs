@@ -55,7 +55,7 @@ impl DelayLine {
         next.map_or(Instant::NEVER, |packet| packet.arrival)
     }
 
-    /// Takes the next packet, if it arrives by `now`.
+    /// Removes and returns the next packet that arrives by `now`.
     #[inline]
     pub(crate) fn pop_until(&mut self, now: Instant) -> Option<InTransit> {
         if self.next_at() > now {

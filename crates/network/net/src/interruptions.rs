@@ -34,7 +34,7 @@ impl OutageWatch {
         self.next.map_or(Instant::NEVER, |(at, _)| at)
     }
 
-    /// Takes the change that is due at `now`.
+    /// Removes and returns the change that is due at `now`.
     pub(crate) fn take(&mut self, now: Instant) -> Option<LinkChange> {
         let (_, change) = self.next.filter(|(at, _)| *at <= now)?;
         let (start, end) = self.outage;

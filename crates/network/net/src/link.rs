@@ -101,7 +101,7 @@ impl Link {
         }
     }
 
-    /// Takes over what can change of the configuration.
+    /// Applies the changeable fields of a configuration.
     pub(crate) fn change<O: Observer>(
         &mut self,
         config: &LinkConfig,
@@ -155,13 +155,13 @@ impl Link {
             .map(|bucket| bucket.rate.bytes_in(time))
     }
 
-    /// Takes the next packet that has got to the end of the link by `now`.
+    /// Removes and returns the next packet that has reached the end of the link by `now`.
     #[inline]
     pub(crate) fn pop_until(&mut self, now: Instant) -> Option<InTransit> {
         self.wire.line.pop_until(now)
     }
 
-    /// Takes in a packet. The queue is served first if that is due, so that the outcome does not depend on the order of
+    /// Queues a packet. The queue is served first if that is due, so that the outcome does not depend on the order of
     /// events in the same moment.
     pub(crate) fn enter<O: Observer>(
         &mut self,

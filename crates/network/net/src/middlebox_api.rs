@@ -114,7 +114,7 @@ pub struct Actions<'a> {
 }
 
 impl Actions<'_> {
-    /// Returns the present time.
+    /// Returns the current time.
     pub fn now(&self) -> Instant {
         self.now
     }
@@ -138,7 +138,7 @@ impl Actions<'_> {
         handle.is_some()
     }
 
-    /// Takes the packet with this identity out of the network. Returns false for a packet that is not at the node.
+    /// Removes the packet with this identity from the network. Returns false for a packet that is not at the node.
     pub fn absorb(&mut self, packet: u64) -> bool {
         let handle = self.held.remove(&packet);
         self.orders.extend(handle.map(Action::Absorb));

@@ -98,7 +98,7 @@ impl Middleboxes {
         seat.is_some_and(|seat| seat.node.link_subscription().is_some())
     }
 
-    /// Takes the next change of a wire behind `node` that is due at `now`, with the neighbour at its other end.
+    /// Removes and returns the next change of a wire behind `node` that is due at `now`, with the neighbour at its other end.
     pub(crate) fn take_change(
         &mut self,
         now: Instant,
@@ -159,7 +159,7 @@ impl Middleboxes {
         }
     }
 
-    /// Takes back the room for orders.
+    /// Recycles the buffer of orders.
     pub(crate) fn recycle(&mut self, orders: Vec<Action>) {
         self.orders = orders;
     }

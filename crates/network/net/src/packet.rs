@@ -56,7 +56,7 @@ pub struct Packet {
     pub destination: HostId,
     /// Bytes at the IP layer.
     pub size: u32,
-    /// What it carries.
+    /// Its payload.
     pub payload: Payload,
     /// Time at which it was sent.
     pub sent_at: Instant,

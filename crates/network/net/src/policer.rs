@@ -41,7 +41,7 @@ impl Bucket {
         }
     }
 
-    /// Takes tokens for a packet of `size` bytes. Returns whether there were enough; if not, none are taken.
+    /// Consumes the tokens for a packet of `size` bytes. Returns whether there were enough; if not, none are consumed.
     pub(crate) fn takes(&mut self, now: Instant, size: u32) -> bool {
         let time = self.rate.time_to_send(Bytes::new(u64::from(size)));
         let full_at = self.full_at.max(now) + time;

@@ -40,7 +40,7 @@ impl RadioLink {
         }
     }
 
-    /// Takes in a packet.
+    /// Queues a packet.
     pub(crate) fn enter<O: Observer>(
         &mut self,
         handle: PacketHandle,
@@ -117,7 +117,7 @@ impl RadioLink {
         context.discard(handle, DropReason::Reset);
     }
 
-    /// Takes a packet out of the radio access network. Returns whether it has arrived.
+    /// Removes a packet from the radio access network. Returns whether it has arrived.
     pub(crate) fn leave<O: Observer>(
         &mut self,
         handle: PacketHandle,

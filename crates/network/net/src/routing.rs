@@ -9,8 +9,8 @@ pub(crate) struct Routes {
     next: Vec<LinkId>,
 }
 
-/// Stands for the link from a node to itself.
-const HERE: LinkId = LinkId(u32::MAX);
+/// Placeholder for the link from a node to itself.
+const LOCAL: LinkId = LinkId(u32::MAX);
 
 impl Routes {
     /// Finds the routes of a topology whose links join nodes that exist, each with one link back.
@@ -22,18 +22,18 @@ impl Routes {
         }
         let mut routes = Self {
             nodes,
-            next: vec![HERE; nodes * nodes],
+            next: vec![LOCAL; nodes * nodes],
         };
         for destination in 0..nodes {
             // The search goes from the destination backwards; a node found twice has two ways.
-            let mut result = vec![(destination, HERE)];
+            let mut result = vec![(destination, LOCAL)];
             let mut seen = vec![false; nodes];
             seen[destination] = true;
             let mut index = 0;
             while let Some(&(node, way)) = result.get(index) {
                 for &(link, from) in &into[node] {
                     let from = from.0 as usize;
-                    let back = way != HERE && topology.links[way.0 as usize].to.0 as usize == from;
+                    let back = way != LOCAL && topology.links[way.0 as usize].to.0 as usize == from;
                     if back {
                         continue;
                     }
@@ -59,7 +59,7 @@ impl Routes {
     /// Returns the link from `node` towards `destination`, which is another node.
     pub(crate) fn next(&self, node: HostId, destination: HostId) -> LinkId {
         let link = self.next[node.0 as usize * self.nodes + destination.0 as usize];
-        debug_assert!(link != HERE, "{node:?} is where the packet should go");
+        debug_assert!(link != LOCAL, "{node:?} is where the packet should go");
         link
     }
 }

@@ -113,7 +113,7 @@ impl OpportunityTransmitter {
         self.left > 0
     }
 
-    /// Gives up the rest of the present opportunity.
+    /// Discards the rest of the current opportunity.
     pub(crate) fn discard_rest(&mut self) {
         self.left = 0;
     }

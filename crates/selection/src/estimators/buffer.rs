@@ -22,23 +22,22 @@ const KEPT: usize = 128;
 const MIN_ROUNDS: usize = 4;
 /// Number of losses that count; older ones concern a path that may be gone.
 const LOSSES: usize = 16;
-/// Share of the RTT without a queue that packets wait at least where a buffer overflows.
-const QUEUE: f64 = 0.1;
+/// Minimum queueing delay of an overflowing buffer, as a share of the RTT without a queue.
+const MIN_OVERFLOW_DELAY: f64 = 0.1;
 /// Number of deviations of the jitter that they wait at least there: the RTT without a queue is the lowest smoothed
 /// RTT, and the highest one is as far from it without a queue.
 const BEYOND_JITTER: f64 = 2.0;
-/// Factor within which the size is to be right; the confidence is the probability that it is.
-const RIGHT: f64 = 1.5;
-/// Standard deviation of ln(peak) of single overflows as expected beforehand, and the number of overflows it stands
-/// for.
-const EXPECTED: (f64, f64) = (0.3, 2.0);
+/// Tolerance factor of the size; the confidence is the probability that the size is within it.
+const SIZE_TOLERANCE: f64 = 1.5;
+/// Prior standard deviation of ln(peak) of single overflows, and the number of overflows that it counts as.
+const PRIOR: (f64, f64) = (0.3, 2.0);
 /// Standard deviation of ln(peak) of the overflow that ends slow start, in which the queue grows by half its length in
 /// a round trip and the rate lags behind.
 const SLOW_START: f64 = 0.7;
 /// Deviations of ln(peak) per deviation of the jitter over the wait.
 const JITTER: f64 = 1.5;
-/// Relative difference up to which two peaks are alike.
-const ALIKE: f64 = 0.02;
+/// Maximum relative difference of two equal peaks.
+const EQUAL_PEAKS: f64 = 0.02;
 /// Fewest segments in a queue that shows.
 const MIN_QUEUED: f64 = 5.0;
 /// Standard deviation of ln(size) that no number of overflows removes, as the smoothed RTT lags behind the queue.
@@ -85,7 +84,7 @@ pub(super) struct Queued {
 pub(super) struct BufferEstimator {
     /// Peaks of the queue in round trips, and the segments delivered in each.
     peaks: VecDeque<(f64, f64)>,
-    present: Round,
+    current: Round,
     before: Round,
     begun: Option<Instant>,
     /// End of the losses of one overflow.
@@ -97,7 +96,7 @@ pub(super) struct BufferEstimator {
 }
 
 impl BufferEstimator {
-    /// Takes the next sample, of which `again` segments were lost since the one before.
+    /// Adds the next sample; `again` is the number of segments retransmitted since the one before.
     pub(super) fn observe(&mut self, sample: &Sample<'_>, now: Queued, again: u64, outage: bool) {
         let lasts: Duration = sample.srtt * EPISODE;
         let begun = *self.begun.get_or_insert(sample.at);
@@ -108,8 +107,8 @@ impl BufferEstimator {
         // By Little's law, the share of the RTT spent in the queue is the share of what is in flight that is there.
         // Right after an overflow, what was lost still counts as in flight.
         let share = f64::from(sample.sender.inflight) * now.waiting / (now.waiting + now.floor);
-        self.present.peak = self.present.peak.max(share.min(now.queue));
-        self.present.waiting = self.present.waiting.max(now.waiting);
+        self.current.peak = self.current.peak.max(share.min(now.queue));
+        self.current.waiting = self.current.waiting.max(now.waiting);
         if sample.sender.slow_start {
             self.slow_start_until = sample.at + lasts;
         }
@@ -128,40 +127,40 @@ impl BufferEstimator {
             if self.peaks.len() == KEPT {
                 self.peaks.pop_front();
             }
-            let segments = delivered.saturating_sub(self.present.delivered) as f64;
-            let peak = self.before.peak.max(self.present.peak);
+            let segments = delivered.saturating_sub(self.current.delivered) as f64;
+            let peak = self.before.peak.max(self.current.peak);
             self.peaks.push_back((peak, segments));
         }
-        self.before = self.present;
-        self.present = Round {
+        self.before = self.current;
+        self.current = Round {
             delivered,
             ..Round::default()
         };
         self.begun = Some(sample.at);
     }
 
-    /// Takes a loss in the round trip that has just ended, perhaps after `slow_start`.
+    /// Processes a loss in the round trip that has just ended, perhaps after `slow_start`.
     fn lost(&mut self, now: &Queued, slow_start: bool) {
         let Some(&(peak, _)) = self.peaks.back().filter(|_| self.peaks.len() > MIN_ROUNDS) else {
             return;
         };
         // As long as this one counts half.
         let above = |each: f64| match each / peak.max(f64::MIN_POSITIVE) {
-            ratio if ratio > 1.0 + ALIKE => 1.0,
-            ratio if ratio < 1.0 - ALIKE => 0.0,
+            ratio if ratio > 1.0 + EQUAL_PEAKS => 1.0,
+            ratio if ratio < 1.0 - EQUAL_PEAKS => 0.0,
             _ => 0.5,
         };
         let longer: f64 = self.peaks.iter().map(|each| above(each.0) * each.1).sum();
         let all: f64 = self.peaks.iter().map(|each| each.1).sum();
         let rank = longer / all.max(1.0);
         let waiting = self.before.waiting.max(f64::MIN_POSITIVE);
-        let long = waiting > QUEUE * now.floor + BEYOND_JITTER * now.jitter;
+        let long = waiting > MIN_OVERFLOW_DELAY * now.floor + BEYOND_JITTER * now.jitter;
         let queued = long && peak > MIN_QUEUED;
         let slow_start = if slow_start { SLOW_START } else { 0.0 };
         if self.losses.len() == LOSSES {
             self.losses.pop_front();
         }
-        // The smoothed RTT misses a part of a wait that is short beside the jitter, or that a change of the capacity
+        // The smoothed RTT misses a part of a wait that is short compared to the jitter, or that a change of the capacity
         // within a round trip makes.
         let jitter = JITTER * now.jitter / waiting;
         let missed = now.variability * now.floor / waiting;
@@ -185,7 +184,7 @@ impl BufferEstimator {
             return Estimate::default();
         }
         let overflows = gamma_below(self.losses.len(), evidence);
-        let (expected, standing_for) = EXPECTED;
+        let (expected, standing_for) = PRIOR;
         let expected = expected * expected;
         // Each peak counts by its evidence, since some losses among overflows are random, and by its precision.
         let weight = |each: &Lost| each.evidence / (expected + each.error);
@@ -199,7 +198,7 @@ impl BufferEstimator {
         let variance = (spread * count + expected * standing_for) / (count + standing_for);
         let known = weighed(&|each| each.error);
         let error = (variance / count + LAG * LAG + known).sqrt();
-        let right = libm::erf(RIGHT.ln() / error / core::f64::consts::SQRT_2);
+        let right = libm::erf(SIZE_TOLERANCE.ln() / error / core::f64::consts::SQRT_2);
         Estimate::new(mean.exp(), overflows * right)
     }
 

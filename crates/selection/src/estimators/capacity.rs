@@ -8,13 +8,13 @@ use super::bins::Bin;
 use super::robust_regression::{Line, Point};
 use crate::estimate::Estimate;
 
-/// Number of bins over which the present capacity is averaged: a second.
-const RECENT: usize = 10;
+/// Number of bins over which the current capacity is averaged: a second.
+const RECENT_BINS: usize = 10;
 /// Numbers of bins to which trends are fitted, the shortest first: 5 s suffice for fast changes, slow changes need 20
 /// s.
 const SPANS: [usize; 3] = [50, 100, 200];
-/// Number of bins after which trends are fitted again. Decisions are less frequent.
-const REFIT: usize = 2;
+/// Number of bins between fits of the trends. Decisions are less frequent.
+const REFIT_BINS: usize = 2;
 /// Number of bins in memory.
 const MAX_BINS: usize = SPANS[SPANS.len() - 1];
 /// Number of bins without a queue after which the confidence in an earlier capacity has fallen by e. In these 5 s the
@@ -124,7 +124,7 @@ impl CapacityEstimator {
         };
         if bin.queue_confidence > 0.5 {
             let known = self.known.unwrap_or(y);
-            self.known = Some(known + bin.queue_confidence / RECENT as f64 * (y - known));
+            self.known = Some(known + bin.queue_confidence / RECENT_BINS as f64 * (y - known));
         }
         let x = bin.at.as_secs_f64();
         self.bins.push_back(WeightedBin {
@@ -140,17 +140,17 @@ impl CapacityEstimator {
             self.bins.pop_front();
         }
         self.since_fit += 1;
-        if self.since_fit == REFIT {
+        if self.since_fit == REFIT_BINS {
             self.since_fit = 0;
             self.trend = self.fit();
         }
     }
 
     /// Returns the mean rate of the last second's bins with a queue. Without such a bin, returns the capacity of the last
-    /// bins with a queue, or the present rate if it is higher. If the capacity had fallen below the rate since, there
+    /// bins with a queue, or the current rate if it is higher. If the capacity had fallen below the rate since, there
     /// would be a queue.
     pub(super) fn capacity(&self) -> Estimate<Rate> {
-        let recent = || self.bins.iter().rev().take(RECENT);
+        let recent = || self.bins.iter().rev().take(RECENT_BINS);
         let trust: f64 = recent().map(|bin| bin.queue_confidence).sum();
         let (bits, confidence) = if trust < 1.0 {
             let count = recent().count().max(1) as f64;
@@ -169,7 +169,7 @@ impl CapacityEstimator {
             let sum: f64 = recent()
                 .map(|bin| bin.queue_confidence * bin.point.y.exp())
                 .sum();
-            (sum / trust, 0.5 + 0.5 * trust / RECENT as f64)
+            (sum / trust, 0.5 + 0.5 * trust / RECENT_BINS as f64)
         };
         Estimate::new(Rate::from_bits_per_second(bits as u64), confidence)
     }

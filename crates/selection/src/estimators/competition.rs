@@ -2,7 +2,7 @@
 //!
 //! While a queue stands, the rate of a flow alone is the capacity, however large its window is: a smaller window drains
 //! the queue. Beside others, a smaller window leaves the queue to them, and the rate falls with it. The elasticity of
-//! the rate to the window is therefore 0 alone, and the share of the others beside them. A rate that changes more than
+//! the rate to the window is therefore 0 alone, and otherwise the share of the competing flows. A rate that changes more than
 //! the window does follows the capacity, and makes the estimate uncertain. Only windows that get smaller count, because
 //! the windows of several flows often grow side by side.
 
@@ -14,20 +14,20 @@ use crate::sample::Sample;
 
 /// Least length of a block: the rate of a round trip is right to within a sample interval.
 const BLOCK: Duration = Duration::from_millis(400);
-/// Least number of round trips of a block, since deliveries lag behind the window by one.
+/// Minimum number of round trips of a block, since deliveries lag behind the window by one.
 const ROUNDS: u32 = 4;
-/// Share of the RTT without a queue that packets wait at least while a queue stands.
-const STANDING: f64 = 0.3;
+/// Minimum queueing delay of a standing queue, as a share of the RTT without a queue.
+const MIN_STANDING_DELAY: f64 = 0.3;
 /// Least mean number of segments in flight. With fewer, windows that keep a queue of some segments follow the capacity.
 const MIN_INFLIGHT: f64 = 6.0;
-/// Fall of ln(window) between blocks from which on it is evidence: half of what CUBIC backs off.
-const CHANGED: f64 = 0.15;
-/// Least standard deviation of the difference of ln(rate) between blocks of a flow alone.
-const NOISE: f64 = 0.2;
+/// Minimum fall of ln(window) between blocks that counts: half of a back-off of CUBIC.
+const MIN_WINDOW_FALL: f64 = 0.15;
+/// Minimum standard deviation of the difference of ln(rate) between blocks of a flow alone.
+const MIN_RATE_DEVIATION: f64 = 0.2;
 /// Time after which what was seen counts half.
 const HALF_LIFE: f64 = 30.0;
-/// Elasticity from which on others count as present: the share of one that is half as large as the flow.
-pub(super) const SHARED: f64 = 0.33;
+/// Minimum elasticity that shows competing flows: the share of one that is half as large as the flow.
+pub(super) const COMPETITION_ELASTICITY: f64 = 0.33;
 
 /// Sums over the samples of a block.
 #[derive(Clone, Copy, Debug)]
@@ -58,7 +58,7 @@ pub(super) struct CompetitionEstimator {
 }
 
 impl CompetitionEstimator {
-    /// Takes the next sample, in round trip number `round`; `floor` is the RTT without a queue, s.
+    /// Adds the next sample, in round trip number `round`; `floor` is the RTT without a queue, s.
     pub(super) fn observe(&mut self, sample: &Sample<'_>, round: u32, floor: f64, outage: bool) {
         let sender = sample.sender;
         let fresh = Block {
@@ -83,7 +83,7 @@ impl CompetitionEstimator {
         let window = ended.inflight / ended.samples;
         let rate = sender.delivered.saturating_sub(ended.delivered) as f64 / seconds;
         // By Little's law, window over rate is the RTT of the block.
-        let stands = window > MIN_INFLIGHT && window > rate * floor * (1.0 + STANDING);
+        let stands = window > MIN_INFLIGHT && window > rate * floor * (1.0 + MIN_STANDING_DELAY);
         let is_evidence = stands && rate > 0.0 && !ended.disturbed;
         let seen = is_evidence.then(|| Seen {
             window: window.ln(),
@@ -98,7 +98,7 @@ impl CompetitionEstimator {
     }
 
     fn pair(&mut self, window: f64, rate: f64) {
-        if window > -CHANGED {
+        if window > -MIN_WINDOW_FALL {
             return;
         }
         let new = [window * window, window * rate, rate * rate, 1.0];
@@ -107,16 +107,16 @@ impl CompetitionEstimator {
         }
     }
 
-    /// Returns the elasticity; the confidence is the certainty with which it is above or below [`SHARED`].
+    /// Returns the elasticity; the confidence is the certainty with which it is above or below [`COMPETITION_ELASTICITY`].
     pub(super) fn competition(&self) -> Estimate<f64> {
         let [windows, products, rates, pairs] = self.sums;
-        if windows < CHANGED * CHANGED {
+        if windows < MIN_WINDOW_FALL * MIN_WINDOW_FALL {
             return Estimate::default();
         }
         let slope = (products / windows).clamp(0.0, 1.0);
         let rest = (rates - 2.0 * products * slope + windows * slope * slope) / pairs.max(1.0);
-        let error = (rest.max(NOISE * NOISE) / windows).sqrt();
-        let certain = 2.0 * normal((slope - SHARED).abs() / error) - 1.0;
+        let error = (rest.max(MIN_RATE_DEVIATION * MIN_RATE_DEVIATION) / windows).sqrt();
+        let certain = 2.0 * normal((slope - COMPETITION_ELASTICITY).abs() / error) - 1.0;
         Estimate::new(slope, certain)
     }
 }

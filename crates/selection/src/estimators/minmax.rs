@@ -19,7 +19,7 @@ struct Part {
 
 /// Lowest and highest smoothed RTT of the last two seconds, in parts of 100 ms.
 ///
-/// A queue that never drains shows in the lowest one: beside flows that fill the buffer it stays high even for a CCA
+/// A queue that never drains shows in the lowest one: against flows that fill the buffer it stays high even for a CCA
 /// that keeps its own queue short.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Extremes {
@@ -27,7 +27,7 @@ pub(crate) struct Extremes {
 }
 
 impl Extremes {
-    /// Takes the smoothed RTT at `now`.
+    /// Adds the smoothed RTT at `now`.
     pub(crate) fn observe(&mut self, now: Instant, srtt: Duration) {
         match self.parts.back_mut() {
             Some(part) if now.saturating_since(part.begun) < PART => {

@@ -21,7 +21,7 @@ use crate::requirement::Requirement;
 use crate::sample::{Hints, Sample};
 use bins::Bins;
 use capacity::CapacityEstimator;
-use competition::{CompetitionEstimator, SHARED};
+use competition::{COMPETITION_ELASTICITY, CompetitionEstimator};
 use jitter::JitterEstimator;
 use minmax::Extremes;
 use outage::OutageDetector;
@@ -36,7 +36,7 @@ const LATENCY_BOUNDARY: Duration = Duration::from_millis(50);
 const LATENCY_DEVIATION: f64 = 0.2;
 /// Number of bins without a queue after which the lowest RTT has a confidence of 0.5.
 const HALF_CONFIDENCE_BINS: f64 = 2.0;
-/// Confidence from which on the capacity gives a transmission time, and buffer and competition are sure.
+/// Minimum confidence at which the capacity gives a transmission time, and buffer and competition are known.
 const MIN_CONFIDENCE: f64 = 0.5;
 /// The transmission time of a segment counts from this part of the RTT on: a tenth, below which it is within the jitter.
 const MIN_TRANSMISSION: u64 = 10;
@@ -72,7 +72,7 @@ pub struct PathEstimates {
     pub window_limited: Estimate<bool>,
     /// Share of segments lost while the queue was short.
     pub random_loss: Estimate<f64>,
-    /// Elasticity of the rate to the window while a queue stands: 0 alone, beside others up to 1.
+    /// Elasticity of the rate to the window while a queue stands: 0 alone, up to 1 with competing flows.
     pub competition: Estimate<f64>,
     /// Phase of the movement.
     pub phase: Estimate<Phase>,
@@ -162,7 +162,7 @@ impl PathEstimates {
     /// Returns whether other flows surely share the bottleneck.
     pub(crate) fn shared(&self) -> bool {
         self.sure_competition()
-            .is_some_and(|each| each.value >= SHARED)
+            .is_some_and(|each| each.value >= COMPETITION_ELASTICITY)
     }
 
     /// Returns -1 for forward and 1 for backward, times the confidence.
@@ -191,13 +191,13 @@ pub struct PathEstimators {
     handshake: Option<Duration>,
     rounds: Rounds,
     outage: OutageDetector,
-    /// Whether there was an outage in the present bin.
+    /// Whether there was an outage in the current bin.
     interrupted: bool,
     view: PathEstimates,
 }
 
 impl PathEstimators {
-    /// Returns the present estimates.
+    /// Returns the current estimates.
     pub fn view(&self) -> &PathEstimates {
         &self.view
     }
@@ -224,7 +224,7 @@ impl PathEstimators {
         self.view.requirement = requirement;
     }
 
-    /// Takes the state of the sender at `now`, and the hints of the radio if it gives any.
+    /// Adds the state of the sender at `now`, with hints of the radio if there are any.
     pub fn observe(&mut self, now: Instant, sender: &SenderInfo, hints: Option<Hints>) {
         if let Some(hints) = hints {
             self.view.hints = hints;
@@ -260,7 +260,7 @@ impl PathEstimators {
         self.competition
             .observe(&sample, self.rounds.count(), floor, outage);
         if let Some(bin) = self.bins.observe(&sample) {
-            // What arrives in an outage says nothing about the capacity before and after it.
+            // Arrivals in an outage say nothing about the capacity before and after it.
             if !core::mem::replace(&mut self.interrupted, outage) {
                 self.capacity.observe(&bin);
             }
@@ -269,8 +269,8 @@ impl PathEstimators {
     }
 
     /// Returns the lowest RTT that a full segment can have. The lowest RTT may be that of
-    /// the handshake, whose packets are small. Then the transmission time of a segment is added, if it counts beside
-    /// the RTT and no segment was faster.
+    /// the handshake, whose packets are small. Then the transmission time of a segment is added, if it matters
+    /// compared to the RTT and no segment was faster.
     fn base(&self, sample: &Sample<'_>) -> Duration {
         let lowest = sample.min_rtt;
         let capacity = self.view.capacity;

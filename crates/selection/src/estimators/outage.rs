@@ -2,9 +2,9 @@
 
 use cca::{CaState, SenderInfo};
 
-/// Number of round trips after the recovery until samples are those of the path again. The round in which the recovery
-/// ends is one of them.
-const SETTLING: u32 = 2;
+/// Number of round trips after the recovery until samples show the path again. The round in which the recovery ends is
+/// one of them.
+const SETTLING_ROUNDS: u32 = 2;
 
 /// Detector of outages.
 #[derive(Clone, Copy, Debug, Default)]
@@ -15,11 +15,11 @@ pub(super) struct OutageDetector {
 }
 
 impl OutageDetector {
-    /// Takes the next sample, in round trip number `round`.
+    /// Adds the next sample, in round trip number `round`.
     pub(super) fn observe(&mut self, sender: &SenderInfo, round: u32) {
         let timeouts = sender.timeouts.unwrap_or_default();
         if sender.ca_state == CaState::Loss || timeouts > self.timeouts {
-            self.over = Some(round.saturating_add(SETTLING));
+            self.over = Some(round.saturating_add(SETTLING_ROUNDS));
         } else if self.over.is_some_and(|over| round >= over) {
             self.over = None;
         }

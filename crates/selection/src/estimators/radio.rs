@@ -32,7 +32,7 @@ const FAST_BELOW: f64 = 3.162;
 /// the channel changes so much in between that more than about 12 dB gain nothing.
 const FASTEST_WORTH: f64 = 0.5;
 /// Confidence in hints of the radio: they hold now, but the next second may be different.
-const TOLD: f64 = 0.95;
+const HINT_CONFIDENCE: f64 = 0.95;
 
 /// Converts the probability of the chosen class among `kinds` classes to a confidence: 0 if all are equally probable.
 fn confidence(chance: f64, kinds: f64) -> f64 {
@@ -48,7 +48,7 @@ pub(super) fn movement(trend: &Trend, hints: &Hints) -> Estimate<Movement> {
             change if change > DB_PER_SECOND / 2.0 => Movement::Backward,
             _ => Movement::Static,
         };
-        return Estimate::new(movement, TOLD);
+        return Estimate::new(movement, HINT_CONFIDENCE);
     }
     let [falls, stays, rises] = trend.chances;
     let max_chance = trend.max_chance();
@@ -64,13 +64,13 @@ pub(super) fn movement(trend: &Trend, hints: &Hints) -> Estimate<Movement> {
 /// Estimates the class of the speed, from the hint or from the speed that would change the SINR as fast on 20 MHz.
 pub(super) fn speed(trend: &Trend, movement: Estimate<Movement>, hints: &Hints) -> Estimate<Speed> {
     if let Some(mps) = hints.speed_mps {
-        return Estimate::new(Speed::of(mps), TOLD);
+        return Estimate::new(Speed::of(mps), HINT_CONFIDENCE);
     }
     if movement.value == Movement::Static {
         return Estimate::new(Speed::default(), 0.0);
     }
     let (change, known) = match hints.sinr_trend {
-        Some(change) => (change, TOLD),
+        Some(change) => (change, HINT_CONFIDENCE),
         None => (trend.mbps_per_second / MBPS_PER_DB, movement.confidence),
     };
     let times = (change.abs() / DB_PER_SECOND).max(f64::MIN_POSITIVE).ln();
@@ -106,7 +106,7 @@ pub(super) fn phase(
     let (poor, known) = match hints.sinr_db {
         Some(sinr) => (
             normal((CONSTRAINED_DB - sinr) / REPORTED_DEVIATION_DB),
-            TOLD,
+            HINT_CONFIDENCE,
         ),
         None => {
             let ratio = (CONSTRAINED_MBPS / capacity.value.as_mbps().max(1e-3)).ln();

@@ -6,7 +6,7 @@ use cca::SenderInfo;
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Rounds {
     count: u32,
-    /// Number of delivered segments at which the present round ends; `None` while nothing is in flight.
+    /// Number of delivered segments at which the current round ends; `None` while nothing is in flight.
     end: Option<u64>,
 }
 

@@ -5,9 +5,9 @@ use cca::SenderInfo;
 use crate::estimate::Estimate;
 
 /// Number of samples over which the answer is smoothed: a second.
-const SMOOTHED: f64 = 100.0;
+const SMOOTHING_SAMPLES: f64 = 100.0;
 /// Share of samples above which the window counts as limiting. A full window shows only between two ACKs.
-const HALF: f64 = 0.5;
+const LIMITING_SHARE: f64 = 0.5;
 
 /// Smoothed share of samples in which the receive window was full while the congestion window had room.
 #[derive(Clone, Debug, Default)]
@@ -23,7 +23,7 @@ impl WindowEstimator {
         let full = |offered| flying + 2 * mss > offered;
         let allowed = |offered| u64::from(sender.cwnd) * mss > offered;
         let limits = |offered: u64| full(offered) && allowed(offered);
-        self.seen = (self.seen + 1.0).min(SMOOTHED);
+        self.seen = (self.seen + 1.0).min(SMOOTHING_SAMPLES);
         self.share +=
             (f64::from(u8::from(sender.send_window.is_some_and(limits))) - self.share) / self.seen;
     }
@@ -31,6 +31,9 @@ impl WindowEstimator {
     /// Returns the answer of most samples of the last second; the confidence is the degree to which they agree.
     pub(super) fn limited(&self) -> Estimate<bool> {
         let agreed = (2.0 * self.share - 1.0).abs();
-        Estimate::new(self.share > HALF, agreed * self.seen / SMOOTHED)
+        Estimate::new(
+            self.share > LIMITING_SHARE,
+            agreed * self.seen / SMOOTHING_SAMPLES,
+        )
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use config::{FieldError, refuse};
+use config::{FieldError, reject};
 use results::Weights;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -45,7 +45,7 @@ pub struct KnnParams {
     /// Least gain of the neighbours, in standard errors.
     #[serde(default)]
     pub sure: f64,
-    /// Age of the connection from which on changes are made, s; default 0.
+    /// Minimum age of the connection for a switch, s; default 0.
     #[serde(default)]
     pub after: f64,
     /// Largest distance with a confidence of 1, which falls to 0 at twice this distance.
@@ -94,7 +94,7 @@ impl KnnPolicy {
                 "{} is not allowed; allowed: 1 to {rows}, the rows of the table",
                 self.neighbours
             );
-            return refuse(field("neighbours"), reason);
+            return reject(field("neighbours"), reason);
         }
         for (number, choice) in self.choices.iter().enumerate() {
             let field = |name: &str| field(&format!("choices[{number}].{name}"));
@@ -102,14 +102,14 @@ impl KnnPolicy {
             let mut earlier = self.choices[..number].iter();
             if earlier.any(|other| other.requirement == choice.requirement) {
                 let reason = format!("{:?} has a choice already", choice.requirement);
-                return refuse(field("requirement"), reason);
+                return reject(field("requirement"), reason);
             }
             if has_tree(&choice.requirement) {
                 let reason = format!(
                     "{:?} has a tree in flight; allowed: either of them",
                     choice.requirement
                 );
-                return refuse(field("requirement"), reason);
+                return reject(field("requirement"), reason);
             }
             let bounds = [
                 ("margin", choice.margin, 0.0, 1.0),
@@ -126,16 +126,16 @@ impl KnnPolicy {
                         "{name:?} is not in the table; allowed: {BEFORE}, {}",
                         self.table.features().collect::<Vec<_>>().join(", ")
                     );
-                    return refuse(field("weights"), reason);
+                    return reject(field("weights"), reason);
                 }
                 if !(0.0..=1e6).contains(weight) {
                     let reason = format!("{weight} of {name}; allowed: 0 to 1000000");
-                    return refuse(field("weights"), reason);
+                    return reject(field("weights"), reason);
                 }
             }
             if choice.weights.values().all(|weight| *weight == 0.0) {
                 let reason = "all are 0; allowed: one above 0 or more";
-                return refuse(field("weights"), reason);
+                return reject(field("weights"), reason);
             }
         }
         Ok(())

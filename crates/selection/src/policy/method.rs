@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use config::{FieldError, refuse};
+use config::{FieldError, reject};
 use schemars::JsonSchema;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
@@ -53,7 +53,7 @@ pub(super) fn check(text: &str) -> Result<(), FieldError> {
         _ => format!("{} are given", given.join(" and ")),
     };
     let reason = format!("{wrong}; allowed: one of {}", Method::VARIANTS.join(", "));
-    refuse("method", reason)
+    reject("method", reason)
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ mod tuning;
 
 use std::collections::BTreeMap;
 
-use config::{FieldError, refuse};
+use config::{FieldError, reject};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -134,7 +134,7 @@ fn not_empty<T>(field: impl Into<String>, list: &[T], what: &str) -> Result<(), 
         return Ok(());
     }
     let reason = format!("the list is empty; allowed: one {what} or more");
-    refuse(field, reason)
+    reject(field, reason)
 }
 
 /// Returns the CCA of this name, or the error that it is unknown.
@@ -176,7 +176,7 @@ impl Policy {
             check_cca_name("instead", name)?;
             if !on_linux(check_cca_name(format!("instead.{name}"), other)?) {
                 let reason = format!("Linux has no {other:?} either; allowed: CCAs of Linux");
-                return refuse(format!("instead.{name}"), reason);
+                return reject(format!("instead.{name}"), reason);
             }
         }
         match &self.method {

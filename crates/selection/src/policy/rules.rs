@@ -1,6 +1,6 @@
 //! Explicit rules, of which the first that holds decides.
 
-use config::{FieldContext, FieldError, invalid_value, refuse};
+use config::{FieldContext, FieldError, invalid_value, reject};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -103,7 +103,7 @@ pub(super) fn check_kind(field: String, name: &str) -> Result<(), FieldError> {
     }
     let allowed = Requirement::kinds().collect::<Vec<_>>().join(", ");
     let reason = format!("{name:?} is not a requirement; allowed: {allowed}");
-    refuse(field, reason)
+    reject(field, reason)
 }
 
 impl Rules {
@@ -118,7 +118,7 @@ impl Rules {
                 check_feature(format!("{place}.feature"), &condition.feature)?;
                 condition.check().in_table(&place)?;
                 if condition.at_least.is_none() && condition.below.is_none() {
-                    return refuse(place, "has no bound; allowed: at_least, below, or both");
+                    return reject(place, "has no bound; allowed: at_least, below, or both");
                 }
             }
             not_empty(field("choose"), &rule.choose, "congestion control")?;

@@ -1,6 +1,6 @@
 //! Tables by movement, speed, latency, requirement and, where they change in flight, phase.
 
-use config::{FieldError, refuse};
+use config::{FieldError, reject};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -65,7 +65,7 @@ impl Table {
                 } else if self.equals.is_empty() {
                     let reason = "\"*\" stands for no CCA, as method.table.equals is empty; allowed: \
                                   a congestion control";
-                    return refuse(field, reason);
+                    return reject(field, reason);
                 }
             }
         }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use config::{FieldError, invalid_value, number, refuse};
+use config::{FieldError, invalid_value, number, reject};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -16,7 +16,7 @@ use crate::requirement::Requirement;
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Trees {
-    /// Features used in training; a build without one of them refuses the policy.
+    /// Features used in training; a build without one of them rejects the policy.
     pub features: Vec<String>,
     /// The trees.
     pub trees: Vec<Tree>,
@@ -126,7 +126,7 @@ impl Trees {
                     "{:?} has this tree already; allowed: one for each of start and flight",
                     tree.requirement
                 );
-                return refuse(field("moment"), reason);
+                return reject(field("moment"), reason);
             }
         }
         not_empty("method.tree.trees", &self.trees, "tree")?;
@@ -257,7 +257,7 @@ impl Tree {
         for (number, node) in self.nodes.iter().enumerate() {
             if !reached[number] {
                 let reason = "no node leads here; allowed: nodes that an earlier one names";
-                return refuse(field(&format!("nodes[{number}]")), reason);
+                return reject(field(&format!("nodes[{number}]")), reason);
             }
             let field = |name: &str| field(&format!("nodes[{number}].{name}"));
             match node {
@@ -268,7 +268,7 @@ impl Tree {
                             split.feature,
                             features.join(", ")
                         );
-                        return refuse(field("feature"), reason);
+                        return reject(field("feature"), reason);
                     }
                     if !split.threshold.is_finite() {
                         invalid_value(field("threshold"), split.threshold, "numbers")?;
@@ -283,7 +283,7 @@ impl Tree {
                                 "{next} is not a later node; allowed: from {} to {last}",
                                 number + 1
                             );
-                            return refuse(field(name), reason);
+                            return reject(field(name), reason);
                         }
                         reached[next] = true;
                     }
@@ -291,20 +291,20 @@ impl Tree {
                 Node::Leaf(leaf) => {
                     if leaf.take.is_empty() {
                         let reason = "is empty; allowed: one congestion control or more";
-                        return refuse(field("take"), reason);
+                        return reject(field("take"), reason);
                     }
                     for name in &leaf.take {
                         check_cca_name(field("take"), name)?;
                         if !leaf.parts.contains_key(name) {
                             let reason = format!("{name:?} is not among parts");
-                            return refuse(field("take"), reason);
+                            return reject(field("take"), reason);
                         }
                     }
                     for (name, parts) in &leaf.parts {
                         check_cca_name(field("parts"), name)?;
                         if parts.iter().any(|part| !(0.0..=1.0).contains(part)) {
                             let reason = format!("{parts:?} of {name}; allowed: from 0 to 1");
-                            return refuse(field("parts"), reason);
+                            return reject(field("parts"), reason);
                         }
                     }
                 }

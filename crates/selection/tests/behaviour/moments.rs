@@ -8,7 +8,7 @@ use units::random::{Purpose, RngStream};
 use units::{Duration, Instant, Rate};
 
 /// Ten moments with a base RTT of 20 ms, at which Vegas is best for delay, and ten with one of 200 ms, at which BBR is.
-/// Between the two kinds nothing was measured. At the moments beside another flow Vegas starves.
+/// Between the two kinds nothing was measured. Where another flow competes, Vegas starves.
 fn policy(fair_share: f64, choice: &str) -> String {
     let mut rows = String::new();
     for number in 0..20 {
@@ -169,7 +169,7 @@ fn a_gain_that_is_not_sure_is_none() {
 }
 
 #[test]
-fn moments_that_cannot_be_used_are_refused() {
+fn moments_that_cannot_be_used_are_rejected() {
     let told = |from: &str, to: &str| {
         let wrong = policy(1.0, "").replacen(from, to, 1);
         assert_ne!(wrong, policy(1.0, ""), "{from}");

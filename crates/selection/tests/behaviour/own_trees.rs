@@ -100,7 +100,7 @@ fn without_its_tree_a_requirement_uses_that_of_the_nearest() {
 }
 
 #[test]
-fn a_tree_for_an_unknown_requirement_is_refused() {
+fn a_tree_for_an_unknown_requirement_is_rejected() {
     let wrong = POLICY.replace("\"power\"", "\"speed\"");
     assert_eq!(
         Policy::from_toml(&wrong, "own.toml")

@@ -9,7 +9,7 @@ fn wrong(method: &str) -> String {
 }
 
 #[test]
-fn lists_that_nothing_can_be_chosen_from_are_refused() {
+fn lists_that_nothing_can_be_chosen_from_are_rejected() {
     assert_eq!(
         wrong("[method.rules]\nrules = []"),
         "mine.toml: method.rules.rules: the list is empty; allowed: one rule or more"

@@ -59,7 +59,7 @@ pub struct Library {
     pub(crate) call: unsafe extern "C" fn(*mut Instance, &mut Window, Call<'_>) -> CallResult,
     /// Calls a method that changes nothing.
     pub(crate) ask: unsafe extern "C" fn(*const Instance, Query<'_>) -> u32,
-    /// Returns the name of the present mode, a constant of the library; empty if the method panics.
+    /// Returns the name of the current mode, a constant of the library; empty if the method panics.
     pub(crate) mode: unsafe extern "C" fn(*const Instance, &Window) -> Text<'static>,
     /// Writes the message of the panic in the last call.
     pub(crate) failure: unsafe extern "C" fn(*const Instance, StringWriter<'_>),

@@ -164,7 +164,7 @@ unsafe extern "C" fn ask(instance: *const Instance, question: Query<'_>) -> u32 
     answer.unwrap_or(0)
 }
 
-/// Returns the name of the present mode; empty if that panics.
+/// Returns the name of the current mode; empty if that panics.
 ///
 /// # Safety
 /// `instance` is of [`build`], and is not freed.

@@ -47,7 +47,7 @@ impl CongestionState {
         self.cca.has_cong_control()
     }
 
-    /// Returns the name of the present mode of the CCA.
+    /// Returns the name of the current mode of the CCA.
     pub fn mode(&self) -> &'static str {
         self.cca.mode(&self.window)
     }
@@ -170,10 +170,10 @@ impl CongestionState {
             && self.window.state != CaState::Loss
     }
 
-    /// Returns the context that a switch passes on: the modelled window, or the present state.
+    /// Returns the context that a switch passes on: the modelled window, or the current state.
     fn context(&self, mode: SwitchMode) -> TransferState {
         let w = &self.window;
-        let present = TransferState {
+        let current = TransferState {
             cwnd: w.cwnd,
             ssthresh: w.ssthresh,
             srtt: w.srtt,
@@ -181,7 +181,7 @@ impl CongestionState {
             pacing_rate: w.pacing_rate,
         };
         if !self.is_modelled(mode) {
-            return present;
+            return current;
         }
         let used = used_window(w.cwnd, w.packets_out, w.app_limited);
         let cwnd = modelled_window(used, w.srtt, w.min_rtt);
@@ -190,7 +190,7 @@ impl CongestionState {
             cwnd,
             ssthresh: cwnd,
             pacing_rate: Rate::of(bytes, w.min_rtt).min(w.max_pacing_rate),
-            ..present
+            ..current
         }
     }
 

@@ -208,7 +208,7 @@ pub trait CongestionControl: Send + core::fmt::Debug {
         2
     }
 
-    /// Returns the name of the present mode, as samples, qlog and pictures have it: small letters and underscores. The
+    /// Returns the name of the current mode, as samples, qlog and pictures have it: small letters and underscores. The
     /// default is that of a window with slow start, congestion avoidance and fast recovery (RFC 5681).
     fn mode(&self, window: &Window) -> &'static str {
         window.mode().unwrap_or("congestion_avoidance")

@@ -79,7 +79,7 @@ pub fn called(name: &str, besides: &[&'static str]) -> Result<&'static CcaInfo, 
 /// Returns a name with settings as it is printed: the name of the kernel, and values in their canonical form.
 ///
 /// # Errors
-/// There is no such congestion control, as [`called`] reports, or it refuses a setting.
+/// There is no such congestion control, as [`called`] reports, or it rejects a setting.
 pub fn canonical(given: &Spec, besides: &[&'static str]) -> Result<Spec, String> {
     let cca = called(&given.name, besides)?;
     let print = |(parameter, value): (&String, &String)| {
@@ -95,7 +95,7 @@ pub fn canonical(given: &Spec, besides: &[&'static str]) -> Result<Spec, String>
 /// Creates the congestion control of a text such as `cubic` or `cubic:beta=0.8`.
 ///
 /// # Errors
-/// There is no such congestion control, as [`called`] reports, or it refuses a setting.
+/// There is no such congestion control, as [`called`] reports, or it rejects a setting.
 pub fn cca_by_name(text: &str) -> Result<BuiltCca, String> {
     let spec: Spec = text.parse()?;
     let built = called(&spec.name, &[])?.build(&spec.settings);

@@ -34,7 +34,7 @@ impl Cause {
     }
 }
 
-/// Events since the last report, and the present state.
+/// Events since the last report, and the current state.
 #[derive(Clone, Copy, Debug)]
 pub struct Report {
     /// Reason for the report.
@@ -63,11 +63,11 @@ pub struct Report {
     pub marked: u64,
     /// Highest delivery rate of a sample in the interval; zero without one.
     pub delivery_rate: Rate,
-    /// Whether the application limits the connection at present.
+    /// Whether the application limits the connection now.
     pub app_limited: bool,
 }
 
-/// Answer to a report; `None` keeps the present value.
+/// Answer to a report; `None` keeps the current value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Decision {
     /// Congestion window, segments, at least one.
@@ -205,7 +205,7 @@ impl<D: ReportHandler> CongestionControl for ReportDriven<D> {
         true
     }
 
-    /// Returns the present threshold: the window does not depend on it.
+    /// Returns the current threshold: the window does not depend on it.
     fn ssthresh(&mut self, window: &mut Window) -> u32 {
         window.ssthresh
     }

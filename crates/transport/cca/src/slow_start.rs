@@ -26,7 +26,7 @@ pub trait SlowStart: Send + core::fmt::Debug {
     fn reduced(&mut self) {}
 
     /// Handles every ACK while segments are outstanding. During slow start it may end it by setting
-    /// `ssthresh` to the present window.
+    /// `ssthresh` to the current window.
     fn on_ack(&mut self, _window: &mut Window, _sample: &AckSample) {}
 
     /// Handles the delivery-rate sample of every ACK, before the window grows. It may end slow start like

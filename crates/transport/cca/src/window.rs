@@ -128,7 +128,7 @@ pub struct Window {
     pub cwnd_clamp: u32,
     /// Segments acknowledged towards the next increase of `cwnd`.
     pub cwnd_cnt: u32,
-    /// Window before the present reduction, segments.
+    /// Window before the current reduction, segments.
     pub prior_cwnd: u32,
     /// Segments in flight by the SACK scoreboard: sent − delivered − lost + retransmitted.
     pub inflight: u32,
@@ -147,7 +147,7 @@ pub struct Window {
     pub lost: u64,
     /// Whether both ends have negotiated ECN.
     pub ecn: bool,
-    /// Whether the application limits the connection at present.
+    /// Whether the application limits the connection now.
     pub app_limited: bool,
     /// Whether the window was in full use in the last round (the kernel's `tcp_is_cwnd_limited`).
     pub cwnd_limited: bool,
@@ -178,7 +178,7 @@ pub struct Window {
     pub snd_una: u64,
     /// Next byte of the stream to be sent.
     pub snd_nxt: u64,
-    /// Timestamps option of the present ACK.
+    /// Timestamps option of the current ACK.
     pub timestamps: Timestamps,
     /// Random draws for randomised CCAs.
     pub random: RngStream,
@@ -227,7 +227,7 @@ impl Window {
         self.now.since_start().as_millis() as u32
     }
 
-    /// Returns the present threshold; outside of a reduction it is at least three quarters of the window (the
+    /// Returns the current threshold; outside of a reduction it is at least three quarters of the window (the
     /// kernel's `tcp_current_ssthresh`).
     pub fn current_ssthresh(&self) -> u32 {
         if matches!(self.state, CaState::Cwr | CaState::Recovery) {

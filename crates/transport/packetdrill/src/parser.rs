@@ -60,7 +60,7 @@ fn begins_event(token: &Token) -> bool {
 struct Parser {
     tokens: Vec<(u32, Token)>,
     at: usize,
-    /// Terms that the present one is within.
+    /// Terms that the current one is within.
     depth: u32,
 }
 
@@ -121,7 +121,7 @@ impl Parser {
         token.map_or(1, |(line, _)| *line)
     }
 
-    fn refuse<T>(&self, message: impl Into<String>) -> Result<T, SyntaxError> {
+    fn reject<T>(&self, message: impl Into<String>) -> Result<T, SyntaxError> {
         Err(SyntaxError {
             line: self.line(),
             message: message.into(),
@@ -130,8 +130,8 @@ impl Parser {
 
     fn expected<T>(&self, what: &str) -> Result<T, SyntaxError> {
         match self.peek() {
-            Some(token) => self.refuse(format!("{what} expected, not {token}")),
-            None => self.refuse(format!("{what} expected, not the end")),
+            Some(token) => self.reject(format!("{what} expected, not {token}")),
+            None => self.reject(format!("{what} expected, not the end")),
         }
     }
 
@@ -184,7 +184,7 @@ impl Parser {
                 self.at += 1;
                 Ok(number)
             }
-            None => self.refuse(format!("{what}: {text} is out of range")),
+            None => self.reject(format!("{what}: {text} is out of range")),
         }
     }
 
@@ -194,16 +194,16 @@ impl Parser {
             return self.expected("a time");
         };
         let Ok(seconds) = text.parse::<f64>() else {
-            return self.refuse(format!("time: {text} is no number"));
+            return self.reject(format!("time: {text} is no number"));
         };
         if !(0.0..=MAX_SECONDS).contains(&seconds) {
-            return self.refuse(format!("time: {text} s is not between 0 and {MAX_SECONDS}"));
+            return self.reject(format!("time: {text} s is not between 0 and {MAX_SECONDS}"));
         }
         self.at += 1;
         Ok((seconds * 1e6).round() as i64)
     }
 
-    /// Skips the rest of the present line.
+    /// Skips the rest of the current line.
     fn skip_line(&mut self) {
         let line = self.line();
         while self.peek().is_some() && self.line() == line {

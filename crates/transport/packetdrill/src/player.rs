@@ -163,7 +163,7 @@ impl Player {
         }
     }
 
-    /// Returns the present time as the script counts it, microseconds.
+    /// Returns the current time as the script counts it, microseconds.
     fn script_time(&self) -> i64 {
         script_time(self.now)
     }

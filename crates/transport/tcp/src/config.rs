@@ -44,13 +44,13 @@ pub struct TcpConfig {
     pub net_device: NetDevice,
     /// Initial degree of reordering, segments (`tcp_reordering`).
     pub reordering: u32,
-    /// Retransmissions of a SYN before the attempt is given up (`tcp_syn_retries`).
+    /// Retransmissions of a SYN before the attempt times out (`tcp_syn_retries`).
     pub syn_retries: u32,
-    /// Retransmissions of a SYN-ACK before the request is given up (`tcp_synack_retries`).
+    /// Retransmissions of a SYN-ACK before the request times out (`tcp_synack_retries`).
     pub synack_retries: u32,
-    /// Retransmissions of data before the connection is given up (`tcp_retries2`).
+    /// Retransmissions of data before the connection times out (`tcp_retries2`).
     pub retries: u32,
-    /// Time without an acknowledgement before the connection is given up (`TCP_USER_TIMEOUT`).
+    /// Time without an acknowledgement before the connection times out (`TCP_USER_TIMEOUT`).
     pub user_timeout: Option<Duration>,
     /// Payload of the segments that the device joins into one before TCP gets them, as a TUN device does for packetdrill;
     /// `None` if it joins none.

@@ -247,7 +247,7 @@ impl Connection {
         self.sender.switch(now, built, mode)
     }
 
-    /// Returns the kernel's name of the present congestion control.
+    /// Returns the kernel's name of the current congestion control.
     pub fn cca(&self) -> &'static str {
         self.sender.congestion.name()
     }
@@ -352,7 +352,7 @@ impl Connection {
             self.on_ack(now, seq, segment);
         }
         if self.is_data_after_close(seq, segment) {
-            self.refuse(segment);
+            self.reset_unexpected(segment);
             if !self.detached {
                 self.failure = Some(Failure::Reset);
             }

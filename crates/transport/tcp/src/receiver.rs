@@ -21,7 +21,7 @@ use reassembly::REPORTED_BLOCKS;
 use window::WindowTuning;
 pub(crate) use window::first_window;
 
-/// ACK of the state before the present segment.
+/// ACK of the state before the current segment.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PriorStateAck {
     pub(crate) number: u64,
@@ -40,7 +40,7 @@ pub(crate) struct Receiver {
     recent: Vec<(u64, u64)>,
     /// SACK blocks that have room in a header.
     block_room: usize,
-    /// ACK that leaves before the present segment counts.
+    /// ACK that leaves before the current segment counts.
     prior_state_ack: Option<PriorStateAck>,
     duplicate: Option<(u64, u64)>,
     fin: Option<u64>,
@@ -72,7 +72,7 @@ pub(crate) struct Receiver {
     duplicates_sent: u32,
     duplicates_for: u64,
     window: WindowTuning,
-    /// Number up to which the application has read, if it reads by request.
+    /// Sequence number of the next byte to read, if the application reads by request.
     read_to: Option<u64>,
     /// Acknowledgements of a host in the middle.
     relay: Option<Proxy>,
@@ -343,7 +343,7 @@ impl Receiver {
         }
     }
 
-    /// Takes the ACK that leaves before the present segment counts.
+    /// Removes and returns the ACK that leaves before the current segment counts.
     pub(crate) fn take_early_ack(&mut self) -> Option<PriorStateAck> {
         self.prior_state_ack.take()
     }

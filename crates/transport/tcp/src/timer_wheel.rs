@@ -7,7 +7,7 @@ const TICK: u64 = 1_000_000;
 /// Count of ticks at time zero (`INITIAL_JIFFIES` modulo 2^32): the kernel starts its count five minutes before an
 /// overflow.
 const FIRST_TICK: u64 = (1 << 32) - 300_000;
-/// Wait from which on the second level of the wheel takes a timer (`LVL_START(1)`), ticks.
+/// Minimum wait of a timer on the second level of the wheel (`LVL_START(1)`), ticks.
 const SECOND_LEVEL: u64 = 63;
 /// Logarithm of the ratio of two levels' ticks (`LVL_CLK_SHIFT`).
 const LEVEL_SHIFT: u32 = 3;

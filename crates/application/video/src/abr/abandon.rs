@@ -12,8 +12,8 @@ const GRACE: Duration = Duration::from_millis(500);
 const SAMPLES: u32 = 6;
 /// Time between two samples: browsers report the progress of a request at most this often.
 const INTERVAL: Duration = Duration::from_millis(50);
-/// Part of the throughput that the new quality may need.
-const SAFE: f64 = 0.9;
+/// Share of the throughput that the new quality may need.
+const SAFETY_FACTOR: f64 = 0.9;
 
 /// Samples of the running request.
 #[derive(Clone, Copy, Debug, Default)]
@@ -49,7 +49,7 @@ impl AbandonRule {
         if whole < TOO_LONG * state.segment_s() {
             return None;
         }
-        let quality = state.manifest.highest_within(SAFE * rate);
+        let quality = state.manifest.highest_within(SAFETY_FACTOR * rate);
         let rates = state.manifest.rate(quality) / state.manifest.rate(progress.quality);
         let left = progress.bytes - progress.arrived;
         (quality < progress.quality && left as f64 > progress.bytes as f64 * rates)

@@ -8,7 +8,7 @@ use super::{Abr, AbrState, Choice};
 
 /// Part of the buffer in which the lowest rate is chosen.
 const RESERVOIR: f64 = 90.0 / 240.0;
-/// Part of the buffer from which on the highest rate is chosen.
+/// Share of the buffer above which the highest rate is chosen.
 pub(crate) const UPPER: f64 = 216.0 / 240.0;
 
 /// The algorithm, whose only state is the previous quality.
@@ -16,10 +16,10 @@ pub(crate) struct Bba0;
 
 /// Returns the size of the buffer by which the map is divided, s.
 pub(crate) fn mapped_buffer(state: &AbrState) -> f64 {
-    /// Less than a level that is reached exactly, in spite of rounding.
-    const NEARLY: f64 = 1.0 - 1e-9;
+    /// Factor just below 1: a level that is reached exactly exceeds it in spite of rounding.
+    const ROUNDING_FACTOR: f64 = 1.0 - 1e-9;
     let max = state.max_buffer.as_secs_f64();
-    let reached = (max - state.segment_s()) / UPPER * NEARLY;
+    let reached = (max - state.segment_s()) / UPPER * ROUNDING_FACTOR;
     // A buffer of one segment has no level to go by.
     max.min(if reached > 0.0 { reached } else { max })
 }

@@ -17,7 +17,7 @@ const RESERVOIR: (f64, f64) = (8.0 / 240.0, 140.0 / 240.0);
 /// Least reservoir, segments.
 const MIN_RESERVOIR: f64 = 2.0;
 /// Video that the reservoir looks ahead, in buffers.
-const AHEAD: u64 = 2;
+const LOOKAHEAD_BUFFERS: u64 = 2;
 /// Growth of the buffer by a segment, in its durations, that raises the quality at the start: with an empty buffer, and
 /// once the map has reached its end.
 const GROWTH: (f64, f64) = (0.875, 0.5);
@@ -47,7 +47,7 @@ impl Map {
         let max = mapped_buffer(state);
         let (manifest, duration) = (state.manifest, state.segment_s());
         let rate = manifest.mean_segment_bytes(0) / duration;
-        let count = (AHEAD * state.max_buffer.as_nanos())
+        let count = (LOOKAHEAD_BUFFERS * state.max_buffer.as_nanos())
             .div_ceil(manifest.segment_duration().as_nanos()) as usize;
         let ahead = state.segment..state.segments.min(state.segment + count);
         let needs = |segment| manifest.segment_bytes(segment, 0).get() as f64 / rate - duration;

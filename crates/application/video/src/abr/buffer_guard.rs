@@ -6,12 +6,12 @@ use crate::playback::Stage;
 /// Safety factor of the throughput (`throughputSafetyFactor`).
 const SAFETY_FACTOR: f64 = 0.7;
 /// Number of first segments to which the rule does not apply (`segmentIgnoreCount`).
-const IGNORED: usize = 2;
+const IGNORED_SEGMENTS: usize = 2;
 
 /// Returns the highest quality that the rule allows, given the estimated throughput in bit/s.
 pub(crate) fn highest(state: &AbrState, throughput: Option<f64>) -> usize {
     match throughput {
-        Some(throughput) if state.segment >= IGNORED => {
+        Some(throughput) if state.segment >= IGNORED_SEGMENTS => {
             if state.stage == Stage::Stalled {
                 return 0;
             }

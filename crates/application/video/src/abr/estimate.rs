@@ -6,8 +6,8 @@ use crate::log::SegmentDownload;
 const HALF_LIVES: [f64; 2] = [3.0, 8.0];
 /// Weight of a second of download (`weightDownloadTimeMultiplicationFactor` is 0.0015 for a millisecond).
 const WEIGHT: f64 = 1.5;
-/// Part of the estimate that is taken as safe (`bandwidthSafetyFactor`).
-const SAFE: f64 = 0.9;
+/// Share of the estimate that counts as safe (`bandwidthSafetyFactor`).
+const SAFETY_FACTOR: f64 = 0.9;
 
 /// Averages of the throughput, which begin at zero and are corrected for it.
 #[derive(Clone, Copy, Debug, Default)]
@@ -17,7 +17,7 @@ pub(crate) struct Estimate {
 }
 
 impl Estimate {
-    /// Takes in a segment.
+    /// Adds a segment.
     pub(crate) fn add(&mut self, download: &SegmentDownload) {
         let Some((rate, seconds)) = download.throughput() else {
             return;
@@ -44,7 +44,7 @@ impl Estimate {
 
     /// Returns the part of it that is safe.
     pub(crate) fn with_safety_factor(&self) -> Option<f64> {
-        self.rate().map(|rate| SAFE * rate)
+        self.rate().map(|rate| SAFETY_FACTOR * rate)
     }
 }
 

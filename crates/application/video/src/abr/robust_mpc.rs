@@ -9,7 +9,7 @@ use super::{Abr, AbrState, Choice, SegmentDownload};
 const HORIZON: usize = 5;
 /// Number of latest segments whose throughputs and prediction errors are remembered.
 const HISTORY: usize = 5;
-/// Difference of QoE up to which plans are equal.
+/// Maximum difference of QoE between equal plans.
 const TOLERANCE: f64 = 1e-9;
 
 /// State of a session.

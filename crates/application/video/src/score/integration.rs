@@ -26,10 +26,10 @@ const S: [f64; 3] = [9.351_586_84, 0.918_908_15, 11.056_755_8];
 const COMP: [f64; 4] = [0.677_560_80, -8.055_333_03, 0.173_325_53, -0.010_356_47];
 /// Final adjustment.
 const F: [f64; 2] = [0.028_330_52, 0.981_170_59];
-/// Change of the video's score that counts.
-const CHANGE: f64 = 0.2;
+/// Minimum change of the video's score that counts.
+const MIN_SCORE_CHANGE: f64 = 0.2;
 /// Seconds that are averaged for changes of direction, and the step between averages.
-const AVERAGED: usize = 5;
+const AVERAGING_S: usize = 5;
 const STEP: usize = 3;
 /// Part of the forest in the score, where there is one.
 const FOREST: f64 = 0.25;
@@ -130,7 +130,7 @@ fn coding(audio: &[f64], video: &[f64]) -> f64 {
     let highest = video.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let lowest = video.iter().copied().fold(f64::INFINITY, f64::min);
     let spread = highest - lowest;
-    let is_change = |pair: &&[f64]| (pair[1] - pair[0]).abs() > CHANGE;
+    let is_change = |pair: &&[f64]| (pair[1] - pair[0]).abs() > MIN_SCORE_CHANGE;
     let change_rate = video.windows(2).filter(is_change).count() as f64 / seconds;
     let (longest, changes) = directions(video);
     let is_restless = longest / seconds < 0.25;
@@ -151,15 +151,16 @@ fn coding(audio: &[f64], video: &[f64]) -> f64 {
 /// Returns the longest time between changes of the direction in which the smoothed video quality goes, s, and the
 /// number of directions that it takes.
 fn directions(video: &[f64]) -> (f64, f64) {
-    let around = AVERAGED as isize - 1;
+    let around = AVERAGING_S as isize - 1;
     let last = video.len() as isize - 1;
     let at = |index: isize| video[index.clamp(0, last) as usize];
-    let smooth =
-        |start: isize| (start..start + AVERAGED as isize).map(at).sum::<f64>() / AVERAGED as f64;
+    let smooth = |start: isize| {
+        (start..start + AVERAGING_S as isize).map(at).sum::<f64>() / AVERAGING_S as f64
+    };
     let samples: Vec<f64> = (-around..=last).step_by(STEP).map(smooth).collect();
     let direction = |pair: &[f64]| match pair[1] - pair[0] {
-        rise if rise > CHANGE => 1,
-        fall if fall <= -CHANGE => -1,
+        rise if rise > MIN_SCORE_CHANGE => 1,
+        fall if fall <= -MIN_SCORE_CHANGE => -1,
         _ => 0,
     };
     let all: Vec<i32> = samples.windows(2).map(direction).collect();

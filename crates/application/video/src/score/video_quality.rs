@@ -18,8 +18,8 @@ const Q: [f64; 3] = [4.66, -0.07, 4.06];
 const U: [f64; 2] = [72.61, 0.32];
 /// Degradation by a low frame rate.
 const T: [f64; 3] = [30.98, 1.29, 64.65];
-/// Frame rate from which on nothing is degraded.
-const SMOOTH: f64 = 24.0;
+/// Minimum frame rate without degradation.
+const FULL_FRAME_RATE: f64 = 24.0;
 /// Polynomial for handheld devices (clause 8.4.1).
 const HANDHELD: [f64; 4] = [-0.602_93, 2.123_82, -0.369_36, 0.034_09];
 /// Half of the window around a second in which the rate is averaged, s (ITU-T P.1203, clause 7.4).
@@ -88,7 +88,7 @@ pub(crate) fn mode0(coded: f64, shown: f64, kbps: f64, frame_rate: f64) -> f64 {
     let by_coding = (100.0 - mos::to_quality(coding)).clamp(0.0, 100.0);
     let scale = (shown / coded).max(1.0);
     let by_scaling = (U[0] * libm::log10(U[1] * (scale - 1.0) + 1.0)).clamp(0.0, 100.0);
-    let by_frame_rate = if frame_rate < SMOOTH {
+    let by_frame_rate = if frame_rate < FULL_FRAME_RATE {
         let left = 100.0 - by_coding - by_scaling;
         (left * (T[0] - T[1] * frame_rate) / (T[2] + frame_rate)).clamp(0.0, 100.0)
     } else {

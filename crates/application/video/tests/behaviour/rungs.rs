@@ -42,8 +42,8 @@ fn player(abr: Algorithm, latency: Option<u64>, connections: u32) -> Player {
 /// Round trip of the link.
 const RTT: Duration = Duration::from_millis(40);
 
-/// Part of the throughput that dash.js takes as safe (`bandwidthSafetyFactor`).
-const SAFE: f64 = 0.9;
+/// Share of the throughput that counts as safe for dash.js (`bandwidthSafetyFactor`).
+const SAFETY_FACTOR: f64 = 0.9;
 
 /// Video in the buffer at which BOLA-E prefers the highest of ten rates: 10 s, and 2 s for each rate.
 const BOLA_E: Duration = Duration::from_secs(30);
@@ -128,13 +128,13 @@ fn fitting(manifest: &Manifest, rate: f64) -> usize {
 fn promised(abr: Algorithm, manifest: &Manifest, latency: Option<Duration>, rate: f64) -> usize {
     let fits = fitting(manifest, rate);
     match abr {
-        Algorithm::Throughput => fits.min(manifest.highest_within(SAFE * rate)),
+        Algorithm::Throughput => fits.min(manifest.highest_within(SAFETY_FACTOR * rate)),
         // A live stream has less video than BOLA-E goes by, and the placeholder that stands for the rest decays: what
         // just fits alternates with what is below it.
         Algorithm::BolaE if latency.is_some_and(|latency| latency < BOLA_E) => fits
-            .min(manifest.highest_within(SAFE * rate))
+            .min(manifest.highest_within(SAFETY_FACTOR * rate))
             .saturating_sub(1),
-        Algorithm::BolaE => fits.min(manifest.highest_within(SAFE * rate)),
+        Algorithm::BolaE => fits.min(manifest.highest_within(SAFETY_FACTOR * rate)),
         _ => fits,
     }
 }

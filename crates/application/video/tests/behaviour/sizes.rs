@@ -1,4 +1,4 @@
-//! Files of segment sizes with drawn ladders: what goes together is read, contradictions are refused or have a note.
+//! Files of segment sizes with drawn ladders: what goes together is read, contradictions are rejected or have a note.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -97,7 +97,7 @@ proptest! {
     }
 
     #[test]
-    fn another_unit_is_refused_with_the_remedy(film in films(), wobble in 0.8..1.2) {
+    fn another_unit_is_rejected_with_the_remedy(film in films(), wobble in 0.8..1.2) {
         let start = format!("film.json:1: segment_sizes_bits: the sizes of {} have a mean of ", film.lowest());
         for (factor, remedy) in [
             (1.0 / 8.0, "they look like bytes: multiply the sizes by 8"),
@@ -112,7 +112,7 @@ proptest! {
     }
 
     #[test]
-    fn exchanged_columns_are_refused(film in films(), one in 0_usize..5, other in 0_usize..5) {
+    fn exchanged_columns_are_rejected(film in films(), one in 0_usize..5, other in 0_usize..5) {
         let (one, other) = (one % film.kbps.len(), other % film.kbps.len());
         prop_assume!(one != other);
         let mut exchanged = film;
@@ -123,7 +123,7 @@ proptest! {
 
     /// Whatever the factor of a single column, more than half off is never passed over.
     #[test]
-    fn a_column_that_is_off_is_refused_or_told(
+    fn a_column_that_is_off_is_rejected_or_told(
         film in films(), column in 0_usize..5, more in 1.7_f64..100.0, is_less in any::<bool>(),
     ) {
         let column = column % film.kbps.len();

@@ -152,7 +152,7 @@ pub(crate) struct Browser {
     pages: u32,
     /// Longest load of a page.
     longest: Duration,
-    /// What is due, by time and order.
+    /// Events to come, by time and order.
     due: BTreeMap<(Instant, u64), Due>,
     order: u64,
     /// Time of the latest [`Command::WakeAt`].

@@ -155,7 +155,7 @@ fn every_object_of_a_page_arrives_once() {
 }
 
 #[test]
-fn an_impossible_page_is_refused() {
+fn an_impossible_page_is_rejected() {
     let without = Page {
         connections: 0,
         ..Page::default()

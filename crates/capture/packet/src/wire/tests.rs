@@ -89,7 +89,7 @@ fn an_ack_carries_timestamps_before_sack_blocks() {
 }
 
 #[test]
-fn what_does_not_fit_is_refused() {
+fn what_does_not_fit_is_rejected() {
     let blocks = sack(&[(1, 2), (3, 4), (5, 6), (7, 8)]);
     let crowded = Segment {
         timestamps: Some((1, 2)),
@@ -107,12 +107,12 @@ fn what_does_not_fit_is_refused() {
         source: datagram_v6(huge).source,
         ..datagram(Segment::default())
     };
-    let refused = encode(&mixed, 0, &mut Vec::new());
-    assert_eq!(refused, Err(WireError::TwoVersions));
+    let rejected = encode(&mixed, 0, &mut Vec::new());
+    assert_eq!(rejected, Err(WireError::TwoVersions));
 }
 
 #[test]
-fn what_is_no_segment_is_refused() {
+fn what_is_no_segment_is_rejected() {
     let good = bytes(Segment::default());
     assert_eq!(parse(&[]), Err(WireError::Truncated(0)));
     assert_eq!(parse(&good[..30]), Err(WireError::Truncated(30)));

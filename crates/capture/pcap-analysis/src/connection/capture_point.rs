@@ -1,6 +1,6 @@
 //! Place: the position of a capture on the path, from the RTTs of both its sides.
 
-/// Share of the path's RTT up to which the capture counts as taken at an end.
+/// Maximum share of the path's RTT at which the capture counts as taken at an end.
 const AT_END: f64 = 0.1;
 /// RTT that is as short as within one machine, ns.
 const LOCAL_NS: u64 = 300_000;

@@ -17,7 +17,7 @@ const COPY_NS: u64 = 1_000_000_000;
 const ANONYMOUS_COPY_NS: u64 = 100_000;
 /// A SYN is not repeated before this time, ns (RFC 6298 §2: initial time-outs are a second; some have less).
 const SYN_NS: u64 = 100_000_000;
-/// Copies follow within so many times the longest time between two that were certain.
+/// Copies follow within this multiple of the longest time between two certain ones.
 const SPREAD: u64 = 4;
 /// Longest time between copies without an identification, ns.
 const MAX_ANONYMOUS_NS: u64 = 20_000_000;
@@ -51,7 +51,7 @@ pub(super) struct Copies {
 }
 
 impl Copies {
-    /// Takes a packet; returns whether it is a copy.
+    /// Processes a packet; returns whether it is a copy.
     pub(super) fn take(&mut self, side: usize, packet: &Packet) -> bool {
         let own = &self.sides[side];
         let copied = if own.fingerprints.contains(&packet.fingerprint) {

@@ -58,7 +58,7 @@ impl PeakRate {
         self.bytes += bytes;
     }
 
-    /// Returns the maximum, with the present second.
+    /// Returns the maximum, with the current second.
     pub(super) fn finish(&self) -> u64 {
         self.max.max(self.bytes)
     }

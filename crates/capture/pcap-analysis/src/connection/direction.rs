@@ -34,8 +34,8 @@ const AWAY_NS: u64 = 1_000_000;
 const LOSSES: usize = 1 << 16;
 /// RTT of a path without a sample, ns.
 const USUAL_RTT_NS: u64 = 100_000_000;
-/// Segments for each overtaken one up to which SACK blocks report reordering rather than losses.
-const REORDERED: u64 = 100;
+/// Maximum number of segments per overtaken one at which SACK blocks report reordering rather than losses.
+const MAX_SEGMENTS_PER_REORDERED: u64 = 100;
 /// Kind of a segment with regard to its sequence numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum SegmentKind {
@@ -214,7 +214,8 @@ impl Direction {
 
     /// Returns whether segments are missing: sent again, or reported to be missing on a path that keeps their order.
     fn misses_segments(&self) -> bool {
-        let is_reordered = REORDERED * self.counts.overtaken > self.counts.segments;
+        let is_reordered =
+            MAX_SEGMENTS_PER_REORDERED * self.counts.overtaken > self.counts.segments;
         !self.open.is_empty() || !is_reordered && self.flight.highest_sacked > self.flight.acked
     }
 

@@ -10,8 +10,8 @@ use crate::sequence;
 
 /// Segments that are kept; an older one counts as acknowledged.
 const MAX_SEGMENTS: usize = 1 << 17;
-/// Acknowledged segments that are remembered.
-const ACKED: usize = 1 << 10;
+/// Maximum number of acknowledged segments in the history.
+const MAX_ACKED: usize = 1 << 10;
 /// Ranges that are remembered as acknowledged before they passed.
 const MISSED: usize = 1 << 10;
 
@@ -173,7 +173,7 @@ impl Flight {
         Some(part)
     }
 
-    /// Takes an ACK; `sack` are its blocks.
+    /// Processes an ACK; `sack` are its blocks.
     pub(super) fn on_ack(&mut self, ack: u64, sack: &SackBlocks, at_ns: u64) -> AckResult {
         let mut result = AckResult::default();
         let highest_before = self.highest_sacked;
@@ -212,7 +212,7 @@ impl Flight {
         let mut repeated = false;
         let mut newest = None;
         while let Some(sent) = self.take_until(ack) {
-            if self.latest.len() == ACKED {
+            if self.latest.len() == MAX_ACKED {
                 self.latest.pop_front();
             }
             self.latest.push_back(sent);
@@ -289,7 +289,7 @@ impl Flight {
         for (number, block) in blocks.iter().enumerate().take(now.len()) {
             let edge = |wire| sequence::near(self.highest, wire);
             let (left, right) = (edge(block.0), edge(block.1));
-            // What is below the cumulative acknowledgement is a D-SACK (RFC 2883 §4).
+            // A block below the cumulative acknowledgement is a D-SACK (RFC 2883 §4).
             if left >= right || right <= ack.max(self.acked) || right > self.highest {
                 continue;
             }

@@ -1,6 +1,6 @@
-//! Full queue: whether the losses of a direction were an overflow or random, from the delay beside each of them.
+//! Full queue: whether the losses of a direction were an overflow or random, from the delay around each of them.
 //!
-//! A queue drops what comes while it is full. So the packets beside such a loss waited as long as any packet around that
+//! A queue drops what comes while it is full. So the packets around such a loss waited as long as any packet around that
 //! time, up to the time that one packet takes. A random loss happens at any delay. How many losses of a full queue are
 //! random by chance follows from the losses at other delays: the false discovery rate (Storey 2002, "A direct approach
 //! to false discovery rates").
@@ -9,17 +9,17 @@ use super::loss::{Loss, Queue};
 use super::queue_delay::QueueDelays;
 
 /// Smallest share of the longest delay that shows a full queue.
-const FULL: f64 = 0.85;
+const FULL_DELAY_SHARE: f64 = 0.85;
 /// The same if other segments were lost with it, and at least for queues of few packets.
 const FULL_TOGETHER: f64 = 0.6;
 /// Smallest share of the most bytes that shows a full queue if other segments were lost with it.
 const FULL_BYTES: f64 = 0.7;
-/// Number of other losses, within an RTT or beside it, that are expected of a full queue.
-const FEW: u32 = 2;
+/// Number of other losses, within an RTT or next to it, that are expected of a full queue.
+const EXPECTED_OTHER_LOSSES: u32 = 2;
 /// Segments before and behind a loss of which others were lost if a burst overflowed a queue of few packets.
-pub(super) const BESIDE: u64 = 3;
+pub(super) const BURST_SEGMENTS: u64 = 3;
 /// Number of losses within an RTT, and share of the packets in flight, that show a queue that overflowed.
-const BURST: u32 = 4;
+const OVERFLOW_LOSSES: u32 = 4;
 const BURST_SHARE: f64 = 0.05;
 /// Smallest share of the greatest length for that.
 const BURST_LENGTH: f64 = 0.5;
@@ -41,9 +41,9 @@ pub(super) enum Evidence {
 
 /// Returns the evidence of one loss; `packet_ns` is the time that the bottleneck takes for a packet.
 pub(super) fn evidence(loss: &Loss, packet_ns: u64) -> Evidence {
-    let is_run = loss.losses_beside >= FEW;
+    let is_run = loss.losses_beside >= EXPECTED_OTHER_LOSSES;
     let is_burst = is_run
-        || loss.losses_nearby >= BURST
+        || loss.losses_nearby >= OVERFLOW_LOSSES
             && f64::from(loss.losses_nearby) >= BURST_SHARE * f64::from(loss.packets_in_flight);
     let Some(share) = loss.queue.share() else {
         return if is_burst {
@@ -72,18 +72,18 @@ fn is_full_by_bytes(loss: &Loss) -> bool {
     loss.queue.share_of_bytes() >= full_bytes(loss)
 }
 
-/// Returns the share of the most bytes from which on a queue is full.
+/// Returns the minimum share of the most bytes at which a queue is full.
 fn full_bytes(loss: &Loss) -> f64 {
-    if loss.losses_nearby >= FEW {
+    if loss.losses_nearby >= EXPECTED_OTHER_LOSSES {
         FULL_BYTES
     } else {
-        FULL
+        FULL_DELAY_SHARE
     }
 }
 
-/// Returns the share of the longest delay from which on a queue is full.
+/// Returns the minimum share of the longest delay at which a queue is full.
 fn full_delay(loss: &Loss, packet_ns: u64) -> f64 {
-    if loss.losses_nearby >= FEW {
+    if loss.losses_nearby >= EXPECTED_OTHER_LOSSES {
         return FULL_TOGETHER;
     }
     full_delay_alone(loss, packet_ns)
@@ -92,7 +92,7 @@ fn full_delay(loss: &Loss, packet_ns: u64) -> f64 {
 /// Returns the same for a loss without others near it.
 fn full_delay_alone(loss: &Loss, packet_ns: u64) -> f64 {
     let packet = packet_ns as f64 / loss.queue.ceiling.delay_ns.max(1) as f64;
-    (FULL - packet).max(FULL_TOGETHER)
+    (FULL_DELAY_SHARE - packet).max(FULL_TOGETHER)
 }
 
 /// Losses at a full queue and at shorter ones.
@@ -136,7 +136,11 @@ pub(super) fn commonness(delays: &QueueDelays, loss: &Loss, packet_ns: u64) -> f
         let share = level(own, alone, full_delay(loss, packet_ns));
         delays.share_from_delay((share * loss.queue.ceiling.delay_ns as f64) as u64)
     } else {
-        let share = level(loss.queue.share_of_bytes(), FULL, full_bytes(loss));
+        let share = level(
+            loss.queue.share_of_bytes(),
+            FULL_DELAY_SHARE,
+            full_bytes(loss),
+        );
         delays.share_from_bytes((share * loss.queue.ceiling.bytes as f64) as u64)
     }
 }

@@ -19,7 +19,7 @@ pub(super) struct Handshake {
 }
 
 impl Handshake {
-    /// Takes a segment of the client (side 0) or the server.
+    /// Processes a segment of the client (side 0) or the server.
     pub(super) fn take(
         &mut self,
         side: usize,

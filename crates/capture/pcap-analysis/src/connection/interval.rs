@@ -29,7 +29,7 @@ impl Mean {
     }
 }
 
-/// Counts of the present interval.
+/// Counts of the current interval.
 #[derive(Default)]
 pub(super) struct Interval {
     number: u64,
@@ -66,7 +66,7 @@ impl Interval {
         row
     }
 
-    /// Returns the row of the present interval, if anything passed.
+    /// Returns the row of the current interval, if anything passed.
     pub(super) fn row(&self, connection: u32, up: bool) -> Option<IntervalRow> {
         self.is_used.then(|| IntervalRow {
             connection,

@@ -141,7 +141,7 @@ impl Connection {
         usize::from(packet.source != self.ends.client)
     }
 
-    /// Takes a packet; rows go to `tables`, those of segments only if `segments` is set.
+    /// Processes a packet; rows go to `tables`, those of segments only if `segments` is set.
     pub(crate) fn take(&mut self, packet: &Packet, segments: bool, tables: &mut Tables) {
         let side = self.side(packet);
         if self.copies.take(side, packet) {
@@ -167,7 +167,7 @@ impl Connection {
         }
         self.count(side, packet);
         let segment = &packet.segment;
-        // What passes after a RST is acknowledged no more.
+        // Data after a RST is acknowledged no more.
         if self.reset_by.is_none() {
             let [from, to] = self.both(side);
             from.integrate(at_ns, to.window);
@@ -281,7 +281,7 @@ impl Connection {
         to.acknowledge(segment, at_ns, since_ns);
     }
 
-    /// Takes the payload or FIN of a segment.
+    /// Processes the payload or FIN of a segment.
     fn pass(&mut self, side: usize, packet: &Packet) -> SegmentKind {
         let (segment, at_ns) = (&packet.segment, packet.at_ns);
         let [from, to] = self.both(side);

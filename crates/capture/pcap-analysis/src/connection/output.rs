@@ -12,8 +12,8 @@ use super::rtt::Rtts;
 use super::{Connection, capture_point};
 use crate::sequence;
 
-/// ACK samples from which on echoes are not needed.
-const ENOUGH: u64 = 10;
+/// Number of ACK samples above which timestamp echoes are not needed.
+const MIN_ACK_SAMPLES: u64 = 10;
 
 impl Connection {
     pub(super) fn row(&self) -> ConnectionRow {
@@ -25,7 +25,7 @@ impl Connection {
         {
             [[&none; 2]; 2]
         } else {
-            // What the receiver sends is answered by the sender, but it is little.
+            // The sender acknowledges data of the receiver, but that is little.
             [
                 [&sender.answers, &receiver.near],
                 [&receiver.answers, &sender.near],
@@ -284,7 +284,7 @@ fn missed_bytes(direction: &Direction, other: &Direction) -> u64 {
 
 /// Returns the samples by ACKs, unless those by echoes are enough where ACKs are few.
 fn fuller<'a>(answers: &'a Rtts, echoes: &'a Rtts) -> &'a Rtts {
-    if answers.count() >= ENOUGH || answers.count() >= echoes.count() {
+    if answers.count() >= MIN_ACK_SAMPLES || answers.count() >= echoes.count() {
         answers
     } else {
         echoes

@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 use super::histogram::Histogram;
 use super::rtt::Sample;
 
-/// Samples kept with their times.
-const RECENT: usize = 1_024;
+/// Number of recent samples stored with their times.
+const RECENT_SAMPLES: usize = 1_024;
 /// Steps per RTT in time and delay within which two samples are one.
 const PER_RTT: u64 = 512;
 /// Length of a period of which the greatest length is kept, ns.
@@ -86,7 +86,7 @@ impl QueueDelays {
         }
     }
 
-    /// Notes the delay of a packet, for the losses beside it.
+    /// Notes the delay of a packet, for the losses next to it.
     pub(super) fn note(&mut self, sample: Sample) {
         let step = self.min_ns.unwrap_or(0) / PER_RTT;
         if let Some(last) = self.recent.back()
@@ -95,7 +95,7 @@ impl QueueDelays {
         {
             return;
         }
-        if self.recent.len() == RECENT {
+        if self.recent.len() == RECENT_SAMPLES {
             self.recent.pop_front();
         }
         self.recent.push_back(sample);
@@ -122,7 +122,7 @@ impl QueueDelays {
         self.delays.share_from(delay_ns)
     }
 
-    /// Returns the share of the packets that met at least so many bytes.
+    /// Returns the share of the packets that met at least this many queued bytes.
     pub(super) fn share_from_bytes(&self, bytes: u64) -> f64 {
         self.bytes.share_from(bytes)
     }

@@ -9,7 +9,7 @@ const KEPT: usize = 512;
 /// Time between two kept reports, ns.
 const SPACING_NS: u64 = 200_000;
 
-/// Highest reported bytes with the times from which on they held.
+/// Highest reported bytes, each with the time since which it has been the highest.
 #[derive(Default)]
 pub(super) struct SackHistory {
     recent: VecDeque<(u64, u64)>,
@@ -56,7 +56,7 @@ mod tests {
         }
         assert_eq!(reports.until(1_999_500_000), 19_990);
         assert_eq!(reports.until(2_000_000_000), 20_000);
-        // What is too long ago counts as known.
+        // Data from too long ago counts as known.
         assert_eq!(reports.until(1_000_000), 14_880);
     }
 

@@ -11,8 +11,8 @@ use super::queue_delay::{HORIZON_NS, QueueDelays};
 
 /// Losses that are kept; beyond, they are decided by what is known.
 const KEPT: usize = 4_096;
-/// Times of losses that have left, for those that follow them.
-const NOTED: usize = 64;
+/// Number of times of classified losses that are stored for later ones.
+const PAST_LOSSES: usize = 64;
 
 /// Losses of a direction in their order.
 #[derive(Default)]
@@ -40,7 +40,7 @@ impl Undecided {
 
     fn note(&mut self, loss: &Loss) {
         if is_lost(loss) {
-            if self.noted.len() == NOTED {
+            if self.noted.len() == PAST_LOSSES {
                 self.noted.pop_front();
             }
             self.noted.push_back((loss.lost_ns, loss.start));
@@ -122,9 +122,9 @@ impl Direction {
             let end = places.partition_point(|(time, _)| *time <= at_ns.saturating_add(within_ns));
             &places[first..end]
         };
-        // What is sent no faster than the bottleneck does not overflow its queue.
-        let burst_ns = full_queue::BESIDE * self.packet_ns();
-        let burst_bytes = full_queue::BESIDE * self.segment;
+        // Data sent no faster than the bottleneck does not overflow its queue.
+        let burst_ns = full_queue::BURST_SEGMENTS * self.packet_ns();
+        let burst_bytes = full_queue::BURST_SEGMENTS * self.segment;
         for (loss, _) in losses
             .iter_mut()
             .filter(|(_, judgement)| judgement.is_none())

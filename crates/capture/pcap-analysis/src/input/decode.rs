@@ -40,7 +40,7 @@ pub struct Packet {
     pub wrong_length: bool,
     /// Options of TCP are cut off.
     pub is_header_cut: bool,
-    /// What the other fragments of its packet of IP have, if there are any.
+    /// Bytes in the other fragments of its IP packet, if there are any.
     pub(crate) fragments: Option<Fragments>,
 }
 
@@ -59,7 +59,7 @@ pub(crate) struct Fragments {
 /// The reason why the record has no TCP segment.
 pub(crate) fn dissect(record: &Record<'_>) -> Result<Packet, Skipped> {
     let kept = record.bytes.len() as u32;
-    // Where the present packet ends on the wire; a record cannot keep more bytes than there were.
+    // Where the current packet ends on the wire; a record cannot keep more bytes than there were.
     let mut end = Some(record.wire_len.max(kept));
     let mut fragments = None;
     let mut is_tunnelled = false;

@@ -21,7 +21,7 @@ mod types {
     pub(super) const LINUX_COOKED: i32 = 113;
     pub(super) const PFLOG: i32 = 117;
     pub(super) const RADIOTAP: i32 = 127;
-    /// What a packet tap of macOS and iOS writes, also under its former number.
+    /// Format of the packet tap of macOS and iOS, also under its former number.
     pub(super) const PKTAP: [i32; 2] = [258, 149];
     pub(super) const PPI: i32 = 192;
     pub(super) const ERF: i32 = 197;

@@ -121,7 +121,7 @@ impl Read for FullReader {
                 Ok(0) => break,
                 Ok(read) => filled += read,
                 Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-                // What came before the error is a part of the capture; the error returns with the next call.
+                // Records before the error belong to the capture; the error returns with the next call.
                 Err(_) if filled > 0 => break,
                 Err(error) => {
                     let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);

@@ -80,7 +80,7 @@ fn a_record_that_claims_to_be_endless_ends_the_capture() {
 }
 
 #[test]
-fn what_is_no_capture_is_refused_with_a_reason() {
+fn what_is_no_capture_is_rejected_with_a_reason() {
     let reason = |bytes: &[u8]| {
         analysed(bytes.to_vec())
             .0

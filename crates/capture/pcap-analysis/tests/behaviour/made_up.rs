@@ -50,7 +50,7 @@ impl Script {
         self
     }
 
-    /// Adds the handshake, captured so many ms of RTT from server and client.
+    /// Adds the handshake, captured at these RTTs (ms) from server and client.
     pub fn handshake(&mut self, server_ms: f64, client_ms: f64) -> &mut Self {
         let syn = Segment {
             seq: ISN[0],
@@ -107,7 +107,7 @@ impl Script {
     }
 }
 
-/// Returns a download of so many segments, two at a time, captured 2 ms from the client.
+/// Returns a download of `segments`, two at a time, captured 2 ms from the client.
 pub fn download(segments: u32) -> Vec<TimedPacket> {
     let mut script = Script::default();
     script.handshake(40.0, 2.0);
@@ -154,7 +154,7 @@ pub fn pcap(packets: &[TimedPacket], link_type: u32, big: bool, nanoseconds: boo
     put(&mut out, &[0, 0, 65_535, link_type], big);
     for (at, bytes) in packets {
         let (seconds, fraction) = (at / 1_000_000_000, at % 1_000_000_000 / unit);
-        // What was sent is longer than what was kept.
+        // The segment was longer than its captured part.
         let total = total_len(bytes, link_type);
         put(
             &mut out,

@@ -96,7 +96,7 @@ fn same(row: &ConnectionRow, expected: &ConnectionRow) {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 32, ..ProptestConfig::default() })]
 
-    /// Several queues: each record is up to so many places late, and its time is right.
+    /// Several queues: each record is late by up to this many records, and its time is right.
     #[test]
     fn records_out_of_time_order_are_sorted(
         late in prop::collection::vec(0..300_usize, 500),
@@ -135,7 +135,7 @@ proptest! {
 
 #[test]
 fn a_pause_of_the_network_is_no_step_of_the_clock() {
-    // What waits in both directions comes 5 s later with its old timestamps, and the rest follows.
+    // Waiting segments of both directions arrive 5 s later with their old timestamps, and the rest follows.
     let mut packets = with_timestamps(150).packets;
     let begin = packets[200].0;
     let mut later = with_timestamps(200).packets.split_off(packets.len());

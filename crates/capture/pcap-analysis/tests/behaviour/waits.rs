@@ -56,7 +56,7 @@ fn a_capture_that_stops_within_an_rtt_shows_no_wait() {
     assert_eq!(only(&script.packets).harm_s, 0.0);
 }
 
-/// A closed window, probed with one byte that the receiver refuses, or takes with the last probe.
+/// A closed window, probed with one byte that the receiver rejects, or takes with the last probe.
 fn probed(takes: bool) -> Script {
     let mut script = at_server(20);
     let ack = |bytes: u32, window: u16| Segment {
@@ -88,7 +88,7 @@ fn probed(takes: bool) -> Script {
 }
 
 #[test]
-fn a_byte_that_a_closed_window_refuses_is_a_probe() {
+fn a_byte_that_a_closed_window_rejects_is_a_probe() {
     for takes in [false, true] {
         let row = only(&probed(takes).packets);
         assert_eq!((row.zero_windows_up, row.keep_alives), (1, 4));

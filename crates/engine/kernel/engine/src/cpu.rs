@@ -14,7 +14,7 @@ static TAKEN: Mutex<BTreeMap<usize, u32>> = Mutex::new(BTreeMap::new());
 pub(crate) struct Processor(usize);
 
 impl Processor {
-    /// Takes the one with the fewest runs among those that this program may use; `None` if the host does not tell
+    /// Reserves the one with the fewest runs among those that this program may use; `None` if the host does not tell
     /// them. Programs begin to count at different ones.
     pub(crate) fn take() -> Option<Self> {
         let allowed = sched_getaffinity(Pid::from_raw(0)).ok()?;

@@ -52,7 +52,7 @@ pub enum KernelError {
     /// The kernel cannot be started.
     #[error("the kernel cannot be started: {0}")]
     Start(io::Error),
-    /// The guest or the path refuses the scenario.
+    /// The guest or the path rejects the scenario.
     #[error("{0}")]
     Failed(String),
     /// The path has panicked, which is a fault of celltcp.
@@ -88,8 +88,8 @@ pub enum KernelError {
     Reports(#[from] io::Error),
 }
 
-/// Refuses AS-TCP with a server that is to understand its option, as Linux does not.
-fn refuse_far_acks(scenario: &Scenario) -> Result<(), KernelError> {
+/// Rejects AS-TCP with a server that is to understand its option, as Linux does not.
+fn reject_far_acks(scenario: &Scenario) -> Result<(), KernelError> {
     if scenario.far_ack_kind().is_none() {
         return Ok(());
     }
@@ -98,8 +98,8 @@ fn refuse_far_acks(scenario: &Scenario) -> Result<(), KernelError> {
     Err(KernelError::Failed(reason.to_owned()))
 }
 
-/// Refuses explicit loss notifications for servers that are to understand them, as Linux does not.
-fn refuse_eln(scenario: &Scenario) -> Result<(), KernelError> {
+/// Rejects explicit loss notifications for servers that are to understand them, as Linux does not.
+fn reject_eln(scenario: &Scenario) -> Result<(), KernelError> {
     if !scenario.has_eln() {
         return Ok(());
     }
@@ -136,8 +136,8 @@ impl KernelRun {
         seed: u64,
         options: &Options,
     ) -> Result<Self, KernelError> {
-        refuse_far_acks(scenario)?;
-        refuse_eln(scenario)?;
+        reject_far_acks(scenario)?;
+        reject_eln(scenario)?;
         let here = std::env::current_dir().map_err(KernelError::Start)?;
         let absolute = |file: &Path| here.join(file).to_string_lossy().into_owned();
         let processor = Processor::take();
@@ -210,7 +210,7 @@ impl KernelRun {
         self.outcome.is_some() || until < self.end && self.reached >= until
     }
 
-    /// Takes the samples since the last call.
+    /// Removes and returns the samples since the last call.
     pub fn take_samples(&mut self) -> Samples {
         core::mem::take(&mut self.samples)
     }

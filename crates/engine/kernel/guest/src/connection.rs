@@ -33,7 +33,7 @@ pub(crate) struct EndSettings {
     pub(crate) nodelay: bool,
     /// Cap of the pacing rate, bytes per second.
     pub(crate) max_pacing_rate: Option<u64>,
-    /// Time without an acknowledgement before it is given up, ms.
+    /// Time without an acknowledgement before it times out, ms.
     pub(crate) user_timeout_ms: Option<u32>,
     /// Probes while it is idle.
     pub(crate) keepalive: Option<KeepAlive>,
@@ -76,7 +76,7 @@ fn bound_socket(
     Ok(socket)
 }
 
-/// Listens on the present host at the port of a flow; accepted connections have the congestion control
+/// Listens on the current host at the port of a flow; accepted connections have the congestion control
 /// `cca`, if one is named.
 pub(crate) fn listener(
     address: Ipv4Addr,
@@ -90,7 +90,7 @@ pub(crate) fn listener(
     Ok(socket.into())
 }
 
-/// Opens connection number `connection` from the present host to `peer`, under `cca` if one is named; the socket
+/// Opens connection number `connection` from the current host to `peer`, under `cca` if one is named; the socket
 /// blocks from then on.
 pub(crate) fn open(
     own: Ipv4Addr,

@@ -40,7 +40,7 @@ const MAX_IDLE_SAMPLES: u32 = 100;
 const MAX_DOUBLINGS: u32 = 10;
 
 /// Events of a socket that cannot be written any more.
-const ENDED: EpollFlags = EpollFlags::EPOLLERR.union(EpollFlags::EPOLLHUP);
+const WRITE_CLOSED: EpollFlags = EpollFlags::EPOLLERR.union(EpollFlags::EPOLLHUP);
 
 /// Bytes of a message after which an application that wants progress is notified.
 const PROGRESS_BYTES: u64 = 8_000;
@@ -122,8 +122,8 @@ impl<'a> EventLoop<'a> {
         };
         for (number, flow) in job.flows.iter().enumerate() {
             // A selected flow has no CCA before its first connection.
-            let present = event_loop.switches.current(number);
-            let cca = present.fixed().map_or(DEFAULT_CCA, |cca| cca.name);
+            let current = event_loop.switches.current(number);
+            let cca = current.fixed().map_or(DEFAULT_CCA, |cca| cca.name);
             let (accepts, own) = match flow.opens {
                 OpenedBy::Receiver => (End::Server, Some(cca)),
                 OpenedBy::Sender => (End::Client, None),
@@ -131,9 +131,10 @@ impl<'a> EventLoop<'a> {
             let host = event_loop.host_of(number, accepts)?;
             host.enter()?;
             let address = host.address;
-            let refused = |error| io::Error::other(format!("flow {:?}: {cca}: {error}", flow.name));
+            let rejected =
+                |error| io::Error::other(format!("flow {:?}: {cca}: {error}", flow.name));
             let socket = connection::listener(address, number, own, event_loop.ends(number))
-                .map_err(refused)?;
+                .map_err(rejected)?;
             let source = Source::Listener(number);
             watch(&event_loop.epoll, &socket, EpollFlags::EPOLLIN, source)?;
             event_loop.listeners.push(socket);
@@ -194,7 +195,7 @@ impl<'a> EventLoop<'a> {
                     Source::Socket(number, end) => {
                         self.idle_samples = 0;
                         // epoll reports these events until the socket is removed, whatever events are registered.
-                        if event.events().intersects(ENDED) {
+                        if event.events().intersects(WRITE_CLOSED) {
                             self.leave_epoll(number, end)?;
                         }
                         self.on_writable(number, end)?;

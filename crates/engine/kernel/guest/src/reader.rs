@@ -109,7 +109,7 @@ impl Readers {
     }
 }
 
-/// Takes `bytes`, or all until the stream ends; returns how many there were, and whether the stream has ended.
+/// Reads and discards `bytes`, or all until the stream ends; returns how many there were, and whether the stream has ended.
 fn take(socket: &OwnedFd, bytes: Option<u64>) -> io::Result<(u64, bool)> {
     let wanted = bytes.unwrap_or(u64::MAX);
     let mut left = wanted;

@@ -115,7 +115,7 @@ fn open(abi: c_uint, start: impl FnOnce() -> io::Result<RunConfig>) -> c_int {
     }
 }
 
-/// Takes a packet that leaves a port.
+/// Sends a packet that leaves a port.
 ///
 /// # Safety
 /// `bytes` points to `length` readable bytes, which do not change before this function returns.
@@ -170,7 +170,7 @@ pub(crate) unsafe extern "C" fn celltcp_path_advance(
     .unwrap_or(0)
 }
 
-/// Takes a message of the guest.
+/// Processes a message of the guest.
 ///
 /// # Safety
 /// `message` points to `length` readable bytes.

@@ -7,7 +7,7 @@ use corosensei::stack::DefaultStack;
 /// Size of the stack, which is enough for reading any scenario.
 const SIZE: usize = 4 << 20;
 
-/// A stack beside that of the caller.
+/// A stack in addition to that of the caller.
 pub(crate) struct OwnStack(DefaultStack);
 
 impl OwnStack {

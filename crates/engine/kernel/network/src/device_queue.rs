@@ -15,7 +15,7 @@ pub(crate) struct DeviceQueue {
 }
 
 impl DeviceQueue {
-    /// Takes a packet at `now`.
+    /// Queues a packet at `now`.
     pub(crate) fn take(&mut self, now: Instant, packet: Packet) {
         self.free = self.free.max(now)
             + NetDevice::SERVER_RATE.time_to_send(Bytes::new(packet.size.into()));

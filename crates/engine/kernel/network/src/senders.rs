@@ -18,7 +18,7 @@ impl Senders {
         self.0[connection as usize]
     }
 
-    /// Takes a view of a sender and completes it by what earlier ones have shown; returns `None` for a connection
+    /// Completes the state of a sender by earlier ones; returns `None` for a connection
     /// that is not there.
     pub(crate) fn show(
         &mut self,

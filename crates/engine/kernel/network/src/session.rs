@@ -23,7 +23,7 @@ use crate::guest_job::guest_job;
 use crate::run_config::RunConfig;
 use crate::senders::Senders;
 
-/// Number of samples from which on they are reported.
+/// Minimum number of samples that are reported at once.
 const SAMPLES_AT_ONCE: usize = 4_096;
 /// Reports of progress in a run.
 const PROGRESS_PARTS: u64 = 200;
@@ -122,7 +122,7 @@ impl Session {
         (next <= self.end).then(|| zero + next.as_nanos())
     }
 
-    /// Takes a packet of the kernel. Returns whether its card will report when it is done with it; `None` if the path
+    /// Sends a packet of the kernel. Returns whether its network device reports the completion; `None` if the path
     /// does not take it.
     pub(crate) fn transmit(
         &mut self,
@@ -207,7 +207,7 @@ impl Session {
         Some((verdict, self.handed_over.last().map(Vec::as_slice)))
     }
 
-    /// Takes the verdicts of the path. The card forgets these packets: the kernel frees them.
+    /// Removes and returns the verdicts of the path. The kernel frees these packets.
     fn take_verdicts(&mut self) {
         let Some(path) = self.path.as_mut() else {
             return;

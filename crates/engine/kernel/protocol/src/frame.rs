@@ -36,7 +36,7 @@ pub fn write_frame(out: &mut impl Write, message: &impl Serialize) -> io::Result
     out.flush()
 }
 
-/// Takes frames out of a stream that comes in pieces.
+/// Splits a stream, which arrives in pieces, into frames.
 #[derive(Default, Debug)]
 pub struct FrameReader {
     buffer: Vec<u8>,
@@ -63,7 +63,7 @@ impl FrameReader {
         Ok(Some(message))
     }
 
-    /// Takes the bytes that the stream has now; returns their number, zero at its end.
+    /// Reads the bytes that the stream has now; returns their number, zero at its end.
     ///
     /// # Errors
     /// Errors of the reader.
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_of_something_else_are_refused() {
+    fn bytes_of_something_else_are_rejected() {
         assert!(decode::<Message>(&[250, 1, 2]).is_err());
         let mut reader = FrameReader::default();
         reader.fill(&mut [255_u8; 8].as_slice()).unwrap();

@@ -75,7 +75,7 @@ pub enum Message {
         /// Retransmission time-outs (`TCPTimeouts`).
         timeouts: u64,
     },
-    /// TCP ran short of memory so many times.
+    /// TCP ran short of memory this many times.
     MemoryPressures(u32),
     /// Asks for the time on the path; the answer is [`Reply::Clock`].
     Clock,
@@ -106,7 +106,7 @@ pub enum Reply {
     BottleneckState {
         /// Bytes in its queue.
         queue_bytes: u64,
-        /// Its capacity in the present slot, bit/s at the IP layer.
+        /// Its capacity in the current slot, bit/s at the IP layer.
         capacity_bps: u64,
     },
     /// Hints of the host's radio; `None` on a wire.

@@ -51,7 +51,7 @@ pub struct KernelSettings {
     pub mss: Option<u32>,
     /// Cap of the receive window, bytes.
     pub window: Option<u32>,
-    /// Time without an acknowledgement before a connection is given up, ms.
+    /// Time without an acknowledgement before a connection times out, ms.
     pub user_timeout_ms: Option<u32>,
     /// Probes of idle connections.
     pub keepalive: Option<KeepAlive>,
@@ -79,7 +79,7 @@ pub struct KeepAlive {
     pub idle: u32,
     /// Time between two, s.
     pub interval: u32,
-    /// Number without an answer before the connection is given up.
+    /// Number without an answer before the connection times out.
     pub probes: u32,
 }
 

@@ -6,7 +6,7 @@
 //! - The engine, which has started the kernel, gives the path its [`Job`] and reads the reports.
 //!
 //! Everything is encoded by postcard: compact, and the same on both sides since they are built
-//! together. A stream is made of frames: a length of four bytes, little-endian, and so many bytes.
+//! together. A stream is made of frames: a length of four bytes, little-endian, and the bytes.
 
 mod frame;
 mod guest;

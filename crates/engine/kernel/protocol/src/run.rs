@@ -41,7 +41,7 @@ pub enum Report {
     Samples(Box<Samples>),
     /// The run is over: its tables, with the samples since the last report of samples.
     Done(Box<Tables>),
-    /// The guest or the path refuses the scenario.
+    /// The guest or the path rejects the scenario.
     Failed(String),
     /// The path has panicked; the console says where.
     Panicked,

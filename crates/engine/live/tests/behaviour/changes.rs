@@ -102,9 +102,9 @@ fn what_is_no_wire_cannot_change_and_nothing_has_changed_then() {
         WIRED.replace("30s", "20s"),
         NR.to_owned(),
     ] {
-        let refused = change(&mut wired, &[&slow, &other]).unwrap_err();
+        let rejected = change(&mut wired, &[&slow, &other]).unwrap_err();
         assert_eq!(
-            refused.to_string(),
+            rejected.to_string(),
             "it cannot change while a run goes on; allowed: rates, delays, losses, blackouts and buffers of wires"
         );
     }

@@ -1,4 +1,4 @@
-//! Behaviour of sessions: any IP packet passes the path whole, is lost with a count, or is refused.
+//! Behaviour of sessions: any IP packet passes the path whole, is lost with a count, or is rejected.
 
 mod changes;
 
@@ -93,7 +93,7 @@ fn play(text: &str, seed: u64) -> Played {
         let bytes = random_packet(&mut draw, from, to);
         match session.arrive(now, from, &bytes) {
             Arrival::Sent(packet) => assert_eq!(sent.insert(packet, bytes), None),
-            refused => panic!("{refused:?}"),
+            rejected => panic!("{rejected:?}"),
         }
         collect(&mut session, &mut departures);
     }
@@ -153,7 +153,7 @@ fn a_delay_is_that_of_the_path() {
 }
 
 #[test]
-fn packets_to_nobody_are_refused() {
+fn packets_to_nobody_are_rejected() {
     let mut session = session(LOSSY, 1);
     let phone = session.host("phone").unwrap();
     let udp = |to: [u8; 4]| {
@@ -178,7 +178,7 @@ fn packets_to_nobody_are_refused() {
 }
 
 #[test]
-fn a_split_host_is_refused_by_name() {
+fn a_split_host_is_rejected_by_name() {
     let text = format!("{LOSSY}[[path.middleboxes]]\nkind = \"es\"\n");
     let (scenario, traces) = loaded(&text);
     let error = Session::new(&scenario, &traces, 1, "cubic", "6.18")

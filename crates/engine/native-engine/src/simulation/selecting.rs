@@ -48,7 +48,7 @@ impl Simulation {
         self.selectors.open_connections()
     }
 
-    /// Returns the CCA in use and the present estimates of a connection that has a selector and is open.
+    /// Returns the CCA in use and the current estimates of a connection that has a selector and is open.
     pub fn selection(&self, connection: u32) -> Option<(&'static str, Features)> {
         let selector = self.selectors.selector(connection)?;
         Some((

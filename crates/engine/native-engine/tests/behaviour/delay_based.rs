@@ -18,7 +18,7 @@ fn alone(cca: &str, more: &[&str]) -> FlowRow {
     first(&run(&scenario("steady-20-68", &overrides), 1).flows)
 }
 
-/// The goodput of a flow beside one of CUBIC, and of that one, Mbit/s.
+/// The goodput of a flow that competes with CUBIC, and of that CUBIC flow, Mbit/s.
 fn beside_cubic(cca: &str) -> (f64, f64) {
     let flows = format!("flows=[{{cca={cca}}},{{cca='cubic'}}]");
     let tables = run(&scenario("steady-20-68", &["duration=60s", &flows]), 1);
@@ -65,7 +65,7 @@ fn those_that_go_by_delay_yield_to_cubic() {
     }
 }
 
-/// Arun and Balakrishnan 2018 §2.2: the competitive mode takes a share beside flows that fill buffers; the
+/// Arun and Balakrishnan 2018 §2.2: the competitive mode gets a share against flows that fill buffers; the
 /// default mode alone does not.
 #[test]
 fn copa_competes_where_it_must() {

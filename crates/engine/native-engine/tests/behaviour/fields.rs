@@ -131,7 +131,7 @@ fn a_connection_survives_a_blackout_and_ends_by_its_user_timeout() {
     assert!(rate == 0.0 && timeouts < 5.0, "{rate} Mbit/s, {timeouts}");
 }
 
-/// A connection that its sender gives up leaves a request without an answer: events say both.
+/// A connection that times out at its sender leaves a request without an answer: events say both.
 #[test]
 fn a_connection_that_is_given_up_and_its_open_request_are_events() {
     let requests =

@@ -22,7 +22,7 @@ pub fn scenario(name: &str, overrides: &[&str]) -> Scenario {
 }
 
 pub fn run(scenario: &Scenario, seed: u64) -> Tables {
-    // Files are beside the scenario, whose name is where it is.
+    // Files are in the folder of the scenario.
     let place = folder().join(&scenario.name);
     let beside = place.parent().expect("the library is a folder");
     let traces = Traces::load(scenario, beside).expect("traces can be read");

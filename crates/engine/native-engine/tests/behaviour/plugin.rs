@@ -58,13 +58,13 @@ fn a_cca_behind_the_abi_makes_the_same_run() {
     // A CCA switch transfers its state.
     let to = |name: &str| format!("switch = [{{ at = \"5s\", to = \"{name}\" }}]");
     assert_eq!(outcome("reno", &to("bbr")), outcome("reno", &to("far-bbr")));
-    // Parameters pass the ABI; invalid values are refused with the CCA's own message.
+    // Parameters pass the ABI; invalid values are rejected with the CCA's own message.
     assert_eq!(
         outcome("cubic:beta=0.5", ""),
         outcome("far-cubic:beta=0.5", "")
     );
-    let refused = Scenario::from_toml("[[flows]]\ncca = \"far-cubic:beta=2\"", "test", &[]);
-    let error = refused.expect_err("out of range").to_string();
+    let rejected = Scenario::from_toml("[[flows]]\ncca = \"far-cubic:beta=2\"", "test", &[]);
+    let error = rejected.expect_err("out of range").to_string();
     assert!(
         error.contains("allowed: numbers from 0.01 to 0.99"),
         "{error}"
@@ -72,7 +72,7 @@ fn a_cca_behind_the_abi_makes_the_same_run() {
 }
 
 #[test]
-fn a_library_of_another_abi_version_is_refused() {
+fn a_library_of_another_abi_version_is_rejected() {
     let mut library = cca_plugin::library(&[]);
     let version = library.version;
     library.version += 1;

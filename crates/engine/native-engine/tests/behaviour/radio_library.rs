@@ -21,7 +21,7 @@ fn names_below(at: &Path, names: &mut BTreeSet<String>) {
     }
 }
 
-/// No invariant is broken in every so many scenario, and the first flow gets going: the least of them is a video of 0.9
+/// No invariant is broken in a sample of the scenarios, and the first flow gets going: the least of them is a video of 0.9
 /// Mbit/s.
 fn scenarios_in_folders_run(every: usize) {
     let mut names = BTreeSet::new();
@@ -49,7 +49,7 @@ fn every_fourth_scenario_in_a_folder_runs() {
     scenarios_in_folders_run(4);
 }
 
-/// No invariant is broken in the first 16 s of every so many stress case or scenario of short flows, and the first flow
+/// No invariant is broken in the first 16 s of a sample of the stress cases and scenarios of short flows, and the first flow
 /// delivers: competitors start at 15 s, and the slowest link has 100 kbit/s.
 fn stress_cases_and_short_flows_run(every: usize) {
     let mut names = BTreeSet::new();
@@ -85,7 +85,7 @@ fn every_seventeenth_stress_case_and_short_flow_runs() {
     stress_cases_and_short_flows_run(17);
 }
 
-/// Half of the cell's most, and half of that beside another (atxutegi2018 section 5.2).
+/// Half of the cell's maximum, and half of that with a competing flow (atxutegi2018 section 5.2).
 #[test]
 fn mid_cell_carries_half_of_what_the_cell_can() {
     let goodput = |name, sinr: &str| {

@@ -124,8 +124,8 @@ fn no_radio_with_a_discipline_breaks_an_invariant() {
 }
 
 #[test]
-fn a_middlebox_that_needs_drop_tail_refuses_other_disciplines() {
-    let refusal = |changes: &[&str]| {
+fn a_middlebox_that_needs_drop_tail_rejects_other_disciplines() {
+    let rejection = |changes: &[&str]| {
         let changes: Vec<String> = changes.iter().map(ToString::to_string).collect();
         let result = Scenario::from_toml(FADING, "test", &changes);
         result
@@ -134,13 +134,13 @@ fn a_middlebox_that_needs_drop_tail_refuses_other_disciplines() {
             .unwrap_or_default()
     };
     let tracker = "path.middleboxes=[{ kind = 'reset-tracker' }]";
-    assert_eq!(refusal(&[tracker]), "");
-    let error = refusal(&[tracker, "path.queue=codel"]);
+    assert_eq!(rejection(&[tracker]), "");
+    let error = rejection(&[tracker, "path.queue=codel"]);
     assert!(
         error.contains("path.queue") && error.contains("allowed: droptail"),
         "{error}"
     );
     assert!(
-        refusal(&["path.queue={ kind = 'codel', target = '0ms' }"]).contains("path.queue.target")
+        rejection(&["path.queue={ kind = 'codel', target = '0ms' }"]).contains("path.queue.target")
     );
 }

@@ -1,11 +1,11 @@
-//! Connections that a phone gives up, and the tracker that keeps their data off the air.
+//! Connections that a phone aborts, and the tracker that keeps their data off the air.
 
 use results::Tables;
 use scenario::Scenario;
 
 use crate::library::run;
 
-/// A phone that gives up four connections in a cell of 3 Mbit/s or so, beside a download to the same phone.
+/// A phone that aborts four connections in a cell of about 3 Mbit/s, during a download to the same phone.
 fn downloads(tracker: &str) -> Tables {
     let text = format!(
         r#"

@@ -101,7 +101,7 @@ fn a_bulk_transfer_that_stops_is_complete_when_its_last_byte_has_arrived() {
         "{}",
         row.completion_s
     );
-    // What the send buffer still held was not given up.
+    // Data in the send buffer was not discarded.
     assert!(row.goodput_mbps > 15.0, "{}", row.goodput_mbps);
 }
 
@@ -272,7 +272,7 @@ fn constant_gaps_vary_by_a_tenth_and_alike_for_all_ccas() {
     );
 }
 
-/// Fetches beside a bulk transfer whose queue is short: with equal gaps, fetch after fetch comes to a full queue.
+/// Fetches during a bulk transfer whose queue is short: with equal gaps, fetch after fetch comes to a full queue.
 #[test]
 fn fetches_beside_a_bulk_transfer_do_not_stay_in_phase_with_its_queue() {
     let lost = |jitter: &str| {

@@ -181,7 +181,7 @@ fn a_sudden_rise_is_found_and_a_sudden_fall_is_survived() {
     }
 }
 
-/// A sequence of short flows beside a long one: each has its completion time.
+/// A sequence of short flows during a long one: each has its completion time.
 #[test]
 fn short_flows_complete_one_after_another() {
     let changes = [

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use config::{Parameter, table};
 
 table! {
-    /// Settings of the kernel engine; the native engine refuses a scenario that has any.
+    /// Settings of the kernel engine; the native engine rejects a scenario that has any.
     pub struct Kernel {
         /// Sysctls of all hosts by their names, such as "net.ipv4.tcp_notsent_lowat"; they take precedence over the
         /// section tcp; default none.

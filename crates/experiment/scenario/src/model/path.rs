@@ -1,4 +1,4 @@
-//! Path between server and phone, and links beside it.
+//! Path between server and phone, and further links.
 
 use config::table;
 use middlebox::Middlebox;
@@ -128,7 +128,7 @@ table! {
 }
 
 table! {
-    /// Link beside the path. Both directions are alike, but for cross-traffic. Links and path together form a tree.
+    /// Further link off the path. Both directions are alike, but for cross-traffic. Links and path together form a tree.
     pub struct ExtraLink {
         /// Name in results; default "link-1", "link-2" and so on.
         pub name: String,

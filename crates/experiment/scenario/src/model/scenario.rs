@@ -29,7 +29,7 @@ table! {
         /// access link stay at their defaults. Unset: the access link that the section path describes.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub radio: Option<Radio>,
-        /// Links beside the path, which form a tree with it; default none.
+        /// Further links, which form a tree with the path; default none.
         pub links: Vec<ExtraLink>,
         /// Settings of TCP on all hosts.
         pub tcp: Tcp,
@@ -67,7 +67,7 @@ pub enum Samples {
 word_or_time!(Samples { "off" => Off, "every-ack" => EveryAck } Interval, "a choice of samples", "an interval such as \"10ms\"");
 
 table! {
-    /// Differences between runs, beside random draws.
+    /// Differences between runs, in addition to random draws.
     pub struct Variation {
         /// Whether each run begins at another place of the traces (all traces are shifted by the same time); no effect
         /// without traces; default true.

@@ -27,7 +27,7 @@ impl Scenario {
     /// [`Scenario::from_toml`].
     ///
     /// # Errors
-    /// The first override that is refused.
+    /// The first override that is rejected.
     pub fn from_trace(
         down: &str,
         up: Option<&str>,

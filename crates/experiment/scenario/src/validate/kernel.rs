@@ -1,6 +1,6 @@
 //! Checks of kernel settings.
 
-use super::{FieldError, refuse};
+use super::{FieldError, reject};
 use crate::model::{Buffer, Capacity, Kernel, Queue, Scenario};
 use config::changed;
 
@@ -30,7 +30,7 @@ fn queue(scenario: &Scenario) -> Result<(), FieldError> {
     let field = "kernel.queue";
     let limited = matches!(path.buffer, Buffer::Packets(_));
     if scenario.radio.is_some() || !matches!(path.down, Capacity::Constant { .. }) || !limited {
-        return refuse(
+        return reject(
             field,
             "takes an access link of constant rate, whose path.buffer is in packets",
         );
@@ -39,11 +39,11 @@ fn queue(scenario: &Scenario) -> Result<(), FieldError> {
         path.queue,
         Queue::Codel(_) | Queue::FqCodel(_) | Queue::Pie(_)
     ) {
-        return refuse(field, "path.queue is not one of codel, fq-codel, pie");
+        return reject(field, "path.queue is not one of codel, fq-codel, pie");
     }
     let mut set = changed(path).into_iter();
     match set.find(|(name, _)| !BESIDE_LINUX_QUEUE.contains(&name.as_str())) {
-        Some((name, _)) => refuse(
+        Some((name, _)) => reject(
             field,
             format!("has no effect on path.{name}; leave one out"),
         ),
@@ -64,7 +64,7 @@ fn names(kernel: &Kernel) -> Result<(), FieldError> {
     };
     for name in kernel.sysctl.keys() {
         if !plain(name) || !name.starts_with("net.") {
-            return refuse(
+            return reject(
                 format!("kernel.sysctl.{name}"),
                 "is not the name of a sysctl of a host's network; allowed: names such as \
                  net.ipv4.tcp_notsent_lowat"
@@ -74,7 +74,7 @@ fn names(kernel: &Kernel) -> Result<(), FieldError> {
     }
     for name in kernel.module.keys() {
         if !plain(name) || name.split('.').count() != 2 {
-            return refuse(
+            return reject(
                 format!("kernel.module.{name}"),
                 "is not a module and its parameter; allowed: names such as tcp_cubic.hystart"
                     .to_owned(),

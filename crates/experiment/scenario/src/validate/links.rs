@@ -1,4 +1,4 @@
-//! Checks of the path, of links beside it, and of the tree that they form.
+//! Checks of the path, of further links, and of the tree that they form.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use crate::model::{
     Blackout, Buffer, Capacity, Cross, Jitter, Loss, Path, Policer, Queue, Radio, Scenario,
 };
 use config::{
-    FieldContext, FieldError, changed, each, invalid_value, positive, refuse, unique, within,
+    FieldContext, FieldError, changed, each, invalid_value, positive, reject, unique, within,
 };
 
 /// Limits of the MTU: the smallest datagram that every host must accept (RFC 791), and jumbo frames.
@@ -38,12 +38,12 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), FieldError> {
     tree(scenario)
 }
 
-/// Refuses fields of the path's access link where the radio takes its place.
+/// Rejects fields of the path's access link where the radio takes its place.
 pub(super) fn access_link(path: &Path) -> Result<(), FieldError> {
     let kept = ["rtt", "mtu", "queue", "wired", "middleboxes"];
     let mut set = changed(path).into_iter();
     match set.find(|(name, _)| !kept.contains(&name.as_str())) {
-        Some((name, _)) => refuse(
+        Some((name, _)) => reject(
             format!("path.{name}"),
             "the access link is the radio's; leave this out, or the section radio",
         ),
@@ -65,7 +65,7 @@ fn path_itself(path: &Path) -> Result<(), FieldError> {
     impairments(&path.loss, &path.jitter, &path.cross_traffic, path.mtu)?;
     interruptions(&path.blackouts, path.policer.as_ref(), path.mtu)?;
     if path.wired.is_empty() {
-        return refuse("wired", "the list is empty; allowed: one hop or more");
+        return reject("wired", "the list is empty; allowed: one hop or more");
     }
     Ok(())
 }
@@ -117,7 +117,7 @@ fn delays(scenario: &Scenario) -> Result<(), FieldError> {
     if named < half && wired.iter().all(|hop| hop.delay.is_some()) {
         let message =
             format!("the delays add up to {named}, but half of path.rtt is {half}; leave one out");
-        return refuse(format!("path.wired.{}.delay", wired.len() - 1), message);
+        return reject(format!("path.wired.{}.delay", wired.len() - 1), message);
     }
     Ok(())
 }
@@ -146,7 +146,7 @@ fn tree(scenario: &Scenario) -> Result<(), FieldError> {
                 "{:?} and {:?} are already connected; allowed: links that make a tree with the path",
                 link.from, link.to
             );
-            return refuse(format!("links.{index}.to"), message);
+            return reject(format!("links.{index}.to"), message);
         }
         for joined in part.values_mut().filter(|p| **p == to) {
             *joined = from;
@@ -158,7 +158,7 @@ fn tree(scenario: &Scenario) -> Result<(), FieldError> {
         .iter()
         .position(|link| part[link.from.as_str()] != of_path);
     match apart {
-        Some(index) => refuse(
+        Some(index) => reject(
             format!("links.{index}.from"),
             format!(
                 "{:?} is not connected to the path",

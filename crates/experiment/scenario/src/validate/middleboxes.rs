@@ -1,6 +1,6 @@
 //! Checks of middleboxes: their fields, and that each has a node of its own between the hosts.
 
-use config::{FieldContext, FieldError, each, refuse};
+use config::{FieldContext, FieldError, each, reject};
 
 use crate::model::{Middlebox, MiddleboxKind, Queue, Scenario};
 
@@ -16,21 +16,21 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), FieldError> {
                 "{at:?} is not a node between the hosts; allowed: {}",
                 nodes.join(", ")
             );
-            return refuse(field, message);
+            return reject(field, message);
         }
         if middlebox.kind.needs_access_link() && at != "gateway" {
             let message = format!(
                 "{at:?} is not before the access link, with which {:?} works; allowed: gateway",
                 middlebox.kind.name()
             );
-            return refuse(field, message);
+            return reject(field, message);
         }
         if middlebox.kind == MiddleboxKind::ResetTracker
             && scenario.radio.is_some()
             && scenario.path.queue != Queue::Droptail
         {
             let message = "a reset-tracker discards what waits with RLC alone; allowed: droptail";
-            return refuse("path.queue", message);
+            return reject("path.queue", message);
         }
         if let Some(flow) = scenario
             .flows
@@ -41,11 +41,11 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), FieldError> {
                 "{at:?} is a host: flow {:?} ends there; allowed: nodes where no flow ends",
                 flow.name
             );
-            return refuse(field, message);
+            return reject(field, message);
         }
         if boxes[..number].iter().any(|other| other.node() == at) {
             let message = format!("{at:?} has a middlebox already; allowed: one at each node");
-            return refuse(field, message);
+            return reject(field, message);
         }
     }
     option_kinds(boxes)
@@ -65,7 +65,7 @@ fn option_kinds(boxes: &[Middlebox]) -> Result<(), FieldError> {
         .find(|&(_, kind)| kind != first)
         .map_or(Ok(()), |(number, kind)| {
             let field = format!("path.middleboxes.{number}.option_kind");
-            refuse(
+            reject(
                 field,
                 format!("{kind} differs from that of the one before; allowed: {first}"),
             )

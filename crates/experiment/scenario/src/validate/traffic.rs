@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use units::Duration;
 
-use super::{FieldError, invalid_value, positive, refuse};
+use super::{FieldError, invalid_value, positive, reject};
 use crate::model::{Flow, Radio, Scenario, Switch};
 use config::FieldContext;
 
 pub(super) fn check_flows(scenario: &Scenario) -> Result<(), FieldError> {
     if scenario.flows.is_empty() {
-        return refuse(
+        return reject(
             "flows".to_owned(),
             "the list is empty; allowed: one flow or more".to_owned(),
         );
@@ -40,19 +40,19 @@ pub(super) fn check_flows(scenario: &Scenario) -> Result<(), FieldError> {
         for (name, node) in [("from", &flow.from), ("to", &flow.to)] {
             if !nodes.contains(&node.as_str()) && !is_vehicle(node) && !is_each(node) {
                 let message = format!("{node:?} is not a node; allowed: {}", nodes.join(", "));
-                return refuse(field(name), message);
+                return reject(field(name), message);
             }
         }
         if is_each(&flow.from) && is_each(&flow.to) {
             let message = format!("{:?} is many nodes, as from is; allowed: one node", flow.to);
-            return refuse(field("to"), message);
+            return reject(field("to"), message);
         }
         if flow.from == flow.to {
             let message = format!(
                 "{:?} is where the flow comes from; allowed: another node",
                 flow.to
             );
-            return refuse(field("to"), message);
+            return reject(field("to"), message);
         }
         if flow.count == 0 {
             return invalid_value(field("count"), 0, "1 connection or more");
@@ -87,11 +87,11 @@ fn switches(field: &str, switches: &[Switch], duration: Duration) -> Result<(), 
     Ok(())
 }
 
-/// Refuses scheduled switches of a selected flow, and switches to `auto`.
+/// Rejects scheduled switches of a selected flow, and switches to `auto`.
 fn selected(field: &str, flow: &Flow) -> Result<(), FieldError> {
     if flow.cca.auto().is_some() && !flow.switch.is_empty() {
         let reason = "changes what auto selects; allowed: none with auto".to_owned();
-        return refuse(format!("{field}switch"), reason);
+        return reject(format!("{field}switch"), reason);
     }
     for (index, switch) in flow.switch.iter().enumerate() {
         if switch.to.auto().is_some() {

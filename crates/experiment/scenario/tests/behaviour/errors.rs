@@ -126,7 +126,7 @@ fn middleboxes_need_a_node_of_their_own_between_the_hosts() {
 }
 
 #[test]
-fn rows_that_do_not_fit_in_memory_are_refused_with_the_estimate() {
+fn rows_that_do_not_fit_in_memory_are_rejected_with_the_estimate() {
     assert_eq!(
         complaint("slot = \"1ns\""),
         "bad.toml:1: slot: 1ns is out of range; allowed: values with which the rows of a run take up to 8.6 GB \
@@ -141,7 +141,7 @@ fn rows_that_do_not_fit_in_memory_are_refused_with_the_estimate() {
 }
 
 #[test]
-fn a_number_beyond_all_numbers_is_refused() {
+fn a_number_beyond_all_numbers_is_rejected() {
     let error = complaint("[radio]\nfrequency = \"1e308MHz\"");
     assert!(
         error.starts_with("bad.toml:2: radio.frequency: \"1e308MHz\" is not"),
@@ -363,9 +363,9 @@ fn an_override_is_blamed_by_what_it_says() {
     );
 }
 
-/// A scenario that can be read can be run: no later validator refuses it without a line.
+/// A scenario that can be read can be run: no later validator rejects it without a line.
 #[test]
-fn cross_traffic_and_generated_capacity_are_refused_where_they_are_written() {
+fn cross_traffic_and_generated_capacity_are_rejected_where_they_are_written() {
     assert_eq!(
         complaint("[[path.cross_traffic]]\nrate = \"1Mbit/s\"\npacket = \"27B\""),
         "bad.toml:3: path.cross_traffic.0.packet: 27B is out of range; allowed: 28B to 1500B"

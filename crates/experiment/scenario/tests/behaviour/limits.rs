@@ -1,4 +1,4 @@
-//! Limits: runs that no machine ends are refused before they start, and those that one wants are not.
+//! Limits: runs that no machine ends are rejected before they start, and those that one wants are not.
 
 use std::path::{Path, PathBuf};
 
@@ -11,15 +11,15 @@ fn read(text: &str, overrides: &[&str]) -> Result<Scenario, String> {
 }
 
 #[track_caller]
-fn refused(overrides: &[&str]) -> String {
+fn rejected(overrides: &[&str]) -> String {
     read("", overrides).expect_err("it would not end")
 }
 
 #[test]
-fn cross_traffic_of_petabits_is_refused_with_what_raises_the_limit() {
+fn cross_traffic_of_petabits_is_rejected_with_what_raises_the_limit() {
     let cross = "path.cross_traffic=[{ rate = \"2147483648Mbit/s\" }]";
     assert_eq!(
-        refused(&[cross]),
+        rejected(&[cross]),
         "override path.cross_traffic=[{ rate = \"2147483648Mbit/s\" }]: path.cross_traffic.0.rate: 2147483648Mbit/s is out of range; allowed: values with which a run takes up to \
          1e11 events (limits.events), not some 1e13"
     );
@@ -30,7 +30,7 @@ fn cross_traffic_of_petabits_is_refused_with_what_raises_the_limit() {
 }
 
 #[test]
-fn whatever_has_no_end_is_refused_by_its_field() {
+fn whatever_has_no_end_is_rejected_by_its_field() {
     for (overrides, field) in [
         (
             &[
@@ -74,13 +74,13 @@ fn whatever_has_no_end_is_refused_by_its_field() {
             "path.queue.update",
         ),
     ] {
-        let error = refused(overrides);
+        let error = rejected(overrides);
         assert!(
             error.contains(&format!(": {field}: ")),
             "{overrides:?}: {error}"
         );
     }
-    let error = refused(&["limits.events=0"]);
+    let error = rejected(&["limits.events=0"]);
     assert!(
         error.contains("limits.events: 0 is out of range; allowed: 1 to"),
         "{error}"
@@ -88,9 +88,9 @@ fn whatever_has_no_end_is_refused_by_its_field() {
 }
 
 #[test]
-fn memory_above_the_limit_of_the_scenario_is_refused() {
+fn memory_above_the_limit_of_the_scenario_is_rejected() {
     let many = ["flows.0.count=600000", "slot=60s"];
-    let error = refused(&many);
+    let error = rejected(&many);
     assert!(
         error.contains("flows.0.count: 600000 is out of range"),
         "{error}"

@@ -2,7 +2,7 @@
 
 use scenario::Scenario;
 
-/// Whether each text gets the line that stands beside it.
+/// Whether the error of each text has the line given with it.
 #[track_caller]
 fn complaints(cases: &[(&str, &str)]) {
     for (text, complained) in cases {
@@ -91,7 +91,7 @@ fn a_carrier_is_one_that_3gpp_has() {
 }
 
 #[test]
-fn a_field_of_one_technology_is_refused_on_the_other() {
+fn a_field_of_one_technology_is_rejected_on_the_other() {
     let lte = "this is only for technology \"nr\"; leave it out";
     let nr = "this is only for technology \"lte\"; leave it out";
     for (field, shown) in [
@@ -218,7 +218,7 @@ fn times_of_the_radio_are_whole_ttis_or_those_of_the_standard() {
 }
 
 #[test]
-fn what_a_mode_does_not_have_is_refused() {
+fn what_a_mode_does_not_have_is_rejected() {
     complaints(&[
         (
             "[radio.rlc]\nmode = 'um'\npoll_pdus = 4",

@@ -36,7 +36,7 @@ pub(crate) trait Policy: Send {
     /// Returns the bytes at the end of the data that ACKs keep back.
     fn reserve(&self) -> u64;
 
-    /// Takes the options of `inbound` into account, which have just been agreed on. Data may come next.
+    /// Applies the options of `inbound`, which have just been negotiated. Data may come next.
     fn negotiated(&mut self, inbound: &mut Connection) {
         let _ = inbound;
     }

@@ -54,7 +54,7 @@ pub(super) struct SnoopFlow {
     end: u64,
     cache: VecDeque<CachedPacket>,
     bytes: u64,
-    /// Number up to which the mobile host has acknowledged.
+    /// Highest acknowledgement number of the mobile host.
     acknowledged: u64,
     /// Latest and least RTT sample.
     latest: Duration,
@@ -232,7 +232,7 @@ impl SnoopFlow {
         result
     }
 
-    /// Takes the copies that are to be sent now.
+    /// Removes and returns the copies to be sent now.
     pub(super) fn repairs(&mut self, now: Instant) -> Vec<(Packet, Option<Vec<u8>>)> {
         let due = self.cache.iter_mut().filter(|copy| copy.due);
         due.map(|copy| {

@@ -61,7 +61,7 @@ impl Node for Snoop {
         if let Some(outlet) = to {
             flow.mobile = outlet.host;
             flow.sees_queue = self.at_queues && outlet.tail_drop;
-            // What the queue drops is the sender's to repair.
+            // The sender repairs the drops of the queue.
             let goes_on = !flow.sees_queue || outlet.has_room(packet.size, actions);
             if segment.len > 0 && goes_on {
                 let payload = actions.payload(packet.id);

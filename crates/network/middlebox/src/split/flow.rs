@@ -154,7 +154,7 @@ impl Flow {
         }
     }
 
-    /// Ends a flow whose acceptor has refused, or does not answer.
+    /// Ends a flow whose acceptor has rejected, or does not answer.
     fn abort(&mut self) {
         let refused = self.legs[ACCEPTOR].failure() == Some(Failure::Refused);
         if let Some(request) = self.request.take()

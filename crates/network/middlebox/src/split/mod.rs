@@ -96,7 +96,7 @@ impl SplitHost {
         Stream::new(self.settings.buffer.get(), iss, policy(&self.settings))
     }
 
-    /// Takes a request of a connection that is not known yet.
+    /// Processes the SYN of a new connection.
     fn open(&mut self, now: Instant, packet: &Packet, request: Segment) -> Entry {
         let buffers = 2 * self.settings.buffer.get();
         if self.memory + buffers > self.settings.memory.get() {
@@ -200,7 +200,7 @@ impl SplitHost {
 }
 
 /// Answers a packet by a reset in the name of the host that it is addressed to.
-fn refuse(packet: &Packet, segment: &Segment, actions: &mut Actions<'_>) {
+fn reject(packet: &Packet, segment: &Segment, actions: &mut Actions<'_>) {
     if let Some(segment) = tcp::reset_reply(segment) {
         let reply = Packet {
             source: packet.destination,
@@ -241,7 +241,7 @@ impl Node for SplitHost {
             Entry::Closed => {
                 actions.absorb(packet.id);
                 self.entries[index] = Entry::Closed;
-                refuse(packet, segment, actions);
+                reject(packet, segment, actions);
             }
             passes => {
                 actions.forward(packet.id);

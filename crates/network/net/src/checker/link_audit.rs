@@ -107,7 +107,7 @@ impl LinkAudit {
         Ok(())
     }
 
-    /// Takes a packet out of the queue. If it is `served`, no packet before it may still wait.
+    /// Removes a packet from the queue. If it is `served`, no packet before it may still wait.
     pub(super) fn dequeued(
         &mut self,
         packet: &Packet,

@@ -16,7 +16,7 @@ pub(super) struct RadioAudit {
     /// Of the buffer in each direction.
     limits: [Buffer; 2],
     users: Vec<[UserAudit; 2]>,
-    /// Resource blocks seen so far in the present TTI, by cell and direction.
+    /// Resource blocks seen so far in the current TTI, by cell and direction.
     used: Vec<[u64; 2]>,
     tti: Option<u64>,
 }
@@ -108,7 +108,7 @@ impl RadioAudit {
                 within("packets waiting", u64::from(record.queue_packets), most)?;
             }
             Buffer::Bytes(most) => within("bytes waiting", record.queue_bytes, most.get())?,
-            // The check of the settings refuses it.
+            // The check of the settings rejects it.
             Buffer::Bdp(_) => {}
         }
         let Some(block) = record.block else {
@@ -233,7 +233,7 @@ mod tests {
         let violation = run(2_000, |_| 6_300).unwrap_err().to_string();
         let expected = "bytes arrived, of the capacity, is";
         assert!(violation.contains(expected), "{violation}");
-        // What no TTI could have carried is found at once.
+        // More than a TTI can carry is detected at once.
         assert!(run(1, |_| 0).is_err());
         assert_eq!(run(2_000, |_| 7_000), Ok(()));
     }

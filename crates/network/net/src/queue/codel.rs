@@ -67,7 +67,7 @@ pub(super) struct CodelQueue {
     drop_next: Instant,
     count: u32,
     last_count: u32,
-    /// What [`CodelControl::approach`] has come to.
+    /// Result of [`CodelControl::approach`].
     inverse_root: f64,
     dropping: bool,
 }

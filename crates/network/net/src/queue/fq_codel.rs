@@ -148,7 +148,7 @@ impl Qdisc for FqCodelQdisc {
         true
     }
 
-    /// Takes the next packet by deficit round robin, from new queues first (RFC 8290 §4.2).
+    /// Removes and returns the next packet by deficit round robin, from new queues first (RFC 8290 §4.2).
     fn take<O: Observer>(&mut self, context: &mut QueueContext<'_, O>) -> Option<PacketHandle> {
         loop {
             let is_new = !self.new.is_empty();

@@ -40,10 +40,11 @@ table! {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Estimator {
-    /// What the last packet that left has waited (section 4.3).
+    /// Queueing delay of the last packet that left (section 4.3).
     #[default]
     Timestamps,
-    /// What waits, over the rate at which 16 KiB left, once so much waits (section 5.2, Linux's `dq_rate_estimator`).
+    /// Queued bytes over the rate at which 16 KiB left, once that much is queued (section 5.2, Linux's
+    /// `dq_rate_estimator`).
     DepartureRate,
 }
 
@@ -57,21 +58,21 @@ impl Pie {
     }
 }
 
-/// Drop probability up to which ECN-capable packets are marked (RFC 8033 §5.1).
+/// Maximum drop probability at which ECN-capable packets are marked (RFC 8033 §5.1).
 const MARK_UP_TO: f64 = 0.1;
 
 /// Drop probability below which a queue with little delay drops nothing (RFC 8033 §4.1).
 const SAFE_BELOW: f64 = 0.2;
 
-/// Sums of drop probabilities since the last drop, below which nothing is dropped, and from which on the next one is
-/// for certain (RFC 8033 §5.4). They part drops that follow each other by chance.
-const CERTAIN: (f64, f64) = (0.85, 8.5);
+/// Sums of drop probabilities since the last drop: below the first nothing is dropped, above the second the next packet
+/// is (RFC 8033 §5.4). They keep drops apart.
+const DROP_ACCUMULATION: (f64, f64) = (0.85, 8.5);
 
 /// Largest step of the drop probability where it is high (RFC 8033 §5.5).
 const LARGEST_STEP: f64 = 0.02;
 
-/// Delay from which on each update adds [`LARGEST_STEP`] (`pie_calculate_probability`).
-const LONG: Duration = Duration::from_millis(250);
+/// Delay above which each update adds [`LARGEST_STEP`] (`pie_calculate_probability`).
+const LONG_DELAY: Duration = Duration::from_millis(250);
 
 /// Share of the drop probability that is left after an update of an empty queue (`pie_calculate_probability`).
 const DECAY: f64 = 1.0 - 1.0 / 64.0;
@@ -162,7 +163,8 @@ impl PieQdisc {
             state.sum = 0.0;
         }
         let uniform = self.draws.uniform_at(arrival);
-        state.sum >= CERTAIN.1 || (state.sum >= CERTAIN.0 && uniform < state.probability)
+        state.sum >= DROP_ACCUMULATION.1
+            || (state.sum >= DROP_ACCUMULATION.0 && uniform < state.probability)
     }
 
     /// Notes a packet of this size that leaves after so long a wait.
@@ -221,7 +223,7 @@ impl PieQdisc {
         if state.probability >= 0.1 {
             step = step.min(LARGEST_STEP);
         }
-        if state.delay > LONG {
+        if state.delay > LONG_DELAY {
             step += LARGEST_STEP;
         }
         state.probability += step;

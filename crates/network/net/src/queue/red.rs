@@ -61,7 +61,7 @@ mod adaptation {
     pub(super) const INTERVAL: Duration = Duration::from_millis(500);
     /// Range of the mean that is wanted, as shares of the way from the lower to the upper threshold.
     pub(super) const WANTED: (f64, f64) = (0.4, 0.6);
-    /// Probability up to which it grows, and from which on it shrinks.
+    /// Probability that it approaches: below, it grows; above, it shrinks.
     pub(super) const LIMITS: (f64, f64) = (0.5, 0.01);
     /// Largest growth, and its share of the probability.
     pub(super) const GROWTH: (f64, f64) = (0.01, 0.25);
@@ -114,7 +114,7 @@ impl RedQdisc {
         (self.mean - min) / (max - min)
     }
 
-    /// Takes an arrival into the mean. An empty queue counts as packets that found nothing (`red_calc_qavg`).
+    /// Updates the mean at an arrival. An empty queue counts as packets that found nothing (`red_calc_qavg`).
     fn average(&mut self, now: Instant) {
         let weight = self.config.weight;
         match self.empty_since.take() {

@@ -191,9 +191,9 @@ fn a_packet_is_injected_at_any_node() {
 #[test]
 fn a_box_needs_a_node() {
     let mut network = Network::new(&line(), 1).unwrap();
-    let refused = network.place("getaway", Box::new(Answer)).unwrap_err();
+    let rejected = network.place("getaway", Box::new(Answer)).unwrap_err();
     assert_eq!(
-        refused.to_string(),
+        rejected.to_string(),
         "node \"getaway\" does not exist: there are server, gateway, phone"
     );
 }

@@ -1,4 +1,4 @@
-//! Traffic beside the one that is looked at.
+//! Cross-traffic on the links of a flow.
 
 use config::{Cross, Distribution};
 use net::LinkCapacity;

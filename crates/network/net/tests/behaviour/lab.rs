@@ -149,7 +149,7 @@ impl Lab {
             .inject_at(at, HostId(node), packet, &mut self.watch);
     }
 
-    /// The next packet, at a time up to which the network has run.
+    /// The next packet, at a time that the network has reached.
     fn packet(&mut self, at: Instant, ends: (u32, u32), flow: u32, size: u32) -> Packet {
         if at > Instant::ZERO {
             self.until(Instant::from_nanos(at.as_nanos() - 1));

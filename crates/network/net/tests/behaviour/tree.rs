@@ -29,10 +29,10 @@ fn tree(nodes: u32, edges: &[(u32, u32)]) -> Topology {
     topology
 }
 
-fn refused(topology: &Topology) -> String {
+fn rejected(topology: &Topology) -> String {
     Network::new(topology, 1)
         .err()
-        .expect("it must be refused")
+        .expect("it must be rejected")
         .to_string()
 }
 
@@ -45,31 +45,31 @@ fn names_are_found() {
 }
 
 #[test]
-fn what_is_no_tree_is_refused() {
+fn what_is_no_tree_is_rejected() {
     assert_eq!(
-        refused(&tree(3, &[(0, 1), (1, 2), (2, 0)])),
+        rejected(&tree(3, &[(0, 1), (1, 2), (2, 0)])),
         "there are two ways from \"n2\": the links must form a tree"
     );
-    let parts = refused(&tree(4, &[(0, 1), (2, 3)]));
+    let parts = rejected(&tree(4, &[(0, 1), (2, 3)]));
     assert_eq!(parts, "there is no way from \"n2\" to \"n0\"");
     let mut one_way = tree(2, &[(0, 1)]);
     one_way.links.pop();
-    assert_eq!(refused(&one_way), "link \"0-1\" has no link back");
+    assert_eq!(rejected(&one_way), "link \"0-1\" has no link back");
     let mut twice = tree(2, &[(0, 1)]);
     twice.links.push(link("again", 0, 1));
     assert_eq!(
-        refused(&twice),
+        rejected(&twice),
         "links \"0-1\" and \"again\" lead the same way"
     );
     let mut nowhere = tree(2, &[(0, 1)]);
     nowhere.links.push(link("out", 1, 7));
     assert_eq!(
-        refused(&nowhere),
+        rejected(&nowhere),
         "link \"out\": node 7 does not exist: there are 2"
     );
     let mut named = tree(2, &[(0, 1)]);
     named.nodes[1] = "n0".to_owned();
-    assert_eq!(refused(&named), "the name \"n0\" is used twice");
+    assert_eq!(rejected(&named), "the name \"n0\" is used twice");
 }
 
 #[test]
@@ -77,7 +77,7 @@ fn values_out_of_range_are_named() {
     let with = |change: fn(&mut LinkConfig)| {
         let mut topology = tree(2, &[(0, 1)]);
         change(&mut topology.links[0]);
-        refused(&topology)
+        rejected(&topology)
     };
     assert_eq!(
         with(|link| link.loss = Loss::Random(1.5)),

@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn no_prbs_is_refused() {
+    fn no_prbs_is_rejected() {
         assert!(Grid::lte(0, 1).is_err());
         assert!(Grid::lte(6, 7).is_err());
     }

@@ -10,7 +10,7 @@ const WAVES: usize = 64;
 
 /// Largest product of wave number and correlation distance: finer structure carries less than a thousandth of the
 /// variance.
-const FINEST: f64 = 1e3;
+const MAX_WAVE_NUMBER: f64 = 1e3;
 
 /// Field over the plane, normal with mean 0 and variance 1, whose correlation falls exponentially with distance. Its
 /// value at a place does not depend on the order of the queries.
@@ -39,7 +39,7 @@ impl ShadowingField {
                 // exp(-r/d) in the plane has a spectrum of which the share 1 - 1/sqrt(1 + (kd)²) is
                 // below the wave number k.
                 let above = 1.0 - (index as f64 + stream.uniform()) / WAVES as f64;
-                let number = libm::sqrt(1.0 / (above * above) - 1.0).min(FINEST);
+                let number = libm::sqrt(1.0 / (above * above) - 1.0).min(MAX_WAVE_NUMBER);
                 let per_m = number / correlation_distance_m / core::f64::consts::TAU;
                 let direction = core::f64::consts::TAU * stream.uniform();
                 [

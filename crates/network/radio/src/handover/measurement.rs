@@ -35,7 +35,7 @@ impl Filter {
         }
     }
 
-    /// Takes the measurements of one period. Cells that are not among them are forgotten, because they can no longer
+    /// Processes the measurements of one period. Cells that are not among them are removed, because they can no longer
     /// be detected. Measurements that are no numbers are taken as absent.
     pub fn update(&mut self, measured: &[Measurement]) {
         let usable = |m: &Measurement| !m.rsrp_dbm.is_nan() && !m.rsrq_db.is_nan();

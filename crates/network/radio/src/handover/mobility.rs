@@ -132,7 +132,7 @@ impl Mobility {
         self.failures
     }
 
-    /// Takes the measurements of one period (200 ms in TS 36.133 clause 8.1.2.2.1; shorter ones are
+    /// Processes the measurements of one period (200 ms in TS 36.133 clause 8.1.2.2.1; shorter ones are
     /// possible). `reaches` says whether a message between the user and a cell gets through now. A
     /// handover that begins is the next action of [`advance`](Self::advance).
     pub fn measure(
@@ -160,14 +160,14 @@ impl Mobility {
         Some(Action::Prepare(target))
     }
 
-    /// Takes the SINR of the serving cell, in dB. Call it every 10 ms while connected.
+    /// Processes the SINR of the serving cell, in dB. Call it every 10 ms while connected.
     pub fn sample(&mut self, now: Instant, sinr_db: f64) {
         if self.is_connected() {
             self.monitor.sample(now, sinr_db);
         }
     }
 
-    /// Starts the recovery, because RLC has given up (TS 36.331 clause 5.3.11.3).
+    /// Starts the recovery, because RLC has reached its maximum of retransmissions (TS 36.331 clause 5.3.11.3).
     pub fn rlc_failed(&mut self, now: Instant) -> Option<Action> {
         self.is_connected().then(|| self.fail(now, Cause::Rlc))
     }

@@ -52,7 +52,7 @@ impl LinkMonitor {
         self.t310
     }
 
-    /// Takes the SINR of a radio frame, in dB. Call it every 10 ms. The quality over a window is the mean of its
+    /// Adds the SINR of a radio frame, in dB. Call it every 10 ms. The quality over a window is the mean of its
     /// samples in dB.
     pub fn sample(&mut self, now: Instant, sinr_db: f64) {
         // A missing signal, or a value that is no number, is worse than anything measurable.

@@ -104,7 +104,7 @@ impl Recovery {
         }
     }
 
-    /// Takes the step that is due at [`next`](Self::next). `best` is the strongest cell that can be reached now,
+    /// Performs the step that is due at [`next`](Self::next). `best` is the strongest cell that can be reached now,
     /// `reaches`: whether a cell can be reached; `knows`: whether it has the UE's context.
     pub(super) fn step(
         self,

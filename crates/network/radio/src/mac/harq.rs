@@ -29,7 +29,7 @@ pub struct HarqConfig {
 }
 
 impl HarqConfig {
-    /// Returns whether a block that failed after so many attempts is sent once more.
+    /// Returns whether a block that failed after this number of attempts is sent once more.
     pub(crate) fn repeats_after(&self, attempts: u8) -> bool {
         attempts < self.max_transmissions
     }
@@ -210,7 +210,7 @@ impl<T: Default, S: Default> Harq<T, S> {
         &self.processes[process].payload
     }
 
-    /// Returns the attempts made for the present block of a process.
+    /// Returns the attempts made for the current block of a process.
     pub fn attempts(&self, process: usize) -> u8 {
         self.processes[process].attempts
     }

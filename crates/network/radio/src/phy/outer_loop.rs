@@ -33,7 +33,7 @@ impl OuterLoop {
         self.offset_db
     }
 
-    /// Takes the outcome of a first transmission.
+    /// Processes the outcome of a first transmission.
     pub(crate) fn first_transmission(&mut self, received: bool) {
         let step = if received {
             self.step_up_db

@@ -113,7 +113,7 @@ impl Formats {
         (0..self.schemes()).rev().find(|mcs| carries(*mcs) <= rate)
     }
 
-    /// Returns the fewest resource blocks on which scheme `mcs` carries so many bytes, at most `most`.
+    /// Returns the minimum number of resource blocks, up to `most`, on which scheme `mcs` carries these bytes.
     pub(super) fn prbs_for(&self, mcs: u8, bytes: u64, most: u32) -> u32 {
         let (mut low, mut high) = (1, most);
         while low < high {
@@ -231,7 +231,7 @@ impl AirInterface {
                 (pattern, letters.contains('S').then_some(symbols))
             }
         };
-        // One DM-RS symbol without data beside it.
+        // One DM-RS symbol that carries no data.
         let formats = |table: nr::McsTable, symbols: u32, layers: u32| {
             let allocation = nr::Allocation {
                 symbols,

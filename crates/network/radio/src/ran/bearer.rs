@@ -107,7 +107,7 @@ pub struct PacketOutcome {
     pub direction: Direction,
     /// The caller's name of it.
     pub packet_id: u64,
-    /// Whether it has arrived; if not it never will: HARQ has given it up in unacknowledged mode, or a
+    /// Whether it has arrived; if not it never will: HARQ has failed in unacknowledged mode, or a
     /// handover has left it behind.
     pub delivered: bool,
 }
@@ -142,7 +142,7 @@ impl PdcpState {
         }
     }
 
-    /// Takes PDUs out of RLC, and reports the packets that have arrived or never will.
+    /// Removes PDUs from RLC, and reports the packets that have arrived or never will.
     fn take(
         &mut self,
         direction: Direction,
@@ -240,7 +240,7 @@ impl Bearer {
         }
     }
 
-    /// Takes a packet; false if the buffer is full.
+    /// Queues a packet; false if the buffer is full.
     pub(super) fn enqueue(&mut self, direction: Direction, name: u64, bytes: u32) -> bool {
         let numbering = self.numbering(direction);
         let mut sender = numbering.sender;
@@ -257,7 +257,7 @@ impl Bearer {
         true
     }
 
-    /// Takes a downlink packet that reaches the serving cell over X2 at `due`.
+    /// Queues a downlink packet that reaches the serving cell over X2 at `due`.
     pub(super) fn forward_fresh(&mut self, due: Instant, name: u64, bytes: u32) {
         self.push_forwarded(due, Forwarded::Fresh { name, bytes });
     }
@@ -391,7 +391,7 @@ impl Bearer {
         self.headers = Some(Vec::new());
     }
 
-    /// Takes the names of uplink packets whose headers have arrived.
+    /// Removes and returns the ids of uplink packets whose headers have arrived.
     pub(super) fn take_headers(&mut self) -> impl Iterator<Item = u64> + '_ {
         self.headers.iter_mut().flat_map(|heads| heads.drain(..))
     }
@@ -517,7 +517,7 @@ impl Bearer {
         };
     }
 
-    /// Returns whether RLC has given up.
+    /// Returns whether RLC has reached its maximum of retransmissions.
     pub(super) fn has_failed(&self) -> bool {
         self.base.has_failed() || self.user.has_failed()
     }

@@ -15,7 +15,7 @@ use crate::phy::{Modulation, TransportFormat, effective_sinr_mi};
 /// Redundancy versions in the order in which they are sent (TS 36.321 clause 5.4.2.2).
 pub(super) const VERSIONS: [u8; 4] = [0, 2, 3, 1];
 
-/// RLC, PDCP and MAC headers that a small packet needs beside its bytes.
+/// RLC, PDCP and MAC headers that a small packet needs in addition to its bytes.
 const HEADERS: u64 = 8;
 
 /// A transport block that a cell sends in this TTI.

@@ -97,7 +97,7 @@ impl Ran {
         Instant::ZERO + self.config.air.tti * tti
     }
 
-    /// Takes a packet of so many bytes at the IP layer; false if the buffer is full.
+    /// Queues a packet with this size at the IP layer; false if the buffer is full.
     pub fn enqueue(
         &mut self,
         now: Instant,

@@ -12,7 +12,7 @@ const SOUNDING_PRBS: u32 = 4;
 /// Bytes of a block that carry no data: subheaders of MAC, and the header of RLC.
 const HEADERS: f64 = 5.0;
 
-/// Bytes of data from which on headers and checksums are small beside them, so that repetitions gain nothing.
+/// Bytes of data above which headers and checksums are small in comparison, so that repetitions gain nothing.
 const LARGE_BLOCK: f64 = 100.0;
 
 /// Gain for which blocks are used whose first transmission fails: repetitions cost a round trip of HARQ each.
@@ -98,13 +98,13 @@ pub(super) struct Measured<'a> {
 }
 
 impl Measured<'_> {
-    /// Returns by how much the power falls short on so many blocks, in dB.
+    /// Returns by how much the power falls short on this number of blocks, in dB.
     fn limited_db(&self, prbs: u32) -> f64 {
         let width_db = |prbs: u32| self.control.width_db[prbs as usize];
         (width_db(prbs) - width_db(self.report.prbs) - self.report.db).max(0.0)
     }
 
-    /// Returns the SINR to be expected on so many blocks, in dB.
+    /// Returns the expected SINR on this number of blocks, in dB.
     pub(super) fn sinr_db(&self, prbs: u32) -> f64 {
         self.unlimited_db - self.limited_db(prbs)
     }

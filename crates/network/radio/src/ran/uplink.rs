@@ -67,15 +67,15 @@ pub(super) fn run(
     if configured && !open || !configured && !config.air.has_control(tti) {
         return;
     }
-    let mut refused = false;
+    let mut rejected = false;
     if configured {
-        refused |= grant(cell, users, config, (tti, now, tti), &mut log_block);
+        rejected |= grant(cell, users, config, (tti, now, tti), &mut log_block);
     } else {
         for target in config.air.granted_by(tti) {
-            refused |= grant(cell, users, config, (tti, now, target), &mut log_block);
+            rejected |= grant(cell, users, config, (tti, now, target), &mut log_block);
         }
     }
-    cell.grants_starved = refused && cell.signals.grants == 0;
+    cell.grants_starved = rejected && cell.signals.grants == 0;
 }
 
 /// Grants the resource blocks of TTI `target` to users in turn. Returns whether a grant found no place in the control
@@ -94,7 +94,7 @@ fn grant(
     } else {
         0
     };
-    let mut refused = false;
+    let mut rejected = false;
     for turn in 0..count {
         let place = (first + turn) % count;
         let Some(id) = cell.members[place] else {
@@ -130,7 +130,7 @@ fn grant(
         }
         if !configured && !announce(&mut cell.control, user, config, tti) {
             user.unasked_due |= is_turn(user, config, tti);
-            refused = true;
+            rejected = true;
             continue;
         }
         user.unasked_due = false;
@@ -156,7 +156,7 @@ fn grant(
             });
         }
     }
-    refused
+    rejected
 }
 
 /// Sends scheduling requests, and reports that need no grant.
@@ -271,7 +271,7 @@ fn next_granted(user: &mut UserState, tti: u64) -> Option<usize> {
     due.then(|| user.granted.pop_front().map(|granted| granted.process))?
 }
 
-/// Returns scheme and resource blocks for so many bytes.
+/// Returns scheme and resource blocks for this number of bytes.
 fn allocation(
     user: &mut UserState,
     wanted: u64,

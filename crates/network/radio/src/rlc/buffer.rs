@@ -29,12 +29,12 @@ impl Buffer {
         }
     }
 
-    /// Returns whether an SDU of so many bytes fits.
+    /// Returns whether an SDU of `bytes` fits.
     pub(super) fn has_room(&self, bytes: u32) -> bool {
         match self.room {
             Room::Packets(packets) => (self.sdus.len() as u64) < packets,
             Room::Bytes(limit) => self.bytes + u64::from(bytes) <= limit.get(),
-            // Refused by the check of the settings.
+            // Rejected by the check of the settings.
             Room::Bdp(_) => false,
         }
     }

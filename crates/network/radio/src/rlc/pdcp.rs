@@ -76,7 +76,7 @@ impl Receiver {
         }
     }
 
-    /// Takes a PDU from RLC. `reestablishing` says that RLC delivers it because it is being re-established; only then
+    /// Processes a PDU from RLC. `reestablishing` says that RLC delivers it because it is being re-established; only then
     /// may the target cell still fill a gap.
     pub fn receive(&mut self, pdu: Sdu, reestablishing: bool, delivered: &mut Vec<Sdu>) {
         if pdu.id < self.next || pdu.id - self.next >= self.sn.window() {

@@ -336,7 +336,7 @@ mod tests {
         sdus.iter().map(|sdu| sdu.id).collect()
     }
 
-    /// TS 36.322 clause 5.1.2.2.4: on expiry of t-Reordering the hole is given up; SDUs with bytes
+    /// TS 36.322 clause 5.1.2.2.4: on expiry of t-Reordering the hole is skipped; SDUs with bytes
     /// in the lost PDU are gone, the others are delivered.
     #[test]
     fn a_hole_is_given_up_when_the_reordering_timer_expires() {
@@ -397,7 +397,7 @@ mod tests {
         for index in [0, 2, 18, 19] {
             receiver.receive(at(1), &blocks[index], &mut delivered);
         }
-        // Number 19 makes the window 4..20: 2 is delivered, 1 and 3 are given up.
+        // Number 19 makes the window 4..20: 2 is delivered, 1 and 3 are skipped.
         assert_eq!(ids(&delivered), [0, 2]);
     }
 }

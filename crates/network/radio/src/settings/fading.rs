@@ -23,7 +23,7 @@ table! {
         /// Angle between the movement and the direct path where k is set and there is no train; default
         /// 45deg, which is about the 0.7 of the largest shift of TR 38.901 clause 7.7.2.
         pub angle: Angle = Angle::from_degrees(45.0),
-        /// Base stations beside a track, past which the UE travels, so that the shift of the direct path
+        /// Base stations along a track, past which the UE travels, so that the shift of the direct path
         /// swings; unset: none, but with profile "HST" the defaults.
         pub train: Option<Train>,
         /// Tracking of the shift of the direct path by the oscillator: "ideal", "fixed" (it stays on the
@@ -64,7 +64,7 @@ pub enum Profile {
 }
 
 table! {
-    /// Base stations beside a track (TS 36.101 table B.3-1).
+    /// Base stations along a track (TS 36.101 table B.3-1).
     #[derive(Copy)]
     pub struct Train {
         /// Way from one base station to the next, D_s; default 300m.

@@ -30,7 +30,7 @@ table! {
         pub sumo: Option<Sumo>,
         /// Fast fading of its own; unset: that of radio.fading.
         pub fading: Option<Fading>,
-        /// Traffic towards it, beside that of flows; default none.
+        /// Traffic towards it, in addition to that of flows; default none.
         pub cross_traffic: Vec<Cross>,
     }
 }
@@ -70,7 +70,7 @@ impl Ue {
     /// Returns whether it represents all vehicles of a file that no other UE names. Their nodes are named after
     /// the UE and the vehicle: "ue-2-car7".
     pub fn is_wildcard(&self) -> bool {
-        matches!(self.reception(), SignalSource::Sumo(sumo) if sumo.vehicle == EVERY)
+        matches!(self.reception(), SignalSource::Sumo(sumo) if sumo.vehicle == ALL_VEHICLES)
     }
 
     /// Returns the names of its nodes; none if it represents all vehicles of a file.
@@ -117,8 +117,8 @@ pub struct WayPoint {
     pub y: Length,
 }
 
-/// All vehicles of a file.
-const EVERY: &str = "*";
+/// Name that stands for all vehicles of a file.
+const ALL_VEHICLES: &str = "*";
 
 table! {
     /// A vehicle of the simulator SUMO, in a file that is given as exactly one of fcd and ns2.

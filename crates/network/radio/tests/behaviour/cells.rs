@@ -271,11 +271,11 @@ fn sectors_point_where_they_should() {
 }
 
 #[test]
-fn impossible_networks_are_refused() {
+fn impossible_networks_are_rejected() {
     let grid = Grid::lte(100, 4).unwrap();
     let error = |config| {
-        let refused = Deployment::new(&config, grid, 1).unwrap_err();
-        refused.to_string()
+        let rejected = Deployment::new(&config, grid, 1).unwrap_err();
+        rejected.to_string()
     };
     assert_eq!(
         error(config(vec![])),

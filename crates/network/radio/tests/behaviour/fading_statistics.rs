@@ -307,7 +307,7 @@ fn the_channel_has_the_same_bits_everywhere() {
 }
 
 #[test]
-fn impossible_channels_are_refused() {
+fn impossible_channels_are_rejected() {
     let none = FadingConfig {
         antennas: 0,
         ..rayleigh(Profile::Eva, 5.0)

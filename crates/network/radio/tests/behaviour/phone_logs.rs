@@ -18,7 +18,7 @@ const GAP: Duration = Duration::from_secs(5);
 #[test]
 fn every_log_is_a_trace_or_says_where_it_is_not() {
     let Some(files) = logs() else { return };
-    let (mut traces, mut refused) = (0, 0);
+    let (mut traces, mut rejected) = (0, 0);
     for (name, text) in &files {
         let log = PhoneLog::read(name, text).unwrap();
         let samples = log.samples();
@@ -35,13 +35,13 @@ fn every_log_is_a_trace_or_says_where_it_is_not() {
                 assert_eq!(out, [middle.snr_db.unwrap() as f32; 25]);
             }
             Err(error) => {
-                refused += 1;
+                rejected += 1;
                 let text = error.to_string();
                 assert!(text.contains("no SNR") && text.contains("HS"), "{text}");
             }
         }
     }
-    assert_eq!((traces, refused), (7, 4));
+    assert_eq!((traces, rejected), (7, 4));
 }
 
 /// Between neighbouring CQIs the phone's mean SNR rises.

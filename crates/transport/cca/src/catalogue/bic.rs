@@ -20,7 +20,7 @@ parameters! {
         fast_convergence: bool = true, "", "Xu et al. 2004";
         /// Most segments added per round trip (Smax).
         max_increment: u32 = 16, in 1..=10_000, "segments", "Linux tcp_bic; 32 in Xu et al. 2004";
-        /// Window up to which BIC behaves like Reno.
+        /// Maximum window at which BIC behaves like Reno.
         low_window: u32 = 14, in 0..=1_000_000, "segments", "Xu et al. 2004; Linux tcp_bic";
         /// Share of the window left after a reduction.
         beta: f64 = 819.0 / 1024.0, in 0.01..=0.99, "", "Linux tcp_bic; 0.875 in Xu et al. 2004";

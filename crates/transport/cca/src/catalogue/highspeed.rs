@@ -15,7 +15,7 @@ const WIDEST: u32 = u32::MAX / 128;
 parameters! {
     /// Parameters of RFC 3649 §5.
     pub struct HighSpeedConfig {
-        /// Window up to which it behaves like Reno.
+        /// Maximum window at which it behaves like Reno.
         low_window: u32 = 38, in 2..=1_000, "segments", "RFC 3649 §5, Low_Window";
         /// Window at which a loss takes the smallest share.
         high_window: u32 = 83_000, in 1_001..=10_000_000, "segments", "RFC 3649 §5, High_Window";

@@ -62,7 +62,7 @@ pub struct Htcp {
     beta: u32,
     /// Whether the next reduction may depend on the RTTs.
     adaptive: bool,
-    /// Segments that the present ACK covers.
+    /// Segments that the current ACK covers.
     pkts_acked: u32,
     /// Lowest and highest RTT; zero before the first sample.
     min_rtt: u64,

@@ -33,9 +33,9 @@ parameters! {
         beta_min: f64 = 0.125, in 0.02..=0.5, "", "Liu et al. 2008; Linux BETA_MIN";
         /// Largest share of the window that a loss takes.
         beta_max: f64 = 0.5, in 0.5..=0.95, "", "Liu et al. 2008; Linux BETA_MAX";
-        /// Queueing delay up to which growth is fastest, as a share of the largest one.
+        /// Maximum queueing delay with the fastest growth, as a share of the largest one.
         eta1: u32 = 1, in 0..=50, "%", "Liu et al. 2008; Linux tcp_illinois";
-        /// Queueing delay up to which a loss takes the smallest share, as a share of the largest one.
+        /// Maximum queueing delay at which a loss reduces the window least, as a share of the largest one.
         eta2: u32 = 10, in 0..=100, "%", "Liu et al. 2008; Linux tcp_illinois";
         /// Queueing delay above which a loss takes the largest share, as a share of the largest one.
         eta3: u32 = 80, in 0..=100, "%", "Liu et al. 2008; Linux tcp_illinois";
@@ -71,7 +71,7 @@ pub struct Illinois {
     max_rtt: u64,
     /// The round trip ends when more than this is acknowledged.
     round_end: u64,
-    /// Segments that the present ACK covers.
+    /// Segments that the current ACK covers.
     acked: u32,
     /// Whether the delay has exceeded the threshold of fastest growth, and the number of round trips since
     /// then in which it has been below.

@@ -98,7 +98,7 @@ impl CongestionControl for Ledbat {
         }
     }
 
-    /// Takes the lowest RTT as the base delay if there are no timestamps.
+    /// Uses the lowest RTT as the base delay if there are no timestamps.
     fn seed(&mut self, window: &mut Window, context: &TransferState) {
         if window.timestamps.get().is_none() && context.min_rtt < Duration::MAX {
             self.delays.seed(window.now, context.min_rtt);

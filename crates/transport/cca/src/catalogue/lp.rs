@@ -9,7 +9,7 @@ use units::Duration;
 /// Ticks of the timestamp clock per second.
 const TICKS: u32 = 1_000;
 /// Window below which delayed ACKs distort the delay, segments.
-const SMALL: u32 = 10;
+const MIN_WINDOW: u32 = 10;
 
 choices! {
     /// Variants of LP.
@@ -194,7 +194,7 @@ impl Lp {
         self.lost_before && window.state < CaState::Cwr && window.cwnd > 2
     }
 
-    /// Restarts the range of delays, from the present delay to twice the present one (Linux).
+    /// Restarts the range of delays, from the current delay to twice the current one (Linux).
     fn renew_range(&mut self) {
         self.lowest = self.smoothed / 8;
         self.highest = self.smoothed / 4;
@@ -227,7 +227,7 @@ impl CongestionControl for Lp {
         };
         let by_paper = self.config.version == Version::Paper;
         // In a small window delayed ACKs (RFC 1122 §4.2.3.2) would dominate the measured delay.
-        let held_back = by_paper && window.cwnd < SMALL && sample.acked < 2;
+        let held_back = by_paper && window.cwnd < MIN_WINDOW && sample.acked < 2;
         if let Some(rtt) = sample.rtt.filter(|rtt| rtt.as_micros() > 0 && !held_back) {
             self.sample(timestamps, rtt);
         }

@@ -16,13 +16,13 @@ const MIN_CWND: u32 = 4;
 const MIN_CWND_GROWTH: u32 = 2;
 const MIN_CWND_BOUND: u32 = 81;
 /// Slowest growth: one segment in 2^8 round trips.
-const SLOWEST: i32 = -8;
+const MIN_GROWTH_SHIFT: i32 = -8;
 /// Fastest growth: a larger shift of the window makes no difference.
-const FASTEST: i32 = 31;
+const MAX_GROWTH_SHIFT: i32 = 31;
 /// Time until the lowest RTT is reset for the first time.
 const FIRST_RESET: Duration = Duration::from_secs(2);
 /// Upper bound of the counters of RTTs and rounds.
-const COUNTED: u32 = 255;
+const MAX_COUNT: u32 = 255;
 /// One byte per microsecond in hundreds of bit/s.
 const RATE_UNIT: u64 = 80_000;
 
@@ -155,7 +155,7 @@ impl Nv {
         }
         let bytes = u64::from(in_flight) * u64::from(w.mss);
         self.max_rate = self.max_rate.max(bytes * RATE_UNIT / average.max(1));
-        self.samples = (self.samples + 1).min(COUNTED);
+        self.samples = (self.samples + 1).min(MAX_COUNT);
         let clamped = self.clamp_to_base(average);
         self.min_rtt = self.min_rtt.min(clamped);
         self.min_rtt_new = self.min_rtt_new.min(clamped);
@@ -247,7 +247,7 @@ impl Nv {
             self.config.nv_cwnd_growth_rate_pos
         };
         if growth_rate > 0 && self.no_cong_cnt > growth_rate {
-            self.growth = (self.growth + 1).min(FASTEST);
+            self.growth = (self.growth + 1).min(MAX_GROWTH_SHIFT);
             self.no_cong_cnt = 0;
         }
     }
@@ -301,7 +301,7 @@ impl CongestionControl for Nv {
         self.measure(window, rtt.as_micros(), sample.in_flight);
         if self.round_end < window.snd_una {
             self.round_end = window.snd_nxt;
-            self.rounds = (self.rounds + 1).min(COUNTED);
+            self.rounds = (self.rounds + 1).min(MAX_COUNT);
             if !self.is_one_ack_per_round(window, acked) {
                 self.decide(window);
             }
@@ -332,7 +332,7 @@ impl CongestionControl for Nv {
                 self.may_grow = false;
                 if state == CaState::Loss {
                     self.growth = self.growth.min(0);
-                    if self.config.nv_cwnd_growth_rate_neg > 0 && self.growth > SLOWEST {
+                    if self.config.nv_cwnd_growth_rate_neg > 0 && self.growth > MIN_GROWTH_SHIFT {
                         self.growth -= 1;
                     }
                 }

@@ -12,7 +12,7 @@ parameters! {
         ai_cnt: u32 = 100, in 1..=10_000, "segments", "Kelly 2003, a = 0.01; Linux TCP_SCALABLE_AI_CNT";
         /// Share of the window that a loss takes (b).
         md: f64 = 0.125, in 0.01..=0.99, "", "Kelly 2003; Linux TCP_SCALABLE_MD_SCALE";
-        /// Window up to which it behaves like Reno (lwnd).
+        /// Maximum window at which it behaves like Reno (lwnd).
         legacy_window: u32 = 0, in 0..=1_000_000, "segments", "16 in Kelly 2003; none in Linux";
     }
 }

@@ -43,7 +43,7 @@ pub struct Westwood {
     /// Rate after the first filter and after both.
     bw_ns_est: u64,
     rate: u64,
-    /// Start of the present sample.
+    /// Start of the current sample.
     sample_from: u64,
     /// Bytes delivered since then.
     delivered: u64,

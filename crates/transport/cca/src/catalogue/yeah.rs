@@ -75,7 +75,7 @@ impl Yeah {
         }
     }
 
-    /// Returns whether the flow grows like Reno at present.
+    /// Returns whether the flow grows like Reno now.
     pub fn is_slow(&self) -> bool {
         self.reno_rounds > 0
     }
@@ -123,7 +123,7 @@ impl CongestionControl for Yeah {
         self.round.seed(context.min_rtt);
     }
 
-    /// Takes half of the window against greedy flows; otherwise the segments in the queue, but at least an
+    /// Halves the window against greedy flows; otherwise removes the segments in the queue, but at least an
     /// eighth of the window (§2).
     fn ssthresh(&mut self, window: &mut Window) -> u32 {
         let half = (window.cwnd / 2).max(2);

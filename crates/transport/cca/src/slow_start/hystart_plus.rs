@@ -41,7 +41,7 @@ impl HyStartPlus {
         }
     }
 
-    /// Returns whether growth is conservative at present.
+    /// Returns whether growth is conservative now.
     pub fn is_conservative(&self) -> bool {
         self.conservative.is_some()
     }

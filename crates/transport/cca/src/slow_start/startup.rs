@@ -12,7 +12,7 @@ use crate::{RateSample, Window};
 #[derive(Clone, Copy, Debug)]
 pub struct Startup {
     config: SlowStartConfig,
-    /// Delivery count at which the present round ends.
+    /// Delivery count at which the current round ends.
     next_round: u64,
     /// Highest delivery rate, bytes per second.
     highest: f64,

@@ -43,7 +43,7 @@ impl Parser {
     /// Parses a term; the depth of nested terms is limited.
     fn term(&mut self) -> Result<Expression, SyntaxError> {
         if self.depth == MAX_DEPTH {
-            return self.refuse(format!("more than {MAX_DEPTH} brackets within brackets"));
+            return self.reject(format!("more than {MAX_DEPTH} brackets within brackets"));
         }
         self.depth += 1;
         let term = self.shallow_term();

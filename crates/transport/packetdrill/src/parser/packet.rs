@@ -101,7 +101,7 @@ impl Parser {
                         "ce" => Some(IpEcn::Ce),
                         "tos" | "flowlabel" | "ttl" => ecn,
                         other => {
-                            return self.refuse(format!("{other} is no field of the IP header"));
+                            return self.reject(format!("{other} is no field of the IP header"));
                         }
                     };
                     self.at += 1;
@@ -125,7 +125,7 @@ impl Parser {
                 return Ok(None);
             }
             if let Some(other) = word.chars().find(|letter| !FLAGS.contains(*letter)) {
-                return self.refuse(format!("{other} in {word} is no TCP flag"));
+                return self.reject(format!("{other} in {word} is no TCP flag"));
             }
             flags = word;
             self.at += 1;
@@ -152,7 +152,7 @@ impl Parser {
         let len: u32 = self.number("payload")?;
         self.mark(')')?;
         if end.wrapping_sub(first) != len {
-            return self.refuse(format!("{first}:{end} are not {len} bytes"));
+            return self.reject(format!("{first}:{end} are not {len} bytes"));
         }
         Ok((first, len))
     }
@@ -207,7 +207,7 @@ impl Parser {
                 self.unmodelled("MPTCP")
             }
             name if name.starts_with("mpc") || name.starts_with("mp_") => self.unmodelled("MPTCP"),
-            other => return self.refuse(format!("{other} is no TCP option")),
+            other => return self.reject(format!("{other} is no TCP option")),
         })
     }
 

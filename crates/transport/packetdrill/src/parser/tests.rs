@@ -212,7 +212,7 @@ fn sizes_of_types_are_arguments() {
 }
 
 #[test]
-fn brackets_without_end_are_refused() {
+fn brackets_without_end_are_rejected() {
     for open in ["[", "{", "f(1, "] {
         let text = format!("0 poll({}", open.repeat(100_000));
         let error = parse(&text).expect_err("no end");
@@ -242,7 +242,7 @@ fn a_symbol_does_not_make_a_script_of_any_length() {
 }
 
 #[test]
-fn times_beyond_four_months_are_refused() {
+fn times_beyond_four_months_are_rejected() {
     assert!(parse("+10000000 close(3) = 0").is_ok());
     let error = parse("+10000001 close(3) = 0").expect_err("it is too late");
     assert_eq!(

@@ -12,7 +12,7 @@ use crate::script::{Call, Expression};
 /// Outcome of a call that does not fail.
 pub(super) enum CallResult {
     Value(i64),
-    /// Blocks after so many bytes.
+    /// Blocks after this number of bytes.
     Blocks(u64),
     /// Returned another result than expected: its text.
     Other(String),

@@ -41,7 +41,7 @@ const NOT_MODELLED: &[&str] = &[
 ];
 
 impl Player {
-    /// Takes the options of a script; one that is unknown or not modelled makes it not applicable.
+    /// Processes the options of a script; one that is unknown or not modelled makes it not applicable.
     pub(super) fn take_options(&mut self, script: &Script) -> Result<(), PlayError> {
         for (line, name, value) in &script.options {
             let wrong =

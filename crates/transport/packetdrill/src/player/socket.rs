@@ -76,7 +76,7 @@ impl TestConnection {
         })
     }
 
-    /// Takes the failure of the connection, which a call returns once.
+    /// Removes and returns the failure of the connection, which a call returns once.
     pub(super) fn take_failure(&mut self) -> Option<Errno> {
         if self.error_reported {
             return None;

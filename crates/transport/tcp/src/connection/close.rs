@@ -98,7 +98,7 @@ impl Connection {
     }
 
     /// Answers a segment by a reset and drops the connection unless it is still opening.
-    pub(super) fn refuse(&mut self, segment: &Segment) {
+    pub(super) fn reset_unexpected(&mut self, segment: &Segment) {
         self.out.extend(reset_reply(segment));
         if self.is_synchronised() {
             self.forget();
@@ -112,7 +112,7 @@ impl Connection {
         }
     }
 
-    /// Changes the time after which the connection is given up without an acknowledgement (`TCP_USER_TIMEOUT`).
+    /// Changes the time without an acknowledgement after which the connection times out (`TCP_USER_TIMEOUT`).
     pub fn set_user_timeout(&mut self, timeout: Option<Duration>) {
         self.config.user_timeout = timeout;
         self.sender.set_user_timeout(timeout);

@@ -97,7 +97,7 @@ impl Connection {
         })
     }
 
-    /// Takes the option of the peer's SYN or SYN-ACK. Without one, or between two ends that are no hosts in the
+    /// Processes the option of the peer's SYN or SYN-ACK. Without one, or between two ends that are no hosts in the
     /// middle, there are no far acknowledgements.
     pub(super) fn agree_on_far_acks(&mut self, segment: &Segment) {
         let Some(far) = &mut self.far_acks else {
@@ -127,7 +127,7 @@ impl Connection {
         }
     }
 
-    /// Takes the option for a segment with `len` bytes of payload: if there is news, and room in the segment.
+    /// Removes and returns the option for a segment with `len` bytes of payload: if a far ACK is due and fits.
     pub(super) fn take_far_ack(&mut self, len: u32) -> Option<FarAck> {
         let fits = len + FAR_ACK_OPTION <= self.config.mss;
         if !fits || !self.far_ack_due() {

@@ -39,7 +39,7 @@ impl Connection {
     pub(super) fn on_answer(&mut self, now: Instant, segment: &Segment) {
         let acknowledged = segment.flags.contains(Flags::ACK);
         if acknowledged && segment.ack != (self.iss + 1) as u32 {
-            self.refuse(segment);
+            self.reset_unexpected(segment);
             return;
         }
         if segment.flags.contains(Flags::RST) {
@@ -69,7 +69,7 @@ impl Connection {
         self.flush(now);
     }
 
-    /// Takes the options that both ends support, and the peer's initial sequence number.
+    /// Applies the options that both ends support, and the peer's initial sequence number.
     fn take_options(&mut self, now: Instant, segment: &Segment) {
         self.timestamps = self.config.settings.timestamps && segment.timestamps.is_some();
         self.config.sack &= segment.sack_permitted;
@@ -196,7 +196,7 @@ impl Connection {
         wait.min(self.config.max_rto)
     }
 
-    /// Sends the SYN-ACK again because the SYN arrived again. It is no time-out: the request is not given up earlier
+    /// Sends the SYN-ACK again because the SYN arrived again. It is no time-out: the request does not time out earlier
     /// for it, and the running time-out begins anew (the kernel's `tcp_check_req`).
     pub(super) fn retransmit_synack(&mut self, now: Instant) {
         if !self.take_oow_token(now) {

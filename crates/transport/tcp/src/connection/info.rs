@@ -1,4 +1,4 @@
-//! State of a connection as `TCP_INFO` has it, beside the view of the sender.
+//! State of a connection as in `TCP_INFO`, in addition to that of the sender.
 
 use units::{Duration, Instant};
 

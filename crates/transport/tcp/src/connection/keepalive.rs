@@ -4,7 +4,7 @@ use units::{Duration, Instant};
 
 use super::{Connection, Failure, State};
 
-/// Time between two probes (`TCP_KEEPALIVE_INTVL`), and probes without an answer before the connection is given up
+/// Time between two probes (`TCP_KEEPALIVE_INTVL`), and probes without an answer before the connection times out
 /// (`TCP_KEEPALIVE_PROBES`).
 const INTERVAL: Duration = Duration::from_secs(75);
 const PROBES: u32 = 9;
@@ -33,7 +33,7 @@ impl Connection {
         }
     }
 
-    /// Probes a connection that has been idle for long enough, or gives it up if the probes were not answered. Data that
+    /// Probes a connection that has been idle for long enough, or ends it if the probes were not answered. Data that
     /// is not acknowledged has timers of its own.
     pub(super) fn keep_alive(&mut self, now: Instant) {
         if self.keepalive.at > now {

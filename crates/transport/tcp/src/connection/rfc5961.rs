@@ -49,7 +49,7 @@ impl Connection {
         if self.state == State::SynReceived {
             let expected = ack == self.iss + 1;
             if !expected {
-                self.refuse(segment);
+                self.reset_unexpected(segment);
             }
             return expected;
         }

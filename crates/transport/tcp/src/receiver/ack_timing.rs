@@ -75,7 +75,7 @@ impl Receiver {
         }
     }
 
-    /// Delays the ACK of the present segment; one that was about to leave leaves now (the kernel's
+    /// Delays the ACK of the current segment; one that was about to leave leaves now (the kernel's
     /// `tcp_send_delayed_ack`).
     pub(super) fn delay_ack(&mut self, now: Instant) {
         let delay = self.ack_delay();

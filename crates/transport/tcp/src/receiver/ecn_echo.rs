@@ -46,7 +46,7 @@ impl Receiver {
         self.echo.echoing
     }
 
-    /// Takes the ACK that has to leave before the one of the latest segment: its number and its ECN-Echo.
+    /// Removes and returns the ACK that must leave before the one of the latest segment: its number and its ECN-Echo.
     pub(crate) fn take_first_ack(&mut self) -> Option<(u64, bool)> {
         let (number, echo) = self.echo.first_ack.take()?;
         Some((number.min(self.ack_number()), echo))

@@ -7,11 +7,11 @@ use super::Receiver;
 pub(super) struct Proxy {
     /// Bytes at the end of the data that are kept back until they are confirmed.
     unacked_tail: u64,
-    /// Sequence number up to which the other host has confirmed the data.
+    /// Sequence number below which the other host has confirmed the data.
     confirmed: u64,
     /// Highest number acknowledged so far, or released by request.
     floor: u64,
-    /// Sequence number up to which there is room for data.
+    /// Sequence number below which there is room for data.
     room_end: u64,
     /// Whether no window is offered.
     frozen: bool,
@@ -92,7 +92,7 @@ impl Receiver {
         }
     }
 
-    /// Takes the range to be reported as a duplicate by an ACK with `number`. Beyond it, the report would be a SACK of
+    /// Removes and returns the range to be reported as a duplicate by an ACK with `number`. Beyond it, the report would be a SACK of
     /// data that is kept back.
     pub(super) fn take_duplicate(&mut self, number: u64) -> Option<(u64, u64)> {
         let (from, to) = self.duplicate.take()?;

@@ -204,7 +204,7 @@ fn an_ack_leaves_before_a_block_would_be_displaced() {
     assert!(beyond(&mut receiver, 6).1.is_none());
 }
 
-/// A block that was displaced is not reported again by new data beside it, only that data.
+/// A block that was displaced is not reported again by new data next to it, only that data.
 #[test]
 fn a_displaced_block_is_forgotten() {
     let (mut receiver, next, now) = settled();

@@ -324,7 +324,7 @@ impl WindowTuning {
         if self.scale > 0 {
             return next_multiple(free, unit);
         }
-        // Without a scale, whole segments; the present window stays if it is less than a segment off.
+        // Without a scale, whole segments; the current window stays if it is less than a segment off.
         let window = self.window;
         if window + mss <= free || window > free {
             free - free % mss

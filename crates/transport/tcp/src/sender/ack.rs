@@ -276,7 +276,7 @@ impl Sender {
                 .echoes_before(self.congestion.window.now, at_ms)
     }
 
-    /// Takes the RTT from the newly delivered segments. If the cumulative ACK covers only retransmitted
+    /// Measures the RTT of the newly delivered segments. If the cumulative ACK covers only retransmitted
     /// segments, it takes it from the echoed timestamp (the kernel's `tcp_ack_update_rtt`). The congestion
     /// control gets the RTT of the newest segment, by SACK if there is one.
     fn sample_rtt(&mut self, now: Instant, effects: &mut AckEffects) {

@@ -22,7 +22,7 @@ const BUFFER_HEADER: u64 = 256;
 pub(super) const BUFFER_OVERHEAD: u64 = BUFFER_HEADER + 576;
 /// Least number of segments that the limit is made for (`TCP_INIT_CWND`).
 const MIN_SEGMENTS: u32 = 10;
-/// Offered window up to which a buffer may take all of it (`TCP_MSS_DEFAULT`), bytes.
+/// Maximum offered window that a buffer may use as a whole (`TCP_MSS_DEFAULT`), bytes.
 const TINY_WINDOW: u64 = 536;
 
 /// Buffer of data that has not been sent, or not all of it.
@@ -160,7 +160,7 @@ impl SendBuffer {
 }
 
 impl Sender {
-    /// Takes up to `bytes` from the application and sends what may be sent; returns the bytes taken. An application
+    /// Accepts up to `bytes` from the application and sends what may be sent; returns the bytes accepted. An application
     /// that finds no room goes on as soon as a third of the buffer is free (the kernel's `tcp_sendmsg_locked`).
     pub(crate) fn write(&mut self, now: Instant, bytes: u64, ending: SendFlags) -> u64 {
         if self.seq.fin_queued {
@@ -256,7 +256,7 @@ impl Sender {
         self.signals.retain_from(number);
     }
 
-    /// Returns the number from which on data is kept.
+    /// Returns the lowest sequence number whose data is retained.
     pub(super) fn retained_from(&self) -> u64 {
         self.signals.retained_from(self.seq.snd_una)
     }

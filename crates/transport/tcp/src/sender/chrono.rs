@@ -2,12 +2,12 @@
 
 use units::{Duration, Instant};
 
-/// The present phase and the times in all `N` phases.
+/// The current phase and the times in all `N` phases.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PhaseTimes<P, const N: usize> {
-    present: P,
+    current: P,
     since: Instant,
-    /// Times in each phase, without that in the present one since it began.
+    /// Times in each phase, without that in the current one since it began.
     past: [Duration; N],
 }
 
@@ -15,29 +15,29 @@ impl<P: Copy + PartialEq + Into<usize>, const N: usize> PhaseTimes<P, N> {
     /// Returns the times of a sender that has been in the phase `first` from the start.
     pub(super) fn new(first: P) -> Self {
         Self {
-            present: first,
+            current: first,
             since: Instant::ZERO,
             past: [Duration::ZERO; N],
         }
     }
 
-    /// Returns the present phase.
-    pub(super) fn present(&self) -> P {
-        self.present
+    /// Returns the current phase.
+    pub(super) fn current(&self) -> P {
+        self.current
     }
 
     /// Returns the time in `phase` until `now`.
     #[inline]
     pub(super) fn time(&self, now: Instant, phase: P) -> Duration {
         let past = self.past[phase.into()];
-        if phase == self.present {
+        if phase == self.current {
             past + now.saturating_since(self.since)
         } else {
             past
         }
     }
 
-    /// Notes that `phase` has lasted since `start`, or since the present phase began if that is later.
+    /// Notes that `phase` has lasted since `start`, or since the current phase began if that is later.
     pub(super) fn enter_since(&mut self, start: Instant, phase: P) {
         self.enter(start.max(self.since), phase);
     }
@@ -45,14 +45,14 @@ impl<P: Copy + PartialEq + Into<usize>, const N: usize> PhaseTimes<P, N> {
     /// Notes that `phase` lasts from `now` on.
     #[inline]
     pub(super) fn enter(&mut self, now: Instant, phase: P) {
-        if phase != self.present {
+        if phase != self.current {
             self.change(now, phase);
         }
     }
 
     fn change(&mut self, now: Instant, phase: P) {
-        self.past[self.present.into()] = self.time(now, self.present);
-        self.present = phase;
+        self.past[self.current.into()] = self.time(now, self.current);
+        self.current = phase;
         self.since = now;
     }
 }

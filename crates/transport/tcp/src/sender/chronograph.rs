@@ -19,8 +19,8 @@ impl Chronograph {
 
     /// Begins the chronograph of a limit, unless one of precedence runs (`tcp_chrono_start`).
     pub(super) fn start(&mut self, now: Instant, limit: SendLimit) {
-        let present = self.present();
-        if limit > present && !(limit.is_busy() && present.is_busy()) {
+        let current = self.current();
+        if limit > current && !(limit.is_busy() && current.is_busy()) {
             self.enter(now, limit);
         }
     }
@@ -35,12 +35,12 @@ impl Sender {
     /// Stops the chronograph of a limit: what remains is the transmission of data, if there is any
     /// (`tcp_chrono_stop`).
     pub(super) fn stop_limit(&mut self, now: Instant, limit: SendLimit) {
-        let present = self.chronograph.present();
+        let current = self.chronograph.current();
         if self.seq.all_acked() {
-            if present != SendLimit::NotBegun {
+            if current != SendLimit::NotBegun {
                 self.chronograph.enter(now, SendLimit::Idle);
             }
-        } else if limit == present {
+        } else if limit == current {
             let limit = self.present_busy_limit(now);
             self.chronograph.enter(now, limit);
         }
@@ -55,7 +55,7 @@ impl Sender {
 
     /// Notes what holds the data of a busy sender back after its timer has expired.
     pub(super) fn note_limit_after_timer(&mut self, now: Instant) {
-        if self.chronograph.present().is_busy() {
+        if self.chronograph.current().is_busy() {
             let limit = self.present_busy_limit(now);
             self.chronograph.enter(now, limit);
         }
@@ -64,7 +64,7 @@ impl Sender {
     /// Notes that the retransmission timer has expired. The sender had waited for it since the last ACK, or since it
     /// last sent something under another limit.
     pub(super) fn note_time_out(&mut self) {
-        if self.chronograph.present().is_busy() {
+        if self.chronograph.current().is_busy() {
             self.chronograph
                 .enter_since(self.last_ack.rcv_tstamp, SendLimit::TimeOut);
         }

@@ -83,7 +83,7 @@ impl Sender {
         }
     }
 
-    /// Returns the window after idle time: the initial one, unless the present one is smaller (RFC 5681 section 4.1).
+    /// Returns the window after idle time: the initial one, unless the current one is smaller (RFC 5681 section 4.1).
     fn restart_window(&self) -> u32 {
         let initial = self.config.settings.initial_window;
         initial.min(self.congestion.window.cwnd)

@@ -25,7 +25,7 @@ impl Sender {
         }
     }
 
-    /// Begins the reduction that the present recovery lacks, because something else was lost, too.
+    /// Begins the reduction that the current recovery lacks, because something else was lost, too.
     pub(super) fn enter_late_reduction(&mut self) {
         self.end_eln_recovery();
         self.start_reduction();

@@ -9,9 +9,9 @@ pub(super) struct MiddleboxSignals {
     suspended_since: Option<Instant>,
     /// Whether the latest report of a loss said that it was on the radio.
     pub(super) radio_loss: bool,
-    /// Threshold from before the present recovery, if that reduces nothing.
+    /// Threshold from before the current recovery, if that reduces nothing.
     eln_prior_ssthresh: Option<u32>,
-    /// Number from which on data is kept, if acknowledged data may be needed (AS-TCP).
+    /// Lowest sequence number whose data is retained, if acknowledged data may be needed (AS-TCP).
     kept_from: Option<u64>,
 }
 
@@ -36,7 +36,7 @@ impl MiddleboxSignals {
         self.eln_prior_ssthresh = Some(ssthresh);
     }
 
-    /// Returns whether the present recovery reduces nothing.
+    /// Returns whether the current recovery reduces nothing.
     pub(super) fn is_eln_recovery(&self) -> bool {
         self.eln_prior_ssthresh.is_some()
     }
@@ -51,7 +51,7 @@ impl MiddleboxSignals {
         self.kept_from = Some(number);
     }
 
-    /// Returns the number from which on data is kept, at most `snd_una`.
+    /// Returns the lowest sequence number whose data is retained, at most `snd_una`.
     pub(super) fn retained_from(&self, snd_una: u64) -> u64 {
         self.kept_from.map_or(snd_una, |kept| kept.min(snd_una))
     }

@@ -24,7 +24,7 @@ pub(super) struct Nagle {
     nagle: bool,
     /// Whether a short segment always waits (`TCP_CORK`).
     cork: bool,
-    /// Whether the present write announces more.
+    /// Whether the current write announces more.
     pub(super) more: bool,
 }
 

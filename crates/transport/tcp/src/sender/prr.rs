@@ -3,7 +3,7 @@
 
 use super::Sender;
 
-/// Counters of the present reduction.
+/// Counters of the current reduction.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Prr {
     /// Segments delivered since the reduction began.

@@ -59,7 +59,7 @@ impl Rack {
 
     /// Widens the reordering window after a D-SACK, once per round trip, and ends a widened window after some
     /// recoveries (RFC 8985 §6.2 step 4). `prior` is the delivery count when the latest delivered segment was
-    /// sent, `delivered` the present one.
+    /// sent, `delivered` the current one.
     pub(super) fn adapt(&mut self, prior: Option<u64>, delivered: u64) {
         let Some(prior) = prior else { return };
         if prior < self.last_delivered {

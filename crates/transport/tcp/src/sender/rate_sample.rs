@@ -22,7 +22,7 @@ pub(crate) struct RateSampler {
     sample: Sampled,
 }
 
-/// Sample of the present ACK.
+/// Sample of the current ACK.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sampled {
     prior_delivered: u64,
@@ -141,7 +141,7 @@ impl RateSampler {
         self.app_limited = (self.delivered + u64::from(in_flight)).max(1);
     }
 
-    /// Returns whether the application limits the connection at present.
+    /// Returns whether the application limits the connection now.
     pub(crate) fn is_app_limited(&self) -> bool {
         self.app_limited != 0
     }

@@ -2,7 +2,7 @@
 
 use units::Instant;
 
-/// State of the present recovery or reduction.
+/// State of the current recovery or reduction.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Recovery {
     /// It ends when this is acknowledged.

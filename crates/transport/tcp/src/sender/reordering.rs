@@ -50,7 +50,7 @@ impl Reordering {
         self.reord_seen += 1;
     }
 
-    /// Handles a time-out with so many segments reported that the degree was overestimated.
+    /// Handles a time-out after which the reordering degree was overestimated, by the number of reported segments.
     pub(super) fn reset_degree(&mut self) {
         self.degree = self.degree.min(INITIAL_REORDERING);
     }

@@ -37,7 +37,7 @@ pub(super) fn echoed_ms(now: Instant, echo: u32) -> Option<u64> {
 
 /// Estimates from RTT samples.
 ///
-/// The variance term is the largest mean deviation of the present and of earlier round trips, whose
+/// The variance term is the largest mean deviation of the current and of earlier round trips, whose
 /// deviations decay. It is never below `min_rto`, so that RTO = SRTT + max(`min_rto`, 4·RTTVAR).
 #[derive(Clone, Debug)]
 pub(crate) struct RttEstimator {

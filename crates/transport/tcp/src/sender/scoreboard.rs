@@ -365,7 +365,7 @@ impl Scoreboard {
         }
     }
 
-    /// Takes a segment out of the order of transmissions, until it is sent again.
+    /// Removes a segment from the order of transmissions, until it is retransmitted.
     pub(crate) fn remove_from_time_order(&mut self, ordinal: u64) {
         let sent = self.get_mut(ordinal);
         if !sent.in_time_order {

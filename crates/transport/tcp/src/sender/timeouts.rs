@@ -11,7 +11,7 @@ const BASE: Duration = Duration::from_millis(200);
 /// Consecutive time-outs that do not double in a thin stream (`TCP_THIN_LINEAR_RETRIES`).
 const THIN_LINEAR_RETRIES: u32 = 6;
 
-/// Segments outstanding from which on a stream is not thin (`tcp_stream_is_thin`).
+/// Minimum outstanding segments of a stream that is not thin (`tcp_stream_is_thin`).
 const THICK: u32 = 4;
 
 /// Time-outs of a sender since the last ACK of new data.

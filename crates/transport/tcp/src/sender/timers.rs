@@ -91,7 +91,7 @@ impl Sender {
         })
     }
 
-    /// Starts the timer instead of the present one.
+    /// Starts the timer instead of the current one.
     fn start_timer(&mut self, kind: TimerKind, now: Instant, wait: Duration) {
         let at = self.config.timers.end(now, wait);
         self.timer = Timer { kind, at };
@@ -107,7 +107,7 @@ impl Sender {
         self.start_timer(TimerKind::Probe, now, wait);
     }
 
-    /// Starts the retransmission timer instead of the present timer. After another timer it runs only for the
+    /// Starts the retransmission timer instead of the current timer. After another timer it runs only for the
     /// rest of the time-out of the head (the kernel's `tcp_rearm_rto`).
     pub(super) fn rearm_retransmission(&mut self, now: Instant) {
         if self.board.packets_out() == 0 {

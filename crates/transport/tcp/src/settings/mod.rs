@@ -3,7 +3,7 @@
 mod tso;
 mod window_scale;
 
-use config::{FieldError, invalid_value, refuse, table, within};
+use config::{FieldError, invalid_value, reject, table, within};
 use units::{Bytes, Duration};
 
 use crate::segment::{IP_HEADER, TCP_HEADER, TIMESTAMPS_OPTION};
@@ -31,10 +31,10 @@ fn is_off(field: &bool) -> bool {
 /// Limits of buffers and windows.
 const BUFFER: (Bytes, Bytes) = (Bytes::new(4_096), Bytes::new(1 << 30));
 
-/// Refuses a field that is set without the one that gives it an effect.
+/// Rejects a field that is set without the one that gives it an effect.
 fn needs<T>(value: Option<T>, field: &str, is_there: bool, needed: &str) -> Result<(), FieldError> {
     if value.is_some() && !is_there {
-        return refuse(field, format!("has no effect without {needed}"));
+        return reject(field, format!("has no effect without {needed}"));
     }
     Ok(())
 }
@@ -89,7 +89,7 @@ table! {
         /// buffer bounds them.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub notsent_lowat: Option<Bytes>,
-        /// Time without an acknowledgement after which a connection is given up (`TCP_USER_TIMEOUT`); unset: 15
+        /// Time without an acknowledgement after which a connection times out (`TCP_USER_TIMEOUT`); unset: 15
         /// retransmissions, some 15 minutes.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub user_timeout: Option<Duration>,
@@ -99,7 +99,7 @@ table! {
         /// Time between two probes of an idle connection (`TCP_KEEPINTVL`); unset: 75s.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub keepalive_interval: Option<Duration>,
-        /// Probes without an answer after which an idle connection is given up (`TCP_KEEPCNT`); unset: 9.
+        /// Probes without an answer after which an idle connection times out (`TCP_KEEPCNT`); unset: 9.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub keepalive_probes: Option<u32>,
         /// Segments handed to the device at once: "linux" for bursts sized by the pacing rate, or a number of segments;
@@ -146,7 +146,7 @@ impl Tcp {
         if let Some(longest) = self.rto_max
             && longest < self.min_rto
         {
-            return refuse("rto_max", format!("{longest} is below min_rto"));
+            return reject("rto_max", format!("{longest} is below min_rto"));
         }
         let seconds = Duration::from_secs;
         for (field, value, least, most) in [

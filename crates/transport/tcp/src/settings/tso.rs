@@ -77,8 +77,8 @@ mod tests {
         assert_eq!(Tso::deserialize(word), Ok(Tso::Linux));
         assert_eq!(number(1), Ok(Tso::Segments(1)));
         assert_eq!(number(44), Ok(Tso::Segments(44)));
-        for refused in [0, 45] {
-            let error = number(refused).expect_err("more than a burst can hold, or nothing");
+        for rejected in [0, 45] {
+            let error = number(rejected).expect_err("more than a burst can hold, or nothing");
             assert!(
                 error.contains("a number of segments from 1 to 44"),
                 "{error}"

@@ -82,8 +82,8 @@ mod tests {
         };
         assert_eq!(shift(0), Ok(WindowScale::Fixed(0)));
         assert_eq!(shift(14), Ok(WindowScale::Fixed(14)));
-        for refused in [15, 256] {
-            let error = shift(refused).expect_err("a shift that RFC 7323 forbids");
+        for rejected in [15, 256] {
+            let error = shift(rejected).expect_err("a shift that RFC 7323 forbids");
             assert!(error.contains("a shift from 0 to 14"), "{error}");
         }
         for (on, expected) in [(true, WindowScale::Automatic), (false, WindowScale::Off)] {

@@ -63,7 +63,7 @@ fn acks_of_dctcp_are_ecn_capable() {
 }
 
 /// RFC 8257 §3.2, figure 1: when marks begin or end, what was delayed is acknowledged first, without or with ECE as it
-/// was; then the present segment.
+/// was; then the current segment.
 #[test]
 fn delayed_data_is_acknowledged_before_a_change_of_marks() {
     let mut socket = capable("dctcp");

@@ -42,7 +42,7 @@ pub fn closed(config: TcpConfig, cca: &str) -> Connection {
     Connection::new(config, CongestionState::new(window, built), OWN, 0)
 }
 
-/// Takes the segments that are ready.
+/// Removes and returns the segments that are ready.
 pub fn sent(socket: &mut Connection) -> Vec<Segment> {
     core::iter::from_fn(|| socket.poll_transmit()).collect()
 }

@@ -5,7 +5,7 @@ use units::Duration;
 
 use crate::alone::{ack, at, data, exact, opened, pass, request, sent};
 
-/// A connection that is probed after 10 s of silence, then every 3 s, and given up after four probes.
+/// A connection that is probed after 10 s of silence, then every 3 s, and times out after four probes.
 fn probed(user_timeout: Option<Duration>) -> Connection {
     let seconds = Duration::from_secs;
     let settings = Tcp {

@@ -78,8 +78,8 @@ fn data_without_an_ack_is_dropped() {
 /// RFC 1122 §4.2.2.13, Linux `tcp_rcv_state_process`: data for an application that is gone is answered by a reset, old
 /// data is not.
 #[test]
-fn data_after_close_is_refused() {
-    for (detached, len, refused) in [(true, 100, true), (false, 100, false), (true, 0, false)] {
+fn data_after_close_is_rejected() {
+    for (detached, len, rejected) in [(true, 100, true), (false, 100, false), (true, 0, false)] {
         let mut socket = open();
         if detached {
             socket.detach(Instant::ZERO);
@@ -90,8 +90,8 @@ fn data_after_close_is_refused() {
         socket.on_segment(Instant::ZERO, &segment(LOCAL_ISS + 1, len, Flags::ACK));
         let answers: Vec<_> = core::iter::from_fn(|| socket.poll_transmit()).collect();
         let resets = answers.iter().any(|each| each.flags.contains(Flags::RST));
-        assert_eq!(resets, refused, "{detached} {len}");
-        assert_eq!(socket.state() == State::Closed, refused);
+        assert_eq!(resets, rejected, "{detached} {len}");
+        assert_eq!(socket.state() == State::Closed, rejected);
     }
 }
 

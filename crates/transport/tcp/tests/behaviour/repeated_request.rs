@@ -35,7 +35,7 @@ fn answering() -> Connection {
     socket
 }
 
-/// Takes the SYN-ACKs that are ready and counts them.
+/// Removes the SYN-ACKs that are ready and counts them.
 fn answers(socket: &mut Connection) -> usize {
     core::iter::from_fn(|| socket.poll_transmit())
         .inspect(|segment| assert_eq!(segment.flags, Flags::SYN | Flags::ACK))
@@ -53,7 +53,7 @@ fn pass(socket: &mut Connection, end: Instant) -> usize {
     sent
 }
 
-/// Linux `reqsk_timer_handler`: five repetitions after 1, 2, 4, 8 and 16 seconds, given up 32 seconds after the last.
+/// Linux `reqsk_timer_handler`: five repetitions after 1, 2, 4, 8 and 16 seconds, a time-out 32 seconds after the last.
 #[test]
 fn a_request_is_given_up_after_63_seconds() {
     let mut socket = answering();

@@ -10,7 +10,7 @@ fn open() -> Connection {
     opened(exact(), "reno", &request())
 }
 
-/// Takes the segments that are ready: their payloads, and whether they have the push flag.
+/// Removes and returns the segments that are ready: their payloads, and whether they have the push flag.
 fn pieces(socket: &mut Connection) -> Vec<(u32, bool)> {
     sent(socket)
         .iter()
@@ -233,7 +233,7 @@ fn a_closed_window_is_probed() {
     assert_eq!(socket.info(at(3_600)).probes, 0);
 }
 
-/// Linux `tcp_probe_timer` with `tcp_retries2` of 15: an end that answers no probe of its closed window is given up at the
+/// Linux `tcp_probe_timer` with `tcp_retries2` of 15: an end that answers no probe of its closed window times out at the
 /// sixteenth. Answers let the connection last.
 #[test]
 fn a_silent_end_with_a_closed_window_is_given_up() {

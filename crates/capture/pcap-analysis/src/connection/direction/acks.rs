@@ -21,7 +21,7 @@ const FAR_BYTES: u64 = 1 << 24;
 const TWICE: &str = "the receiver reported it twice (D-SACK)";
 
 impl Direction {
-    /// Takes the acknowledgement in a segment of the other side.
+    /// Processes the acknowledgement in a segment of the other side.
     pub(in crate::connection) fn acknowledge(
         &mut self,
         segment: &Segment,
@@ -75,7 +75,7 @@ impl Direction {
         }
         if let Some(sample) = self.undelayed(segment, &result) {
             self.interval.rtt(sample);
-            // What waits for a path that stands still may be more than its queue holds.
+            // More may wait for a path that stands still than its queue holds.
             if !self.silences.held(sample.at_ns) {
                 self.queue.add(sample);
             }

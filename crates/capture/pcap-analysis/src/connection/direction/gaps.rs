@@ -10,8 +10,8 @@ const GAPS: usize = 1_024;
 const REORDERING_NS: u64 = 3_000_000;
 /// Duplicate ACKs that a fast retransmission takes (RFC 5681 §3.2).
 const DUPLICATES: u64 = 3;
-/// Difference up to which identifications count the packets of a sender, and are not random.
-const NEARBY: u16 = 1_024;
+/// Maximum difference of identifications that count the packets of a sender, and are not random.
+const MAX_ID_STEP: u16 = 1_024;
 
 /// A range that has not passed, though later ones have.
 #[derive(Clone, Copy, Debug)]
@@ -52,7 +52,7 @@ impl Direction {
         }
     }
 
-    /// Takes a segment up to `end` that fills gaps: reordered before the capture, or lost there and sent again. Returns
+    /// Processes a segment up to `end` that fills gaps: reordered before the capture, or lost there and sent again. Returns
     /// `None` if it fills none.
     pub(super) fn fill(&mut self, segment: &SeenSegment, end: u64) -> Option<SegmentKind> {
         let start = segment.start;
@@ -153,7 +153,7 @@ impl Direction {
         let newer = segment.identification.wrapping_sub(gap.identification);
         let older = newer.wrapping_neg();
         let are_there = gap.identification != 0 && segment.identification != 0;
-        if are_there && newer != 0 && newer.min(older) <= NEARBY {
+        if are_there && newer != 0 && newer.min(older) <= MAX_ID_STEP {
             return older < newer || !knows && waited < REORDERING_NS;
         }
         let is_asked_for =

@@ -1,23 +1,23 @@
 //! Probe: a byte that is sent into a closed window to learn when it opens (RFC 9293 §3.8.6.1).
 //!
-//! A receiver refuses such a byte, and it is sent anew with the data behind it. So it counts as data only where the
+//! A receiver rejects such a byte, and it is sent anew with the data behind it. So it counts as data only where the
 //! receiver has taken it.
 
 use super::{Direction, SeenSegment};
 
 impl Direction {
-    /// Takes a segment that may be a probe; returns whether it is. `closed`: the other side's window is closed.
+    /// Processes a segment that may be a probe; returns whether it is. `closed`: the other side's window is closed.
     pub(super) fn probe(&mut self, segment: &SeenSegment, closed: bool) -> bool {
         let highest = self.flight.highest;
         if segment.len > 1 || segment.is_fin {
             return false;
         }
         let keeps_alive = segment.start + 1 == highest && self.flight.is_empty();
-        let refused = closed && segment.len == 1 && segment.start <= highest;
-        if refused && segment.start == highest {
+        let rejected = closed && segment.len == 1 && segment.start <= highest;
+        if rejected && segment.start == highest {
             self.probed.get_or_insert(*segment);
         }
-        keeps_alive || refused
+        keeps_alive || rejected
     }
 
     /// Counts the byte of the last probes as data if something behind it has passed or was acknowledged.

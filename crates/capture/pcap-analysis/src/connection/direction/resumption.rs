@@ -28,7 +28,7 @@ pub(super) struct Resumption {
 }
 
 impl Resumption {
-    /// Takes a segment with payload; `highest` is the end of what has passed, `full` the length of a full segment.
+    /// Processes a segment with payload; `highest` is the end of what has passed, `full` the length of a full segment.
     /// Returns whether the gap before it is that of an outage.
     pub(super) fn on_data(&mut self, segment: &SeenSegment, highest: u64, full: u64) -> bool {
         let before_ns = self.last_ns.replace(segment.at_ns);

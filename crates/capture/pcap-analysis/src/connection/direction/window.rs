@@ -5,7 +5,7 @@ use tcp::{Flags, Segment};
 use super::Direction;
 
 impl Direction {
-    /// Takes the window that this side offers; returns whether its field is the same as before.
+    /// Processes the window that this side offers; returns whether its field is the same as before.
     pub(in crate::connection) fn offer(&mut self, segment: &Segment, at_ns: u64) -> bool {
         let field = segment.window;
         let same = core::mem::replace(&mut self.window_field, field) == field;
@@ -33,9 +33,9 @@ impl Direction {
         same
     }
 
-    /// Returns the time in which the window was closed, the present closure up to the last integration included.
+    /// Returns the time in which the window was closed, the current closure up to the last integration included.
     pub(in crate::connection) fn closed_until(&self, since: Option<u64>) -> u64 {
-        let present = since.map_or(0, |since| self.integrated_ns.saturating_sub(since));
-        self.closed_ns + present
+        let current = since.map_or(0, |since| self.integrated_ns.saturating_sub(since));
+        self.closed_ns + current
     }
 }

@@ -27,12 +27,12 @@ impl<'a> EventLoop<'a> {
     ) -> io::Result<()> {
         let decision = self.choose(now, flow, connection)?;
         let (opener, acceptor) = (self.host_of(flow, by)?, self.host_of(flow, by.other())?);
-        let present = self.switches.current(flow);
-        let fixed = present.fixed().map_or(DEFAULT_CCA, |cca| cca.name);
+        let current = self.switches.current(flow);
+        let fixed = current.fixed().map_or(DEFAULT_CCA, |cca| cca.name);
         let cca = decision.as_ref().map_or(fixed, |decision| decision.to);
         self.device.send(&Message::Open {
             flow: flow as u32,
-            cca: present.to_string(),
+            cca: current.to_string(),
         })?;
         if let Some(decision) = &decision {
             self.device
@@ -104,9 +104,9 @@ impl<'a> EventLoop<'a> {
             if end == End::Server {
                 // The listener may have got another congestion control since.
                 match self.switches.current(flow).fixed() {
-                    Some(present) if present.name == connection.cca => {}
-                    present => {
-                        connection.cca = present.map_or(connection.cca, |present| present.name);
+                    Some(current) if current.name == connection.cca => {}
+                    current => {
+                        connection.cca = current.map_or(connection.cca, |current| current.name);
                         options::set_congestion(&socket, connection.cca)?;
                     }
                 }

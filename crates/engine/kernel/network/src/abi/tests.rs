@@ -288,7 +288,7 @@ fn a_box_sends_changed_copies_with_the_bytes_of_the_kernel() {
     driver.finish();
 }
 
-/// Takes data and acknowledges it 3 ms later in the name of its receiver.
+/// Drops data and acknowledges it 3 ms later in the name of its receiver.
 #[derive(Default)]
 struct Acknowledge(Vec<Packet>);
 
@@ -359,7 +359,7 @@ fn packets_of_other_protocols_pass() {
 }
 
 #[test]
-fn another_driver_is_refused() {
+fn another_driver_is_rejected() {
     let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
     assert_eq!(open(1, || unreachable!("the ABI is looked at first")), -1);
 }

@@ -214,7 +214,7 @@ impl Script {
         self.arrived.append(&mut arrived);
     }
 
-    /// Takes what has come to a host.
+    /// Removes and returns the packets that have arrived at a host.
     pub fn take(&mut self, host: HostId) -> Vec<Segment> {
         let of_host = |delivery: &Delivery| delivery.host == host;
         let taken: Vec<_> = self.arrived.extract_if(.., |each| of_host(each)).collect();
@@ -256,7 +256,7 @@ impl Script {
         self.put(MOBILE, segment);
     }
 
-    /// Takes the ACKs that have come to the far host: number, and whether there is a window.
+    /// Removes and returns the ACKs that have arrived at the far host: number, and whether there is a window.
     pub fn acks(&mut self) -> Vec<(u32, bool)> {
         let acks = self.take(FAR);
         acks.iter()
@@ -264,7 +264,7 @@ impl Script {
             .collect()
     }
 
-    /// Takes the ACKs that have come to the far host: number, whether there is a window, far acknowledgement.
+    /// Removes and returns the ACKs that have arrived at the far host: number, whether there is a window, far acknowledgement.
     pub fn far_acks(&mut self) -> Vec<(u32, bool, Option<u32>)> {
         let acks = self.take(FAR);
         let position = |number: u32| number - FAR_ISS - 1;
@@ -281,7 +281,7 @@ impl Script {
         self.far(bytes - 1, 0, Flags::ACK);
     }
 
-    /// Takes the data that has come to the mobile host: first byte and length.
+    /// Removes and returns the data that has arrived at the mobile host: first byte and length.
     pub fn data(&mut self) -> Vec<(u32, u32)> {
         let data = self.take(MOBILE);
         data.iter()

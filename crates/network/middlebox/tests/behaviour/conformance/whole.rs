@@ -63,7 +63,7 @@ fn eln_marks_the_reports_of_losses_behind_it() {
     }
     script.mobile_acks(1_000);
     script.mobile_acks(1_000);
-    // What has not come to the middlebox was not lost on the radio.
+    // A packet that did not reach the middlebox was not lost on the radio.
     script.mobile_acks(2_000);
     script.mobile_acks(2_000);
     let acks = script.take(FAR);

@@ -23,7 +23,7 @@ impl Departures {
         self.rate.is_some()
     }
 
-    /// Returns how long so many bytes wait; nothing before the first measurement.
+    /// Returns the queueing delay of this many bytes; nothing before the first measurement.
     pub(super) fn delay_of(&self, backlog: u64) -> Duration {
         let seconds = self.rate.map_or(0.0, |rate| backlog as f64 / rate);
         Duration::from_nanos((seconds * 1e9) as u64)

@@ -78,11 +78,11 @@ pub fn read_fcd(
         .collect()
 }
 
-/// Positions of all vehicles up to the present time step.
+/// Positions of all vehicles up to the current time step.
 #[derive(Default)]
 struct Tracks {
     by_id: BTreeMap<String, Track>,
-    /// Index and time of the present time step.
+    /// Index and time of the current time step.
     step: Option<(usize, Instant)>,
 }
 
@@ -106,7 +106,7 @@ impl Tracks {
         Ok(())
     }
 
-    /// Adds the position of a vehicle in the present time step.
+    /// Adds the position of a vehicle in the current time step.
     fn add(
         &mut self,
         id: String,

@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn times_that_do_not_rise_are_refused() {
+    fn times_that_do_not_rise_are_rejected() {
         let place = Position::default();
         let error = WayPoints::new(vec![(at(1), place), (at(1), place)]).unwrap_err();
         assert_eq!(

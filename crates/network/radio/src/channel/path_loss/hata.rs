@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn a_carrier_outside_the_model_is_refused() {
+    fn a_carrier_outside_the_model_is_rejected() {
         let model = PathLoss::Cost231Hata(Hata::default());
         let carrier = Frequency::from_hertz(2620e6);
         let error = LossCurve::new(&model, carrier, 30.0, 1.5).unwrap_err();

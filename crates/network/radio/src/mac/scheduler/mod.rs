@@ -2,7 +2,7 @@
 //!
 //! For each user, the scheduler sees the bits that wait and the bits that a resource block of each group would carry.
 //! Retransmissions come first; then the policy picks among users with data. Each served user takes one message of the
-//! control channel, so `place` may refuse one.
+//! control channel, so `place` may reject one.
 
 mod policy;
 mod rate;

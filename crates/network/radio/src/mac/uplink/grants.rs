@@ -16,7 +16,7 @@ impl GrantAccount {
         self.wanted
     }
 
-    /// Takes a report of `bytes` that was sent in `subframe`. It counts the bytes that remained after that
+    /// Processes a report of `bytes` that was sent in `subframe`. It counts the bytes that remained after that
     /// transmission, so grants for later ones are still to be subtracted.
     pub fn report(&mut self, subframe: u64, bytes: u64) {
         self.expire(subframe);
@@ -24,7 +24,7 @@ impl GrantAccount {
         self.wanted = bytes.saturating_sub(later);
     }
 
-    /// Takes a scheduling request, which is answered by a grant of at least `bytes`.
+    /// Processes a scheduling request, which is answered by a grant of at least `bytes`.
     pub fn request(&mut self, bytes: u64) {
         self.wanted = self.wanted.max(bytes);
     }

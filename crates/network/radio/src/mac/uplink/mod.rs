@@ -55,7 +55,7 @@ pub(crate) const NR_RETRANSMISSION: [u64; 11] =
     [10, 20, 40, 80, 160, 320, 640, 1_280, 2_560, 5_120, 10_240];
 
 impl Timers {
-    /// Returns timers of so many subframes; `None` is a periodic timer of infinity.
+    /// Returns timers of these numbers of subframes; `None` is a periodic timer of infinity.
     pub const fn new(periodic: Option<u64>, retransmission: u64) -> Self {
         Self {
             periodic,

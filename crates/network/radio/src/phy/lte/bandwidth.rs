@@ -22,7 +22,7 @@ impl Bandwidth {
     /// Returns the carrier with that many resource blocks.
     ///
     /// # Errors
-    /// If no LTE carrier has so many.
+    /// If no LTE carrier has this number.
     pub fn from_prbs(prbs: u32) -> Result<Self, ConfigError> {
         let known = CARRIERS.iter().any(|carrier| carrier.1 == prbs);
         known
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn other_widths_are_refused_by_name() {
+    fn other_widths_are_rejected_by_name() {
         let error = Bandwidth::from_prbs(99).expect_err("not a carrier");
         assert_eq!(
             error.to_string(),

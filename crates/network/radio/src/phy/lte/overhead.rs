@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn impossible_control_regions_are_refused() {
+    fn impossible_control_regions_are_rejected() {
         assert_eq!(Overhead::new(4, 1), Err(ConfigError::Cfi(4)));
         assert_eq!(Overhead::new(1, 3), Err(ConfigError::AntennaPorts(3)));
     }

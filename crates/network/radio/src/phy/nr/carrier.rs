@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn undefined_carriers_are_refused_by_name() {
+    fn undefined_carriers_are_rejected_by_name() {
         let error = prbs(FrequencyRange::Fr1, 3, 100).expect_err("no 120 kHz in FR1");
         assert_eq!(
             error.to_string(),

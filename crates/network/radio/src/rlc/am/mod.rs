@@ -96,7 +96,7 @@ impl Entity {
         self.transmitter.enqueue(sdu)
     }
 
-    /// Returns whether an SDU of so many bytes fits the buffer.
+    /// Returns whether an SDU of `bytes` fits into the buffer.
     pub fn has_room(&self, bytes: u32) -> bool {
         self.transmitter.buffer().has_room(bytes)
     }

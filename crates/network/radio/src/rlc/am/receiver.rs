@@ -143,7 +143,7 @@ impl Receiver {
         }
     }
 
-    /// Takes a PDU. Invalid ones are discarded (clause 5.5.1).
+    /// Processes a PDU. Invalid ones are discarded (clause 5.5.1).
     pub(super) fn receive(
         &mut self,
         now: Instant,

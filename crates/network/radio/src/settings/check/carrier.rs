@@ -1,6 +1,6 @@
 //! Band, width, duplex and antennas.
 
-use config::{FieldError, Quantity, count, invalid_value, one_of, only_for, refuse};
+use config::{FieldError, Quantity, count, invalid_value, one_of, only_for, reject};
 
 use super::super::{Band, Modulation, NR_RANGES_MHZ, Radio, SpecialSlot, Technology, Transmit};
 use crate::phy::{lte, nr};
@@ -31,7 +31,7 @@ pub(super) fn check(radio: &Radio) -> Result<(), FieldError> {
 fn alternative(second: (&str, bool), first: (&str, bool)) -> Result<(), FieldError> {
     if second.1 && first.1 {
         let message = format!("is given beside {}; allowed: one of the two", first.0);
-        return refuse(second.0, message);
+        return reject(second.0, message);
     }
     Ok(())
 }
@@ -166,7 +166,7 @@ fn duplex(radio: &Radio) -> Result<(), FieldError> {
     };
     let number = band.number;
     match &radio.tdd {
-        None if band.is_tdd => refuse(
+        None if band.is_tdd => reject(
             "tdd",
             format!("is missing, but band {number} is TDD; allowed: a pattern such as \"DDDSU\""),
         ),

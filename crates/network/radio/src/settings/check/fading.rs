@@ -1,6 +1,6 @@
 //! Checks of the settings of fast fading.
 
-use config::{FieldError, Quantity, only_for, positive, refuse, within};
+use config::{FieldError, Quantity, only_for, positive, reject, within};
 use units::{Frequency, Speed};
 
 use super::super::{Estimation, Fading, Tracking};
@@ -22,14 +22,14 @@ pub(super) fn check(fading: &Fading) -> Result<(), FieldError> {
         }
         (Some(_), Some(_)) => {
             let message = "is given beside speed; allowed: one of the two";
-            return refuse("doppler", message);
+            return reject("doppler", message);
         }
         (None, None) => {
             let allowed = match fading.track() {
                 Some(_) => "the speed of the train, such as \"300km/h\"",
                 None => "speed, such as \"60km/h\", or doppler, such as \"70Hz\"",
             };
-            return refuse("speed", format!("is missing; allowed: {allowed}"));
+            return reject("speed", format!("is missing; allowed: {allowed}"));
         }
     }
     if let Some(k) = fading.k {

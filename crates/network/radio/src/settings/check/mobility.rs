@@ -1,6 +1,6 @@
 //! Handover and radio link failure.
 
-use config::{FieldContext, FieldError, Quantity, count, invalid_value, one_of, positive, refuse};
+use config::{FieldContext, FieldError, Quantity, count, invalid_value, one_of, positive, reject};
 use units::Decibel;
 
 use super::super::{A2A4, A3, Handover, LinkFailure, Radio, Trigger};
@@ -14,7 +14,7 @@ pub(super) fn check(radio: &Radio) -> Result<(), FieldError> {
     if let Some(settings) = &radio.handover {
         if radio.cells.len() < 2 {
             let message = "there are not two cells to hand over between; leave it out";
-            return refuse("handover", message);
+            return reject("handover", message);
         }
         handover(settings).in_table("handover")?;
     }

@@ -17,7 +17,7 @@ impl Radio {
     /// Checks that values are in their ranges and fit each other, on a path with that MTU.
     ///
     /// # Errors
-    /// The first field that is refused, by its name from `radio` on.
+    /// The first field that is rejected, by its name from `radio` on.
     pub fn check(&self, mtu: Bytes) -> Result<(), FieldError> {
         carrier::check(self).in_table("radio")?;
         link::check(self, mtu).in_table("radio")?;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use config::{
-    FieldContext, FieldError, Quantity, changed, invalid_value, number, only_for, positive, refuse,
+    FieldContext, FieldError, Quantity, changed, invalid_value, number, only_for, positive, reject,
     unique,
 };
 use units::Length;
@@ -21,7 +21,7 @@ pub(super) fn check(radio: &Radio) -> Result<(), FieldError> {
             "the list is empty; allowed: one cell or more, as {:?} has a place",
             ue.name
         );
-        return refuse("radio.cells", message);
+        return reject("radio.cells", message);
     }
     if radio.cells.len() > MAX_CELLS {
         return invalid_value(
@@ -68,11 +68,11 @@ fn cell(cell: &Cell) -> Result<(), FieldError> {
             degrees("antenna.tilt", tilt, -90.0, 90.0)?;
             degrees("antenna.vertical_width", width, 1.0, 360.0)
         }
-        (Some(_), None) => refuse(
+        (Some(_), None) => reject(
             "antenna.tilt",
             "is given without vertical_width; allowed: both or none",
         ),
-        (None, Some(_)) => refuse(
+        (None, Some(_)) => reject(
             "antenna.vertical_width",
             "is given without tilt; allowed: both or none",
         ),

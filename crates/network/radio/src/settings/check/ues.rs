@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use config::{
-    FieldContext, FieldError, count, each, invalid_value, positive, refuse, unique, within,
+    FieldContext, FieldError, count, each, invalid_value, positive, reject, unique, within,
 };
 use units::{Bytes, Duration, Speed};
 
@@ -59,11 +59,11 @@ fn signal_source(ue: &Ue) -> Result<(), FieldError> {
     if let Some(((first, _), (second, _))) = given.next().zip(given.next()) {
         let message =
             format!("is given beside {first}; allowed: one of sinr, position, waypoints, sumo");
-        return refuse(*second, message);
+        return reject(*second, message);
     }
     if ue.velocity.is_some() && ue.position.is_none() {
         let message = "is given without position; allowed: both or position alone";
-        return refuse("velocity", message);
+        return reject("velocity", message);
     }
     Ok(())
 }
@@ -83,7 +83,7 @@ fn check_sinr(sinr: &Sinr) -> Result<(), FieldError> {
         Sinr::Points(points) => {
             rising(points.iter().map(|SinrPoint { at, .. }| *at))?;
             match points.first() {
-                None => return refuse("", "the list is empty; allowed: one point or more"),
+                None => return reject("", "the list is empty; allowed: one point or more"),
                 Some(first) if !first.at.is_zero() => {
                     return invalid_value("0.at", first.at, "0s for the first point");
                 }
@@ -118,7 +118,7 @@ fn rising(times: impl Iterator<Item = Duration>) -> Result<(), FieldError> {
 fn sumo(ue: &Ue, sumo: &Sumo) -> Result<(), FieldError> {
     let named = |file: &Option<String>| file.as_deref().is_some_and(|name| !name.is_empty());
     if named(&sumo.fcd) == named(&sumo.ns2) {
-        return refuse("sumo", "give exactly one of fcd, ns2, the name of a file");
+        return reject("sumo", "give exactly one of fcd, ns2, the name of a file");
     }
     if sumo.vehicle.is_empty() {
         let allowed = "the id of a vehicle, or \"*\" for all";
@@ -145,7 +145,7 @@ fn nodes(ues: &[Ue]) -> Result<(), FieldError> {
     if names.contains_key("phone") {
         return Ok(());
     }
-    refuse(
+    reject(
         "radio.ues",
         "no UE is the node \"phone\"; allowed: one with that name and a count of 1",
     )
@@ -159,7 +159,7 @@ fn vehicles(ues: &[Ue]) -> Result<(), FieldError> {
         let file = sumo.and_then(|sumo| sumo.fcd.as_deref().or(sumo.ns2.as_deref()));
         if let Some(first) = files.insert(file, index) {
             let message = format!("\"*\" stands in radio.ues.{first} for the same file");
-            return refuse(format!("radio.ues.{index}.sumo.vehicle"), message);
+            return reject(format!("radio.ues.{index}.sumo.vehicle"), message);
         }
     }
     Ok(())

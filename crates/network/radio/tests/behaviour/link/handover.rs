@@ -282,7 +282,7 @@ fn a_target_out_of_reach_fails_the_handover() {
 }
 
 #[test]
-fn triggers_outside_the_standard_are_refused() {
+fn triggers_outside_the_standard_are_rejected() {
     let trigger = |hysteresis_db, milliseconds| {
         Trigger::A3(A3 {
             offset: Decibel::new(0.0),

@@ -66,7 +66,7 @@ fn eight_processes_fill_every_subframe() {
 }
 
 /// TS 36.321 clause 5.3.2: feedback comes after four TTIs and the retransmission after eight; after
-/// the last attempt the block is given up.
+/// the last attempt the block is lost.
 #[test]
 fn a_block_is_tried_four_times_eight_subframes_apart() {
     for timing in [Timing::Asynchronous, Timing::Synchronous] {

@@ -283,7 +283,7 @@ fn too_many_retransmissions_are_reported() {
 
 #[test]
 fn the_buffer_drops_what_exceeds_it() {
-    let refused = |buffer, len| {
+    let rejected = |buffer, len| {
         let mut sender = Entity::new(Rlc {
             buffer,
             ..Rlc::default()
@@ -292,8 +292,8 @@ fn the_buffer_drops_what_exceeds_it() {
             .find(|&id| sender.enqueue(Sdu { id, len }).is_err())
             .unwrap()
     };
-    assert_eq!(refused(Rlc::default().buffer, 1_500), 750);
-    assert_eq!(refused(Buffer::Bytes(Bytes::new(10_000)), 1_500), 6);
+    assert_eq!(rejected(Rlc::default().buffer, 1_500), 750);
+    assert_eq!(rejected(Buffer::Bytes(Bytes::new(10_000)), 1_500), 6);
 }
 
 /// ns-3's LTE module sends a report by itself in its block; the standard does not ask for that.

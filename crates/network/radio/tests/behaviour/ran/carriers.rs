@@ -218,7 +218,7 @@ impl Case {
         (mhz, grid.prbs() as u32)
     }
 
-    /// Returns the SINR in dB on so many resource blocks, with all power that there is.
+    /// Returns the SINR in dB on this number of resource blocks, at full power.
     fn sinr_db(&self, prbs: u32) -> f64 {
         match (self.place, self.direction) {
             (Place::Sinr(sinr_db), _) => sinr_db,
@@ -295,7 +295,7 @@ impl Case {
         self.sinr_db(1) < lowest_db
     }
 
-    /// Returns the case at a place that is better by so many dB.
+    /// Returns the case at a position that is better by this many dB.
     fn better(&self, step_db: f64) -> Self {
         let place = match self.place {
             Place::Sinr(sinr_db) => Place::Sinr(sinr_db + step_db),

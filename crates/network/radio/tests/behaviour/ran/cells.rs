@@ -107,7 +107,7 @@ fn the_weakest_group_wastes_capacity() {
     assert!(weakest < 0.95 * wideband, "{weakest} {wideband}");
 }
 
-/// In unacknowledged mode, data that HARQ gives up is lost, and nothing is duplicated or reordered.
+/// In unacknowledged mode, data of a HARQ failure is lost, and nothing is duplicated or reordered.
 #[test]
 fn unacknowledged_mode_loses_what_harq_gives_up() {
     let mut config = lte(100, vec![]);

@@ -81,7 +81,7 @@ pub struct Lab {
     /// Name and delay, in order of arrival.
     pub arrived: Vec<(u64, Duration)>,
     pub lost: Vec<u64>,
-    pub refused: u64,
+    pub rejected: u64,
     pub delivered_bytes: BTreeMap<(UserId, bool), u64>,
     pub log: Vec<TtiRecord>,
     next: u64,
@@ -95,7 +95,7 @@ impl Lab {
             sent: BTreeMap::new(),
             arrived: Vec::new(),
             lost: Vec::new(),
-            refused: 0,
+            rejected: 0,
             delivered_bytes: BTreeMap::new(),
             log: Vec::new(),
             next: 0,
@@ -107,7 +107,7 @@ impl Lab {
         if taken {
             self.sent.insert(self.next, (user, direction, now, bytes));
         } else {
-            self.refused += 1;
+            self.rejected += 1;
         }
         self.next += 1;
         taken

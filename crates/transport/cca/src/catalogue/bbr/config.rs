@@ -48,7 +48,7 @@ parameters! {
         extra_acked_max: Duration = Duration::from_millis(100), in SPANS, "", "Linux bbr_extra_acked_max_us";
         /// Look for token-bucket policers, and keep to the rate of one that is found.
         policer: bool = true, "", "Linux bbr_lt_bw_sampling; not in the draft";
-        /// Least rounds of an interval of the policer model, which is given up after four times as many.
+        /// Minimum rounds of an interval of the policer model, which ends after four times as many.
         lt_intvl_min_rtts: u32 = 4, in 1..=30, "rounds", "Linux bbr_lt_intvl_min_rtts";
         /// Lost segments per delivered one that indicate a policer.
         lt_loss_thresh: f64 = 50.0 / 256.0, in 0.0..=1.0, "", "Linux bbr_lt_loss_thresh";

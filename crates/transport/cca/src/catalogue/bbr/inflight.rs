@@ -42,7 +42,7 @@ impl Bbr {
         self.with_quantization(window, self.bdp(bandwidth, gain))
     }
 
-    /// Returns the segments of a burst, which are those of a millisecond at the present pacing rate (§4.2.2).
+    /// Returns the segments of a burst, which are those of a millisecond at the current pacing rate (§4.2.2).
     fn tso_segs_goal(&self, window: &Window) -> u32 {
         let bytes = ((window.pacing_rate.bits_per_second() / 8) >> 10).min(LARGEST_BURST);
         let least = self.bbr_min_tso_segs(window);
@@ -51,7 +51,7 @@ impl Bbr {
             .min(0x7f)
     }
 
-    /// Returns the segments in flight at the time when pacing releases the next burst, from the present
+    /// Returns the segments in flight at the time when pacing releases the next burst, from the current
     /// number `now`. The path continues to deliver until then, and a burst that raises the load already
     /// counts (Linux `bbr_packets_in_net_at_edt`).
     pub(super) fn inflight_at_departure(&self, window: &Window, now: u32) -> u32 {

@@ -45,7 +45,7 @@ pub struct Bbr {
     samples: WindowedMax,
     rounds: u64,
     round_start: bool,
-    /// Delivery count at which the present round ends.
+    /// Delivery count at which the current round ends.
     next_round: u64,
     min_rtt: Duration,
     min_rtt_at: Instant,
@@ -103,7 +103,7 @@ impl Bbr {
         }
     }
 
-    /// Returns the name of the present mode: `startup`, `drain`, `probe_bw` or `probe_rtt`.
+    /// Returns the name of the current mode: `startup`, `drain`, `probe_bw` or `probe_rtt`.
     pub fn mode(&self) -> &'static str {
         self.mode.into()
     }
@@ -206,7 +206,7 @@ impl CongestionControl for Bbr {
         self.init_pacing_rate(window);
     }
 
-    /// Takes the model from the context: its pacing rate as the bandwidth, and its lowest RTT.
+    /// Initialises the model from the earlier CCA: its pacing rate as the bandwidth, and its lowest RTT.
     ///
     /// The path counts as full, so there is no STARTUP. DRAIN comes first and ends at once if nothing is
     /// queued; the gain cycle follows. If the rate was too low, each probing phase finds a quarter more.

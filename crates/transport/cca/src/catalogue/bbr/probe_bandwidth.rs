@@ -19,7 +19,7 @@ impl Bbr {
         self.phase_start = window.delivered_at;
     }
 
-    /// Advances to the next phase if the present one has ended (§4.3.4.3).
+    /// Advances to the next phase if the current one has ended (§4.3.4.3).
     pub(super) fn update_cycle(&mut self, window: &Window, ack: &Ack) {
         if self.mode == Mode::ProbeBandwidth && self.phase_is_over(window, ack) {
             self.advance_cycle(window);

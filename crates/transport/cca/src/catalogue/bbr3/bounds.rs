@@ -8,7 +8,7 @@ pub(super) const UNBOUNDED: u32 = u32::MAX;
 /// Value that stands for no bound on the rate.
 pub(super) const ANY_RATE: Bandwidth = Bandwidth(u64::MAX);
 
-/// `max_bw_filter` (§5.5.5, §5.5.6): the largest sample of the present and the previous cycle of probing.
+/// `max_bw_filter` (§5.5.5, §5.5.6): the largest sample of the current and the previous cycle of probing.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct MaxBandwidth {
     before: Bandwidth,

@@ -58,7 +58,7 @@ const fn in_recovery(state: CaState) -> bool {
 pub struct Bbr3 {
     config: Bbr3Config,
     state: State,
-    /// Delivery rate of the present ACK; zero if it has no sample.
+    /// Delivery rate of the current ACK; zero if it has no sample.
     sample: Bandwidth,
     max_bandwidth: MaxBandwidth,
     bounds: Bounds,
@@ -122,7 +122,7 @@ impl Bbr3 {
         }
     }
 
-    /// Returns the name of the present state: `startup`, `drain`, `probe_bw_down`, `probe_bw_cruise`,
+    /// Returns the name of the current state: `startup`, `drain`, `probe_bw_down`, `probe_bw_cruise`,
     /// `probe_bw_refill`, `probe_bw_up` or `probe_rtt`.
     pub fn state(&self) -> &'static str {
         self.state.into()
@@ -175,7 +175,7 @@ impl CongestionControl for Bbr3 {
         self.init_pacing_rate(window);
     }
 
-    /// Takes the model from the context: its pacing rate as the bandwidth, and its lowest RTT.
+    /// Initialises the model from the earlier CCA: its pacing rate as the bandwidth, and its lowest RTT.
     ///
     /// The path counts as full, so there is no Startup. Drain comes first and ends at once if nothing is
     /// queued. The first probe follows within two to three seconds.

@@ -7,7 +7,7 @@ use super::state::State;
 use crate::bandwidth::Gain;
 use crate::{Ack, Window};
 
-/// Phase of the probe that the present ACKs respond to (§2.14).
+/// Phase of the probe that the current ACKs respond to (§2.14).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) enum AckPhase {
     /// No probe.
@@ -23,7 +23,7 @@ pub(super) enum AckPhase {
     ProbeStopping,
 }
 
-/// Start of the present cycle, and the time until the clock triggers the next probe.
+/// Start of the current cycle, and the time until the clock triggers the next probe.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Cycle {
     start: Instant,

@@ -11,16 +11,16 @@ use crate::{Ack, Window};
 pub(super) struct Rounds {
     /// Rounds so far.
     pub(super) count: u64,
-    /// Whether the present ACK begins a round.
+    /// Whether the current ACK begins a round.
     pub(super) starts: bool,
-    /// Delivery count at which the present round ends.
+    /// Delivery count at which the current round ends.
     pub(super) end: u64,
 }
 
 /// Round that is counted from the first loss.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct LossRound {
-    /// Whether the present ACK ends such a round.
+    /// Whether the current ACK ends such a round.
     pub(super) starts: bool,
     /// Whether a segment was marked lost in it.
     pub(super) loss: bool,

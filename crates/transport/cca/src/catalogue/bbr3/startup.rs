@@ -10,7 +10,7 @@ use crate::{Ack, CaState, Lost, Window};
 pub(super) struct FullBandwidth {
     /// Whether it was ever found (`full_bw_reached`).
     pub(super) reached: bool,
-    /// Whether it was found since the present search began (`full_bw_now`).
+    /// Whether it was found since the current search began (`full_bw_now`).
     pub(super) now: bool,
     base: Bandwidth,
     rounds: u32,
@@ -27,7 +27,7 @@ impl FullBandwidth {
     }
 }
 
-/// Separate ranges of the stream that were lost in the present round.
+/// Separate ranges of the stream that were lost in the current round.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct LostRanges {
     count: u32,

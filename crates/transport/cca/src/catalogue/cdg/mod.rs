@@ -14,7 +14,7 @@ use gradient::{Gradient, MinMax};
 use start::Start;
 
 /// Fall of a gradient that shows an effect of a back-off, µs.
-const EFFECT: i64 = 32;
+const MIN_GRADIENT_FALL_US: i64 = 32;
 /// Unit in which gradients are distinguished from noise, µs.
 const TOLERANCE: i64 = 64;
 /// Most successive ACKs that are taken for delayed ones.
@@ -131,7 +131,7 @@ impl Cdg {
     /// the queue (§3.1).
     fn measure(&mut self, rtt: MinMax, earlier: MinMax) -> i64 {
         let (change, gradient) = self.gradient.add(rtt.since(earlier));
-        if change.min <= -EFFECT || change.max <= -EFFECT {
+        if change.min <= -MIN_GRADIENT_FALL_US || change.max <= -MIN_GRADIENT_FALL_US {
             self.backoff_cnt = 0;
         }
         if self.config.use_tolerance {

@@ -35,7 +35,7 @@ impl Start {
     }
 
     /// Handles an ACK in slow start; `rtt` is the lowest RTT of this round so far. It ends slow start at the
-    /// present window if the path seems full.
+    /// current window if the path seems full.
     pub(super) fn look(&mut self, w: &mut Window, rtt: Option<i64>, detect: Detect) {
         if detect == Detect::Off {
             return;

@@ -6,7 +6,7 @@ use units::{Duration, Instant};
 /// Largest value of 1/δ, segments.
 const MAX_INVERSE_DELTA: f64 = 1e6;
 
-/// Competitive mode and the present δ.
+/// Competitive mode and the current δ.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Competition {
     /// 1/δ of the default mode, segments.

@@ -64,7 +64,7 @@ pub struct Copa {
     starting: bool,
     /// Fraction of a segment that the window has beyond whole ones.
     fraction: f64,
-    /// Delivery count at which the present window has been delivered.
+    /// Delivery count at which the current window has been delivered.
     next_round: u64,
     /// Whether this round has already reacted to a loss.
     lost_in_round: bool,
@@ -90,7 +90,7 @@ impl Copa {
         self.competition.is_on()
     }
 
-    /// Returns the present δ.
+    /// Returns the current δ.
     pub fn delta(&self) -> f64 {
         self.competition.delta()
     }

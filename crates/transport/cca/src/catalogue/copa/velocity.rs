@@ -26,7 +26,7 @@ impl Default for Velocity {
 }
 
 impl Velocity {
-    /// Returns the present velocity.
+    /// Returns the current velocity.
     pub(super) fn get(&self) -> f64 {
         self.v
     }

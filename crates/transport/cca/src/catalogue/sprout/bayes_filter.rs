@@ -3,12 +3,12 @@
 
 use super::config::SproutConfig;
 
-/// Standard deviations to which the drift within a tick is followed.
-const REACH: f64 = 4.0;
+/// Standard deviations at which the drift within a tick is truncated.
+const MAX_DEVIATIONS: f64 = 4.0;
 /// Probability below which a rate is left out of sums.
-const NEGLIGIBLE: f64 = 1e-9;
+const MIN_PROBABILITY: f64 = 1e-9;
 /// Probability beyond an eighth of the grid below which the grid is halved.
-const RARE: f64 = 1e-2;
+const MAX_TAIL_PROBABILITY: f64 = 1e-2;
 
 /// Distribution over the rates of 0, 1, … bin widths.
 #[derive(Clone, Debug)]
@@ -34,7 +34,7 @@ impl Belief {
         let tick = config.tick.as_secs_f64();
         let width = config.max_rate / (bins - 1) as f64;
         let deviation = config.sigma * tick.sqrt() / width;
-        let reach = ((REACH * deviation).ceil() as usize).clamp(1, bins - 1);
+        let reach = ((MAX_DEVIATIONS * deviation).ceil() as usize).clamp(1, bins - 1);
         let below = |x: f64| 0.5 * libm::erfc(-x / (deviation * core::f64::consts::SQRT_2));
         let mut drift: Vec<f64> = (0..=2 * reach)
             .map(|to| to.abs_diff(reach) as f64)
@@ -72,7 +72,7 @@ impl Belief {
         let width = self.width();
         let masses = self.mass.iter().enumerate();
         masses
-            .filter(|(_, mass)| **mass > NEGLIGIBLE)
+            .filter(|(_, mass)| **mass > MIN_PROBABILITY)
             .map(move |(bin, mass)| (bin as f64 * width, *mass))
     }
 
@@ -88,7 +88,7 @@ impl Belief {
         let staying = self.mass[0] * self.outage_persistence;
         self.mass[0] -= staying;
         for (bin, &mass) in self.mass.iter().enumerate() {
-            if mass > NEGLIGIBLE {
+            if mass > MIN_PROBABILITY {
                 let around = &mut self.spread[bin..=bin + 2 * reach];
                 for (to, share) in around.iter_mut().zip(&self.drift) {
                     *to += mass * share;
@@ -152,14 +152,14 @@ impl Belief {
     fn update(&mut self, likelihood: impl Fn(usize, &[f64]) -> f64) {
         let mut sum = 0.0;
         for (bin, mass) in self.mass.iter_mut().enumerate() {
-            *mass = if *mass > NEGLIGIBLE {
+            *mass = if *mass > MIN_PROBABILITY {
                 *mass * likelihood(bin, &self.logarithms)
             } else {
                 0.0
             };
             sum += *mass;
         }
-        if sum <= NEGLIGIBLE {
+        if sum <= MIN_PROBABILITY {
             sum = 0.0;
             for (bin, mass) in self.mass.iter_mut().enumerate() {
                 *mass = likelihood(bin, &self.logarithms);
@@ -196,7 +196,8 @@ impl Belief {
         }
         let eighth = self.mass.len() / 8;
         let beyond: f64 = self.mass[eighth..].iter().sum();
-        if beyond < RARE && delivered < self.top / 8.0 && self.top > self.least_top {
+        if beyond < MAX_TAIL_PROBABILITY && delivered < self.top / 8.0 && self.top > self.least_top
+        {
             self.halve();
         }
     }

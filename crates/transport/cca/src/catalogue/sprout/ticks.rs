@@ -16,8 +16,8 @@ pub(super) struct Tick {
 pub(super) struct Ticks {
     length: Duration,
     start: Instant,
-    present: Tick,
-    /// Time up to which it is known whether the path was busy.
+    current: Tick,
+    /// End of the time for which it is known whether the path was busy.
     known_until: Instant,
 }
 
@@ -26,7 +26,7 @@ impl Ticks {
         Self {
             length,
             start,
-            present: Tick::default(),
+            current: Tick::default(),
             known_until: start,
         }
     }
@@ -51,18 +51,18 @@ impl Ticks {
         }
         self.note_busy(busy_since, end);
         self.start = end;
-        Some(core::mem::take(&mut self.present))
+        Some(core::mem::take(&mut self.current))
     }
 
-    /// Adds an ACK at `now` to the present tick.
+    /// Adds an ACK at `now` to the current tick.
     pub(super) fn add(&mut self, now: Instant, busy_since: Instant, delivered: u32) {
         self.note_busy(busy_since, now);
-        self.present.delivered = self.present.delivered.saturating_add(delivered);
+        self.current.delivered = self.current.delivered.saturating_add(delivered);
     }
 
     fn note_busy(&mut self, since: Instant, until: Instant) {
         let since = since.max(self.known_until).max(self.start);
-        self.present.busy += until.saturating_since(since);
+        self.current.busy += until.saturating_since(since);
         self.known_until = self.known_until.max(until);
     }
 }
@@ -90,7 +90,7 @@ mod tests {
         };
         assert_eq!(over, [tick(3, 0), tick(0, 15), tick(0, 20)]);
         ticks.add(at(70), at(25), 2);
-        assert_eq!(ticks.present, tick(2, 10));
+        assert_eq!(ticks.current, tick(2, 10));
     }
 
     #[test]
@@ -99,7 +99,7 @@ mod tests {
         for ms in 1..20 {
             ticks.add(at(ms), at(0), 1);
         }
-        assert_eq!(ticks.present.busy, MS * 19);
+        assert_eq!(ticks.current.busy, MS * 19);
     }
 
     #[test]

@@ -117,7 +117,7 @@ enum Event {
     InBuffer(Packet),
     /// A packet reaches the server.
     AtServer(Packet),
-    /// A transmission of so many bytes reaches the eNB.
+    /// A transmission of this size reaches the eNB.
     Received(u64),
     /// The eNB acts on a report sent in that subframe.
     Report { sent: u64, bytes: u64 },
