@@ -18,10 +18,10 @@ pub(crate) fn native_ccas() -> Vec<&'static str> {
 #[pyfunction]
 #[pyo3(signature = (splits=None))]
 pub(crate) fn middlebox_kinds(splits: Option<bool>) -> Vec<&'static str> {
-    let wanted = |kind: &&MiddleboxKind| splits.is_none_or(|splits| kind.splits() == splits);
+    let matches = |kind: &&MiddleboxKind| splits.is_none_or(|splits| kind.splits() == splits);
     MiddleboxKind::ALL
         .iter()
-        .filter(wanted)
+        .filter(matches)
         .map(|kind| kind.name())
         .collect()
 }

@@ -30,12 +30,12 @@ pub(crate) fn remember_panics() {
 /// Returns place and message of a panic, and its backtrace if `RUST_BACKTRACE` is set.
 fn describe_panic(info: &PanicHookInfo<'_>) -> String {
     let message = info.payload_as_str().unwrap_or("no message");
-    let place = info.location().map(ToString::to_string);
-    let place = place.as_deref().unwrap_or("an unknown place");
+    let location = info.location().map(ToString::to_string);
+    let location = location.as_deref().unwrap_or("an unknown place");
     let trace = Backtrace::capture();
     match trace.status() {
-        BacktraceStatus::Captured => format!("panic at {place}: {message}\n{trace}\n"),
-        _ => format!("panic at {place}: {message}"),
+        BacktraceStatus::Captured => format!("panic at {location}: {message}\n{trace}\n"),
+        _ => format!("panic at {location}: {message}"),
     }
 }
 
@@ -79,14 +79,14 @@ impl Case {
         seed: u64,
         on_kernel: bool,
     ) -> Self {
-        let wanted = std::env::var(PANIC_VARIABLE)
+        let requested = std::env::var(PANIC_VARIABLE)
             .is_ok_and(|text| text == seed.to_string() || text == format!("{seed} {cca}"));
         Self {
             scenario: scenario.name.clone(),
             cca,
             seed,
             on_kernel,
-            panic_at: wanted.then(|| Instant::ZERO + scenario.duration / 2),
+            panic_at: requested.then(|| Instant::ZERO + scenario.duration / 2),
         }
     }
 

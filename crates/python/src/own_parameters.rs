@@ -55,14 +55,14 @@ impl Kind {
 
     /// Returns the Python object of a value in its printed form.
     pub(crate) fn value<'py>(self, py: Python<'py>, text: &str) -> Result<Bound<'py, PyAny>> {
-        let wrong = || reject(format!("{text:?} is none of {}", self.allowed()));
+        let invalid = || reject(format!("{text:?} is none of {}", self.allowed()));
         Ok(match self {
-            Self::Bool => bool::read(text).ok_or_else(wrong)?.into_bound_py_any(py),
+            Self::Bool => bool::read(text).ok_or_else(invalid)?.into_bound_py_any(py),
             Self::Int => text
                 .parse::<i64>()
-                .map_err(|_| wrong())?
+                .map_err(|_| invalid())?
                 .into_bound_py_any(py),
-            Self::Float => f64::read(text).ok_or_else(wrong)?.into_bound_py_any(py),
+            Self::Float => f64::read(text).ok_or_else(invalid)?.into_bound_py_any(py),
             Self::Str => text.into_bound_py_any(py),
         }?)
     }

@@ -135,7 +135,7 @@ impl DestinationCache {
     }
 
     /// Returns the results of the connections to a destination.
-    pub fn of(&self, destination: &str) -> Option<&DestinationEntry> {
+    pub fn get(&self, destination: &str) -> Option<&DestinationEntry> {
         self.destinations.get(destination)
     }
 
@@ -205,7 +205,7 @@ mod tests {
         endings
             .iter()
             .for_each(|ending| memory.remember("a phone", ending));
-        let known = memory.of("a phone").expect("remembered");
+        let known = memory.get("a phone").expect("remembered");
         assert_eq!(known.connections, 3);
         let cost = |cca: &str| known.ccas[cca].cost;
         assert!((cost("bbr") - 0.2).abs() < 1e-12);

@@ -143,7 +143,7 @@ impl Selector {
         }
         let tuning = policy.tuning;
         let mut selector = Self {
-            outcome: PerfWindow::new(tuning.judge()),
+            outcome: PerfWindow::new(tuning.trial_time()),
             current: policy.default_cca(),
             in_flight: policy.changes_in_flight(),
             open: true,
@@ -379,7 +379,7 @@ impl Selector {
         }
         let trial = self.trial.take()?;
         let tuning = self.policy.tuning;
-        let is_long_enough = |measure: &PmSums| measure.time() * 4 >= tuning.judge();
+        let is_long_enough = |measure: &PmSums| measure.time() * 4 >= tuning.trial_time();
         if !is_long_enough(&trial.before) || !is_long_enough(&trial.after) {
             return None;
         }

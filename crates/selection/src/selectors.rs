@@ -131,7 +131,7 @@ impl Selectors {
         };
         let mut memory_files: Vec<Option<String>> = Vec::new();
         for (name, auto) in flows {
-            let wrong = |reason| SelectionError {
+            let selection_error = |reason| SelectionError {
                 flow: name.to_owned(),
                 reason,
             };
@@ -140,13 +140,13 @@ impl Selectors {
                 continue;
             };
             let policy = auto.policy_in(files);
-            let policy = policy.map_err(|error| wrong(error.to_string()))?;
+            let policy = policy.map_err(|error| selection_error(error.to_string()))?;
             let known = memory_files.iter().position(|file| *file == auto.memory);
             let memory = known.unwrap_or(memory_files.len());
             if known.is_none() {
                 selectors
                     .memories
-                    .push(auto.memory_in(files).map_err(wrong)?);
+                    .push(auto.memory_in(files).map_err(selection_error)?);
                 memory_files.push(auto.memory.clone());
             }
             selectors.flows.push(Some(Selected {
@@ -191,7 +191,7 @@ impl Selectors {
         let asks_radio = auto.hints;
         let start = Start {
             at: now,
-            known: self.memories[memory].of(destination),
+            known: self.memories[memory].get(destination),
             hints: hints(asks_radio, destination, endpoint)?,
             draws: RngStream::new(self.seed, Purpose::Selection, connection),
         };

@@ -1,4 +1,4 @@
-//! Client: requests segments, keeps the buffer and plays it, as a state machine in integer time.
+//! Client: requests segments, fills the buffer and plays it, as a state machine in integer time.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -109,7 +109,7 @@ fn notes(means: &[MeanSize], seconds: f64) -> Vec<String> {
     let off: Vec<String> = off.collect();
     if !off.is_empty() {
         notes.push(format!(
-            "the mean rate of the sizes differs by more than 50 % from bitrates_kbps, which the ABR algorithm uses: {}",
+            "the mean rate of the sizes is more than half off that of bitrates_kbps, by which qualities are chosen: {}",
             off.join(", ")
         ));
     }

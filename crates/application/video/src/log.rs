@@ -1,4 +1,4 @@
-//! Log: what happened in a session.
+//! Session log: downloads, stalls and start-up of a session.
 
 use units::{Bytes, Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! Playback: the viewer's clock, which plays what is in the buffer, stalls and resumes.
+//! Playback: plays the buffer, stalls and resumes.
 
 use units::{Duration, Instant};
 

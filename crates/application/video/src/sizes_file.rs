@@ -142,7 +142,8 @@ impl Fields {
             let (width, height) = FULL_HD;
             let frames = if self.frame_rate.is_none() { ", at 24 frames per second" } else { "" };
             format!(
-                "no resolutions: the P.1203 score assumes {width}x{height} for every bitrate{frames}"
+                "there are no resolutions, by which qoe (P.1203) scores: it takes {width}x{height} for every \
+                 bitrate{frames}"
             )
         });
         let resolutions = self

@@ -1,4 +1,4 @@
-//! Source of a ladder: a built-in one by its word, or a file of segment sizes by its name.
+//! Source of a bitrate ladder: a built-in one by its name, or a file of segment sizes.
 
 use std::borrow::Cow;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Application: a state machine with two ends and no sockets, and the commands that it answers with.
+//! Application: a state machine with two ends and no sockets, and the commands that it returns.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

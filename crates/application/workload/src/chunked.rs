@@ -1,4 +1,4 @@
-//! Chunked client: asks for a piece of a video at regular times, on one connection.
+//! Chunked client: requests a chunk of a video at regular times, on one connection.
 
 use config::{FieldError, positive, table};
 use units::random::RngStream;

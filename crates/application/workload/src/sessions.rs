@@ -222,7 +222,7 @@ impl Sessions {
 
     /// Returns how many bytes are to be written at an end, [`UNLIMITED`](crate::UNLIMITED) for as many as the
     /// connection takes.
-    pub fn wanted(&self, connection: u32, end: End) -> u64 {
+    pub fn next_write_bytes(&self, connection: u32, end: End) -> u64 {
         self.account(connection).next_write_bytes(end)
     }
 
@@ -234,7 +234,7 @@ impl Sessions {
 
     /// Notes that the connection has taken `bytes` at `end`; an application that follows its bytes is notified. `now` is
     /// the time for it, and may be `None` for others ([`Self::follows_bytes`]).
-    pub fn wrote(&mut self, now: Option<Instant>, connection: u32, end: End, bytes: u64) {
+    pub fn on_accepted(&mut self, now: Option<Instant>, connection: u32, end: End, bytes: u64) {
         let account = &mut self.accounts[connection as usize];
         account.on_accepted(end, bytes);
         let (session, slot) = (account.session, account.slot);
@@ -247,14 +247,14 @@ impl Sessions {
     }
 
     /// Notes that the handshake of a connection is complete at both ends.
-    pub fn connected(&mut self, connection: u32) {
+    pub fn on_established(&mut self, connection: u32) {
         self.accounts[connection as usize].on_established();
         self.finish(connection);
     }
 
     /// Notes that `total` bytes have arrived in order at `end` so far; returns how many of them are new.
     #[inline]
-    pub fn received(&mut self, now: Instant, connection: u32, end: End, total: u64) -> u64 {
+    pub fn on_received(&mut self, now: Instant, connection: u32, end: End, total: u64) -> u64 {
         let account = &mut self.accounts[connection as usize];
         if account.is_completed() {
             return 0;
@@ -280,7 +280,7 @@ impl Sessions {
     }
 
     /// Notes that the stream towards `end` has ended, since the other end was closed.
-    pub fn ended(&mut self, now: Instant, connection: u32, end: End) {
+    pub fn on_fin(&mut self, now: Instant, connection: u32, end: End) {
         if !self.account(connection).is_completed() {
             self.accounts[connection as usize].on_fin(end);
             self.notify_arrival(now, connection, end);
@@ -315,7 +315,7 @@ impl Sessions {
                 application.on_received(now, end, bytes, out);
             });
         }
-        self.settle(now, connection);
+        self.complete_if_arrived(now, connection);
     }
 
     /// Calls the application of a session for its connection in `slot`, and executes its commands.
@@ -413,7 +413,7 @@ impl Sessions {
             }
             Command::Close(end) => {
                 account.close(end);
-                self.settle(now, connection);
+                self.complete_if_arrived(now, connection);
                 return self.finish(connection);
             }
             Command::Open | Command::WakeAt(_) | Command::SelectSlot(_) => return,
@@ -430,7 +430,7 @@ impl Sessions {
 
     /// Completes a connection that is being closed, once all its bytes have arrived.
     #[inline]
-    fn settle(&mut self, now: Instant, connection: u32) {
+    fn complete_if_arrived(&mut self, now: Instant, connection: u32) {
         let completion = self.accounts[connection as usize].take_completion();
         if let Some(end) = completion {
             self.complete(now, connection, end);

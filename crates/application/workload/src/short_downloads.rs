@@ -1,4 +1,4 @@
-//! Sequence: short downloads one after another, each on a connection of its own.
+//! Short downloads, one after another, each on a connection of its own.
 
 use config::{Distribution, FieldContext, FieldError, table};
 use units::random::RngStream;

@@ -144,7 +144,7 @@ impl Streaming {
         }
     }
 
-    fn answer(&mut self, slot: usize, out: &mut Vec<Command>) {
+    fn send_response(&mut self, slot: usize, out: &mut Vec<Command>) {
         let connection = &mut self.connections[slot];
         connection.answer_at = Instant::NEVER;
         // The engine reports each message, so that the client learns when the first bytes have arrived.
@@ -304,7 +304,7 @@ impl Application for Streaming {
         }
         for slot in 0..self.connections.len() {
             if self.connections[slot].answer_at <= now {
-                self.answer(slot, out);
+                self.send_response(slot, out);
             }
         }
         if self.client_at <= now {
@@ -327,7 +327,7 @@ impl Application for Streaming {
             return;
         }
         if self.config.think.is_zero() {
-            self.answer(self.slot, out);
+            self.send_response(self.slot, out);
         } else {
             self.connections[self.slot].answer_at = now + self.config.think;
         }

@@ -1,4 +1,4 @@
-//! Window-paced client: takes a video on one connection, and holds the server back by its receive window.
+//! Window-paced client: downloads a video on one connection, and limits the server by its receive window.
 
 use config::{FieldError, count, positive, table};
 use units::random::RngStream;

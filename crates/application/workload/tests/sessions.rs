@@ -90,10 +90,10 @@ impl TestEngine {
 
     /// The connection takes up to `most` bytes at an end.
     fn take(&mut self, end: End, most: u64) {
-        let bytes = self.sessions.wanted(0, end).min(most);
+        let bytes = self.sessions.next_write_bytes(0, end).min(most);
         if bytes > 0 {
             self.taken[end.index()] += bytes;
-            self.sessions.wrote(Some(self.now), 0, end, bytes);
+            self.sessions.on_accepted(Some(self.now), 0, end, bytes);
         }
         self.carry_out();
     }
@@ -104,7 +104,7 @@ impl TestEngine {
         let bytes = (self.taken[way] - self.delivered[way]).min(most);
         self.delivered[way] += bytes;
         let (now, total) = (self.now, self.delivered[way]);
-        let fresh = self.sessions.received(now, 0, end.other(), total);
+        let fresh = self.sessions.on_received(now, 0, end.other(), total);
         assert_eq!(fresh, bytes);
         self.carry_out();
     }
@@ -129,7 +129,7 @@ proptest! {
         engine.wake();
         for (number, (kind, end, bytes)) in events.into_iter().enumerate() {
             if number == connects_after {
-                engine.sessions.connected(0);
+                engine.sessions.on_established(0);
             }
             match kind {
                 0 => engine.wake(),
@@ -138,12 +138,12 @@ proptest! {
                 _ => {}
             }
         }
-        engine.sessions.connected(0);
+        engine.sessions.on_established(0);
         while engine.sessions.next_at() < Instant::NEVER {
             engine.wake();
         }
         for end in [End::Client, End::Server] {
-            while engine.sessions.wanted(0, end) > 0 {
+            while engine.sessions.next_write_bytes(0, end) > 0 {
                 engine.take(end, u64::MAX);
             }
             engine.deliver(end, u64::MAX);
@@ -157,7 +157,7 @@ proptest! {
         prop_assert_eq!(arrived, [sent(End::Server), sent(End::Client)]);
         prop_assert_eq!(completed, 1);
         prop_assert!(engine.closed[closing.index()] && !engine.closed[closing.other().index()]);
-        engine.sessions.ended(engine.now, 0, closing.other());
+        engine.sessions.on_fin(engine.now, 0, closing.other());
         engine.carry_out();
         prop_assert_eq!(engine.closed, [true; 2]);
     }
@@ -173,10 +173,10 @@ fn messages_that_wait_are_written_one_by_one() {
     let (mut engine, arrivals) =
         TestEngine::new(vec![vec![Command::Open, send(100), send(250), send(7)]]);
     engine.wake();
-    engine.sessions.connected(0);
+    engine.sessions.on_established(0);
     let mut writes = Vec::new();
     for most in [60, 1_000, 1_000, 3, 1_000] {
-        writes.push(engine.sessions.wanted(0, End::Server).min(most));
+        writes.push(engine.sessions.next_write_bytes(0, End::Server).min(most));
         engine.take(End::Server, most);
     }
     assert_eq!(writes, [60, 40, 250, 3, 4]);
@@ -203,10 +203,10 @@ fn bytes_that_were_withdrawn_are_not_missed() {
         ],
     ]);
     engine.wake();
-    engine.sessions.connected(0);
+    engine.sessions.on_established(0);
     engine.take(End::Server, 4_000);
     engine.wake();
-    assert_eq!(engine.sessions.wanted(0, End::Server), 0);
+    assert_eq!(engine.sessions.next_write_bytes(0, End::Server), 0);
     assert!(!engine.completed);
     engine.deliver(End::Server, 4_000);
     assert!(engine.completed);
@@ -236,13 +236,13 @@ fn an_engine_that_waits_for_the_end_of_a_stream_is_told_when_to_end_it() {
     engine
         .sessions
         .wake(Instant::ZERO + Duration::from_millis(1));
-    engine.sessions.connected(0);
+    engine.sessions.on_established(0);
     assert!(!next(&mut engine.sessions).contains("Finish"));
     engine
         .sessions
-        .wrote(Some(engine.now), 0, End::Client, 5_000);
+        .on_accepted(Some(engine.now), 0, End::Client, 5_000);
     assert!(next(&mut engine.sessions).contains("Finish"));
-    engine.sessions.ended(engine.now, 0, End::Server);
+    engine.sessions.on_fin(engine.now, 0, End::Server);
     let steps = next(&mut engine.sessions);
     assert!(
         steps.starts_with("Complete")

@@ -1,4 +1,4 @@
-//! Configuration in files: the parts that every crate with a configuration needs.
+//! Configuration files: types and checks shared by all crates with settings.
 //!
 //! A crate declares its configuration with [`table!`], with quantities of `units` as texts with a unit, and a
 //! `check` that rejects values out of range as [`FieldError`]. A [`Document`] reads such structs from TOML or JSON, and

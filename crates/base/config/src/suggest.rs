@@ -1,4 +1,4 @@
-//! Suggestions: the known word that is nearest to an unknown one.
+//! Suggestions: the known name that is nearest to an unknown one.
 
 /// Returns the candidate with the fewest edits from `word`, if they are few for its length.
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {

@@ -1,4 +1,4 @@
-//! Alternatives written as a word (`queue = "codel"`) or as a table that begins with its kind
+//! Tagged enums, written as a word (`queue = "codel"`) or as a table that begins with its kind
 //! (`queue = { kind = "codel", target = "5ms" }`).
 //!
 //! Serde's internally tagged enums would work, but they buffer the table, and lose the field and the line of a wrong

@@ -1,4 +1,4 @@
-//! Checks: ranges of values, with errors that name the field.
+//! Validation: ranges of values, with errors that name the field.
 
 use core::fmt::Display;
 use std::collections::BTreeMap;

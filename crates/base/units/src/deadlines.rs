@@ -1,4 +1,4 @@
-//! Deadlines: a queue of deadlines by entity, which finds the earliest one.
+//! Deadlines by entity, with a search for the earliest.
 
 use crate::Instant;
 
@@ -41,9 +41,9 @@ impl Group {
     /// Sets the deadline at `place`; returns the earliest one if that may have changed.
     #[inline]
     fn set(&mut self, place: usize, at: Instant) -> Option<Instant> {
-        let before = core::mem::replace(&mut self.deadlines[place], at);
+        let previous = core::mem::replace(&mut self.deadlines[place], at);
         if self.first == place {
-            return Some(if at > before { self.search() } else { at });
+            return Some(if at > previous { self.search() } else { at });
         }
         let earliest = self.deadlines[self.first];
         if at > earliest || (at == earliest && place > self.first) {

@@ -1,4 +1,4 @@
-//! Random streams: every draw is addressed by its purpose.
+//! Random streams: every stream is seeded by its purpose.
 //!
 //! A draw is the Philox4x32-10 block (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC'11) of a
 //! counter made of (entity, purpose, ordinal) under the key of the run's seed. The number of draws of one entity

@@ -162,7 +162,7 @@ impl Pass {
                 return;
             }
             Err(Skipped::Fragment(fragment)) => {
-                self.fragments.take(*fragment, &mut self.order.waiting);
+                self.fragments.add(*fragment, &mut self.order.waiting);
             }
             Err(Skipped::Truncated) => summary.cut += 1,
             Err(kind) => {

@@ -1,4 +1,4 @@
-//! Clock: times at which the capturing clock was set forward.
+//! Capture clock: times at which it was set forward.
 //!
 //! A pause of all packets is such a step if the TCP timestamps of both sides of a connection advance by less (RFC 7323
 //! §5.4: they tick every 1 ms to 1 s). After an outage, packets from queues have old timestamps as well, but packets that

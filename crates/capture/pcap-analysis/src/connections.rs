@@ -1,4 +1,4 @@
-//! Tracker: separates the packets of a capture into connections, and ends those that are over.
+//! Connections: separates the packets of a capture into connections, and closes those that have ended.
 
 use std::collections::VecDeque;
 use std::net::{IpAddr, SocketAddr};
@@ -50,7 +50,7 @@ impl Tracker {
         if let Some(known) = self.connections.get_mut(&key)
             && !known.is_port_reuse(packet)
         {
-            known.take(packet, segments, tables);
+            known.on_packet(packet, segments, tables);
             return;
         }
         self.begin(key, waiting, segments, tables);
@@ -72,7 +72,7 @@ impl Tracker {
         let ends = Ends::of_first(packet, waiting);
         let mut connection = Connection::new(self.count, packet, ends, is_reused);
         self.count = self.count.wrapping_add(1);
-        connection.take(packet, segments, tables);
+        connection.on_packet(packet, segments, tables);
         self.connections.insert(key, Box::new(connection));
         if self.connections.len() > MAX_CONNECTIONS {
             self.evict_idlest(tables);
@@ -107,9 +107,9 @@ impl Tracker {
         let mut times: Vec<_> = self.connections.values().map(|each| each.last_ns).collect();
         times.sort_unstable();
         let limit = times[MAX_CONNECTIONS / 8];
-        let before = self.connections.len();
+        let previous = self.connections.len();
         self.end(tables, |connection| connection.last_ns <= limit);
-        self.evicted += (before - self.connections.len()) as u64;
+        self.evicted += (previous - self.connections.len()) as u64;
     }
 
     /// Ends the connections that `is_due` selects, in the order of their numbers.

@@ -22,7 +22,7 @@ pub(crate) struct Fragments {
 
 impl Fragments {
     /// Adds a later fragment. The first of its packet can be a waiting one.
-    pub(crate) fn take(&mut self, fragment: Fragment, waiting: &mut VecDeque<Packet>) {
+    pub(crate) fn add(&mut self, fragment: Fragment, waiting: &mut VecDeque<Packet>) {
         let mut latest = waiting.iter_mut().rev().take(SEARCH_PACKETS);
         let first =
             latest.find(|packet| packet.fragments.is_some_and(|own| own.key == fragment.key));
@@ -43,7 +43,7 @@ impl Fragments {
         let Some(own) = packet.fragments else {
             return;
         };
-        let before = self.early.len();
+        let previous = self.early.len();
         self.early.retain(|early| {
             let is_part = early.key == own.key;
             if is_part {
@@ -51,7 +51,7 @@ impl Fragments {
             }
             !is_part
         });
-        let joined = (before - self.early.len()) as u64;
+        let joined = (previous - self.early.len()) as u64;
         self.left_out -= joined;
         self.joined += joined;
     }

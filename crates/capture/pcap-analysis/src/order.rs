@@ -67,8 +67,8 @@ impl Order {
             // A slice is copied once.
             self.waiting.extend(core::slice::from_ref(&*packet));
         } else {
-            let place = self.waiting.partition_point(|other| other.at_ns <= at_ns);
-            self.waiting.insert(place, *packet);
+            let index = self.waiting.partition_point(|other| other.at_ns <= at_ns);
+            self.waiting.insert(index, *packet);
         }
         at_ns
     }

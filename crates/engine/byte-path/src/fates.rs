@@ -1,4 +1,4 @@
-//! Fates: packets of an engine that the path has dropped, or that a middlebox has absorbed.
+//! Packet fates: packets of an engine that the path has dropped, or that a middlebox has absorbed.
 
 use net::{DropReason, HostId, LinkId, Observer, Packet};
 use units::Instant;

@@ -178,7 +178,7 @@ impl BytePath {
     fn arrive(&mut self, delivery: &Delivery) -> Result<(), CreatedPacketError> {
         let packet = &delivery.packet;
         let contents = self.path.contents();
-        let mut bytes = contents.and_then(|contents| contents.take(packet.id));
+        let mut bytes = contents.and_then(|contents| contents.pop(packet.id));
         if packet.id >= CREATED_FROM {
             let ends = self.followed.get(packet.flow as usize);
             let payload = bytes.unwrap_or_default();
@@ -221,7 +221,7 @@ impl BytePath {
     fn drain_gone(&mut self) {
         for (packet, host) in self.fates.take_gone() {
             if let Some(contents) = self.path.contents() {
-                contents.remove(packet);
+                contents.pop(packet);
             }
             if packet < CREATED_FROM {
                 self.verdicts.push_back(Verdict::Drop { packet, host });

@@ -1,4 +1,4 @@
-//! Delivered: the bytes that a receiver can hand to its application, from the data that reached it.
+//! Reassembly: the bytes that a receiver can deliver to its application, from the data that reached it.
 
 use std::collections::BTreeMap;
 
@@ -18,9 +18,9 @@ impl Reassembly {
 
     /// Adds data that arrives and returns how many more bytes are in order.
     pub(crate) fn arrive(&mut self, seq: u64, len: u32) -> u64 {
-        let before = *self.next.get_or_insert(seq);
+        let previous = *self.next.get_or_insert(seq);
         let end = seq + u64::from(len);
-        let mut next = before;
+        let mut next = previous;
         if seq <= next {
             next = next.max(end);
         } else {
@@ -34,7 +34,7 @@ impl Reassembly {
             next = next.max(first.remove());
         }
         self.next = Some(next);
-        next - before
+        next - previous
     }
 }
 

@@ -87,7 +87,7 @@ pub fn sysctls(
             "1".to_owned(),
         );
     }
-    let wanted = scenario.kernel.sysctl.iter();
-    all.extend(wanted.map(|(name, value)| (name.clone(), kernel_text(value))));
+    let requested = scenario.kernel.sysctl.iter();
+    all.extend(requested.map(|(name, value)| (name.clone(), kernel_text(value))));
     Ok(all)
 }

@@ -101,7 +101,7 @@ pub fn discard(socket: &impl AsFd, count: u64) -> io::Result<u64> {
     let length = count.min(MAX_READ) as usize;
     // SAFETY: with MSG_TRUNC the kernel drops what it would have written (tcp(7)): the pointer is not
     // used.
-    let taken = unsafe {
+    let discarded = unsafe {
         libc::recv(
             socket.as_fd().as_raw_fd(),
             std::ptr::null_mut(),
@@ -109,5 +109,5 @@ pub fn discard(socket: &impl AsFd, count: u64) -> io::Result<u64> {
             libc::MSG_TRUNC | libc::MSG_WAITALL,
         )
     };
-    u64::try_from(taken).map_err(|_| io::Error::last_os_error())
+    u64::try_from(discarded).map_err(|_| io::Error::last_os_error())
 }

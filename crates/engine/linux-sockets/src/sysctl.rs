@@ -1,4 +1,4 @@
-//! Tunables of the kernel: files of sysctls and of module parameters.
+//! Sysctls and module parameters of the kernel, as files.
 
 use std::io;
 use std::path::{Path, PathBuf};

@@ -167,8 +167,8 @@ impl LogWriter {
     /// # Errors
     /// Those of the file.
     pub fn arrival(&mut self, at: Instant, host: HostId, bytes: &[u8]) -> io::Result<()> {
-        let kept = &bytes[..bytes.len().min(KEPT)];
-        self.record(at, host.0, bytes.len() as u32, kept)
+        let captured = &bytes[..bytes.len().min(KEPT)];
+        self.record(at, host.0, bytes.len() as u32, captured)
     }
 
     /// Adds a change of the scenario.
@@ -263,10 +263,11 @@ impl<R: BufRead> LogReader<R> {
     pub fn new(mut file: R) -> io::Result<Self> {
         let mut line = Vec::new();
         file.read_until(b'\n', &mut line)?;
-        let header: LogHeader = serde_json::from_slice(&line).map_err(|error| wrong(&error))?;
+        let header: LogHeader =
+            serde_json::from_slice(&line).map_err(|error| invalid_log(&error))?;
         if header.celltcp_live_log != FORMAT {
             let found = header.celltcp_live_log;
-            return Err(wrong(&format_args!(
+            return Err(invalid_log(&format_args!(
                 "its format is {found}; allowed: {FORMAT}"
             )));
         }
@@ -282,7 +283,7 @@ impl<R: BufRead> LogReader<R> {
         let at = Instant::from_nanos(u64::from_le_bytes(self.bytes()?));
         if at < self.now || at > self.now + MAX_PAUSE {
             let (now, pause) = (self.now, MAX_PAUSE);
-            return Err(wrong(&format_args!(
+            return Err(invalid_log(&format_args!(
                 "a record at {} ns follows one at {} ns; allowed: in order, at most {pause} apart",
                 at.as_nanos(),
                 now.as_nanos()
@@ -306,7 +307,7 @@ impl<R: BufRead> LogReader<R> {
                 if text.len() < length {
                     return Err(io::ErrorKind::UnexpectedEof.into());
                 }
-                let change = serde_json::from_slice(&text).map_err(|error| wrong(&error))?;
+                let change = serde_json::from_slice(&text).map_err(|error| invalid_log(&error))?;
                 return Ok(LogRecord::Change { at, change });
             }
             INTERRUPTION => {
@@ -331,7 +332,7 @@ impl<R: BufRead> LogReader<R> {
 /// Longest time without a packet.
 const MAX_PAUSE: Duration = Duration::from_secs(86_400);
 
-fn wrong(reason: &dyn core::fmt::Display) -> io::Error {
+fn invalid_log(reason: &dyn core::fmt::Display) -> io::Error {
     let text = format!("is no log of celltcp shell --log: {reason}");
     io::Error::new(io::ErrorKind::InvalidData, text)
 }

@@ -62,10 +62,10 @@ pub struct Progress {
 impl Progress {
     /// Returns the share of a processor that the path has taken.
     pub fn cpu_share(&self) -> f64 {
-        let (taken, at) = self.cpu;
+        let (cpu_time, at) = self.cpu;
         let time = at.since_start().as_secs_f64();
         if time > 0.0 {
-            taken.as_secs_f64() / time
+            cpu_time.as_secs_f64() / time
         } else {
             0.0
         }
@@ -262,9 +262,9 @@ fn drive(
         advance(&mut progress, devices, shared.now(), || shared.now())?;
         for sockets in senders.reports.try_iter() {
             progress.session.report(&sockets);
-            let taken = clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID)?;
-            let taken = std::time::Duration::from(taken).as_nanos() as u64;
-            progress.cpu = (Duration::from_nanos(taken), shared.now());
+            let cpu_time = clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID)?;
+            let cpu_time = std::time::Duration::from(cpu_time).as_nanos() as u64;
+            progress.cpu = (Duration::from_nanos(cpu_time), shared.now());
         }
         hand_over_all(&mut progress, devices, || shared.now());
         let next = progress.session.next_event() + progress.handover.moderation();

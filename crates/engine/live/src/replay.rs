@@ -1,4 +1,4 @@
-//! Replay: a live run again, in virtual time, from the log of its arrivals.
+//! Replay: repeats a live run in virtual time, from the log of its arrivals.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};

@@ -184,7 +184,7 @@ impl Simulation {
                     self.establish(connection);
                 }
                 if before == State::SynReceived {
-                    self.sessions.connected(connection);
+                    self.sessions.on_established(connection);
                 }
             }
             self.after(connection, end, true);
@@ -250,7 +250,7 @@ impl Simulation {
         let socket = self.endpoints.end(connection, end);
         let (received, state) = (socket.received(), socket.state());
         let sessions = &mut self.sessions;
-        let fresh = sessions.received(self.now, connection, end, received);
+        let fresh = sessions.on_received(self.now, connection, end, received);
         if fresh > 0 && end == End::Client {
             self.path.recorder().delivered(self.now, connection, fresh);
         }
@@ -258,7 +258,7 @@ impl Simulation {
             self.carry_out();
         }
         if state == State::CloseWait {
-            self.sessions.ended(self.now, connection, end);
+            self.sessions.on_fin(self.now, connection, end);
             self.carry_out();
         }
     }
@@ -266,15 +266,19 @@ impl Simulation {
     /// Writes bytes of the session, as many as the connection takes.
     fn write(&mut self, connection: u32, end: End) {
         loop {
-            let wanted = self.sessions.wanted(connection, end);
-            if wanted == 0 {
+            let write_bytes = self.sessions.next_write_bytes(connection, end);
+            if write_bytes == 0 {
                 return;
             }
-            let taken = self.endpoints.end(connection, end).write(self.now, wanted);
-            if taken > 0 {
-                self.sessions.wrote(Some(self.now), connection, end, taken);
+            let accepted = self
+                .endpoints
+                .end(connection, end)
+                .write(self.now, write_bytes);
+            if accepted > 0 {
+                self.sessions
+                    .on_accepted(Some(self.now), connection, end, accepted);
             }
-            if taken < wanted {
+            if accepted < write_bytes {
                 return;
             }
         }

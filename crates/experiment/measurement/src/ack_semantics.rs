@@ -1,4 +1,4 @@
-//! Promise of acknowledgements: verifies that the middleboxes of a run have kept theirs.
+//! ACK semantics: verifies that the middleboxes of a run acknowledge only what their settings allow.
 
 use results::Flows;
 use scenario::AckSemantics;

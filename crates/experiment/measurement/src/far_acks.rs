@@ -1,4 +1,4 @@
-//! Far acknowledgements of a connection: whether its server hears them, as its handshake shows.
+//! Far acknowledgements of a connection: whether its server receives them, as its handshake shows.
 
 use tcp::{FarAck, Flags, Segment};
 

@@ -1,4 +1,4 @@
-//! Recorder: an observed path, which fills the tables of results, the same for every engine.
+//! Measurement: an observed path and its recorder, which fills the tables of results, the same for every engine.
 
 mod ack_semantics;
 mod bottlenecks;

@@ -1,4 +1,4 @@
-//! Outages of connections: the times in which nothing passes on their ways, whatever the traffic.
+//! Outages of connections: the times in which their paths have no capacity, whatever the traffic.
 
 use net::{HostId, LinkId, OutageCause, PathOutage, PathOutages};
 use results::OutageRow;

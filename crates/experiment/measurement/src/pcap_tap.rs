@@ -1,4 +1,4 @@
-//! Tap: an observer that writes what one node sends and receives to a capture file, as Wireshark reads it.
+//! Pcap tap: an observer that writes the packets of one node to a capture file, as Wireshark reads it.
 
 use std::io::{self, Write};
 use std::net::SocketAddr;

@@ -1,4 +1,4 @@
-//! Recorder: the tables of a run, filled while it goes on.
+//! Recorder: fills the tables of a run while it goes on.
 
 use cca::{CaState, SenderInfo, SwitchMode};
 use net::{HostId, LinkId, Network, PathOutages};
@@ -271,16 +271,16 @@ impl Recorder {
     ) {
         let watched = &mut self.watched[connection as usize];
         let is_new_state = core::mem::replace(&mut watched.state, sender.state) != sender.state;
-        let before = core::mem::replace(&mut watched.timers, timers);
+        let previous = core::mem::replace(&mut watched.timers, timers);
         if is_new_state {
             self.state_changed(now, connection, sender);
         }
         let watched = &mut self.watched[connection as usize];
         let meter = &watched.record.meter;
-        if timers.1 > before.1 {
+        if timers.1 > previous.1 {
             watched.recoveries.probed(now, connection, sender, meter);
         }
-        if timers.0 > before.0 {
+        if timers.0 > previous.0 {
             watched.recoveries.timed_out(now, meter);
             self.event(now, connection, "timeout", format!("rto {rto}"));
         }

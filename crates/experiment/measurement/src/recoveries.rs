@@ -248,12 +248,12 @@ impl RecoveryTracker {
             self.drops = later;
             segments -= later_segments;
         }
-        let before = core::mem::replace(&mut self.segments, segments);
+        let previous = core::mem::replace(&mut self.segments, segments);
         let undone = undone.zip(self.undone);
         Some(RecoveryRow {
             end_s,
             dropped_s: drops.first.map_or(f64::NAN, Instant::as_secs_f64),
-            segments: segments - before,
+            segments: segments - previous,
             overflow: drops.overflow.count,
             aqm: drops.aqm.count,
             policer: drops.policer.count,
@@ -264,7 +264,9 @@ impl RecoveryTracker {
             policer_s: drops.policer.first_s(),
             random_s: drops.random.first_s(),
             radio_s: drops.radio.first_s(),
-            undone: undone.map_or(f64::NAN, |(now, before)| now.saturating_sub(before) as f64),
+            undone: undone.map_or(f64::NAN, |(now, previous)| {
+                now.saturating_sub(previous) as f64
+            }),
             ..row
         })
     }

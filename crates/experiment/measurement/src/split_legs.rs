@@ -28,9 +28,9 @@ impl Recorder {
         let name = |host| network.host_name(host).to_owned();
         let flow = passage.flow;
         let known = &mut self.watched[flow as usize].middleboxes;
-        let place = known.iter().position(|&(known, _)| known == node);
-        let place = place.unwrap_or(known.len());
-        if place == known.len() {
+        let index = known.iter().position(|&(known, _)| known == node);
+        let index = index.unwrap_or(known.len());
+        if index == known.len() {
             known.push((node, passage.over));
             let kind = if passage.legs.is_some() {
                 "split"
@@ -38,7 +38,7 @@ impl Recorder {
                 "unsplit"
             };
             self.event(now, flow, kind, name(node));
-        } else if core::mem::replace(&mut known[place].1, passage.over) {
+        } else if core::mem::replace(&mut known[index].1, passage.over) {
             // The row of the slot in which it ended is there.
             return;
         }

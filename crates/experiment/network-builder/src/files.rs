@@ -124,13 +124,13 @@ impl Files {
         options: &ReadOptions,
         direction: Direction,
     ) -> Result<LoadedTrace, FieldError> {
-        let wrong = |message: &dyn fmt::Display| FieldError::new("", message);
+        let file_error = |message: &dyn fmt::Display| FieldError::new("", message);
         let log = log_name(file, options, direction);
         if !self.texts.contains_key(&log) && self.is_own_format(file, options) {
             let text = self.text(file)?;
             let trace = link_trace::read(text, &file.display().to_string());
             return Ok(LoadedTrace {
-                trace: Arc::new(trace.map_err(|error| wrong(&error))?),
+                trace: Arc::new(trace.map_err(|error| file_error(&error))?),
                 summary: "mahimahi, 1500 bytes per line, times in ms".to_owned(),
                 facts: None,
             });
@@ -140,7 +140,7 @@ impl Files {
             let (facts, trace) = rest.split_once('\n').unwrap_or((rest, ""));
             let trace = link_trace::read(trace, &file.display().to_string());
             return Ok(LoadedTrace {
-                trace: Arc::new(trace.map_err(|error| wrong(&error))?),
+                trace: Arc::new(trace.map_err(|error| file_error(&error))?),
                 summary: summary.to_owned(),
                 facts: Some(facts.to_owned()),
             });
@@ -149,12 +149,12 @@ impl Files {
             return Ok(read.clone());
         }
         let reader = self.log_reader.as_ref().ok_or_else(|| {
-            wrong(&format_args!(
+            file_error(&format_args!(
                 "{}: is no trace of mahimahi; this program reads no other logs",
                 file.display()
             ))
         })?;
-        let read = reader.0(file, options, direction).map_err(|error| wrong(&error))?;
+        let read = reader.0(file, options, direction).map_err(|error| file_error(&error))?;
         self.logs.insert(log, read.clone());
         Ok(read)
     }

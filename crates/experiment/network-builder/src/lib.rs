@@ -1,4 +1,4 @@
-//! Path: builds the network of a run from a scenario and a seed.
+//! Network builder: builds the network of a run from a scenario and a seed.
 //!
 //! Every engine builds its path here, so that a run of the native TCP and one of the Linux kernel meet
 //! the same links, queues and draws.

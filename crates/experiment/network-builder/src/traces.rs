@@ -62,13 +62,13 @@ impl Traces {
             ..Self::default()
         };
         let path = &scenario.path;
-        let wrong = |wrong| scenario.source.error(wrong, &scenario.name);
+        let located = |error| scenario.source.error(error, &scenario.name);
         let down = traces
             .add(&path.down, Direction::Downlink)
             .in_table("path.down");
-        down.map_err(wrong)?;
+        down.map_err(located)?;
         let up = traces.add(&path.up, Direction::Uplink).in_table("path.up");
-        up.map_err(wrong)?;
+        up.map_err(located)?;
         let hops = path.wired.iter().map(|hop| &hop.rate);
         let links = scenario.links.iter().map(|link| &link.rate);
         for (list, capacities) in [
@@ -78,11 +78,11 @@ impl Traces {
             let read = each(list, capacities, |rate| {
                 traces.add(rate, Direction::Downlink).in_table("rate")
             });
-            read.map_err(wrong)?;
+            read.map_err(located)?;
         }
         if let Some(radio) = &scenario.radio {
             let files = RadioFiles::load(radio, &mut traces.files).in_table("radio");
-            traces.radio = Arc::new(files.map_err(wrong)?);
+            traces.radio = Arc::new(files.map_err(located)?);
         }
         Ok(traces)
     }

@@ -45,9 +45,10 @@ struct SlotCounter(Option<u64>);
 impl SlotCounter {
     /// Ends a slot: returns what the counter gained in it; NaN if it is not known at both ends.
     fn end_slot(&mut self, now: Option<u64>) -> f64 {
-        let before = core::mem::replace(&mut self.0, now);
-        now.zip(before)
-            .map_or(f64::NAN, |(now, before)| now.saturating_sub(before) as f64)
+        let previous = core::mem::replace(&mut self.0, now);
+        now.zip(previous).map_or(f64::NAN, |(now, previous)| {
+            now.saturating_sub(previous) as f64
+        })
     }
 }
 

@@ -1,4 +1,4 @@
-//! Delays: mean, percentiles and lowest of the delays of a connection.
+//! Delays: mean, percentiles and minimum of the delays of a connection.
 
 use units::Duration;
 

@@ -1,4 +1,4 @@
-//! Limits of a sender: the row of a connection that says what limited it, and for how long.
+//! Limits of a sender: the row of a connection with the time under each limit.
 
 use cca::{LimitTimes, SendLimit, SenderInfo};
 use units::Duration;
@@ -68,10 +68,10 @@ impl OutageTimes {
                 &mut self.under[limit as usize],
             );
             // The receiver read the rest before the outage.
-            let taken = (-*since).clamp(0, (*under).max(0));
+            let borrowed = (-*since).clamp(0, (*under).max(0));
             *since = (*since).max(0);
-            *under -= taken;
-            self.under[SendLimit::TimeOut as usize] += taken;
+            *under -= borrowed;
+            self.under[SendLimit::TimeOut as usize] += borrowed;
         }
     }
 

@@ -1,4 +1,4 @@
-//! Increments: positive differences between successive RTT samples.
+//! RTT increments: positive differences between successive RTT samples.
 
 use units::Duration;
 

@@ -1,4 +1,4 @@
-//! Plans: the sessions of a scenario's flows, and the changes of their congestion controls.
+//! Expansion of a scenario's flows into sessions, and of the switches of their CCAs.
 
 use std::borrow::Cow;
 

@@ -86,8 +86,8 @@ fn visit(json: &mut Json, pattern: &str, act: &mut impl FnMut(&mut Fields)) {
 
 /// Renames a field in its place, as the order of fields is a part of the text.
 fn rename(fields: &mut Fields, name: &str, first: &str) {
-    let place = fields.keys().position(|key| key == name);
-    if let Some((place, value)) = place.zip(fields.shift_remove(name)) {
-        fields.shift_insert(place, first.to_owned(), value);
+    let index = fields.keys().position(|key| key == name);
+    if let Some((index, value)) = index.zip(fields.shift_remove(name)) {
+        fields.shift_insert(index, first.to_owned(), value);
     }
 }

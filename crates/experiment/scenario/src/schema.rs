@@ -1,4 +1,4 @@
-//! Output: a scenario as JSON and TOML, and the JSON schema.
+//! Schema: a scenario as JSON and TOML, and the JSON schema.
 
 use crate::model::Scenario;
 

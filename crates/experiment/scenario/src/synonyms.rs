@@ -1,4 +1,4 @@
-//! Synonyms: the field that a word of Linux, iperf3, mahimahi or ns-3 means here, for errors about unknown fields.
+//! Synonyms: the field for a term of Linux, iperf3, mahimahi or ns-3, for errors about unknown fields.
 
 use std::collections::VecDeque;
 

@@ -1,4 +1,4 @@
-//! Trace: capacity of a link over time, recorded or generated, and repeated for ever.
+//! Link trace: capacity of a link over time, recorded or generated, and repeated for ever.
 //!
 //! A [`Trace`] is either a list of delivery opportunities, as mahimahi records them, or a rate that
 //! changes in steps. Both repeat after their last moment. Capacity is a function of time alone: no

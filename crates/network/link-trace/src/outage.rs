@@ -1,4 +1,4 @@
-//! Outage: a time in which a capacity process lets nothing pass.
+//! Outage: a time without capacity of a link.
 
 use units::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! Outlet: the queue of the access link of a mobile host, as a middlebox at the base station knows it.
+//! Egress: the queue of the access link of a mobile host, as a middlebox at the base station knows it.
 
 use net::{Actions, HostId, Limit};
 

@@ -1,4 +1,4 @@
-//! Due times of connections: the deadlines at which a middlebox acts on each of them.
+//! Timers of a middlebox, by connection.
 
 use units::{Deadlines, Instant};
 

@@ -13,7 +13,7 @@ struct PacketBytes {
     payload: usize,
 }
 
-/// The bytes of packets, by identity. Buffers are used again, so that a run stops allocating after a while.
+/// The bytes of packets, by identity. Buffers are used second, so that a run stops allocating after a while.
 #[derive(Debug, Default)]
 pub struct Contents {
     packets: HashMap<u64, PacketBytes>,
@@ -40,7 +40,7 @@ impl Contents {
     }
 
     /// Removes and returns the stored bytes of a packet, to be given back to [`Contents::recycle`].
-    pub fn take(&mut self, packet: u64) -> Option<Vec<u8>> {
+    pub fn pop(&mut self, packet: u64) -> Option<Vec<u8>> {
         self.packets.remove(&packet).map(|packet| packet.bytes)
     }
 
@@ -51,9 +51,9 @@ impl Contents {
         }
     }
 
-    /// Forgets a packet that has left the network.
+    /// Removes a packet that has left the network.
     pub fn remove(&mut self, packet: u64) {
-        if let Some(bytes) = self.take(packet) {
+        if let Some(bytes) = self.pop(packet) {
             self.recycle(bytes);
         }
     }
@@ -78,12 +78,12 @@ mod tests {
         contents.insert(7, &[1, 2, 3, 4], 3);
         assert_eq!(contents.payload(7), Some(&[4][..]));
         assert_eq!(contents.payload(8), None);
-        let bytes = contents.take(7).unwrap();
+        let bytes = contents.pop(7).unwrap();
         assert_eq!((&bytes[..], contents.payload(7)), (&[1, 2, 3, 4][..], None));
         let buffer = bytes.as_ptr();
         contents.recycle(bytes);
         contents.insert(8, &[5, 6], 0);
-        let again = contents.take(8).unwrap();
-        assert_eq!((&again[..], again.as_ptr()), (&[5, 6][..], buffer));
+        let second = contents.pop(8).unwrap();
+        assert_eq!((&second[..], second.as_ptr()), (&[5, 6][..], buffer));
     }
 }

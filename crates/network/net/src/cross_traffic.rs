@@ -1,4 +1,4 @@
-//! Cross-traffic at work: packets that share one link with the flows of a run.
+//! Cross-traffic: packets that share one link with the flows of a run.
 
 use config::{Cross, Distribution};
 use units::random::{Purpose, RngStream};

@@ -217,7 +217,7 @@ impl Link {
         let now = context.now;
         match &mut self.service {
             Service::Rate(transmitter) => {
-                if let Some(handle) = self.queue.take(context) {
+                if let Some(handle) = self.queue.dequeue(context) {
                     let finish = transmitter.transmit(now, context.store.packet(handle).size);
                     self.wire.propagate(handle, finish, context);
                 }
@@ -225,7 +225,7 @@ impl Link {
             }
             Service::Opportunities(transmitter) => {
                 while transmitter.is_open(now) {
-                    let Some(handle) = self.queue.take(context) else {
+                    let Some(handle) = self.queue.dequeue(context) else {
                         transmitter.discard_rest();
                         break;
                     };

@@ -1,4 +1,4 @@
-//! Node: a middlebox that decides on the packets that come to one node of the network.
+//! Middlebox API: a node that decides on the packets that arrive at it.
 //!
 //! Without a [`Node`] of its own, a node of the topology is a router for packets that are addressed elsewhere, and a
 //! host for those addressed to it. A middlebox implements [`Node`] and is given to

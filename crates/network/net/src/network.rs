@@ -1,4 +1,4 @@
-//! Network: links and nodes at work.
+//! Network: links and nodes of a run, advanced in time.
 
 use radio::ran::{Direction, RadioHints, Ran};
 use units::{Bytes, Deadlines, Duration, Instant};

@@ -1,4 +1,4 @@
-//! Outages of a path: the times in which its wires let nothing pass from one node to another, whatever the traffic.
+//! Outages of a path: the times in which its wires have no capacity from one node to another, whatever the traffic.
 
 use link_trace::Outage;
 use units::{Duration, Instant};

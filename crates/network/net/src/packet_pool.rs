@@ -1,4 +1,4 @@
-//! Store: the packets under way, written once and passed on by number.
+//! Packet pool: the packets under way, stored once and passed on by handle.
 
 use units::Instant;
 
@@ -58,7 +58,7 @@ impl PacketPool {
     }
 
     /// Returns when the packet began to wait.
-    pub(crate) fn since(&self, handle: PacketHandle) -> Instant {
+    pub(crate) fn enqueued_at(&self, handle: PacketHandle) -> Instant {
         self.slots[handle as usize].since
     }
 

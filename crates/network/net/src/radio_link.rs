@@ -67,7 +67,7 @@ impl RadioLink {
     pub(crate) fn refill<O: Observer>(&mut self, ran: &mut Ran, context: &mut QueueContext<'_, O>) {
         while let Some(queue) = &mut self.queue
             && ran.wants(self.user, self.direction, self.mtu)
-            && let Some(handle) = queue.take(context)
+            && let Some(handle) = queue.dequeue(context)
         {
             self.pass_on(handle, ran, context);
         }

@@ -1,4 +1,4 @@
-//! Routes: the one way between each two nodes of a tree.
+//! Routing: the only path between each two nodes of a tree.
 
 use crate::{HostId, LinkId, Topology, TopologyError};
 

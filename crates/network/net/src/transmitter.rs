@@ -1,4 +1,4 @@
-//! Service: the times at which a link transmits the packets of its queue.
+//! Transmitter: the times at which a link transmits the packets of its queue.
 
 use std::sync::Arc;
 

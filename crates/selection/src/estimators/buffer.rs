@@ -97,7 +97,13 @@ pub(super) struct BufferEstimator {
 
 impl BufferEstimator {
     /// Adds the next sample; `again` is the number of segments retransmitted since the one before.
-    pub(super) fn observe(&mut self, sample: &Sample<'_>, now: Queued, again: u64, outage: bool) {
+    pub(super) fn observe(
+        &mut self,
+        sample: &Sample<'_>,
+        now: Queued,
+        retransmitted: u64,
+        outage: bool,
+    ) {
         let lasts: Duration = sample.srtt * EPISODE;
         let begun = *self.begun.get_or_insert(sample.at);
         if sample.at >= begun + sample.srtt {
@@ -112,11 +118,11 @@ impl BufferEstimator {
         if sample.sender.slow_start {
             self.slow_start_until = sample.at + lasts;
         }
-        if again == 0 || outage || sample.at < self.overflowing_until {
+        if retransmitted == 0 || outage || sample.at < self.overflowing_until {
             return;
         }
         self.end_round(sample, true);
-        self.lost(&now, sample.at < self.slow_start_until);
+        self.on_loss(&now, sample.at < self.slow_start_until);
         self.overflowing_until = sample.at + lasts;
     }
 
@@ -140,7 +146,7 @@ impl BufferEstimator {
     }
 
     /// Processes a loss in the round trip that has just ended, perhaps after `slow_start`.
-    fn lost(&mut self, now: &Queued, slow_start: bool) {
+    fn on_loss(&mut self, now: &Queued, slow_start: bool) {
         let Some(&(peak, _)) = self.peaks.back().filter(|_| self.peaks.len() > MIN_ROUNDS) else {
             return;
         };

@@ -89,8 +89,8 @@ impl CompetitionEstimator {
             window: window.ln(),
             rate: rate.ln(),
         });
-        let kept = 0.5_f64.powf(seconds / HALF_LIFE);
-        self.sums = self.sums.map(|sum| sum * kept);
+        let decay = 0.5_f64.powf(seconds / HALF_LIFE);
+        self.sums = self.sums.map(|sum| sum * decay);
         if let (Some(before), Some(after)) = (self.last, seen) {
             self.pair(after.window - before.window, after.rate - before.rate);
         }

@@ -179,7 +179,7 @@ impl PathEstimates {
 /// Watch: the estimators of one connection.
 #[derive(Clone, Debug, Default)]
 pub struct PathEstimators {
-    begun: Option<Instant>,
+    started_at: Option<Instant>,
     bins: Bins,
     capacity: CapacityEstimator,
     queue: QueueEstimator,
@@ -235,7 +235,7 @@ impl PathEstimators {
             }
             return;
         };
-        let begun = *self.begun.get_or_insert(sample.at);
+        let started_at = *self.started_at.get_or_insert(sample.at);
         let rate = self.view.rate.bits_per_second() as f64 / 8.0 / f64::from(sender.mss.max(1));
         if sender.delivered <= 1 {
             self.handshake = Some(sample.min_rtt);
@@ -265,7 +265,7 @@ impl PathEstimators {
                 self.capacity.observe(&bin);
             }
         }
-        self.refresh(&sample, sample.at.saturating_since(begun));
+        self.refresh(&sample, sample.at.saturating_since(started_at));
     }
 
     /// Returns the lowest RTT that a full segment can have. The lowest RTT may be that of

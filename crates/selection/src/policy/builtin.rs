@@ -39,8 +39,8 @@ pub fn builtin(name: &str) -> Result<Policy, PolicyError> {
     // A policy with measured moments is long, and every run asks for its policy.
     static READ: [OnceLock<Policy>; BUILT_IN.len()] = [const { OnceLock::new() }; BUILT_IN.len()];
     let text = builtin_text(name)?;
-    let place = BUILT_IN.iter().position(|policy| policy.0 == name);
-    let Some(read) = place.map(|place| &READ[place]) else {
+    let index = BUILT_IN.iter().position(|policy| policy.0 == name);
+    let Some(read) = index.map(|index| &READ[index]) else {
         return Policy::from_toml(text, name);
     };
     if let Some(policy) = read.get() {

@@ -156,7 +156,7 @@ impl KnnPolicy {
         input: &DecisionInput<'_>,
         kernel: bool,
     ) -> Option<Recommendation> {
-        let wanted = input.requirement;
+        let requirement = input.requirement;
         let (choice, measure) = self.choice(input)?;
         let current = input.current_cca?;
         let stays = |reason: String, confidence| {
@@ -179,7 +179,7 @@ impl KnnPolicy {
             self.neighbours,
         );
         let confidence = (2.0 - near.distance / choice.reach).clamp(0.0, 1.0);
-        let all = self.expected(&near.neighbours, measure, wanted.floor(), kernel);
+        let all = self.expected(&near.neighbours, measure, requirement.floor(), kernel);
         // Of equal CCAs, the first one in the table wins.
         let best = all.iter().reduce(
             |best, each| {
@@ -220,11 +220,11 @@ impl KnnPolicy {
     /// Returns the parameters of the requirement, or else of the nearest named one, and its measure.
     fn choice(&self, input: &DecisionInput<'_>) -> Option<(&KnnParams, Measure)> {
         let of = |name: &str| self.choices.iter().find(|each| each.requirement == name);
-        let wanted = input.requirement;
-        if let Some(params) = of(wanted.kind()) {
-            return Some((params, measure(wanted)));
+        let requirement = input.requirement;
+        if let Some(params) = of(requirement.kind()) {
+            return Some((params, measure(requirement)));
         }
-        let substitute = wanted.on(&input.view.capacity);
+        let substitute = requirement.on(&input.view.capacity);
         Some((of(substitute.nearest_named().kind())?, measure(substitute)))
     }
 

@@ -47,12 +47,15 @@ pub(super) fn check(text: &str) -> Result<(), FieldError> {
         return Ok(());
     };
     let given: Vec<_> = method.keys().map(String::as_str).collect();
-    let wrong = match given[..] {
+    let method_error = match given[..] {
         [_] => return Ok(()),
         [] => "nothing is given".to_owned(),
         _ => format!("{} are given", given.join(" and ")),
     };
-    let reason = format!("{wrong}; allowed: one of {}", Method::VARIANTS.join(", "));
+    let reason = format!(
+        "{method_error}; allowed: one of {}",
+        Method::VARIANTS.join(", ")
+    );
     reject("method", reason)
 }
 
@@ -65,21 +68,21 @@ mod tests {
 
     #[test]
     fn a_policy_has_one_method() {
-        let wrong = |methods: &str| {
+        let method_error = |methods: &str| {
             let text = format!("name = \"mine\"\ndescription = \"A test.\"\n{methods}");
             let error = Policy::from_toml(&text, "mine.toml").expect_err("it is wrong");
             error.to_string()
         };
         assert_eq!(
-            wrong("method.fixed.cca = \"bbr\"\nmethod.rules.rules = []"),
+            method_error("method.fixed.cca = \"bbr\"\nmethod.rules.rules = []"),
             "mine.toml: method: fixed and rules are given; allowed: one of fixed, table, rules, tree, cost"
         );
         assert_eq!(
-            wrong("[method]"),
+            method_error("[method]"),
             "mine.toml: method: nothing is given; allowed: one of fixed, table, rules, tree, cost"
         );
         // The methods listed in the error are those that files can name.
-        let unknown = wrong("method.dice.cca = \"bbr\"");
+        let unknown = method_error("method.dice.cca = \"bbr\"");
         for method in Method::VARIANTS {
             assert!(unknown.contains(&format!("`{method}`")), "{unknown}");
         }

@@ -9,8 +9,8 @@ pub(super) fn break_tie(
     prefer: &[&'static str],
     current: Option<&'static str>,
 ) -> Option<&'static str> {
-    let wanted = prefer.iter().copied().chain(current).chain([DEFAULT_CCA]);
-    wanted
+    let preference = prefer.iter().copied().chain(current).chain([DEFAULT_CCA]);
+    preference
         .into_iter()
         .find(|name| tied.contains(name))
         .or(tied.first().copied())

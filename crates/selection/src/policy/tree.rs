@@ -182,8 +182,8 @@ impl Trees {
         {
             return Some(recommendation);
         }
-        let wanted = input.requirement;
-        let substitute = wanted.on(&input.view.capacity);
+        let requirement = input.requirement;
+        let substitute = requirement.on(&input.view.capacity);
         let nearest = substitute.nearest_named().to_string();
         let moment = if input.established {
             Moment::Running
@@ -194,10 +194,10 @@ impl Trees {
             let mut trees = self.trees.iter().filter(|tree| tree.moment == moment);
             trees.find(|tree| tree.requirement == name)
         };
-        let own = of(wanted.kind());
+        let own = of(requirement.kind());
         // A tree of its own for a requirement that PM does not express has the measure in place of A.
         let weights = match own {
-            Some(_) if wanted.nearest_named() != wanted => Requirement::Goodput.weights(),
+            Some(_) if requirement.nearest_named() != requirement => Requirement::Goodput.weights(),
             _ => substitute.weights(),
         };
         let tree = own.or_else(|| of(&nearest))?;

@@ -75,11 +75,11 @@ impl Tuning {
 
     /// Returns the length of the interval after a change at this smoothed RTT by which the change is judged.
     pub(crate) fn judge_at(&self, srtt: Duration) -> Duration {
-        self.judge().max(srtt * u64::from(self.round_trips))
+        self.trial_time().max(srtt * u64::from(self.round_trips))
     }
 
     /// Returns the length of the interval before a change by which it is judged.
-    pub(crate) fn judge(&self) -> Duration {
+    pub(crate) fn trial_time(&self) -> Duration {
         Duration::from_secs_f64(self.judge)
     }
 

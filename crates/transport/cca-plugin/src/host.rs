@@ -45,24 +45,24 @@ pub(crate) struct ParameterAbout {
 /// # Errors
 /// The file is no library that can be opened, it exports no CCA, or it was built for another version of the ABI.
 pub fn load(file: &Path, failed: PanicHandler) -> Result<Vec<CcaInfo>, String> {
-    let shown = file.display();
+    let path_text = file.display();
     // A name without a folder would be searched for in the folders of the system.
     let path = file.canonicalize();
-    let path = path.map_err(|error| format!("{shown}: {error}"))?;
+    let path = path.map_err(|error| format!("{path_text}: {error}"))?;
     // SAFETY: code that runs when a library is opened can do anything; the user has named the file to be run.
     let opened = unsafe { libloading::Library::new(&path) };
     let opened =
-        opened.map_err(|error| format!("{shown}: cannot be opened as a library: {error}"))?;
+        opened.map_err(|error| format!("{path_text}: cannot be opened as a library: {error}"))?;
     // SAFETY: a symbol of this name is made by `export!` alone, with this type, whose first field all versions have.
     let result = unsafe { opened.get::<*const Library>(b"CELLTCP_LIBRARY\0") };
     let table = *result.map_err(|_| {
         format!(
-            "{shown}: exports no congestion control; allowed: a library with cca_plugin::export!(...)"
+            "{path_text}: exports no congestion control; allowed: a library with cca_plugin::export!(...)"
         )
     })?;
     // SAFETY: as above; and the library stays open, so that the table is there for good.
     let table: &'static Library = unsafe { &*table };
-    let ccas = load_entries(table, failed).map_err(|error| format!("{shown}: {error}"))?;
+    let ccas = load_entries(table, failed).map_err(|error| format!("{path_text}: {error}"))?;
     core::mem::forget(opened);
     Ok(ccas)
 }

@@ -1,4 +1,4 @@
-//! Player of packetdrill scripts: plays a script's calls and packets against the native TCP in virtual time.
+//! Player of packetdrill scripts: runs a script's calls and packets against the native TCP in virtual time.
 //!
 //! packetdrill is the tool that Linux's TCP is tested with. A script is a list of events with times: calls of an
 //! application, packets that the peer sends, packets that TCP must send. [`parse`] reads a script, [`play`] plays

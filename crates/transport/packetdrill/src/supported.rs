@@ -1,4 +1,4 @@
-//! Applicability: features that a script uses and the native TCP does not have, found before it is played.
+//! Supported features: detects those of a script that the native TCP lacks, before it is played.
 
 use crate::script::{Call, EventKind, Script, TcpOption};
 

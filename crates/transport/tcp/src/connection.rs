@@ -159,9 +159,9 @@ impl Connection {
         if !matches!(self.state, State::Established | State::CloseWait) {
             return 0;
         }
-        let taken = self.sender.write(now, bytes, ending);
+        let accepted = self.sender.write(now, bytes, ending);
         self.flush(now);
-        taken
+        accepted
     }
 
     /// Returns whether the application met a full send buffer and has not been notified of space since (`EPOLLOUT`).
@@ -207,7 +207,7 @@ impl Connection {
             Some(receiver) if self.is_synchronised() => handshake
                 .min(self.sender.deadline())
                 .min(receiver.deadline())
-                .min(self.asks_at())
+                .min(self.next_probe_at())
                 .min(self.keepalive.at),
             _ => handshake,
         }
@@ -231,7 +231,7 @@ impl Connection {
                 self.fail(Failure::TimedOut);
                 return;
             }
-            self.ask(now);
+            self.probe_far_end(now);
             self.keep_alive(now);
             self.flush(now);
         }
@@ -268,11 +268,11 @@ impl Connection {
         let Some(receiver) = &mut self.receiver else {
             return 0;
         };
-        let taken = receiver.read(now, bytes);
+        let accepted = receiver.read(now, bytes);
         if self.is_synchronised() {
             self.flush(now);
         }
-        taken
+        accepted
     }
 
     /// Returns the bytes that [`Connection::read`] could take; none if the application reads at once.

@@ -1,4 +1,4 @@
-//! Network card of a host, as the queue below TCP sees it.
+//! Network device of a host, as the queue below TCP sees it.
 
 use units::{Duration, Rate};
 

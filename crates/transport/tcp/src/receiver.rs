@@ -1,4 +1,4 @@
-//! Receiver: the receiving half of a connection. It takes segments, and fills in the ACK fields of those that leave.
+//! Receiver: the receiving half of a connection. It processes segments, and fills in the ACK fields of outgoing ones.
 
 mod ack_timing;
 mod ecn_echo;

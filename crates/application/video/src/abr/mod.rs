@@ -1,4 +1,4 @@
-//! Adaptation of the bitrate: algorithms that choose the quality of each segment, one file each.
+//! ABR: algorithms that choose the quality of each segment, one file each.
 //!
 //! Decisions are computed with floating-point numbers by functions that give the same bits on every machine.
 

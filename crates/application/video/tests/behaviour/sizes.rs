@@ -174,6 +174,6 @@ fn faults_and_notes_have_what_was_found_and_what_was_expected() {
     // Easy content, at whose higher rate the encoder has nothing to add.
     assert_eq!(
         notes([2_400_000.0, 2_300_000.0])[1],
-        "the sizes of 2Mbit/s are in the mean not larger than those of 500kbit/s"
+        "the mean size of 2Mbit/s is not larger than that of 500kbit/s"
     );
 }

@@ -247,7 +247,7 @@ impl Browser {
         }
     }
 
-    fn answer(&mut self, slot: usize, out: &mut Vec<Command>) {
+    fn send_response(&mut self, slot: usize, out: &mut Vec<Command>) {
         let line = &mut self.lines[slot];
         if let Some(object) = line.asked.pop_front() {
             let bytes = self.objects[object].bytes;
@@ -323,7 +323,7 @@ impl Application for Browser {
                     let names = core::mem::take(&mut self.objects[object].names);
                     self.waiting.extend(names);
                 }
-                Due::Answer(slot) => self.answer(slot, out),
+                Due::Answer(slot) => self.send_response(slot, out),
                 Due::Page => self.begin(now),
             }
         }

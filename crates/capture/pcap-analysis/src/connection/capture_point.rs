@@ -1,4 +1,4 @@
-//! Place: the position of a capture on the path, from the RTTs of both its sides.
+//! Capture point: the position of a capture on the path, from the RTTs of both its sides.
 
 /// Maximum share of the path's RTT at which the capture counts as taken at an end.
 const AT_END: f64 = 0.1;

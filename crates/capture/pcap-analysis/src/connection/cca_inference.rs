@@ -1,4 +1,4 @@
-//! Reductions: changes of a sender's flight at a loss, from which its congestion control is inferred.
+//! CCA inference: changes of a sender's flight at a loss, from which its CCA is inferred.
 
 /// Recoveries that are kept.
 const KEPT: usize = 64;

@@ -52,7 +52,7 @@ pub(super) struct Copies {
 
 impl Copies {
     /// Processes a packet; returns whether it is a copy.
-    pub(super) fn take(&mut self, side: usize, packet: &Packet) -> bool {
+    pub(super) fn observe(&mut self, side: usize, packet: &Packet) -> bool {
         let own = &self.sides[side];
         let copied = if own.fingerprints.contains(&packet.fingerprint) {
             self.original_of(side, packet)
@@ -161,11 +161,11 @@ mod tests {
             let mut found = 0;
             let mut take = |len, fingerprint, flags| {
                 at += 500 * US;
-                let copy = copies.take(0, &packet(at, len, fingerprint, flags));
+                let copy = copies.observe(0, &packet(at, len, fingerprint, flags));
                 assert!(!copy);
                 if doubled {
                     let again = packet(at + 15 * US, len, fingerprint, flags);
-                    found += u32::from(copies.take(0, &again));
+                    found += u32::from(copies.observe(0, &again));
                 }
             };
             take(0, 1, Flags::SYN);
@@ -181,7 +181,7 @@ mod tests {
     #[test]
     fn a_retransmission_is_no_copy() {
         let mut copies = Copies::default();
-        assert!(!copies.take(1, &packet(1_000 * US, 900, 7, Flags::ACK)));
-        assert!(!copies.take(1, &packet(1_900 * US, 900, 7, Flags::ACK)));
+        assert!(!copies.observe(1, &packet(1_000 * US, 900, 7, Flags::ACK)));
+        assert!(!copies.observe(1, &packet(1_900 * US, 900, 7, Flags::ACK)));
     }
 }

@@ -297,9 +297,9 @@ impl Direction {
         self.counts.unanswered += 1;
         self.counts.oversize += u64::from(u64::from(segment.len) > self.flight.longest_acked);
         self.counts.retransmissions += 1;
-        let again = (end - start).min(u64::from(segment.len));
-        self.counts.retransmitted_bytes += again;
-        self.interval.retransmitted += again;
+        let retransmitted = (end - start).min(u64::from(segment.len));
+        self.counts.retransmitted_bytes += retransmitted;
+        self.interval.retransmitted += retransmitted;
         let outstanding = self.flight.highest.saturating_sub(self.flight.acked);
         let before = self.flight.repeat(start, end, at_ns);
         let needless = before.is_none_or(|sent| sent.is_sacked);
@@ -386,7 +386,7 @@ impl Direction {
 
     fn add_loss(&mut self, mut loss: Loss) {
         let delays = self.delays(&loss);
-        if let Some(sample) = delays.beside(loss.lost_ns, loss.start) {
+        if let Some(sample) = delays.nearest_sample(loss.lost_ns, loss.start) {
             loss.queue.rtt_ns = Some(sample.rtt_ns);
             loss.queue.length = delays.length(&sample);
         }

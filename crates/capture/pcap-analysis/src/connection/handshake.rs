@@ -20,7 +20,7 @@ pub(super) struct Handshake {
 
 impl Handshake {
     /// Processes a segment of the client (side 0) or the server.
-    pub(super) fn take(
+    pub(super) fn on_segment(
         &mut self,
         side: usize,
         segment: &Segment,

@@ -1,4 +1,4 @@
-//! Duplicate ACKs that a sender does not act on: it repeats the segment after a time-out only.
+//! Duplicate ACKs that a sender ignores: it retransmits the segment after a time-out only.
 //!
 //! The third duplicate ACK has a sender repeat the segment at once (RFC 5681 §3.2). A sender that cannot read the
 //! reports, for instance because a firewall rewrites sequence numbers but not SACK blocks, waits although ACKs come.

@@ -107,7 +107,7 @@ pub(super) type Judgement = (Kind, f64, &'static str);
 impl Loss {
     /// Returns the judgement by the rules that need no queue. `silent_until` is the end of a silence in which the
     /// segment passed.
-    pub(super) fn judge(&self, silent_until: Option<u64>, rtt_ns: u64) -> Option<Judgement> {
+    pub(super) fn classify(&self, silent_until: Option<u64>, rtt_ns: u64) -> Option<Judgement> {
         if let Some(reason) = self.spurious {
             return Some((Kind::Spurious, 0.95, reason));
         }

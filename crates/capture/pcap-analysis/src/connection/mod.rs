@@ -142,9 +142,9 @@ impl Connection {
     }
 
     /// Processes a packet; rows go to `tables`, those of segments only if `segments` is set.
-    pub(crate) fn take(&mut self, packet: &Packet, segments: bool, tables: &mut Tables) {
+    pub(crate) fn on_packet(&mut self, packet: &Packet, segments: bool, tables: &mut Tables) {
         let side = self.side(packet);
-        if self.copies.take(side, packet) {
+        if self.copies.observe(side, packet) {
             self.captured_twice += 1;
             return;
         }
@@ -229,7 +229,7 @@ impl Connection {
             direction.has_timestamps = segment.timestamps.is_some();
         }
         let [up, down] = &mut self.directions;
-        self.handshake.take(side, segment, at_ns, up, down);
+        self.handshake.on_segment(side, segment, at_ns, up, down);
         if segment.flags.contains(Flags::SYN)
             && let Some(wait) = self.handshake.wait()
         {
@@ -311,7 +311,7 @@ impl Connection {
                 SegmentKind::NoPayload
             };
         }
-        let near = output::least(&to.answers, &from.near);
+        let near = output::min_rtt(&to.answers, &from.near);
         let seen = SeenSegment {
             at_ns,
             near_ns: near.unwrap_or(0),
@@ -412,7 +412,7 @@ impl Connection {
         };
         let rtt = direction.delays(&loss).min_ns().unwrap_or(0);
         let silent_until = direction.silences.end_around(loss.lost_ns, rtt);
-        let judgement = loss.judge(silent_until, rtt);
+        let judgement = loss.classify(silent_until, rtt);
         direction.undecided.push(loss, judgement);
     }
 

@@ -1,4 +1,4 @@
-//! Row: a connection, and each of its segments, as a row of their tables.
+//! Output: rows of a connection and of its segments in the tables.
 
 use tcp::Flags;
 
@@ -31,8 +31,8 @@ impl Connection {
                 [&receiver.answers, &sender.near],
             ]
         };
-        let far_min = least(far[0], far[1]);
-        let near_min = least(near[0], near[1]);
+        let far_min = min_rtt(far[0], far[1]);
+        let near_min = min_rtt(near[0], near[1]);
         let far = fuller(far[0], far[1]);
         let near = fuller(near[0], near[1]);
         let (place, place_confidence) =
@@ -292,7 +292,7 @@ fn fuller<'a>(answers: &'a Rtts, echoes: &'a Rtts) -> &'a Rtts {
 }
 
 /// Returns the lowest of both kinds of samples.
-pub(super) fn least(answers: &Rtts, echoes: &Rtts) -> Option<u64> {
+pub(super) fn min_rtt(answers: &Rtts, echoes: &Rtts) -> Option<u64> {
     let both = answers.min_ns().into_iter().chain(echoes.min_ns());
     both.min()
 }

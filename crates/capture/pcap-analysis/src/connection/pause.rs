@@ -1,4 +1,4 @@
-//! Pause: the longest time without any packet, and whether the side that was spoken to after it answered.
+//! Pause: the longest time without any packet, and whether the receiver of the next packet answered.
 
 /// Longest pause of a connection.
 #[derive(Default)]

@@ -129,7 +129,7 @@ impl QueueDelays {
 
     /// Returns the sample of the packet that passed last before the one that passed at `at_ns` and begins at `start`, or
     /// else of the first after it.
-    pub(super) fn beside(&self, at_ns: u64, start: u64) -> Option<Sample> {
+    pub(super) fn nearest_sample(&self, at_ns: u64, start: u64) -> Option<Sample> {
         let is_before = |sample: &Sample| (sample.at_ns, sample.end) <= (at_ns, start);
         let after = self.recent.partition_point(is_before);
         let before = after.checked_sub(1).map(|index| self.recent[index]);
@@ -163,7 +163,9 @@ mod tests {
     }
 
     fn rtt_beside(delays: &QueueDelays, at_ns: u64, start: u64) -> Option<u64> {
-        delays.beside(at_ns, start).map(|sample| sample.rtt_ns)
+        delays
+            .nearest_sample(at_ns, start)
+            .map(|sample| sample.rtt_ns)
     }
 
     #[test]
@@ -171,7 +173,7 @@ mod tests {
         let delays = delays([20, 30, 40]);
         assert_eq!(rtt_beside(&delays, 15 * MS, 0), Some(30 * MS));
         assert_eq!(rtt_beside(&delays, 45 * MS, 0), None);
-        assert_eq!(QueueDelays::default().beside(1, 0), None);
+        assert_eq!(QueueDelays::default().nearest_sample(1, 0), None);
     }
 
     #[test]

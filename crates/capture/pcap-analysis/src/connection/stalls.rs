@@ -1,4 +1,4 @@
-//! Silence: time in which data are in flight and nothing comes from the receiver.
+//! Stalls: times in which data are in flight and nothing arrives from the receiver.
 
 use std::collections::VecDeque;
 

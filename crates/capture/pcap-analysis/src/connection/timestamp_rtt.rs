@@ -1,4 +1,4 @@
-//! Echo: the time from a packet with a timestamp to the first packet that echoes it (RFC 7323 §3).
+//! Timestamp RTT: the time from a packet with a timestamp to the first packet that echoes it (RFC 7323 §3).
 //!
 //! It gives the RTT between the capture and the side that echoes, also where that side sends no ACKs for data.
 

@@ -1,4 +1,4 @@
-//! Turns: times in which an application lets the connection wait: before it answers, before it asks, or within what it
+//! Turns: times in which the connection waits for an application: before a response, before a request, or within what it
 //! sends.
 //!
 //! A host that has received all and whose own data are acknowledged sends on as soon as its application does.

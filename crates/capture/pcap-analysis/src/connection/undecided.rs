@@ -1,4 +1,4 @@
-//! Undecided losses: those whose kind the queue tells, kept until the time after them is known.
+//! Undecided losses: those whose kind depends on the queue, stored until the time after them is known.
 //!
 //! Losses keep their order, so that others wait behind them.
 
@@ -135,10 +135,10 @@ impl Direction {
             let nearby = lost_within(loss.lost_ns, rtt_ns).len();
             loss.losses_nearby = nearby.saturating_sub(1) as u32;
             let is_beside = |(_, start): &&(u64, u64)| start.abs_diff(loss.start) <= burst_bytes;
-            let beside = lost_within(loss.lost_ns, burst_ns).iter().filter(is_beside);
+            let nearby = lost_within(loss.lost_ns, burst_ns).iter().filter(is_beside);
             // Before the capture, the time is the one at which the gap showed.
             if !loss.is_upstream {
-                loss.losses_beside = beside.count().saturating_sub(1) as u32;
+                loss.losses_beside = nearby.count().saturating_sub(1) as u32;
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Waits: the time in which a connection could not go on, each moment once.
+//! Waits: the time in which a connection made no progress, without double counting.
 //!
 //! Silences of both receivers, closed windows and the handshake can overlap.
 

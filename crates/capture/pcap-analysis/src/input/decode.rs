@@ -1,4 +1,4 @@
-//! Layers: from a record to the TCP segment in it, through any tunnels.
+//! Decoder: from a record to the TCP segment in it, through any tunnels.
 
 use core::net::SocketAddr;
 use core::num::NonZeroU32;
@@ -58,9 +58,9 @@ pub(crate) struct Fragments {
 /// # Errors
 /// The reason why the record has no TCP segment.
 pub(crate) fn dissect(record: &Record<'_>) -> Result<Packet, Skipped> {
-    let kept = record.bytes.len() as u32;
+    let captured_len = record.bytes.len() as u32;
     // Where the current packet ends on the wire; a record cannot keep more bytes than there were.
-    let mut end = Some(record.wire_len.max(kept));
+    let mut end = Some(record.wire_len.max(captured_len));
     let mut fragments = None;
     let mut is_tunnelled = false;
     let (mut layer, mut rest) = link::first(record.link_type, record.bytes)?;
@@ -69,7 +69,7 @@ pub(crate) fn dissect(record: &Record<'_>) -> Result<Packet, Skipped> {
             (layer, rest) = inside(layer, rest)?;
             continue;
         }
-        let at = kept - rest.len() as u32;
+        let at = captured_len - rest.len() as u32;
         let ip = ip::parse(rest, end.map(|end| end.saturating_sub(at)))?;
         fragments = fragments.or(ip.fragments);
         if ip.protocol == TCP {

@@ -1,4 +1,4 @@
-//! Source: the bytes of a capture, from a file or a pipe, decompressed where they are gzip or zstd.
+//! Decompression: the bytes of a capture, from a file or a pipe, plain, gzip or zstd.
 
 use std::fs::File;
 use std::io::{self, BufReader, Cursor, Read};

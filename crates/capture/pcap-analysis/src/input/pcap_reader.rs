@@ -1,4 +1,4 @@
-//! Records: the packets of a pcap (draft-ietf-opsawg-pcap) or pcapng file (draft-ietf-opsawg-pcapng).
+//! Reader of the records of a pcap (draft-ietf-opsawg-pcap) or pcapng file (draft-ietf-opsawg-pcapng).
 //!
 //! The crate `pcap-parser` knows the layouts. This module keeps the clock and the link type of each interface, and
 //! turns every fault into a place and a reason.
@@ -201,11 +201,11 @@ impl Records {
                 Err(_) => return Err(broken("malformed record")),
             };
             if !too_small {
-                let before = self.reader.data().len();
+                let previous = self.reader.data().len();
                 if self.reader.refill().is_err() {
                     return Err(broken(&error_text(&self.failure)));
                 }
-                too_small = self.reader.data().len() == before && !self.reader.reader_exhausted();
+                too_small = self.reader.data().len() == previous && !self.reader.reader_exhausted();
             }
             if too_small {
                 if self.buffer_size >= MAX_RECORD {

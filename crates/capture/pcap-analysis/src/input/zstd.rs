@@ -49,9 +49,9 @@ impl<R: BufRead> Read for Frames<R> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         while !out.is_empty() && (self.within || self.begin()?) {
             while self.decoder.can_collect() < out.len() && !self.decoder.is_finished() {
-                let wanted = BlockDecodingStrategy::UptoBytes(out.len());
+                let strategy = BlockDecodingStrategy::UptoBytes(out.len());
                 self.decoder
-                    .decode_blocks(&mut self.input, wanted)
+                    .decode_blocks(&mut self.input, strategy)
                     .map_err(invalid)?;
             }
             let read = self.decoder.read(out)?;

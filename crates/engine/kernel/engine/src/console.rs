@@ -13,12 +13,11 @@ pub(crate) fn last_lines(file: &Path) -> String {
         .lines()
         .filter(|line| !line.trim().is_empty())
         .collect();
-    let shown = &lines[lines.len().saturating_sub(LINES)..];
-    if shown.is_empty() {
+    let last = &lines[lines.len().saturating_sub(LINES)..];
+    if last.is_empty() {
         return "  (nothing)".to_owned();
     }
-    shown
-        .iter()
+    last.iter()
         .map(|line| format!("  {}", line.trim_end()))
         .collect::<Vec<_>>()
         .join("\n")
@@ -35,7 +34,7 @@ mod tests {
         assert_eq!(last_lines(&file), "  (nothing)");
         let all: Vec<String> = (0..50).map(|n| format!("line {n}\r\n\n")).collect();
         std::fs::write(&file, all.concat()).unwrap();
-        let shown = last_lines(&file);
-        assert!(shown.starts_with("  line 20\n") && shown.ends_with("  line 49"));
+        let last = last_lines(&file);
+        assert!(last.starts_with("  line 20\n") && last.ends_with("  line 49"));
     }
 }

@@ -1,4 +1,4 @@
-//! Processors: each run gets the one with the fewest runs.
+//! CPUs: each run is pinned to the one with the fewest runs.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -7,7 +7,7 @@ use nix::sched::{CpuSet, sched_getaffinity};
 use nix::unistd::Pid;
 
 /// Number of runs of this program, by processor.
-static TAKEN: Mutex<BTreeMap<usize, u32>> = Mutex::new(BTreeMap::new());
+static RESERVED: Mutex<BTreeMap<usize, u32>> = Mutex::new(BTreeMap::new());
 
 /// CPU reserved for a run until dropped.
 #[derive(Debug)]
@@ -22,10 +22,10 @@ impl Processor {
             .filter(|cpu| allowed.is_set(*cpu).unwrap_or(false))
             .collect();
         let first = std::process::id() as usize % usable.len().max(1);
-        let mut taken = TAKEN.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut reserved = RESERVED.lock().unwrap_or_else(PoisonError::into_inner);
         let in_turn = usable.iter().cycle().skip(first).take(usable.len());
-        let cpu = *in_turn.min_by_key(|cpu| taken.get(*cpu).copied().unwrap_or_default())?;
-        *taken.entry(cpu).or_default() += 1;
+        let cpu = *in_turn.min_by_key(|cpu| reserved.get(*cpu).copied().unwrap_or_default())?;
+        *reserved.entry(cpu).or_default() += 1;
         Some(Self(cpu))
     }
 
@@ -37,8 +37,8 @@ impl Processor {
 
 impl Drop for Processor {
     fn drop(&mut self) {
-        let mut taken = TAKEN.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(runs) = taken.get_mut(&self.0) {
+        let mut reserved = RESERVED.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(runs) = reserved.get_mut(&self.0) {
             *runs -= 1;
         }
     }

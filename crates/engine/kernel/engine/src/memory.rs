@@ -19,8 +19,8 @@ pub(crate) fn size(scenario: &Scenario) -> u64 {
     let connection = tcp.send_buffer_max.get() + 3 * tcp.receive_buffer_max.get();
     let flows = &scenario.expand_flows().flows;
     let connections: u64 = flows.iter().map(|flow| u64::from(flow.count)).sum();
-    let wanted = BASE.saturating_add(connections.saturating_mul(2 * connection));
-    wanted
+    let needed = BASE.saturating_add(connections.saturating_mul(2 * connection));
+    needed
         .min(memory_of_host() / 2)
         .max(MIN_SIZE)
         .next_multiple_of(MIB)

@@ -41,7 +41,7 @@ pub(crate) struct EndSettings {
 
 /// Returns a socket at `place`, under `cca` if one is named.
 fn bound_socket(
-    place: SocketAddrV4,
+    socket_address: SocketAddrV4,
     cca: Option<&str>,
     settings: EndSettings,
 ) -> io::Result<OwnedFd> {
@@ -72,7 +72,7 @@ fn bound_socket(
     if let Some(cca) = cca {
         options::set_congestion(&socket, cca)?;
     }
-    bind(socket.as_raw_fd(), &SockaddrIn::from(place))?;
+    bind(socket.as_raw_fd(), &SockaddrIn::from(socket_address))?;
     Ok(socket)
 }
 
@@ -84,8 +84,8 @@ pub(crate) fn listener(
     cca: Option<&str>,
     settings: EndSettings,
 ) -> io::Result<TcpListener> {
-    let place = SocketAddrV4::new(address, addressing::service_port(flow));
-    let socket = bound_socket(place, cca, settings)?;
+    let socket_address = SocketAddrV4::new(address, addressing::service_port(flow));
+    let socket = bound_socket(socket_address, cca, settings)?;
     listen(&socket, Backlog::MAXCONN)?;
     Ok(socket.into())
 }
@@ -100,8 +100,8 @@ pub(crate) fn open(
     cca: Option<&str>,
     settings: EndSettings,
 ) -> io::Result<OwnedFd> {
-    let place = SocketAddrV4::new(own, addressing::client_port(connection));
-    let socket = bound_socket(place, cca, settings)?;
+    let socket_address = SocketAddrV4::new(own, addressing::client_port(connection));
+    let socket = bound_socket(socket_address, cca, settings)?;
     let to = SockaddrIn::from(SocketAddrV4::new(peer, addressing::service_port(flow)));
     match connect(socket.as_raw_fd(), &to) {
         Ok(()) | Err(Errno::EINPROGRESS) => {}
@@ -124,7 +124,7 @@ pub(crate) fn accept(listener: &TcpListener) -> io::Result<Option<(OwnedFd, u16)
 }
 
 /// Gives a socket as much of `bytes` as it takes now; returns how much that was.
-pub(crate) fn give(socket: &impl AsFd, bytes: &[u8]) -> io::Result<u64> {
+pub(crate) fn write_some(socket: &impl AsFd, bytes: &[u8]) -> io::Result<u64> {
     let flags = MsgFlags::MSG_NOSIGNAL | MsgFlags::MSG_DONTWAIT;
     match send(socket.as_fd().as_raw_fd(), bytes, flags) {
         Ok(count) => Ok(count as u64),

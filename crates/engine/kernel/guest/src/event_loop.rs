@@ -21,7 +21,7 @@ use selection::{CcaChoice, DEFAULT_CCA, Selectors};
 use units::{Duration, Instant};
 use workload::{Action, End, OpenedBy, Sessions, SwitchSchedule};
 
-use self::event_token::{Source, watch};
+use self::event_token::{EventToken, watch};
 use self::sockets::Connection;
 use crate::connection::{self, EndSettings, PIECE};
 use crate::device::Device;
@@ -83,13 +83,13 @@ impl<'a> EventLoop<'a> {
     ) -> io::Result<Self> {
         let epoll = Epoll::new(EpollCreateFlags::empty())?;
         let timer = TimerFd::new(ClockId::CLOCK_MONOTONIC, TimerFlags::empty())?;
-        watch(&epoll, &timer, EpollFlags::EPOLLIN, Source::Timer)?;
+        watch(&epoll, &timer, EpollFlags::EPOLLIN, EventToken::Timer)?;
         let readers = Readers::new()?;
         watch(
             &epoll,
             &readers.signal,
             EpollFlags::EPOLLIN,
-            Source::Readers,
+            EventToken::Readers,
         )?;
         let sampling = job.sampling_ns.map(Duration::from_nanos);
         let slot = Duration::from_nanos(job.slot_ns);
@@ -131,11 +131,11 @@ impl<'a> EventLoop<'a> {
             let host = event_loop.host_of(number, accepts)?;
             host.enter()?;
             let address = host.address;
-            let rejected =
+            let flow_error =
                 |error| io::Error::other(format!("flow {:?}: {cca}: {error}", flow.name));
             let socket = connection::listener(address, number, own, event_loop.ends(number))
-                .map_err(rejected)?;
-            let source = Source::Listener(number);
+                .map_err(flow_error)?;
+            let source = EventToken::Listener(number);
             watch(&event_loop.epoll, &socket, EpollFlags::EPOLLIN, source)?;
             event_loop.listeners.push(socket);
         }
@@ -187,12 +187,12 @@ impl<'a> EventLoop<'a> {
             }
             let count = self.epoll.wait(&mut events, EpollTimeout::NONE)?;
             for event in &events[..count] {
-                match Source::unpack(event.data()) {
+                match EventToken::unpack(event.data()) {
                     // An absolute timer that has expired stays readable until it is set again.
-                    Source::Timer => armed = Instant::ZERO,
-                    Source::Listener(flow) => self.accept(flow)?,
-                    Source::Readers => self.receive()?,
-                    Source::Socket(number, end) => {
+                    EventToken::Timer => armed = Instant::ZERO,
+                    EventToken::Listener(flow) => self.accept(flow)?,
+                    EventToken::Readers => self.receive()?,
+                    EventToken::Socket(number, end) => {
                         self.idle_samples = 0;
                         // epoll reports these events until the socket is removed, whatever events are registered.
                         if event.events().intersects(WRITE_CLOSED) {
@@ -360,20 +360,23 @@ impl<'a> EventLoop<'a> {
         };
         let mut full = false;
         while !full {
-            let wanted = self.sessions.wanted(connection, end).min(PIECE as u64);
-            if wanted == 0 {
+            let write_bytes = self
+                .sessions
+                .next_write_bytes(connection, end)
+                .min(PIECE as u64);
+            if write_bytes == 0 {
                 break;
             }
-            let written = match connection::give(file, &self.piece[..wanted as usize]) {
+            let written = match connection::write_some(file, &self.piece[..write_bytes as usize]) {
                 Err(error) if has_timed_out(&self.job.settings, &error) => {
                     return self.drop_socket(connection, end);
                 }
                 result => result?,
             };
-            self.sessions.wrote(now, connection, end, written);
-            full = written < wanted;
+            self.sessions.on_accepted(now, connection, end, written);
+            full = written < write_bytes;
         }
-        let source = Source::Socket(connection as usize, end);
+        let source = EventToken::Socket(connection as usize, end);
         match socket.epollout_armed {
             None if full => watch(&self.epoll, file, EpollFlags::EPOLLOUT, source)?,
             Some(armed) if armed != full => {
@@ -423,7 +426,7 @@ impl<'a> EventLoop<'a> {
                 }
                 // The client has abandoned the connection, and the server has received its RST.
                 Err(_) if self.sessions.is_completed(connection) => {
-                    self.sessions.ended(now, connection, end);
+                    self.sessions.on_fin(now, connection, end);
                     self.carry_out()?;
                     continue;
                 }
@@ -431,9 +434,10 @@ impl<'a> EventLoop<'a> {
                     return Err(io::Error::other(format!("connection {number}: {error}")));
                 }
             };
-            self.sessions.received(now, connection, end, progress.total);
+            self.sessions
+                .on_received(now, connection, end, progress.total);
             if progress.ended {
-                self.sessions.ended(now, connection, end);
+                self.sessions.on_fin(now, connection, end);
             }
             self.carry_out()?;
         }

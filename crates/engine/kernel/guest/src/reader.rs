@@ -78,8 +78,8 @@ impl Readers {
         thread::Builder::new().stack_size(STACK).spawn(move || {
             let mut total = 0;
             for bytes in ordered {
-                let progress = take(&socket, bytes).map(|(taken, ended)| {
-                    total += taken;
+                let progress = take(&socket, bytes).map(|(discarded, ended)| {
+                    total += discarded;
                     Progress { total, ended }
                 });
                 let goes_on = progress.as_ref().is_ok_and(|progress| !progress.ended);
@@ -111,14 +111,14 @@ impl Readers {
 
 /// Reads and discards `bytes`, or all until the stream ends; returns how many there were, and whether the stream has ended.
 fn take(socket: &OwnedFd, bytes: Option<u64>) -> io::Result<(u64, bool)> {
-    let wanted = bytes.unwrap_or(u64::MAX);
-    let mut left = wanted;
+    let requested = bytes.unwrap_or(u64::MAX);
+    let mut left = requested;
     while left > 0 {
-        let taken = discard(socket, left)?;
-        if taken == 0 {
-            return Ok((wanted - left, true));
+        let discarded = discard(socket, left)?;
+        if discarded == 0 {
+            return Ok((requested - left, true));
         }
-        left -= taken;
+        left -= discarded;
     }
-    Ok((wanted, false))
+    Ok((requested, false))
 }

@@ -1,4 +1,4 @@
-//! Border: the functions that the kernel calls, as `kernel/driver/path.h` declares them.
+//! ABI: the functions that the kernel calls, as `kernel/driver/path.h` declares them.
 #![allow(unsafe_code)]
 
 use std::ffi::{c_int, c_longlong, c_uint, c_ulonglong};

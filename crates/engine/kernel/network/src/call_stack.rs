@@ -1,4 +1,4 @@
-//! Stack: memory for calls into the path, since the kernel's stack has 32 KiB.
+//! Call stack: memory for calls into the path, since the kernel's stack has 32 KiB.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

@@ -44,7 +44,7 @@ impl DeviceQueue {
     }
 
     /// Forgets a packet that the path has lost or delivered before its report: the kernel frees it then.
-    pub(crate) fn forget(&mut self, packet: u64) {
+    pub(crate) fn remove(&mut self, packet: u64) {
         if let Some(index) = self.sent.iter().position(|(_, id)| *id == packet) {
             self.sent.remove(index);
         }
@@ -85,7 +85,7 @@ mod tests {
         assert_eq!((card.next(), card.report(at(5_099))), (at(5_100), None));
         assert_eq!(card.report(at(5_100)), Some(1));
         assert_eq!(card.next(), at(5_200));
-        card.forget(2);
+        card.remove(2);
         assert_eq!(card.next(), Instant::NEVER);
     }
 }

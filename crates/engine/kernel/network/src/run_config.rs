@@ -1,4 +1,4 @@
-//! Start: reads the engine's job and plans the path.
+//! Run configuration: reads the engine's job and plans the path.
 
 use std::fs::File;
 use std::io::{self, BufWriter};

@@ -1,4 +1,4 @@
-//! Senders: the latest view of the sender of each connection.
+//! Senders: the latest state of the sender of each connection.
 
 use cca::SenderInfo;
 use units::Instant;
@@ -27,16 +27,16 @@ impl Senders {
         view: SenderInfo,
     ) -> Option<SenderInfo> {
         let known = self.0.get_mut(connection as usize)?;
-        let before = known.unwrap_or_default();
-        let left = before.slow_start && !view.slow_start;
+        let previous = known.unwrap_or_default();
+        let left = previous.slow_start && !view.slow_start;
         *known = Some(SenderInfo {
-            timeouts: view.timeouts.or(before.timeouts),
-            slow_start_exit: before
+            timeouts: view.timeouts.or(previous.timeouts),
+            slow_start_exit: previous
                 .slow_start_exit
                 .or_else(|| left.then_some((now, view.cwnd))),
-            loss_probes: before.loss_probes,
-            fast_recoveries: before.fast_recoveries,
-            undone: before.undone,
+            loss_probes: previous.loss_probes,
+            fast_recoveries: previous.fast_recoveries,
+            undone: previous.undone,
             ..view
         });
         *known

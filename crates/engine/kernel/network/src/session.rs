@@ -231,7 +231,7 @@ impl Session {
                     (packet, verdict, bytes)
                 }
             };
-            self.card.forget(packet);
+            self.card.remove(packet);
             let created = if packet < CREATED_FROM {
                 bytes.into_iter().for_each(|bytes| path.recycle(bytes));
                 None

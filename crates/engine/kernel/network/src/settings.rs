@@ -81,8 +81,8 @@ fn modules(scenario: &Scenario) -> Result<BTreeMap<String, String>, String> {
             }
         }
     }
-    let wanted = scenario.kernel.module.iter();
-    all.extend(wanted.map(|(name, value)| (name.clone(), kernel_text(value))));
+    let requested = scenario.kernel.module.iter();
+    all.extend(requested.map(|(name, value)| (name.clone(), kernel_text(value))));
     Ok(all)
 }
 

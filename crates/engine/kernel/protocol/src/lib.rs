@@ -1,4 +1,4 @@
-//! Side channel: messages between the three parties of the kernel engine.
+//! Messages between the three processes of the kernel engine: engine, network and guest.
 //!
 //! - The guest, which plays the workloads on the kernel's sockets, writes a [`Message`] to
 //!   `/dev/celltcp` and reads an [`Reply`] where the message is a question.

@@ -59,19 +59,20 @@ impl RadioFiles {
         Ok(match sinr {
             Sinr::Constant(_) | Sinr::Points(_) => None,
             Sinr::Trace(trace) => {
-                let wrong = |error| FieldError::new("trace", error);
+                let field_error = |error| FieldError::new("trace", error);
                 let file = self.directory.join(&trace.trace);
                 let text = texts.text(&file).in_table("trace")?;
                 let name = file.display().to_string();
-                Some(SinrTrace::read(&name, text, trace.longest_gap).map_err(wrong)?)
+                Some(SinrTrace::read(&name, text, trace.longest_gap).map_err(field_error)?)
             }
             Sinr::PhoneLog(log) => {
-                let wrong = |error| FieldError::new("phone_log", error);
+                let field_error = |error| FieldError::new("phone_log", error);
                 let file = self.directory.join(&log.phone_log);
                 let text = texts.text(&file).in_table("phone_log")?;
-                let read = PhoneLog::read(&file.display().to_string(), text).map_err(wrong)?;
+                let read =
+                    PhoneLog::read(&file.display().to_string(), text).map_err(field_error)?;
                 let trace = read.sinr_trace(log.offset, None, log.longest_gap);
-                Some(trace.map_err(wrong)?)
+                Some(trace.map_err(field_error)?)
             }
         })
     }

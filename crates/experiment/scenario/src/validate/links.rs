@@ -40,9 +40,9 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), FieldError> {
 
 /// Rejects fields of the path's access link where the radio takes its place.
 pub(super) fn access_link(path: &Path) -> Result<(), FieldError> {
-    let kept = ["rtt", "mtu", "queue", "wired", "middleboxes"];
+    let allowed = ["rtt", "mtu", "queue", "wired", "middleboxes"];
     let mut set = changed(path).into_iter();
-    match set.find(|(name, _)| !kept.contains(&name.as_str())) {
+    match set.find(|(name, _)| !allowed.contains(&name.as_str())) {
         Some((name, _)) => reject(
             format!("path.{name}"),
             "the access link is the radio's; leave this out, or the section radio",
@@ -153,11 +153,11 @@ fn tree(scenario: &Scenario) -> Result<(), FieldError> {
         }
     }
     let of_path = part["server"];
-    let apart = scenario
+    let disconnected = scenario
         .links
         .iter()
         .position(|link| part[link.from.as_str()] != of_path);
-    match apart {
+    match disconnected {
         Some(index) => reject(
             format!("links.{index}.from"),
             format!(

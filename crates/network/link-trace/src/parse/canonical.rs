@@ -30,8 +30,8 @@ pub(super) fn read(text: &str) -> Result<Steps, LineError> {
                 )
             })
             .ok_or_else(|| {
-                let wanted = "a length in ns and a rate in bit/s";
-                LineError::on(index + 1, format_args!("{content:?} is not {wanted}"))
+                let expected = "a length in ns and a rate in bit/s";
+                LineError::on(index + 1, format_args!("{content:?} is not {expected}"))
             })?;
         intervals.push(interval);
     }

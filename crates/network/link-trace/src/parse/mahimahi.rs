@@ -10,8 +10,8 @@ pub(super) fn read(text: &str) -> Result<Opportunities, LineError> {
     let mut at_ms = Vec::with_capacity(text.len() / 6);
     for (line, content) in lines(text) {
         let at: u32 = content.parse().map_err(|_| {
-            let wanted = format!("a time in whole milliseconds from 0 to {}", u32::MAX);
-            LineError::on(line, format_args!("{content:?} is not {wanted}"))
+            let expected = format!("a time in whole milliseconds from 0 to {}", u32::MAX);
+            LineError::on(line, format_args!("{content:?} is not {expected}"))
         })?;
         if let Some(&before) = at_ms.last().filter(|&&before| at < before) {
             return Err(LineError::on(

@@ -1,4 +1,4 @@
-//! Ledger: the checker's account of one link.
+//! Link audit: the checker's account of one link.
 
 use std::collections::VecDeque;
 

@@ -1,4 +1,4 @@
-//! Air ledger: the checker's account of the radio access network, kept from its log.
+//! Radio audit: the checker's account of the radio access network, from its log.
 
 use config::Buffer;
 use radio::ran::{Direction, RanConfig, TtiRecord, UserId};

@@ -55,8 +55,8 @@ impl Qdisc for CodelQdisc {
         true
     }
 
-    fn take<O: Observer>(&mut self, context: &mut QueueContext<'_, O>) -> Option<PacketHandle> {
-        self.control.take(&mut self.queue, 0, context)
+    fn dequeue<O: Observer>(&mut self, context: &mut QueueContext<'_, O>) -> Option<PacketHandle> {
+        self.control.dequeue(&mut self.queue, 0, context)
     }
 }
 
@@ -152,7 +152,9 @@ impl CodelControl {
             codel_queue.first_above_time = None;
             return None;
         };
-        let sojourn = context.now.saturating_since(context.store.since(handle));
+        let sojourn = context
+            .now
+            .saturating_since(context.store.enqueued_at(handle));
         let backlog = codel_queue.list.backlog().bytes + other_bytes;
         if sojourn < self.config.target || backlog <= self.largest_packet {
             codel_queue.first_above_time = None;
@@ -166,7 +168,7 @@ impl CodelControl {
 
     /// RFC 8289 §5.5: the next packet to send, after any packets that are dropped. `other_bytes` is the backlog of the
     /// link in other lanes, bytes.
-    pub(super) fn take<O: Observer>(
+    pub(super) fn dequeue<O: Observer>(
         &self,
         codel_queue: &mut CodelQueue,
         other_bytes: u64,

@@ -91,10 +91,10 @@ macro_rules! disciplines {
                 }
             }
 
-            fn take<O: Observer>(&mut self, context: &mut QueueContext<'_, O>) -> Option<PacketHandle> {
+            fn dequeue<O: Observer>(&mut self, context: &mut QueueContext<'_, O>) -> Option<PacketHandle> {
                 match self {
-                    Self::$plain(queue) => queue.take(context),
-                    $(Self::$variant(queue) => queue.take(context),)+
+                    Self::$plain(queue) => queue.dequeue(context),
+                    $(Self::$variant(queue) => queue.dequeue(context),)+
                 }
             }
         }

@@ -32,7 +32,7 @@ impl Qdisc for DropTail {
     }
 
     #[inline]
-    fn take<O: Observer>(&mut self, context: &mut QueueContext<'_, O>) -> Option<PacketHandle> {
+    fn dequeue<O: Observer>(&mut self, context: &mut QueueContext<'_, O>) -> Option<PacketHandle> {
         self.list.pop(context.store)
     }
 }

@@ -149,7 +149,7 @@ impl Qdisc for FqCodelQdisc {
     }
 
     /// Removes and returns the next packet by deficit round robin, from new queues first (RFC 8290 §4.2).
-    fn take<O: Observer>(&mut self, context: &mut QueueContext<'_, O>) -> Option<PacketHandle> {
+    fn dequeue<O: Observer>(&mut self, context: &mut QueueContext<'_, O>) -> Option<PacketHandle> {
         loop {
             let is_new = !self.new.is_empty();
             let list = if is_new { &mut self.new } else { &mut self.old };
@@ -165,7 +165,7 @@ impl Qdisc for FqCodelQdisc {
             let other_bytes = self.backlog.bytes - before.bytes;
             let result = self
                 .codel
-                .take(&mut queue.codel_queue, other_bytes, context);
+                .dequeue(&mut queue.codel_queue, other_bytes, context);
             let after = queue.codel_queue.list.backlog();
             self.backlog.bytes -= before.bytes - after.bytes;
             self.backlog.packets -= before.packets - after.packets;

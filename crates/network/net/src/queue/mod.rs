@@ -1,4 +1,4 @@
-//! Queues: packets that wait for a link, and the disciplines that drop some of them.
+//! Queues: packets that wait for a link, and queue disciplines.
 
 mod codel;
 mod discipline;
@@ -91,7 +91,7 @@ trait Qdisc {
     ) -> bool;
 
     /// Dequeues the packet that is sent next.
-    fn take<O: Observer>(&mut self, context: &mut QueueContext<'_, O>) -> Option<PacketHandle>;
+    fn dequeue<O: Observer>(&mut self, context: &mut QueueContext<'_, O>) -> Option<PacketHandle>;
 }
 
 /// The queue of a link: a discipline and the limit of its backlog.
@@ -151,13 +151,13 @@ impl LinkQueue {
 
     /// Dequeues the packet that is sent next.
     #[inline]
-    pub(crate) fn take<O: Observer>(
+    pub(crate) fn dequeue<O: Observer>(
         &mut self,
         context: &mut QueueContext<'_, O>,
     ) -> Option<PacketHandle> {
         match &mut self.discipline {
-            Discipline::Droptail(queue) => queue.take(context),
-            discipline => discipline.take(context),
+            Discipline::Droptail(queue) => queue.dequeue(context),
+            discipline => discipline.dequeue(context),
         }
     }
 }

@@ -268,11 +268,13 @@ impl Qdisc for PieQdisc {
         is_admitted
     }
 
-    fn take<O: Observer>(&mut self, context: &mut QueueContext<'_, O>) -> Option<PacketHandle> {
+    fn dequeue<O: Observer>(&mut self, context: &mut QueueContext<'_, O>) -> Option<PacketHandle> {
         self.update(context.now);
         let handle = self.list.pop(context.store)?;
         let size = u64::from(context.store.packet(handle).size);
-        let wait = context.now.saturating_since(context.store.since(handle));
+        let wait = context
+            .now
+            .saturating_since(context.store.enqueued_at(handle));
         self.depart(context.now, size, wait);
         Some(handle)
     }

@@ -190,8 +190,8 @@ impl Qdisc for RedQdisc {
         self.queue.offer(handle, context)
     }
 
-    fn take<O: Observer>(&mut self, context: &mut QueueContext<'_, O>) -> Option<PacketHandle> {
-        let handle = self.queue.take(context);
+    fn dequeue<O: Observer>(&mut self, context: &mut QueueContext<'_, O>) -> Option<PacketHandle> {
+        let handle = self.queue.dequeue(context);
         if self.backlog().packets == 0 {
             self.empty_since.get_or_insert(context.now);
         }

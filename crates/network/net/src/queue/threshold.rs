@@ -54,7 +54,7 @@ impl Qdisc for ThresholdQdisc {
         self.queue.offer(handle, context)
     }
 
-    fn take<O: Observer>(&mut self, context: &mut QueueContext<'_, O>) -> Option<PacketHandle> {
-        self.queue.take(context)
+    fn dequeue<O: Observer>(&mut self, context: &mut QueueContext<'_, O>) -> Option<PacketHandle> {
+        self.queue.dequeue(context)
     }
 }

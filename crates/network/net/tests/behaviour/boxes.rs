@@ -231,8 +231,8 @@ fn a_box_reads_and_writes_payload() {
     network.advance(ms(100), &mut (), &mut Vec::new());
     let contents = network.contents().unwrap();
     for (copy, id) in (CREATED_FROM..).zip(7_u64..9) {
-        assert_eq!(contents.take(copy), Some(id.to_be_bytes().to_vec()));
-        assert_eq!(contents.take(id).map(|bytes| bytes.len()), Some(10));
+        assert_eq!(contents.pop(copy), Some(id.to_be_bytes().to_vec()));
+        assert_eq!(contents.pop(id).map(|bytes| bytes.len()), Some(10));
     }
 }
 

@@ -1,4 +1,4 @@
-//! Cells in the plane, and what arrives where.
+//! Deployment: cells in the plane, and the power received at a position.
 
 use units::Decibel;
 use units::random::Purpose;

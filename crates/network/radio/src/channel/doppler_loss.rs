@@ -1,4 +1,4 @@
-//! Receiver: the noise that a Doppler shift causes in an OFDM receiver.
+//! Doppler loss: the noise that a Doppler shift causes in an OFDM receiver.
 //!
 //! Two mechanisms, each of which acts like noise in proportion to the mean received power and so caps the SINR:
 //!

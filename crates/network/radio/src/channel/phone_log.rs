@@ -90,7 +90,9 @@ impl PhoneLog {
             if let Some(last) = samples.last()
                 && sample.at < last.at
             {
-                return Err(row.wrong("is earlier than the line before: times must not decrease"));
+                return Err(
+                    row.line_error("is earlier than the line before: times must not decrease")
+                );
             }
             if samples.last().is_some_and(|last| last.at == sample.at) {
                 samples.pop();
@@ -170,7 +172,7 @@ struct Row<'t> {
 }
 
 impl Row<'_> {
-    fn wrong(&self, message: impl core::fmt::Display) -> ParseError {
+    fn line_error(&self, message: impl core::fmt::Display) -> ParseError {
         ParseError::on(self.file, self.line, message)
     }
 
@@ -178,7 +180,7 @@ impl Row<'_> {
         self.columns
             .get(name)
             .and_then(|&index| self.fields.get(index).copied())
-            .ok_or_else(|| self.wrong(format_args!("the line ends before the column {name}")))
+            .ok_or_else(|| self.line_error(format_args!("the line ends before the column {name}")))
     }
 
     /// Returns a number from `low` to `high`; `None` for `-`.
@@ -193,13 +195,13 @@ impl Row<'_> {
             .filter(|n| (low..=high).contains(n));
         let message =
             format_args!("{name} {text:?} must be from {low} to {high}, or -").to_string();
-        number.map(Some).ok_or_else(|| self.wrong(message))
+        number.map(Some).ok_or_else(|| self.line_error(message))
     }
 
     fn sample(&self, first: &mut Option<i64>) -> Result<PhoneSample, ParseError> {
         let text = self.field(TIME)?;
         let seconds = seconds_of(text).ok_or_else(|| {
-            self.wrong(format_args!(
+            self.line_error(format_args!(
                 "{TIME} {text:?} must look like 2019.12.14_10.16.30"
             ))
         })?;
@@ -207,12 +209,12 @@ impl Row<'_> {
         if !(0..=MAX_LOG_S).contains(&since) {
             let message =
                 format_args!("{text} is not within a year after the first line").to_string();
-            return Err(self.wrong(message));
+            return Err(self.line_error(message));
         }
         let cell = self.field(CELL)?;
         let cell = cell
             .parse()
-            .map_err(|_| self.wrong(format_args!("{CELL} {cell:?} must be a whole number")))?;
+            .map_err(|_| self.line_error(format_args!("{CELL} {cell:?} must be a whole number")))?;
         Ok(PhoneSample {
             at: Instant::ZERO + Duration::from_secs(since as u64),
             line: self.line,

@@ -48,7 +48,7 @@ impl SinrTrace {
         let mut first = None;
         let mut heading_allowed = true;
         for (index, content) in text.lines().enumerate() {
-            let wrong = |message: String| ParseError::on(file, index + 1, message);
+            let line_error = |message: String| ParseError::on(file, index + 1, message);
             let content = content.trim();
             if content.is_empty() || content.starts_with('#') {
                 continue;
@@ -56,13 +56,13 @@ impl SinrTrace {
             let number = |text: &str| text.trim().parse::<f64>().ok().filter(|n| n.is_finite());
             let (time, db) = content
                 .split_once(',')
-                .ok_or_else(|| wrong(format!("{content:?} must be `seconds,dB`")))?;
+                .ok_or_else(|| line_error(format!("{content:?} must be `seconds,dB`")))?;
             let heading = core::mem::take(&mut heading_allowed) && number(time).is_none();
             if heading {
                 continue;
             }
             let seconds = number(time).ok_or_else(|| {
-                wrong(format!(
+                line_error(format!(
                     "time {:?} must be a number of seconds",
                     time.trim()
                 ))
@@ -72,19 +72,19 @@ impl SinrTrace {
                 .ok_or_else(|| {
                     let allowed =
                         format!("must be a number of dB from -{LARGEST_DB} to {LARGEST_DB}");
-                    wrong(format!("SINR {:?} {allowed}", db.trim()))
+                    line_error(format!("SINR {:?} {allowed}", db.trim()))
                 })?;
             let since = seconds - *first.get_or_insert(seconds);
             let at = Instant::ZERO + Duration::from_secs_f64(since);
             if let Some(&(last, _)) = points.last() {
                 if since < 0.0 || at <= last {
-                    return Err(wrong(format!(
+                    return Err(line_error(format!(
                         "time {seconds} must be later than the one before"
                     )));
                 }
                 let gap = at - last;
                 if gap > longest_gap {
-                    return Err(wrong(format!(
+                    return Err(line_error(format!(
                         "a gap of {gap}: at most {longest_gap} is allowed"
                     )));
                 }

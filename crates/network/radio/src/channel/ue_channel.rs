@@ -1,4 +1,4 @@
-//! Reception: the signals that a moving UE receives from the cells around it.
+//! UE channel: the signals that a moving UE receives from the cells around it.
 
 use std::cell::{RefCell, RefMut};
 use std::sync::Arc;

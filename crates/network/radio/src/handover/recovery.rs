@@ -29,9 +29,9 @@ pub(super) enum Search {
 }
 
 impl Search {
-    /// Looks at `now`, when `best` is the strongest suitable cell. Returns it once it has been read, and the search
-    /// that goes on before.
-    fn look(
+    /// Continues the search at `now`, when `best` is the strongest suitable cell. Returns that cell once its system
+    /// information has been read, and before the state of the search.
+    fn advance(
         self,
         config: &LinkFailure,
         now: Instant,
@@ -124,7 +124,7 @@ impl Recovery {
         };
         match self {
             Self::Selecting { search, t311, .. } => {
-                Step::Continue(match search.look(config, now, best) {
+                Step::Continue(match search.advance(config, now, best) {
                     Ok(cell) => Self::Reestablishing {
                         cell,
                         next: now + config.reestablishment,
@@ -159,7 +159,7 @@ impl Recovery {
                 })
             }
             Self::Idle { search, .. } => {
-                Step::Continue(search.look(config, now, best).map_or_else(idle, connect))
+                Step::Continue(search.advance(config, now, best).map_or_else(idle, connect))
             }
             Self::Connecting { cell, .. } if reaches(cell) => Step::Back {
                 cell,

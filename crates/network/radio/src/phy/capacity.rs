@@ -201,9 +201,9 @@ fn integrate(modulation: Modulation, sinr_db: f64) -> (f64, f64) {
         for step in -REACH..=REACH {
             let noise = f64::from(step) * STEP;
             for (level, likelihood) in likelihoods[..levels].iter_mut().enumerate() {
-                let apart = noise + (amplitude(sent) - amplitude(level)) / deviation;
+                let distance = noise + (amplitude(sent) - amplitude(level)) / deviation;
                 // Relative to the point that was sent, which keeps the sums from vanishing.
-                *likelihood = libm::exp((noise * noise - apart * apart) / 2.0);
+                *likelihood = libm::exp((noise * noise - distance * distance) / 2.0);
             }
             let density = density(&likelihoods[..levels], sent, bits);
             let weight = libm::exp(-noise * noise / 2.0);

@@ -1,4 +1,4 @@
-//! Soft buffer: the information that a receiver keeps of a transport block that it could not decode.
+//! Soft buffer: the information that a receiver stores of a transport block that it could not decode.
 //!
 //! A code block of K bits is lost if the information received about it falls short of K. That information is nearly
 //! normal around the sum over its symbols, see [`bler`](super::bler).

@@ -403,8 +403,8 @@ impl Bearer {
         };
         let least = self.up.sn.header() + HEAD;
         let first = |segment: &&Segment| segment.offset == 0 && segment.len >= least;
-        let begun = block.segments.iter().filter(first);
-        heads.extend(begun.filter_map(|segment| self.up.name(segment.sdu.id)));
+        let started = block.segments.iter().filter(first);
+        heads.extend(started.filter_map(|segment| self.up.name(segment.sdu.id)));
     }
 
     /// Discards downlink packets that `gone` selects by their names and of which nothing has been sent; returns their

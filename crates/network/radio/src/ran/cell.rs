@@ -73,7 +73,7 @@ impl CellState {
         match self.members.iter().position(Option::is_none) {
             Some(place) => {
                 self.members[place] = Some(user);
-                self.scheduler.forget(place);
+                self.scheduler.remove_user(place);
             }
             None => self.members.push(Some(user)),
         }

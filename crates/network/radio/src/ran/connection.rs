@@ -25,7 +25,7 @@ pub(super) fn run(
     events: &mut Vec<ConnectionEvent>,
 ) {
     if is_due(now, RADIO_FRAME, config) && user.mobility.is_connected() {
-        user.look(tti, now, config, activity);
+        user.update_sinr(tti, now, config, activity);
         let quality = effective_sinr_mi(&user.sinr_db, Modulation::Qpsk);
         user.mobility.sample(now, quality);
     }
@@ -38,17 +38,20 @@ pub(super) fn run(
     let shift = config.air.tti * u64::from(user.id);
     if cells.len() > 1 && is_due(now + shift, config.timing().measurement_period, config) {
         let measured = measure(user, config, now, activity);
-        let heard = reachable(user, config, now);
+        let reachable_cells = reachable(user, config, now);
         let action = user
             .mobility
-            .measure(now, &measured, |cell| heard[cell as usize]);
+            .measure(now, &measured, |cell| reachable_cells[cell as usize]);
         if let Some(action) = action {
             act(user, cells, config, (tti, now), action, (fates, events));
         }
     }
     while user.mobility.next_deadline() <= now {
-        let heard = reachable(user, config, now);
-        let Some(action) = user.mobility.advance(now, |cell| heard[cell as usize]) else {
+        let reachable_cells = reachable(user, config, now);
+        let Some(action) = user
+            .mobility
+            .advance(now, |cell| reachable_cells[cell as usize])
+        else {
             return;
         };
         act(user, cells, config, (tti, now), action, (fates, events));

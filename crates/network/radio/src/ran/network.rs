@@ -1,4 +1,4 @@
-//! The radio access network at work, one TTI after the other.
+//! Radio access network: its state, advanced by TTI.
 
 use std::sync::Arc;
 
@@ -251,7 +251,7 @@ impl Ran {
         }
         for sending in &self.sendings {
             let user = &mut self.users[sending.user];
-            user.look(tti, now, &self.config, &self.activity);
+            user.update_sinr(tti, now, &self.config, &self.activity);
             let record = downlink::transmit(user, sending, &self.config, tti, &mut self.scratch);
             if self.config.radio.log && user.observed {
                 self.blocks.push((user.id, Direction::Down, record));
@@ -286,7 +286,7 @@ impl Ran {
     fn measure(&mut self, tti: u64, now: Instant) {
         for user in &mut self.users {
             if user.reporter.is_due(tti) && user.mobility.is_connected() {
-                user.look(tti, now, &self.config, &self.activity);
+                user.update_sinr(tti, now, &self.config, &self.activity);
                 user.reporter
                     .measure(tti, &user.sinr_db, &self.config.air.down.adaptation);
             }
@@ -319,7 +319,7 @@ impl Ran {
                 }),
                 groups: !taken.groups | user.groups_now,
             };
-            user.look(tti, now, &self.config, &self.activity);
+            user.update_sinr(tti, now, &self.config, &self.activity);
             let capacity = user.follow(tti, now, &free, &self.config);
             if self.config.radio.log {
                 self.write_down(tti, index, capacity, outcome);

@@ -1,4 +1,4 @@
-//! Power of the uplink: what a UE with a position sends with, and the resource blocks that its power carries.
+//! Uplink power: transmit power of a UE with a position, and the resource blocks that it suffices for.
 
 use super::RanConfig;
 use crate::channel::thermal_noise_dbm;

@@ -1,4 +1,4 @@
-//! Radio hints: the view of the radio that a device offers to the programs on it, such as a selector.
+//! Radio information that a device offers to its programs, such as a selector.
 
 use units::{Duration, Instant};
 

@@ -41,7 +41,7 @@ pub(super) fn run(
         if !user.mobility.is_connected() {
             continue;
         }
-        ask(user, config, (tti, now), &mut cell.signals);
+        send_signals(user, config, (tti, now), &mut cell.signals);
         // A turn while the user does not listen passes.
         user.unasked_due &= user.awake;
         user.unasked_due |=
@@ -67,15 +67,15 @@ pub(super) fn run(
     if configured && !open || !configured && !config.air.has_control(tti) {
         return;
     }
-    let mut rejected = false;
+    let mut is_starved = false;
     if configured {
-        rejected |= grant(cell, users, config, (tti, now, tti), &mut log_block);
+        is_starved |= grant(cell, users, config, (tti, now, tti), &mut log_block);
     } else {
         for target in config.air.granted_by(tti) {
-            rejected |= grant(cell, users, config, (tti, now, target), &mut log_block);
+            is_starved |= grant(cell, users, config, (tti, now, target), &mut log_block);
         }
     }
-    cell.grants_starved = rejected && cell.signals.grants == 0;
+    cell.grants_starved = is_starved && cell.signals.grants == 0;
 }
 
 /// Grants the resource blocks of TTI `target` to users in turn. Returns whether a grant found no place in the control
@@ -94,24 +94,24 @@ fn grant(
     } else {
         0
     };
-    let mut rejected = false;
+    let mut is_starved = false;
     for turn in 0..count {
-        let place = (first + turn) % count;
-        let Some(id) = cell.members[place] else {
+        let index = (first + turn) % count;
+        let Some(id) = cell.members[index] else {
             continue;
         };
         let user = &mut users[id as usize];
         if !user.mobility.is_connected() || !configured && !user.awake {
             continue;
         }
-        let wanted = if configured {
+        let requested = if configured {
             user.bearer.available(Direction::Up, now)
         } else {
             user.ledger
                 .wanted()
                 .max(prescheduled_grant(user, config, tti))
         };
-        if wanted == 0 {
+        if requested == 0 {
             continue;
         }
         let granted = |process: usize| user.granted.iter().any(|other| other.process == process);
@@ -130,13 +130,13 @@ fn grant(
         }
         if !configured && !announce(&mut cell.control, user, config, tti) {
             user.unasked_due |= is_turn(user, config, tti);
-            rejected = true;
+            is_starved = true;
             continue;
         }
         user.unasked_due = false;
-        let (mcs, prbs) = allocation(user, wanted, free, config, (tti, now));
+        let (mcs, prbs) = allocation(user, requested, free, config, (tti, now));
         cell.take_uplink(target, prbs);
-        cell.uplink_turn = place + 1;
+        cell.uplink_turn = index + 1;
         build(user, process, (mcs, prbs), config, (tti, now, target));
         if let Some(drx) = &mut user.drx
             && !configured
@@ -156,11 +156,11 @@ fn grant(
             });
         }
     }
-    rejected
+    is_starved
 }
 
 /// Sends scheduling requests, and reports that need no grant.
-fn ask(
+fn send_signals(
     user: &mut UserState,
     config: &RanConfig,
     (tti, now): (u64, Instant),
@@ -274,13 +274,13 @@ fn next_granted(user: &mut UserState, tti: u64) -> Option<usize> {
 /// Returns scheme and resource blocks for this number of bytes.
 fn allocation(
     user: &mut UserState,
-    wanted: u64,
+    requested: u64,
     free: u32,
     config: &RanConfig,
     at: (u64, Instant),
 ) -> (u8, u32) {
     let formats = &config.air.up;
-    let bytes = wanted + u64::from(subheader::SHORT_BSR) + 8;
+    let bytes = requested + u64::from(subheader::SHORT_BSR) + 8;
     let most = user.widest_allocation(at, config, free);
     let mut prbs = most;
     let mut mcs = 0;

@@ -1,4 +1,4 @@
-//! Uplink power of one UE: its power headroom reports, and the allocations that its base station finds by them.
+//! Uplink power of one UE: its power headroom reports, and the allocations that its base station derives from them.
 
 use std::sync::Arc;
 

@@ -268,7 +268,13 @@ impl UserState {
     }
 
     /// Sets `sinr_db` to that of TTI `tti`, which begins at `now`.
-    pub(super) fn look(&mut self, tti: u64, now: Instant, config: &RanConfig, activity: &[f32]) {
+    pub(super) fn update_sinr(
+        &mut self,
+        tti: u64,
+        now: Instant,
+        config: &RanConfig,
+        activity: &[f32],
+    ) {
         let period = match config.radio.downlink.channel_period {
             Some(period) => tti / config.ttis(period).max(1),
             None => tti,

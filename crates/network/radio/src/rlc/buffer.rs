@@ -98,13 +98,12 @@ impl Buffer {
         (data, elements)
     }
 
-    /// Removes the SDUs that `gone` selects by their number and of which nothing has been sent (clause 5.3); appends
-    /// the numbers to `out`.
-    pub(super) fn discard(&mut self, gone: &dyn Fn(u64) -> bool, out: &mut Vec<u64>) {
-        let mut begun = self.sent > 0;
+    /// Discards unsent SDUs whose id `is_discarded` selects (clause 5.3); appends their ids to `out`.
+    pub(super) fn discard(&mut self, is_discarded: &dyn Fn(u64) -> bool, out: &mut Vec<u64>) {
+        let mut has_partial = self.sent > 0;
         let bytes = &mut self.bytes;
         self.sdus.retain(|sdu| {
-            let stays = core::mem::take(&mut begun) || !gone(sdu.id);
+            let stays = core::mem::take(&mut has_partial) || !is_discarded(sdu.id);
             if !stays {
                 *bytes -= u64::from(sdu.len);
                 out.push(sdu.id);
@@ -115,8 +114,8 @@ impl Buffer {
 
     /// Empties the buffer and appends the SDUs to `out`: first the one sent in part, if `with_begun`.
     pub(super) fn drain(&mut self, with_begun: bool, out: &mut Vec<Sdu>) {
-        let begun = usize::from(self.sent > 0 && !with_begun);
-        out.extend(self.sdus.drain(..).skip(begun));
+        let has_partial = usize::from(self.sent > 0 && !with_begun);
+        out.extend(self.sdus.drain(..).skip(has_partial));
         self.sent = 0;
         self.bytes = 0;
     }

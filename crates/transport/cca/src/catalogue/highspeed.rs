@@ -127,8 +127,8 @@ impl CongestionControl for HighSpeed {
 
     fn ssthresh(&mut self, window: &mut Window) -> u32 {
         let share = u64::from(self.config.share_of(self.row));
-        let taken = (u64::from(window.cwnd) * share) >> 8;
-        (window.cwnd - taken as u32).max(2)
+        let reduction = (u64::from(window.cwnd) * share) >> 8;
+        (window.cwnd - reduction as u32).max(2)
     }
 
     /// Grows the window; segments that slow start leaves over do not count.

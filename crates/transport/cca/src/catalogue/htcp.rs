@@ -155,8 +155,8 @@ impl Htcp {
     /// Sets the share left after a loss to minRTT / maxRTT, or to one half if the rate has changed much.
     fn update_beta(&mut self) {
         if self.config.use_bandwidth_switch {
-            let before = core::mem::replace(&mut self.old_max_rate, self.max_rate);
-            if !(4 * before..=6 * before).contains(&(5 * self.max_rate)) {
+            let previous = core::mem::replace(&mut self.old_max_rate, self.max_rate);
+            if !(4 * previous..=6 * previous).contains(&(5 * self.max_rate)) {
                 self.beta = BETA_MIN as u32;
                 self.adaptive = false;
                 return;
@@ -266,10 +266,10 @@ impl CongestionControl for Htcp {
     }
 
     fn undo_cwnd(&mut self, window: &mut Window) -> u32 {
-        if let Some(before) = self.before_loss.take() {
-            self.last_loss = before.last_loss;
-            self.max_rtt = before.max_rtt;
-            self.old_max_rate = before.old_max_rate;
+        if let Some(previous) = self.before_loss.take() {
+            self.last_loss = previous.last_loss;
+            self.max_rtt = previous.max_rtt;
+            self.old_max_rate = previous.old_max_rate;
         }
         window.cwnd.max(window.prior_cwnd)
     }

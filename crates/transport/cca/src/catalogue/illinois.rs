@@ -197,8 +197,8 @@ impl CongestionControl for Illinois {
     }
 
     fn ssthresh(&mut self, window: &mut Window) -> u32 {
-        let taken = (u64::from(window.cwnd) * self.beta) >> BETA_SHIFT;
-        (window.cwnd - taken as u32).max(2)
+        let reduction = (u64::from(window.cwnd) * self.beta) >> BETA_SHIFT;
+        (window.cwnd - reduction as u32).max(2)
     }
 
     fn pkts_acked(&mut self, _window: &mut Window, sample: &AckSample) {

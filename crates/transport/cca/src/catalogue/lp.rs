@@ -92,9 +92,9 @@ impl RemoteClock {
         {
             let steps = TICKS.wrapping_mul(theirs.wrapping_sub(theirs_before));
             let result = steps / ours.wrapping_sub(ours_before);
-            let kept = i64::from(self.ticks_per_second);
-            let average = if kept > 0 {
-                kept * 64 + i64::from(result) - kept
+            let previous = i64::from(self.ticks_per_second);
+            let average = if previous > 0 {
+                previous * 64 + i64::from(result) - previous
             } else {
                 i64::from(result) * 64
             };
@@ -136,9 +136,9 @@ impl Lp {
                 theirs.wrapping_mul(scale).wrapping_sub(ours)
             }
             Version::Paper => {
-                let apart = theirs.wrapping_sub(ours);
-                let first = || apart.wrapping_sub((rtt / 2).max(1));
-                apart.wrapping_sub(*self.distance.get_or_insert_with(first))
+                let difference = theirs.wrapping_sub(ours);
+                let first = || difference.wrapping_sub((rtt / 2).max(1));
+                difference.wrapping_sub(*self.distance.get_or_insert_with(first))
             }
         };
         (delay > 0).then_some(delay)

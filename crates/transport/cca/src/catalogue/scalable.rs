@@ -47,12 +47,12 @@ impl Scalable {
 impl CongestionControl for Scalable {
     /// Returns cwnd − b·cwnd (Kelly 2003).
     fn ssthresh(&mut self, window: &mut Window) -> u32 {
-        let taken = if window.cwnd <= self.config.legacy_window {
+        let reduction = if window.cwnd <= self.config.legacy_window {
             window.cwnd.div_ceil(2)
         } else {
             (f64::from(window.cwnd) * self.config.md) as u32
         };
-        (window.cwnd - taken).max(2)
+        (window.cwnd - reduction).max(2)
     }
 
     /// Adds a segment for every 1/a acknowledged ones, or for every window of them if that is less (Kelly

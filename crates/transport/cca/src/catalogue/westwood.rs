@@ -158,9 +158,9 @@ impl CongestionControl for Westwood {
     }
 
     fn in_ack_event(&mut self, window: &mut Window, kind: AckKind) {
-        let before = *self.snd_una.get_or_insert(window.snd_una);
+        let previous = *self.snd_una.get_or_insert(window.snd_una);
         self.sample_rate(window.now);
-        let acked = window.snd_una.saturating_sub(before);
+        let acked = window.snd_una.saturating_sub(previous);
         self.delivered += if kind.slow_path {
             self.count_acked(acked, u64::from(window.mss))
         } else {

@@ -98,7 +98,7 @@ impl HyStartMs {
             .is_some_and(|lowest| lowest > delay_min + threshold)
     }
 
-    fn look(&mut self, w: &mut Window, rtt: u64, delay_min: u64) {
+    fn on_rtt(&mut self, w: &mut Window, rtt: u64, delay_min: u64) {
         let train = self.config.hystart_detect != Detect::Delay
             && self.train_is_long(clock_ms(w), delay_min);
         let risen =
@@ -143,7 +143,7 @@ impl SlowStart for HyStartMs {
         }
         let result = self.detections >= self.config.hystart_detections;
         if !result && !self.detected_in_round && window.cwnd >= self.config.hystart_low_window {
-            self.look(window, rtt, delay_min);
+            self.on_rtt(window, rtt, delay_min);
         }
     }
 

@@ -1,4 +1,4 @@
-//! Packets that the peer sends.
+//! Arrivals: packets that the peer sends.
 
 use tcp::{Ecn, Failure, Flags, Segment, reset_reply};
 

@@ -44,15 +44,15 @@ impl Player {
     /// Processes the options of a script; one that is unknown or not modelled makes it not applicable.
     pub(super) fn take_options(&mut self, script: &Script) -> Result<(), PlayError> {
         for (line, name, value) in &script.options {
-            let wrong =
+            let line_error =
                 |what: &str| PlayError::NotApplicable(*line, format!("--{name}={value}: {what}"));
-            let number = || value.parse::<u64>().map_err(|_| wrong("no number"));
+            let number = || value.parse::<u64>().map_err(|_| line_error("no number"));
             match name.as_str() {
                 "tolerance_usecs" => self.tolerance = Duration::from_micros(number()?),
                 "tolerance_percent" => {
                     let percent = value.parse().unwrap_or(-1.0);
                     if !(0.0..=100.0).contains(&percent) {
-                        return Err(wrong("not between 0 and 100"));
+                        return Err(line_error("not between 0 and 100"));
                     }
                     self.per_mille = (percent * 10.0) as i64;
                 }
@@ -74,14 +74,14 @@ impl Player {
                             self.set("mtu", "1520", *line)?;
                         }
                     }
-                    _ => return Err(wrong("no version of IP")),
+                    _ => return Err(line_error("no version of IP")),
                 },
                 "code_format" if value == "python" => {}
                 "code_sockopt" if matches!(value.as_str(), "" | "TCP_INFO") => {}
-                "code_format" | "code_sockopt" => return Err(wrong("not modelled")),
+                "code_format" | "code_sockopt" => return Err(line_error("not modelled")),
                 other if WITHOUT_EFFECT.contains(&other) => {}
-                other if NOT_MODELLED.contains(&other) => return Err(wrong("not modelled")),
-                _ => return Err(wrong("no option of packetdrill")),
+                other if NOT_MODELLED.contains(&other) => return Err(line_error("not modelled")),
+                _ => return Err(line_error("no option of packetdrill")),
             }
         }
         Ok(())

@@ -10,14 +10,14 @@ use tcp::Flags;
 impl Player {
     /// Waits for the next packet and compares it with the expected one.
     pub(super) fn expect(&mut self, event: &Event, expected: &Packet) -> Result<(), PlayError> {
-        let wanted = self.expected_text(event, expected);
+        let expected_event = self.expected_text(event, expected);
         let (from, to) = self.span(event.time);
         let until = match event.time {
             Time::Any => self.now + MAX_WAIT,
             _ => (instant(to) + self.tolerance).max(self.now),
         };
         let Some(mut seen) = self.next_departure(until)? else {
-            return Self::failed(event.line, wanted, self.nothing_text(), "no packet");
+            return Self::failed(event.line, expected_event, self.nothing_text(), "no packet");
         };
         self.join_bursts(until, expected.len, &mut seen)?;
         self.map_numbers(expected, &mut seen);
@@ -25,13 +25,13 @@ impl Player {
         let at = script_time(seen.at);
         let seen_text = format!("{:.6} > {}", at as f64 * 1e-6, segment_text(&seen.packet));
         if let Some(reason) = difference(expected, &seen.packet, clock) {
-            return Self::failed(event.line, wanted, seen_text, reason);
+            return Self::failed(event.line, expected_event, seen_text, reason);
         }
         let share = (from - self.previous).saturating_mul(self.per_mille) / 1_000;
         let slack = (self.tolerance.as_micros() as i64).max(share);
         let any = event.time == Time::Any;
         if !any && (at < from - slack || at > to + slack) {
-            return Self::failed(event.line, wanted, seen_text, "time");
+            return Self::failed(event.line, expected_event, seen_text, "time");
         }
         self.previous = self.script_time();
         Ok(())

@@ -46,8 +46,8 @@ impl Player {
         } else {
             SendFlags::Message
         };
-        let taken = peer.tcp.write_with_flags(now, bytes - done, ending);
-        let written = done + taken;
+        let accepted = peer.tcp.write_with_flags(now, bytes - done, ending);
+        let written = done + accepted;
         if written == bytes {
             Ok(CallResult::Value(written as i64))
         } else if waits {
@@ -84,12 +84,12 @@ impl Player {
             if flag("MSG_WAITALL") && readable < bytes && waits && !peer.tcp.has_ended() {
                 return Ok(CallResult::Blocks(0));
             }
-            let taken = if flag("MSG_PEEK") {
+            let accepted = if flag("MSG_PEEK") {
                 readable.min(bytes)
             } else {
                 peer.tcp.read(now, bytes)
             };
-            return Ok(CallResult::Value(taken as i64));
+            return Ok(CallResult::Value(accepted as i64));
         }
         if peer.tcp.has_ended() {
             return Ok(CallResult::Value(0));

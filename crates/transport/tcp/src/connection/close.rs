@@ -45,11 +45,11 @@ impl Connection {
     /// Ends the connection with a failure.
     pub(super) fn fail(&mut self, failure: Failure) {
         self.failure = Some(failure);
-        self.forget();
+        self.set_closed();
     }
 
     /// Drops the state: nothing more is sent.
-    fn forget(&mut self) {
+    fn set_closed(&mut self) {
         self.state = State::Closed;
         self.handshake_at = Instant::NEVER;
         self.time_wait_until = Instant::NEVER;
@@ -61,7 +61,7 @@ impl Connection {
         if self.is_synchronised() && self.state != State::TimeWait {
             self.push_reset(now);
         }
-        self.forget();
+        self.set_closed();
     }
 
     /// Closes both directions: a FIN follows the data, and data that still arrives is answered by a reset (RFC 1122
@@ -101,7 +101,7 @@ impl Connection {
     pub(super) fn reset_unexpected(&mut self, segment: &Segment) {
         self.out.extend(reset_reply(segment));
         if self.is_synchronised() {
-            self.forget();
+            self.set_closed();
         }
     }
 

@@ -190,13 +190,13 @@ impl Connection {
     }
 
     /// Returns the time of the next question.
-    pub(super) fn asks_at(&self) -> Instant {
+    pub(super) fn next_probe_at(&self) -> Instant {
         self.far_acks.map_or(Instant::NEVER, |far| far.probe_at)
     }
 
     /// Asks what the far end has. The connection fails if the peer does not answer as often as data would be
     /// repeated.
-    pub(super) fn ask(&mut self, now: Instant) {
+    pub(super) fn probe_far_end(&mut self, now: Instant) {
         let retries = self.config.retries;
         let Some(far) = self.far_acks.as_mut().filter(|far| far.probe_at <= now) else {
             return;

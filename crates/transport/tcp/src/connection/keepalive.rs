@@ -46,8 +46,8 @@ impl Connection {
         let Some(idle) = self.config.settings.keepalive.filter(|_| open) else {
             return;
         };
-        let heard = self.data_received_at.max(self.ack_received_at);
-        let silent = now.saturating_since(heard);
+        let last_received_at = self.data_received_at.max(self.ack_received_at);
+        let silent = now.saturating_since(last_received_at);
         let wait = if !self.sender.all_acked() {
             idle
         } else if silent < idle {

@@ -1,4 +1,4 @@
-//! The public state of a connection: the RFC 9293 state and the view of the sender.
+//! Public state of a connection: the RFC 9293 state and the state of the sender.
 
 use cca::SenderInfo;
 use units::{Duration, Instant, Rate};

@@ -134,11 +134,11 @@ impl Receiver {
     }
 
     pub(super) fn expect_quick_acks(&mut self, most: u32) {
-        let wanted = match self.window.offered_window() / (2 * self.window.mss()) {
+        let quick_acks = match self.window.offered_window() / (2 * self.window.mss()) {
             0 => 2,
             segments => segments as u32,
         };
-        self.quick_acks = self.quick_acks.max(wanted.min(most));
+        self.quick_acks = self.quick_acks.max(quick_acks.min(most));
     }
 
     /// Acknowledges each segment at once for a while, and what an ACK is still due for.

@@ -1,4 +1,4 @@
-//! Relay: acknowledgements and window of a receiver that passes its data on to another host.
+//! Proxy: acknowledgements and window of a receiver that forwards its data to another host.
 
 use super::Receiver;
 

@@ -1,4 +1,4 @@
-//! Reading by request: an application that takes its time, and the window that closes and opens with it.
+//! Manual reading: an application that reads on request, and the window that closes and opens with it.
 
 use units::Instant;
 
@@ -22,13 +22,13 @@ impl Receiver {
     /// once if it was waiting for it.
     pub(crate) fn read(&mut self, now: Instant, bytes: u64) -> u64 {
         self.set_manual_read();
-        let taken = bytes.min(self.unread());
-        if taken == 0 {
+        let read_bytes = bytes.min(self.unread());
+        if read_bytes == 0 {
             return 0;
         }
-        let read_to = self.read_to.unwrap_or(self.first) + taken;
+        let read_to = self.read_to.unwrap_or(self.first) + read_bytes;
         self.read_to = Some(read_to);
-        self.after_read(now, read_to, taken);
-        taken
+        self.after_read(now, read_to, read_bytes);
+        read_bytes
     }
 }

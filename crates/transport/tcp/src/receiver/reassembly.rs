@@ -77,8 +77,8 @@ impl Receiver {
     pub(super) fn report(&mut self, seq: u64, end: u64) {
         let touches = |&(from, to): &(u64, u64)| seq <= to && from <= end;
         let known = self.recent.iter().position(touches);
-        let place = known.unwrap_or(self.recent.len());
-        if place >= EXPECTED_BLOCKS && self.compressed > 0 {
+        let index = known.unwrap_or(self.recent.len());
+        if index >= EXPECTED_BLOCKS && self.compressed > 0 {
             let duplicate = self.duplicate.take();
             let (number, sack) = self.acknowledge();
             self.duplicate = duplicate;

@@ -497,11 +497,11 @@ impl WindowTuning {
         } else {
             2 * window * per_rtt.saturating_sub(before) / before
         };
-        let wanted = ((window + growth + beyond) << 8) / self.ratio;
-        let wanted = wanted.min(self.most);
-        if wanted > self.buffer {
-            self.buffer = wanted;
-            self.clamp = self.window_in(wanted).min(self.cap);
+        let target = ((window + growth + beyond) << 8) / self.ratio;
+        let target = target.min(self.most);
+        if target > self.buffer {
+            self.buffer = target;
+            self.clamp = self.window_in(target).min(self.cap);
         }
     }
 }

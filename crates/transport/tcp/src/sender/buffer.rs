@@ -121,12 +121,12 @@ impl SendBuffer {
 
     /// Fills the first buffer from the second for a burst that ends at `wanted` (the kernel's `tcp_grow_skb`).
     /// Returns the end of the first one, and whether it is to be pushed; `None` if there is no data.
-    pub(super) fn head(&mut self, wanted: u64) -> Option<(u64, bool)> {
+    pub(super) fn head(&mut self, target: u64) -> Option<(u64, bool)> {
         if let (Some(&head), Some(&next)) = (self.unsent.front(), self.unsent.get(1))
-            && head.end < wanted
+            && head.end < target
             && !head.record
         {
-            let end = wanted.min(next.end);
+            let end = target.min(next.end);
             let whole = end == next.end;
             if whole {
                 self.unsent.remove(1);
@@ -167,14 +167,14 @@ impl Sender {
             return 0;
         }
         self.set_now(now);
-        let mut taken = 0;
-        while taken < bytes {
-            let took = self.fill(now, bytes - taken);
+        let mut accepted = 0;
+        while accepted < bytes {
+            let took = self.fill(now, bytes - accepted);
             if took == 0 {
                 break;
             }
-            taken += took;
-            let ends = taken == bytes;
+            accepted += took;
+            let ends = accepted == bytes;
             if !(ends && ending == SendFlags::More) {
                 self.buffer.push();
             }
@@ -192,7 +192,7 @@ impl Sender {
                 }
             }
         }
-        taken
+        accepted
     }
 
     /// Returns whether the application waits for room in the buffer.
@@ -215,12 +215,12 @@ impl Sender {
                 self.buffer.begin(self.seq.write_seq);
                 room = goal;
             }
-            let taken = room.min(left);
-            self.buffer.append(taken, left == bytes);
-            self.seq.write_seq += taken;
+            let accepted = room.min(left);
+            self.buffer.append(accepted, left == bytes);
+            self.seq.write_seq += accepted;
             self.chronograph.start(now, SendLimit::InFlight);
-            left -= taken;
-            if left == 0 || taken < room {
+            left -= accepted;
+            if left == 0 || accepted < room {
                 break;
             }
             if self.seq.write_seq > self.buffer.pushed + self.seq.max_window / 2 {
@@ -290,9 +290,9 @@ impl Sender {
             .max(self.congestion.window.cwnd)
             .max(self.reordering.degree + 1);
         let windows = u64::from(self.congestion.sndbuf_expand());
-        let wanted = windows * u64::from(segments) * segment;
+        let target = windows * u64::from(segments) * segment;
         let most = self.config.settings.send_buffer_max.get();
-        self.buffer.limit = self.buffer.limit.max(wanted.min(most));
+        self.buffer.limit = self.buffer.limit.max(target.min(most));
     }
 
     /// Wakes an application that waits for room if there is enough (the kernel's `tcp_check_space`). The buffer grows

@@ -1,4 +1,4 @@
-//! Limits: the times for which something other than the network held a sender back.
+//! Limited time: the times for which something other than the network limited a sender.
 
 use units::{Duration, Instant};
 

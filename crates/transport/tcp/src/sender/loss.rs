@@ -102,9 +102,9 @@ impl Sender {
 
     /// Marks a segment as lost; returns whether it was a retransmission.
     pub(super) fn mark_lost(&mut self, ordinal: u64) -> bool {
-        let before = self.board.lost_out();
-        let again = self.board.mark_lost(ordinal);
-        if again || self.board.lost_out() > before {
+        let previous = self.board.lost_out();
+        let was_retransmission = self.board.mark_lost(ordinal);
+        if was_retransmission || self.board.lost_out() > previous {
             self.congestion.window.lost += 1;
             let sent = self.board.get(ordinal);
             self.congestion.on_lost(&Lost {
@@ -115,7 +115,7 @@ impl Sender {
                 app_limited: sent.app_limited,
             });
         }
-        again
+        was_retransmission
     }
 
     /// Begins a recovery: the window is reduced over the next round trip.

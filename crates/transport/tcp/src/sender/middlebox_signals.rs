@@ -1,4 +1,4 @@
-//! Signals of middleboxes: state of the sender for mechanisms of research, which Linux does not have.
+//! Signals of middleboxes: sender state of research mechanisms that Linux does not have.
 
 use units::Instant;
 

@@ -140,10 +140,10 @@ impl Sender {
     pub(super) fn next_burst(&mut self, room: u32, largest: u32) -> Burst {
         let half = (self.congestion.window.cwnd / 2).max(1);
         let segments = room.min(half).min(largest);
-        let wanted = self.seq.snd_nxt + u64::from(segments) * u64::from(self.config.mss);
+        let needed = self.seq.snd_nxt + u64::from(segments) * u64::from(self.config.mss);
         let (end, push) = self
             .buffer
-            .head(wanted)
+            .head(needed)
             .unwrap_or((self.seq.snd_nxt, false));
         Burst {
             segments,

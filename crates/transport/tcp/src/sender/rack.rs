@@ -212,13 +212,13 @@ mod tests {
         assert_eq!(window.state, CaState::Recovery);
         // Eight in flight and the one that leaves.
         assert_eq!((window.cwnd, window.ssthresh, window.lost), (9, 5, 1));
-        let again: Vec<_> = sender
+        let retransmissions: Vec<_> = sender
             .output
             .queue
             .iter()
             .map(|out| (out.seq, out.is_retransmission))
             .collect();
-        assert_eq!(again, [(FIRST, true)]);
+        assert_eq!(retransmissions, [(FIRST, true)]);
         assert!(!sender.waits_for_reordering());
         assert!(sender.deadline() >= due + Duration::from_millis(200));
     }

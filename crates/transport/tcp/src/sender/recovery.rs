@@ -1,4 +1,4 @@
-//! Loss recovery: where it ends, and what shows later whether it was needed.
+//! Loss recovery: its end, and the state by which it is later undone if it was spurious.
 
 use units::Instant;
 

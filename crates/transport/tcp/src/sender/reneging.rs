@@ -58,13 +58,13 @@ mod tests {
         assert_eq!(sender.counts.timeouts, 1);
         assert_eq!(sender.board.sacked_out(), 0);
         assert_eq!(sender.board.lost_out(), 8);
-        let again: Vec<_> = sender
+        let retransmissions: Vec<_> = sender
             .output
             .queue
             .iter()
             .map(|out| (out.seq, out.is_retransmission))
             .collect();
-        assert_eq!(again, [(FIRST + 2 * MSS, true)]);
+        assert_eq!(retransmissions, [(FIRST + 2 * MSS, true)]);
     }
 
     /// Linux `tcp_rate_gen`: after reneging no delivery rate is sampled until the recovery ends.

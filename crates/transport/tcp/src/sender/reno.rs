@@ -12,10 +12,10 @@ impl Sender {
 
     /// Counts a duplicate ACK as a segment that has arrived out of order.
     pub(super) fn count_duplicate_ack(&mut self) {
-        let before = self.board.sacked_out();
-        self.board.set_arrived(before + 1);
+        let previous = self.board.sacked_out();
+        self.board.set_arrived(previous + 1);
         self.limit_reno_sacked(0);
-        if self.board.sacked_out() > before {
+        if self.board.sacked_out() > previous {
             self.rate.delivered += 1;
         }
     }

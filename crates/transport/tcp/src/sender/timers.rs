@@ -202,14 +202,14 @@ impl Sender {
 
     /// Handles the end of a reordering window (the kernel's `tcp_rack_reo_timeout`).
     fn on_reordering_timeout(&mut self, now: Instant) {
-        let before = self.congestion.window.lost;
+        let previous = self.congestion.window.lost;
         let in_flight = self.board.in_flight();
         self.mark_losses(now);
         if self.board.in_flight() != in_flight {
             if self.congestion.window.state != CaState::Recovery {
                 self.enter_recovery();
                 if !self.congestion.owns_window() {
-                    let lost = (self.congestion.window.lost - before) as u32;
+                    let lost = (self.congestion.window.lost - previous) as u32;
                     self.reduce_window(1, lost, false);
                 }
             }

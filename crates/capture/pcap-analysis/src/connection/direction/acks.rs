@@ -40,14 +40,14 @@ impl Direction {
             return;
         }
         self.take_probe(ack);
-        let before = self.flight.acked;
+        let previous = self.flight.acked;
         let is_outside = self.note_sack_outside(segment);
         let result = self.flight.on_ack(ack, &segment.sack, at_ns);
         // Without the handshake, what is beyond all captured data may have passed before the capture began.
         let earlier = if self.has_syn || self.counts.segments == 0 {
             0
         } else {
-            ack.saturating_sub(self.captured_end.max(before))
+            ack.saturating_sub(self.captured_end.max(previous))
         };
         let missed = result.uncaptured.saturating_sub(earlier);
         self.counts.missed += missed;
@@ -87,12 +87,12 @@ impl Direction {
         if !is_outside {
             self.note_duplicates(segment, ack);
         }
-        if ack > before {
+        if ack > previous {
             self.ignored_duplicates.on_advance();
             self.gaps.retain(|gap| gap.end > ack);
             let rtt = self.answers.smoothed_ns().unwrap_or(0);
             self.reductions.acked(at_ns, ack, rtt, self.segment);
-            self.settle(segment, before, ack, at_ns);
+            self.settle(segment, previous, ack, at_ns);
         }
     }
 
@@ -216,7 +216,7 @@ impl Direction {
     }
 
     /// Settles the losses that an ACK covers.
-    fn settle(&mut self, segment: &Segment, before: u64, ack: u64, at_ns: u64) {
+    fn settle(&mut self, segment: &Segment, previous: u64, ack: u64, at_ns: u64) {
         if self.open.is_empty() {
             return;
         }
@@ -227,7 +227,7 @@ impl Direction {
                 return true;
             }
             loss.acked_ns = Some(at_ns);
-            let is_first = loss.start <= before;
+            let is_first = loss.start <= previous;
             if let (Some(sent), Some(echo), true) = (loss.timestamp, echoed, is_first)
                 && !loss.is_upstream
                 && sequence::older(echo, sent)

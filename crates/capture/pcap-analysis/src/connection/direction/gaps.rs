@@ -61,10 +61,10 @@ impl Direction {
             .iter()
             .find(|gap| gap.overlap(start, end).is_some())?;
         let is_reordering = self.is_reordering(&first, segment);
-        let mut again = (end - start).min(u64::from(segment.len));
+        let mut retransmitted = (end - start).min(u64::from(segment.len));
         if is_reordering {
             self.counts.out_of_order += 1;
-            again = 0;
+            retransmitted = 0;
         } else {
             self.counts.retransmissions += 1;
         }
@@ -80,8 +80,8 @@ impl Direction {
         for gap in filled {
             self.fill_gap(&gap, segment, end, is_reordering);
         }
-        self.counts.retransmitted_bytes += again;
-        self.interval.retransmitted += again;
+        self.counts.retransmitted_bytes += retransmitted;
+        self.interval.retransmitted += retransmitted;
         self.interval.in_flight(self.flight.bytes());
         Some(if is_reordering {
             SegmentKind::OutOfOrder

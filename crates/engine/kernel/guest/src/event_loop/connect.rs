@@ -1,4 +1,4 @@
-//! Opening: one end of a connection connects, and the listener of the other end accepts it.
+//! Connection set-up: one end connects, and the listener of the other end accepts.
 
 use std::io;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use units::Instant;
 use workload::End;
 
 use super::EventLoop;
-use super::event_token::{Source, watch};
+use super::event_token::{EventToken, watch};
 use super::sockets::Connection;
 use crate::connection;
 use crate::host::Host;
@@ -55,7 +55,7 @@ impl<'a> EventLoop<'a> {
         let socket = connection::open(own, to, flow, connection, own_cca, self.ends(flow))?;
         let mut new = Connection::new(flow, by, cca);
         if by == End::Server {
-            let source = Source::Socket(connection as usize, by);
+            let source = EventToken::Socket(connection as usize, by);
             watch(&self.epoll, &socket, EpollFlags::EPOLLOUT, source)?;
             new.end(by).epollout_armed = Some(true);
         }
@@ -110,14 +110,14 @@ impl<'a> EventLoop<'a> {
                         options::set_congestion(&socket, connection.cca)?;
                     }
                 }
-                let source = Source::Socket(number, end);
+                let source = EventToken::Socket(number, end);
                 watch(&self.epoll, &socket, EpollFlags::EPOLLOUT, source)?;
                 connection.end(end).epollout_armed = Some(true);
             }
             let accepted = connection.end(end);
             accepted.socket = Some(Arc::new(socket));
             accepted.start_reading(&self.readers, number, end)?;
-            self.sessions.connected(number as u32);
+            self.sessions.on_established(number as u32);
             self.on_writable(number, end)?;
         }
         Ok(())

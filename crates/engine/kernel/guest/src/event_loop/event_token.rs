@@ -1,4 +1,4 @@
-//! Source: the origin of an epoll event.
+//! EventToken: the origin of an epoll event.
 
 use std::io;
 use std::os::fd::AsFd;
@@ -6,9 +6,9 @@ use std::os::fd::AsFd;
 use nix::sys::epoll::{Epoll, EpollEvent, EpollFlags};
 use workload::End;
 
-/// The origin of an event.
+/// Origin of an epoll event.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Source {
+pub(super) enum EventToken {
     Timer,
     Listener(usize),
     Readers,
@@ -16,8 +16,8 @@ pub(super) enum Source {
     Socket(usize, End),
 }
 
-impl Source {
-    /// Returns kind and number in the 64 bits that epoll keeps.
+impl EventToken {
+    /// Packs kind and index into the 64 bits of an epoll event.
     pub(super) fn pack(self) -> u64 {
         let (kind, number) = match self {
             Self::Timer => (0, 0),
@@ -46,7 +46,7 @@ pub(super) fn watch(
     epoll: &Epoll,
     file: &impl AsFd,
     flags: EpollFlags,
-    source: Source,
+    source: EventToken,
 ) -> io::Result<()> {
     Ok(epoll.add(file, EpollEvent::new(flags, source.pack()))?)
 }

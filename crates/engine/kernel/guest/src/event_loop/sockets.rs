@@ -1,4 +1,4 @@
-//! Ends: the two sockets of a connection, and their readers.
+//! Sockets: both ends of a connection, and their readers.
 
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};

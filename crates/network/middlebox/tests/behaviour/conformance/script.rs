@@ -207,7 +207,7 @@ impl Script {
         self.network.advance(self.now, &mut (), &mut arrived);
         for Delivery { packet, .. } in &arrived {
             let Segment { seq, len, .. } = *packet.segment().unwrap();
-            let bytes = self.contents().take(packet.id).unwrap();
+            let bytes = self.contents().pop(packet.id).unwrap();
             assert_eq!(bytes, pattern(seq, len), "bytes of {len} from {seq} on");
             self.created += u64::from(packet.id >= CREATED_FROM && len > 0);
         }

@@ -91,13 +91,13 @@ impl Tracks {
     fn begin_step(&mut self, attributes: &Attributes<'_, '_>) -> Result<(), ParseError> {
         let at = attributes.number("time")?;
         let at = time(at).ok_or_else(|| {
-            attributes.wrong(format_args!(
+            attributes.element_error(format_args!(
                 "timestep time=\"{at}\" must be from 0 to 1e9 s"
             ))
         })?;
         let index = match self.step {
             Some((_, before)) if at <= before => {
-                return Err(attributes.wrong("timestep is not later than the one before"));
+                return Err(attributes.element_error("timestep is not later than the one before"));
             }
             Some((index, _)) => index + 1,
             None => 0,
@@ -114,15 +114,17 @@ impl Tracks {
         height_m: f64,
     ) -> Result<(), ParseError> {
         let Some((index, at)) = self.step else {
-            return Err(attributes.wrong(format_args!("{id:?} stands outside a timestep")));
+            return Err(attributes.element_error(format_args!("{id:?} stands outside a timestep")));
         };
         let position = Position::new(attributes.number("x")?, attributes.number("y")?, height_m);
         let track = self.by_id.entry(id.clone()).or_default();
         if track.last.is_some_and(|last| last == index) {
-            return Err(attributes.wrong(format_args!("vehicle {id:?} twice in one timestep")));
+            return Err(
+                attributes.element_error(format_args!("vehicle {id:?} twice in one timestep"))
+            );
         }
         if track.last.is_some_and(|last| last + 1 < index) {
-            return Err(attributes.wrong(format_args!(
+            return Err(attributes.element_error(format_args!(
                 "vehicle {id:?} is back after it was missing: its way has a gap"
             )));
         }
@@ -176,7 +178,7 @@ struct Attributes<'e, 't> {
 }
 
 impl Attributes<'_, '_> {
-    fn wrong(&self, message: impl core::fmt::Display) -> ParseError {
+    fn element_error(&self, message: impl core::fmt::Display) -> ParseError {
         ParseError::on(self.file, self.line, message)
     }
 
@@ -185,11 +187,11 @@ impl Attributes<'_, '_> {
         let attribute = self
             .element
             .try_get_attribute(name)
-            .map_err(|error| self.wrong(format_args!("{element}: {error}")))?
-            .ok_or_else(|| self.wrong(format_args!("{element} has no attribute {name}")))?;
+            .map_err(|error| self.element_error(format_args!("{element}: {error}")))?
+            .ok_or_else(|| self.element_error(format_args!("{element} has no attribute {name}")))?;
         let value = attribute
             .unescape_value()
-            .map_err(|error| self.wrong(format_args!("{element} {name}: {error}")))?;
+            .map_err(|error| self.element_error(format_args!("{element} {name}: {error}")))?;
         Ok(value.into_owned())
     }
 
@@ -198,7 +200,7 @@ impl Attributes<'_, '_> {
         let number = text.trim().parse::<f64>().ok().filter(|n| n.is_finite());
         number.ok_or_else(|| {
             let element = String::from_utf8_lossy(self.element.name().as_ref()).into_owned();
-            self.wrong(format_args!("{element} {name}=\"{text}\" must be a number"))
+            self.element_error(format_args!("{element} {name}=\"{text}\" must be a number"))
         })
     }
 }

@@ -1,4 +1,4 @@
-//! Mobility: the place of a receiver over time.
+//! Mobility: the position of a receiver over time.
 
 mod fcd;
 mod ns2;

@@ -1,4 +1,4 @@
-//! Downlink control channel: the grants and assignments that a TTI can carry.
+//! PDCCH: the grants and assignments that a TTI can carry.
 
 mod aggregation;
 mod region;

@@ -1,4 +1,4 @@
-//! Control region: its elements, and where a UE looks for messages in it.
+//! Control region: its elements, and the search spaces of a UE.
 
 use super::Aggregation;
 use crate::phy::{ChannelCode, CodeBlocks, Modulation, TransportFormat};

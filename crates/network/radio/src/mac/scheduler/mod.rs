@@ -87,8 +87,8 @@ impl Scheduler {
     }
 
     /// Forgets the history of the user with that index, because the index belongs to another one from now on.
-    pub(crate) fn forget(&mut self, user: usize) {
-        self.state.forget(user);
+    pub(crate) fn remove_user(&mut self, user: usize) {
+        self.state.remove_user(user);
     }
 
     /// Assigns the groups of a TTI: `assignment[group]` becomes the index of a user in `demands`, or [`UNUSED`]. A
@@ -215,7 +215,7 @@ impl Scheduler {
                     && self.wants_more(demands, user)
                 {
                     assignment[group] = user as u16;
-                    self.give(user, first_group + group, rates, groups);
+                    self.allocate(user, first_group + group, rates, groups);
                     group += 1;
                     taken += 1;
                 }
@@ -224,7 +224,7 @@ impl Scheduler {
         }
     }
 
-    fn give(&mut self, user: usize, group: usize, rates: Rates<'_>, groups: usize) {
+    fn allocate(&mut self, user: usize, group: usize, rates: Rates<'_>, groups: usize) {
         let prbs = f64::from(self.group_prbs[group]);
         self.given[user] += prbs * f64::from(rates.of(user, group, groups));
     }
@@ -251,7 +251,7 @@ impl Scheduler {
                 }
                 Some(user) => {
                     assignment[group] = user as u16;
-                    self.give(user, group, rates, groups);
+                    self.allocate(user, group, rates, groups);
                     group += 1;
                 }
                 None if is_wideband => return,

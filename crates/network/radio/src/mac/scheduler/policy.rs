@@ -33,7 +33,7 @@ impl State {
     }
 
     /// Forgets the history of `user`, because its place belongs to another user now.
-    pub(super) fn forget(&mut self, user: usize) {
+    pub(super) fn remove_user(&mut self, user: usize) {
         if let Some(average) = self.averages.get_mut(user) {
             *average = 0.0;
         }

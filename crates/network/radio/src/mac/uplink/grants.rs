@@ -1,4 +1,4 @@
-//! Ledger: the eNB's estimate of the bytes that wait at a UE.
+//! Grants: the eNB's estimate of the bytes that wait at a UE.
 
 use std::collections::VecDeque;
 

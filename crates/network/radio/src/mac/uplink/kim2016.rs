@@ -1,4 +1,4 @@
-//! Thesis protocol: reports of kim2016-thesis, figures 5 (default) and 8 (enhanced).
+//! Protocol of Kim 2016: reports of kim2016-thesis, figures 5 (default) and 8 (enhanced).
 
 use super::{Expiry, GRANT_TO_TRANSMISSION, Reason, Report, Signal, Timers, Transmission};
 

@@ -117,8 +117,8 @@ impl Standard {
             (false, false) => None,
         };
         let reason = reason.filter(|_| bytes >= report_bytes);
-        let taken = last_subheader + if reason.is_some() { report_bytes } else { 0 };
-        let data = self.buffered.min(bytes.saturating_sub(taken));
+        let used_bytes = last_subheader + if reason.is_some() { report_bytes } else { 0 };
+        let data = self.buffered.min(bytes.saturating_sub(used_bytes));
         self.buffered -= data;
         let reason = reason.or_else(|| {
             // With padding the subheader of the data is no longer the last one and has a length.

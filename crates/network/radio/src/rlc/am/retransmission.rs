@@ -1,4 +1,4 @@
-//! Retransmissions: the queue of data to be sent again, and its segmentation (clause 5.2.1).
+//! Retransmissions: the queue of data to be retransmitted, and its segmentation (clause 5.2.1).
 
 use crate::rlc::{Block, DataPdu, Part, Segment};
 use crate::settings::Rlc;

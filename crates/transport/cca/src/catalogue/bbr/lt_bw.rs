@@ -111,10 +111,12 @@ impl LongTermBw {
     fn end_interval(&mut self, config: &BbrConfig, window: &Window, rate: Bandwidth) {
         let known = self.bandwidth;
         if known > Bandwidth::default() {
-            let apart = rate.0.abs_diff(known.0);
+            let difference = rate.0.abs_diff(known.0);
             let near = Gain::of(config.lt_bw_ratio);
             let close = Bytes::new(u64::from(config.lt_bw_diff));
-            if Bandwidth(apart) <= known.scaled(near) || rate.is_close(known, close, window.mss) {
+            if Bandwidth(difference) <= known.scaled(near)
+                || rate.is_close(known, close, window.mss)
+            {
                 self.bandwidth = Bandwidth(u64::midpoint(rate.0, known.0));
                 self.lt_use_bw = true;
                 self.rounds = 0;

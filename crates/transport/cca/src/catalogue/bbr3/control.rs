@@ -75,9 +75,9 @@ impl Bbr3 {
 
     /// `SetCwnd`.
     pub(super) fn set_cwnd(&mut self, window: &mut Window, ack: &Ack) {
-        let wanted = self.bdp(self.state.cwnd_gain(&self.config));
-        let wanted = wanted.saturating_add(self.aggregation.extra());
-        let most = self.with_budget(window, wanted);
+        let target = self.bdp(self.state.cwnd_gain(&self.config));
+        let target = target.saturating_add(self.aggregation.extra());
+        let most = self.with_budget(window, target);
         let grown = window.cwnd.saturating_add(ack.delivered);
         if self.full.reached {
             window.cwnd = grown.min(most);

@@ -49,8 +49,8 @@ impl Bbr3 {
         if self.full.now || !self.rounds.starts || ack.rate.app_limited {
             return;
         }
-        let wanted = self.full.base.scaled(Gain::of(self.config.full_bw_thresh));
-        if self.sample >= wanted {
+        let threshold = self.full.base.scaled(Gain::of(self.config.full_bw_thresh));
+        if self.sample >= threshold {
             self.full.search_from(self.sample);
             return;
         }
@@ -73,12 +73,12 @@ impl Bbr3 {
     /// Ends Startup after a round of recovery with more loss than is tolerated, in several ranges (§5.3.1.3).
     /// Such loss shows that the path is full, even if the application limits the samples.
     fn check_startup_loss(&mut self, window: &Window, ack: &Ack) {
-        let wanted = self.config.startup_full_loss_count;
+        let threshold = self.config.startup_full_loss_count;
         if self.state != State::Startup
             || !self.loss_round.starts
             || window.state != CaState::Recovery
-            || wanted == 0
-            || self.lost_ranges.count < wanted
+            || threshold == 0
+            || self.lost_ranges.count < threshold
             || !self.is_too_high(ack.rate.lost, ack.rate.tx_in_flight)
         {
             return;

@@ -225,7 +225,8 @@ impl CongestionControl for Cdg {
     fn grow(&mut self, window: &mut Window, slow_start: &mut dyn SlowStart, acked: u32) {
         if window.in_slow_start() {
             let lowest = self.rtt.map(|rtt| rtt.min);
-            self.start.look(window, lowest, self.config.hystart_detect);
+            self.start
+                .on_rtt(window, lowest, self.config.hystart_detect);
         }
         if window.snd_una > self.round_end
             && let Some(rtt) = self.rtt.take()

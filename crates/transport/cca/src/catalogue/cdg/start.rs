@@ -36,7 +36,7 @@ impl Start {
 
     /// Handles an ACK in slow start; `rtt` is the lowest RTT of this round so far. It ends slow start at the
     /// current window if the path seems full.
-    pub(super) fn look(&mut self, w: &mut Window, rtt: Option<i64>, detect: Detect) {
+    pub(super) fn on_rtt(&mut self, w: &mut Window, rtt: Option<i64>, detect: Detect) {
         if detect == Detect::Off {
             return;
         }

@@ -54,7 +54,7 @@ impl Competition {
     }
 
     /// Halves 1/δ after a loss, down to that of the default mode.
-    pub(super) fn lost(&mut self) {
+    pub(super) fn on_loss(&mut self) {
         if self.on {
             self.inverse = (self.inverse / 2.0).max(self.default);
         }

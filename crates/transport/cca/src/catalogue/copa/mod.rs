@@ -168,7 +168,7 @@ impl CongestionControl for Copa {
     /// Notes a loss, which is only a sign of competition (§2.2); the window follows the delay.
     fn ssthresh(&mut self, window: &mut Window) -> u32 {
         if self.config.competitive && !self.lost_in_round {
-            self.competition.lost();
+            self.competition.on_loss();
             self.lost_in_round = true;
         }
         window.ssthresh.min(window.cwnd).max(MIN_CWND)

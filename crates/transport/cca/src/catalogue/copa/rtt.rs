@@ -19,7 +19,7 @@ fn micros_at(now: Instant) -> u64 {
     now.since_start().as_micros()
 }
 
-fn least(filter: &WindowedMax) -> Duration {
+fn window_min(filter: &WindowedMax) -> Duration {
     match filter.get() {
         0 => Duration::ZERO,
         complement => Duration::from_micros(!complement),
@@ -46,16 +46,16 @@ impl Rtts {
     /// Returns `RTTstanding`, the lowest RTT of the last half of a smoothed RTT, which late or aggregated
     /// ACKs do not raise; zero before the first sample.
     pub(super) fn standing(&self) -> Duration {
-        least(&self.standing)
+        window_min(&self.standing)
     }
 
     /// Returns the queueing delay, `RTTstanding` − `RTTmin`.
     pub(super) fn queueing(&self) -> Duration {
-        self.standing().saturating_sub(least(&self.lowest))
+        self.standing().saturating_sub(window_min(&self.lowest))
     }
 
     /// Returns the range of the RTT: the highest one of the last four smoothed RTTs less the lowest.
     pub(super) fn rtt_range(&self) -> Duration {
-        Duration::from_micros(self.highest.get()).saturating_sub(least(&self.lowest))
+        Duration::from_micros(self.highest.get()).saturating_sub(window_min(&self.lowest))
     }
 }

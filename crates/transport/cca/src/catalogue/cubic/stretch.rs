@@ -21,8 +21,8 @@ impl Default for AckRatio {
 impl AckRatio {
     /// Adds an ACK that covered `segments`.
     pub(super) fn update(&mut self, segments: u32) {
-        let kept = self.0 - self.0 / PARTS;
-        self.0 = kept
+        let decayed = self.0 - self.0 / PARTS;
+        self.0 = decayed
             .saturating_add(segments)
             .clamp(1, MAX_ACKED_SEGMENTS * PARTS);
     }

@@ -39,9 +39,9 @@ impl Delays {
 
     /// Adds a pair of timestamps: the clock of the peer at arrival and ours at departure, ms.
     pub(super) fn one_way(&mut self, now: Instant, (theirs, ours): (u32, u32)) {
-        let apart = theirs.wrapping_sub(ours);
-        let first = *self.first.get_or_insert(apart);
-        let change = apart.wrapping_sub(first) as i32;
+        let difference = theirs.wrapping_sub(ours);
+        let first = *self.first.get_or_insert(difference);
+        let change = difference.wrapping_sub(first) as i32;
         self.add(now, i64::from(change) * 1_000);
     }
 
@@ -128,13 +128,13 @@ mod tests {
     /// RFC 7323 §5.4: clocks have random origins and wrap around.
     #[test]
     fn one_way_delays_do_not_depend_on_the_clocks() {
-        for apart in [0, 5_000, 1 << 31, u32::MAX - 3] {
+        for difference in [0, 5_000, 1 << 31, u32::MAX - 3] {
             let mut delays = Delays::new(10, 1);
             for (sent, way) in [(1_000_u32, 20_u32), (1_100, 25), (1_200, 60)] {
-                let arrived = sent.wrapping_add(way).wrapping_add(apart);
+                let arrived = sent.wrapping_add(way).wrapping_add(difference);
                 delays.one_way(at(0), (arrived, sent));
             }
-            assert_eq!(delays.queueing(), 40_000, "clocks {apart} ms apart");
+            assert_eq!(delays.queueing(), 40_000, "clocks {difference} ms apart");
         }
     }
 }

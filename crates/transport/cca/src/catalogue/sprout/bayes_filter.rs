@@ -1,4 +1,4 @@
-//! Belief about the delivery rate: a probability for each rate of a grid. The model moves it with time, and
+//! Bayes filter of the delivery rate: a probability for each rate of a grid. The model moves it with time, and
 //! deliveries sharpen it (NSDI 2013 §3).
 
 use super::config::SproutConfig;

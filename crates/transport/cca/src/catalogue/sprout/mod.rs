@@ -119,9 +119,9 @@ impl CongestionControl for Sprout {
         window.paced = true;
         // There is no slow start.
         window.ssthresh = 2;
-        let kept = window.cwnd;
+        let old_cwnd = window.cwnd;
         self.control(window);
-        window.cwnd = kept;
+        window.cwnd = old_cwnd;
     }
 
     /// Sets the belief to the rate of the context, with a relative deviation of an eighth.
