@@ -35,7 +35,7 @@ const SOFTWARE: i32 = 70;
 /// Error of a function of this module.
 #[derive(Debug)]
 pub(crate) enum Error {
-    /// [`CelltcpError`]: one line that says what cannot be used, where and what is allowed.
+    /// [`CelltcpError`]: one line with the invalid value, its place and what is allowed.
     Input(String),
     /// [`InternalError`]: the panic or the state, and what repeats it.
     Internal(String),

@@ -32,7 +32,7 @@ pub(crate) fn enter_user_namespace() -> Result<()> {
     })
 }
 
-/// Has programs that the calling thread starts keep its rights of the user namespace.
+/// Lets programs that the calling thread starts inherit its rights of the user namespace.
 #[pyfunction]
 pub(crate) fn pass_on_rights() -> Result<()> {
     Ok(live::pass_on_rights()?)
@@ -120,7 +120,7 @@ impl PyLiveRun {
         self.with(|run| run.is_running())
     }
 
-    /// Returns the time of the path, the packets by destination, how well real time was kept, and the state of the access
+    /// Returns the time of the path, the packets by destination, the lateness, and the state of the access
     /// link.
     fn status<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyDict>> {
         self.with(|run| {

@@ -336,7 +336,7 @@ impl Run {
         into_python(py, Slots::COLUMNS, slots.into_columns())
     }
 
-    /// Ends the run and returns a record batch by the name of each of `result_tables`; samples are those not taken yet.
+    /// Ends the run and returns a record batch by the name of each of `result_tables`; samples are those since the last call.
     fn finish<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyDict>> {
         let tables = py.detach(|| self.end())?;
         tables_into_python(py, tables)

@@ -1,4 +1,4 @@
-//! Scores of sessions given as figures, for comparisons with the reference software.
+//! Scores of sessions given as numbers, for comparisons with the reference software.
 
 use std::path::PathBuf;
 

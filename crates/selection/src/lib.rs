@@ -3,7 +3,7 @@
 //! - A [`PathEstimators`] turns the [`SenderInfo`]s of a sender into estimates, the [`PathEstimates`].
 //! - A [`Policy`], read from a file, chooses the CCA for estimates and a [`Requirement`].
 //! - A [`Selector`] belongs to a connection, asks its policy and returns [`Decision`]s.
-//! - A [`DestinationCache`] keeps results of earlier connections, per destination.
+//! - A [`DestinationCache`] stores results of earlier connections, per destination.
 //!
 //! Nothing here reads a clock, a socket or a file, so the same code runs with the native TCP and in the guest of the
 //! kernel engine.

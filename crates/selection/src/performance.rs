@@ -97,7 +97,7 @@ pub(crate) struct PerfWindow {
 }
 
 impl PerfWindow {
-    /// Creates a window that keeps samples for `kept`.
+    /// Creates a window that stores samples for this time.
     pub(crate) fn new(kept: Duration) -> Self {
         let samples = kept.as_nanos() / SAMPLE_INTERVAL.as_nanos() + 2;
         Self {
@@ -117,7 +117,7 @@ impl PerfWindow {
         self.measured.push_back((at, PmSums::of(view)));
     }
 
-    /// Returns the sums over all samples that are kept.
+    /// Returns the sums over all stored samples.
     pub(crate) fn recent(&self) -> PmSums {
         let mut all = PmSums::default();
         self.measured.iter().for_each(|(_, each)| all.add(each));

@@ -38,7 +38,7 @@ pub enum Requirement {
     Weighted(Weights),
 }
 
-/// Performance over a slot, or over an interval by which a change is judged.
+/// Performance over a slot, or over an interval that evaluates a switch.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Performance {
     /// Goodput, Mbit/s.

@@ -82,12 +82,12 @@ pub struct Start<'a> {
     pub draws: RngStream,
 }
 
-/// Change in flight that has not been judged yet.
+/// Switch that has not been evaluated yet.
 #[derive(Clone, Copy, Debug)]
 struct Trial {
     /// CCA before the change.
     from: &'static str,
-    /// Start and end of the interval by which it is judged, and the length of that interval.
+    /// Start, end and length of the interval that evaluates it.
     since: Instant,
     until: Instant,
     length: Duration,
@@ -119,9 +119,9 @@ pub struct Selector {
     dwell_until: Instant,
     /// CCA that the last decisions wanted, and how many in a row did.
     wanted: (&'static str, u32),
-    /// Last change, until it has been judged.
+    /// Last switch, until it has been evaluated.
     trial: Option<Trial>,
-    /// CCAs whose switch was taken back, and until when they are not tried again.
+    /// CCAs whose switch was undone, and until when they are not tried again.
     blocked: Vec<(&'static str, Instant)>,
     /// CCA that an agent has requested.
     requested: Option<&'static str>,
@@ -191,8 +191,8 @@ impl Selector {
         self.current
     }
 
-    /// Has `cca` take over at the next sample, whatever the policy says. The limits on changes do not apply, and the
-    /// change is not judged.
+    /// Switches to `cca` at the next sample, whatever the policy recommends. The limits on changes do not apply, and the
+    /// switch is not evaluated.
     pub fn request(&mut self, cca: &'static str) {
         self.requested = Some(cca);
     }
@@ -215,7 +215,7 @@ impl Selector {
         self.watch.observe(now, sender, hints);
         Sample::of(now, sender)?;
         let view = self.watch.view();
-        // While the application sends too little, or nothing gets through, samples say nothing about the CCA.
+        // While the application sends too little, or nothing gets through, samples do not depend on the CCA.
         if !sender.is_app_limited() && !view.outage {
             self.outcome.observe(now, self.watch.view());
         }

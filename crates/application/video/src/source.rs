@@ -11,7 +11,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::ladders::Ladder;
 use crate::manifest::Manifest;
 
-/// Ending by which a text is taken for the name of a file.
+/// Suffix that marks a text as the name of a file.
 const ENDING: &str = ".json";
 
 /// Source of a ladder.

@@ -1,7 +1,7 @@
 //! Workload: applications and the sessions that drive them, without sockets.
 //!
 //! An [`Application`] is one file: its configuration and its state machine, which sees both ends of its connection.
-//! [`Sessions`] keep the account of bytes and connections for all applications of a run. An engine only carries out
+//! [`Sessions`] count bytes and connections of all applications of a run. An engine only carries out
 //! their [`Action`]s.
 
 mod aborting_client;

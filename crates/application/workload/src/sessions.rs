@@ -51,13 +51,13 @@ pub enum Action {
         /// The end that has written everything.
         end: End,
     },
-    /// Records a figure as an event of the connection.
+    /// Records a metric as an event of the connection.
     Record {
         /// Number of the connection.
         connection: u32,
-        /// Name of the figure.
+        /// Name of the metric.
         name: &'static str,
-        /// Value of the figure.
+        /// Value of the metric.
         value: f64,
     },
     /// Reads at an end that reads by request from now on: this many bytes more, as they arrive.
@@ -232,7 +232,7 @@ impl Sessions {
         self.sessions[self.accounts[connection as usize].session].follows
     }
 
-    /// Notes that the connection has taken `bytes` at `end`; an application that follows its bytes is notified. `now` is
+    /// Notes that the send buffer of `end` has accepted `bytes`; an application that follows its bytes is notified. `now` is
     /// the time for it, and may be `None` for others ([`Self::follows_bytes`]).
     pub fn on_accepted(&mut self, now: Option<Instant>, connection: u32, end: End, bytes: u64) {
         let account = &mut self.accounts[connection as usize];
@@ -290,7 +290,7 @@ impl Sessions {
         }
     }
 
-    /// Notes the end of the run: applications record their last figures.
+    /// Notes the end of the run: applications record their last metrics.
     pub fn stop(&mut self, now: Instant) {
         for index in 0..self.sessions.len() {
             self.notify(now, index, 0, |application, out| {

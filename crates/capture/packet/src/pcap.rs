@@ -19,7 +19,7 @@ pub struct Writer<W: Write> {
 }
 
 impl<W: Write> Writer<W> {
-    /// Writes the header of a file that keeps `snaplen` bytes of each packet.
+    /// Writes the header of a file that stores `snaplen` bytes of each packet.
     ///
     /// # Errors
     /// Returns the error of `out`.
@@ -39,12 +39,12 @@ impl<W: Write> Writer<W> {
         Ok(Self { out, snaplen })
     }
 
-    /// Returns the number of bytes that the file keeps of each packet.
+    /// Returns the number of bytes that the file stores of each packet.
     pub fn snaplen(&self) -> u32 {
         self.snaplen
     }
 
-    /// Appends a packet of `total` bytes, of which `bytes` are kept.
+    /// Appends a packet of `total` bytes, of which `bytes` are stored.
     ///
     /// # Errors
     /// Returns the error of the output.
@@ -78,7 +78,7 @@ mod tests {
 
     const SNAPLEN: u32 = 96;
 
-    /// Time, length and kept bytes of a packet.
+    /// Time, length and stored bytes of a packet.
     type Record = (Instant, u32, Vec<u8>);
 
     fn written(records: &[Record]) -> Vec<u8> {

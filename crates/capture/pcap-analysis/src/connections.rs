@@ -10,7 +10,7 @@ use crate::ends::Ends;
 use crate::input::decode::Packet;
 use crate::tables::Tables;
 
-/// Connections without packets for so long end, ns: longer than keep-alives of phones are apart.
+/// Idle time after which a connection ends, ns: longer than the keep-alive interval of phones.
 const IDLE_NS: u64 = 3_600_000_000_000;
 /// Connections that are over end after this time without packets, ns (RFC 9293 §3.4.2: TIME-WAIT lasts two segment
 /// lifetimes).

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use crate::input::decode::Packet;
 use crate::input::skipped::Fragment;
 
-/// Fragments that are kept until the first of their packet comes.
+/// Maximum number of fragments that wait for the first of their packet.
 const KEPT: usize = 256;
 /// Number of packets among which the first is searched.
 const SEARCH_PACKETS: usize = 512;

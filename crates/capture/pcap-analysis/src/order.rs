@@ -12,7 +12,7 @@ use crate::input::decode::Packet;
 use crate::input::pcap_reader::MAX_TIME_NS;
 use crate::sequence::older;
 
-/// Packets that are kept until none from before them is to be expected.
+/// Maximum number of packets that wait for earlier ones.
 const KEPT: usize = 1 << 11;
 /// Packets of several queues are written up to this time after each other, ns; where time goes back further and no
 /// packet tells, the clock was set.
@@ -25,7 +25,7 @@ const SEARCH_PACKETS: usize = 512;
 /// Packets in the order of their times.
 pub(crate) struct Order {
     pub(crate) waiting: VecDeque<Packet>,
-    /// Time of the last packet that was taken.
+    /// Time of the last packet that was processed.
     last_ns: u64,
     /// Time added since the clock was set back.
     offset_ns: u64,
@@ -78,7 +78,7 @@ impl Order {
         (at_ns + self.offset_ns).min(MAX_TIME_NS)
     }
 
-    /// Returns whether as many packets wait as are kept.
+    /// Returns whether the maximum number of packets waits.
     pub(crate) fn is_full(&self) -> bool {
         self.waiting.len() >= KEPT
     }
@@ -111,7 +111,7 @@ impl Order {
     }
 }
 
-/// Returns whether `segment` was sent after `other` of the same side; `None` if they do not tell.
+/// Returns whether `segment` was sent after `other` of the same side; `None` if that is unknown.
 fn is_ahead(segment: &Segment, other: &Segment, ticked: bool) -> Option<bool> {
     if let (Some((own, _)), Some((theirs, _)), true) =
         (segment.timestamps, other.timestamps, ticked)

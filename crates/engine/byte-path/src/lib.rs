@@ -38,7 +38,7 @@ pub enum Verdict {
         sent_at: Instant,
         /// Whether it has a congestion mark.
         congestion: bool,
-        /// The bytes that are kept of it; the whole packet if a middlebox has created it. They are to be given back to
+        /// Its stored bytes; the whole packet if a middlebox has created it. They are to be given back to
         /// [`BytePath::recycle`].
         bytes: Option<Vec<u8>>,
     },
@@ -96,7 +96,7 @@ impl BytePath {
         &self.path
     }
 
-    /// Returns the path, whose packets are forgotten.
+    /// Returns the path, without the packets on it.
     pub fn into_path(self) -> ObservedPath {
         self.path
     }
@@ -122,7 +122,7 @@ impl BytePath {
         followed.receiver.begin(followed.stream.segment(seq) + 1);
     }
 
-    /// Keeps a copy of the bytes of `packet`, if contents are kept, until its verdict.
+    /// Stores a copy of the bytes of `packet` until its verdict, if contents are enabled.
     pub fn keep(&mut self, packet: &Packet, bytes: &[u8]) {
         if let Some(contents) = self.path.contents() {
             let payload = packet.segment().map_or(0, |segment| segment.len);

@@ -1,4 +1,4 @@
-//! Counters: TCP statistics that the kernel keeps per network namespace (`/proc/net/netstat`).
+//! Counters: TCP statistics of the kernel per network namespace (`/proc/net/netstat`).
 
 use std::io;
 

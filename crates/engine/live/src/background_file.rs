@@ -64,7 +64,7 @@ impl Write for BackgroundFile {
         Ok(bytes.len())
     }
 
-    /// Hands what was gathered to the thread. A thread that has failed says so at the end.
+    /// Hands the collected bytes to the thread. The error of a failed thread is returned at the end.
     fn flush(&mut self) -> io::Result<()> {
         let empty = self.written.try_recv().unwrap_or_default();
         let _ = self.pieces.send(core::mem::replace(&mut self.piece, empty));

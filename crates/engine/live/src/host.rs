@@ -132,7 +132,7 @@ impl Namespaces {
 /// Sets up a host for each node of `nodes`, in namespaces of its own. `folder` is for a file that is gone afterwards.
 ///
 /// # Errors
-/// [`HostError`] says which step the kernel refused. Nothing is left then.
+/// [`HostError`] names the step that the kernel rejected. Nothing is left then.
 pub fn set_up(
     nodes: &[(HostId, String)],
     settings: &HostSettings,
@@ -144,7 +144,7 @@ pub fn set_up(
         .map_err(in_step("the file of resolvers"))?;
     let files = [hosts_file, resolvers_file];
     let hosts = nodes.iter().map(|node| {
-        // Namespaces belong to threads: this one ends, and the files keep them.
+        // Namespaces belong to threads: this one ends, and the open files hold them.
         std::thread::scope(|scope| {
             let made = scope.spawn(|| create(node, nodes, settings, &files)).join();
             let host = made.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;

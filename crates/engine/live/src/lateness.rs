@@ -1,4 +1,4 @@
-//! Lateness: how long after its planned time each packet left, which says whether real time was kept.
+//! Lateness: delay of each packet after its planned time, which shows whether the run was in real time.
 
 use hdrhistogram::Histogram;
 use units::Duration;
@@ -56,7 +56,7 @@ impl Lateness {
         self.late as f64 / self.times.len() as f64
     }
 
-    /// Returns whether real time was kept: at most 0.1 % of the departures were late by over 1 ms.
+    /// Returns whether the run was in real time: at most 0.1 % of the departures were late by over 1 ms.
     pub fn is_valid(&self) -> bool {
         self.late_share() <= MAX_LATE
     }

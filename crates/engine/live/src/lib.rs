@@ -1,7 +1,7 @@
 //! Live engine: the path of a scenario in real time, between programs in network namespaces.
 //!
 //! [`Session`] is the path as a state machine without I/O: packets of hosts go in, and leave at planned times. [`LiveRun`]
-//! sets up the hosts and drives a session by the clock of the machine. [`Lateness`] says how well it kept the time.
+//! sets up the hosts and drives a session by the clock of the machine. [`Lateness`] measures how late packets were.
 
 mod background_file;
 mod capture;

@@ -22,7 +22,7 @@ use crate::session::MAX_PACKET;
 
 /// Version of the format.
 const FORMAT: u32 = 1;
-/// Bytes of a packet that are kept: headers with all options.
+/// Stored bytes of a packet: headers with all options.
 const KEPT: usize = 128;
 /// Host of the record at the end.
 const END: u32 = u32::MAX;
@@ -213,7 +213,7 @@ impl LogWriter {
 /// A record of a log.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum LogRecord {
-    /// A host sent a packet. Bytes beyond those that were kept are zeros.
+    /// A host sent a packet. Bytes beyond the stored ones are zeros.
     Arrival {
         /// Time.
         at: Instant,

@@ -55,12 +55,12 @@ pub struct Progress {
     pub no_route: u64,
     /// Packets that were not whole, or that a device did not accept.
     pub refused: u64,
-    /// Time of a processor that the thread has taken, as it looked last, and that time of the session.
+    /// CPU time of the thread at the last measurement, and the session time of that.
     cpu: (Duration, Instant),
 }
 
 impl Progress {
-    /// Returns the share of a processor that the path has taken.
+    /// Returns the CPU share of the path.
     pub fn cpu_share(&self) -> f64 {
         let (cpu_time, at) = self.cpu;
         let time = at.since_start().as_secs_f64();
@@ -215,7 +215,7 @@ impl Drop for Driver {
 /// Has the kernel wake this thread as exactly as it can. What is refused is no failure: lateness shows it.
 fn be_punctual(spin: bool) {
     let _ = set_timerslack(1);
-    // A thread that never sleeps would keep everything else off its processor.
+    // A thread that never sleeps would leave no CPU time to others.
     if spin {
         return;
     }

@@ -41,7 +41,7 @@ pub struct Replay {
 /// Repeats the run of a log.
 ///
 /// # Errors
-/// [`ReplayError`] says why it cannot be done.
+/// [`ReplayError`] has the reason.
 pub fn replay(file: &Path) -> Result<Replay, ReplayError> {
     let name = file.display().to_string();
     let opened = File::open(file).map_err(|error| ReplayError::Log(name.clone(), error))?;

@@ -89,7 +89,7 @@ impl LiveRun {
     /// Sets up the hosts and starts the path between them. `folder` is for a file that is gone afterwards.
     ///
     /// # Errors
-    /// [`LiveError`] says what is not possible. Nothing is left then.
+    /// [`LiveError`] names the step that failed. Nothing is left then.
     pub fn start(
         scenario: &Scenario,
         traces: &Traces,

@@ -224,7 +224,7 @@ impl Session {
         self.path.next_event().min(self.path.next_slot())
     }
 
-    /// Advances the path to `now`, or to the time of the last call if that is later. Departures are then to be taken.
+    /// Advances the path to `now`, or to the time of the last call if that is later. Departures are then to be collected.
     ///
     /// # Errors
     /// If a packet that a middlebox has created cannot have bytes.

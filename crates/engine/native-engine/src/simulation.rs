@@ -40,7 +40,7 @@ impl Simulation {
     /// Creates the run of `scenario` with `seed`.
     ///
     /// # Errors
-    /// [`SimError`] says why the scenario cannot be run.
+    /// [`SimError`] has the reason why the scenario cannot be run.
     pub fn new(
         scenario: &Scenario,
         traces: &Traces,

@@ -17,7 +17,7 @@ use units::{Duration, Instant};
 use crate::pcap_tap::{FlowPorts, PcapTap};
 use crate::{NewConnection, Recorder, ack_semantics};
 
-/// Bytes of each packet that a capture keeps: headers with all options.
+/// Stored bytes of each packet of a capture: headers with all options.
 pub const SNAPLEN: u32 = 128;
 
 /// Destination of a capture.
@@ -237,7 +237,7 @@ impl ObservedPath {
         self.network.keep_contents();
     }
 
-    /// Returns the bytes of packets; `None` unless they are kept.
+    /// Returns the bytes of packets; `None` unless contents are enabled.
     pub fn contents(&mut self) -> Option<&mut Contents> {
         self.network.contents()
     }
@@ -330,7 +330,7 @@ impl ObservedPath {
         self.next_slot += self.slot;
     }
 
-    /// Returns the number of samples since they were last taken.
+    /// Returns the number of samples since the last call that returned them.
     pub fn sample_count(&self) -> usize {
         self.watch.0.tables.samples.len()
     }

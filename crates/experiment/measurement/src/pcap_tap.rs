@@ -42,7 +42,7 @@ pub(crate) struct PcapTap<W: Write> {
 }
 
 impl<W: Write> PcapTap<W> {
-    /// Taps `host`, whose connections [`add_flow`](Self::add_flow) names, and keeps `snaplen` bytes of each packet.
+    /// Taps `host`, whose connections [`add_flow`](Self::add_flow) names, and stores `snaplen` bytes of each packet.
     ///
     /// # Errors
     /// If the header of the file cannot be written.

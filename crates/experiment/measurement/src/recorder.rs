@@ -68,11 +68,11 @@ pub struct Recorder {
     pub(crate) watched: Vec<TrackedConnection>,
     pub(crate) bottlenecks: Bottlenecks,
     outages: OutageLog,
-    /// Whether TTIs of the radio are kept.
+    /// Whether TTIs of the radio are recorded.
     pub(crate) log_radio: bool,
-    /// Whether delays of the uplink are kept.
+    /// Whether delays of the uplink are recorded.
     pub(crate) log_control: bool,
-    /// Fates of data segments, if they are kept.
+    /// Outcomes of data segments, if they are recorded.
     pub(crate) fates: Option<SegmentOutcomes>,
     /// The tables; those of flows and slots are filled at the end.
     pub(crate) tables: Tables,
@@ -201,7 +201,7 @@ impl Recorder {
         self.event(now, connection, "timed_out", end.to_owned());
     }
 
-    /// Notes that the congestion control `to` has taken over a connection, whose window was `cwnd` segments then.
+    /// Notes the switch of a connection to the CCA `to`, at a window of `cwnd` segments.
     pub fn switched(
         &mut self,
         now: Instant,
@@ -222,7 +222,7 @@ impl Recorder {
         self.watched[connection as usize].record.other_timeouts = Some(other);
     }
 
-    /// Keeps a figure of an application as an event: its name is the kind, its value the detail.
+    /// Records a metric of an application as an event: its name is the kind, its value the detail.
     pub fn record_app_metric(&mut self, now: Instant, connection: u32, name: &str, value: f64) {
         self.event(now, connection, name, value.to_string());
     }

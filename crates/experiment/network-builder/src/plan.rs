@@ -53,7 +53,7 @@ pub struct Access {
 pub struct Middlebox {
     /// Name of the node.
     pub node: String,
-    /// Semantics of acknowledgements that it keeps.
+    /// Its semantics of acknowledgements.
     pub ack_semantics: AckSemantics,
     /// Builds the middlebox of a run.
     pub build: Arc<dyn Fn() -> Box<dyn net::Node> + Send + Sync>,
@@ -90,7 +90,7 @@ impl Plan {
         Ok((node(&flow.from)?, node(&flow.to)?))
     }
 
-    /// Returns the semantics of acknowledgements that all middleboxes keep.
+    /// Returns the semantics of acknowledgements that hold for all middleboxes.
     pub fn ack_semantics(&self) -> AckSemantics {
         let all_semantics = self.middleboxes.iter().map(|each| each.ack_semantics);
         all_semantics.min().unwrap_or(AckSemantics::EndToEnd)

@@ -21,7 +21,7 @@ impl Plan {
     /// Plans the path of `scenario` in the run with `seed`.
     ///
     /// # Errors
-    /// [`PlanError`] says what makes no path.
+    /// [`PlanError`] has the reason why there is no path.
     pub fn new(scenario: &Scenario, traces: &Traces, seed: u64) -> Result<Self, PlanError> {
         let draw = |purpose, bound| RngStream::new(seed, purpose, 0).duration_below(bound);
         let trace_offset = if scenario.variation.trace_offset {

@@ -103,7 +103,7 @@ pub struct AfterReset {
     pub resets: u64,
     /// Payload that has reached it since, bytes.
     pub discarded: u64,
-    /// Payload that a middlebox has kept from it since, bytes.
+    /// Payload that a middlebox has dropped since, bytes.
     pub suppressed: u64,
 }
 

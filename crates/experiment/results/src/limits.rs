@@ -60,7 +60,7 @@ impl OutageTimes {
         }
     }
 
-    /// Counts as time of a time-out in an outage what a time-out after the outage has taken from other limits.
+    /// Moves time that a time-out after the outage has counted under other limits to the time-out in the outage.
     fn return_time(&mut self) {
         for limit in network_limits().filter(|limit| *limit != SendLimit::TimeOut) {
             let (since, under) = (
@@ -218,7 +218,7 @@ mod tests {
         assert!((row.send_buffer_s - 0.02).abs() < 1e-9);
     }
 
-    /// A kernel has three chronographs: what they say is known, the rest is not.
+    /// A kernel has three chronographs: only their times are known.
     #[test]
     fn a_sender_with_the_chronographs_of_linux_alone_shows_what_they_say() {
         let ms = |ms| Some(Duration::from_millis(ms));

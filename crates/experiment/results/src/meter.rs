@@ -148,7 +148,7 @@ impl Meter {
             }
             self.passed.pop_front();
         }
-        // An ACK that stands for several segments may tell of new ones in any block; a block below the
+        // An ACK for several segments may report new ones in any block; a block below the
         // ACK tells of a duplicate (RFC 2883).
         for (left, right) in sacks.into_iter().filter(|(left, _)| *left >= ack) {
             let end = self.passed.partition_point(|passed| passed.end <= right);

@@ -58,7 +58,7 @@ with_read_options! {
 }
 
 impl TraceFile {
-    /// The trace in a file of that name, read as its name and contents say.
+    /// The trace in a file of that name, in the format of its name and contents.
     pub fn named(trace: &str) -> Self {
         Self {
             trace: trace.to_owned(),

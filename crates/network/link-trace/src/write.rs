@@ -23,7 +23,7 @@ pub enum WriteError {
          CSV has a line for each change of the rate: choose a name that ends in .csv"
     )]
     Lines(u64),
-    /// The trace lasts longer than the format can tell.
+    /// The trace lasts longer than the format can represent.
     #[error(
         "the trace lasts {0}, but times of mahimahi's format end at {MAX_MILLIS} ms, 49 days: choose a name that \
          ends in .csv"

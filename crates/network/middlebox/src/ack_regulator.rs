@@ -87,7 +87,7 @@ impl RegulatedConnection {
         advance.div_ceil(u64::from(self.payload.max(1))) + 1
     }
 
-    /// Returns whether an ACK only says that more data has come.
+    /// Returns whether an ACK only acknowledges more data.
     fn is_progress(&self, segment: &Segment, number: u64) -> bool {
         let known = self.waiting.back().map(|&(number, _)| number);
         let known = known.or(self.released);

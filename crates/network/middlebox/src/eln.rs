@@ -1,9 +1,9 @@
 //! ELN: notifies the sender of losses on the radio (Balakrishnan and Katz, "Explicit loss notification and wireless
 //! web performance", Globecom 1998).
 //!
-//! The middlebox notes which data has left towards a mobile host, but keeps no copies. When ACKs of that host report a
+//! The middlebox notes which data has left towards a mobile host, but stores no copies. When ACKs of that host report a
 //! hole that the middlebox has seen pass, the loss was on the radio. It sets a bit in these ACKs; a sender that
-//! understands it repeats the data and keeps its window. Data that found the queue of the access link full was lost to
+//! understands it retransmits the data without a smaller window. Data that found the queue of the access link full was lost to
 //! congestion.
 
 use net::{Actions, HostId, Node, Packet};

@@ -1,4 +1,4 @@
-//! Reset tracker: keeps data of connections that a phone has reset off the air.
+//! Reset tracker: drops data of connections that a phone has reset before the air interface.
 //!
 //! A phone answers data of a connection that it has aborted by a RST. At the first one, the base station discards what
 //! waits for the phone on that connection, and what still comes (Kim 2016, section 4.5). It holds nothing else up.

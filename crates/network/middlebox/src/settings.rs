@@ -30,7 +30,7 @@ pub enum Kind {
     /// Split TCP that acknowledges data as soon as it has it (I-TCP). An ACK promises nothing.
     #[default]
     Split,
-    /// ES-TCP (Kim 2016, section 5.4): split TCP that keeps the last bytes back until the far end has everything. If
+    /// ES-TCP (Kim 2016, section 5.4): split TCP that leaves the last bytes unacknowledged until the far end has everything. If
     /// everything is acknowledged, everything has arrived.
     Es,
     /// AS-TCP (Kim 2016, section 5.5): split TCP that reports to the sender, by a TCP option, what the receiver has. What
@@ -157,22 +157,22 @@ table! {
 }
 
 impl Middlebox {
-    /// Bytes that ES-TCP keeps back unless `reserve` says otherwise.
+    /// Default of `reserve`: bytes that ES-TCP leaves unacknowledged.
     const RESERVE: u32 = 2;
-    /// Time after which ES-TCP freezes the sender unless `freeze_after` says otherwise. The sender's time-out is at
+    /// Default of `freeze_after`: time after which ES-TCP freezes the sender. The sender's time-out is at
     /// least 200 ms longer than its RTT (Linux), and runs since the data was sent. So it is not yet over 200 ms after
     /// the data has come, even if the ACK needs the other half of the RTT; the rest allows for a longer RTT.
     const FREEZE_AFTER: Duration = Duration::from_millis(150);
 
-    /// Time that AS-TCP's far acknowledgements wait unless `max_ack_wait` says otherwise: a quarter of Linux' shortest
+    /// Default of `max_ack_wait`, the wait of AS-TCP's far acknowledgements: a quarter of Linux' shortest
     /// delayed ACK, so that many ACKs share one and none is late by much.
     const MAX_ACK_WAIT: Duration = Duration::from_millis(10);
-    /// Time between warning and interruption unless `warning` says otherwise: about an RTT, as Freeze-TCP advises.
+    /// Default of `warning`, the time between warning and interruption: about an RTT, as Freeze-TCP advises.
     const WARNING: Duration = Duration::from_millis(100);
-    /// Shortest interruption unless `interruption` says otherwise: half of Linux' shortest time-out, so that an
+    /// Default of `interruption`, the shortest one: half of Linux' shortest time-out, so that an
     /// interruption that brings a time-out about is one.
     const INTERRUPTION: Duration = Duration::from_millis(100);
-    /// Time that a reset tracker discards data unless `discard_time` says otherwise: "a few seconds" (Kim 2016, section 4.5).
+    /// Default of `discard_time`, the time that a reset tracker discards data: "a few seconds" (Kim 2016, section 4.5).
     const DISCARD_TIME: Duration = Duration::from_secs(5);
     /// Option kinds that nobody else has (RFC 4727 §2.2).
     const OPTION_KINDS: [u8; 2] = [253, 254];
@@ -261,7 +261,7 @@ impl Middlebox {
         Ok(value)
     }
 
-    /// Returns the kind of the TCP option that connections of this middlebox tell far acknowledgements by, if they do.
+    /// Returns the kind of the TCP option for far acknowledgements of this middlebox, if it has one.
     pub fn far_ack_kind(&self) -> Option<u8> {
         let kind = self.option_kind.unwrap_or(Self::OPTION_KINDS[0]);
         (self.kind == Kind::As).then_some(kind)
@@ -285,7 +285,7 @@ impl Middlebox {
         self.discard_time.unwrap_or(Self::DISCARD_TIME)
     }
 
-    /// Returns the bytes that ES-TCP keeps back.
+    /// Returns the bytes that ES-TCP leaves unacknowledged.
     pub(crate) fn reserve(&self) -> u64 {
         u64::from(self.reserve.unwrap_or(Self::RESERVE))
     }

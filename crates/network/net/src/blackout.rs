@@ -1,4 +1,4 @@
-//! Blackout: a time in which a link loses all that it transmits. No queue keeps it.
+//! Blackout: a time in which a link loses all that it transmits. It does not stay in the queue.
 
 use config::{FieldContext, FieldError, invalid_value, positive, table};
 use units::{Duration, Instant};

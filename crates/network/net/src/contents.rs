@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-/// Most buffers that are kept for later packets.
+/// Maximum number of buffers that are stored for later packets.
 const MAX_FREE_BUFFERS: usize = 4_096;
 
 /// Bytes of one packet.

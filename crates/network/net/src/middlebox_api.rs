@@ -13,7 +13,7 @@ use crate::links::EgressQueues;
 use crate::packet_pool::PacketHandle;
 use crate::{Backlog, Contents, HostId, Packet};
 
-/// Packets that a middlebox keeps, by their identity.
+/// Packets that a middlebox stores, by their identity.
 pub(crate) type Held = BTreeMap<u64, PacketHandle>;
 
 /// An action that a middlebox has asked for.

@@ -152,7 +152,7 @@ impl Bins {
     ///
     /// If the queue is empty for a share u of the time, packets wait for about w/u; w is the delay with hardly any
     /// queue. This holds for M/M/1, and for radio links, whose packets wait for whole transmission
-    /// intervals. The error of w is taken to be w itself.
+    /// intervals. The error of w is assumed to be w itself.
     fn estimate_utilisation(&mut self, sample: &Sample<'_>, rate: f64) -> Estimate<f64> {
         let count = f64::from(self.count);
         let (srtt, inflight) = (self.srtt_sum_s / count, self.inflight_sum / count);

@@ -182,7 +182,7 @@ impl BufferEstimator {
         self.estimate = self.size();
     }
 
-    /// Returns the size as the losses so far tell it.
+    /// Returns the size estimated from the losses so far.
     fn size(&self) -> Estimate<f64> {
         let count = self.losses.len() as f64;
         let evidence: f64 = self.losses.iter().map(|each| each.evidence).sum();

@@ -51,7 +51,7 @@ pub(super) struct Trend {
 }
 
 impl Trend {
-    /// Returns the trend of a line. The t-distribution is taken as normal, since there are 50 points or more.
+    /// Returns the trend of a line. The t-distribution is approximated by the normal one, since there are 50 points or more.
     fn of(line: &Line, known: f64) -> Self {
         let error = line.slope_se.max(f64::MIN_POSITIVE);
         let falls = normal((-STEADY_SLOPE - line.slope) / error);

@@ -18,7 +18,7 @@ const BLOCK: Duration = Duration::from_millis(400);
 const ROUNDS: u32 = 4;
 /// Minimum queueing delay of a standing queue, as a share of the RTT without a queue.
 const MIN_STANDING_DELAY: f64 = 0.3;
-/// Least mean number of segments in flight. With fewer, windows that keep a queue of some segments follow the capacity.
+/// Minimum mean number of segments in flight. With fewer, windows with a queue of a few segments follow the capacity.
 const MIN_INFLIGHT: f64 = 6.0;
 /// Minimum fall of ln(window) between blocks that counts: half of a back-off of CUBIC.
 const MIN_WINDOW_FALL: f64 = 0.15;

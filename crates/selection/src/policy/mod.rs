@@ -1,4 +1,4 @@
-//! Policies: files that say which CCA suits the estimates of a connection.
+//! Policies: files that choose a CCA by the estimates of a connection.
 
 mod builtin;
 mod cost;
@@ -71,13 +71,13 @@ pub struct Policy {
     /// CCA of a connection about which nothing is known; default cubic.
     #[serde(default = "default_cca")]
     pub default: String,
-    /// CCAs of Linux that are taken on a Linux kernel in place of those that it lacks.
+    /// Substitutes on a Linux kernel for CCAs that it lacks.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub instead: BTreeMap<String, String>,
     /// Initial window of flows that are known to be small; by default that of all connections.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub initial_window: Option<InitialWindow>,
-    /// Times between decisions, and the limits that keep changes rare.
+    /// Times between decisions, and limits on switches.
     #[serde(default)]
     pub tuning: Tuning,
     /// Method by which it chooses.

@@ -1,4 +1,4 @@
-//! Tuning: times between decisions, and the limits that keep changes of the CCA rare.
+//! Tuning: times between decisions, and limits on switches.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,7 +6,7 @@ use units::Duration;
 
 use config::{FieldContext, FieldError, count, number};
 
-/// Limits that keep changes of the CCA rare.
+/// Limits on switches of the CCA.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Tuning {
@@ -25,9 +25,9 @@ pub struct Tuning {
     /// Length of the intervals before and after a change that are compared to judge it, s; default 2. The interval
     /// after the change begins when half of this time has passed.
     pub judge: f64,
-    /// Relative loss of the requirement's measure after a change beyond which the change is taken back; default 0.2.
+    /// Relative loss of the requirement's measure above which a switch is undone; default 0.2.
     pub tolerance: f64,
-    /// Time for which a change that was taken back is not tried again, s; default 20.
+    /// Time for which an undone switch is not tried again, s; default 20.
     pub bar: f64,
 }
 
@@ -73,17 +73,17 @@ impl Tuning {
         Duration::from_secs_f64(self.dwell).max(srtt * u64::from(self.round_trips))
     }
 
-    /// Returns the length of the interval after a change at this smoothed RTT by which the change is judged.
+    /// Returns the length of the interval after a switch that evaluates it, at this smoothed RTT.
     pub(crate) fn judge_at(&self, srtt: Duration) -> Duration {
         self.trial_time().max(srtt * u64::from(self.round_trips))
     }
 
-    /// Returns the length of the interval before a change by which it is judged.
+    /// Returns the length of the interval before a switch that evaluates it.
     pub(crate) fn trial_time(&self) -> Duration {
         Duration::from_secs_f64(self.judge)
     }
 
-    /// Returns the time for which a change that was taken back is not tried again.
+    /// Returns the time for which an undone switch is not tried again.
     pub(crate) fn bar(&self) -> Duration {
         Duration::from_secs_f64(self.bar)
     }

@@ -156,7 +156,7 @@ fn leaked(text: String) -> &'static str {
     Box::leak(text.into_boxed_str())
 }
 
-/// CCA of one connection that a library keeps.
+/// CCA of one connection, owned by a library.
 #[derive(Debug)]
 struct PluginCca {
     library: &'static Library,

@@ -10,7 +10,7 @@ use cca::{CcaInfo, CongestionControl, Settings, Window};
 use crate::abi::{Call, CallResult, LAYOUT, Library, Query, StringWriter, Text, VERSION};
 use crate::host::{About, ParameterAbout};
 
-/// CCA of one connection, as a library keeps it.
+/// CCA of one connection, owned by the library.
 #[derive(Debug)]
 pub(crate) struct Instance {
     cca: Box<dyn CongestionControl>,

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use units::Duration;
 
-/// Limit of a sender: what keeps it from sending more.
+/// Limit of a sender: the reason why it does not send more.
 ///
 /// The order is that of Linux's `enum tcp_chrono`, where a later chronograph takes precedence: no data
 /// (`TCP_CHRONO_UNSPEC`), data (`TCP_CHRONO_BUSY`, the variants from [`SendLimit::InFlight`] to
@@ -27,7 +27,7 @@ pub enum SendLimit {
     Pacing,
     /// Loss recovery: fast recovery, or retransmissions after a time-out.
     Recovery,
-    /// A retransmission time-out: nothing was heard from the peer until it expired.
+    /// A retransmission time-out: nothing was received from the peer until it expired.
     TimeOut,
     /// The window that the peer offers (`TCP_CHRONO_RWND_LIMITED`).
     ReceiveWindow,

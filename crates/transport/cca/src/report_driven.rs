@@ -67,7 +67,7 @@ pub struct Report {
     pub app_limited: bool,
 }
 
-/// Answer to a report; `None` keeps the current value.
+/// Response to a report; `None` leaves the current value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Decision {
     /// Congestion window, segments, at least one.

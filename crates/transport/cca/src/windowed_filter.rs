@@ -1,4 +1,4 @@
-//! Windowed maximum: the largest recent value, kept with three samples (Kathleen Nichols' algorithm, as in
+//! Windowed maximum: the largest recent value, from three stored samples (Kathleen Nichols' algorithm, as in
 //! the kernel's `win_minmax` and draft-cardwell-iccrg-bbr-congestion-control §4.1.1.2).
 
 /// Running maximum over a window of time; the unit of time is the caller's choice, such as rounds.

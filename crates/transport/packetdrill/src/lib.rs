@@ -44,9 +44,9 @@ pub struct Report {
 /// Verdict: the way in which a script ended.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Verdict {
-    /// Every event happened as the script says.
+    /// Every event happened as in the script.
     Passed,
-    /// An event did not happen as the script says.
+    /// An event differed from the script.
     Failed(Difference),
     /// The script needs something that the native TCP does not have.
     NotApplicable {

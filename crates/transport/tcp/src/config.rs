@@ -25,7 +25,7 @@ pub struct TcpConfig {
     pub receive_buffer_initial: u64,
     /// Bytes that the send buffer can hold when a connection begins (`tcp_wmem[1]`).
     pub send_buffer_initial: u64,
-    /// Kind of the option by which a host in the middle may tell what the far end has (AS-TCP); `None` if this host does
+    /// Kind of the option for far acknowledgements of a host in the middle (AS-TCP); `None` if this host does
     /// not understand it.
     pub far_ack_kind: Option<u8>,
     /// Whether this host understands explicit loss notifications.

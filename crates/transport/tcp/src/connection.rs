@@ -65,7 +65,7 @@ pub struct Connection {
     established_at: Option<Instant>,
     /// Whether the application reads by request.
     reads_by_request: bool,
-    /// Bytes that a relay keeps back from ACKs; `None` if the data goes to an application.
+    /// Bytes that a proxy leaves unacknowledged; `None` if the data goes to an application.
     reserve: Option<u64>,
     /// Far acknowledgements; `None` if the ends have not agreed on them.
     far_acks: Option<FarAcks>,
@@ -148,7 +148,7 @@ impl Connection {
         self.state
     }
 
-    /// Writes up to `bytes` and sends what may be sent. Returns the bytes taken: fewer if the send buffer is full, none
+    /// Writes up to `bytes` and sends what may be sent. Returns the bytes accepted: fewer if the send buffer is full, none
     /// if the connection is not open.
     pub fn write(&mut self, now: Instant, bytes: u64) -> u64 {
         self.write_with_flags(now, bytes, SendFlags::Message)

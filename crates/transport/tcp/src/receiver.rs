@@ -179,7 +179,7 @@ impl Receiver {
     /// Handles the payload of `segment`, which begins at `seq`. `echo` is our own timestamp that it
     /// echoes.
     pub(crate) fn on_data(&mut self, now: Instant, seq: u64, segment: &Segment, echo: Option<u32>) {
-        // A duplicate that was not yet reported is forgotten.
+        // A duplicate that was not yet reported is dropped.
         self.duplicate = None;
         let len = segment.len;
         let fin = segment.flags.contains(Flags::FIN);

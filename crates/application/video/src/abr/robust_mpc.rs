@@ -199,7 +199,7 @@ mod tests {
 
     /// One segment left, 4 s of 1 or 3 Mbit/s at 2 Mbit/s, and 5 s in the buffer: 3 Mbit/s take 6 s, so that a stall of
     /// 1 s costs 3 and the change 2, against 1 for the lower rate. With 6 s in the buffer, the change alone makes both
-    /// worth 1, and the lower one is taken.
+    /// worth 1, and the lower one is used.
     #[test]
     fn a_plan_of_one_segment_by_hand() {
         let manifest = samples::manifest(4, &[1_000, 3_000]);

@@ -2,7 +2,7 @@
 
 use super::forest::{Features, Forest};
 
-/// Score of the audio where there is none to be judged.
+/// Audio score of a video without audio.
 pub(crate) const NO_AUDIO: f64 = 5.0;
 
 /// Audiovisual score of a second (clause 8.2).

@@ -37,7 +37,7 @@ pub(crate) struct FrameSource {
     /// Encoder that follows the rate of the connection.
     level: Option<Level>,
     waiting: VecDeque<WaitingFrame>,
-    /// Bytes of the frame that is being written which the connection has not taken.
+    /// Bytes of the current frame that the send buffer has not accepted.
     untaken: u64,
     dropped: u64,
     in_flight: VecDeque<FrameInFlight>,
@@ -102,7 +102,7 @@ impl FrameSource {
         }
     }
 
-    /// Writes the next frame that waits, if the connection has taken the one before.
+    /// Writes the next waiting frame, if the send buffer has accepted the one before.
     fn write_next(&mut self, out: &mut Vec<Command>) {
         if self.untaken == 0
             && let Some(frame) = self.waiting.pop_front()

@@ -1,6 +1,6 @@
 //! CCA inference: changes of a sender's flight at a loss, from which its CCA is inferred.
 
-/// Recoveries that are kept.
+/// Maximum number of stored recoveries.
 const KEPT: usize = 64;
 /// Flights of fewer segments show rounding rather than a rule.
 const MIN_SEGMENTS: u64 = 10;

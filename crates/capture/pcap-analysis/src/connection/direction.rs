@@ -212,7 +212,7 @@ impl Direction {
         }
     }
 
-    /// Returns whether segments are missing: sent again, or reported to be missing on a path that keeps their order.
+    /// Returns whether segments are missing: retransmitted, or reported as missing on a path without reordering.
     fn misses_segments(&self) -> bool {
         let is_reordered =
             MAX_SEGMENTS_PER_REORDERED * self.counts.overtaken > self.counts.segments;

@@ -8,7 +8,7 @@ use super::rtt::Sample;
 use super::sack_history::SackHistory;
 use crate::sequence;
 
-/// Segments that are kept; an older one counts as acknowledged.
+/// Maximum number of stored segments; an older one counts as acknowledged.
 const MAX_SEGMENTS: usize = 1 << 17;
 /// Maximum number of acknowledged segments in the history.
 const MAX_ACKED: usize = 1 << 10;

@@ -101,7 +101,7 @@ pub(super) struct Loss {
     pub(super) packets_in_flight: u32,
 }
 
-/// Kind of a loss, the confidence, and the rule that told it.
+/// Kind of a loss, the confidence, and the rule that decided it.
 pub(super) type Judgement = (Kind, f64, &'static str);
 
 impl Loss {

@@ -9,9 +9,9 @@ use super::rtt::Sample;
 const RECENT_SAMPLES: usize = 1_024;
 /// Steps per RTT in time and delay within which two samples are one.
 const PER_RTT: u64 = 512;
-/// Length of a period of which the greatest length is kept, ns.
+/// Length of a period of which the longest queue is stored, ns.
 const PERIOD_NS: u64 = 1_000_000_000;
-/// Periods that are kept.
+/// Number of stored periods.
 const PERIODS: usize = 64;
 /// Time before and after a loss in which the greatest length is the size of the queue, ns.
 pub(super) const HORIZON_NS: u64 = 15_000_000_000;

@@ -4,16 +4,16 @@
 
 use std::collections::VecDeque;
 
-/// Reports that are kept.
+/// Number of stored reports.
 const KEPT: usize = 512;
-/// Time between two kept reports, ns.
+/// Time between two stored reports, ns.
 const SPACING_NS: u64 = 200_000;
 
 /// Highest reported bytes, each with the time since which it has been the highest.
 #[derive(Default)]
 pub(super) struct SackHistory {
     recent: VecDeque<(u64, u64)>,
-    /// The highest byte that had been reported before those that are kept.
+    /// The highest byte reported before the stored reports.
     before: u64,
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-/// Silences that are kept.
+/// Maximum number of stored stalls.
 const KEPT: usize = 16;
 /// Least length of a silence, ns: that of the shortest retransmission time-out of Linux.
 const MIN_NS: u64 = 200_000_000;
@@ -57,7 +57,7 @@ impl Stalls {
         Some((from + least, at_ns))
     }
 
-    /// Returns when the receiver was heard last.
+    /// Returns the time of the last segment of the receiver.
     pub(super) fn last_ns(&self) -> Option<u64> {
         self.last_ns
     }

@@ -25,7 +25,7 @@ pub(super) struct Fresh {
     pub(super) rtt_ns: u64,
 }
 
-/// Sides that spoke, and for how long each kept silent before.
+/// Sides that sent, and for how long each was silent before.
 #[derive(Default)]
 pub(super) struct Turns {
     /// Side of the last payload, and its time.

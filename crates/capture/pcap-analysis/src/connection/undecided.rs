@@ -1,6 +1,6 @@
 //! Undecided losses: those whose kind depends on the queue, stored until the time after them is known.
 //!
-//! Losses keep their order, so that others wait behind them.
+//! Losses stay in order, so that others wait behind them.
 
 use std::collections::VecDeque;
 
@@ -9,7 +9,7 @@ use super::full_queue::{self, Tally};
 use super::loss::{Judgement, Loss};
 use super::queue_delay::{HORIZON_NS, QueueDelays};
 
-/// Losses that are kept; beyond, they are decided by what is known.
+/// Maximum number of stored losses; further ones are decided by the data so far.
 const KEPT: usize = 4_096;
 /// Number of times of classified losses that are stored for later ones.
 const PAST_LOSSES: usize = 64;
@@ -24,12 +24,12 @@ pub(super) struct Undecided {
 }
 
 impl Undecided {
-    /// Adds a loss; without a judgement the queue tells its kind.
+    /// Adds a loss; without a judgement the queue decides its kind.
     pub(super) fn push(&mut self, loss: Loss, judgement: Option<Judgement>) {
         self.losses.push_back((loss, judgement));
     }
 
-    /// Returns whether losses can leave. Those that the queue tells wait for twice the time that has to be known, so
+    /// Returns whether losses can be classified. Those that the queue decides wait for twice the time that has to be known, so
     /// that many are decided at once.
     pub(super) fn is_due(&self, at_ns: u64) -> bool {
         self.losses.len() > KEPT

@@ -4,7 +4,7 @@
 
 use std::collections::VecDeque;
 
-/// Waits that are kept apart; later ones overlap no earlier ones.
+/// Maximum number of separate waits; later ones overlap no earlier ones.
 const KEPT: usize = 64;
 
 /// Union of the intervals in which a connection waited.
@@ -12,7 +12,7 @@ const KEPT: usize = 64;
 pub(super) struct Waits {
     /// Disjoint intervals in their order.
     recent: VecDeque<(u64, u64)>,
-    /// Time in the intervals before those that are kept.
+    /// Time in the intervals before the stored ones.
     before_ns: u64,
 }
 

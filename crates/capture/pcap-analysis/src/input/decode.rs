@@ -49,7 +49,7 @@ pub struct Packet {
 pub(crate) struct Fragments {
     /// Key that they share.
     pub(crate) key: NonZeroU32,
-    /// They have more of the segment's payload, and no tunnel tells how much.
+    /// They have more of the segment's payload, and no tunnel header has its length.
     pub(crate) have_payload: bool,
 }
 
@@ -59,7 +59,7 @@ pub(crate) struct Fragments {
 /// The reason why the record has no TCP segment.
 pub(crate) fn dissect(record: &Record<'_>) -> Result<Packet, Skipped> {
     let captured_len = record.bytes.len() as u32;
-    // Where the current packet ends on the wire; a record cannot keep more bytes than there were.
+    // Where the current packet ends on the wire; a record cannot have more bytes than there were.
     let mut end = Some(record.wire_len.max(captured_len));
     let mut fragments = None;
     let mut is_tunnelled = false;

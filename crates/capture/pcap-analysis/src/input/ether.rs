@@ -85,7 +85,7 @@ fn typed(bytes: &[u8], at: usize) -> Step<'_> {
     next_header(Layer::EtherType(word(bytes, at)?), bytes, at + 2)
 }
 
-/// Returns the layer behind a stack of labels. They do not say what it is (RFC 3032 §2.2).
+/// Returns the layer behind a stack of labels. Labels have no field for its protocol (RFC 3032 §2.2).
 pub(super) fn mpls(bytes: &[u8]) -> Step<'_> {
     const BOTTOM: u8 = 1;
     let mut at = 0;

@@ -1,6 +1,6 @@
 //! Reader of the records of a pcap (draft-ietf-opsawg-pcap) or pcapng file (draft-ietf-opsawg-pcapng).
 //!
-//! The crate `pcap-parser` knows the layouts. This module keeps the clock and the link type of each interface, and
+//! The crate `pcap-parser` knows the layouts. This module stores the clock and the link type of each interface, and
 //! turns every fault into a place and a reason.
 
 use std::io::Read;
@@ -27,7 +27,7 @@ pub struct Record<'a> {
     pub at_ns: u64,
     /// Link type, a number of the registry of tcpdump.org.
     pub link_type: i32,
-    /// Length of the packet on the wire as the record says it.
+    /// Length of the packet on the wire, from the record.
     pub wire_len: u32,
     /// Captured bytes of the packet.
     pub bytes: &'a [u8],
@@ -107,7 +107,7 @@ pub struct Records {
 /// Message of the source when it failed.
 type Failure = Arc<Mutex<Option<String>>>;
 
-/// Source that fills a buffer completely, and keeps the message of its error.
+/// Source that fills a buffer completely, and stores the message of its error.
 struct FullReader {
     input: Bytes,
     failure: Failure,

@@ -14,7 +14,7 @@ static RESERVED: Mutex<BTreeMap<usize, u32>> = Mutex::new(BTreeMap::new());
 pub(crate) struct Processor(usize);
 
 impl Processor {
-    /// Reserves the one with the fewest runs among those that this program may use; `None` if the host does not tell
+    /// Reserves the one with the fewest runs among those that this program may use; `None` if the host does not report
     /// them. Programs begin to count at different ones.
     pub(crate) fn take() -> Option<Self> {
         let allowed = sched_getaffinity(Pid::from_raw(0)).ok()?;

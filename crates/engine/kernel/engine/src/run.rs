@@ -215,10 +215,10 @@ impl KernelRun {
         core::mem::take(&mut self.samples)
     }
 
-    /// Waits for the end of the run and returns its tables; samples are those not taken yet.
+    /// Waits for the end of the run and returns its tables; samples are those since the last call.
     ///
     /// # Errors
-    /// [`KernelError`] says what has happened to the kernel.
+    /// [`KernelError`] describes the failure of the kernel.
     pub fn finish(mut self) -> Result<Tables, KernelError> {
         self.advance(self.end, WallTime::MAX)?;
         let mut tables = self

@@ -114,7 +114,7 @@ fn own_namespace() -> io::Result<File> {
     File::open("/proc/thread-self/ns/net")
 }
 
-/// Sets a sysctl of a host; one that all hosts share is set where the kernel keeps it.
+/// Sets a sysctl of a host; one that all hosts share is set where the kernel stores it.
 fn set_sysctl(name: &str, value: &str, first: &File, host: &Host) -> io::Result<()> {
     let file = sysctl_file(name);
     let mut set = std::fs::write(&file, value);

@@ -458,7 +458,7 @@ impl Session {
     pub(crate) fn fail(&mut self, failure: &Report) {
         if !self.ended {
             self.ended = true;
-            // If nobody reads, there is nobody to tell.
+            // Nobody reads the reports.
             let _ = write_frame(&mut self.reports, failure);
         }
     }

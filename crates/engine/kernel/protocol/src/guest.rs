@@ -28,7 +28,7 @@ pub enum Message {
     },
     /// The senders of the connections that are open.
     Senders {
-        /// Whether the path keeps them as samples.
+        /// Whether the path records them as samples.
         sample: bool,
         /// Number and sender of each connection.
         senders: Vec<(u32, SenderInfo)>,
@@ -38,13 +38,13 @@ pub enum Message {
         /// Number of the connection.
         connection: u32,
     },
-    /// A figure of the application on a connection.
+    /// A metric of the application on a connection.
     AppMetric {
         /// Number of the connection.
         connection: u32,
-        /// Name of the figure.
+        /// Name of the metric.
         name: String,
-        /// Value of the figure.
+        /// Value of the metric.
         value: f64,
     },
     /// A sender has changed its congestion control.
@@ -62,7 +62,7 @@ pub enum Message {
     Decision(DecisionRow),
     /// Estimates of the selectors at the end of a slot.
     Estimated(Vec<EstimateRow>),
-    /// Counters of a sender that the kernel keeps per host only.
+    /// Counters of a sender that the kernel has per host only.
     Counters {
         /// Number of the connection.
         connection: u32,

@@ -43,7 +43,7 @@ pub enum Report {
     Done(Box<Tables>),
     /// The guest or the path rejects the scenario.
     Failed(String),
-    /// The path has panicked; the console says where.
+    /// The path has panicked; the console has the location.
     Panicked,
     /// The guest has shut down before the end of the run.
     Ended,

@@ -177,7 +177,7 @@ fn expand_item(item: String, all: &[String], own: Option<&str>) -> Vec<String> {
     all.iter().map(with).collect()
 }
 
-/// Parses the pieces of a divided text. If the piece before a wrong one ends with a file name, the error says that the
+/// Parses the pieces of a divided text. If the piece before an invalid one ends with a file name, the error names the
 /// wrong one may have been meant as part of that name.
 fn parse_each<T: FromStr<Err: Display>>(pieces: &[String]) -> Result<Vec<T>, String> {
     let before = core::iter::once("").chain(pieces.iter().map(String::as_str));

@@ -51,7 +51,7 @@ fn queue(scenario: &Scenario) -> Result<(), FieldError> {
     }
 }
 
-/// Checks that names can be those of files below `/proc/sys/net` and `/sys/module`. Only the kernel can tell at run
+/// Checks that names can be those of files below `/proc/sys/net` and `/sys/module`. Only the kernel knows at run
 /// time whether it has them.
 fn names(kernel: &Kernel) -> Result<(), FieldError> {
     let plain = |name: &str| {

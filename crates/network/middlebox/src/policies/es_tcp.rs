@@ -1,6 +1,6 @@
 //! ES-TCP: the last bytes are acknowledged only after the far end has confirmed everything (Kim 2016, section 5.4).
 //!
-//! Both hosts run unmodified TCP. The split host keeps K bytes at the end of the data back from its ACKs. All but one
+//! Both hosts run unmodified TCP. The split host leaves K bytes at the end of the data unacknowledged. All but one
 //! of them serve to freeze the sender, or to let it go on. The last one is acknowledged when the far end has confirmed
 //! all data and nothing is pending.
 

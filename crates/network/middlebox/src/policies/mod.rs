@@ -33,7 +33,7 @@ pub(crate) struct Progress {
 /// Policy of one direction of a connection. It steers the acknowledgements of `inbound`, the split host's end of the
 /// leg on which the data comes. `outbound` is its end of the other leg.
 pub(crate) trait Policy: Send {
-    /// Returns the bytes at the end of the data that ACKs keep back.
+    /// Returns the bytes at the end of the data that ACKs leave unacknowledged.
     fn reserve(&self) -> u64;
 
     /// Applies the options of `inbound`, which have just been negotiated. Data may come next.

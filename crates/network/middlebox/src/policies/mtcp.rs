@@ -36,7 +36,7 @@ impl MTcp {
         }
     }
 
-    /// Withdraws the sender's window by an ACK for the byte that was kept back.
+    /// Withdraws the sender's window by an ACK for the byte that was left unacknowledged.
     pub(super) fn freeze(&mut self, now: Instant, inbound: &mut Connection) {
         self.prepare_to_freeze(inbound);
         inbound.acknowledge(now);

@@ -2,7 +2,7 @@
 //! section 2.2.2).
 //!
 //! ACKs of the far end decide, as with M-TCP. When it falls silent for so long that the sender could time out, the
-//! split host acknowledges what it has, and what comes, until the far end is heard again.
+//! split host acknowledges the data it has and receives, until the far end sends again.
 
 use tcp::{Connection, Segment};
 use units::{Duration, Instant};

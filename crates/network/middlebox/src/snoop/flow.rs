@@ -34,7 +34,7 @@ struct CachedPacket {
     at: Instant,
     /// Times that it was sent again from here.
     repairs: u32,
-    /// Whether it has reached the mobile host, as a SACK block says.
+    /// Whether it has reached the mobile host, by a SACK block.
     arrived: bool,
     /// Whether it is to be sent again now.
     due: bool,

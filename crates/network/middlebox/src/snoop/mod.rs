@@ -1,6 +1,6 @@
 //! Snoop: a cache before the wireless link that repairs losses there, out of the sender's sight.
 //!
-//! It keeps copies of the data on its way to a mobile host, and reads that host's ACKs. See Balakrishnan et al.,
+//! It stores copies of the data on its way to a mobile host, and reads that host's ACKs. See Balakrishnan et al.,
 //! "Improving TCP/IP performance over wireless networks", MobiCom 1995. What is lost behind it, it sends again from the
 //! cache. It holds duplicate ACKs back and removes SACK blocks, so that the sender does not take the loss for
 //! congestion. It acknowledges nothing itself.

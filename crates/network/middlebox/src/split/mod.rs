@@ -169,7 +169,7 @@ impl SplitHost {
         }
     }
 
-    /// Puts the flow back, or forgets it if it is over.
+    /// Puts the flow back, or removes it if it has ended.
     fn put_back(&mut self, number: u32, mut flow: Box<Flow>) {
         let index = number as usize;
         let over = flow.is_over();

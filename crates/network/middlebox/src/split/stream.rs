@@ -86,7 +86,7 @@ impl Stream {
         }
     }
 
-    /// Returns when the sender sent the data of `segment`, and its bytes if the stream keeps any.
+    /// Returns when the sender sent the data of `segment`, and its bytes if the stream stores any.
     pub(crate) fn look_up(&self, segment: &Segment) -> Option<(Instant, Option<Vec<u8>>)> {
         let start = self.position(segment.seq)?;
         let range = self.sent.partition_point(|&(end, _)| end <= start);

@@ -15,9 +15,9 @@ pub(super) struct LinkAudit {
     capacity: LinkCapacity,
     delay: Duration,
     limit: Limit,
-    /// Only packets of one flow keep their order in the queue.
+    /// Only packets of one flow stay in order in the queue.
     by_flow: bool,
-    /// Packets keep their order on the wire.
+    /// Packets stay in order on the wire.
     in_order: bool,
     /// Identity and flow of waiting packets, in the order of arrival.
     waiting: VecDeque<(u64, u32)>,

@@ -1,8 +1,8 @@
 //! Checker: verifies a run from the events that an observer sees.
 //!
-//! The checker keeps its own account of every packet and every link, written independently of how links work, and
+//! The checker has its own account of every packet and every link, written independently of how links work, and
 //! compares each event with it as it happens. So its memory is that of the packets under way, and it can watch runs of
-//! any length. It keeps the first violation.
+//! any length. It reports the first violation.
 
 mod link_audit;
 mod radio_audit;

@@ -49,7 +49,7 @@ impl Network {
         self.middleboxes.contents.get_or_insert_default();
     }
 
-    /// Returns the bytes of packets; `None` unless they are kept.
+    /// Returns the bytes of packets; `None` unless contents are enabled.
     pub fn contents(&mut self) -> Option<&mut Contents> {
         self.middleboxes.contents.as_mut()
     }

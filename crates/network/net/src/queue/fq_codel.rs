@@ -32,7 +32,7 @@ impl FqCodel {
         positive("target", self.target)?;
         positive("interval", self.interval)?;
         positive("quantum", self.quantum)?;
-        // Sub-queues are kept ready.
+        // Sub-queues are allocated once.
         number("flows", f64::from(self.flows), 1.0, 65_536.0)
     }
 }

@@ -65,7 +65,7 @@ const MARK_UP_TO: f64 = 0.1;
 const SAFE_BELOW: f64 = 0.2;
 
 /// Sums of drop probabilities since the last drop: below the first nothing is dropped, above the second the next packet
-/// is (RFC 8033 §5.4). They keep drops apart.
+/// is (RFC 8033 §5.4). They separate drops.
 const DROP_ACCUMULATION: (f64, f64) = (0.85, 8.5);
 
 /// Largest step of the drop probability where it is high (RFC 8033 §5.5).

@@ -83,7 +83,7 @@ pub(super) struct RedQdisc {
     probability: f64,
     /// Packets since the last one that was dropped or marked at random; none before the mean was between the thresholds.
     since: Option<u32>,
-    /// Draw from 0 to 1 that says how many packets pass before the next one is dropped.
+    /// Draw from 0 to 1 for the number of packets before the next drop.
     draw: f64,
     /// Time since which the queue has been empty.
     empty_since: Option<Instant>,

@@ -166,7 +166,7 @@ fn sites(cells: &[Cell]) -> Vec<u32> {
     cells.iter().map(number).map(|site| site as u32).collect()
 }
 
-/// Returns the name of the site of `cell`, which is its own unless it says another.
+/// Returns the name of the site of `cell`, which is its own unless the settings name another.
 fn site_name(cell: &Cell) -> &str {
     cell.site.as_deref().unwrap_or(&cell.name)
 }

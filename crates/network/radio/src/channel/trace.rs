@@ -41,7 +41,7 @@ impl SinrTrace {
     /// Reads `seconds,dB` lines; `file` is its name in messages.
     ///
     /// The first time counts as the start. Empty lines and comments (`#`) are skipped, and an optional first line
-    /// names the columns. A gap of more than `longest_gap` is an error, because nothing says what was there, and so
+    /// names the columns. A gap of more than `longest_gap` is an error, because the SINR there is unknown, and so
     /// is a value that is no number.
     pub fn read(file: &str, text: &str, longest_gap: Duration) -> Result<Self, ParseError> {
         let mut points: Vec<(Instant, f64)> = Vec::new();

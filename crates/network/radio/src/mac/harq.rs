@@ -42,7 +42,7 @@ pub enum Reception {
     Decoded,
     /// The block was decoded before, but the acknowledgement was lost; nothing is to be delivered.
     Duplicate,
-    /// The block is not decoded; the received signal is kept for combining.
+    /// The block is not decoded; the received signal is stored for combining.
     Failed,
 }
 
@@ -85,7 +85,7 @@ struct Process<T, S> {
 pub struct Harq<T, S> {
     config: HarqConfig,
     processes: Vec<Process<T, S>>,
-    /// Earliest feedback not yet taken; `u64::MAX` for none.
+    /// Earliest feedback not yet processed; `u64::MAX` for none.
     next_feedback: u64,
 }
 
@@ -244,7 +244,7 @@ impl<T: Default, S: Default> Harq<T, S> {
     }
 
     /// Sends a process at `tti` to a receiver that misses its DCI (DTX), and so neither receives the block nor
-    /// answers. Only a block that was decoded before is not lost if the silence is heard as an acknowledgement.
+    /// answers. Only a block that was decoded before is not lost if the silence is received as an ACK.
     pub fn send_dtx(&mut self, tti: u64, process: usize, chance: &ErrorDraws) {
         let due = tti + self.config.round_trip;
         let process = &mut self.processes[process];
@@ -276,11 +276,11 @@ pub struct ErrorDraws {
     decoding: RngStream,
     feedback: RngStream,
     control: RngStream,
-    /// Probability that a negative acknowledgement is heard as a positive one.
+    /// Probability that a NACK is received as an ACK.
     pub negative_as_positive: f64,
-    /// Probability that a positive acknowledgement is heard as a negative one, or not at all.
+    /// Probability that an ACK is received as a NACK, or not at all.
     pub positive_as_negative: f64,
-    /// Probability that no answer is heard as a positive one.
+    /// Probability that a missing response is received as an ACK.
     pub silence_as_positive: f64,
 }
 

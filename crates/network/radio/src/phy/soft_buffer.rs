@@ -26,7 +26,7 @@ struct Attempt {
     start: f64,
     /// Share of the circular buffer that it fills; above 1 if bits are repeated.
     length: f64,
-    /// SINR with the decoder's gap taken off, in dB.
+    /// SINR minus the gap of the decoder, in dB.
     sinr_db: f64,
 }
 

@@ -8,7 +8,7 @@ use super::Direction;
 use crate::rlc::{Block, Forwarding, Sdu, Segment, am, pdcp, um};
 use crate::settings::{self, RlcMode};
 
-/// Bytes of a packet that tell its connection and flags: the headers of IPv4 and TCP without options.
+/// Bytes of a packet that have its connection and flags: the headers of IPv4 and TCP without options.
 const HEAD: u32 = 40;
 
 /// RLC of one side.
@@ -246,7 +246,7 @@ impl Bearer {
         let mut sender = numbering.sender;
         let pdu = sender.number(bytes);
         if self.detached && direction == Direction::Up {
-            // Behind what is kept: RLC of the new cell gets it when all that is there before is with it.
+            // Behind the stored packets: RLC of the new cell gets it after all earlier ones.
             self.uplink_forwarded.push(pdu);
         } else if !self.sending(direction).enqueue(pdu) {
             return false;
@@ -336,7 +336,7 @@ impl Bearer {
         }
     }
 
-    /// Returns the number of packets that have been taken and neither delivered nor lost.
+    /// Returns the number of accepted packets that are neither delivered nor lost.
     pub(super) fn under_way(&self, direction: Direction) -> usize {
         match direction {
             Direction::Down => self.down.under_way.len() + self.fresh().count(),

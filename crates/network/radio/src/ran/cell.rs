@@ -13,7 +13,7 @@ pub(super) struct CellState {
     pub(super) members: Vec<Option<UserId>>,
     pub(super) scheduler: Scheduler,
     pub(super) control: Pdcch,
-    /// Resource blocks that are taken in uplink TTIs to come.
+    /// Resource blocks that are allocated in uplink TTIs to come.
     pub(super) uplink_taken: VecDeque<(u64, u32)>,
     /// User whose turn it is in the uplink.
     pub(super) uplink_turn: usize,
@@ -87,7 +87,7 @@ impl CellState {
         }
     }
 
-    /// Returns the resource blocks taken in uplink TTI `tti`.
+    /// Returns the resource blocks allocated in uplink TTI `tti`.
     pub(super) fn uplink_taken(&self, tti: u64) -> u32 {
         let entry = self.uplink_taken.iter().find(|&&(at, _)| at == tti);
         entry.map_or(0, |&(_, prbs)| prbs)

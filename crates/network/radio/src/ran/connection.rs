@@ -11,7 +11,7 @@ use crate::handover::{Action, CellId, Measurement};
 use crate::phy::{Modulation, effective_sinr_mi};
 use crate::rlc::Forwarding;
 
-/// Interval at which the quality of the serving cell is judged (TS 36.133 clause 7.6.2.1).
+/// Interval at which the quality of the serving cell is evaluated (TS 36.133 clause 7.6.2.1).
 const RADIO_FRAME: Duration = Duration::from_millis(10);
 
 /// Lets a user measure, and does what its mobility asks for.
@@ -139,7 +139,7 @@ fn act(
     }
 }
 
-/// Removes the user from its cell. It keeps the data that it has decoded.
+/// Removes the user from its cell. Decoded data remains.
 fn leave(
     user: &mut UserState,
     cells: &mut [CellState],

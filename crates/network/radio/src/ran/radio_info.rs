@@ -5,7 +5,7 @@ use units::{Duration, Instant};
 use super::Channel;
 use super::user::UserState;
 
-/// Length of the window over which speed and trend are taken, half of it before and half after the moment.
+/// Length of the window over which speed and trend are measured, half of it before and half after the moment.
 const WINDOW: Duration = Duration::from_secs(1);
 
 /// State of the radio of a user, as its device shows it.
@@ -17,7 +17,7 @@ pub struct RadioHints {
     pub sinr_db: f64,
     /// Channel quality indicator of the latest report on the whole carrier; `None` before the first.
     pub cqi: Option<u8>,
-    /// Speed, m/s; `None` if the scenario does not say how fast the user moves.
+    /// Speed, m/s; `None` if the scenario has no speed of the user.
     pub speed_mps: Option<f64>,
     /// Change of that SINR, dB/s.
     pub sinr_trend_db_per_s: f64,

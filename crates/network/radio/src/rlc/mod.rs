@@ -1,4 +1,4 @@
-//! Radio link control (TS 36.322) and the parts of PDCP (TS 36.323) that keep order over a handover.
+//! Radio link control (TS 36.322) and the parts of PDCP (TS 36.323) that preserve order over a handover.
 //!
 //! The caller names SDUs by a number; no bytes are carried, only lengths. A [`Block`] is the part of one logical
 //! channel in one transport block; its memory is reused.

@@ -1,7 +1,7 @@
 //! PDCP as far as TCP notices it: its header, and order without duplicates over a handover (TS 36.323 clause
 //! 5.1.2.1.2).
 //!
-//! SDUs are named by their COUNT, which both sides keep.
+//! SDUs are named by their COUNT, which both sides store.
 
 use super::Sdu;
 

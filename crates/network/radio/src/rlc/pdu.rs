@@ -100,7 +100,7 @@ pub struct Block {
 }
 
 impl Block {
-    /// Empties the block and keeps its memory.
+    /// Empties the block without freeing its memory.
     pub fn clear(&mut self) {
         self.has_status = false;
         self.pdus.clear();

@@ -185,7 +185,7 @@ impl Cubic {
     }
 
     /// Grows like Reno where that is faster (§4.3): alpha = 3 (1 - beta) / (1 + beta) of a segment per
-    /// window. Linux keeps the inverse in eighths.
+    /// window. Linux stores the inverse in eighths.
     fn prefer_reno(&mut self, cwnd: u32) {
         let beta = self.config.beta;
         let eighths = (8.0 * (1.0 + beta) / 3.0 / (1.0 - beta)) as u32;

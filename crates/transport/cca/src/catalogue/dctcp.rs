@@ -4,7 +4,7 @@ use crate::parameters::parameters;
 use crate::slow_start::Method;
 use crate::{AckKind, CaState, CcaInfo, CongestionControl, Event, Family, Window};
 
-/// Fractions that alpha is kept in.
+/// Fractions in which alpha is stored.
 const ONE: u32 = 1024;
 
 parameters! {

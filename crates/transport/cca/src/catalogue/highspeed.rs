@@ -7,7 +7,7 @@ use crate::{CcaInfo, CongestionControl, Family, SlowStart, Window};
 
 /// Fastest growth, segments per round trip (the last row of RFC 3649 appendix B that Linux keeps).
 const STEEPEST: u32 = 72;
-/// Fractions in which Linux keeps the share that a loss takes.
+/// Fractions in which Linux stores the share of a reduction.
 const SHARE_PARTS: f64 = 256.0;
 /// Largest window considered.
 const WIDEST: u32 = u32::MAX / 128;

@@ -6,7 +6,7 @@ use units::Duration;
 use crate::parameters::parameters;
 use crate::{CaState, CcaInfo, CongestionControl, Family, SlowStart, TransferState, Window};
 
-/// One segment in the fractions that growth is kept in.
+/// One segment in the fractions in which growth is stored.
 const ONE: u64 = 128;
 /// Largest window, segments (Linux tcp_hybla).
 const CWND_CLAMP: u32 = 65_535;

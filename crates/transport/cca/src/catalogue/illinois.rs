@@ -7,10 +7,10 @@ use crate::{
     AckSample, CaState, CcaInfo, CongestionControl, Family, SlowStart, TransferState, Window,
 };
 
-/// Fractions that growth is kept in, as a shift and as a number.
+/// Fractions in which growth is stored, as a shift and as a number.
 const ALPHA_SHIFT: u32 = 7;
 const ALPHA_ONE: u64 = 1 << ALPHA_SHIFT;
-/// Fractions that the share of a loss is kept in, as a shift and as a number.
+/// Fractions in which the share of a reduction is stored, as a shift and as a number.
 const BETA_SHIFT: u32 = 6;
 const BETA_ONE: u64 = 1 << BETA_SHIFT;
 /// Upper bound of an RTT, µs (Linux `RTT_MAX`).

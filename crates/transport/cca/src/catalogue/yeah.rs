@@ -26,7 +26,7 @@ parameters! {
         phy: u32 = 8, in 1..=1_000, "", "Linux TCP_YEAH_PHY; Baiocchi et al. 2007 §2, φ";
         /// Rounds as Reno after which a loss halves the window, because greedy flows share the path.
         rho: u32 = 16, in 0..=1_000_000, "rounds", "Linux TCP_YEAH_RHO; Baiocchi et al. 2007 §2, ρ";
-        /// Rounds as Scalable TCP after which greedy flows are taken to have ended.
+        /// Rounds as Scalable TCP after which greedy flows are assumed to have ended.
         zeta: u32 = 50, in 0..=1_000_000, "rounds", "Linux TCP_YEAH_ZETA";
         /// Most acknowledged segments per added one as Scalable TCP.
         scalable: u32 = 100, in 1..=1_000_000, "segments", "Linux TCP_SCALABLE_AI_CNT; Kelly 2003, a = 0.01";

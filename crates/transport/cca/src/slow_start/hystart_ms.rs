@@ -7,7 +7,7 @@ use super::hystart::{DELAY_THRESHOLD, SAMPLES};
 use super::{Detect, SlowStart, SlowStartConfig};
 use crate::{AckSample, CaState, Window};
 
-/// Fractions of a millisecond that delays are kept in.
+/// Fractions of a millisecond in which delays are stored.
 const EIGHTHS: u64 = 8;
 /// Time after congestion avoidance begins in which RTT samples are ignored, ms.
 const QUARANTINE: u64 = 1_000;

@@ -1,9 +1,9 @@
 //! Far acknowledgements: the TCP option of AS-TCP, at both ends of a leg (Kim 2016, section 5.5).
 //!
 //! A host in the middle acknowledges data like any receiver, so that the window of the sender moves on. With the option
-//! it also reports what the far end has. The sender keeps its data until then.
+//! it also reports what the far end has. The sender retains its data until then.
 //!
-//! The publication does not say what happens when the last far acknowledgement is lost. Here the sender asks for it as
+//! The publication does not cover the loss of the last far acknowledgement. Here the sender probes for it as
 //! Linux keeps a connection alive: with a segment without data before the next expected number. It waits for one
 //! retransmission time-out before, and twice as long each further time.
 
@@ -51,7 +51,7 @@ impl FarAcks {
 }
 
 impl Connection {
-    /// Lets the connection offer and accept the option with this kind, as the host at the end: it keeps its data until
+    /// Lets the connection offer and accept the option with this kind, as the host at the end: it retains its data until
     /// the far end has it. Call it before the handshake.
     pub fn accept_far_acks(&mut self, kind: u8) {
         self.far_acks = Some(FarAcks::new(kind, false));
@@ -142,7 +142,7 @@ impl Connection {
         })
     }
 
-    /// Lets the next ACK tell again what the far end has: the peer has asked.
+    /// Lets the next ACK repeat the far acknowledgement: the peer has probed.
     pub(super) fn repeat_far_ack(&mut self) {
         if let Some(far) = &mut self.far_acks {
             far.sent_to = 0;

@@ -11,7 +11,7 @@ impl Connection {
     /// Reserve of a connection whose ACKs cover only what is [confirmed](Self::confirm). Its window counts from there.
     pub const KEEPS_ALL: u64 = u64::MAX;
 
-    /// Makes the connection one that relays: ACKs keep `reserve` bytes at the end of the data back until they are
+    /// Makes the connection one of a proxy: ACKs leave `reserve` bytes at the end of the data out until they are
     /// [confirmed](Self::confirm) or [released](Self::release).
     pub fn relay(&mut self, reserve: u64) {
         self.reserve = Some(reserve);
@@ -28,7 +28,7 @@ impl Connection {
         }
     }
 
-    /// Lets further ACKs cover `bytes` more of what is kept back.
+    /// Lets further ACKs cover `bytes` more of the unacknowledged tail.
     pub fn release(&mut self, bytes: u64) {
         if let Some(receiver) = &mut self.receiver {
             receiver.release(bytes);
@@ -104,7 +104,7 @@ impl Connection {
         self.receiver.as_ref().is_some_and(Receiver::has_ack_news)
     }
 
-    /// Returns whether a segment repeats data that is here already and kept back.
+    /// Returns whether a segment repeats data of the unacknowledged tail.
     pub fn repeats(&self, segment: &Segment) -> bool {
         let receiver = self.receiver.as_ref();
         receiver.is_some_and(|receiver| {
@@ -112,7 +112,7 @@ impl Connection {
         })
     }
 
-    /// Returns whether a segment that begins at `seq` has only data that is here already and kept back. Its timestamp
+    /// Returns whether a segment that begins at `seq` has only data of the unacknowledged tail. Its timestamp
     /// is not echoed, so that the peer can tell that its time-out was spurious (RFC 3522).
     pub(super) fn repeats_withheld(&self, seq: u64, segment: &Segment) -> bool {
         let end = seq + u64::from(segment.sequence_len());

@@ -5,7 +5,7 @@ use super::Receiver;
 /// Limit of what a receiver that relays may acknowledge.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Proxy {
-    /// Bytes at the end of the data that are kept back until they are confirmed.
+    /// Bytes at the end of the data that stay unacknowledged until they are confirmed.
     unacked_tail: u64,
     /// Sequence number below which the other host has confirmed the data.
     confirmed: u64,
@@ -52,7 +52,7 @@ impl Receiver {
         }
     }
 
-    /// Lets ACKs cover `bytes` more of what is kept back.
+    /// Lets ACKs cover `bytes` more of the unacknowledged tail.
     pub(crate) fn release(&mut self, bytes: u64) {
         let number = self.ack_number().saturating_add(bytes).min(self.rcv_nxt);
         if let Some(relay) = &mut self.relay {

@@ -2,7 +2,7 @@
 
 use super::{PriorStateAck, Receiver};
 
-/// Blocks that are kept for reports, the latest first (`TCP_NUM_SACKS`).
+/// Blocks that are stored for reports, the latest first (`TCP_NUM_SACKS`).
 pub(super) const REPORTED_BLOCKS: usize = 4;
 /// Blocks that merged ACKs may report without losing one (`TCP_SACK_BLOCKS_EXPECTED`).
 const EXPECTED_BLOCKS: usize = 2;

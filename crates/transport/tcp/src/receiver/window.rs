@@ -34,7 +34,7 @@ pub(super) struct WindowTuning {
     cap: u64,
     /// Room that a host in the middle has for more data, bytes.
     room: u64,
-    /// Limit of growth that keeps a burst from overrunning the buffer (`rcv_ssthresh`).
+    /// Limit of growth that prevents a burst from overrunning the buffer (`rcv_ssthresh`).
     threshold: u64,
     /// Payload of the peer's full segments, as measured, and the latest size below it.
     mss: u64,
@@ -97,7 +97,7 @@ impl WindowTuning {
         let full = (buffer * FIRST_RATIO) >> 8;
         let mut clamp = (65_535 << scale).min(cap).min(full);
         if clamp > 2 * announced && clamp + announced > full {
-            // Room for one segment is kept back (`tcp_init_buffer_space`).
+            // Room for one segment is reserved (`tcp_init_buffer_space`).
             clamp = (2 * announced).max(full - announced);
         }
         let threshold = window.min(clamp);
@@ -401,7 +401,7 @@ impl WindowTuning {
         self.room = bytes;
     }
 
-    /// Withdraws the window that was offered; `next` is the number of the ACK that says so.
+    /// Withdraws the window that was offered; `next` is the number of the ACK that withdraws it.
     pub(super) fn close(&mut self, next: u64) {
         (self.window, self.from) = (0, next);
     }

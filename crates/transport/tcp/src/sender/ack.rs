@@ -23,7 +23,7 @@ pub(crate) struct AckInput<'a> {
     /// Whether the segment has payload or other news, and so is no duplicate ACK.
     pub(crate) not_dup: bool,
     pub(crate) ecn_echo: bool,
-    /// Whether a middlebox says that the losses which the segment reports were on the radio.
+    /// Whether a middlebox attributes the losses that the segment reports to the radio.
     pub(crate) radio_loss: bool,
 }
 

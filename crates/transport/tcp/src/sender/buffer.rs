@@ -200,7 +200,7 @@ impl Sender {
         self.buffer.waits
     }
 
-    /// Fills buffers until there is no memory for another one; returns the bytes taken.
+    /// Fills buffers until there is no memory for another one; returns the bytes accepted.
     fn fill(&mut self, now: Instant, bytes: u64) -> u64 {
         self.note_app_limit();
         let mut left = bytes;
@@ -261,7 +261,7 @@ impl Sender {
         self.signals.retained_from(self.seq.snd_una)
     }
 
-    /// Returns the memory of the data that is kept, bytes, including that of the buffers of unacknowledged data.
+    /// Returns the memory of the stored data, bytes, including that of the buffers of unacknowledged data.
     fn memory(&self) -> u64 {
         let buffers = self.board.bursts_out() + self.buffer.unsent.len() as u64;
         self.seq.write_seq.saturating_sub(self.retained_from()) + buffers * BUFFER_OVERHEAD

@@ -1,4 +1,4 @@
-//! Phase times: the time that a sender has spent in each of several phases, as Linux's `tcp_chrono` keeps it.
+//! Phase times: the time that a sender has spent in each of several phases, as in Linux's `tcp_chrono`.
 
 use units::{Duration, Instant};
 

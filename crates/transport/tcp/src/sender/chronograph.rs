@@ -46,7 +46,7 @@ impl Sender {
         }
     }
 
-    /// Returns what holds the data back that a sender has, where Linux only says that it is busy.
+    /// Returns the limit of a sender that has data, where Linux only reports that it is busy.
     fn present_busy_limit(&self, now: Instant) -> SendLimit {
         let has_more = self.seq.has_unsent() || self.buffer.waits();
         let has_room = self.congestion.window.cwnd > self.board.in_flight();
@@ -70,7 +70,7 @@ impl Sender {
         }
     }
 
-    /// Returns what holds the data of a busy sender back. `has_more` tells whether there is more than was sent, written
+    /// Returns the limit of a busy sender. `has_more` is whether there is more than was sent, written
     /// or waiting for room in the send buffer; `has_room` whether the congestion window has room.
     #[inline]
     pub(super) fn busy_limit(&self, now: Instant, has_more: bool, has_room: bool) -> SendLimit {
@@ -112,14 +112,14 @@ impl Sender {
         if self.waits_for_pacer(now) {
             SendLimit::Pacing
         } else if (1..u64::from(self.config.mss)).contains(&unsent) && self.next_fits() {
-            // Nagle's algorithm keeps a short segment back until all is acknowledged.
+            // Nagle's algorithm delays a short segment until all is acknowledged.
             SendLimit::InFlight
         } else {
             SendLimit::CongestionWindow
         }
     }
 
-    /// Returns whether Nagle's algorithm or a cork keeps a short segment back, whose time by pacing has come.
+    /// Returns whether Nagle's algorithm or a cork delays a short segment whose time by pacing has come.
     fn is_held_short(&self, now: Instant) -> bool {
         (1..u64::from(self.config.mss)).contains(&self.seq.unsent())
             && self.nagle_check(Push::Pending)

@@ -1,6 +1,6 @@
 //! Explicit loss notification: recoveries from losses that a middlebox has reported to be on the radio.
 //!
-//! They repeat what is lost, and keep window and threshold (Balakrishnan and Katz, Globecom 1998). A loss without such a
+//! They retransmit lost data without reducing window and threshold (Balakrishnan and Katz, Globecom 1998). A loss without such a
 //! report during the recovery, and a time-out, reduce as always.
 
 use super::Sender;

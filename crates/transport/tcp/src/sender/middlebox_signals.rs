@@ -2,7 +2,7 @@
 
 use units::Instant;
 
-/// State of suspension, of explicit loss notification and of data that is kept for another sender.
+/// State of suspension, of explicit loss notification and of data that is retained for another sender.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct MiddleboxSignals {
     /// Time since which nothing is sent, because the link is interrupted.
@@ -31,7 +31,7 @@ impl MiddleboxSignals {
         self.suspended_since.take()
     }
 
-    /// Begins a recovery that reduces nothing, and keeps the threshold from before it.
+    /// Begins a recovery without reduction, and stores the threshold from before it.
     pub(super) fn start_eln(&mut self, ssthresh: u32) {
         self.eln_prior_ssthresh = Some(ssthresh);
     }

@@ -5,7 +5,7 @@ use units::Instant;
 use super::Sender;
 use super::transmit::Push;
 
-/// End of a write, as the flags of `send` tell it.
+/// End of a write, by the flags of `send`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum SendFlags {
     /// Message: what is written may leave, by Nagle's algorithm.

@@ -203,11 +203,11 @@ impl Sender {
 /// Limit of a deferred burst.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Deferred {
-    /// The congestion window keeps the burst small.
+    /// The congestion window limits the burst.
     ByCongestionWindow,
-    /// The peer's window keeps the burst small.
+    /// The peer's window limits the burst.
     ByOfferedWindow,
-    /// The application keeps the burst small.
+    /// The application limits the burst.
     Otherwise,
 }
 

@@ -124,7 +124,7 @@ impl Sender {
         limit.saturating_sub(micros_between(sent.sent_at, now))
     }
 
-    /// Marks the losses that RACK detects, and sets the reordering timer for segments that it cannot judge
+    /// Marks the losses that RACK detects, and sets the reordering timer for segments that it cannot decide
     /// yet (RFC 8985 §6.2 step 5). The timer ends on a tick, like in Linux.
     pub(super) fn detect_loss(&mut self, now: Instant, effects: &mut AckEffects) {
         if self.is_reno() {
@@ -145,7 +145,7 @@ impl Sender {
     }
 
     /// Marks losses. Returns whether a retransmission was among them, and the time to wait for segments that
-    /// cannot be judged yet.
+    /// cannot be decided yet.
     pub(super) fn mark_losses(&mut self, now: Instant) -> (bool, Option<Duration>) {
         let window = self.reordering_window();
         let mut lost_retransmission = false;

@@ -17,7 +17,7 @@ pub(crate) struct RateSampler {
     app_limited: u64,
     /// Whether the receiver has dropped data that it had reported, so that no sample is of use (`is_sack_reneg`).
     pub(super) reneged: bool,
-    /// Latest sample that tells the rate of the path.
+    /// Latest sample that shows the rate of the path.
     pub(super) latest: Rate,
     sample: Sampled,
 }
@@ -127,7 +127,7 @@ impl RateSampler {
         }
     }
 
-    /// Keeps the rate of a sample, unless the application may have kept it below that of the path.
+    /// Stores the rate of a sample, unless the application may have limited it.
     pub(super) fn keep(&mut self, sample: &RateSample, mss: u32) {
         if let Some(rate) = sample.rate(mss)
             && (!sample.app_limited || rate >= self.latest)

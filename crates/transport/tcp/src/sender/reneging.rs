@@ -10,7 +10,7 @@ const MIN_WAIT: Duration = Duration::from_millis(10);
 
 impl Sender {
     /// Returns whether an ACK of new data ends just before data that was reported: the receiver has probably dropped it.
-    /// The time-out, which forgets all reports, then comes after half an RTT (the kernel's `tcp_check_sack_reneging`).
+    /// The time-out, which clears all SACK marks, then comes after half an RTT (the kernel's `tcp_check_sack_reneging`).
     pub(super) fn suspects_reneging(&mut self, now: Instant, effects: &mut AckEffects) -> bool {
         let suspect = effects.una_advanced && self.board.head().is_some_and(|head| head.sacked);
         if suspect {
@@ -119,7 +119,7 @@ mod tests {
         assert_eq!(sender.deadline(), now + Duration::from_millis(10));
     }
 
-    /// Reports are kept as long as the oldest segment was not among them (RFC 2018 §8).
+    /// SACK marks remain as long as the oldest segment was not among them (RFC 2018 §8).
     #[test]
     fn a_time_out_keeps_the_reports_of_a_receiver_that_keeps_its_data() {
         let (mut sender, now) = ten_out(Duration::from_millis(50));

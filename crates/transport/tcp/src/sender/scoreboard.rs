@@ -203,7 +203,7 @@ impl Scoreboard {
         }
     }
 
-    /// Splits a segment at the number `at` (the kernel's `tcp_fragment`). Both parts keep its marks and its place in the
+    /// Splits a segment at the number `at` (the kernel's `tcp_fragment`). Both parts have its marks and its position in the
     /// order of transmissions.
     pub(crate) fn split(&mut self, ordinal: u64, at: u64) {
         let moved = |number: u64| number + u64::from(number != NONE && number > ordinal);

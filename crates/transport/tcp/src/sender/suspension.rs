@@ -1,4 +1,4 @@
-//! Suspension: a sender whose link is interrupted sends nothing, and keeps its state as it is.
+//! Suspension: a sender whose link is interrupted sends nothing, and its state remains.
 
 use units::{Duration, Instant};
 

@@ -202,7 +202,7 @@ impl Sender {
         self.end_burst(now, len, end == self.seq.write_seq);
     }
 
-    /// Sends what the hold of short segments keeps back.
+    /// Sends the short segment that Nagle's algorithm or a cork delays.
     pub(super) fn send_held(&mut self, now: Instant) {
         self.transmit_as(now, Push::All);
         self.output.set_push(true);

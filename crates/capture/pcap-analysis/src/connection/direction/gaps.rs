@@ -4,9 +4,9 @@ use super::super::loss::{Loss, Queue, Repair};
 use super::{Direction, SeenSegment, SegmentKind};
 use crate::sequence;
 
-/// Gaps that are kept.
+/// Maximum number of stored gaps.
 const GAPS: usize = 1_024;
-/// Time within which a segment fills a gap by reordering where nothing else tells, ns. Wireshark has the same.
+/// Time within which a segment fills a gap by reordering, unless other evidence decides, ns. Wireshark has the same.
 const REORDERING_NS: u64 = 3_000_000;
 /// Duplicate ACKs that a fast retransmission takes (RFC 5681 §3.2).
 const DUPLICATES: u64 = 3;
@@ -90,7 +90,7 @@ impl Direction {
         })
     }
 
-    /// Fills one gap, and keeps what remains of it.
+    /// Fills one gap; the rest of it remains.
     fn fill_gap(&mut self, gap: &Gap, segment: &SeenSegment, end: u64, is_reordering: bool) {
         let Some((from, to)) = gap.overlap(segment.start, end) else {
             return;

@@ -20,7 +20,7 @@ impl Aggregation {
     pub const ALL: [Self; 5] = [Self::One, Self::Two, Self::Four, Self::Eight, Self::Sixteen];
 
     /// Returns the fewest elements for a receiver at `sinr_db`, if eight elements are enough at `eight_db`. Each
-    /// halving doubles the code rate and is taken to cost 3 dB.
+    /// halving doubles the code rate and is assumed to cost 3 dB.
     pub(super) fn for_sinr(sinr_db: f64, eight_db: f64) -> Self {
         match sinr_db - eight_db {
             margin if margin >= 9.0 => Self::One,

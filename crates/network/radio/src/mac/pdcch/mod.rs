@@ -34,7 +34,7 @@ impl Pdcch {
         self.blocked = 0;
     }
 
-    /// Places a message for the UE with that RNTI. Returns false if all its candidates are taken.
+    /// Places a message for the UE with that RNTI. Returns false if all its candidates are occupied.
     ///
     /// A message that is larger than the whole region gets the largest size that fits; otherwise narrow carriers
     /// would never reach a UE with poor reception.
@@ -55,12 +55,12 @@ impl Pdcch {
         false
     }
 
-    /// Returns the elements of the region, and how many of them are taken.
+    /// Returns the numbers of all and of occupied elements of the region.
     pub fn elements(&self) -> (u32, u32) {
         (self.region.elements(), self.taken.count_ones())
     }
 
-    /// Returns the share of the elements taken, 0 to 1.
+    /// Returns the share of occupied elements, 0 to 1.
     pub fn utilisation(&self) -> f64 {
         let (elements, taken) = self.elements();
         if elements == 0 {

@@ -119,7 +119,7 @@ impl ControlRegion {
     /// The message is an assignment with its checksum in QPSK symbols. In LTE it is DCI format 1 on 20 MHz (TS 36.212
     /// clause 5.3.3.1.2) in elements of 36 symbols (TS 36.211 clause 6.8.1). In NR it is DCI format 1_1 of 52 bits (TS
     /// 38.521-4 annex A.3.3) in elements of 54 symbols: every fourth of the 72 carries a reference signal (TS 38.211
-    /// clause 7.4.1.3.2). Its polar code is taken to be as good as LDPC.
+    /// clause 7.4.1.3.2). Its polar code is assumed to be as good as LDPC.
     pub(crate) fn miss_rate(&self, aggregation: Aggregation, sinr_db: f64) -> f64 {
         let (code, bits, checksum, symbols) = match self.technology {
             Technology::Lte => (ChannelCode::Turbo, 39, 16, 36),

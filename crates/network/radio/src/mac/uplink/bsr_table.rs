@@ -23,7 +23,7 @@ const NR_HIGHEST: u64 = 81_338_368;
 
 /// Returns the bytes that the base station takes a report of `bytes` to mean: the upper edge of its level. For LTE's
 /// last one, which is open, these are 150000 bytes. At the rates of NR that is less than comes until the next report, so
-/// that a base station goes on granting until a report says otherwise.
+/// that a base station grants until the next report.
 pub(crate) fn reported(technology: Technology, bytes: u64) -> u64 {
     let (edges, open): (&[u64], u64) = match technology {
         Technology::Lte => (&LEVELS, LEVELS[LEVELS.len() - 1]),

@@ -119,7 +119,7 @@ pub struct Transmission {
 /// Signal that a UE sends without a grant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Signal {
-    /// Report by itself; the thesis does not say how it gets to the eNB.
+    /// Report by itself; the thesis does not specify its transmission to the eNB.
     Report(Report),
     /// Scheduling request on the control channel.
     Request,

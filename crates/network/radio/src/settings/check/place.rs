@@ -11,7 +11,7 @@ use units::Length;
 use super::super::{Antenna, Cell, Interference, LosModel, PathLoss, Propagation, Radio};
 use super::{decibels, degrees, gain, metres, power};
 
-/// Cells that the random draws of links tell apart.
+/// Maximum number of cells that the random draws of links distinguish.
 const MAX_CELLS: usize = 1 << 12;
 
 pub(super) fn check(radio: &Radio) -> Result<(), FieldError> {

@@ -1,4 +1,4 @@
-//! ACK aggregation: segments in flight beyond the BDP that keep the sender busy between aggregated ACKs
+//! ACK aggregation: segments in flight beyond the BDP for the time between aggregated ACKs
 //! (draft-cardwell-iccrg-bbr-congestion-control-01 §4.5.5, Linux's `extra_acked`).
 
 use units::Instant;

@@ -46,7 +46,7 @@ parameters! {
         extra_acked_win_rtts: u32 = 5, in 1..=31, "rounds", "Linux bbr_extra_acked_win_rtts";
         /// Time in which the bandwidth delivers the largest excess that counts.
         extra_acked_max: Duration = Duration::from_millis(100), in SPANS, "", "Linux bbr_extra_acked_max_us";
-        /// Look for token-bucket policers, and keep to the rate of one that is found.
+        /// Detect token-bucket policers, and send at their rate.
         policer: bool = true, "", "Linux bbr_lt_bw_sampling; not in the draft";
         /// Minimum rounds of an interval of the policer model, which ends after four times as many.
         lt_intvl_min_rtts: u32 = 4, in 1..=30, "rounds", "Linux bbr_lt_intvl_min_rtts";

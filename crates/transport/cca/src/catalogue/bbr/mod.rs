@@ -150,7 +150,7 @@ impl Bbr {
         };
     }
 
-    /// Counts rounds, and keeps the largest delivery rate of the last ten (§4.1.1.3 and §4.1.1.2).
+    /// Counts rounds, and stores the largest delivery rate of the last ten (§4.1.1.3 and §4.1.1.2).
     fn update_bandwidth(&mut self, window: &mut Window, ack: &Ack) {
         self.round_start = false;
         let Some(delivered) = ack.rate.delivered else {

@@ -29,7 +29,7 @@ impl Bbr {
     }
 
     fn work_on_probe_rtt(&mut self, window: &mut Window) {
-        // Samples of a path that is kept empty on purpose say nothing about the bandwidth.
+        // Samples of a path that is emptied on purpose do not show the bandwidth.
         window.self_limited = true;
         match self.probe_rtt_until {
             None if window.inflight <= self.config.cwnd_min_target => {

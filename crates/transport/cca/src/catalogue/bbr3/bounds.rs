@@ -24,7 +24,7 @@ impl MaxBandwidth {
         self.now = self.now.max(sample);
     }
 
-    /// Ends a cycle. A cycle without a sample forgets nothing.
+    /// Ends a cycle. A cycle without a sample removes nothing.
     pub(super) fn advance(&mut self) {
         if self.now > Bandwidth::default() {
             self.before = core::mem::take(&mut self.now);

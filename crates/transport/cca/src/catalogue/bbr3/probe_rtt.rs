@@ -70,7 +70,7 @@ impl Bbr3 {
 
     /// `HandleProbeRTT`.
     fn handle_probe_rtt(&mut self, window: &mut Window) {
-        // Samples of what is sent now say nothing about the bandwidth.
+        // Samples of data sent now do not show the bandwidth.
         window.self_limited = true;
         if self.probe_rtt_until.is_none() {
             if window.inflight <= self.probe_rtt_cwnd() {

@@ -17,7 +17,7 @@ use start::Start;
 const MIN_GRADIENT_FALL_US: i64 = 32;
 /// Unit in which gradients are distinguished from noise, µs.
 const TOLERANCE: i64 = 64;
-/// Most successive ACKs that are taken for delayed ones.
+/// Maximum number of successive ACKs that count as delayed ones.
 const MAX_DELAYED_ACKS: u32 = 5;
 
 choices! {

@@ -19,7 +19,7 @@ use velocity::Velocity;
 parameters! {
     /// Constants of the paper.
     pub struct CopaConfig {
-        /// δ of the default mode: a flow alone keeps about 1/δ segments in the queue.
+        /// δ of the default mode: a flow alone has about 1/δ segments in the queue.
         delta: f64 = 0.5, in 0.001..=10.0, "1/segments", "Arun and Balakrishnan 2018 §2.1 and §2.2";
         /// Use a smaller δ against flows that fill buffers.
         competitive: bool = true, "", "Arun and Balakrishnan 2018 §2.2";

@@ -3,7 +3,7 @@
 
 use crate::Window;
 
-/// Fractions of a segment that the ratio is kept in.
+/// Fractions of a segment in which the ratio is stored.
 const PARTS: u32 = 16;
 /// Most segments that one ACK is believed to cover.
 const MAX_ACKED_SEGMENTS: u32 = 32;

@@ -82,7 +82,7 @@ impl Delays {
             return;
         }
         self.minute = minute;
-        // A minute without a sample says nothing, so it drops nothing.
+        // A minute without a sample drops nothing.
         if self.minutes[0] != NONE {
             self.minutes.copy_within(..self.kept_minutes - 1, 1);
             self.minutes[0] = NONE;

@@ -10,7 +10,7 @@ const HALVINGS: u32 = 16;
 ///
 /// For a known rate, the deliveries of a Poisson process whose rate drifts as Brownian motion have the mean
 /// rate times time. Their variance is the mean, for the process, plus σ²t³/3, for the drift. Each such
-/// distribution is taken to be normal, and the belief mixes them.
+/// distribution is assumed to be normal, and the belief mixes them.
 pub(super) fn cautious(belief: &Belief, config: &SproutConfig, seconds: f64) -> f64 {
     let sigma = config.sigma * belief.scale();
     let drift = sigma * sigma * seconds * seconds * seconds / 3.0;
