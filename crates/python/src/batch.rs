@@ -20,7 +20,7 @@ use crate::columns::Joined;
 use crate::error::{Error, Result, reject};
 use crate::faults::{Case, catch};
 use crate::python_cca;
-use crate::run::{Going, Watch};
+use crate::run::{RunInProgress, Watch};
 use crate::scenarios::Scenario;
 
 /// Wall time between two checks for signals, and between two reports of progress.
@@ -143,7 +143,7 @@ impl Batch {
 
     /// Simulates one run; returns `None` if the batch is stopped before its end.
     fn run(&self, job: &Job, piece: &mut Duration, share: &AtomicU64) -> Result<Option<Tables>> {
-        let mut going = Going::start(
+        let mut going = RunInProgress::start(
             &job.scenario,
             &job.traces,
             job.case(),

@@ -124,7 +124,7 @@ impl PyLiveRun {
     /// link.
     fn status<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyDict>> {
         self.with(|run| {
-            run.show(|progress| {
+            run.with_progress(|progress| {
                 let status = status_of(py, &progress.session)?;
                 status.set_item("lateness", lateness_of(py, &progress.lateness)?)?;
                 status.set_item("cpu_share", progress.cpu_share())?;
@@ -138,7 +138,7 @@ impl PyLiveRun {
 
     /// Returns a record batch by the name of each of `result_tables`, of the run so far.
     fn tables<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyDict>> {
-        let look = || self.with(|run| run.show(|progress| progress.session.snapshot()));
+        let look = || self.with(|run| run.with_progress(|progress| progress.session.snapshot()));
         tables_into_python(py, py.detach(|| look().tables()))
     }
 

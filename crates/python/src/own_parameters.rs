@@ -69,10 +69,10 @@ impl Kind {
 }
 
 /// Parameters as the catalogue has them, and their types by name; both are for the life of the process.
-type Declared = (&'static [Parameter], &'static [(String, Kind)]);
+type DeclaredParameters = (&'static [Parameter], &'static [(String, Kind)]);
 
 /// Declares parameters, given as names, types and defaults.
-pub(crate) fn declared(given: Vec<(String, String, String)>) -> Result<Declared> {
+pub(crate) fn declared(given: Vec<(String, String, String)>) -> Result<DeclaredParameters> {
     let mut parameters = Vec::new();
     let mut kinds = Vec::new();
     for (name, kind, default) in given {

@@ -33,7 +33,7 @@ pub(crate) struct Watch {
 }
 
 /// Run in progress: the engine, and the run's name for errors.
-pub(crate) struct Going {
+pub(crate) struct RunInProgress {
     engine: Engine,
     case: Case,
 }
@@ -46,7 +46,7 @@ enum Engine {
     Kernel(Box<KernelRun>),
 }
 
-impl Going {
+impl RunInProgress {
     /// Starts a run, on a Linux kernel if its parts are given.
     pub(crate) fn start(
         scenario: &scenario::Scenario,
@@ -158,7 +158,7 @@ pub(crate) struct Run {
 
 /// State of a run.
 enum State {
-    Going(Going),
+    RunInProgress(RunInProgress),
     Finished,
     /// A panic has ended it; errors name the run.
     Broken(Case),
@@ -169,10 +169,10 @@ impl Run {
     fn start(scenario: &Scenario, seed: u64, parts: Option<&Parts>, watch: Watch) -> Result<Self> {
         let (inner, traces) = (&scenario.inner, &scenario.traces);
         let case = || Case::new(inner, scenario.lineup(), seed, parts.is_some());
-        let going = catch(|| Going::start(inner, traces, case(), seed, parts, watch))
+        let going = catch(|| RunInProgress::start(inner, traces, case(), seed, parts, watch))
             .unwrap_or_else(|panic| Err(case().panicked(&panic)))?;
         Ok(Self {
-            state: Mutex::new(State::Going(going)),
+            state: Mutex::new(State::RunInProgress(going)),
         })
     }
 
@@ -180,22 +180,23 @@ impl Run {
     fn with<T: Send>(
         &self,
         py: Python<'_>,
-        work: impl FnOnce(&mut Going) -> T + Send,
+        work: impl FnOnce(&mut RunInProgress) -> T + Send,
     ) -> Result<T> {
         py.detach(|| self.locked(work))
     }
 
-    fn locked<T>(&self, work: impl FnOnce(&mut Going) -> T) -> Result<T> {
+    fn locked<T>(&self, work: impl FnOnce(&mut RunInProgress) -> T) -> Result<T> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let panic = match &mut *state {
-            State::Going(going) => match catch(|| work(going)) {
+            State::RunInProgress(going) => match catch(|| work(going)) {
                 Ok(done) => return Ok(done),
                 Err(panic) => panic,
             },
             State::Finished => return Err(reject("the run has been finished")),
             State::Broken(case) => return Err(case.ended_error()),
         };
-        let State::Going(Going { engine, case }) = core::mem::replace(&mut *state, State::Finished)
+        let State::RunInProgress(RunInProgress { engine, case }) =
+            core::mem::replace(&mut *state, State::Finished)
         else {
             return Err(reject("the run has been finished"));
         };
@@ -218,13 +219,12 @@ impl Run {
     fn end(&self) -> Result<Tables> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         match core::mem::replace(&mut *state, State::Finished) {
-            State::Going(Going { engine, case }) => {
-                catch(|| engine.finish(&case)).unwrap_or_else(|panic| {
+            State::RunInProgress(RunInProgress { engine, case }) => catch(|| engine.finish(&case))
+                .unwrap_or_else(|panic| {
                     let error = case.panicked(&panic);
                     *state = State::Broken(case);
                     Err(error)
-                })
-            }
+                }),
             State::Finished => Err(reject("the run has been finished")),
             State::Broken(case) => {
                 let error = case.ended_error();
@@ -236,7 +236,7 @@ impl Run {
 }
 
 /// Value and confidence of a feature; `None` while it is unknown.
-type Known = Option<(f64, f64)>;
+type KnownValue = Option<(f64, f64)>;
 
 #[pymethods]
 impl Run {
@@ -297,7 +297,7 @@ impl Run {
 
     /// Returns the samples since the last call, as a record batch.
     fn take_samples<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyAny>> {
-        let samples = self.with(py, Going::take_samples)?;
+        let samples = self.with(py, RunInProgress::take_samples)?;
         into_python(py, Samples::COLUMNS, samples.into_columns())
     }
 
@@ -312,7 +312,7 @@ impl Run {
         &self,
         py: Python<'_>,
         connection: u32,
-    ) -> Result<Option<(&'static str, Vec<Known>)>> {
+    ) -> Result<Option<(&'static str, Vec<KnownValue>)>> {
         let known = |estimate: selection::Estimate<f64>| (estimate.value, estimate.confidence);
         let result = self.with_simulation(py, |simulation| simulation.selection(connection))?;
         Ok(result.map(|(cca, features)| (cca, features.0.map(|each| each.map(known)).to_vec())))
@@ -336,7 +336,8 @@ impl Run {
         into_python(py, Slots::COLUMNS, slots.into_columns())
     }
 
-    /// Ends the run and returns a record batch by the name of each of `result_tables`; samples are those since the last call.
+    /// Ends the run and returns a record batch by the name of each of `result_tables`; samples are those since the last
+    /// call.
     fn finish<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyDict>> {
         let tables = py.detach(|| self.end())?;
         tables_into_python(py, tables)

@@ -43,7 +43,7 @@ pub(crate) fn describe_policy<'py>(
 
 /// Result of an earlier connection: `celltcp.selection.prior_connections.PriorConnection`.
 #[derive(FromPyObject)]
-pub(crate) struct Earlier {
+pub(crate) struct EarlierConnection {
     cca: String,
     rtt_ms: f64,
     rate_mbps: f64,
@@ -58,13 +58,13 @@ pub(crate) struct Earlier {
 #[pyo3(signature = (destination, connections, known="", file="memory"))]
 pub(crate) fn memory_text(
     destination: &str,
-    connections: Vec<Earlier>,
+    connections: Vec<EarlierConnection>,
     known: &str,
     file: &str,
 ) -> Result<String> {
     let mut memory = DestinationCache::from_toml(known, file)?;
     for each in &connections {
-        memory.remember(
+        memory.add_result(
             destination,
             &ConnectionResult {
                 cca: &each.cca,

@@ -32,8 +32,8 @@ pub(crate) struct Trace {
 impl Trace {
     /// Reads a file. Its format follows from the options or else from its contents; logs are read by `celltcp.logs`.
     ///
-    /// The options are those that a scenario has next to `trace`: `format`, `column`, `unit`, `direction` (`down`, `up`),
-    /// `holes`, `rates_end_at_row`, `step`, `run`, `dates`, `counter`.
+    /// The options are those that a scenario has next to `trace`: `format`, `column`, `unit`, `direction` (`down`,
+    /// `up`), `holes`, `rates_end_at_row`, `step`, `run`, `dates`, `counter`.
     #[staticmethod]
     #[pyo3(signature = (path, format=None, direction=None, column=None, unit=None, **options))]
     fn read(

@@ -148,7 +148,7 @@ impl DestinationCache {
     ///
     /// Its cost is (RTT - lowest RTT) / lowest RTT + (highest rate - rate) / highest rate. Lowest and highest are taken
     /// over all connections so far (oracle/bpftune, tcp_conn_tuner).
-    pub fn remember(&mut self, destination: &str, ending: &ConnectionResult<'_>) {
+    pub fn add_result(&mut self, destination: &str, ending: &ConnectionResult<'_>) {
         let (rtt, rate) = (ending.min_rtt_ms, ending.rate_mbps);
         if rtt.is_nan() || rtt <= 0.0 {
             return;
@@ -204,7 +204,7 @@ mod tests {
         ];
         endings
             .iter()
-            .for_each(|ending| memory.remember("a phone", ending));
+            .for_each(|ending| memory.add_result("a phone", ending));
         let known = memory.get("a phone").expect("remembered");
         assert_eq!(known.connections, 3);
         let cost = |cca: &str| known.ccas[cca].cost;

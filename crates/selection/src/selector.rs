@@ -191,8 +191,8 @@ impl Selector {
         self.current
     }
 
-    /// Switches to `cca` at the next sample, whatever the policy recommends. The limits on changes do not apply, and the
-    /// switch is not evaluated.
+    /// Switches to `cca` at the next sample, whatever the policy recommends. The limits on changes do not apply, and
+    /// the switch is not evaluated.
     pub fn request(&mut self, cca: &'static str) {
         self.requested = Some(cca);
     }

@@ -57,10 +57,10 @@ pub trait Endpoint {
 
 /// A flow whose congestion control is selected.
 #[derive(Clone, Debug)]
-struct Selected {
+struct SelectedFlow {
     policy: Arc<Policy>,
     auto: Auto,
-    /// Number of its memory.
+    /// Index of its memory.
     memory: usize,
 }
 
@@ -96,7 +96,7 @@ impl Connection {
 /// destinations from its memory file and from earlier connections of all flows.
 #[derive(Clone, Debug, Default)]
 pub struct Selectors {
-    flows: Vec<Option<Selected>>,
+    flows: Vec<Option<SelectedFlow>>,
     /// One memory per file, and one for flows without a file.
     memories: Vec<DestinationCache>,
     connections: Vec<Connection>,
@@ -149,7 +149,7 @@ impl Selectors {
                     .push(auto.memory_in(files).map_err(selection_error)?);
                 memory_files.push(auto.memory.clone());
             }
-            selectors.flows.push(Some(Selected {
+            selectors.flows.push(Some(SelectedFlow {
                 policy: Arc::new(policy),
                 auto,
                 memory,
@@ -180,7 +180,7 @@ impl Selectors {
         destination: &str,
         endpoint: &mut E,
     ) -> Result<Option<Decision>, E::Error> {
-        let Some(Selected {
+        let Some(SelectedFlow {
             policy,
             auto,
             memory,
@@ -265,7 +265,7 @@ impl Selectors {
         let (cca, view) = (ended.selector.current(), ended.selector.estimators().view());
         let result = ConnectionResult::of(cca, view, retransmitted);
         for memory in &mut self.memories {
-            memory.remember(&ended.destination, &result);
+            memory.add_result(&ended.destination, &result);
         }
         if self.connections.is_empty() {
             self.next = None;

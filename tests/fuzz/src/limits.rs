@@ -17,7 +17,7 @@ use nix::time::{ClockId, clock_gettime};
 pub const MAX_TIME: Duration = Duration::from_secs(5);
 /// Longest that a parser may take by the clock on the wall, on a machine that does other things, too.
 const MAX_WALL_TIME: Duration = Duration::from_secs(60);
-/// Most memory that a parser may have at one time, bytes. An allocation above it fails, which ends the process.
+/// Maximum memory that a parser may have at one time, bytes. An allocation above it fails, which ends the process.
 pub const MAX_MEMORY: usize = 1 << 30;
 
 /// Time between two looks of the watch.

@@ -16,9 +16,9 @@ use crate::settings::Player;
 pub enum ClientCommand {
     /// Requests a segment over an open connection without a request; `bytes` are to arrive.
     Request {
-        /// Number of the connection.
+        /// Index of the connection.
         connection: usize,
-        /// Number of the segment.
+        /// Index of the segment.
         segment: usize,
         /// Quality of the segment.
         quality: usize,
@@ -28,7 +28,7 @@ pub enum ClientCommand {
     /// Abandons the running request of a connection: closes it, opens another one in its place and reports
     /// [`Client::opened`].
     Abandon {
-        /// Number of the connection.
+        /// Index of the connection.
         connection: usize,
     },
     /// Calls [`Client::wake`] at this time, instead of the time asked for before.

@@ -35,7 +35,7 @@ impl Outcome {
 /// Segment that has arrived.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SegmentDownload {
-    /// Number of the segment.
+    /// Index of the segment.
     pub segment: usize,
     /// Quality of the segment.
     pub quality: usize,

@@ -9,7 +9,7 @@ pub enum Stage {
     Starting,
     /// The picture moves.
     Playing,
-    /// The buffer has run empty, and the picture stands until it has been filled again.
+    /// The buffer has run empty: playback is stalled until it has been filled again.
     Stalled,
     /// The video was played to its end.
     Ended,
@@ -141,8 +141,8 @@ impl Playback {
         }
     }
 
-    /// Returns the start of the current wait for data; while the video plays, the time at which the buffer will run empty.
-    /// `None` once all of the video is in the buffer.
+    /// Returns the start of the current wait for data; while the video plays, the time at which the buffer will run
+    /// empty. `None` once all of the video is in the buffer.
     pub(crate) fn stall_start(&self) -> Option<Instant> {
         match self.stage {
             Stage::Starting => Some(self.opened),

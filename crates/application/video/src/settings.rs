@@ -5,8 +5,8 @@ use units::Duration;
 
 use crate::manifest::Manifest;
 
-/// Declares a config table in which `..player` stands for the settings of a player. Its method `player` returns a player
-/// with these settings.
+/// Declares a config table in which `..player` stands for the settings of a player. Its method `player` returns a
+/// player with these settings.
 #[macro_export]
 macro_rules! player_table {
     (

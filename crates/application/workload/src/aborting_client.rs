@@ -9,8 +9,8 @@ use crate::jitter::{DEFAULT_JITTER, Jitter, check_jitter};
 use crate::workload::Settings;
 
 table! {
-    /// Client that requests the rest of a video, aborts the connection after part of the response, and requests again on
-    /// a new one (Kim 2016, section 4.2). Bytes in flight are then discarded.
+    /// Client that requests the rest of a video, aborts the connection after part of the response, and requests again
+    /// on a new one (Kim 2016, section 4.2). Bytes in flight are then discarded.
     pub struct AbortingClient {
         /// Payload of each request; default 500B.
         pub request: Bytes = Bytes::new(500),

@@ -73,8 +73,8 @@ pub enum Command {
         /// Bytes of the message.
         bytes: u64,
     },
-    /// Writes this many bytes ([`UNLIMITED`]: until the end) at an end as a stream; their arrival is not notified. Later
-    /// messages of that end belong to the stream.
+    /// Writes this many bytes ([`UNLIMITED`]: until the end) at an end as a stream; their arrival is not notified.
+    /// Later messages of that end belong to the stream.
     Stream {
         /// End that writes.
         at: End,
@@ -85,8 +85,8 @@ pub enum Command {
     CancelUnsent(End),
     /// Closes the connection from that end, once all bytes of both ends have arrived.
     Close(End),
-    /// Aborts the connection at that end: arriving bytes are discarded. The other end receives a FIN, and then a RST for
-    /// each segment that still arrives.
+    /// Aborts the connection at that end: arriving bytes are discarded. The other end receives a FIN, and then a RST
+    /// for each segment that still arrives.
     Abort(End),
     /// Reads this many more bytes at an end. The first `Read`, of 0 bytes or more, ends automatic reading: the receive
     /// window then closes when the buffer is full. [`Application::on_progress`] and [`Application::on_received`] count

@@ -8,7 +8,7 @@ use units::Instant;
 pub struct ScheduledSwitch<C> {
     /// Time of the switch.
     pub at: Instant,
-    /// Number of the flow.
+    /// Index of the flow.
     pub flow: usize,
     /// CCA after the switch.
     pub to: C,

@@ -45,11 +45,12 @@ impl FrameKind {
 
 table! {
     /// Frames in real time. Frames that the send buffer does not accept wait at the sending node.
-    /// Recorded events: "frame_ms", the delay of each frame that arrived. At the end of the run: "frames" (number sent),
-    /// "late_share" (share that arrived after the deadline, or not at all), and the mean and maximum delay of those that
-    /// arrived, "frame_delay_ms" and "frame_delay_max_ms". Frames whose deadline is after the end of the run count only if
-    /// they have arrived; for frames past the deadline that have not arrived, "frame_age_ms" is their age at the end. With
-    /// a limited backlog there is "dropped_share"; with an encoder "frame_size_share", the mean relative size.
+    /// Recorded events: "frame_ms", the delay of each frame that arrived. At the end of the run: "frames" (number
+    /// sent), "late_share" (share that arrived after the deadline, or not at all), and the mean and maximum delay of
+    /// those that arrived, "frame_delay_ms" and "frame_delay_max_ms". Frames whose deadline is after the end of the run
+    /// count only if they have arrived; for frames past the deadline that have not arrived, "frame_age_ms" is their age
+    /// at the end. With a limited backlog there is "dropped_share"; with an encoder "frame_size_share", the mean
+    /// relative size.
     pub struct Frames {
         /// Payload of each frame; default 10kB, which is 2.4 Mbit/s.
         pub size: Distribution<Bytes> = Distribution::Constant {
@@ -65,9 +66,9 @@ table! {
         pub beside: Option<Vec<FrameKind>>,
         /// Time from capture of a frame by which it must have arrived completely; default 150ms (ITU-T G.114).
         pub deadline: Duration = Duration::from_millis(150),
-        /// Maximum number of frames that wait at the sending node for the send buffer: "all", "newest" (one), or a number.
-        /// The oldest are dropped, and count as late. The send buffer holds frames as well; tcp.notsent_lowat keeps
-        /// them out of it. Default "all".
+        /// Maximum number of frames that wait at the sending node for the send buffer: "all", "newest" (one), or a
+        /// number. The oldest are dropped, and count as late. The send buffer holds frames as well; tcp.notsent_lowat
+        /// keeps them out of it. Default "all".
         pub backlog: Backlog = Backlog::All,
         /// Encoder whose frames become smaller while frames wait for the send buffer; unset: frames keep their size.
         #[serde(skip_serializing_if = "Option::is_none")]

@@ -33,7 +33,7 @@ pub use on_off::OnOff;
 pub use page::Page;
 pub use request_response::RequestResponse;
 pub use sessions::{Action, FlowPlan, Sessions};
-pub use short_downloads::Sequence;
+pub use short_downloads::ShortDownloads;
 pub use streaming::Video;
 pub use window_paced::WindowPaced;
 pub use workload::Workload;

@@ -17,9 +17,9 @@ use crate::workload::Workload;
 pub enum Action {
     /// Opens a connection, which has the next number.
     Open {
-        /// Number of the connection.
+        /// Index of the connection.
         connection: u32,
-        /// Number of its flow in the scenario.
+        /// Index of its flow in the scenario.
         flow: usize,
         /// The end that opens it; the other accepts it.
         by: End,
@@ -29,7 +29,7 @@ pub enum Action {
     /// Reads at an end: this many bytes more, or all until the stream ends. An engine that reads bytes as they arrive
     /// ignores this action.
     Read {
-        /// Number of the connection.
+        /// Index of the connection.
         connection: u32,
         /// The end that reads.
         end: End,
@@ -38,7 +38,7 @@ pub enum Action {
     },
     /// [`Sessions::wanted`] has changed: writes as many of these bytes as the connection takes.
     Write {
-        /// Number of the connection.
+        /// Index of the connection.
         connection: u32,
         /// The end that writes.
         end: End,
@@ -46,14 +46,14 @@ pub enum Action {
     /// Ends the stream of an end that writes nothing more but has bytes on their way, if the reader waits for the end
     /// of the stream. Other engines ignore this action, since [`Action::Close`] follows when the bytes have arrived.
     Finish {
-        /// Number of the connection.
+        /// Index of the connection.
         connection: u32,
         /// The end that has written everything.
         end: End,
     },
     /// Records a metric as an event of the connection.
     Record {
-        /// Number of the connection.
+        /// Index of the connection.
         connection: u32,
         /// Name of the metric.
         name: &'static str,
@@ -62,7 +62,7 @@ pub enum Action {
     },
     /// Reads at an end that reads by request from now on: this many bytes more, as they arrive.
     Take {
-        /// Number of the connection.
+        /// Index of the connection.
         connection: u32,
         /// The end that reads.
         end: End,
@@ -72,19 +72,19 @@ pub enum Action {
     /// Closes an end whose application has aborted the connection: it reads nothing more, and answers segments
     /// by resets. The other end follows by itself.
     Abandon {
-        /// Number of the connection.
+        /// Index of the connection.
         connection: u32,
         /// The end to close.
         end: End,
     },
     /// Completes a connection: all bytes of both ends have arrived, and the application has asked to close it.
     Complete {
-        /// Number of the connection.
+        /// Index of the connection.
         connection: u32,
     },
     /// Closes an end, which needs no more reports.
     Close {
-        /// Number of the connection.
+        /// Index of the connection.
         connection: u32,
         /// The end to close.
         end: End,
@@ -109,7 +109,7 @@ struct Session {
     application: Box<dyn Application>,
     /// Whether it is notified of each arrival.
     follows: bool,
-    /// Number of its flow in the scenario.
+    /// Index of its flow in the scenario.
     flow: usize,
     /// The end that opens its connections.
     opens: End,
@@ -232,8 +232,8 @@ impl Sessions {
         self.sessions[self.accounts[connection as usize].session].follows
     }
 
-    /// Notes that the send buffer of `end` has accepted `bytes`; an application that follows its bytes is notified. `now` is
-    /// the time for it, and may be `None` for others ([`Self::follows_bytes`]).
+    /// Notes that the send buffer of `end` has accepted `bytes`; an application that follows its bytes is notified.
+    /// `now` is the time for it, and may be `None` for others ([`Self::follows_bytes`]).
     pub fn on_accepted(&mut self, now: Option<Instant>, connection: u32, end: End, bytes: u64) {
         let account = &mut self.accounts[connection as usize];
         account.on_accepted(end, bytes);

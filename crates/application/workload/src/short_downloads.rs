@@ -10,7 +10,7 @@ use crate::workload::{SECOND, Settings, at_least_one};
 
 table! {
     /// Short flows one after another.
-    pub struct Sequence {
+    pub struct ShortDownloads {
         /// Payload of each flow; default 100kB.
         pub size: Distribution<Bytes> = Distribution::Constant {
             value: Bytes::new(100_000),
@@ -27,7 +27,7 @@ table! {
     }
 }
 
-impl Settings for Sequence {
+impl Settings for ShortDownloads {
     fn check(&self) -> Result<(), FieldError> {
         self.size.check(false).in_table("size")?;
         self.gap.check(true).in_table("gap")?;
@@ -51,7 +51,7 @@ impl Settings for Sequence {
 
 /// Client of the downloads of a flow.
 pub(crate) struct Downloads {
-    sequence: Sequence,
+    sequence: ShortDownloads,
     draws: RngStream,
     jitter: Jitter,
     /// Whether the wake-up at `sequence.first` has been requested.
@@ -61,7 +61,7 @@ pub(crate) struct Downloads {
 }
 
 impl Downloads {
-    pub(crate) fn new(sequence: Sequence, draws: RngStream) -> Self {
+    pub(crate) fn new(sequence: ShortDownloads, draws: RngStream) -> Self {
         Self {
             has_started: sequence.first.is_zero(),
             jitter: Jitter::new(sequence.jitter, &draws),
@@ -113,7 +113,7 @@ mod tests {
 
     #[test]
     fn short_flows_follow_each_other_after_the_gap() {
-        let sequence = Sequence {
+        let sequence = ShortDownloads {
             size: Distribution::Constant {
                 value: Bytes::new(1_000_000),
             },

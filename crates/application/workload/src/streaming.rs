@@ -15,9 +15,9 @@ player_table! {
     /// Video that the receiving node plays by adaptive streaming: it requests segments, and the sending node sends them.
     /// Events have "segment_mbps", "fetch_s" and "buffer_s" of each segment when it has
     /// arrived (rate of its representation, time from the request to the last byte, video in the buffer then), and
-    /// "stall_s" of each stall at its end. At the end of the session, or of the run, they have its session_metrics: "qoe" (ITU-T
-    /// P.1203.3 without its random forest, from 1 to 5; 1 if less than a second was played), "linear_qoe", "startup_s",
-    /// "stalls", "stalled_s", "bitrate_mbps", "switches", "abandoned" and "watched_s".
+    /// "stall_s" of each stall at its end. At the end of the session, or of the run, they have its session_metrics:
+    /// "qoe" (ITU-T P.1203.3 without its random forest, from 1 to 5; 1 if less than a second was played), "linear_qoe",
+    /// "startup_s", "stalls", "stalled_s", "bitrate_mbps", "switches", "abandoned" and "watched_s".
     pub struct Video {
         /// Representations of the video and the sizes of its segments: "bbb", "1080p", "4k", or a file of segment sizes
         /// (JSON), whose name ends in ".json"; default "bbb".

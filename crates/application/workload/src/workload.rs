@@ -8,7 +8,7 @@ use units::{Duration, Measure};
 
 use crate::application::Application;
 use crate::{
-    AbortingClient, Bulk, Chunked, Frames, OnOff, Page, RequestResponse, Sequence, Telemetry,
+    AbortingClient, Bulk, Chunked, Frames, OnOff, Page, RequestResponse, ShortDownloads, Telemetry,
     Video, WindowPaced,
 };
 
@@ -69,7 +69,7 @@ kinds! {
     /// Sends as much as it can.
     Bulk(Bulk) = "bulk",
     /// Short flows one after another, each on a connection of its own.
-    Sequence(Sequence) = "sequence",
+    ShortDownloads(ShortDownloads) = "sequence",
     /// Sends and pauses in turn, on one connection.
     OnOff(OnOff) = "on-off",
     /// The receiving node asks and the sending node answers, again and again on one connection.

@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use crate::clock;
-use crate::connections::Tracker;
+use crate::connections::ConnectionTracker;
 use crate::fragments::Fragments;
 use crate::input::decode::{Packet, dissect};
 use crate::input::decompress::Bytes;
@@ -70,7 +70,7 @@ pub struct Analysis {
 
 /// State of the analysis between two records: connections, tables and counts.
 struct Pass {
-    tracker: Tracker,
+    tracker: ConnectionTracker,
     tables: Tables,
     summary: Summary,
     segments: bool,
@@ -91,7 +91,7 @@ impl Analysis {
             .map_err(|broken| summary.broken = Some(broken))
             .ok();
         let pass = Pass {
-            tracker: Tracker::default(),
+            tracker: ConnectionTracker::default(),
             tables: Tables::default(),
             summary,
             segments,

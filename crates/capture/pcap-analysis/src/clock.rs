@@ -6,7 +6,7 @@
 
 use std::collections::VecDeque;
 
-use crate::connections::Tracker;
+use crate::connections::ConnectionTracker;
 use crate::input::decode::Packet;
 
 /// Minimum pause that can be a step, ns.
@@ -23,7 +23,7 @@ pub(crate) fn step_ns(
     before_ns: u64,
     waiting: &VecDeque<Packet>,
     forward_ns: u64,
-    tracker: &Tracker,
+    tracker: &ConnectionTracker,
 ) -> Option<u64> {
     let begin_ns = waiting.front()?.at_ns.saturating_sub(forward_ns);
     let pause = begin_ns.saturating_sub(before_ns);

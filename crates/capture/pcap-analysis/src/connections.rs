@@ -29,7 +29,7 @@ struct Key {
 
 /// Connections of a capture.
 #[derive(Default)]
-pub(crate) struct Tracker {
+pub(crate) struct ConnectionTracker {
     connections: FxHashMap<Key, Box<Connection>>,
     count: u32,
     searched_ns: u64,
@@ -39,7 +39,7 @@ pub(crate) struct Tracker {
     pub(crate) evicted: u64,
 }
 
-impl Tracker {
+impl ConnectionTracker {
     /// Removes and returns the first waiting packet. Times must not decrease.
     pub(crate) fn take(&mut self, waiting: &VecDeque<Packet>, segments: bool, tables: &mut Tables) {
         let Some(packet) = waiting.front() else {

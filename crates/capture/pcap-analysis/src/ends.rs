@@ -15,7 +15,7 @@ use crate::input::decode::Packet;
 const USER_PORTS: u16 = 1 << 10;
 /// First ephemeral port of Linux; other systems begin at 49152.
 const EPHEMERAL_PORTS: u16 = 1 << 15;
-/// Most packets of the capture in which a SYN is searched.
+/// Maximum number of packets of the capture in which a SYN is searched.
 const MAX_SEARCHED: usize = 512;
 
 /// Two ends of a connection.

@@ -22,7 +22,7 @@ pub enum CreatedPacketError {
     /// The connection has no end at the source or at the destination.
     #[error("a middlebox has created a packet of connection {flow}, which has no end at host {}", host.0)]
     NoEnd {
-        /// Number of the connection.
+        /// Index of the connection.
         flow: u32,
         /// The host.
         host: HostId,

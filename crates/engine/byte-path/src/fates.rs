@@ -5,18 +5,18 @@ use units::Instant;
 
 /// Observer of packets that were dropped or absorbed.
 #[derive(Debug, Default)]
-pub(crate) struct Fates {
+pub(crate) struct PacketFates {
     gone: Vec<(u64, HostId)>,
 }
 
-impl Fates {
+impl PacketFates {
     /// Returns identities and destinations of the packets that were dropped or absorbed since the last call.
     pub(crate) fn take_gone(&mut self) -> impl Iterator<Item = (u64, HostId)> {
         self.gone.drain(..)
     }
 }
 
-impl Observer for Fates {
+impl Observer for PacketFates {
     fn dropped(&mut self, _: Instant, _: LinkId, packet: &Packet, _: DropReason) {
         if !packet.is_cross() {
             self.gone.push((packet.id, packet.destination));

@@ -15,7 +15,7 @@ const WITH_PORTS: [u8; 5] = [6, 17, 33, 132, 136];
 pub struct Headers {
     /// Address that it is sent to.
     pub destination: IpAddr,
-    /// Number of its connection if its payload is a segment, else a hash of its 5-tuple, alike in both directions.
+    /// Index of its connection if its payload is a segment, else a hash of its 5-tuple, alike in both directions.
     pub flow: u32,
     /// The segment of a connection of the run, or any other packet.
     pub payload: Payload,

@@ -18,7 +18,7 @@ use tcp::{Ecn, Flags, SeqUnwrapper};
 use units::Instant;
 
 pub use created::{CreatedPacketError, End};
-use fates::Fates;
+use fates::PacketFates;
 pub use headers::Headers;
 use reassembly::Reassembly;
 pub use sysctls::sysctls;
@@ -63,7 +63,7 @@ struct FollowedConnection {
 /// The path of a run for packets with bytes.
 pub struct BytePath {
     path: ObservedPath,
-    fates: Fates,
+    fates: PacketFates,
     followed: Vec<FollowedConnection>,
     verdicts: VecDeque<Verdict>,
     deliveries: Vec<Delivery>,
@@ -74,7 +74,7 @@ impl BytePath {
     pub fn new(path: ObservedPath) -> Self {
         Self {
             path,
-            fates: Fates::default(),
+            fates: PacketFates::default(),
             followed: Vec::new(),
             verdicts: VecDeque::new(),
             deliveries: Vec::new(),
@@ -123,7 +123,7 @@ impl BytePath {
     }
 
     /// Stores a copy of the bytes of `packet` until its verdict, if contents are enabled.
-    pub fn keep(&mut self, packet: &Packet, bytes: &[u8]) {
+    pub fn store(&mut self, packet: &Packet, bytes: &[u8]) {
         if let Some(contents) = self.path.contents() {
             let payload = packet.segment().map_or(0, |segment| segment.len);
             let payload = bytes.len().saturating_sub(payload as usize);
@@ -194,12 +194,12 @@ impl BytePath {
             congestion: packet.ecn() == Ecn::Ce,
             bytes,
         });
-        self.follow(delivery.at, packet);
+        self.on_data(delivery.at, packet);
         Ok(())
     }
 
     /// Notes data that has reached the receiver of a connection.
-    fn follow(&mut self, now: Instant, packet: &Packet) {
+    fn on_data(&mut self, now: Instant, packet: &Packet) {
         let Some(segment) = packet.segment() else {
             return;
         };

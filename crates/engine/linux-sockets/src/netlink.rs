@@ -202,7 +202,7 @@ impl Netlink {
         )
     }
 
-    /// Routes what comes from `source`, another host, through a device. The routing table of this number is for that.
+    /// Routes packets of `source`, another host, through a device, by the routing table of this number.
     ///
     /// # Errors
     /// Those of the kernel.

@@ -31,9 +31,9 @@ impl Direction {
 /// Data of one direction.
 #[derive(Clone, Copy, Default, Debug)]
 struct Stream {
-    /// Number of the SYN of its sender.
+    /// Sequence number of the SYN of its sender.
     syn: Option<u32>,
-    /// Number of the record; `None` before the first data.
+    /// Index of the record; `None` before the first data.
     record: Option<u32>,
     /// Number that acknowledges the FIN of its sender.
     end: Option<u32>,
@@ -41,12 +41,12 @@ struct Stream {
 
 /// A connection whose SYN was seen.
 #[derive(Debug)]
-struct Tracked {
+struct TrackedConnection {
     opener: SocketAddr,
     streams: [Stream; 2],
 }
 
-impl Tracked {
+impl TrackedConnection {
     /// Returns the direction of the data that an end sends.
     fn direction(&self, sender: SocketAddr) -> Direction {
         if self.opener == sender {
@@ -71,7 +71,7 @@ pub(crate) struct NamedHost {
 /// the other direction is not measured.
 #[derive(Default, Debug)]
 pub(crate) struct Connections {
-    known: HashMap<[SocketAddr; 2], Tracked>,
+    known: HashMap<[SocketAddr; 2], TrackedConnection>,
     /// Congestion control that the records are named by.
     cca: String,
     /// Payload of a full segment, bytes.
@@ -121,13 +121,14 @@ impl Connections {
         let key = key(ip.source, ip.destination);
         let segment = &ip.segment;
         if is_request(segment) {
-            let is_again = |known: &Tracked| {
+            let is_again = |known: &TrackedConnection| {
                 known.opener == ip.source && known.streams[0].syn == Some(segment.seq)
             };
             if !self.known.get(&key).is_some_and(is_again) {
                 let opener = ip.source;
                 let streams = [Stream::default(); 2];
-                self.known.insert(key, Tracked { opener, streams });
+                self.known
+                    .insert(key, TrackedConnection { opener, streams });
             }
         }
         let tracked = self.known.get_mut(&key)?;

@@ -31,7 +31,7 @@ const SEQUENCE: usize = 4;
 const OFFSET: usize = 12;
 const FLAGS: usize = 13;
 const CHECKSUM: usize = 16;
-/// Most segments that are merged, by which the pieces of a packet are bounded.
+/// Maximum number of segments that are merged, by which the pieces of a packet are bounded.
 pub const MAX_SEGMENTS: usize = 64;
 
 /// Minimum length of a TCP header.
@@ -178,7 +178,7 @@ impl GroSegment {
         !self.is_full
     }
 
-    /// Returns the host that it goes to.
+    /// Returns its destination host.
     pub fn host(&self) -> HostId {
         self.first.host
     }
@@ -188,7 +188,7 @@ impl GroSegment {
         self.first.at
     }
 
-    /// Returns whether a packet goes to the same host, on the same connection.
+    /// Returns whether a packet has the same destination host and connection.
     pub fn has_flow_of(&self, other: &Departure) -> bool {
         let Some((tcp, _)) = self.places else {
             return false;

@@ -34,7 +34,7 @@ impl Gateway {
         Self { host, has_ipv6 }
     }
 
-    /// Returns the sysctls of that host, which forwards whatever comes.
+    /// Returns the sysctls of that host, which forwards all packets.
     pub(crate) fn sysctls(self) -> impl Iterator<Item = (&'static str, &'static str)> {
         let v4 = [
             ("net.ipv4.ip_forward", "1"),

@@ -7,8 +7,8 @@ use crate::LiveError;
 /// Name of the first phone.
 pub(crate) const PHONE: &str = "phone";
 
-/// Returns `scenario` with this number of phones, "phone", "phone-2" and so on, in one cell. They are received alike, with
-/// fading of their own.
+/// Returns `scenario` with this number of phones, "phone", "phone-2" and so on, in one cell. They are received alike,
+/// with fading of their own.
 ///
 /// # Errors
 /// If there are to be several, and the scenario has no cell that they could share.

@@ -146,8 +146,8 @@ impl Driver {
         })
     }
 
-    /// Shows the session while it goes on; the path stands still meanwhile.
-    pub fn show<T>(&self, look: impl FnOnce(&mut Progress) -> T) -> T {
+    /// Calls `look` with the state of the running session; the path waits meanwhile.
+    pub fn with_progress<T>(&self, look: impl FnOnce(&mut Progress) -> T) -> T {
         look(&mut self.shared.progress())
     }
 

@@ -213,7 +213,7 @@ impl LiveRun {
 
     /// Returns the IPv4 address of a host.
     pub fn address(&self, host: &str) -> Option<Ipv4Addr> {
-        let host = self.show(|progress| progress.session.host(host))?;
+        let host = self.with_progress(|progress| progress.session.host(host))?;
         Some(addressing::address(host.0))
     }
 
@@ -242,7 +242,7 @@ impl LiveRun {
         let Some(gateway) = self.gateway else {
             return Ok(());
         };
-        let node = self.show(|progress| node(&progress.session, host))?;
+        let node = self.with_progress(|progress| node(&progress.session, host))?;
         gateway.connect(self.namespaces(SERVER)?, node, device, self.mtu)?;
         Ok(())
     }
@@ -252,9 +252,9 @@ impl LiveRun {
         self.driver.is_running()
     }
 
-    /// Shows the run while it goes on; the path stands still meanwhile.
-    pub fn show<T>(&self, look: impl FnOnce(&mut Progress) -> T) -> T {
-        self.driver.show(look)
+    /// Calls `look` with the state of the run; the path waits meanwhile.
+    pub fn with_progress<T>(&self, look: impl FnOnce(&mut Progress) -> T) -> T {
+        self.driver.with_progress(look)
     }
 
     /// Stops the path. Its devices are gone afterwards; what was measured can still be shown.

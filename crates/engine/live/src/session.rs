@@ -48,7 +48,7 @@ pub enum SessionError {
 pub struct Departure {
     /// Its number, in the order of arrivals; that of its creation if a middlebox has created it.
     pub packet: u64,
-    /// Host that it goes to.
+    /// Destination host.
     pub host: HostId,
     /// Planned time.
     pub at: Instant,
@@ -202,7 +202,7 @@ impl Session {
         let traffic = self.traffic.entry(destination).or_default();
         traffic.sent += 1;
         traffic.sent_bytes += bytes.len() as u64;
-        self.path.keep(&packet, bytes);
+        self.path.store(&packet, bytes);
         self.path.inject(self.now, packet);
         Arrival::Sent(id)
     }
@@ -224,7 +224,8 @@ impl Session {
         self.path.next_event().min(self.path.next_slot())
     }
 
-    /// Advances the path to `now`, or to the time of the last call if that is later. Departures are then to be collected.
+    /// Advances the path to `now`, or to the time of the last call if that is later. Departures are then to be
+    /// collected.
     ///
     /// # Errors
     /// If a packet that a middlebox has created cannot have bytes.
@@ -309,8 +310,8 @@ impl Session {
     }
 }
 
-/// Returns the node that has an address, among this number of nodes: `outside` has all that are neither those of hosts, nor link-local,
-/// multicast or broadcast.
+/// Returns the node that has an address, among this number of nodes: `outside` has all that are neither those of hosts,
+/// nor link-local, multicast or broadcast.
 fn node_of(address: IpAddr, nodes: usize, outside: Option<HostId>) -> Option<HostId> {
     if let Some(number) = addressing::host_of(address) {
         return ((number as usize) < nodes).then_some(HostId(number));

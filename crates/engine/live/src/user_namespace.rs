@@ -51,7 +51,8 @@ struct CapabilitySets {
     inheritable: u32,
 }
 
-/// Lets programs that this thread starts inherit its rights, which users who are not root have in a user namespace only.
+/// Lets programs that this thread starts inherit its rights, which users who are not root have in a user namespace
+/// only.
 ///
 /// # Errors
 /// Those of capget(2), capset(2) and prctl(2).

@@ -121,7 +121,7 @@ impl Simulation {
                         let is_sender = end == End::Server;
                         self.path.recorder().timed_out(next, connection, is_sender);
                     }
-                    self.after(connection, end, false);
+                    self.follow_up(connection, end, false);
                 }
             } else if wakes == next {
                 self.sessions.wake(next);
@@ -187,7 +187,7 @@ impl Simulation {
                     self.sessions.on_established(connection);
                 }
             }
-            self.after(connection, end, true);
+            self.follow_up(connection, end, true);
             if !self.readers.contains(&(connection, end)) {
                 self.readers.push((connection, end));
             }
@@ -203,7 +203,7 @@ impl Simulation {
     }
 
     /// Follows up a segment or timer that one end has handled: reads, writes and records what follows from it.
-    fn after(&mut self, connection: u32, end: End, segment: bool) {
+    fn follow_up(&mut self, connection: u32, end: End, segment: bool) {
         // With a timer nothing arrives; only a change of the state is news to the session.
         if segment || self.endpoints.end(connection, end).state() != State::Established {
             self.read(connection, end);

@@ -18,7 +18,7 @@ impl FarAcks {
         }
     }
 
-    /// Notes a segment that has come to the server.
+    /// Notes a segment that has arrived at the server.
     pub(crate) fn received(&mut self, segment: &Segment) {
         if let Some(option) = of_handshake(segment) {
             self.negotiated = (option.number == 1).then_some(option.kind);
@@ -26,7 +26,7 @@ impl FarAcks {
     }
 
     /// Returns whether the server takes far acknowledgements for what the far end has.
-    pub(crate) fn agreed(&self) -> bool {
+    pub(crate) fn is_negotiated(&self) -> bool {
         self.negotiated.is_some() && self.negotiated == self.understood
     }
 }

@@ -106,7 +106,7 @@ impl Observer for Recorder {
                 fates.reported(packet.flow, number);
             }
             let connects = segment.flags.contains(Flags::SYN) || segment.flags.contains(Flags::FIN);
-            let delivered = if watched.far_acks.agreed() {
+            let delivered = if watched.far_acks.is_negotiated() {
                 segment.far_ack.and_then(|far| edge(far.number))
             } else {
                 Some(number)

@@ -24,7 +24,7 @@ const HEADERS: u64 = 52;
 pub(crate) struct TrackedConnection {
     /// Sending and receiving host.
     pub(crate) hosts: (HostId, HostId),
-    /// Number of the bottleneck next to its UE.
+    /// Index of the bottleneck next to its UE.
     bottleneck: usize,
     /// Number of the way of its data in the log of outages.
     way: usize,
@@ -57,7 +57,7 @@ pub struct NewConnection {
     pub opener: HostId,
     /// Payload of a full segment, bytes.
     pub mss: u32,
-    /// Number of the flow in the scenario.
+    /// Index of the flow in the scenario.
     pub flow: usize,
 }
 

@@ -37,7 +37,7 @@ impl DropCount {
 #[derive(Clone, Copy, Debug, Default)]
 struct Drops {
     first: Option<Instant>,
-    /// Greatest sequence number among them.
+    /// Highest sequence number among them.
     highest: u64,
     overflow: DropCount,
     aqm: DropCount,

@@ -9,7 +9,7 @@ use crate::{FlowRow, Meter, Performance, SlotCounts, SlotInput, SlotRow, Slots, 
 /// Identity of a connection.
 #[derive(Clone, Debug)]
 pub struct Identity {
-    /// Number of the connection.
+    /// Index of the connection.
     pub flow: u32,
     /// Name of the flow in the scenario.
     pub name: String,

@@ -21,7 +21,8 @@ impl EarlyAcks {
         self.sent = self.sent.max(end);
     }
 
-    /// Notes an acknowledgement that has come to the sender, when the first `delivered` bytes had reached the receiver.
+    /// Notes an acknowledgement that has arrived at the sender, when the first `delivered` bytes had reached the
+    /// receiver.
     pub(crate) fn acknowledged(&mut self, number: u64, delivered: u64) {
         let Some(first) = self.first else { return };
         let covered = number.min(self.sent).saturating_sub(first);

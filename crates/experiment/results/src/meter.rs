@@ -55,7 +55,7 @@ pub struct SlotCounts {
 pub struct Meter {
     passed: VecDeque<SentSegment>,
     highest: u64,
-    /// Greatest acknowledgement number; before the first ACK, the first byte sent.
+    /// Highest acknowledgement number; before the first ACK, the first byte sent.
     acknowledged: Option<u64>,
     /// Window of the latest ACK.
     window: Option<u16>,

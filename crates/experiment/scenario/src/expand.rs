@@ -22,7 +22,7 @@ impl Scenario {
         })
     }
 
-    /// Returns the flows that one stands for.
+    /// Returns the flows that an entry represents.
     fn expand_flow(&self, flow: &Flow) -> Vec<Flow> {
         let each = |node: &str| self.radio.as_ref().and_then(|radio| radio.each(node));
         let numbered = |number: u32| format!("{}-{number}", flow.name);

@@ -3,7 +3,7 @@
 
 use units::{Bytes, Duration, Instant};
 
-/// Most bytes that one opportunity carries: a packet of 1500 bytes at the IP layer.
+/// Maximum number of bytes that one opportunity carries: a packet of 1500 bytes at the IP layer.
 pub const OPPORTUNITY: Bytes = Bytes::new(1_500);
 
 const NANOS_PER_MILLI: u64 = 1_000_000;

@@ -10,7 +10,7 @@ use crate::{Opportunities, Steps, Trace};
 /// Percentiles in [`Statistics`].
 pub const PERCENTILES: [u8; 5] = [5, 25, 50, 75, 95];
 
-/// Most bins of a series with one rate for each.
+/// Maximum number of bins of a series with one rate for each.
 pub const MAX_BINS: u64 = 10_000_000;
 
 /// Error about a series that would have more than [`MAX_BINS`] bins.

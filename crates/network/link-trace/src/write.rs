@@ -8,7 +8,7 @@ use crate::{OPPORTUNITY, Trace, WORK_PER_BYTE};
 
 const NANOS_PER_MILLI: u128 = 1_000_000;
 
-/// Most lines of a mahimahi file that is written: some 2 GB of text, a day at 25 Mbit/s.
+/// Maximum number of lines of a mahimahi file that is written: some 2 GB of text, a day at 25 Mbit/s.
 pub const MAX_LINES: u64 = 200_000_000;
 
 /// Latest time that mahimahi's files can have, ms.

@@ -34,7 +34,7 @@ struct RegulatedConnection {
     /// Host at which the ACKs begin.
     mobile: HostId,
     data: SeqUnwrapper,
-    /// End of the data that has come, and the largest packet of it: payload and size.
+    /// End of the data that has arrived, and the largest packet of it: payload and size.
     arrived: u64,
     payload: u32,
     size: u32,

@@ -3,8 +3,8 @@
 //!
 //! The middlebox notes which data has left towards a mobile host, but stores no copies. When ACKs of that host report a
 //! hole that the middlebox has seen pass, the loss was on the radio. It sets a bit in these ACKs; a sender that
-//! understands it retransmits the data without a smaller window. Data that found the queue of the access link full was lost to
-//! congestion.
+//! understands it retransmits the data without a smaller window. Data that found the queue of the access link full was
+//! lost to congestion.
 
 use net::{Actions, HostId, Node, Packet};
 use tcp::{Flags, Segment, SeqUnwrapper};
@@ -15,12 +15,12 @@ use crate::egress::EgressQueue;
 pub struct Eln {
     outlets: Vec<EgressQueue>,
     /// By the number of the connection.
-    flows: Vec<Passed>,
+    flows: Vec<SentData>,
 }
 
 /// Data of one connection that has left towards the mobile host.
 #[derive(Default)]
-struct Passed {
+struct SentData {
     numbers: SeqUnwrapper,
     /// Ranges, in order and not adjacent.
     ranges: Vec<(u64, u64)>,
@@ -28,7 +28,7 @@ struct Passed {
     acknowledged: u64,
 }
 
-impl Passed {
+impl SentData {
     /// Notes that a segment has left; not so if it was lost before the radio.
     fn note(&mut self, segment: &Segment, reached_radio: bool) {
         let start = self.numbers.segment(segment.seq);
@@ -105,10 +105,10 @@ impl Eln {
         }
     }
 
-    fn flow(&mut self, number: u32) -> &mut Passed {
+    fn flow(&mut self, number: u32) -> &mut SentData {
         let index = number as usize;
         if self.flows.len() <= index {
-            self.flows.resize_with(index + 1, Passed::default);
+            self.flows.resize_with(index + 1, SentData::default);
         }
         &mut self.flows[index]
     }
@@ -160,7 +160,7 @@ impl Node for Eln {
 mod tests {
     use tcp::{Flags, SackBlocks, Segment};
 
-    use super::Passed;
+    use super::SentData;
 
     fn data(seq: u32) -> Segment {
         Segment {
@@ -183,7 +183,7 @@ mod tests {
 
     #[test]
     fn a_hole_that_has_passed_is_a_loss_of_the_radio() {
-        let mut flow = Passed::default();
+        let mut flow = SentData::default();
         (0..5).for_each(|n| flow.note(&data(1_000 * n), true));
         assert!(!flow.reports_radio_loss(&ack(1_000, &[])), "progress");
         assert!(flow.reports_radio_loss(&ack(1_000, &[(2_000, 3_000)])));
@@ -196,7 +196,7 @@ mod tests {
 
     #[test]
     fn a_hole_from_before_the_middlebox_or_from_its_queue_is_none() {
-        let mut flow = Passed::default();
+        let mut flow = SentData::default();
         for (number, reached) in [(0, true), (1, true), (3, true), (4, false), (5, true)] {
             flow.note(&data(1_000 * number), reached);
         }

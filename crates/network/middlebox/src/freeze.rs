@@ -27,20 +27,20 @@ enum Entry {
     /// The mobile host has sent no ACK.
     Unknown,
     /// The sender may have data.
-    Open(Box<Latest>),
+    Open(Box<LatestAck>),
     /// The sender has ended its data: there is nothing to freeze.
     Over,
 }
 
 /// Latest ACK of a mobile host on one connection, as it would be without data.
-struct Latest {
+struct LatestAck {
     ack: Packet,
     segment: Segment,
     numbers: SeqUnwrapper,
     acknowledged: u64,
 }
 
-impl Latest {
+impl LatestAck {
     fn new(packet: &Packet, segment: &Segment) -> Self {
         Self {
             ack: *packet,
@@ -106,10 +106,10 @@ impl Freeze {
     }
 
     /// Returns the latest ACK of the connection of `packet`, unless that is over.
-    fn open(&mut self, packet: &Packet, segment: &Segment) -> Option<&mut Latest> {
+    fn open(&mut self, packet: &Packet, segment: &Segment) -> Option<&mut LatestAck> {
         let entry = self.entry(packet.flow);
         if let Entry::Unknown = entry {
-            *entry = Entry::Open(Box::new(Latest::new(packet, segment)));
+            *entry = Entry::Open(Box::new(LatestAck::new(packet, segment)));
         }
         match entry {
             Entry::Open(latest) => Some(latest),

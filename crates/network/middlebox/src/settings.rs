@@ -30,8 +30,8 @@ pub enum Kind {
     /// Split TCP that acknowledges data as soon as it has it (I-TCP). An ACK promises nothing.
     #[default]
     Split,
-    /// ES-TCP (Kim 2016, section 5.4): split TCP that leaves the last bytes unacknowledged until the far end has everything. If
-    /// everything is acknowledged, everything has arrived.
+    /// ES-TCP (Kim 2016, section 5.4): split TCP that leaves the last bytes unacknowledged until the far end has
+    /// everything. If everything is acknowledged, everything has arrived.
     Es,
     /// AS-TCP (Kim 2016, section 5.5): split TCP that reports to the sender, by a TCP option, what the receiver has. What
     /// the option covers has arrived.

@@ -1,4 +1,4 @@
-//! Link: a queue, the service that empties it, loss and a delay line.
+//! Link: a queue, its transmitter, loss and a delay line.
 
 use units::{Bytes, Duration, Instant};
 

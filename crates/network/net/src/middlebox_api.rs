@@ -14,7 +14,7 @@ use crate::packet_pool::PacketHandle;
 use crate::{Backlog, Contents, HostId, Packet};
 
 /// Packets that a middlebox stores, by their identity.
-pub(crate) type Held = BTreeMap<u64, PacketHandle>;
+pub(crate) type HeldPackets = BTreeMap<u64, PacketHandle>;
 
 /// An action that a middlebox has asked for.
 pub(crate) enum Action {
@@ -53,7 +53,7 @@ pub trait Node: Send {
         false
     }
 
-    /// Handles the headers of `packet`, a part of which has come to the base station at the node over the radio. The
+    /// Handles the headers of `packet`, a part of which has arrived at the base station at the node over the radio. The
     /// packet is not at the node; it comes, or is lost.
     fn on_header(&mut self, packet: &Packet, actions: &mut Actions<'_>) {
         let _ = (packet, actions);
@@ -89,7 +89,7 @@ pub enum LinkChange {
 /// State of one connection at a middlebox.
 #[derive(Clone, Debug)]
 pub struct ConnectionState {
-    /// Number of the connection.
+    /// Index of the connection.
     pub flow: u32,
     /// The end that opened the connection, and the other one.
     pub hosts: [HostId; 2],
@@ -105,7 +105,7 @@ pub struct ConnectionState {
 pub struct Actions<'a> {
     pub(crate) now: Instant,
     pub(crate) node: HostId,
-    pub(crate) held: &'a mut Held,
+    pub(crate) held: &'a mut HeldPackets,
     pub(crate) orders: &'a mut Vec<Action>,
     pub(crate) next_id: &'a mut u64,
     pub(crate) call_at: &'a mut Instant,

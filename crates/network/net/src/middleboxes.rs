@@ -6,17 +6,17 @@ use units::Instant;
 
 use crate::interruptions::OutageWatch;
 use crate::links::EgressQueues;
-use crate::middlebox_api::{Action, Actions, ConnectionState, Held, LinkChange, Node};
+use crate::middlebox_api::{Action, Actions, ConnectionState, HeldPackets, LinkChange, Node};
 use crate::packet_pool::PacketHandle;
 use crate::{CREATED_FROM, Contents, HostId, Packet};
 
 /// The reason for calling a middlebox.
 pub(crate) enum Event {
-    /// A packet has come to its node.
+    /// A packet has arrived at its node.
     Packet(Packet, PacketHandle),
-    /// The headers of a packet have come to the base station at its node.
+    /// The headers of a packet have arrived at the base station at its node.
     Head(Packet),
-    /// The time that it asked for has come.
+    /// The time that it requested has been reached.
     Time,
     /// The link to a neighbour has changed.
     Link(HostId, LinkChange),
@@ -27,7 +27,7 @@ pub(crate) enum Event {
 pub(crate) struct Middleboxes {
     seats: Vec<Option<MiddleboxSlot>>,
     created: u64,
-    /// Room for orders that is used again.
+    /// Buffer of orders, for reuse.
     orders: Vec<Action>,
     /// Bytes of packets; `None` in an engine that moves lengths only.
     pub(crate) contents: Option<Contents>,
@@ -35,11 +35,11 @@ pub(crate) struct Middleboxes {
 
 struct MiddleboxSlot {
     node: Box<dyn Node>,
-    held: Held,
+    held: HeldPackets,
     /// Packets of the host at this node that the middlebox has not seen yet.
     inbox: VecDeque<(Instant, PacketHandle)>,
     call_at: Instant,
-    /// Wires behind the middlebox whose outages it wants to hear of.
+    /// Wires behind the middlebox whose outages it subscribes to.
     outages: Vec<OutageWatch>,
 }
 
@@ -55,7 +55,7 @@ impl Middleboxes {
         self.seats.resize_with(nodes, || None);
         self.seats[at.0 as usize] = Some(MiddleboxSlot {
             node,
-            held: Held::new(),
+            held: HeldPackets::new(),
             inbox: VecDeque::new(),
             call_at: Instant::NEVER,
             outages,
@@ -98,7 +98,8 @@ impl Middleboxes {
         seat.is_some_and(|seat| seat.node.link_subscription().is_some())
     }
 
-    /// Removes and returns the next change of a wire behind `node` that is due at `now`, with the neighbour at its other end.
+    /// Removes and returns the next change of a wire behind `node` that is due at `now`, with the neighbour at its
+    /// other end.
     pub(crate) fn take_change(
         &mut self,
         now: Instant,

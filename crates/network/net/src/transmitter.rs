@@ -59,7 +59,7 @@ impl Transmitter {
 pub(crate) struct OpportunityTransmitter {
     trace: Arc<Trace>,
     offset: Duration,
-    /// Number of the next opportunity.
+    /// Index of the next opportunity.
     next: u64,
     /// Bytes left of the opportunity at `free_at`.
     left: u32,

@@ -27,7 +27,7 @@ pub enum TopologyError {
     UnknownNode {
         /// The link.
         link: String,
-        /// Number of the node.
+        /// Index of the node.
         node: u32,
         /// Number of them.
         nodes: usize,

@@ -38,14 +38,14 @@ const SLOW_START: f64 = 0.7;
 const JITTER: f64 = 1.5;
 /// Maximum relative difference of two equal peaks.
 const EQUAL_PEAKS: f64 = 0.02;
-/// Fewest segments in a queue that shows.
+/// Minimum number of segments in a queue that shows.
 const MIN_QUEUED: f64 = 5.0;
 /// Standard deviation of ln(size) that no number of overflows removes, as the smoothed RTT lags behind the queue.
 const LAG: f64 = 0.15;
 
 /// Loss of an overflow, or at random.
 #[derive(Clone, Copy, Debug)]
-struct Lost {
+struct LossSample {
     /// Minus the logarithm of the rank of its round trip.
     evidence: f64,
     /// ln(peak) of the queue, segments.
@@ -67,7 +67,7 @@ struct Round {
 
 /// Queue that a sample shows.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Queued {
+pub(super) struct QueueSample {
     /// Queue, segments.
     pub(super) queue: f64,
     /// Time that packets wait beyond the RTT without a queue, and that RTT, s.
@@ -91,7 +91,7 @@ pub(super) struct BufferEstimator {
     overflowing_until: Instant,
     /// End of the time for which slow start shows in the queue.
     slow_start_until: Instant,
-    losses: VecDeque<Lost>,
+    losses: VecDeque<LossSample>,
     estimate: Estimate<f64>,
 }
 
@@ -100,7 +100,7 @@ impl BufferEstimator {
     pub(super) fn observe(
         &mut self,
         sample: &Sample<'_>,
-        now: Queued,
+        now: QueueSample,
         retransmitted: u64,
         outage: bool,
     ) {
@@ -146,7 +146,7 @@ impl BufferEstimator {
     }
 
     /// Processes a loss in the round trip that has just ended, perhaps after `slow_start`.
-    fn on_loss(&mut self, now: &Queued, slow_start: bool) {
+    fn on_loss(&mut self, now: &QueueSample, slow_start: bool) {
         let Some(&(peak, _)) = self.peaks.back().filter(|_| self.peaks.len() > MIN_ROUNDS) else {
             return;
         };
@@ -166,11 +166,11 @@ impl BufferEstimator {
         if self.losses.len() == LOSSES {
             self.losses.pop_front();
         }
-        // The smoothed RTT misses a part of a wait that is short compared to the jitter, or that a change of the capacity
-        // within a round trip makes.
+        // The smoothed RTT misses a part of a wait that is short compared to the jitter, or that a change of the
+        // capacity within a round trip makes.
         let jitter = JITTER * now.jitter / waiting;
         let missed = now.variability * now.floor / waiting;
-        self.losses.push_back(Lost {
+        self.losses.push_back(LossSample {
             evidence: if queued {
                 -rank.clamp(1e-3, 1.0).ln()
             } else {
@@ -193,10 +193,10 @@ impl BufferEstimator {
         let (expected, standing_for) = PRIOR;
         let expected = expected * expected;
         // Each peak counts by its evidence, since some losses among overflows are random, and by its precision.
-        let weight = |each: &Lost| each.evidence / (expected + each.error);
+        let weight = |each: &LossSample| each.evidence / (expected + each.error);
         let all: f64 = self.losses.iter().map(weight).sum();
-        let weighed = |of: &dyn Fn(&Lost) -> f64| {
-            let sum = |each: &Lost| weight(each) * of(each);
+        let weighed = |of: &dyn Fn(&LossSample) -> f64| {
+            let sum = |each: &LossSample| weight(each) * of(each);
             self.losses.iter().map(sum).sum::<f64>() / all
         };
         let mean = weighed(&|each| each.peak);

@@ -51,7 +51,8 @@ pub(super) struct Trend {
 }
 
 impl Trend {
-    /// Returns the trend of a line. The t-distribution is approximated by the normal one, since there are 50 points or more.
+    /// Returns the trend of a line. The t-distribution is approximated by the normal one, since there are 50 points or
+    /// more.
     fn of(line: &Line, known: f64) -> Self {
         let error = line.slope_se.max(f64::MIN_POSITIVE);
         let falls = normal((-STEADY_SLOPE - line.slope) / error);
@@ -190,7 +191,7 @@ impl CapacityEstimator {
                 .skip(skipped)
                 .map(|bin| bin.queue_confidence);
             let known = queue_confidence.sum::<f64>() / span as f64;
-            let Some(line) = Line::through(points, MIN_DEVIATION) else {
+            let Some(line) = Line::fit(points, MIN_DEVIATION) else {
                 continue;
             };
             let trend = Trend::of(&line, known);

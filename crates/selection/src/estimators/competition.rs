@@ -2,9 +2,9 @@
 //!
 //! While a queue stands, the rate of a flow alone is the capacity, however large its window is: a smaller window drains
 //! the queue. Beside others, a smaller window leaves the queue to them, and the rate falls with it. The elasticity of
-//! the rate to the window is therefore 0 alone, and otherwise the share of the competing flows. A rate that changes more than
-//! the window does follows the capacity, and makes the estimate uncertain. Only windows that get smaller count, because
-//! the windows of several flows often grow side by side.
+//! the rate to the window is therefore 0 alone, and otherwise the share of the competing flows. A rate that changes
+//! more than the window does follows the capacity, and makes the estimate uncertain. Only windows that get smaller
+//! count, because the windows of several flows often grow side by side.
 
 use units::{Duration, Instant};
 
@@ -12,7 +12,7 @@ use super::capacity::normal;
 use crate::estimate::Estimate;
 use crate::sample::Sample;
 
-/// Least length of a block: the rate of a round trip is right to within a sample interval.
+/// Minimum length of a block: the rate of a round trip is right to within a sample interval.
 const BLOCK: Duration = Duration::from_millis(400);
 /// Minimum number of round trips of a block, since deliveries lag behind the window by one.
 const ROUNDS: u32 = 4;
@@ -43,7 +43,7 @@ struct Block {
 
 /// Logarithms of window and rate of a block with a queue.
 #[derive(Clone, Copy, Debug)]
-struct Seen {
+struct BlockSample {
     window: f64,
     rate: f64,
 }
@@ -52,7 +52,7 @@ struct Seen {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct CompetitionEstimator {
     block: Option<Block>,
-    last: Option<Seen>,
+    last: Option<BlockSample>,
     /// Sums over pairs of blocks: squares of the change of the window, products, squares of that of the rate, pairs.
     sums: [f64; 4],
 }
@@ -85,7 +85,7 @@ impl CompetitionEstimator {
         // By Little's law, window over rate is the RTT of the block.
         let stands = window > MIN_INFLIGHT && window > rate * floor * (1.0 + MIN_STANDING_DELAY);
         let is_evidence = stands && rate > 0.0 && !ended.disturbed;
-        let seen = is_evidence.then(|| Seen {
+        let seen = is_evidence.then(|| BlockSample {
             window: window.ln(),
             rate: rate.ln(),
         });
@@ -107,7 +107,8 @@ impl CompetitionEstimator {
         }
     }
 
-    /// Returns the elasticity; the confidence is the certainty with which it is above or below [`COMPETITION_ELASTICITY`].
+    /// Returns the elasticity; the confidence is the certainty with which it is above or below
+    /// [`COMPETITION_ELASTICITY`].
     pub(super) fn competition(&self) -> Estimate<f64> {
         let [windows, products, rates, pairs] = self.sums;
         if windows < MIN_WINDOW_FALL * MIN_WINDOW_FALL {

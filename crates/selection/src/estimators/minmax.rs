@@ -1,4 +1,4 @@
-//! Extremes of the RTT: the lowest and the highest one of the last two seconds.
+//! MinMax of the RTT: the lowest and the highest one of the last two seconds.
 
 use std::collections::VecDeque;
 
@@ -11,7 +11,7 @@ const PARTS: usize = 20;
 
 /// Lowest and highest smoothed RTT of one part.
 #[derive(Clone, Copy, Debug)]
-struct Part {
+struct MinMaxPart {
     begun: Instant,
     lowest: Duration,
     highest: Duration,
@@ -22,11 +22,11 @@ struct Part {
 /// A queue that never drains shows in the lowest one: against flows that fill the buffer it stays high even for a CCA
 /// that keeps its own queue short.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Extremes {
-    parts: VecDeque<Part>,
+pub(crate) struct MinMax {
+    parts: VecDeque<MinMaxPart>,
 }
 
-impl Extremes {
+impl MinMax {
     /// Adds the smoothed RTT at `now`.
     pub(crate) fn observe(&mut self, now: Instant, srtt: Duration) {
         match self.parts.back_mut() {
@@ -38,7 +38,7 @@ impl Extremes {
                 if self.parts.len() == PARTS {
                     self.parts.pop_front();
                 }
-                self.parts.push_back(Part {
+                self.parts.push_back(MinMaxPart {
                     begun: now,
                     lowest: srtt,
                     highest: srtt,
@@ -64,8 +64,8 @@ impl Extremes {
 mod tests {
     use super::*;
 
-    fn fed(rtts: impl IntoIterator<Item = u64>) -> Extremes {
-        let mut extremes = Extremes::default();
+    fn fed(rtts: impl IntoIterator<Item = u64>) -> MinMax {
+        let mut extremes = MinMax::default();
         for (sample, ms) in rtts.into_iter().enumerate() {
             let now = Instant::ZERO + Duration::from_millis(10) * sample as u64;
             extremes.observe(now, Duration::from_millis(ms));
@@ -75,7 +75,7 @@ mod tests {
 
     #[test]
     fn before_the_first_sample_there_are_none() {
-        let extremes = Extremes::default();
+        let extremes = MinMax::default();
         assert_eq!(
             (extremes.lowest(), extremes.highest()),
             (Duration::ZERO, Duration::ZERO)

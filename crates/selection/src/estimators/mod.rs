@@ -23,7 +23,7 @@ use bins::Bins;
 use capacity::CapacityEstimator;
 use competition::{COMPETITION_ELASTICITY, CompetitionEstimator};
 use jitter::JitterEstimator;
-use minmax::Extremes;
+use minmax::MinMax;
 use outage::OutageDetector;
 use queue::{Noise, QueueEstimator};
 use round_trips::Rounds;
@@ -185,7 +185,7 @@ pub struct PathEstimators {
     queue: QueueEstimator,
     window: WindowEstimator,
     jitter: JitterEstimator,
-    extremes: Extremes,
+    extremes: MinMax,
     competition: CompetitionEstimator,
     /// RTT that the handshake has shown.
     handshake: Option<Duration>,
@@ -205,7 +205,7 @@ impl PathEstimators {
     /// Sets the hints of the radio.
     pub fn hint(&mut self, hints: Hints) {
         self.view.hints = hints;
-        self.place();
+        self.update_movement();
     }
 
     /// Sets the lowest RTT of earlier connections to the destination, which is used until there are samples.
@@ -231,7 +231,7 @@ impl PathEstimators {
         }
         let Some(sample) = Sample::of(now, sender) else {
             if hints.is_some() {
-                self.place();
+                self.update_movement();
             }
             return;
         };
@@ -246,7 +246,7 @@ impl PathEstimators {
             .max(self.base(&sample).as_secs_f64());
         self.rounds.observe(sender);
         self.outage.observe(sender, self.rounds.count());
-        let outage = self.outage.lasts();
+        let outage = self.outage.is_ongoing();
         self.interrupted |= outage;
         self.jitter.observe(sample.srtt);
         self.extremes.observe(sample.at, sample.srtt);
@@ -295,7 +295,7 @@ impl PathEstimators {
         view.lately_lowest = self.extremes.lowest();
         view.lately_highest = self.extremes.highest();
         view.rounds = self.rounds.count();
-        view.outage = self.outage.lasts();
+        view.outage = self.outage.is_ongoing();
         view.slow_start = sample.sender.slow_start;
         let queueless = self.bins.queueless_bins();
         view.base_rtt = Estimate::new(base, queueless / (queueless + HALF_CONFIDENCE_BINS));
@@ -314,11 +314,11 @@ impl PathEstimators {
         view.competition = self.competition.competition();
         view.trend = Estimate::new(trend.slope, trend.confidence());
         view.variability = Estimate::new(trend.variability, trend.known);
-        self.place();
+        self.update_movement();
     }
 
     /// Updates movement, speed and phase from the samples and the hints.
-    fn place(&mut self) {
+    fn update_movement(&mut self) {
         let trend = self.capacity.trend();
         let view = &mut self.view;
         view.movement = radio::movement(trend, &view.hints);

@@ -27,7 +27,7 @@ impl OutageDetector {
     }
 
     /// Returns whether there is an outage, or the recovery from one.
-    pub(super) fn lasts(&self) -> bool {
+    pub(super) fn is_ongoing(&self) -> bool {
         self.over.is_some()
     }
 }

@@ -1,6 +1,6 @@
 //! Queue at the bottleneck, size of its buffer, and random losses.
 
-use super::buffer::{BufferEstimator, Queued};
+use super::buffer::{BufferEstimator, QueueSample};
 use units::{Duration, Instant};
 
 use crate::estimate::Estimate;
@@ -9,8 +9,8 @@ use crate::sample::Sample;
 /// A loss at a queue below this share of the longest one is no overflow. A drop-tail buffer is at least as large as the
 /// longest queue that it held. An estimate of the queue is right to within a third.
 const MIN_OVERFLOW_QUEUE: f64 = 0.5;
-/// A loss is no overflow if the RTT exceeds the one without a queue by less than this share. At it the confidence in the
-/// queue is 0.5.
+/// A loss is no overflow if the RTT exceeds the one without a queue by less than this share. At it the confidence in
+/// the queue is 0.5.
 const MIN_EXCESS_RTT: f64 = 0.1;
 /// Number of smoothed RTTs for which losses belong to the same overflow. One is to notice it, one for the data in
 /// flight, one for retransmissions that were lost.
@@ -85,7 +85,7 @@ impl QueueEstimator {
             self.random_losses /= 2.0;
         }
         let retransmitted = counts.1.saturating_sub(retransmissions);
-        let queued = Queued {
+        let queued = QueueSample {
             queue: self.queue,
             waiting,
             floor,
@@ -125,8 +125,8 @@ impl QueueEstimator {
         self.buffer.buffer()
     }
 
-    /// Returns the longest queue at a loss that was not random; the confidence grows with the number of overflows. It is
-    /// the buffer size only if the buffer overflowed.
+    /// Returns the longest queue at a loss that was not random; the confidence grows with the number of overflows. It
+    /// is the buffer size only if the buffer overflowed.
     pub(super) fn queue_at_loss(&self) -> Estimate<f64> {
         let overflows = f64::from(self.overflows);
         Estimate::new(self.max_queue_at_loss, overflows / (overflows + 1.0))

@@ -41,7 +41,7 @@ impl Line {
     ///
     /// The standard error allows for lag-1 autocorrelation r of the residuals: the effective sample size is
     /// n (1 - r)/(1 + r).
-    pub(super) fn through(
+    pub(super) fn fit(
         points: impl Iterator<Item = Point> + Clone,
         min_deviation: f64,
     ) -> Option<Self> {

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use super::{DecisionInput, Recommendation, cca_named, check_cca_name, not_empty};
 use crate::destination_cache::DestinationEntry;
 
-/// Chooses by the cost of each CCA once the destination has `min_connections`; before, the default. A running connection
-/// with many retransmissions switches to `on_loss`.
+/// Chooses by the cost of each CCA once the destination has `min_connections`; before, the default. A running
+/// connection with many retransmissions switches to `on_loss`.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Cost {
@@ -61,7 +61,7 @@ impl Cost {
             };
             return Some(Recommendation {
                 to,
-                reason: format!("{:.1} % of segments retransmitted", share * 100.0),
+                reason: format!("{:.1} % of segments sent again", share * 100.0),
                 confidence: 1.0,
             });
         }
@@ -91,7 +91,7 @@ impl Cost {
             let to = all[((share * all.len() as f64) as usize).min(all.len() - 1)];
             return Some(Recommendation {
                 to,
-                reason: "random exploration".to_owned(),
+                reason: "at random, to learn".to_owned(),
                 confidence: 1.0,
             });
         }

@@ -42,7 +42,7 @@ pub struct KnnParams {
     pub requirement: String,
     /// Margin: least expected gain of a change, relative to the best of each moment.
     pub margin: f64,
-    /// Least gain of the neighbours, in standard errors.
+    /// Minimum gain of the neighbours, in standard errors.
     #[serde(default)]
     pub sure: f64,
     /// Minimum age of the connection for a switch, s; default 0.
@@ -75,7 +75,7 @@ impl Measure {
 
 /// Expectation of a CCA: its measure at the moments most alike.
 #[derive(Clone)]
-struct Expected {
+struct ExpectedOutcome {
     cca: &'static str,
     /// Measure over that of the best CCA, with the penalty for unfair shares; mean, and at each of
     /// the moments.
@@ -252,11 +252,11 @@ impl KnnPolicy {
         measure: Measure,
         floor: f64,
         kernel: bool,
-    ) -> Vec<Expected> {
+    ) -> Vec<ExpectedOutcome> {
         let ccas: Vec<_> = self.table.available(kernel).collect();
         let mut result: Vec<_> = ccas
             .iter()
-            .map(|&(_, cca)| Expected {
+            .map(|&(_, cca)| ExpectedOutcome {
                 cca,
                 score: 0.0,
                 each: Vec::with_capacity(near.len()),
@@ -286,7 +286,7 @@ impl KnnPolicy {
 }
 
 /// Returns the weighted mean difference of two scores over the neighbours, and its standard error.
-fn gain(best: &Expected, other: &Expected, near: &[Neighbour]) -> (f64, f64) {
+fn gain(best: &ExpectedOutcome, other: &ExpectedOutcome, near: &[Neighbour]) -> (f64, f64) {
     let gain = best.score - other.score;
     let total: f64 = near.iter().map(|near| near.weight).sum();
     let (mut spread, mut squares) = (0.0, 0.0);

@@ -37,13 +37,13 @@ pub struct Fixed {
 
 /// Part of a policy file that names the method.
 #[derive(Deserialize)]
-struct Outline {
+struct MethodOutline {
     method: BTreeMap<String, IgnoredAny>,
 }
 
 /// Checks that a policy file has exactly one method; does nothing if the file cannot be parsed.
 pub(super) fn check(text: &str) -> Result<(), FieldError> {
-    let Ok(Outline { method }) = toml::from_str(text) else {
+    let Ok(MethodOutline { method }) = toml::from_str(text) else {
         return Ok(());
     };
     let given: Vec<_> = method.keys().map(String::as_str).collect();

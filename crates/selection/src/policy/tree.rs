@@ -85,11 +85,11 @@ pub struct Split {
     pub feature: String,
     /// The threshold.
     pub threshold: f64,
-    /// Number of the next node if the feature is below the threshold.
+    /// Index of the next node if the feature is below the threshold.
     pub below: usize,
-    /// Number of the next node otherwise.
+    /// Index of the next node otherwise.
     pub from: usize,
-    /// Number of the next node if the feature is unknown. By default it is that below the threshold, and the decision
+    /// Index of the next node if the feature is unknown. By default it is that below the threshold, and the decision
     /// has no confidence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unknown: Option<usize>,

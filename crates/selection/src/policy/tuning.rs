@@ -12,8 +12,8 @@ use config::{FieldContext, FieldError, count, number};
 pub struct Tuning {
     /// Time between decisions, s; default 0.5.
     pub interval: f64,
-    /// Least number of smoothed RTTs of the dwell time and of the judging intervals, and of round trips of data before
-    /// the first change; decisions are at least one smoothed RTT apart; default 3.
+    /// Minimum number of smoothed RTTs of the dwell time and of the judging intervals, and of round trips of data
+    /// before the first change; decisions are at least one smoothed RTT apart; default 3.
     pub round_trips: u32,
     /// Lowest confidence of the features that decide on a change; default 0.05.
     pub confidence: f64,

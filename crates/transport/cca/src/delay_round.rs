@@ -6,7 +6,7 @@ use super::{AckSample, Window};
 
 /// Value of an RTT before the first sample, in the microseconds of [`DelayRound`].
 const NONE: u64 = u64::MAX;
-/// Least number of samples for an estimate: fewer may all come from delayed ACKs.
+/// Minimum number of samples for an estimate: fewer may all come from delayed ACKs.
 const ENOUGH_SAMPLES: u32 = 3;
 
 /// Lowest RTT of a round, which delayed ACKs do not disturb, and lowest RTT of the connection (`BaseRTT`:

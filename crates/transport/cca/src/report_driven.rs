@@ -10,7 +10,7 @@ use units::{Bytes, Duration, Instant, Rate};
 
 use super::{Ack, CaState, CongestionControl, Window};
 
-/// Least time between two reports, except where a loss episode or a time-out begins.
+/// Minimum time between two reports, except where a loss episode or a time-out begins.
 pub const SHORTEST_INTERVAL: Duration = Duration::from_millis(1);
 
 /// Reason for a report.

@@ -20,7 +20,7 @@ use crate::parser::MAX_SECONDS;
 use crate::script::{Event, EventKind, Script, Time};
 use crate::settings::Settings;
 use crate::{Assertion, Difference, Report, Verdict, info, shell, supported};
-use blocked_calls::Waiting;
+use blocked_calls::BlockedCall;
 use socket::{Role, Socket};
 
 /// Virtual time at which scripts start: timestamps begin well above zero.
@@ -64,7 +64,7 @@ struct Player {
     /// Socket whose packets the script shows.
     under_test: Option<usize>,
     departures: VecDeque<SentPacket>,
-    waiting: Option<Waiting>,
+    waiting: Option<BlockedCall>,
     /// Script time that relative times count from, microseconds: that of the previous event.
     previous: i64,
     /// Whether bursts are merged up to the length of the packet in the script.

@@ -36,7 +36,7 @@ pub struct TcpConfig {
     pub nagle: bool,
     /// Selective acknowledgements (RFC 2018).
     pub sack: bool,
-    /// Least segments in a burst (`tcp_min_tso_segs`); `None` leaves it to the CCA.
+    /// Minimum segments in a burst (`tcp_min_tso_segs`); `None` leaves it to the CCA.
     pub min_burst_segments: Option<u32>,
     /// Share of the window that is worth sending at once is one by this number (`tcp_tso_win_divisor`).
     pub burst_window_divisor: u32,

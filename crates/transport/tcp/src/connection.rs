@@ -148,8 +148,8 @@ impl Connection {
         self.state
     }
 
-    /// Writes up to `bytes` and sends what may be sent. Returns the bytes accepted: fewer if the send buffer is full, none
-    /// if the connection is not open.
+    /// Writes up to `bytes` and sends what may be sent. Returns the bytes accepted: fewer if the send buffer is full,
+    /// none if the connection is not open.
     pub fn write(&mut self, now: Instant, bytes: u64) -> u64 {
         self.write_with_flags(now, bytes, SendFlags::Message)
     }

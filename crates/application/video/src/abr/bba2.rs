@@ -14,7 +14,7 @@ use super::{Abr, AbrState, Choice, SegmentDownload};
 
 /// Bounds of the reservoir, as parts of the buffer.
 const RESERVOIR: (f64, f64) = (8.0 / 240.0, 140.0 / 240.0);
-/// Least reservoir, segments.
+/// Minimum reservoir, segments.
 const MIN_RESERVOIR: f64 = 2.0;
 /// Video that the reservoir looks ahead, in buffers.
 const LOOKAHEAD_BUFFERS: u64 = 2;

@@ -2,7 +2,8 @@
 //! Adaptation for Online Videos" (2016).
 //!
 //! BOLA-BASIC has one parameter V for the whole session. BOLA-FINITE (Algorithm 1) computes V for a smaller buffer
-//! at the start and the end of the video. There the quality rises at most to the one just above the throughput (BOLA-U).
+//! at the start and the end of the video. There the quality rises at most to the one just above the throughput
+//! (BOLA-U).
 
 use units::Duration;
 

@@ -34,7 +34,7 @@ const STEP: usize = 3;
 /// Part of the forest in the score, where there is one.
 const FOREST: f64 = 0.25;
 
-/// Time in which the picture stands: a stall, or the start-up at 0.
+/// Time without playback: a stall, or the start-up at 0.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct StallEvent {
     /// Video played before, s.

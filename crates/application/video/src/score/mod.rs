@@ -3,8 +3,8 @@
 //! ITU-T P.1203 gives a mean opinion score from 1 to 5: [`video_quality`] is P.1203.1 in mode 0 (which knows rate,
 //! resolution and frame rate only), [`audio_quality`] is P.1203.2, and [`integration`] is P.1203.3. The implementation
 //! follows the Recommendations; patents may be claimed on them, see the patent database of the ITU. P.1203.3
-//! combines a parametric part with a random forest. The forest is not shipped; [`Forest`] reads it from a folder. Without
-//! it, the parametric part is used alone.
+//! combines a parametric part with a random forest. The forest is not shipped; [`Forest`] reads it from a folder.
+//! Without it, the parametric part is used alone.
 //!
 //! # Limits
 //! P.1203 has been validated for sessions from 30 s to 5 min, H.264 up to 1080p, and stalls that end. Only played

@@ -66,7 +66,7 @@ impl Screen {
 /// Stretch of the played video of one representation, usually a segment.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Piece {
-    /// Number of the representation.
+    /// Index of the representation.
     pub representation: usize,
     /// Rate of the video in kbit/s.
     pub kbps: f64,

@@ -10,7 +10,7 @@ use crate::application::{Application, Command, End};
 use crate::jitter::{DEFAULT_JITTER, Jitter, check_jitter};
 use crate::workload::{SECOND, Settings, at_least_one};
 
-/// Most connections of a page load.
+/// Maximum number of connections of a page load.
 const MAX_CONNECTIONS: u32 = 32;
 
 table! {
@@ -291,7 +291,7 @@ impl Browser {
     }
 
     /// Sends what can be sent, and asks for the next call.
-    fn settle(&mut self, out: &mut Vec<Command>) {
+    fn send_ready(&mut self, out: &mut Vec<Command>) {
         self.request(out);
         let next = self.due.keys().next().map_or(Instant::NEVER, |key| key.0);
         if next != self.wake_at && next != Instant::NEVER {
@@ -327,7 +327,7 @@ impl Application for Browser {
                 Due::Page => self.begin(now),
             }
         }
-        self.settle(out);
+        self.send_ready(out);
     }
 
     fn on_progress(&mut self, now: Instant, end: End, bytes: u64, out: &mut Vec<Command>) {
@@ -365,7 +365,7 @@ impl Application for Browser {
                 }
             }
         }
-        self.settle(out);
+        self.send_ready(out);
     }
 
     fn on_completed(&mut self, now: Instant, out: &mut Vec<Command>) {
@@ -374,7 +374,7 @@ impl Application for Browser {
             let gap = self.jitter.draw_pause(&self.config.gap, &mut self.draws);
             self.plan(now + gap, Due::Page);
         }
-        self.settle(out);
+        self.send_ready(out);
     }
 
     fn on_stopped(&mut self, now: Instant, out: &mut Vec<Command>) {

@@ -22,7 +22,7 @@ pub(super) struct Reductions {
     /// Whether the flight is at its least now.
     in_dip: bool,
     dips_ns: Vec<u64>,
-    /// Most in flight since the last dip.
+    /// Maximum in flight since the last dip.
     peak: u64,
 }
 

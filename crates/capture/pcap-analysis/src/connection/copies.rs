@@ -24,7 +24,7 @@ const MAX_ANONYMOUS_NS: u64 = 20_000_000;
 
 /// A packet that passed, without its fingerprint.
 #[derive(Clone, Copy, Default)]
-struct Passed {
+struct PassedPacket {
     identification: u16,
     len: u32,
     at_ns: u64,
@@ -35,7 +35,7 @@ struct Passed {
 #[derive(Default)]
 struct Side {
     fingerprints: [u64; KEPT],
-    recent: [Passed; KEPT],
+    recent: [PassedPacket; KEPT],
     next: usize,
     /// Packets without an identification of which copies are certain, and these copies.
     originals: u32,
@@ -71,7 +71,7 @@ impl Copies {
         } else {
             own.originals += u32::from(is_counted);
             own.fingerprints[own.next] = packet.fingerprint;
-            own.recent[own.next] = Passed {
+            own.recent[own.next] = PassedPacket {
                 identification: packet.identification,
                 len: packet.segment.len,
                 at_ns: packet.at_ns,

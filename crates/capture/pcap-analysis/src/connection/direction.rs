@@ -13,7 +13,7 @@ use tcp::{Flags, Segment};
 use super::cca_inference::Reductions;
 use super::counts::{Counts, PeakRate};
 use super::delayed_ack::DelayedAcks;
-use super::flight::{Flight, Sent};
+use super::flight::{Flight, SentRange};
 use super::ignored_duplicates::IgnoredDuplicates;
 use super::interval::Interval;
 use super::limits::{Limit, LimitTimes};
@@ -62,7 +62,7 @@ impl SegmentKind {
 #[derive(Default)]
 pub(super) struct Direction {
     pub(super) counts: Counts,
-    /// Number of the first payload byte.
+    /// Sequence number of the first payload byte.
     pub(super) base: Option<u64>,
     pub(super) flight: Flight,
     gaps: Vec<Gap>,
@@ -251,7 +251,7 @@ impl Direction {
         } else if let Some(kind) = self.fill(segment, old_end) {
             kind
         } else {
-            self.repeat(segment, old_end);
+            self.on_retransmission(segment, old_end);
             SegmentKind::Retransmission
         };
         if end > highest {
@@ -292,7 +292,7 @@ impl Direction {
         self.interval.bytes += fresh;
     }
 
-    fn repeat(&mut self, segment: &SeenSegment, end: u64) {
+    fn on_retransmission(&mut self, segment: &SeenSegment, end: u64) {
         let SeenSegment { at_ns, start, .. } = *segment;
         self.counts.unanswered += 1;
         self.counts.oversize += u64::from(u64::from(segment.len) > self.flight.longest_acked);
@@ -301,7 +301,7 @@ impl Direction {
         self.counts.retransmitted_bytes += retransmitted;
         self.interval.retransmitted += retransmitted;
         let outstanding = self.flight.highest.saturating_sub(self.flight.acked);
-        let before = self.flight.repeat(start, end, at_ns);
+        let before = self.flight.on_retransmission(start, end, at_ns);
         let needless = before.is_none_or(|sent| sent.is_sacked);
         if needless {
             // A segment that was reordered and then retransmitted is reported once.
@@ -309,7 +309,7 @@ impl Direction {
                 .retain(|loss| !loss.is_reordering || loss.start != start);
         }
         let before = before.or_else(|| self.flight.acked_before(start));
-        let sent = before.unwrap_or(Sent {
+        let sent = before.unwrap_or(SentRange {
             start,
             end,
             last_ns: at_ns,

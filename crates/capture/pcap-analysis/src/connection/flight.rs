@@ -17,7 +17,7 @@ const MISSED: usize = 1 << 10;
 
 /// A range of sequence numbers that has passed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Sent {
+pub(super) struct SentRange {
     pub(super) start: u64,
     pub(super) end: u64,
     /// Time of its last pass.
@@ -45,7 +45,7 @@ pub(super) struct AckResult {
     /// Time from the newest segment acknowledged cumulatively to the next one, if that had passed.
     pub(super) followed_after_ns: Option<u64>,
     /// Segments that passed once and were reported after later ones.
-    pub(super) reordered: Vec<Sent>,
+    pub(super) reordered: Vec<SentRange>,
     /// Bytes acknowledged that never passed.
     pub(super) uncaptured: u64,
 }
@@ -53,7 +53,7 @@ pub(super) struct AckResult {
 /// Segments in flight, in their order.
 #[derive(Default)]
 pub(super) struct Flight {
-    sent: VecDeque<Sent>,
+    sent: VecDeque<SentRange>,
     /// End of what has passed.
     pub(super) highest: u64,
     /// Cumulative acknowledgement.
@@ -69,7 +69,7 @@ pub(super) struct Flight {
     known: [(u64, u64); 4],
     reports: SackHistory,
     /// The segments that were acknowledged last.
-    latest: VecDeque<Sent>,
+    latest: VecDeque<SentRange>,
     /// Ranges that were acknowledged before they passed, in their order.
     missed: VecDeque<(u64, u64)>,
 }
@@ -98,7 +98,7 @@ impl Flight {
         if self.sent.len() == MAX_SEGMENTS {
             self.sent.pop_front();
         }
-        self.sent.push_back(Sent {
+        self.sent.push_back(SentRange {
             start,
             end,
             last_ns: at_ns,
@@ -113,7 +113,7 @@ impl Flight {
     /// Adds a range that passed for the first time after later ones.
     pub(super) fn insert(&mut self, start: u64, end: u64, at_ns: u64) {
         let place = self.sent.partition_point(|sent| sent.start < start);
-        let sent = Sent {
+        let sent = SentRange {
             start,
             end,
             last_ns: at_ns,
@@ -126,7 +126,12 @@ impl Flight {
     }
 
     /// Notes that a range passed again; returns how it stood before, if it was in flight.
-    pub(super) fn repeat(&mut self, start: u64, end: u64, at_ns: u64) -> Option<Sent> {
+    pub(super) fn on_retransmission(
+        &mut self,
+        start: u64,
+        end: u64,
+        at_ns: u64,
+    ) -> Option<SentRange> {
         self.cut(start);
         self.cut(end);
         let mut before = None;
@@ -143,7 +148,7 @@ impl Flight {
     }
 
     /// Returns the segment that begins at `start`, if it was acknowledged lately.
-    pub(super) fn acked_before(&self, start: u64) -> Option<Sent> {
+    pub(super) fn acked_before(&self, start: u64) -> Option<SentRange> {
         let mut latest = self.latest.iter().rev();
         latest.find(|sent| sent.start == start).copied()
     }
@@ -157,18 +162,18 @@ impl Flight {
         let Some(sent) = self.sent.get_mut(place).filter(|sent| sent.start < at) else {
             return;
         };
-        let rest = Sent { start: at, ..*sent };
+        let rest = SentRange { start: at, ..*sent };
         sent.end = at;
         self.sent.insert(place + 1, rest);
     }
 
     /// Removes the first range, or what of it is before `ack`.
-    fn take_until(&mut self, ack: u64) -> Option<Sent> {
+    fn take_until(&mut self, ack: u64) -> Option<SentRange> {
         let first = self.sent.front_mut().filter(|first| first.start < ack)?;
         if first.end <= ack {
             return self.sent.pop_front();
         }
-        let part = Sent { end: ack, ..*first };
+        let part = SentRange { end: ack, ..*first };
         first.start = ack;
         Some(part)
     }
@@ -341,7 +346,7 @@ impl Flight {
     }
 }
 
-fn sample(sent: &Sent, at_ns: u64) -> Sample {
+fn sample(sent: &SentRange, at_ns: u64) -> Sample {
     Sample {
         at_ns: sent.last_ns,
         end: sent.end,
@@ -391,7 +396,9 @@ mod tests {
     #[test]
     fn what_passed_twice_gives_no_rtt() {
         let mut flight = flight(3);
-        let before = flight.repeat(START, START + 100, 50_000_000).unwrap();
+        let before = flight
+            .on_retransmission(START, START + 100, 50_000_000)
+            .unwrap();
         assert_eq!((before.times, before.last_ns), (1, 0));
         let result = flight.on_ack(START + 300, &SackBlocks::EMPTY, 60_000_000);
         assert_eq!(result.sample, None);
@@ -400,7 +407,7 @@ mod tests {
     #[test]
     fn a_part_of_a_segment_can_pass_again() {
         let mut flight = flight(1);
-        flight.repeat(START + 20, START + 50, 9).unwrap();
+        flight.on_retransmission(START + 20, START + 50, 9).unwrap();
         let times: Vec<_> = flight.sent.iter().map(|sent| sent.times).collect();
         assert_eq!(times, [1, 2, 1]);
     }
@@ -445,7 +452,7 @@ mod tests {
         assert_eq!((result.delivered, flight.bytes()), (300, 700));
         let result = flight.on_ack(START, &blocks(&[(100, 1_000)]), 21_000_000);
         assert_eq!((result.delivered, flight.bytes()), (600, 100));
-        flight.repeat(START, START + 100, 22_000_000);
+        flight.on_retransmission(START, START + 100, 22_000_000);
         let result = flight.on_ack(START + 1_000, &SackBlocks::EMPTY, 42_000_000);
         assert_eq!((result.delivered, result.reordered.len()), (100, 0));
     }

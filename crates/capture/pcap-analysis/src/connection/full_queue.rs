@@ -1,9 +1,9 @@
 //! Full queue: whether the losses of a direction were an overflow or random, from the delay around each of them.
 //!
-//! A queue drops what comes while it is full. So the packets around such a loss waited as long as any packet around that
-//! time, up to the time that one packet takes. A random loss happens at any delay. How many losses of a full queue are
-//! random by chance follows from the losses at other delays: the false discovery rate (Storey 2002, "A direct approach
-//! to false discovery rates").
+//! A queue drops what comes while it is full. So the packets around such a loss waited as long as any packet around
+//! that time, up to the time that one packet takes. A random loss happens at any delay. How many losses of a full queue
+//! are random by chance follows from the losses at other delays: the false discovery rate (Storey 2002, "A direct
+//! approach to false discovery rates").
 
 use super::loss::{Loss, Queue};
 use super::queue_delay::QueueDelays;
@@ -26,9 +26,9 @@ const BURST_LENGTH: f64 = 0.5;
 /// Longest delay below which there is no queue, ns: the noise of clocks and hosts.
 const NOISE_NS: u64 = 50_000;
 
-/// Evidence of one loss.
+/// QueueEvidence of one loss.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Evidence {
+pub(super) enum QueueEvidence {
     /// Many segments were lost at once.
     Burst,
     /// The queue was as long as ever, when many segments were lost at once or not.
@@ -40,26 +40,26 @@ pub(super) enum Evidence {
 }
 
 /// Returns the evidence of one loss; `packet_ns` is the time that the bottleneck takes for a packet.
-pub(super) fn evidence(loss: &Loss, packet_ns: u64) -> Evidence {
+pub(super) fn evidence(loss: &Loss, packet_ns: u64) -> QueueEvidence {
     let is_run = loss.losses_beside >= EXPECTED_OTHER_LOSSES;
     let is_burst = is_run
         || loss.losses_nearby >= OVERFLOW_LOSSES
             && f64::from(loss.losses_nearby) >= BURST_SHARE * f64::from(loss.packets_in_flight);
     let Some(share) = loss.queue.share() else {
         return if is_burst {
-            Evidence::Burst
+            QueueEvidence::Burst
         } else {
-            Evidence::Unknown
+            QueueEvidence::Unknown
         };
     };
     if loss.queue.ceiling.delay_ns <= NOISE_NS {
-        Evidence::Short
+        QueueEvidence::Short
     } else if is_full_by_delay(loss, packet_ns) || is_full_by_bytes(loss) {
-        Evidence::Full { is_burst }
+        QueueEvidence::Full { is_burst }
     } else if is_run || is_burst && share.max(loss.queue.share_of_bytes()) >= BURST_LENGTH {
-        Evidence::Burst
+        QueueEvidence::Burst
     } else {
-        Evidence::Short
+        QueueEvidence::Short
     }
 }
 
@@ -97,17 +97,17 @@ fn full_delay_alone(loss: &Loss, packet_ns: u64) -> f64 {
 
 /// Losses at a full queue and at shorter ones.
 #[derive(Clone, Copy, Default, Debug)]
-pub(super) struct Tally {
+pub(super) struct LossCounts {
     full: f64,
     short: f64,
 }
 
-impl Tally {
-    pub(super) fn add(&mut self, evidence: Evidence) {
+impl LossCounts {
+    pub(super) fn add(&mut self, evidence: QueueEvidence) {
         match evidence {
-            Evidence::Full { .. } => self.full += 1.0,
-            Evidence::Short => self.short += 1.0,
-            Evidence::Burst | Evidence::Unknown => {}
+            QueueEvidence::Full { .. } => self.full += 1.0,
+            QueueEvidence::Short => self.short += 1.0,
+            QueueEvidence::Burst | QueueEvidence::Unknown => {}
         }
     }
 
@@ -127,7 +127,7 @@ impl Tally {
 
 /// Returns the share of packets that met a queue as full as that of the loss. The queue counts from the length that a
 /// single loss needs, if the loss has it, otherwise from that of a loss among others.
-pub(super) fn commonness(delays: &QueueDelays, loss: &Loss, packet_ns: u64) -> f64 {
+pub(super) fn share_as_full(delays: &QueueDelays, loss: &Loss, packet_ns: u64) -> f64 {
     let level = |own: f64, alone: f64, needed: f64| if own >= alone { alone } else { needed };
     if let Some(own) = loss.queue.share()
         && is_full_by_delay(loss, packet_ns)

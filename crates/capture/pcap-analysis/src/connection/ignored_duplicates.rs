@@ -5,7 +5,7 @@
 
 /// Number of duplicate ACKs after which a segment is repeated (RFC 5681 §3.2).
 const THRESHOLD: u32 = 3;
-/// Least wait, ns: the shortest retransmission time-out of Linux.
+/// Minimum wait, ns: the shortest retransmission time-out of Linux.
 const MIN_NS: u64 = 200_000_000;
 
 /// Duplicate ACKs for the first segment in flight, since the acknowledgement last advanced.

@@ -9,12 +9,12 @@ pub(super) const LENGTH_NS: u64 = 100_000_000;
 
 /// Mean of samples.
 #[derive(Default)]
-struct Mean {
+struct RunningMean {
     sum_ns: u64,
     count: u64,
 }
 
-impl Mean {
+impl RunningMean {
     fn add(&mut self, rtt_ns: u64) {
         self.sum_ns = self.sum_ns.saturating_add(rtt_ns);
         self.count += 1;
@@ -39,10 +39,10 @@ pub(super) struct Interval {
     pub(super) acked: u64,
     in_flight_max: u64,
     window_min: Option<u64>,
-    rtt: Mean,
+    rtt: RunningMean,
     rtt_max_ns: u64,
     rtt_min_ns: u64,
-    near: Mean,
+    near: RunningMean,
     is_limited: bool,
 }
 

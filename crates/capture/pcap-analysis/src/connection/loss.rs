@@ -17,7 +17,7 @@ use strum::{IntoStaticStr, VariantNames};
 
 use crate::tables::LossRow;
 
-use super::full_queue::Evidence;
+use super::full_queue::QueueEvidence;
 use super::queue_delay::Length;
 
 /// Names of the kinds of losses in the table of losses.
@@ -135,21 +135,25 @@ impl Loss {
 
     /// Returns the judgement by the queue; `false_discovery_rate` is the probability that a loss at a full queue is
     /// random.
-    pub(super) fn judge_queue(&self, evidence: Evidence, false_discovery_rate: f64) -> Judgement {
+    pub(super) fn judge_queue(
+        &self,
+        evidence: QueueEvidence,
+        false_discovery_rate: f64,
+    ) -> Judgement {
         match evidence {
-            Evidence::Burst | Evidence::Full { is_burst: true } => {
+            QueueEvidence::Burst | QueueEvidence::Full { is_burst: true } => {
                 (Kind::Congestion, 0.7, "many segments were lost with it")
             }
-            Evidence::Unknown => (Kind::Random, 0.3, "no RTT tells of a queue"),
-            Evidence::Full { .. } if false_discovery_rate <= 0.5 => {
+            QueueEvidence::Unknown => (Kind::Random, 0.3, "no RTT tells of a queue"),
+            QueueEvidence::Full { .. } if false_discovery_rate <= 0.5 => {
                 let sure = 1.0 - false_discovery_rate;
                 (Kind::Congestion, sure, "the queue beside it was full")
             }
-            Evidence::Full { .. } => {
+            QueueEvidence::Full { .. } => {
                 let reason = "the queue beside it was no longer than usual";
                 (Kind::Random, false_discovery_rate, reason)
             }
-            Evidence::Short => {
+            QueueEvidence::Short => {
                 let sure = (1.0 - self.queue.share().unwrap_or(0.0)).clamp(0.5, 0.95);
                 (Kind::Random, sure, "the queue beside it was short")
             }

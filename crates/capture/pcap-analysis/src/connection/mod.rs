@@ -42,7 +42,7 @@ use handshake::Handshake;
 pub use loss::LOSS_KINDS;
 use pause::Pause;
 use reset_origin::ResetOrigin;
-use turns::{Fresh, Turns};
+use turns::{NewData, Turns};
 use waits::Waits;
 
 /// Pause beyond which time counts as idle, ns.
@@ -177,7 +177,7 @@ impl Connection {
         let connects = segment.flags.contains(Flags::SYN);
         self.directions[1 - side].are_acks_cut |= packet.is_header_cut && !connects;
         self.on_ack(side, segment, at_ns, since_ns);
-        let passage = self.pass(side, packet);
+        let passage = self.on_data(side, packet);
         if segment.flags.contains(Flags::RST) {
             self.reset(side, at_ns, tables);
         }
@@ -282,7 +282,7 @@ impl Connection {
     }
 
     /// Processes the payload or FIN of a segment.
-    fn pass(&mut self, side: usize, packet: &Packet) -> SegmentKind {
+    fn on_data(&mut self, side: usize, packet: &Packet) -> SegmentKind {
         let (segment, at_ns) = (&packet.segment, packet.at_ns);
         let [from, to] = self.both(side);
         let fin = segment.flags.contains(Flags::FIN);
@@ -323,7 +323,7 @@ impl Connection {
             identification: packet.identification,
         };
         let is_closed = to.closed_since.is_some();
-        let fresh = (from.flight.is_empty() && !is_closed).then_some(Fresh {
+        let fresh = (from.flight.is_empty() && !is_closed).then_some(NewData {
             at_ns,
             acked_ns: from.acked_ns,
             rtt_ns: seen.near_ns,

@@ -1,6 +1,6 @@
 //! Clock of a sender, as far as its timestamps show it (RFC 7323 §5.4).
 
-/// Least ticks and time from which a rate is known.
+/// Minimum ticks and time from which a rate is known.
 const TICKS: u32 = 10;
 const KNOWN_NS: u64 = 20_000_000;
 

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 /// Maximum number of stored stalls.
 const KEPT: usize = 16;
-/// Least length of a silence, ns: that of the shortest retransmission time-out of Linux.
+/// Minimum length of a silence, ns: that of the shortest retransmission time-out of Linux.
 const MIN_NS: u64 = 200_000_000;
 
 /// Silences of a receiver.

@@ -1,5 +1,5 @@
-//! Turns: times in which the connection waits for an application: before a response, before a request, or within what it
-//! sends.
+//! Turns: times in which the connection waits for an application: before a response, before a request, or within what
+//! it sends.
 //!
 //! A host that has received all and whose own data are acknowledged sends on as soon as its application does.
 
@@ -17,7 +17,7 @@ pub(super) struct ApplicationWaits {
 }
 
 /// New data of a side all of whose data were acknowledged.
-pub(super) struct Fresh {
+pub(super) struct NewData {
     pub(super) at_ns: u64,
     /// When the last of its data were acknowledged.
     pub(super) acked_ns: u64,
@@ -35,7 +35,7 @@ pub(super) struct Turns {
 
 impl Turns {
     /// Notes new data of a side with nothing in flight, before [`Self::on_payload`] of them.
-    pub(super) fn on_fresh(&mut self, side: usize, fresh: &Fresh) {
+    pub(super) fn on_fresh(&mut self, side: usize, fresh: &NewData) {
         let Some((last_side, last_ns)) = self.last else {
             return;
         };
@@ -71,8 +71,8 @@ mod tests {
 
     const MS: u64 = 1_000_000;
 
-    fn fresh(turns: &mut Turns, side: usize, at_ms: u64, acked_ms: u64) {
-        let fresh = Fresh {
+    fn on_new_data(turns: &mut Turns, side: usize, at_ms: u64, acked_ms: u64) {
+        let fresh = NewData {
             at_ns: at_ms * MS,
             acked_ns: acked_ms * MS,
             rtt_ns: 20 * MS,
@@ -84,10 +84,10 @@ mod tests {
     #[test]
     fn a_side_that_answers_late_waits_in_its_turn() {
         let mut turns = Turns::default();
-        fresh(&mut turns, 0, 0, 0);
-        fresh(&mut turns, 1, 320, 0);
-        fresh(&mut turns, 0, 350, 320);
-        fresh(&mut turns, 1, 670, 350);
+        on_new_data(&mut turns, 0, 0, 0);
+        on_new_data(&mut turns, 1, 320, 0);
+        on_new_data(&mut turns, 0, 350, 320);
+        on_new_data(&mut turns, 1, 670, 350);
         let [client, server] = turns.waits();
         assert_eq!((client.turns, client.turns_ns), (0, 0));
         assert_eq!((server.turns, server.turns_ns), (2, 600 * MS));
@@ -97,9 +97,9 @@ mod tests {
     #[test]
     fn a_pause_is_the_time_since_all_was_acknowledged() {
         let mut turns = Turns::default();
-        fresh(&mut turns, 1, 0, 0);
-        fresh(&mut turns, 1, 220, 100);
-        fresh(&mut turns, 1, 250, 230);
+        on_new_data(&mut turns, 1, 0, 0);
+        on_new_data(&mut turns, 1, 220, 100);
+        on_new_data(&mut turns, 1, 250, 230);
         let [_, server] = turns.waits();
         assert_eq!((server.turns, server.pauses_ns), (0, 100 * MS));
     }

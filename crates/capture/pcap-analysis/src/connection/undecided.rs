@@ -5,7 +5,7 @@
 use std::collections::VecDeque;
 
 use super::direction::Direction;
-use super::full_queue::{self, Tally};
+use super::full_queue::{self, LossCounts};
 use super::loss::{Judgement, Loss};
 use super::queue_delay::{HORIZON_NS, QueueDelays};
 
@@ -20,7 +20,7 @@ pub(super) struct Undecided {
     losses: VecDeque<(Loss, Option<Judgement>)>,
     /// Times and starts of the latest losses that have left.
     noted: VecDeque<(u64, u64)>,
-    tally: Tally,
+    tally: LossCounts,
 }
 
 impl Undecided {
@@ -29,8 +29,8 @@ impl Undecided {
         self.losses.push_back((loss, judgement));
     }
 
-    /// Returns whether losses can be classified. Those that the queue decides wait for twice the time that has to be known, so
-    /// that many are decided at once.
+    /// Returns whether losses can be classified. Those that the queue decides wait for twice the time that has to be
+    /// known, so that many are decided at once.
     pub(super) fn is_due(&self, at_ns: u64) -> bool {
         self.losses.len() > KEPT
             || self.losses.front().is_some_and(|(loss, judgement)| {
@@ -106,7 +106,7 @@ impl Direction {
             let judgement = judgement.unwrap_or_else(|| {
                 let evidence = full_queue::evidence(&loss, packet_ns);
                 self.undecided.tally.add(evidence);
-                let common = full_queue::commonness(self.delays(&loss), &loss, packet_ns);
+                let common = full_queue::share_as_full(self.delays(&loss), &loss, packet_ns);
                 loss.judge_queue(evidence, tally.false_discovery_rate(common))
             });
             leaving.push((loss, judgement));

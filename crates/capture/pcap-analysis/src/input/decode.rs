@@ -66,7 +66,7 @@ pub(crate) fn dissect(record: &Record<'_>) -> Result<Packet, Skipped> {
     let (mut layer, mut rest) = link::first(record.link_type, record.bytes)?;
     for _ in 0..LAYERS {
         if layer != Layer::Ip {
-            (layer, rest) = inside(layer, rest)?;
+            (layer, rest) = next_layer(layer, rest)?;
             continue;
         }
         let at = captured_len - rest.len() as u32;
@@ -90,7 +90,7 @@ pub(crate) fn dissect(record: &Record<'_>) -> Result<Packet, Skipped> {
 
 /// Returns the layer in one that is not IP.
 #[inline]
-fn inside(layer: Layer, bytes: &[u8]) -> Step<'_> {
+fn next_layer(layer: Layer, bytes: &[u8]) -> Step<'_> {
     match layer {
         Layer::Ip => Ok((layer, bytes)),
         Layer::Ethernet => ether::frame(bytes),
@@ -154,7 +154,7 @@ mod tests {
     fn network(link_type: i32, bytes: &[u8]) -> Result<&[u8], Skipped> {
         let (mut layer, mut rest) = link::first(link_type, bytes)?;
         while layer != Layer::Ip {
-            (layer, rest) = inside(layer, rest)?;
+            (layer, rest) = next_layer(layer, rest)?;
         }
         Ok(rest)
     }

@@ -31,7 +31,7 @@ pub(super) mod ether_types {
     pub(in crate::input) const ERSPAN_3: u16 = 0x22eb;
 }
 
-/// Greatest value of the field that is the length of an IEEE 802.3 frame, and no EtherType.
+/// Largest value of the field that is the length of an IEEE 802.3 frame, and no EtherType.
 const MAX_LENGTH: u16 = 1_500;
 /// Addresses of an Ethernet frame.
 const ADDRESSES: usize = 12;

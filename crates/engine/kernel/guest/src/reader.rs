@@ -17,7 +17,7 @@ const STACK: usize = 64 * 1024;
 /// The report of a reader on one order.
 #[derive(Debug)]
 pub(crate) struct Report {
-    /// Number of the connection.
+    /// Index of the connection.
     pub(crate) connection: usize,
     /// The end that reads.
     pub(crate) end: End,
@@ -109,7 +109,8 @@ impl Readers {
     }
 }
 
-/// Reads and discards `bytes`, or all until the stream ends; returns how many there were, and whether the stream has ended.
+/// Reads and discards `bytes`, or all until the stream ends; returns how many there were, and whether the stream has
+/// ended.
 fn take(socket: &OwnedFd, bytes: Option<u64>) -> io::Result<(u64, bool)> {
     let requested = bytes.unwrap_or(u64::MAX);
     let mut left = requested;

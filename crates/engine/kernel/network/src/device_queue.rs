@@ -30,7 +30,7 @@ impl DeviceQueue {
     }
 
     /// Returns the packet that leaves at `now`, which begins its way on the path then.
-    pub(crate) fn leave(&mut self, now: Instant) -> Option<Packet> {
+    pub(crate) fn dequeue(&mut self, now: Instant) -> Option<Packet> {
         let (sent_at, packet) = self.waiting.pop_front_if(|(at, _)| *at <= now)?;
         self.sent
             .push_back((sent_at + NetDevice::SERVER_DELAY, packet.id));
@@ -74,13 +74,13 @@ mod tests {
         let at = |nanos| Instant::ZERO + Duration::from_nanos(nanos);
         card.take(at(1_000), packet(1));
         card.take(at(1_000), packet(2));
-        assert_eq!((card.next(), card.leave(at(1_099))), (at(1_100), None));
+        assert_eq!((card.next(), card.dequeue(at(1_099))), (at(1_100), None));
         assert_eq!(
-            card.leave(at(1_100)).map(|p| (p.id, p.sent_at)),
+            card.dequeue(at(1_100)).map(|p| (p.id, p.sent_at)),
             Some((1, at(1_100)))
         );
         assert_eq!(card.next(), at(1_200));
-        assert!(card.leave(at(1_200)).is_some());
+        assert!(card.dequeue(at(1_200)).is_some());
         // Reports come later, so that no system call sees them between two bursts.
         assert_eq!((card.next(), card.report(at(5_099))), (at(5_100), None));
         assert_eq!(card.report(at(5_100)), Some(1));

@@ -16,7 +16,7 @@ const PIE_BURST: Duration = Duration::from_millis(150);
 /// Parts in which Linux has the weights of PIE.
 const PIE_WEIGHT: f64 = 16.0;
 
-/// Has the path pass on at once what comes to the access link.
+/// Makes the path forward packets to the access link without delay.
 pub(crate) fn make_room(plan: &mut Plan) {
     let link = &mut plan.topology.links[plan.access[0].down.0 as usize];
     link.capacity = LinkCapacity::Constant(Rate::from_mbps(1e6));

@@ -20,7 +20,7 @@ impl Senders {
 
     /// Completes the state of a sender by earlier ones; returns `None` for a connection
     /// that is not there.
-    pub(crate) fn show(
+    pub(crate) fn complete(
         &mut self,
         now: Instant,
         connection: u32,

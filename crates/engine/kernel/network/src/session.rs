@@ -154,7 +154,7 @@ impl Session {
             sent_at: time,
         };
         self.packets = self.packets.wrapping_add(1) & PACKET_NUMBERS;
-        path.keep(&packet, bytes);
+        path.store(&packet, bytes);
         if source == SERVER {
             self.card.take(time, packet);
             return Some(true);
@@ -177,7 +177,7 @@ impl Session {
                 break;
             }
             if card == next {
-                while let Some(packet) = self.card.leave(next) {
+                while let Some(packet) = self.card.dequeue(next) {
                     path.inject(next, packet);
                 }
                 while let Some(packet) = self.card.report(next) {
@@ -432,7 +432,7 @@ impl Session {
         let Some(path) = self.path.as_mut().map(BytePath::path) else {
             return;
         };
-        let Some(view) = self.senders.show(now, connection, view) else {
+        let Some(view) = self.senders.complete(now, connection, view) else {
             return;
         };
         path.recorder().sender_changed(now, connection, &view);

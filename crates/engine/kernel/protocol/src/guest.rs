@@ -21,7 +21,7 @@ pub enum Message {
     Start,
     /// The next connection is requested.
     Open {
-        /// Number of its flow in the scenario.
+        /// Index of its flow in the scenario.
         flow: u32,
         /// Congestion control that its sender asks for: its name, or `auto` with its parameters.
         cca: String,
@@ -35,12 +35,12 @@ pub enum Message {
     },
     /// The receiver has all bytes of a finite transfer.
     Complete {
-        /// Number of the connection.
+        /// Index of the connection.
         connection: u32,
     },
     /// A metric of the application on a connection.
     AppMetric {
-        /// Number of the connection.
+        /// Index of the connection.
         connection: u32,
         /// Name of the metric.
         name: String,
@@ -49,7 +49,7 @@ pub enum Message {
     },
     /// A sender has changed its congestion control.
     Switched {
-        /// Number of the connection.
+        /// Index of the connection.
         connection: u32,
         /// The congestion control that took over.
         to: String,
@@ -64,7 +64,7 @@ pub enum Message {
     Estimated(Vec<EstimateRow>),
     /// Counters of a sender that the kernel has per host only.
     Counters {
-        /// Number of the connection.
+        /// Index of the connection.
         connection: u32,
         /// Tail loss probes (`TCPLossProbes`).
         loss_probes: u64,
@@ -86,7 +86,7 @@ pub enum Message {
     },
     /// Asks for the hints of a host's radio; the answer is [`Reply::Hints`].
     Hints {
-        /// Number of the host.
+        /// Index of the host.
         host: u32,
     },
     /// The run is over.

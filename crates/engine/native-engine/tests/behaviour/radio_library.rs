@@ -21,8 +21,8 @@ fn names_below(at: &Path, names: &mut BTreeSet<String>) {
     }
 }
 
-/// No invariant is broken in a sample of the scenarios, and the first flow gets going: the least of them is a video of 0.9
-/// Mbit/s.
+/// No invariant is broken in a sample of the scenarios, and the first flow gets going: the least of them is a video of
+/// 0.9 Mbit/s.
 fn scenarios_in_folders_run(every: usize) {
     let mut names = BTreeSet::new();
     names_below(&folder(), &mut names);
@@ -49,8 +49,8 @@ fn every_fourth_scenario_in_a_folder_runs() {
     scenarios_in_folders_run(4);
 }
 
-/// No invariant is broken in the first 16 s of a sample of the stress cases and scenarios of short flows, and the first flow
-/// delivers: competitors start at 15 s, and the slowest link has 100 kbit/s.
+/// No invariant is broken in the first 16 s of a sample of the stress cases and scenarios of short flows, and the first
+/// flow delivers: competitors start at 15 s, and the slowest link has 100 kbit/s.
 fn stress_cases_and_short_flows_run(every: usize) {
     let mut names = BTreeSet::new();
     names_below(&folder(), &mut names);

@@ -8,10 +8,10 @@ table! {
     /// otherwise is an error at once, not a run of years. They change nothing in a run that starts.
     #[derive(Copy)]
     pub struct Limits {
-        /// Most events: packets at links, intervals of the radio, wake-ups of applications; default 1e11, with which a run
-        /// takes days.
+        /// Maximum number of events: packets at links, intervals of the radio, wake-ups of applications; default 1e11,
+        /// with which a run takes days.
         pub events: f64 = 1e11,
-        /// Most memory for connections and for the rows of tables; default 8GiB.
+        /// Maximum memory for connections and for the rows of tables; default 8GiB.
         pub memory: Bytes = Bytes::new(8 << 30),
     }
 }

@@ -128,7 +128,8 @@ table! {
 }
 
 table! {
-    /// Further link off the path. Both directions are alike, but for cross-traffic. Links and path together form a tree.
+    /// Further link off the path. Both directions are alike, but for cross-traffic. Links and path together form a
+    /// tree.
     pub struct ExtraLink {
         /// Name in results; default "link-1", "link-2" and so on.
         pub name: String,

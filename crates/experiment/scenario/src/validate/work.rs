@@ -179,7 +179,7 @@ fn packets(scenario: &Scenario) -> Work {
     Work::new("duration".to_owned(), scenario.duration.write(), events)
 }
 
-/// Returns the number of nodes that a flow stands for.
+/// Returns the number of nodes that a flow represents.
 fn nodes(scenario: &Scenario, flow: &Flow) -> f64 {
     let radio = scenario.radio.as_ref();
     let each = |node: &str| {

@@ -286,7 +286,7 @@ fn words_and_numbers_mean_the_same_as_tables() {
     );
     assert_eq!(scenario.tcp.window_scale, WindowScale::Off);
     assert_eq!(scenario.flows[0].cca.to_string(), "reno:slow_start=hystart");
-    let Workload::Sequence(flows) = &scenario.flows[0].workload else {
+    let Workload::ShortDownloads(flows) = &scenario.flows[0].workload else {
         panic!("not a sequence");
     };
     assert_eq!(

@@ -24,7 +24,7 @@ use split::Split;
 pub(crate) struct Progress {
     /// Payload that it has confirmed, bytes.
     pub(crate) confirmed: u64,
-    /// Whether this is all that has come.
+    /// Whether this is all that has arrived.
     pub(crate) everything: bool,
     /// Smoothed RTT between the split host and the far end.
     pub(crate) rtt: Duration,
@@ -56,7 +56,7 @@ pub(crate) trait Policy: Send {
         progress.confirmed
     }
 
-    /// Handles progress of the far end, which has confirmed more data; all that has come, if `everything`.
+    /// Handles progress of the far end, which has confirmed more data; all that has arrived, if `everything`.
     fn on_confirmed(&mut self, now: Instant, inbound: &mut Connection, everything: bool);
 
     /// Handles a change of the link to the far end.

@@ -50,7 +50,7 @@ pub(super) struct SnoopFlow {
     /// Host behind the wireless link.
     pub(super) mobile: HostId,
     stream: SeqUnwrapper,
-    /// End of the data that has come.
+    /// End of the data that has arrived.
     end: u64,
     cache: VecDeque<CachedPacket>,
     bytes: u64,

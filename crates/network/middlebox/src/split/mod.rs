@@ -43,7 +43,7 @@ enum Entry {
     Bypassed,
     /// It is split.
     Split(Box<Flow>),
-    /// It was split and is over: what still comes is answered by a reset.
+    /// It was split and has ended: further segments are answered by a reset.
     Closed,
 }
 

@@ -127,7 +127,7 @@ impl LinkAudit {
         }
     }
 
-    /// Verifies the turn of a packet that goes into transmission without waiting.
+    /// Verifies the order of a packet that is transmitted without waiting.
     pub(super) fn passed(&mut self, packet: &Packet, at: Instant) -> Result<(), Violation> {
         self.in_turn(packet, self.before(packet, self.waiting.len()), at)
     }

@@ -42,7 +42,8 @@ enum PacketLocation {
 /// is received, absorbed or dropped.
 ///
 /// On the radio, no TTI may have more resource blocks than the carrier, and no block more than its size or more attempts
-/// than allowed. No user may get more than was decoded for it, or than its cell could carry in addition to the other users.
+/// than allowed. No user may get more than was decoded for it, or than its cell could carry in addition to the other
+/// users.
 ///
 /// The checker remembers the identities of packets that have left, about 16 bytes each.
 pub struct Checker {

@@ -15,7 +15,7 @@ pub(crate) struct ErrorModel {
     /// Next change of a process over time, and the draws of its changes: packets do not shift them.
     change: Instant,
     changes: RngStream,
-    /// Steps whose time has come.
+    /// Steps that are due.
     steps: usize,
 }
 

@@ -76,7 +76,7 @@ impl GilbertElliottTime {
     }
 }
 
-/// Least mean time in a state. A run follows each change, so that shorter states only make it slow: at 10 Gbit/s, a
+/// Minimum mean time in a state. A run follows each change, so that shorter states only make it slow: at 10 Gbit/s, a
 /// full packet takes 1.2 µs.
 const MIN_TIME: Duration = Duration::from_micros(10);
 

@@ -9,7 +9,7 @@ use super::{Attachment, Qdisc, QueueContext};
 use crate::packet_pool::PacketHandle;
 use crate::{Backlog, DropReason, Observer};
 
-/// Least share of drops at the upper threshold.
+/// Minimum share of drops at the upper threshold.
 const LEAST: f64 = 1e-6;
 
 table! {

@@ -21,9 +21,9 @@ const MAX_ANTENNAS: usize = 8;
 /// Radio link between one UE and one cell. Links fade independently.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct LinkId {
-    /// Number of the UE, below 2^20.
+    /// Index of the UE, below 2^20.
     pub ue: u32,
-    /// Number of the cell, below 2^12.
+    /// Index of the cell, below 2^12.
     pub cell: u32,
 }
 

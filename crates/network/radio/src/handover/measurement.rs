@@ -1,6 +1,6 @@
 //! Measurements of a UE, filtered and quantised.
 
-/// Number of a cell.
+/// Index of a cell.
 pub type CellId = u32;
 
 /// Measurement of one cell by a UE.

@@ -19,7 +19,7 @@ pub enum Action {
     Detach {
         /// Cell that the user leaves.
         source: CellId,
-        /// Cell that the user goes to.
+        /// Target cell of the user.
         target: CellId,
         /// Treatment of the buffer of the source.
         forwarding: Forwarding,

@@ -26,7 +26,7 @@ pub struct DrxConfig {
 
 /// Span in which a retransmission of a HARQ process may be announced.
 #[derive(Clone, Copy, Debug)]
-struct Expected {
+struct RetransmissionWindow {
     is_uplink: bool,
     process: usize,
     from: u64,
@@ -42,7 +42,7 @@ pub struct Drx {
     active_until: u64,
     /// First subframe in which the short cycle is no longer used.
     short_until: u64,
-    retransmissions: Vec<Expected>,
+    retransmissions: Vec<RetransmissionWindow>,
     request_pending: bool,
 }
 
@@ -127,7 +127,7 @@ impl Drx {
         self.retransmissions
             .retain(|old| (old.is_uplink, old.process) != (is_uplink, process));
         if from < until {
-            self.retransmissions.push(Expected {
+            self.retransmissions.push(RetransmissionWindow {
                 is_uplink,
                 process,
                 from,

@@ -1,4 +1,4 @@
-//! The bearer of one user: PDCP and RLC on both sides, and the packets in them by the caller's names.
+//! Bearer of a user: PDCP and RLC on both sides, and the packets in them by the caller's ids.
 
 use std::collections::VecDeque;
 
@@ -282,7 +282,7 @@ impl Bearer {
         !self.forwarded.is_empty()
     }
 
-    /// Lets what has come over X2 wait for transmission; what finds no room is lost.
+    /// Queues packets that arrived over X2 for transmission; those without room are lost.
     pub(super) fn take_forwarded(&mut self, now: Instant, fates: &mut Vec<PacketOutcome>) {
         while let Some(&(due, packet)) = self.forwarded.front() {
             if due > now {

@@ -6,7 +6,7 @@ use crate::handover::{Cause, CellId};
 /// One TTI of one user and direction.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct TtiRecord {
-    /// Number of the TTI.
+    /// Index of the TTI.
     pub tti: u64,
     /// User of the record.
     pub user: UserId,

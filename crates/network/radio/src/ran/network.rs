@@ -47,12 +47,12 @@ pub struct Ran {
     scratch: Vec<f32>,
     blocks: Vec<(UserId, Direction, BlockRecord)>,
     /// Resource blocks of each cell that its members use in this TTI.
-    taken: Vec<Taken>,
+    taken: Vec<UsedBlocks>,
 }
 
 /// Resource blocks of a cell in use.
 #[derive(Clone, Copy, Debug, Default)]
-struct Taken {
+struct UsedBlocks {
     /// Number in each direction.
     prbs: [u32; 2],
     /// Groups of the downlink, a bit each.
@@ -75,7 +75,7 @@ impl Ran {
         }
         Self {
             activity: vec![1.0; cells.len()],
-            taken: vec![Taken::default(); cells.len()],
+            taken: vec![UsedBlocks::default(); cells.len()],
             tti: 0,
             users,
             cells,
@@ -296,7 +296,7 @@ impl Ran {
     /// Follows what observed users could have got, and writes the log.
     fn observe(&mut self, tti: u64, now: Instant, outcome: &mut Outcome) {
         for (cell, taken) in self.cells.iter().zip(&mut self.taken) {
-            *taken = Taken::default();
+            *taken = UsedBlocks::default();
             for &user in cell.members.iter().flatten() {
                 let user = &self.users[user as usize];
                 taken.prbs[0] += u32::from(user.prbs_now[0]);

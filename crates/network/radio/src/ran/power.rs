@@ -75,9 +75,9 @@ impl PowerControl {
 
     /// Returns the view that a base station has by a report: what it measures of the sounding reference signal, and
     /// how far the power lasts.
-    pub(super) fn measured(&self, path_loss_db: f64, report: Headroom) -> Measured<'_> {
+    pub(super) fn measured(&self, path_loss_db: f64, report: Headroom) -> MeasuredUplink<'_> {
         let sounding = SOUNDING_PRBS.min(self.width_db.len() as u32 - 1);
-        let mut measured = Measured {
+        let mut measured = MeasuredUplink {
             control: self,
             report,
             unlimited_db: 0.0,
@@ -90,14 +90,14 @@ impl PowerControl {
 
 /// Uplink of one UE as its base station knows it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Measured<'a> {
+pub(super) struct MeasuredUplink<'a> {
     control: &'a PowerControl,
     report: Headroom,
     /// SINR as long as the power lasts, dB.
     unlimited_db: f64,
 }
 
-impl Measured<'_> {
+impl MeasuredUplink<'_> {
     /// Returns by how much the power falls short on this number of blocks, in dB.
     fn limited_db(&self, prbs: u32) -> f64 {
         let width_db = |prbs: u32| self.control.width_db[prbs as usize];

@@ -11,7 +11,7 @@ const WINDOW: Duration = Duration::from_secs(1);
 /// State of the radio of a user, as its device shows it.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct RadioHints {
-    /// Number of the serving cell.
+    /// Index of the serving cell.
     pub cell: u32,
     /// SINR of the serving cell without fast fading, which devices average away, dB.
     pub sinr_db: f64,

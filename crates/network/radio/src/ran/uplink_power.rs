@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::RanConfig;
-use super::power::{Measured, PowerControl};
+use super::power::{MeasuredUplink, PowerControl};
 use crate::mac::headroom::{self, Headroom, Reporter};
 use crate::settings::Access;
 
@@ -13,7 +13,7 @@ pub(super) struct UplinkPower {
     control: Arc<PowerControl>,
     /// Reports since it was connected.
     reports: Option<Reports>,
-    widest: Widest,
+    widest: LargestAllocations,
 }
 
 /// Reports of a UE, and the latest that its base station has decoded.
@@ -25,7 +25,7 @@ struct Reports {
 
 /// Allocations on which a UE carries the most, by the number of free resource blocks.
 #[derive(Debug, Default)]
-struct Widest {
+struct LargestAllocations {
     /// Path loss and report that they are for.
     key: Option<(f64, Headroom)>,
     prbs: Vec<u16>,
@@ -37,7 +37,7 @@ impl UplinkPower {
         Self {
             control,
             reports: None,
-            widest: Widest::default(),
+            widest: LargestAllocations::default(),
         }
     }
 
@@ -83,7 +83,7 @@ impl UplinkPower {
         &mut self,
         (tti, path_loss_db): (u64, f64),
         config: &RanConfig,
-    ) -> Measured<'_> {
+    ) -> MeasuredUplink<'_> {
         let report = self.known((tti, path_loss_db), config);
         self.control.measured(path_loss_db, report)
     }

@@ -76,8 +76,8 @@ impl Receiver {
         }
     }
 
-    /// Processes a PDU from RLC. `reestablishing` says that RLC delivers it because it is being re-established; only then
-    /// may the target cell still fill a gap.
+    /// Processes a PDU from RLC. `reestablishing` says that RLC delivers it because it is being re-established; only
+    /// then may the target cell still fill a gap.
     pub fn receive(&mut self, pdu: Sdu, reestablishing: bool, delivered: &mut Vec<Sdu>) {
         if pdu.id < self.next || pdu.id - self.next >= self.sn.window() {
             return;

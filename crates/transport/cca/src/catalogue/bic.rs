@@ -6,9 +6,9 @@ use crate::{AckSample, CaState, CcaInfo, CongestionControl, Family, Window, jiff
 
 /// Divisor of the distance to the goal that the search steps by (Linux `BICTCP_B`; 2 in the paper).
 const SEARCH_PART: u32 = 4;
-/// Least time between two updates of the growth while the window does not change, jiffies.
+/// Minimum time between two updates of the growth while the window does not change, jiffies.
 const UPDATE_INTERVAL: u64 = jiffies::PER_SECOND / 32;
-/// Most acknowledged segments per added one before the first loss: growth of at least 5 % per round trip.
+/// Maximum number of acknowledged segments per added one before the first loss: growth of at least 5 % per round trip.
 const SLOWEST_BEFORE_LOSS: u64 = 20;
 /// Bits of the fraction of the number of segments per ACK (Linux `ACK_RATIO_SHIFT`).
 const ACK_RATIO_SHIFT: u32 = 4;
@@ -18,7 +18,7 @@ parameters! {
     pub struct BicConfig {
         /// Release bandwidth to new flows.
         fast_convergence: bool = true, "", "Xu et al. 2004";
-        /// Most segments added per round trip (Smax).
+        /// Maximum number of segments added per round trip (Smax).
         max_increment: u32 = 16, in 1..=10_000, "segments", "Linux tcp_bic; 32 in Xu et al. 2004";
         /// Maximum window at which BIC behaves like Reno.
         low_window: u32 = 14, in 0..=1_000_000, "segments", "Xu et al. 2004; Linux tcp_bic";

@@ -10,7 +10,7 @@ use crate::{
 
 /// One, in the fractions of growth and reduction.
 const ONE: u32 = 1 << 7;
-/// Least share of the window left after a loss: one half.
+/// Minimum share of the window left after a loss: one half.
 const BETA_MIN: u64 = 64;
 /// Largest share of the window left after a loss: 0.8.
 const BETA_MAX: u64 = 102;

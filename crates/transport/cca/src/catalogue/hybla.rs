@@ -10,7 +10,7 @@ use crate::{CaState, CcaInfo, CongestionControl, Family, SlowStart, TransferStat
 const ONE: u64 = 128;
 /// Largest window, segments (Linux tcp_hybla).
 const CWND_CLAMP: u32 = 65_535;
-/// Most doublings of the growth per ACK in slow start (Linux tcp_hybla).
+/// Maximum number of doublings of the growth per ACK in slow start (Linux tcp_hybla).
 const MAX_DOUBLINGS: u64 = 16;
 /// Largest ratio of the RTT to the reference, in eighths: 10 s over the shortest reference.
 const MAX_EIGHTHS: u64 = 80_000;

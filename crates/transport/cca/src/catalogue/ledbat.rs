@@ -24,7 +24,7 @@ parameters! {
         allowed_increase: u32 = 1, in 1..=1_000_000, "segments", "RFC 6817 §2.5, ALLOWED_INCREASE";
         /// First window of a connection, unless its own is smaller.
         init_cwnd: u32 = 2, in 1..=1_000_000, "segments", "RFC 6817 §2.5, INIT_CWND";
-        /// Least window.
+        /// Minimum window.
         min_cwnd: u32 = 2, in 1..=1_000_000, "segments", "RFC 6817 §2.5, MIN_CWND";
         /// Share of the target that the queueing delay must exceed to end slow start; 0 for no slow start.
         slow_start_share: f64 = 0.0, in 0.0..=1.0, "", "none in RFC 6817; 0.75 in draft-irtf-iccrg-ledbat-plus-plus §4.2";

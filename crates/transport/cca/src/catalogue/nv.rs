@@ -35,7 +35,7 @@ parameters! {
         nv_pad_buffer: u32 = 2, in 0..=1_000_000, "segments", "Linux tcp_nv nv_pad_buffer";
         /// Mean time between resets of the lowest RTT.
         nv_reset_period: Duration = Duration::from_secs(5), in Duration::from_millis(1)..=Duration::from_secs(86_400), "", "Linux tcp_nv nv_reset_period";
-        /// Least window without a loss.
+        /// Minimum window without a loss.
         nv_min_cwnd: u32 = 2, in 1..=1_000_000, "segments", "Linux tcp_nv nv_min_cwnd";
         /// Share of the surplus in the network by which the window shrinks, in 128ths.
         nv_cong_dec_mult: u32 = 38, in 0..=128, "1/128", "Linux tcp_nv nv_cong_dec_mult (30 %)";

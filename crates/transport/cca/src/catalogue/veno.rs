@@ -11,7 +11,7 @@ use crate::{
 
 /// RTT before the first sample, µs.
 const NO_RTT: u64 = 0x7fff_ffff;
-/// Least number of RTT samples for an estimate of the queue.
+/// Minimum number of RTT samples for an estimate of the queue.
 const ENOUGH_SAMPLES: u32 = 3;
 
 parameters! {

@@ -8,7 +8,7 @@ use crate::{
     AckSample, CcaInfo, CongestionControl, Event, Family, SlowStart, TransferState, Window,
 };
 
-/// Least value of the estimated window of a greedy Reno flow, segments.
+/// Minimum value of the estimated window of a greedy Reno flow, segments.
 const MIN_RENO_COUNT: u32 = 2;
 
 parameters! {
@@ -28,7 +28,7 @@ parameters! {
         rho: u32 = 16, in 0..=1_000_000, "rounds", "Linux TCP_YEAH_RHO; Baiocchi et al. 2007 §2, ρ";
         /// Rounds as Scalable TCP after which greedy flows are assumed to have ended.
         zeta: u32 = 50, in 0..=1_000_000, "rounds", "Linux TCP_YEAH_ZETA";
-        /// Most acknowledged segments per added one as Scalable TCP.
+        /// Maximum number of acknowledged segments per added one as Scalable TCP.
         scalable: u32 = 100, in 1..=1_000_000, "segments", "Linux TCP_SCALABLE_AI_CNT; Kelly 2003, a = 0.01";
     }
 }

@@ -44,13 +44,13 @@ parameters! {
         hystart: bool = false, "", "Linux tcp_cubic hystart";
         /// Signal that ends Hybrid Slow Start: a long ACK train, a rising delay, or either.
         hystart_detect: Detect = Detect::Both, "", "Linux tcp_cubic hystart_detect";
-        /// Least window at which Hybrid Slow Start may end.
+        /// Minimum window at which Hybrid Slow Start may end.
         hystart_low_window: u32 = 16, in 0..=1_000_000, "segments", "Linux tcp_cubic hystart_low_window";
         /// Largest gap between two ACKs of one train.
         hystart_ack_delta: Duration = Duration::from_millis(2), "", "Linux tcp_cubic hystart_ack_delta_us";
         /// Detections needed to leave Hybrid Slow Start, counted at most once per round.
         hystart_detections: u32 = 1, in 1..=100, "", "1 in Linux; 3 in atxutegi2018-mobility §V";
-        /// Least rise of the delay that ends the first phase of HyStart++.
+        /// Minimum rise of the delay that ends the first phase of HyStart++.
         hystartpp_min_rtt_thresh: Duration = Duration::from_millis(4), "", "RFC 9406 §4.3, MIN_RTT_THRESH";
         /// Rise of the delay that always ends the first phase of HyStart++.
         hystartpp_max_rtt_thresh: Duration = Duration::from_millis(16), "", "RFC 9406 §4.3, MAX_RTT_THRESH";
@@ -62,7 +62,7 @@ parameters! {
         hystartpp_css_growth_divisor: u32 = 4, in 2..=1_000, "", "RFC 9406 §4.3, CSS_GROWTH_DIVISOR";
         /// Rounds of conservative slow start.
         hystartpp_css_rounds: u32 = 5, in 1..=1_000, "rounds", "RFC 9406 §4.3, CSS_ROUNDS";
-        /// Most segments that one ACK may add, unless the connection is paced.
+        /// Maximum number of segments that one ACK may add, unless the connection is paced.
         hystartpp_l: u32 = 8, in 1..=1_000_000, "segments", "RFC 9406 §4.3, L";
         /// Ratio of delivery rates that counts as growth in BBR's Startup.
         startup_growth: f64 = 1.25, in 1.0..=10.0, "", "draft-cardwell-iccrg-bbr-congestion-control-00 §4.3.2.2";

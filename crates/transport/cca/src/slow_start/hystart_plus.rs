@@ -61,7 +61,7 @@ impl HyStartPlus {
     }
 
     /// Enters or leaves conservative slow start because of an RTT sample (§4.2).
-    fn judge(&mut self, rtt: Duration) {
+    fn on_rtt_sample(&mut self, rtt: Duration) {
         let lowest = self.lowest.map_or(rtt, |lowest| lowest.min(rtt));
         self.lowest = Some(lowest);
         self.samples = self.samples.saturating_add(1);
@@ -113,7 +113,7 @@ impl SlowStart for HyStartPlus {
             return;
         }
         if let Some(rtt) = sample.rtt {
-            self.judge(rtt);
+            self.on_rtt_sample(rtt);
         }
         if window.snd_una >= self.round_end {
             self.end_round(window);

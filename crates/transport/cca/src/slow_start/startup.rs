@@ -34,13 +34,13 @@ impl Startup {
     }
 
     /// Returns the measured bandwidth-delay product in segments: the highest rate times the lowest RTT.
-    fn held(&self, w: &Window) -> f64 {
+    fn bdp(&self, w: &Window) -> f64 {
         self.highest * w.min_rtt.as_secs_f64() / f64::from(w.mss.max(1))
     }
 
     fn leave(&self, w: &mut Window) {
         if self.config.startup_drain {
-            let held = libm::ceil(self.held(w)) as u32;
+            let held = libm::ceil(self.bdp(w)) as u32;
             w.cwnd = w.cwnd.min(held.max(2));
         }
         w.ssthresh = w.cwnd;
@@ -55,7 +55,7 @@ impl SlowStart for Startup {
 
     /// Grows like standard slow start, but not beyond the gain times the bandwidth-delay product (§4.2.3.2).
     fn grow(&mut self, window: &mut Window, acked: u32) -> u32 {
-        let most = libm::ceil(self.held(window) * self.config.startup_gain) as u32;
+        let most = libm::ceil(self.bdp(window) * self.config.startup_gain) as u32;
         let room = if self.highest > 0.0 {
             most.saturating_sub(window.cwnd)
         } else {

@@ -7,7 +7,7 @@ use super::{PlayError, Player, instant, script_time};
 use crate::script::Call;
 
 /// Call that has not returned yet.
-pub(super) struct Waiting {
+pub(super) struct BlockedCall {
     line: u32,
     call: Call,
     /// Time at which it must return.
@@ -34,7 +34,7 @@ impl Player {
                 return Self::failed(line, call_text(call), "it blocks", "blocks");
             };
             let ends = instant(previous + ends);
-            self.waiting = Some(Waiting {
+            self.waiting = Some(BlockedCall {
                 line,
                 call: call.clone(),
                 ends,

@@ -19,7 +19,7 @@ pub(super) enum CallResult {
 }
 
 /// Outcome of a call.
-pub(super) type Done = Result<CallResult, Errno>;
+pub(super) type CallOutcome = Result<CallResult, Errno>;
 
 impl Player {
     /// Carries out a call of which `done` bytes are done; an error if it is not modelled.
@@ -75,7 +75,7 @@ impl Player {
         }
     }
 
-    fn dispatch(&mut self, call: &Call, done: u64) -> Result<Done, String> {
+    fn dispatch(&mut self, call: &Call, done: u64) -> Result<CallOutcome, String> {
         let arguments = call.arguments.as_slice();
         Ok(match call.name.as_str() {
             "socket" => self.socket_call(call),
@@ -132,7 +132,7 @@ impl Player {
         CallResult::Value(descriptor)
     }
 
-    fn socket_call(&mut self, call: &Call) -> Done {
+    fn socket_call(&mut self, call: &Call) -> CallOutcome {
         let mut socket = Socket::new(Role::Fresh);
         socket.nonblocking = call
             .arguments
@@ -142,14 +142,14 @@ impl Player {
         Ok(self.assign_descriptor(self.sockets.len() - 1, call))
     }
 
-    fn listen(&mut self, arguments: &[Expression]) -> Done {
+    fn listen(&mut self, arguments: &[Expression]) -> CallOutcome {
         let socket = self.socket(arguments)?;
         self.sockets[socket].role = Role::Listener(Default::default());
         self.under_test = Some(socket);
         Ok(CallResult::Value(0))
     }
 
-    fn accept(&mut self, call: &Call) -> Done {
+    fn accept(&mut self, call: &Call) -> CallOutcome {
         let listener = self.socket(&call.arguments)?;
         let Role::Listener(queue) = &self.sockets[listener].role else {
             return Err(Errno::Invalid);
@@ -184,7 +184,7 @@ impl Player {
     }
 
     /// Opens a connection; `begun` is not zero if the call was already made and blocks.
-    fn connect(&mut self, arguments: &[Expression], begun: u64) -> Done {
+    fn connect(&mut self, arguments: &[Expression], begun: u64) -> CallOutcome {
         let index = self.socket(arguments)?;
         let now = self.now;
         if let Role::Fresh = self.sockets[index].role {
@@ -215,7 +215,7 @@ impl Player {
         }
     }
 
-    fn close(&mut self, arguments: &[Expression]) -> Done {
+    fn close(&mut self, arguments: &[Expression]) -> CallOutcome {
         let index = self.socket(arguments)?;
         let Some(Expression::Number(descriptor)) = arguments.first() else {
             return Err(Errno::BadDescriptor);
@@ -247,7 +247,7 @@ impl Player {
         Ok(CallResult::Value(0))
     }
 
-    fn shutdown(&mut self, arguments: &[Expression]) -> Done {
+    fn shutdown(&mut self, arguments: &[Expression]) -> CallOutcome {
         let index = self.socket(arguments)?;
         let now = self.now;
         let ends = |direction: &str| {

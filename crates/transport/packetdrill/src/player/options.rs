@@ -5,7 +5,7 @@ use tcp::TcpConfig;
 use units::{Duration, Rate};
 
 use super::Player;
-use super::calls::{CallResult, Done};
+use super::calls::{CallOutcome, CallResult};
 use super::socket::Role;
 use crate::errno::Errno;
 use crate::script::Expression;
@@ -68,7 +68,7 @@ impl Options {
 
 impl Player {
     /// Carries out `setsockopt(fd, level, name, value, length)`.
-    pub(super) fn set_option(&mut self, arguments: &[Expression]) -> Result<Done, String> {
+    pub(super) fn set_option(&mut self, arguments: &[Expression]) -> Result<CallOutcome, String> {
         let socket = match self.socket(arguments) {
             Ok(socket) => socket,
             Err(errno) => return Ok(Err(errno)),
@@ -146,7 +146,7 @@ impl Player {
     }
 
     /// Carries out `getsockopt(fd, level, name, value, length)`; the value is compared with the expected one.
-    pub(super) fn get_option(&mut self, arguments: &[Expression]) -> Result<Done, String> {
+    pub(super) fn get_option(&mut self, arguments: &[Expression]) -> Result<CallOutcome, String> {
         let socket = match self.socket(arguments) {
             Ok(socket) => &mut self.sockets[socket],
             Err(errno) => return Ok(Err(errno)),

@@ -3,13 +3,13 @@
 use tcp::State;
 
 use super::Player;
-use super::calls::{CallResult, Done};
+use super::calls::{CallOutcome, CallResult};
 use super::socket::Role;
 use crate::errno::Errno;
 use crate::script::Expression;
 
 impl Player {
-    pub(super) fn fcntl(&mut self, arguments: &[Expression]) -> Done {
+    pub(super) fn fcntl(&mut self, arguments: &[Expression]) -> CallOutcome {
         let index = self.socket(arguments)?;
         let has = |word: &str| arguments.iter().any(|argument| argument.has_word(word));
         if has("F_SETFL") {
@@ -24,7 +24,7 @@ impl Player {
         Ok(CallResult::Value(0x2 | nonblocking))
     }
 
-    pub(super) fn ioctl(&mut self, arguments: &[Expression]) -> Result<Done, String> {
+    pub(super) fn ioctl(&mut self, arguments: &[Expression]) -> Result<CallOutcome, String> {
         let index = match self.socket(arguments) {
             Ok(index) => index,
             Err(errno) => return Ok(Err(errno)),
@@ -55,7 +55,7 @@ impl Player {
     }
 
     /// Carries out `poll([{fd=..., events=..., revents=...}], n, timeout)`.
-    pub(super) fn poll(&mut self, arguments: &[Expression]) -> Result<Done, String> {
+    pub(super) fn poll(&mut self, arguments: &[Expression]) -> Result<CallOutcome, String> {
         let Some(Expression::List(list)) = arguments.first() else {
             return Err("poll with these arguments".to_owned());
         };

@@ -3,7 +3,7 @@
 use tcp::{SendFlags, State};
 
 use super::Player;
-use super::calls::{CallResult, Done};
+use super::calls::{CallOutcome, CallResult};
 use crate::errno::Errno;
 use crate::script::Expression;
 
@@ -15,7 +15,7 @@ impl Player {
         bytes: u64,
         flags: Option<&Expression>,
         done: u64,
-    ) -> Done {
+    ) -> CallOutcome {
         let index = self.socket(arguments)?;
         let flag = |word: &str| flags.is_some_and(|flags| flags.has_word(word));
         if arguments
@@ -65,7 +65,7 @@ impl Player {
         arguments: &[Expression],
         bytes: u64,
         flags: Option<&Expression>,
-    ) -> Done {
+    ) -> CallOutcome {
         let index = self.socket(arguments)?;
         let flag = |word: &str| flags.is_some_and(|flags| flags.has_word(word));
         let now = self.now;
@@ -106,7 +106,10 @@ impl Player {
     }
 
     /// Reads with `recvmsg`, and compares the control messages with the expected ones.
-    pub(super) fn receive_message(&mut self, arguments: &[Expression]) -> Result<Done, String> {
+    pub(super) fn receive_message(
+        &mut self,
+        arguments: &[Expression],
+    ) -> Result<CallOutcome, String> {
         if arguments
             .get(2)
             .is_some_and(|flags| flags.has_word("MSG_ERRQUEUE"))

@@ -4,7 +4,8 @@ use crate::playing::{passes, played};
 
 const DAY: u64 = 24 * 3_600;
 
-/// A server that was idle for this number of days after its handshake; `then` gets the clock of this end, and of the other one.
+/// A server that was idle for this number of days after its handshake; `then` gets the clock of this end, and of the
+/// other one.
 fn after(days: u64, then: impl Fn(u32, u32) -> String) {
     let elapsed = (days * DAY * 1_000) as u32;
     let (own, far) = (

@@ -51,8 +51,8 @@ impl FarAcks {
 }
 
 impl Connection {
-    /// Lets the connection offer and accept the option with this kind, as the host at the end: it retains its data until
-    /// the far end has it. Call it before the handshake.
+    /// Lets the connection offer and accept the option with this kind, as the host at the end: it retains its data
+    /// until the far end has it. Call it before the handshake.
     pub fn accept_far_acks(&mut self, kind: u8) {
         self.far_acks = Some(FarAcks::new(kind, false));
     }

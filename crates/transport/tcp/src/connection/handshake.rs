@@ -13,7 +13,7 @@ use crate::sequence;
 const LINEAR_TIMEOUTS: u32 = 4;
 /// Maximum segment size of an end that announces none (RFC 9293 §3.7.1).
 const DEFAULT_MSS: u32 = 536;
-/// Least payload of a full segment with its options (`TCP_MIN_SND_MSS`: room for all options and eight bytes).
+/// Minimum payload of a full segment with its options (`TCP_MIN_SND_MSS`: room for all options and eight bytes).
 const MIN_SEGMENT: u32 = 48;
 
 impl Connection {

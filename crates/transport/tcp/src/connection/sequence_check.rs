@@ -10,7 +10,7 @@ use crate::sequence::unwrap;
 const TOLERANCE: i32 = 1;
 /// Time after which the latest timestamp of the peer no longer counts (RFC 7323 §5.5; `TCP_PAWS_24DAYS`).
 const MAX_AGE: Duration = Duration::from_secs(24 * 24 * 3600);
-/// Least time between two answers to segments without data that are not acceptable (`tcp_invalid_ratelimit`).
+/// Minimum time between two answers to segments without data that are not acceptable (`tcp_invalid_ratelimit`).
 const ANSWER_INTERVAL: Duration = Duration::from_millis(500);
 
 /// Reason to discard a segment by its timestamp.

@@ -1,4 +1,5 @@
-//! TIME-WAIT: responses to segments that arrive after both ends have closed, as in Linux (`tcp_timewait_state_process`).
+//! TIME-WAIT: responses to segments that arrive after both ends have closed, as in Linux
+//! (`tcp_timewait_state_process`).
 
 use units::{Duration, Instant};
 
@@ -21,8 +22,8 @@ impl Connection {
         self.state == State::TimeWait && !is_rst_or_syn
     }
 
-    /// Handles a segment at `seq`; one with ACK restarts the timer. An empty segment at `rcv_nxt` is not answered. Others
-    /// are acknowledged, without SACK, which a TIME-WAIT socket has no state for.
+    /// Handles a segment at `seq`; one with ACK restarts the timer. An empty segment at `rcv_nxt` is not answered.
+    /// Others are acknowledged, without SACK, which a TIME-WAIT socket has no state for.
     pub(super) fn on_time_wait_segment(&mut self, now: Instant, seq: u64, segment: &Segment) {
         let expected = self.receiver.as_ref().map(|receiver| receiver.rcv_nxt()) == Some(seq);
         let empty = segment.sequence_len() == 0;

@@ -92,8 +92,8 @@ impl Receiver {
         }
     }
 
-    /// Removes and returns the range to be reported as a duplicate by an ACK with `number`. Beyond it, the report would be a SACK of
-    /// data that is kept back.
+    /// Removes and returns the range to be reported as a duplicate by an ACK with `number`. Beyond it, the report would
+    /// be a SACK of data that is kept back.
     pub(super) fn take_duplicate(&mut self, number: u64) -> Option<(u64, u64)> {
         let (from, to) = self.duplicate.take()?;
         if number >= self.rcv_nxt || from >= self.rcv_nxt {

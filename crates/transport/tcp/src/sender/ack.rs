@@ -97,7 +97,7 @@ impl Sender {
         self.process_sacks(now, input, una, &mut effects);
         let resend = self.fastretrans_alert(now, una, false, &mut effects);
         self.refresh_window();
-        self.resend(now, resend);
+        self.xmit_recovery(now, resend);
         self.refresh_window();
     }
 
@@ -189,7 +189,7 @@ impl Sender {
         let lost = self.congestion.window.lost;
         let least = self.rtt.minimum();
         let rate = self.rate.finish(now, newly, least, lost, reneged);
-        self.rate.keep(&rate, self.config.mss);
+        self.rate.store_rate(&rate, self.config.mss);
         self.refresh_window();
         // A single short segment without other signs has probably waited for the delayed-ACK timer.
         let delayed = effects.acked == 1
@@ -209,7 +209,7 @@ impl Sender {
             delayed,
         };
         self.control_window(&ack, &effects);
-        self.resend(now, resend);
+        self.xmit_recovery(now, resend);
         self.refresh_window();
     }
 
@@ -268,7 +268,7 @@ impl Sender {
 
     /// Returns whether this ACK came for a transmission of `sent` before the latest one. The time of the
     /// latest one then says nothing (the kernel's `tcp_skb_spurious_retrans`).
-    fn is_spurious_retrans(&self, sent: &scoreboard::Sent) -> bool {
+    fn is_spurious_retrans(&self, sent: &scoreboard::SentSegment) -> bool {
         let at_ms = sent.sent_at.since_start().as_millis();
         sent.ever_retransmitted
             && self

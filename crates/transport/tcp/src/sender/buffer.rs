@@ -20,7 +20,7 @@ const SHARED_INFO: u64 = 320;
 const BUFFER_HEADER: u64 = 256;
 /// Memory that a buffer takes besides its data: a header and a small head (`SKB_SMALL_HEAD_CACHE_SIZE`), bytes.
 pub(super) const BUFFER_OVERHEAD: u64 = BUFFER_HEADER + 576;
-/// Least number of segments that the limit is made for (`TCP_INIT_CWND`).
+/// Minimum number of segments that the limit is made for (`TCP_INIT_CWND`).
 const MIN_SEGMENTS: u32 = 10;
 /// Maximum offered window that a buffer may use as a whole (`TCP_MSS_DEFAULT`), bytes.
 const TINY_WINDOW: u64 = 536;
@@ -160,8 +160,9 @@ impl SendBuffer {
 }
 
 impl Sender {
-    /// Accepts up to `bytes` from the application and sends what may be sent; returns the bytes accepted. An application
-    /// that finds no room goes on as soon as a third of the buffer is free (the kernel's `tcp_sendmsg_locked`).
+    /// Accepts up to `bytes` from the application and sends what may be sent; returns the bytes accepted. An
+    /// application that finds no room goes on as soon as a third of the buffer is free (the kernel's
+    /// `tcp_sendmsg_locked`).
     pub(crate) fn write(&mut self, now: Instant, bytes: u64, ending: SendFlags) -> u64 {
         if self.seq.fin_queued {
             return 0;

@@ -1,7 +1,7 @@
 //! Explicit loss notification: recoveries from losses that a middlebox has reported to be on the radio.
 //!
-//! They retransmit lost data without reducing window and threshold (Balakrishnan and Katz, Globecom 1998). A loss without such a
-//! report during the recovery, and a time-out, reduce as always.
+//! They retransmit lost data without reducing window and threshold (Balakrishnan and Katz, Globecom 1998). A loss
+//! without such a report during the recovery, and a time-out, reduce as always.
 
 use super::Sender;
 

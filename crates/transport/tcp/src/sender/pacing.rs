@@ -161,7 +161,7 @@ impl Sender {
         burst: Burst,
         room: u32,
         largest: u32,
-    ) -> Option<Deferred> {
+    ) -> Option<BurstLimit> {
         let w = &self.congestion.window;
         let mss = u64::from(self.config.mss);
         let available = burst.end - self.seq.snd_nxt;
@@ -190,19 +190,19 @@ impl Sender {
             return None;
         }
         if cwnd_room < send_window && cwnd_room <= available {
-            return Some(Deferred::ByCongestionWindow);
+            return Some(BurstLimit::ByCongestionWindow);
         }
         if cwnd_room >= send_window && send_window <= available {
-            return Some(Deferred::ByOfferedWindow);
+            return Some(BurstLimit::ByOfferedWindow);
         }
         let ends = self.seq.fin_queued && burst.last;
-        (!ends).then_some(Deferred::Otherwise)
+        (!ends).then_some(BurstLimit::Otherwise)
     }
 }
 
 /// Limit of a deferred burst.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Deferred {
+pub(super) enum BurstLimit {
     /// The congestion window limits the burst.
     ByCongestionWindow,
     /// The peer's window limits the burst.

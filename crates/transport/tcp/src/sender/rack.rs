@@ -4,7 +4,7 @@ use units::{Duration, Instant};
 
 use super::reordering::INITIAL_REORDERING;
 use super::rtt::micros_between;
-use super::scoreboard::Sent;
+use super::scoreboard::SentSegment;
 use super::timers::TIMEOUT_MIN;
 use super::{AckEffects, Sender};
 use cca::CaState;
@@ -44,7 +44,7 @@ impl Default for Rack {
 
 impl Rack {
     /// Handles the delivery of `sent` (RFC 8985 §6.2 steps 1 and 2).
-    pub(super) fn advance(&mut self, now: Instant, sent: &Sent, min_rtt: Duration) {
+    pub(super) fn advance(&mut self, now: Instant, sent: &SentSegment, min_rtt: Duration) {
         let rtt = micros_between(sent.sent_at, now);
         if sent.ever_retransmitted && rtt < min_rtt {
             // The ACK is most likely for the original transmission.
@@ -119,7 +119,12 @@ impl Sender {
     }
 
     /// Returns the time until `sent` counts as lost; zero if it already does.
-    pub(super) fn time_until_lost(&self, now: Instant, sent: &Sent, window: Duration) -> Duration {
+    pub(super) fn time_until_lost(
+        &self,
+        now: Instant,
+        sent: &SentSegment,
+        window: Duration,
+    ) -> Duration {
         let limit = self.rack.rtt + window;
         limit.saturating_sub(micros_between(sent.sent_at, now))
     }

@@ -3,7 +3,7 @@
 use units::{Duration, Instant, Rate};
 
 use super::rtt::micros_between;
-use super::scoreboard::{NewlySent, Sent, SeqRange, TxState};
+use super::scoreboard::{NewlySent, SentSegment, SeqRange, TxState};
 use cca::RateSample;
 
 /// State of the sampler that belongs to the connection: counters and clocks (§3.1 of the draft).
@@ -19,12 +19,12 @@ pub(crate) struct RateSampler {
     pub(super) reneged: bool,
     /// Latest sample that shows the rate of the path.
     pub(super) latest: Rate,
-    sample: Sampled,
+    sample: CurrentSample,
 }
 
 /// Sample of the current ACK.
 #[derive(Clone, Copy, Debug, Default)]
-struct Sampled {
+struct CurrentSample {
     prior_delivered: u64,
     prior_at: Option<Instant>,
     sent_at: Instant,
@@ -69,10 +69,10 @@ impl RateSampler {
     }
 
     /// Handles a delivered segment: the one of this ACK that was sent last makes the sample (§3.3).
-    pub(crate) fn on_delivered(&mut self, sent: &Sent) {
+    pub(crate) fn on_delivered(&mut self, sent: &SentSegment) {
         let s = &self.sample;
         if s.prior_at.is_none() || sent.sent_after(s.sent_at, s.end) {
-            self.sample = Sampled {
+            self.sample = CurrentSample {
                 prior_delivered: sent.delivered,
                 prior_at: Some(sent.delivered_at),
                 sent_at: sent.sent_at,
@@ -128,7 +128,7 @@ impl RateSampler {
     }
 
     /// Stores the rate of a sample, unless the application may have limited it.
-    pub(super) fn keep(&mut self, sample: &RateSample, mss: u32) {
+    pub(super) fn store_rate(&mut self, sample: &RateSample, mss: u32) {
         if let Some(rate) = sample.rate(mss)
             && (!sample.app_limited || rate >= self.latest)
         {

@@ -5,12 +5,13 @@ use units::{Duration, Instant};
 use super::Sender;
 use super::ack::AckEffects;
 
-/// Least time for the report to come true.
+/// Minimum time for the report to come true.
 const MIN_WAIT: Duration = Duration::from_millis(10);
 
 impl Sender {
     /// Returns whether an ACK of new data ends just before data that was reported: the receiver has probably dropped it.
-    /// The time-out, which clears all SACK marks, then comes after half an RTT (the kernel's `tcp_check_sack_reneging`).
+    /// The time-out, which clears all SACK marks, then comes after half an RTT (the kernel's
+    /// `tcp_check_sack_reneging`).
     pub(super) fn suspects_reneging(&mut self, now: Instant, effects: &mut AckEffects) -> bool {
         let suspect = effects.una_advanced && self.board.head().is_some_and(|head| head.sacked);
         if suspect {

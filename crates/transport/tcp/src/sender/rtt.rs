@@ -11,7 +11,7 @@ const MIN_RTT_WINDOW: Duration = Duration::from_secs(300);
 /// Retransmission time-out of a connection whose handshake has given no RTT (`TCP_TIMEOUT_FALLBACK`).
 const FALLBACK: Duration = Duration::from_secs(3);
 
-/// Least time that is no RTT, milliseconds: in microseconds it has no room in a signed number of 32 bits.
+/// Minimum time that is no RTT, milliseconds: in microseconds it has no room in a signed number of 32 bits.
 const MAX_ECHO: u32 = i32::MAX as u32 / 1_000;
 
 /// Returns the time from `earlier` to `later` in whole microseconds, like Linux's stamps of segments.

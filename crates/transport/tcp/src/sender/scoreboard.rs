@@ -9,7 +9,7 @@ const NONE: u64 = u64::MAX;
 
 /// Transmitted segment that is not yet acknowledged cumulatively.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Sent {
+pub(crate) struct SentSegment {
     /// First byte.
     pub(crate) seq: u64,
     /// Byte after the last one.
@@ -45,7 +45,7 @@ pub(crate) struct Sent {
     in_time_order: bool,
 }
 
-impl Sent {
+impl SentSegment {
     /// Returns whether this transmission was made after one at `at` that ended at `end`. Sequence numbers
     /// break ties (RFC 8985 §5.2).
     pub(crate) fn sent_after(&self, at: Instant, end: u64) -> bool {
@@ -59,7 +59,7 @@ impl Sent {
 /// The ordinal of a segment is the number of segments sent before it.
 #[derive(Debug)]
 pub(crate) struct Scoreboard {
-    queue: VecDeque<Sent>,
+    queue: VecDeque<SentSegment>,
     base: u64,
     oldest: u64,
     newest: u64,
@@ -113,7 +113,7 @@ impl Scoreboard {
         self.packets_out() + self.retransmitted - self.sacked - self.lost
     }
 
-    pub(crate) fn head(&self) -> Option<&Sent> {
+    pub(crate) fn head(&self) -> Option<&SentSegment> {
         self.queue.front()
     }
 
@@ -122,16 +122,16 @@ impl Scoreboard {
         self.base..self.base + self.queue.len() as u64
     }
 
-    pub(crate) fn get(&self, ordinal: u64) -> &Sent {
+    pub(crate) fn get(&self, ordinal: u64) -> &SentSegment {
         &self.queue[(ordinal - self.base) as usize]
     }
 
     /// Returns all segments, oldest first.
-    pub(super) fn all_mut(&mut self) -> impl Iterator<Item = &mut Sent> {
+    pub(super) fn all_mut(&mut self) -> impl Iterator<Item = &mut SentSegment> {
         self.queue.iter_mut()
     }
 
-    fn get_mut(&mut self, ordinal: u64) -> &mut Sent {
+    fn get_mut(&mut self, ordinal: u64) -> &mut SentSegment {
         &mut self.queue[(ordinal - self.base) as usize]
     }
 
@@ -143,7 +143,7 @@ impl Scoreboard {
     /// Adds a new transmitted segment.
     pub(crate) fn push(&mut self, sent: NewlySent) {
         let ordinal = self.ordinals().end;
-        self.queue.push_back(Sent {
+        self.queue.push_back(SentSegment {
             seq: sent.seq,
             end: sent.end,
             sent_at: sent.at,
@@ -183,7 +183,7 @@ impl Scoreboard {
     }
 
     /// Removes the oldest segment, which is cumulatively acknowledged.
-    pub(crate) fn pop(&mut self) -> Option<Sent> {
+    pub(crate) fn pop(&mut self) -> Option<SentSegment> {
         self.queue.front()?;
         self.remove_from_time_order(self.base);
         let sent = self.queue.pop_front()?;
@@ -203,8 +203,8 @@ impl Scoreboard {
         }
     }
 
-    /// Splits a segment at the number `at` (the kernel's `tcp_fragment`). Both parts have its marks and its position in the
-    /// order of transmissions.
+    /// Splits a segment at the number `at` (the kernel's `tcp_fragment`). Both parts have its marks and its position in
+    /// the order of transmissions.
     pub(crate) fn split(&mut self, ordinal: u64, at: u64) {
         let moved = |number: u64| number + u64::from(number != NONE && number > ordinal);
         for sent in &mut self.queue {

@@ -14,7 +14,7 @@ use super::pacing::PACING_SHIFT;
 use crate::net_device::NetDevice;
 use crate::segment::{IP_HEADER, TCP_HEADER, TIMESTAMPS_OPTION};
 
-/// Most memory that the device has of one connection (`tcp_limit_output_bytes`), bytes.
+/// Maximum memory that the device has of one connection (`tcp_limit_output_bytes`), bytes.
 const DEVICE_LIMIT: u64 = 4 << 20;
 /// Headers of a data packet with timestamps, bytes.
 const HEADERS: u64 = (IP_HEADER + TCP_HEADER + TIMESTAMPS_OPTION) as u64;

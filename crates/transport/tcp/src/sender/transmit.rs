@@ -2,7 +2,7 @@
 
 use units::Instant;
 
-use super::pacing::{Burst, Deferred};
+use super::pacing::{Burst, BurstLimit};
 use super::scoreboard::{SeqRange, TxState};
 use super::{Outgoing, Sender};
 use cca::{CaState, Event, SendLimit};
@@ -75,8 +75,8 @@ impl Sender {
             if push != Push::One
                 && let Some(why) = self.should_defer(now, burst, room, largest)
             {
-                limited |= why == Deferred::ByCongestionWindow;
-                closed = why == Deferred::ByOfferedWindow;
+                limited |= why == BurstLimit::ByCongestionWindow;
+                closed = why == BurstLimit::ByOfferedWindow;
                 break;
             }
             let Some(end) = self.end_of_burst(burst, push) else {
@@ -326,7 +326,7 @@ impl Sender {
         let mut before = self.output.len();
         let last = first + u64::from(segments) - 1;
         for ordinal in first..=last {
-            let stamp = self.repeat(now, ordinal);
+            let stamp = self.retransmit_one(now, ordinal);
             bytes += stamp.end - stamp.seq - u64::from(stamp.fin);
             self.board.mark_retransmitted(ordinal, stamp);
             self.undo.retransmitted();
@@ -352,13 +352,13 @@ impl Sender {
         if self.fit_retransmission(ordinal, 1) == 0 {
             return false;
         }
-        let stamp = self.repeat(now, ordinal);
+        let stamp = self.retransmit_one(now, ordinal);
         self.board.mark_repeated(ordinal, stamp);
         self.pace(now, stamp.end - stamp.seq - u64::from(stamp.fin));
         true
     }
 
-    fn repeat(&mut self, now: Instant, ordinal: u64) -> super::scoreboard::NewlySent {
+    fn retransmit_one(&mut self, now: Instant, ordinal: u64) -> super::scoreboard::NewlySent {
         self.note_start_of_transmission();
         let sent = *self.board.get(ordinal);
         let len = (sent.end - sent.seq) as u32 - u32::from(sent.fin);

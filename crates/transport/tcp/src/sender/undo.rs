@@ -54,7 +54,7 @@ impl Undo {
         self.marker = None;
     }
 
-    /// Makes the reduction that begins impossible to undo.
+    /// Makes the starting reduction irreversible.
     pub(super) fn forget_threshold(&mut self) {
         self.prior_ssthresh = None;
     }
@@ -155,7 +155,7 @@ impl Sender {
     }
 
     /// Sends what a processed ACK requests (the kernel's `tcp_xmit_recovery`).
-    pub(super) fn resend(&mut self, now: Instant, kind: Rexmit) {
+    pub(super) fn xmit_recovery(&mut self, now: Instant, kind: Rexmit) {
         match kind {
             Rexmit::Nothing => {}
             Rexmit::Lost => self.retransmit_lost(now),

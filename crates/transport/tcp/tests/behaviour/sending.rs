@@ -233,8 +233,8 @@ fn a_closed_window_is_probed() {
     assert_eq!(socket.info(at(3_600)).probes, 0);
 }
 
-/// Linux `tcp_probe_timer` with `tcp_retries2` of 15: an end that answers no probe of its closed window times out at the
-/// sixteenth. Answers let the connection last.
+/// Linux `tcp_probe_timer` with `tcp_retries2` of 15: an end that answers no probe of its closed window times out at
+/// the sixteenth. Answers let the connection last.
 #[test]
 fn a_silent_end_with_a_closed_window_is_given_up() {
     let shut = Segment {

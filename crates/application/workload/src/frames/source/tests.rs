@@ -162,7 +162,8 @@ fn frames_that_never_arrive_are_late() {
     assert_eq!(out, expected);
 }
 
-/// Returns a source whose connection accepts nothing until [`FrameSource::on_accepted`]: frames of 1000 bytes every 33 ms.
+/// Returns a source whose connection accepts nothing until [`FrameSource::on_accepted`]: frames of 1000 bytes every 33
+/// ms.
 fn blocked_source(backlog: Backlog) -> (FrameSource, Vec<Command>) {
     let config = Frames {
         size: Distribution::Constant {

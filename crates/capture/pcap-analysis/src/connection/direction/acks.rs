@@ -2,7 +2,7 @@
 
 use tcp::{Flags, Segment};
 
-use super::super::flight::{AckResult, Sent};
+use super::super::flight::{AckResult, SentRange};
 use super::super::loss::{Loss, Queue, Repair};
 use super::super::rtt::Sample;
 use super::Direction;
@@ -92,7 +92,7 @@ impl Direction {
             self.gaps.retain(|gap| gap.end > ack);
             let rtt = self.answers.smoothed_ns().unwrap_or(0);
             self.reductions.acked(at_ns, ack, rtt, self.segment);
-            self.settle(segment, previous, ack, at_ns);
+            self.classify_acked(segment, previous, ack, at_ns);
         }
     }
 
@@ -160,7 +160,7 @@ impl Direction {
     }
 
     /// Adds a segment that an ACK shows to have been overtaken.
-    fn overtaken(&mut self, sent: &Sent, at_ns: u64) {
+    fn overtaken(&mut self, sent: &SentRange, at_ns: u64) {
         self.counts.overtaken += 1;
         self.add_loss(Loss {
             start: sent.start,
@@ -216,7 +216,7 @@ impl Direction {
     }
 
     /// Settles the losses that an ACK covers.
-    fn settle(&mut self, segment: &Segment, previous: u64, ack: u64, at_ns: u64) {
+    fn classify_acked(&mut self, segment: &Segment, previous: u64, ack: u64, at_ns: u64) {
         if self.open.is_empty() {
             return;
         }

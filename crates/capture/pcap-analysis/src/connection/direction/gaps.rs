@@ -52,8 +52,8 @@ impl Direction {
         }
     }
 
-    /// Processes a segment up to `end` that fills gaps: reordered before the capture, or lost there and sent again. Returns
-    /// `None` if it fills none.
+    /// Processes a segment up to `end` that fills gaps: reordered before the capture, or lost there and sent again.
+    /// Returns `None` if it fills none.
     pub(super) fn fill(&mut self, segment: &SeenSegment, end: u64) -> Option<SegmentKind> {
         let start = segment.start;
         let first = *self
@@ -75,7 +75,7 @@ impl Direction {
             .collect();
         let parts = filled.iter().filter_map(|gap| gap.overlap(start, end));
         if parts.map(|(from, to)| to - from).sum::<u64>() < end - start {
-            self.flight.repeat(start, end, segment.at_ns);
+            self.flight.on_retransmission(start, end, segment.at_ns);
         }
         for gap in filled {
             self.fill_gap(&gap, segment, end, is_reordering);

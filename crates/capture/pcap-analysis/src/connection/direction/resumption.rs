@@ -7,7 +7,7 @@
 
 use super::SeenSegment;
 
-/// Least length of a silence, ns: that of the shortest retransmission time-out of Linux.
+/// Minimum length of a silence, ns: that of the shortest retransmission time-out of Linux.
 const MIN_NS: u64 = 200_000_000;
 /// Segments that a gap behind a lone segment has at least; a single one may be lost at random.
 const MIN_LOST: u64 = 2;

@@ -71,7 +71,7 @@ impl EndSocket {
         Ok(())
     }
 
-    /// Gives the end up: its reader takes nothing more, and the kernel answers what still comes by resets.
+    /// Aborts the end: its reader reads nothing more, and the kernel answers further segments by resets.
     pub(super) fn abandon(&mut self) -> io::Result<()> {
         if let Some(socket) = &self.socket {
             shutdown(socket.as_raw_fd(), Shutdown::Both)?;
@@ -102,7 +102,7 @@ impl EndSocket {
 
 /// A connection.
 pub(super) struct Connection {
-    /// Number of its flow in the scenario.
+    /// Index of its flow in the scenario.
     pub(super) flow: usize,
     /// The end that has opened it.
     pub(super) opened_by: End,

@@ -69,7 +69,7 @@ fn capacity(outages: &[(u64, u64)]) -> LinkCapacity {
     LinkCapacity::steps(&steps).unwrap()
 }
 
-/// The three nodes, and what has come to the hosts.
+/// The three nodes, and what has arrived at the hosts.
 pub struct Script {
     network: Network,
     now: Instant,
@@ -264,7 +264,8 @@ impl Script {
             .collect()
     }
 
-    /// Removes and returns the ACKs that have arrived at the far host: number, whether there is a window, far acknowledgement.
+    /// Removes and returns the ACKs that have arrived at the far host: number, whether there is a window, far
+    /// acknowledgement.
     pub fn far_acks(&mut self) -> Vec<(u32, bool, Option<u32>)> {
         let acks = self.take(FAR);
         let position = |number: u32| number - FAR_ISS - 1;

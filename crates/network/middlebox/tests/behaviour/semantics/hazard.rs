@@ -6,7 +6,7 @@ use units::random::{Purpose, RngStream};
 use units::{Duration, Instant};
 
 /// A node that loses, repeats and reorders packets, and lets none pass during an outage.
-pub struct Trouble {
+pub struct Impairment {
     draws: RngStream,
     drawn: u64,
     /// Shares of packets that are lost, repeated and delayed, of 1000.
@@ -15,7 +15,7 @@ pub struct Trouble {
     waiting: Vec<(Instant, u64)>,
 }
 
-impl Trouble {
+impl Impairment {
     pub fn new(seed: u64, number: u32, shares: [u64; 3], outage: (Instant, Instant)) -> Self {
         Self {
             draws: RngStream::new(seed, Purpose::Loss, number),
@@ -32,7 +32,7 @@ impl Trouble {
     }
 }
 
-impl Node for Trouble {
+impl Node for Impairment {
     fn on_packet(&mut self, packet: &Packet, actions: &mut Actions<'_>) {
         let fate = self.draw();
         let [lost, repeated, delayed] = self.shares;
@@ -67,13 +67,13 @@ impl Node for Trouble {
 }
 
 /// A split host that is killed: from then on it is a router, or nothing passes.
-pub struct Mortal {
+pub struct CrashingNode {
     pub host: SplitHost,
     pub dies_at: Instant,
     pub then_routes: bool,
 }
 
-impl Node for Mortal {
+impl Node for CrashingNode {
     fn on_packet(&mut self, packet: &Packet, actions: &mut Actions<'_>) {
         if actions.now() < self.dies_at {
             self.host.on_packet(packet, actions);

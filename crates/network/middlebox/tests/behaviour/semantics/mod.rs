@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
 use middlebox::Kind;
-use world::{Outcome, World};
+use world::{Outcome, Testbed};
 
 /// Runs of each test, unless the environment asks for others.
 const RUNS: u64 = 60;
@@ -60,7 +60,7 @@ fn count<T>(result: &[T], is: impl Fn(&T) -> bool) -> u64 {
 #[test]
 fn es_never_acknowledges_the_last_byte_early() {
     let result = each_seed("es", runs(), |seed| {
-        let outcome = World::new(Kind::Es, seed, true).run();
+        let outcome = Testbed::new(Kind::Es, seed, true).run();
         assert_eq!(outcome.early_ends, 0, "seed {seed}");
         outcome
     });
@@ -78,7 +78,7 @@ fn es_never_acknowledges_the_last_byte_early() {
 #[test]
 fn as_never_tells_of_a_byte_early() {
     let result = each_seed("as", runs(), |seed| {
-        let outcome = World::new(Kind::As, seed, true).run();
+        let outcome = Testbed::new(Kind::As, seed, true).run();
         let held = !outcome.early_bytes[0] && outcome.early_ends == 0;
         assert!(held, "seed {seed}: {outcome:?}");
         outcome
@@ -93,7 +93,7 @@ fn as_never_tells_of_a_byte_early() {
 fn mtcp_never_acknowledges_a_byte_early() {
     for kind in [Kind::Mtcp, Kind::MtcpPlus] {
         let result = each_seed(kind.name(), runs(), |seed| {
-            let outcome = World::new(kind, seed, true).run();
+            let outcome = Testbed::new(kind, seed, true).run();
             let held = outcome.early_bytes == [false; 2] && outcome.early_ends == 0;
             assert!(held, "{} seed {seed}: {outcome:?}", kind.name());
             outcome
@@ -109,7 +109,7 @@ fn mtcp_never_acknowledges_a_byte_early() {
 fn split_acknowledges_early() {
     let runs = runs().min(200);
     let result = each_seed("split", runs, |seed| {
-        World::new(Kind::Split, seed, true).run().early_ends > 0
+        Testbed::new(Kind::Split, seed, true).run().early_ends > 0
     });
     let result = count(&result, |early| *early);
     println!("split: early in {result} of {runs} runs");
@@ -122,7 +122,7 @@ fn everything_arrives_in_the_end() {
     let mtcp = [Kind::Mtcp, Kind::MtcpPlus, Kind::Pam];
     for kind in [Kind::Split, Kind::Es, Kind::As].into_iter().chain(mtcp) {
         each_seed(kind.name(), runs(), |seed| {
-            let outcome: Outcome = World::new(kind, seed, false).run();
+            let outcome: Outcome = Testbed::new(kind, seed, false).run();
             assert!(outcome.complete, "{} seed {seed}: {outcome:?}", kind.name());
         });
     }

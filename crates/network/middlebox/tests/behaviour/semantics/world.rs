@@ -1,4 +1,4 @@
-//! World: two hosts, a split host between them, and trouble on both sides of it, all drawn from a seed.
+//! Testbed: two hosts, a split host between them, and trouble on both sides of it, all drawn from a seed.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use tcp::{Connection, State, Tcp, TcpConfig};
 use units::random::{Purpose, RngStream};
 use units::{Bytes, Duration, Instant, Rate};
 
-use crate::semantics::hazard::{Mortal, Trouble};
+use crate::semantics::hazard::{CrashingNode, Impairment};
 
 const SERVER: HostId = HostId(0);
 const PHONE: HostId = HostId(4);
@@ -40,7 +40,7 @@ struct End {
     believed: u64,
 }
 
-pub struct World {
+pub struct Testbed {
     network: Network,
     ends: [End; 2],
     now: Instant,
@@ -49,9 +49,9 @@ pub struct World {
 }
 
 /// Draws of one run.
-struct Dice(RngStream, u64);
+struct Draws(RngStream, u64);
 
-impl Dice {
+impl Draws {
     fn below(&mut self, bound: u64) -> u64 {
         self.1 += 1;
         self.0.at(self.1) % bound
@@ -73,7 +73,7 @@ impl Dice {
 
 /// Lets the link behind the split host be interrupted in half of the worlds of kinds that are notified of it.
 fn interrupt(topology: &mut Topology, kind: Kind, seed: u64) {
-    let mut dice = Dice(RngStream::new(seed, Purpose::GeneratedOutage, 0), 0);
+    let mut dice = Draws(RngStream::new(seed, Purpose::GeneratedOutage, 0), 0);
     let link = topology.links.iter_mut().find(|link| link.name == "2-3");
     let is_notified = matches!(kind, Kind::As | Kind::MtcpPlus);
     let (Some(link), true) = (link, is_notified && dice.below(2) == 0) else {
@@ -93,10 +93,10 @@ fn interrupt(topology: &mut Topology, kind: Kind, seed: u64) {
     link.capacity = LinkCapacity::steps(&steps).unwrap();
 }
 
-impl World {
+impl Testbed {
     /// Creates the world of a seed. Only with `fatal` may ends be reset and the split host be killed.
     pub fn new(kind: Kind, seed: u64, fatal: bool) -> Self {
-        let mut dice = Dice(RngStream::new(seed, Purpose::Workload, 0), 0);
+        let mut dice = Draws(RngStream::new(seed, Purpose::Workload, 0), 0);
         let mut topology = Topology::default();
         let names = ["server", "left", "gateway", "right", "phone"];
         let nodes = names.map(|name| topology.node(name));
@@ -123,7 +123,7 @@ impl World {
                     start + Duration::from_millis(dice.below(4_000))
                 },
             );
-            let trouble = Trouble::new(seed, number, shares, outage);
+            let trouble = Impairment::new(seed, number, shares, outage);
             network.place(name, Box::new(trouble)).unwrap();
         }
         let ccas = ["reno", "cubic", "bbr"];
@@ -153,7 +153,7 @@ impl World {
             seed,
         };
         let dies_at = dice.rare_time(3, 3_000);
-        let mortal = Mortal {
+        let mortal = CrashingNode {
             host: SplitHost::new(&settings, environment),
             dies_at: if fatal { dies_at } else { Instant::NEVER },
             then_routes: dice.below(2) == 0,

@@ -5,7 +5,7 @@ use units::Frequency;
 use super::{Line, hata, mhz};
 use crate::channel::ParameterError;
 
-/// Least distance between UE and base station, TR 36.814 table A.2.1.1-2, in metres.
+/// Minimum distance between UE and base station, TR 36.814 table A.2.1.1-2, in metres.
 pub(super) const NEAREST_M: f64 = 35.0;
 
 /// Returns the line of TR 36.942 §4.5.2: 40(1 - 0.004 Dhb) log10(R) - 18 log10(Dhb) + 21 log10(f) + 80.

@@ -67,7 +67,7 @@ fn ghz(carrier: Frequency) -> f64 {
     carrier.hertz() * 1e-9
 }
 
-/// Least distance in metres; far-field formulas mean nothing below it.
+/// Minimum distance in metres; far-field formulas mean nothing below it.
 const NEAREST_M: f64 = 1.0;
 
 impl LossCurve {

@@ -6,7 +6,7 @@ use super::ghz;
 use crate::channel::ParameterError;
 use crate::settings::Streets;
 
-/// Least distance over ground of table 7.4.1-1, in metres.
+/// Minimum distance over ground of table 7.4.1-1, in metres.
 pub(super) const NEAREST_M: f64 = 10.0;
 
 /// Speed of light that note 1 of table 7.4.1-1 uses, m/s.

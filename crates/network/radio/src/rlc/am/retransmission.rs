@@ -14,7 +14,7 @@ pub(super) struct NackedRange {
 
 /// Part of a [`NackedRange`] that has been sent.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Sent {
+pub(super) struct SentPart {
     pub(super) data: u32,
     pub(super) size: u32,
 }
@@ -83,7 +83,7 @@ impl NackedRange {
         segments: impl Iterator<Item = &'a Segment> + Clone,
         room: u32,
         block: &mut Block,
-    ) -> Option<Sent> {
+    ) -> Option<SentPart> {
         let indicator = config.length_indicator();
         let whole_header = {
             let elements = segments.clone().count() as u32;
@@ -131,7 +131,7 @@ impl NackedRange {
             first_segment,
             segments: elements,
         });
-        Some(Sent {
+        Some(SentPart {
             data,
             size: header + data,
         })

@@ -11,7 +11,7 @@ use units::Instant;
 /// AMD PDU that is not known to have been received.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Outstanding {
-    /// Number of its first segment since the start.
+    /// Index of its first segment since the start.
     first: u64,
     segments: u32,
     /// Bytes of its data field.

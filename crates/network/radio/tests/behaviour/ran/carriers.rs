@@ -22,7 +22,8 @@ const SPAN_MS: [u64; 2] = [200, 900];
 /// Block error rate that link adaptation aims at: TS 36.213 clause 7.2.3, TS 38.214 clause 5.2.2.1.
 const TARGET: f64 = 0.1;
 
-/// Least ratio of the goodput at a better place, or on a wider carrier, that counts as no loss, and that beyond the edge.
+/// Minimum ratio of the goodput at a better place, or on a wider carrier, that counts as no loss, and that beyond the
+/// edge.
 const TOLERANCE: f64 = 0.95;
 const EDGE_TOLERANCE: f64 = 0.75;
 

@@ -30,9 +30,9 @@ parameters! {
         bw_rtts: u32 = 10, in 1..=1000, "rounds", "Linux bbr_bw_rtts; draft §4.1.1.5";
         /// Time for which a lowest RTT holds before BBR probes for a new one.
         min_rtt_win: Duration = Duration::from_secs(10), in WINDOWS, "", "Linux bbr_min_rtt_win_sec; draft §4.1.2.2";
-        /// Least duration of PROBE_RTT; 0 disables it.
+        /// Minimum duration of PROBE_RTT; 0 disables it.
         probe_rtt_mode: Duration = Duration::from_millis(200), in SPANS, "", "Linux bbr_probe_rtt_mode_ms; draft §4.3.5";
-        /// Least window, and window of PROBE_RTT.
+        /// Minimum window, and window of PROBE_RTT.
         cwnd_min_target: u32 = 4, in 1..=1000, "segments", "Linux bbr_cwnd_min_target; draft §4.2.3.3";
         /// Growth per round that continues STARTUP.
         full_bw_thresh: f64 = 1.25, in 1.0..=4.0, "", "Linux bbr_full_bw_thresh; draft §4.3.2.2";

@@ -9,7 +9,7 @@ use crate::bandwidth::{Bandwidth, Gain};
 
 /// Observation at one ACK or time-out.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Seen {
+pub(super) struct Observation {
     /// Segments newly lost.
     pub(super) lost: u32,
     /// Whether the application limited the sample.
@@ -52,7 +52,12 @@ impl LongTermBw {
     }
 
     /// Handles one ACK or time-out; returns whether a rate that was in use has expired.
-    pub(super) fn sample(&mut self, config: &BbrConfig, window: &Window, seen: Seen) -> bool {
+    pub(super) fn sample(
+        &mut self,
+        config: &BbrConfig,
+        window: &Window,
+        seen: Observation,
+    ) -> bool {
         if !config.policer {
             return false;
         }
@@ -70,7 +75,7 @@ impl LongTermBw {
         false
     }
 
-    fn look_for_policer(&mut self, config: &BbrConfig, window: &Window, seen: Seen) {
+    fn look_for_policer(&mut self, config: &BbrConfig, window: &Window, seen: Observation) {
         if !self.sampling {
             // Intervals start and end with a loss, when the bucket is empty.
             if seen.lost == 0 {

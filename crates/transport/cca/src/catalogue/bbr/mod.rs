@@ -17,7 +17,7 @@ use crate::windowed_filter::WindowedMax;
 use crate::{Ack, CaState, CcaInfo, CongestionControl, Event, Family, TransferState, Window};
 use aggregation::Aggregation;
 pub use config::BbrConfig;
-use lt_bw::{LongTermBw, Seen};
+use lt_bw::{LongTermBw, Observation};
 use mode::Mode;
 use startup::FullPipe;
 
@@ -175,7 +175,7 @@ impl Bbr {
     /// Updates the policer model. A policed rate that has been in use for long enough is tested again, from a
     /// new phase of the gain cycle.
     fn lt_bw_sampling(&mut self, window: &mut Window, lost: u32, app_limited: bool) {
-        let seen = Seen {
+        let seen = Observation {
             lost,
             app_limited,
             round: self.round_start,

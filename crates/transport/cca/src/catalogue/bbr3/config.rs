@@ -31,7 +31,7 @@ parameters! {
         beta: f64 = 0.7, in 0.0..=1.0, "", "§2.8 Beta";
         /// Share of the long-term bound that is left to other flows.
         headroom: f64 = 0.15, in 0.0..=1.0, "", "§2.8 Headroom";
-        /// Least window.
+        /// Minimum window.
         min_pipe_cwnd: u32 = 4, in 1..=1000, "segments", "§2.8 MinPipeCwnd";
         /// Growth per round that continues the search for the bandwidth.
         full_bw_thresh: f64 = 1.25, in 1.0..=4.0, "", "§5.3.1.2";
@@ -43,9 +43,9 @@ parameters! {
         drain_max_rounds: u32 = 3, in 1..=1000, "rounds", "§5.3.2";
         /// Rounds over which the excess of ACKs is the maximum.
         extra_acked_filter_len: u32 = 10, in 1..=1000, "rounds", "§2.12 ExtraAckedFilterLen";
-        /// Most rounds between two probes for bandwidth, for coexistence with Reno and CUBIC.
+        /// Maximum number of rounds between two probes for bandwidth, for coexistence with Reno and CUBIC.
         probe_max_rounds: u32 = 63, in 1..=10000, "rounds", "§5.3.3.8";
-        /// Least time between two probes for bandwidth that the clock triggers.
+        /// Minimum time between two probes for bandwidth that the clock triggers.
         probe_wait_base: Duration = Duration::from_secs(2), in SPANS, "", "§5.3.3.8 PickProbeWait";
         /// Largest random addition to that time.
         probe_wait_random: Duration = Duration::from_secs(1), in SPANS, "", "§5.3.3.8 PickProbeWait";
@@ -53,7 +53,7 @@ parameters! {
         min_rtt_filter_len: Duration = Duration::from_secs(10), in WINDOWS, "", "§2.16.1 MinRTTFilterLen";
         /// Time after the last lowest RTT at which ProbeRTT is due.
         probe_rtt_interval: Duration = Duration::from_secs(5), in WINDOWS, "", "§2.16.2 ProbeRTTInterval";
-        /// Least duration of ProbeRTT.
+        /// Minimum duration of ProbeRTT.
         probe_rtt_duration: Duration = Duration::from_millis(200), in SPANS, "", "§2.16.2 ProbeRTTDuration";
         /// Window gain of ProbeRTT.
         probe_rtt_cwnd_gain: f64 = 0.5, in 0.0..=1.0, "", "§2.16.2 ProbeRTTCwndGain";

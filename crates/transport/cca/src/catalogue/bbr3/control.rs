@@ -15,7 +15,7 @@ const BURSTS: u32 = 3;
 /// Duration of a burst at the pacing rate, and its largest size (§5.6.3).
 const BURST_TIME: Duration = Duration::from_millis(1);
 const LARGEST_BURST: Bytes = Bytes::new(64 * 1024);
-/// Least burst, segments.
+/// Minimum burst, segments.
 pub(super) const MIN_BURST: u32 = 2;
 
 impl Bbr3 {

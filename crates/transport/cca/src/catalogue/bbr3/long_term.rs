@@ -8,7 +8,7 @@ use super::state::State;
 use crate::bandwidth::Gain;
 use crate::{Ack, Lost, Window};
 
-/// Most rounds for which the growth of the bound doubles.
+/// Maximum number of rounds for which the growth of the bound doubles.
 const MAX_DOUBLINGS: u32 = 30;
 
 /// Growth of the long-term bound while probing: 1, 2, 4 … segments per round.

@@ -29,7 +29,7 @@ pub use config::Bbr3Config;
 use long_term::ProbeUpRamp;
 use probe_bw::{AckPhase, Cycle};
 use probe_rtt::MinRtt;
-use short_term::{Latest, LossRound, Rounds};
+use short_term::{LatestValues, LossRound, Rounds};
 use startup::{FullBandwidth, LostRanges};
 use state::State;
 use undo::Undo;
@@ -65,7 +65,7 @@ pub struct Bbr3 {
     lowest: MinRtt,
     rounds: Rounds,
     loss_round: LossRound,
-    latest: Latest,
+    latest: LatestValues,
     lost_ranges: LostRanges,
     full: FullBandwidth,
     /// Round in which Drain began.
@@ -101,7 +101,7 @@ impl Bbr3 {
             lowest: MinRtt::new(Duration::MAX, Instant::ZERO),
             rounds: Rounds::default(),
             loss_round: LossRound::default(),
-            latest: Latest::default(),
+            latest: LatestValues::default(),
             lost_ranges: LostRanges::default(),
             full: FullBandwidth::default(),
             drain_from: 0,

@@ -29,7 +29,7 @@ pub(super) struct LossRound {
 
 /// Best values of one round trip: `bw_latest`, `inflight_latest`.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Latest {
+pub(super) struct LatestValues {
     pub(super) rate: Bandwidth,
     pub(super) inflight: u32,
 }
@@ -57,7 +57,7 @@ impl Bbr3 {
     /// `AdvanceLatestDeliverySignals`.
     pub(super) fn advance_latest(&mut self, ack: &Ack) {
         if self.loss_round.starts {
-            self.latest = Latest {
+            self.latest = LatestValues {
                 rate: self.sample,
                 inflight: ack.rate.delivered.unwrap_or(0),
             };
@@ -67,7 +67,7 @@ impl Bbr3 {
     /// `ResetCongestionSignals`.
     pub(super) fn reset_congestion_signals(&mut self) {
         self.loss_round.loss = false;
-        self.latest = Latest::default();
+        self.latest = LatestValues::default();
     }
 
     /// `UpdateCongestionSignals`.

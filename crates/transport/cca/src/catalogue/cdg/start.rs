@@ -8,7 +8,7 @@ use crate::Window;
 
 /// Largest gap between two ACKs of one train, µs.
 const ACK_SPACING: u64 = 3_000;
-/// Least value of half the lowest RTT, and of the delay at which slow start ends, µs.
+/// Minimum value of half the lowest RTT, and of the delay at which slow start ends, µs.
 const MIN_DELAY: i64 = 125;
 /// Samples at the start of a round that do not end slow start.
 const SAMPLES: u32 = 8;

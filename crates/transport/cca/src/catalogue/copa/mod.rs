@@ -51,7 +51,7 @@ pub const INFO: CcaInfo = CcaInfo {
     build: &|settings| Box::new(Copa::new(CopaConfig::with(settings))),
 };
 
-/// Least window, segments.
+/// Minimum window, segments.
 const MIN_CWND: u32 = 2;
 
 /// State of one connection.
@@ -212,7 +212,7 @@ impl CongestionControl for Copa {
                 cwnd += acked;
             }
         } else if acked > 0.0 {
-            self.velocity.steer(below, cwnd);
+            self.velocity.set_direction(below, cwnd);
             // No faster than slow start.
             let step = (self.velocity.get() / (self.delta() * cwnd)).min(1.0) * acked;
             if !below {

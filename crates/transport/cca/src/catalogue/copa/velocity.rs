@@ -41,7 +41,7 @@ impl Velocity {
 
     /// Sets the direction of the rate, `up` or down from `cwnd`. A velocity that was gained in the other
     /// direction is dropped at once, as in Meta's mvfst; the paper does so only at the end of the window.
-    pub(super) fn steer(&mut self, up: bool, cwnd: f64) {
+    pub(super) fn set_direction(&mut self, up: bool, cwnd: f64) {
         if self.v > 1.0 && self.up != Some(up) {
             self.restart(cwnd);
         }

@@ -5,7 +5,7 @@ use crate::Window;
 
 /// Fractions of a segment in which the ratio is stored.
 const PARTS: u32 = 16;
-/// Most segments that one ACK is believed to cover.
+/// Maximum number of segments that one ACK is believed to cover.
 const MAX_ACKED_SEGMENTS: u32 = 32;
 
 /// Mean number of segments per ACK, with a weight of 1/16 for a new sample (the kernel's `delayed_ack`).

@@ -2,9 +2,9 @@
 
 use units::{Duration, Instant};
 
-/// Most minutes of base history.
+/// Maximum number of minutes of base history.
 pub(super) const MAX_MINUTES: u32 = 60;
-/// Most samples of the current delay.
+/// Maximum number of samples of the current delay.
 pub(super) const MAX_SAMPLES: u32 = 64;
 /// Value that stands for a missing delay.
 const NONE: i64 = i64::MAX;

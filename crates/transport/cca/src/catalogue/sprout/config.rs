@@ -30,7 +30,7 @@ parameters! {
         target_delay: Duration = Duration::from_millis(100), in DELAYS, "", "NSDI 2013 §3";
         /// Pacing rate as a multiple of the expected rate; the original sends a window at once.
         pacing_gain: f64 = 1.25, in 1.0..=10.0, "", "not in the paper";
-        /// Least window, which keeps deliveries observable; the original sends heartbeats.
+        /// Minimum window, which keeps deliveries observable; the original sends heartbeats.
         min_window: u32 = 4, in 1..=100, "segments", "not in the paper";
     }
 }

@@ -34,7 +34,7 @@ use ticks::{Tick, Ticks};
 
 /// Share of a tick for which the path must be busy for the tick to count in full.
 const BUSY_SHARE: (u64, u64) = (3, 4);
-/// Most ticks processed after a silence: by then the belief is as wide as it becomes.
+/// Maximum number of ticks processed after a silence: by then the belief is as wide as it becomes.
 const MAX_TICKS: u32 = 100;
 /// Longest time ahead of a forecast.
 const MAX_HORIZON: Duration = Duration::from_secs(5);

@@ -42,12 +42,15 @@ fn a_burst_waits_for_the_window_that_keeps_it_small() {
         sender.should_defer(now, last_burst(&sender, bytes), room, LARGEST)
     };
     let (large, two) = (1 << 20, 2 * MSS);
-    assert_eq!(reason(large, 2, two), Some(Deferred::ByCongestionWindow));
-    assert_eq!(reason(two + 1, 2, two), Some(Deferred::ByCongestionWindow));
-    assert_eq!(reason(large, 2, two - 1), Some(Deferred::Otherwise));
-    assert_eq!(reason(two, 2, two), Some(Deferred::ByOfferedWindow));
-    assert_eq!(reason(two - 1, 2, two), Some(Deferred::ByOfferedWindow));
-    assert_eq!(reason(two, 2, two - 1), Some(Deferred::Otherwise));
+    assert_eq!(reason(large, 2, two), Some(BurstLimit::ByCongestionWindow));
+    assert_eq!(
+        reason(two + 1, 2, two),
+        Some(BurstLimit::ByCongestionWindow)
+    );
+    assert_eq!(reason(large, 2, two - 1), Some(BurstLimit::Otherwise));
+    assert_eq!(reason(two, 2, two), Some(BurstLimit::ByOfferedWindow));
+    assert_eq!(reason(two - 1, 2, two), Some(BurstLimit::ByOfferedWindow));
+    assert_eq!(reason(two, 2, two - 1), Some(BurstLimit::Otherwise));
 }
 
 /// A burst that fills a third of the window, is one segment, or ends the stream does not wait. Neither does one in a
