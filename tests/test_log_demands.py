@@ -157,7 +157,9 @@ def test_rows_that_are_not_of_the_load_and_rates_of_acks_are_said(tmp_path: Path
     log = read_log(file, {}, "down")
     assert (log.bps == 0).sum() == 12
     # Who asks for rows of a state gets these.
-    assert read_log(file, {"run": "State=D"}, "down").bps.min() > 30e6
+    chosen = read_log(file, {"run": "State=D"}, "down")
+    assert chosen.bps.min() > 30e6
+    assert "12 of 120 rows left out, as they are not of State=D" in chosen.summary
 
 
 def test_warnings_of_several_logs_name_the_file(tmp_path: Path) -> None:

@@ -96,7 +96,10 @@ def understand(
     if directed is not None:
         options = dataclasses.replace(options, run=both_runs(options.run, directed))
         notes.append(f"rows of {directed}")
+    rows = len(frame)
     frame = only_run(frame, options, dialect)
+    if len(frame) < rows:
+        notes.append(f"{rows - len(frame)} of {rows} rows left out, as they are not of {options.run}")
     rates = numbers(frame[roles.rate], has_decimal_comma=dialect.has_decimal_comma)
     name = _name(dialect, roles.rate)
     unit = _unit(roles, rates, options, name)
