@@ -15,7 +15,7 @@ player_table! {
     /// Video that the receiving node plays by adaptive streaming: it requests segments, and the sending node sends them.
     /// Events have "segment_mbps", "fetch_s" and "buffer_s" of each segment when it has
     /// arrived (rate of its representation, time from the request to the last byte, video in the buffer then), and
-    /// "stall_s" of each stall at its end. At the end of the session, or of the run, they have its session_metrics:
+    /// "stall_s" of each stall at its end. At the end of the session, or of the run, they have its metrics:
     /// "qoe" (ITU-T P.1203.3 without its random forest, from 1 to 5; 1 if less than a second was played), "linear_qoe",
     /// "startup_s", "stalls", "stalled_s", "bitrate_mbps", "switches", "abandoned" and "watched_s".
     pub struct Video {
@@ -258,7 +258,7 @@ impl Streaming {
         self.recorded = (downloads.len(), over.len());
     }
 
-    /// Records the session_metrics of the session.
+    /// Records the metrics of the session.
     fn report(&self, out: &mut Vec<Command>) {
         let log = self.client.log();
         let result = session_metrics(&self.manifest, &log, &self.config.screen, None);
