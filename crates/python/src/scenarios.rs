@@ -284,7 +284,7 @@ impl Scenario {
         )
     }
 
-    /// Returns the scenario for a notebook: what it is, and its settings to unfold.
+    /// Returns the HTML of the scenario for a notebook: a summary, and its settings to unfold.
     fn _repr_html_(&self) -> String {
         let inner = &self.inner;
         format!(

@@ -135,7 +135,7 @@ impl Auto {
                 "prefer" => {
                     auto.prefer = value
                         .split('/')
-                        .map(|one| cca_named(one.trim()))
+                        .map(|name| cca_named(name.trim()))
                         .collect::<Result<_, _>>()
                         .map_err(|e| bad("prefer", e))?;
                 }

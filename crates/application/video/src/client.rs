@@ -11,7 +11,7 @@ use crate::manifest::Manifest;
 use crate::playback::{Playback, Stage, Stall, Thresholds};
 use crate::settings::Player;
 
-/// Order of the client to whoever owns its connections.
+/// Command of the client to the owner of its connections.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ClientCommand {
     /// Requests a segment over an open connection without a request; `bytes` are to arrive.
@@ -399,7 +399,7 @@ impl Client {
         while let Some(connection) = self
             .connections
             .iter()
-            .position(|one| matches!(one, Connection::Idle))
+            .position(|connection| matches!(connection, Connection::Idle))
         {
             let (segment, quality) = match self.refetch.pop_first() {
                 Some(again) => again,

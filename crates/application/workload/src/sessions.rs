@@ -133,12 +133,20 @@ impl Session {
     }
 }
 
+/// Earliest wake-up of all sessions.
+#[derive(Clone, Copy)]
+struct NextWake {
+    at: Instant,
+    /// Index of the session.
+    session: usize,
+}
+
 /// The sessions of a run, in the order of their flows, and all of their connections.
 pub struct Sessions {
     sessions: Vec<Session>,
     accounts: Vec<ByteAccount>,
     /// Time of the next wake-up, and the number of its session.
-    due: (Instant, usize),
+    next_wake: NextWake,
     commands: Vec<Command>,
     actions: VecDeque<Action>,
 }
@@ -174,23 +182,23 @@ impl Sessions {
             next_at: start,
             connections: Vec::new(),
         });
-        self.find_due();
+        self.find_next_wake();
     }
 
     /// Returns the time of the next wake-up; [`Instant::NEVER`] without one.
     pub fn next_at(&self) -> Instant {
-        self.due.0
+        self.next_wake.at
     }
 
     /// Wakes the next session that is due; of several, the first.
     pub fn wake(&mut self, now: Instant) {
-        let (at, index) = self.due;
+        let NextWake { at, session: index } = self.next_wake;
         if at <= now && at < Instant::NEVER {
             self.sessions[index].next_at = Instant::NEVER;
             self.notify(now, index, 0, |application, out| {
                 application.on_wake(now, out)
             });
-            self.find_due();
+            self.find_next_wake();
         }
     }
 
@@ -343,7 +351,7 @@ impl Sessions {
         match command {
             Command::WakeAt(at) => {
                 self.sessions[index].next_at = at;
-                return self.find_due();
+                return self.find_next_wake();
             }
             Command::Open => {
                 let connection = self.accounts.len() as u32;
@@ -453,9 +461,10 @@ impl Sessions {
         });
     }
 
-    fn find_due(&mut self) {
+    fn find_next_wake(&mut self) {
         let wakes = self.sessions.iter().map(|session| session.next_at);
-        self.due = wakes.zip(0..).min().unwrap_or((Instant::NEVER, 0));
+        let (at, session) = wakes.zip(0..).min().unwrap_or((Instant::NEVER, 0));
+        self.next_wake = NextWake { at, session };
     }
 }
 
@@ -465,7 +474,10 @@ impl Default for Sessions {
         Self {
             sessions: Vec::new(),
             accounts: Vec::new(),
-            due: (Instant::NEVER, 0),
+            next_wake: NextWake {
+                at: Instant::NEVER,
+                session: 0,
+            },
             commands: Vec::new(),
             actions: VecDeque::new(),
         }

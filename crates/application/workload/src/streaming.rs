@@ -418,9 +418,9 @@ mod tests {
         assert!(out.contains(&Command::WakeAt(at(7_070))), "{out:?}");
         out.clear();
         app.on_wake(at(7_070), &mut out);
-        let session_metrics = ["startup_s", "stalls", "stalled_s", "watched_s"]
+        let values = ["startup_s", "stalls", "stalled_s", "watched_s"]
             .map(|name| recorded(&out, name).unwrap());
-        assert_eq!(session_metrics, [1.07, 0.0, 0.0, 6.0]);
+        assert_eq!(values, [1.07, 0.0, 0.0, 6.0]);
         assert!(recorded(&out, "qoe").is_some_and(|qoe| (1.0..5.0).contains(&qoe)));
         assert_eq!(out.last(), Some(&Command::Close(End::Client)));
     }

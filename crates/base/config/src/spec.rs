@@ -42,7 +42,11 @@ impl FromStr for Spec {
     fn from_str(text: &str) -> Result<Self, String> {
         let (name, rest) = text.split_once(':').unwrap_or((text, ""));
         let mut settings = Settings::new();
-        for setting in rest.split(',').map(str::trim).filter(|one| !one.is_empty()) {
+        for setting in rest
+            .split(',')
+            .map(str::trim)
+            .filter(|part| !part.is_empty())
+        {
             let (key, value) = setting.split_once('=').ok_or_else(|| {
                 format!("{text:?}: {setting:?} is not a setting; allowed: parameter=value")
             })?;

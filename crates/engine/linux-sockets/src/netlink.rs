@@ -109,7 +109,7 @@ impl Netlink {
         self.request(RouteNetlinkMessage::NewLink(message), NEW)
     }
 
-    /// Has a device resolve no hardware addresses: whoever is behind it takes all packets.
+    /// Disables the resolution of hardware addresses of a device: the host behind it receives all packets.
     ///
     /// # Errors
     /// Those of the kernel.

@@ -25,7 +25,7 @@ impl FarAcks {
         }
     }
 
-    /// Returns whether the server takes far acknowledgements for what the far end has.
+    /// Returns whether the server receives far acknowledgements.
     pub(crate) fn is_negotiated(&self) -> bool {
         self.negotiated.is_some() && self.negotiated == self.understood
     }

@@ -28,7 +28,7 @@ pub type Capture = Box<dyn Write + Send>;
 pub struct Options {
     /// Verify the run by the invariant checker.
     pub check: bool,
-    /// Write a capture of what a node sends and receives.
+    /// Write a capture of the packets of a node.
     pub pcap: Option<Capture>,
     /// The node of the capture, a host or one with a middlebox; unset: the server's host.
     pub pcap_at: Option<String>,
@@ -381,7 +381,7 @@ impl ObservedPath {
         Ok(tables)
     }
 
-    /// Returns what the radio of `host` knows of its reception at `now`; `None` on a wire.
+    /// Returns the radio information of `host` about its reception at `now`; `None` on a wire.
     pub fn radio_hints(&self, now: Instant, host: HostId) -> Option<RadioHints> {
         self.network.radio_hints(host, now)
     }

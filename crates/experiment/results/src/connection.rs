@@ -43,7 +43,7 @@ pub struct BottleneckSlot {
 struct SlotCounter(Option<u64>);
 
 impl SlotCounter {
-    /// Ends a slot: returns what the counter gained in it; NaN if it is not known at both ends.
+    /// Ends a slot: returns the increase of the counter in it; NaN if it is not known at both ends.
     fn end_slot(&mut self, now: Option<u64>) -> f64 {
         let previous = core::mem::replace(&mut self.0, now);
         now.zip(previous).map_or(f64::NAN, |(now, previous)| {

@@ -92,7 +92,7 @@ fn fields() -> Vec<String> {
     fields
 }
 
-/// Returns what a node of the schema stands for: itself, and all alternatives and references.
+/// Returns a node of the schema with all its alternatives and references.
 fn alternatives<'a>(node: &'a Json, schema: &'a Json) -> Vec<&'a Json> {
     let mut result = vec![node];
     let mut at = 0;

@@ -23,7 +23,7 @@ impl Scenario {
     }
 }
 
-/// Checks what the types of the fields do not.
+/// Checks the ranges that the types of the fields leave open.
 pub(crate) fn check(scenario: &Scenario) -> Result<(), FieldError> {
     let Scenario { duration, slot, .. } = scenario;
     positive("duration", *duration)?;

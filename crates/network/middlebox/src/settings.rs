@@ -75,7 +75,7 @@ impl Kind {
         self.into()
     }
 
-    /// Returns what the sender may conclude from acknowledgements.
+    /// Returns the semantics of acknowledgements for the sender.
     pub const fn ack_semantics(self) -> AckSemantics {
         match self {
             Self::Split | Self::Pam => AckSemantics::NoGuarantee,

@@ -79,13 +79,20 @@ pub(super) struct QueueSample {
     pub(super) variability: f64,
 }
 
+/// Longest queue of a round trip.
+#[derive(Clone, Copy, Debug)]
+struct QueuePeak {
+    peak: f64,
+    /// Segments delivered in the round trip.
+    segments: f64,
+}
+
 /// Estimator of the size of the buffer.
 #[derive(Clone, Debug, Default)]
 pub(super) struct BufferEstimator {
-    /// Peaks of the queue in round trips, and the segments delivered in each.
-    peaks: VecDeque<(f64, f64)>,
+    peaks: VecDeque<QueuePeak>,
     current: Round,
-    before: Round,
+    previous: Round,
     begun: Option<Instant>,
     /// End of the losses of one overflow.
     overflowing_until: Instant,
@@ -134,10 +141,10 @@ impl BufferEstimator {
                 self.peaks.pop_front();
             }
             let segments = delivered.saturating_sub(self.current.delivered) as f64;
-            let peak = self.before.peak.max(self.current.peak);
-            self.peaks.push_back((peak, segments));
+            let peak = self.previous.peak.max(self.current.peak);
+            self.peaks.push_back(QueuePeak { peak, segments });
         }
-        self.before = self.current;
+        self.previous = self.current;
         self.current = Round {
             delivered,
             ..Round::default()
@@ -147,7 +154,8 @@ impl BufferEstimator {
 
     /// Processes a loss in the round trip that has just ended, perhaps after `slow_start`.
     fn on_loss(&mut self, now: &QueueSample, slow_start: bool) {
-        let Some(&(peak, _)) = self.peaks.back().filter(|_| self.peaks.len() > MIN_ROUNDS) else {
+        let last = self.peaks.back().filter(|_| self.peaks.len() > MIN_ROUNDS);
+        let Some(&QueuePeak { peak, .. }) = last else {
             return;
         };
         // As long as this one counts half.
@@ -156,10 +164,14 @@ impl BufferEstimator {
             ratio if ratio < 1.0 - EQUAL_PEAKS => 0.0,
             _ => 0.5,
         };
-        let longer: f64 = self.peaks.iter().map(|each| above(each.0) * each.1).sum();
-        let all: f64 = self.peaks.iter().map(|each| each.1).sum();
+        let weighted = self
+            .peaks
+            .iter()
+            .map(|each| above(each.peak) * each.segments);
+        let longer: f64 = weighted.sum();
+        let all: f64 = self.peaks.iter().map(|each| each.segments).sum();
         let rank = longer / all.max(1.0);
-        let waiting = self.before.waiting.max(f64::MIN_POSITIVE);
+        let waiting = self.previous.waiting.max(f64::MIN_POSITIVE);
         let long = waiting > MIN_OVERFLOW_DELAY * now.floor + BEYOND_JITTER * now.jitter;
         let queued = long && peak > MIN_QUEUED;
         let slow_start = if slow_start { SLOW_START } else { 0.0 };

@@ -20,7 +20,7 @@ pub enum Family {
     Model,
     /// Congestion marks (ECN).
     Ecn,
-    /// Forecast of what the path will deliver.
+    /// Forecast of the deliveries of the path.
     Forecast,
     /// Congestion control written by a user.
     User,

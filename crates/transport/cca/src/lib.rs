@@ -114,7 +114,7 @@ pub trait CongestionControl: Send + core::fmt::Debug {
     /// Starts the CCA: at establishment, or when it takes over a live connection.
     fn init(&mut self, _window: &mut Window) {}
 
-    /// Passes on what the connection has learnt, so that estimates need not start from nothing. It is called
+    /// Passes on the estimates of the connection, so that the new CCA need not start from nothing. It is called
     /// after [`CongestionControl::init`] at a switch by the transport protocol context.
     fn seed(&mut self, _window: &mut Window, _context: &TransferState) {}
 

@@ -104,7 +104,7 @@ impl Settings {
         if let Some((_, allowed)) = FIXED.iter().find(|(fixed, _)| *fixed == key) {
             return match *allowed {
                 "*" => Ok(()),
-                allowed if allowed.split(' ').any(|one| one == value) => Ok(()),
+                allowed if allowed.split(' ').any(|word| word == value) => Ok(()),
                 _ if key == "tcp_syncookies" => Err("SYN cookies".to_owned()),
                 _ => Err(format!("{key} = {value}")),
             };

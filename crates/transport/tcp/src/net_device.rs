@@ -5,7 +5,7 @@ use units::{Duration, Rate};
 /// Device below TCP. The data that it has counts as the sender's (TCP small queues).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum NetDevice {
-    /// TUN device: what it takes does not count.
+    /// TUN device: packets handed to it do not count.
     Tun,
     /// Card that sends a burst, and reports that it is sent, before anything else happens.
     Immediate,

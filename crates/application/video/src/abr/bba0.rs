@@ -49,11 +49,11 @@ impl Abr for Bba0 {
         } else if rate >= manifest.rate((last + 1).min(top)) {
             (0..=top)
                 .rev()
-                .find(|one| manifest.rate(*one) < rate)
+                .find(|quality| manifest.rate(*quality) < rate)
                 .unwrap_or(0)
         } else if rate <= manifest.rate(last.saturating_sub(1)) {
             (0..=top)
-                .find(|one| manifest.rate(*one) > rate)
+                .find(|quality| manifest.rate(*quality) > rate)
                 .unwrap_or(top)
         } else {
             last

@@ -81,10 +81,12 @@ impl Map {
         } else if mapped >= size((last + 1).min(top)) {
             (0..=top)
                 .rev()
-                .find(|one| size(*one) <= mapped)
+                .find(|quality| size(*quality) <= mapped)
                 .unwrap_or(0)
         } else if mapped <= size(last.saturating_sub(1)) {
-            (0..=top).find(|one| size(*one) >= mapped).unwrap_or(top)
+            (0..=top)
+                .find(|quality| size(*quality) >= mapped)
+                .unwrap_or(top)
         } else {
             last
         }

@@ -29,10 +29,13 @@ impl Utility {
     /// Returns the quality that BOLA chooses at a level of the buffer; the higher one of equals.
     pub(crate) fn choose(&self, manifest: &Manifest, level: f64) -> usize {
         let score = |quality: usize| (self.highest_level(quality) - level) / manifest.rate(quality);
-        (1..self.utilities.len()).fold(
-            0,
-            |best, one| if score(one) >= score(best) { one } else { best },
-        )
+        (1..self.utilities.len()).fold(0, |best, quality| {
+            if score(quality) >= score(best) {
+                quality
+            } else {
+                best
+            }
+        })
     }
 
     /// Returns the level above which BOLA would rather wait than request a quality.
@@ -62,8 +65,8 @@ pub(crate) struct Bola {
 
 impl Bola {
     fn new(manifest: &Manifest, is_finite: bool) -> Self {
-        let utilities =
-            (0..=manifest.top()).map(|one| libm::log(manifest.rate(one) / manifest.rate(0)));
+        let utilities = (0..=manifest.top())
+            .map(|quality| libm::log(manifest.rate(quality) / manifest.rate(0)));
         Self {
             utility: Utility {
                 utilities: utilities.collect(),

@@ -40,7 +40,7 @@ pub(crate) struct BolaE {
 /// of the buffer on.
 fn utility(manifest: &Manifest, max_buffer: f64) -> Utility {
     let utilities: Vec<f64> = (0..=manifest.top())
-        .map(|one| libm::log(manifest.rate(one) / manifest.rate(0)) + 1.0)
+        .map(|quality| libm::log(manifest.rate(quality) / manifest.rate(0)) + 1.0)
         .collect();
     let buffer = max_buffer.max(MINIMUM + PER_QUALITY * utilities.len() as f64);
     let gamma = (utilities[manifest.top()] - 1.0) / (buffer / MINIMUM - 1.0);
@@ -153,7 +153,7 @@ mod tests {
         let manifest = samples::manifest(3, &RATES);
         let utility = utility(&manifest, 10.0);
         let lowest: Vec<f64> = (1..10)
-            .map(|one| utility.lowest_level(&manifest, one))
+            .map(|quality| utility.lowest_level(&manifest, quality))
             .collect();
         assert!(
             lowest.windows(2).all(|pair| pair[1] - pair[0] > 2.0),

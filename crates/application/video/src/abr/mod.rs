@@ -36,7 +36,7 @@ pub struct AbrState<'a> {
     pub last: Option<usize>,
     /// Video in the buffer.
     pub buffer: Duration,
-    /// Video in the buffer at most: that of the player, or what a live stream has beyond the picture that is shown.
+    /// Maximum buffer level: that of the player, or the part of a live stream that is not played yet.
     pub max_buffer: Duration,
     /// State of the playback.
     pub stage: Stage,

@@ -166,10 +166,10 @@ fn directions(video: &[f64]) -> (f64, f64) {
     let all: Vec<i32> = samples.windows(2).map(direction).collect();
     let mut turns: Vec<usize> = Vec::new();
     let mut previous = 0;
-    for (index, one) in all.iter().enumerate() {
-        if *one != 0 && *one != previous {
+    for (index, direction) in all.iter().enumerate() {
+        if *direction != 0 && *direction != previous {
             turns.push(index);
-            previous = *one;
+            previous = *direction;
         }
     }
     let starts = [0].into_iter().chain(turns.iter().copied());
@@ -215,11 +215,11 @@ fn features(audio: &[f64], video: &[f64], interruptions: &[StallEvent]) -> Featu
     };
     let (audio, video) = (rounded(audio), rounded(video));
     let (first, stalls): (Vec<StallEvent>, Vec<StallEvent>) =
-        interruptions.iter().partition(|one| one.at == 0.0);
-    let startup = first.first().map_or(0.0, |one| one.length / 3.0);
+        interruptions.iter().partition(|stall| stall.at == 0.0);
+    let startup = first.first().map_or(0.0, |stall| stall.length / 3.0);
     let count = stalls.len() as f64;
-    let time = stalls.iter().map(|one| one.length).sum::<f64>() + startup;
-    let since = stalls.last().map_or(seconds, |one| seconds - one.at);
+    let time = stalls.iter().map(|stall| stall.length).sum::<f64>() + startup;
+    let since = stalls.last().map_or(seconds, |stall| seconds - stall.at);
     let [begin, middle, end] = parts(&video);
     let [early, late] = parts(&audio);
     let [p1, p5, p10] = [1.0, 5.0, 10.0].map(|percent| percentile(&video, percent));

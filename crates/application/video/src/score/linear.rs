@@ -8,7 +8,7 @@ use crate::manifest::Manifest;
 pub fn linear_qoe(manifest: &Manifest, log: &Log) -> f64 {
     let rate = |quality: usize| manifest.representations()[quality].rate.as_mbps();
     let watched = log.watched(manifest.segment_duration());
-    let quality: f64 = watched.iter().map(|one| rate(one.quality)).sum();
+    let quality: f64 = watched.iter().map(|download| rate(download.quality)).sum();
     let changes: f64 = watched
         .windows(2)
         .map(|pair| (rate(pair[0].quality) - rate(pair[1].quality)).abs())

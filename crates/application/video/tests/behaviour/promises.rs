@@ -118,14 +118,21 @@ fn check(log: &Log, manifest: &Manifest, player: &Player) {
             .all(|pair| pair[0].at + pair[0].length <= pair[1].at)
     );
     let segment = manifest.segment_duration();
-    let numbers: Vec<usize> = log.segments.iter().map(|one| one.segment).collect();
+    let numbers: Vec<usize> = log
+        .segments
+        .iter()
+        .map(|download| download.segment)
+        .collect();
     assert_eq!(numbers, (0..numbers.len()).collect::<Vec<_>>());
     assert!(log.played <= segment * numbers.len() as u64);
     let total = segment * (player.length.as_nanos() / segment.as_nanos());
     assert_eq!(log.outcome == Some(Outcome::Watched), log.played == total);
-    for one in &log.segments {
-        assert_eq!(one.bytes, manifest.segment_bytes(one.segment, one.quality));
-        assert!(one.requested <= one.first && one.first <= one.finished);
+    for download in &log.segments {
+        assert_eq!(
+            download.bytes,
+            manifest.segment_bytes(download.segment, download.quality)
+        );
+        assert!(download.requested <= download.first && download.first <= download.finished);
     }
     let session_metrics = session_metrics(manifest, log, &Screen::default(), None);
     if let Some(mos) = session_metrics.mos {
@@ -165,7 +172,7 @@ proptest! {
                         assert!(segment <= requested, "segment {segment} before {requested}");
                         requested = requested.max(segment + 1);
                         busy[connection] = Some(segment);
-                        let copies = busy.iter().filter(|one| **one == Some(segment)).count();
+                        let copies = busy.iter().filter(|download| **download == Some(segment)).count();
                         assert_eq!(copies, 1, "segment {segment} is requested twice");
                     }
                     ClientCommand::Abandon { connection } => assert!(busy[connection].take().is_some()),
@@ -233,7 +240,7 @@ fn a_live_stream_keeps_its_latency_and_the_buffer_stays_below_it() {
     assert!(
         log.segments
             .iter()
-            .all(|one| one.buffer <= Duration::from_secs(9))
+            .all(|download| download.buffer <= Duration::from_secs(9))
     );
     assert_eq!(
         log.latency.unwrap(),

@@ -33,7 +33,7 @@ fn top_at(log: &Log) -> f64 {
     let first = log
         .segments
         .iter()
-        .position(|one| one.quality == 9)
+        .position(|download| download.quality == 9)
         .unwrap();
     first as f64 * 3.0 + log.startup.unwrap().as_secs_f64()
 }
@@ -62,7 +62,7 @@ fn a_constant_link_is_used_without_stalls() {
         let mean = log
             .segments
             .iter()
-            .map(|one| one.quality as f64)
+            .map(|download| download.quality as f64)
             .sum::<f64>()
             / log.segments.len() as f64;
         assert!((3.0..7.5).contains(&mean), "{}: {mean}", abr.name());

@@ -25,7 +25,10 @@ fn log(manifest: &Arc<Manifest>, player: &Player, rate: u64) -> Log {
 fn late_share(manifest: &Manifest, log: &Log) -> f64 {
     let all = &log.segments;
     let late = &all[all.len() / 2..all.len() * 3 / 4];
-    let sum: f64 = late.iter().map(|one| manifest.rate(one.quality)).sum();
+    let sum: f64 = late
+        .iter()
+        .map(|download| manifest.rate(download.quality))
+        .sum();
     sum / manifest.rate(manifest.top()) / late.len() as f64
 }
 

@@ -35,7 +35,7 @@ table! {
         },
         /// Levels of objects: each object of a level is named by one of the level before; default 3.
         pub depth: u32 = 3,
-        /// Time from the arrival of a document or object to the requests for what it names; default 10ms.
+        /// Time from the arrival of a document or object to the requests for the objects that it refers to; default 10ms.
         pub parse: Distribution<Duration> = Distribution::Constant {
             value: Duration::from_millis(10),
         },

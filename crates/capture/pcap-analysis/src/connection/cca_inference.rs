@@ -64,7 +64,7 @@ impl Reductions {
         }
     }
 
-    /// Notes a segment of new data behind which so much is in flight.
+    /// Notes a segment of new data, and the bytes in flight behind it.
     pub(super) fn sent(&mut self, at_ns: u64, in_flight: u64, segment: u64) {
         if let Phase::After(_, _, most) = &mut self.phase {
             *most = (*most).max(in_flight);

@@ -57,7 +57,7 @@ pub(crate) struct Connection {
     begin_ns: u64,
     pub(crate) last_ns: u64,
     idle_ns: u64,
-    /// Up and down: what the client and what the server sends.
+    /// Up and down: segments of the client, and of the server.
     directions: [Direction; 2],
     handshake: Handshake,
     waits: Waits,
@@ -426,7 +426,7 @@ impl Connection {
         }
     }
 
-    /// Ends what the connection waits for when it is reset, or after its last packet.
+    /// Ends the waits of a connection when it is reset, or after its last packet.
     fn end_waits(&mut self, at_ns: u64) {
         for direction in &mut self.directions {
             let rtt = direction.answers.smoothed_ns().unwrap_or(0);

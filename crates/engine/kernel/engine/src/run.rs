@@ -26,7 +26,7 @@ const POLL_MS: u16 = 200;
 pub struct Options {
     /// Verify the run by the invariant checker.
     pub check: bool,
-    /// File for a capture of what a node sends and receives.
+    /// File for a capture of the packets of a node.
     pub pcap: Option<PathBuf>,
     /// The node of the capture; unset: the server's host.
     pub pcap_at: Option<String>,

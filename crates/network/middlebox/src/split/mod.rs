@@ -141,7 +141,7 @@ impl SplitHost {
         flow.on_segment(now, leg, segment, packet.sent_at, payload);
     }
 
-    /// Sends what the legs have ready, and plans the next call for the flow.
+    /// Sends the segments that the legs have ready, and schedules the next call for the flow.
     fn flush(&mut self, number: u32, flow: &mut Flow, actions: &mut Actions<'_>) {
         let now = actions.now();
         let packet = |leg: usize, segment: Segment, sent_at| Packet {

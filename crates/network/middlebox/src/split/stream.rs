@@ -136,7 +136,7 @@ impl Stream {
         }
     }
 
-    /// Forgets what the far end has confirmed.
+    /// Removes data that the far end has confirmed.
     fn confirm(&mut self, confirmed: u64) {
         let gone = (confirmed - self.confirmed) as usize;
         self.bytes.drain(..gone.min(self.bytes.len()));

@@ -8,7 +8,7 @@ use super::Violation;
 
 /// Checks that no user gets more bytes than were decoded for it.
 ///
-/// The capacity of a user is what the resource blocks of its cell could carry that nobody else was given. So where every
+/// The capacity of a user is that of the resource blocks of its cell that no other user was given. So where every
 /// user keeps to its own, all of them keep to that of the cell.
 pub(super) struct RadioAudit {
     prbs: u64,

@@ -14,7 +14,7 @@ pub enum Violation {
         link: String,
         /// End of the time.
         until: Instant,
-        /// Bytes above what the capacity allows, rounded up.
+        /// Bytes above the capacity, rounded up.
         excess: u64,
     },
     /// More waited than the queue may hold.

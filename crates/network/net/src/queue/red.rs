@@ -227,7 +227,7 @@ mod tests {
         assert!((short - 0.25).abs() < 0.02, "{short}");
     }
 
-    /// The mean of an empty queue falls as if packets of the MTU at 10 Mbit/s, 1.2 ms each, had found nothing.
+    /// The mean of an empty queue falls as with arrivals of packets of the MTU at 10 Mbit/s, 1.2 ms each.
     #[test]
     fn the_mean_of_an_empty_queue_falls_with_time() {
         let mut queue = red();

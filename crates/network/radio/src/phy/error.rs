@@ -11,7 +11,7 @@ pub enum ConfigError {
         "bandwidth = {0} kHz: an LTE carrier is 1400, 3000, 5000, 10000, 15000 or 20000 kHz wide"
     )]
     LteBandwidth(u32),
-    /// The control region is outside of what the carrier allows.
+    /// The control region is out of the range of the carrier.
     #[error("cfi = {0}: the control format indicator is 1, 2 or 3 (TS 36.212 5.3.4)")]
     Cfi(u32),
     /// A control resource set is shorter or longer than NR has it.

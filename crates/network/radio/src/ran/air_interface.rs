@@ -311,7 +311,7 @@ impl AirInterface {
         }
     }
 
-    /// Returns an upper bound of what a user sends in a TTI in a direction, bytes: a block, in the uplink two.
+    /// Returns an upper bound of the bytes that a user sends in a TTI in a direction: a block, in the uplink two.
     pub(super) fn most_bytes(&self, direction: Direction) -> u64 {
         let (formats, blocks) = match direction {
             Direction::Down => (&self.down, 1),

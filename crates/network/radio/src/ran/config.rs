@@ -81,7 +81,7 @@ impl RanConfig {
         }
     }
 
-    /// Returns what a block gets that spans several sub-bands; `None` if users report the whole carrier only.
+    /// Returns the rule for the rate of a block over several sub-bands; `None` if users report the whole carrier only.
     pub(super) fn subbands(&self) -> Option<SubbandRate> {
         let downlink = &self.radio.downlink;
         (downlink.cqi == Cqi::Subband).then_some(downlink.subband_rate)

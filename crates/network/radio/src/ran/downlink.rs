@@ -27,7 +27,7 @@ pub(super) struct ScheduledBlock {
     groups: u64,
 }
 
-/// Lets a cell choose what it sends in `tti`; returns the resource blocks used.
+/// Schedules and sends the blocks of a cell in `tti`; returns the resource blocks used.
 pub(super) fn schedule(
     cell: &mut CellState,
     users: &mut [UserState],
@@ -193,7 +193,7 @@ fn demand(user: &mut UserState, tti: u64, now: Instant) -> Demand {
     }
 }
 
-/// Puts new data into a process; `rate` is what the given sub-bands allow, in bits per resource block.
+/// Puts new data into a process; `rate` is that of the allocated sub-bands, in bits per resource block.
 fn fill(
     user: &mut UserState,
     (tti, now): (u64, Instant),

@@ -87,7 +87,7 @@ table! {
 pub enum Forwarding {
     /// Hands over all that the UE has not confirmed.
     Lossless,
-    /// Hands over what it has not begun to send.
+    /// Forwards unsent SDUs.
     Seamless,
     /// Discards it.
     Discard,

@@ -83,7 +83,7 @@ table! {
     }
 }
 
-/// Access: what a UE needs before it sends.
+/// Access: the condition for a UE to send.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Access {

@@ -33,7 +33,7 @@ pub(super) enum Role {
     Connection(Box<TestConnection>),
 }
 
-/// Connection and what the script knows of it.
+/// Connection with its numbers in the script.
 #[derive(Debug)]
 pub(super) struct TestConnection {
     pub(super) tcp: Connection,

@@ -68,7 +68,7 @@ impl Connection {
         self.far_acks.is_some_and(|far| far.sends)
     }
 
-    /// Returns whether the peer does not know yet what the far end has.
+    /// Returns whether a far acknowledgement is due.
     pub fn far_ack_due(&self) -> bool {
         self.far_acks
             .is_some_and(|far| far.sends && far.confirmed > far.sent_to)
@@ -194,8 +194,8 @@ impl Connection {
         self.far_acks.map_or(Instant::NEVER, |far| far.probe_at)
     }
 
-    /// Asks what the far end has. The connection fails if the peer does not answer as often as data would be
-    /// repeated.
+    /// Probes for a far acknowledgement. The connection times out after as many probes without an answer as data
+    /// has retransmissions.
     pub(super) fn probe_far_end(&mut self, now: Instant) {
         let retries = self.config.retries;
         let Some(far) = self.far_acks.as_mut().filter(|far| far.probe_at <= now) else {

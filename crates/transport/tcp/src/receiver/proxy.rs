@@ -2,7 +2,7 @@
 
 use super::Receiver;
 
-/// Limit of what a receiver that relays may acknowledge.
+/// Limit of the acknowledgements of a proxy's receiver.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Proxy {
     /// Bytes at the end of the data that stay unacknowledged until they are confirmed.

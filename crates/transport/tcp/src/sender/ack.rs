@@ -64,7 +64,7 @@ pub(super) enum Rexmit {
 }
 
 impl Sender {
-    /// Handles the acknowledging part of a segment, and sends what it allows.
+    /// Processes the acknowledgement of a segment, and sends the data that it allows.
     pub(crate) fn on_ack(&mut self, now: Instant, input: &AckInput<'_>) {
         self.set_now(now);
         self.signals.radio_loss = input.radio_loss;
@@ -213,7 +213,7 @@ impl Sender {
         self.refresh_window();
     }
 
-    /// Removes what the cumulative ACK covers, and measures it (the kernel's `tcp_clean_rtx_queue`).
+    /// Removes the segments that the cumulative ACK covers, and measures their RTT (the kernel's `tcp_clean_rtx_queue`).
     /// `prior_highest` is the highest number that SACK had reported before this ACK.
     fn clean_rtx_queue(&mut self, now: Instant, prior_highest: u64, effects: &mut AckEffects) {
         let before = self.board.packets_out();

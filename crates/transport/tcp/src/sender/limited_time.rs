@@ -30,7 +30,7 @@ impl From<Limit> for usize {
 pub(super) type Limits = PhaseTimes<Limit, 5>;
 
 impl Sender {
-    /// Notes what holds the sender back after it has sent what it may.
+    /// Notes the limit of the sender after it has sent all that it may.
     pub(super) fn note_limit(&mut self, now: Instant) {
         let has_unsent = self.seq.has_unsent();
         let room = self.congestion.window.cwnd > self.board.in_flight();

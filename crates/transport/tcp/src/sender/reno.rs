@@ -5,7 +5,7 @@ use super::Sender;
 use cca::CaState;
 
 impl Sender {
-    /// Returns whether the peer does not report what it has received.
+    /// Returns whether the peer does not support SACK.
     pub(super) fn is_reno(&self) -> bool {
         !self.config.sack
     }

@@ -20,7 +20,7 @@ pub(super) struct Reordering {
 }
 
 impl Reordering {
-    /// Returns what a sender assumes whose first data byte is `first`.
+    /// Returns the initial state of a sender whose first data byte is `first`.
     pub(super) fn new(degree: u32, first: u64) -> Self {
         Self {
             degree,

@@ -153,7 +153,7 @@ impl Sender {
         self.has_fair_queue() || matches!(self.config.net_device, NetDevice::Reporting { .. })
     }
 
-    /// Returns whether the device has so much that a burst of `bytes` has to wait (the kernel's
+    /// Returns whether a burst of `bytes` has to wait for the device (the kernel's
     /// `tcp_small_queue_check`, whose count begins at one). An immediate device without fq has sent its data before the
     /// next event. So only a write finds it full; the data then stays in the send buffer and counts as its memory.
     pub(super) fn small_queue_check(&self, now: Instant, bytes: u64, within_write: bool) -> bool {
@@ -165,7 +165,7 @@ impl Sender {
         self.device.has(limit, now, with_present) && self.board.bursts_out() > 1
     }
 
-    /// Returns whether the device has so much that a retransmission of `bytes` has to wait: twice as much as of new data.
+    /// Returns whether a retransmission of `bytes` has to wait for the device, at twice the limit of new data.
     pub(super) fn is_full_for_retransmission(&self, now: Instant, bytes: u64) -> bool {
         self.device_holds()
             && self.device.has(2 * self.device_limit(bytes), now, false)

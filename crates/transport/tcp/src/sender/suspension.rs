@@ -10,7 +10,7 @@ impl Sender {
         self.signals.suspend(now);
     }
 
-    /// Goes on as if no time had passed: outstanding segments count as sent later by the length of the pause, and their
+    /// Resumes: outstanding segments count as sent later by the length of the pause, and their
     /// time-out starts anew.
     pub(crate) fn resume(&mut self, now: Instant) {
         let Some(since) = self.signals.resume() else {

@@ -7,7 +7,7 @@ use super::Sender;
 use crate::connection::Info;
 
 impl Sender {
-    /// Sets what the handshake has agreed on. A segment takes at most half of the window, but at least `least` bytes
+    /// Sets the negotiated values of the handshake. A segment takes at most half of the window, but at least `least` bytes
     /// (the kernel's `tcp_bound_to_half_wnd`).
     pub(crate) fn negotiate(&mut self, mss: u32, least: u32, sack: bool, window: u64) {
         let half = if window > 536 { window / 2 } else { window };
@@ -35,7 +35,7 @@ impl Sender {
         self.config.user_timeout = timeout;
     }
 
-    /// Fills in what the sender knows.
+    /// Fills in the state of the sender.
     pub(crate) fn fill_info(&self, now: Instant, info: &mut Info) {
         let times = self.chronograph.times(now);
         info.busy = times.busy();

@@ -154,7 +154,7 @@ impl Sender {
         true
     }
 
-    /// Sends what a processed ACK requests (the kernel's `tcp_xmit_recovery`).
+    /// Sends the retransmissions or data that a processed ACK requests (the kernel's `tcp_xmit_recovery`).
     pub(super) fn xmit_recovery(&mut self, now: Instant, kind: Rexmit) {
         match kind {
             Rexmit::Nothing => {}
