@@ -47,8 +47,8 @@ impl Settings for Chunked {
         Box::new(Client {
             jitter: Jitter::new(self.jitter, &draws),
             config: self.clone(),
-            asked: 0,
-            asked_at: Instant::ZERO,
+            requests: 0,
+            requested_at: Instant::ZERO,
         })
     }
 }
@@ -57,17 +57,17 @@ impl Settings for Chunked {
 struct Client {
     config: Chunked,
     jitter: Jitter,
-    asked: u32,
-    asked_at: Instant,
+    requests: u32,
+    requested_at: Instant,
 }
 
 impl Application for Client {
     fn on_wake(&mut self, now: Instant, out: &mut Vec<Command>) {
-        if self.asked == 0 {
+        if self.requests == 0 {
             out.push(Command::Open);
         }
-        self.asked += 1;
-        self.asked_at = now;
+        self.requests += 1;
+        self.requested_at = now;
         out.push(Command::Send {
             at: End::Client,
             bytes: self.config.request.get(),
@@ -80,12 +80,17 @@ impl Application for Client {
                 at: End::Server,
                 bytes: self.config.piece.get(),
             },
-            End::Client if self.config.count.is_some_and(|count| self.asked >= count) => {
+            End::Client
+                if self
+                    .config
+                    .count
+                    .is_some_and(|count| self.requests >= count) =>
+            {
                 Command::Close(End::Client)
             }
             End::Client => {
                 let period = self.jitter.draw_around(self.config.period);
-                Command::WakeAt(now.max(self.asked_at + period))
+                Command::WakeAt(now.max(self.requested_at + period))
             }
         });
     }

@@ -60,9 +60,9 @@ pub(crate) struct M2mDevice {
     draws: RngStream,
     jitter: Jitter,
     /// Whether the wait for the first session has begun.
-    begun: bool,
+    has_started: bool,
     /// Whether the machine has the question, and thinks.
-    asked: bool,
+    has_requested: bool,
     opened: u32,
     /// Start of the session or, once the machine answers, of its answer.
     since: Instant,
@@ -74,8 +74,8 @@ impl M2mDevice {
             jitter: Jitter::new(telemetry.jitter, &draws),
             telemetry,
             draws,
-            begun: false,
-            asked: false,
+            has_started: false,
+            has_requested: false,
             opened: 0,
             since: Instant::ZERO,
         }
@@ -93,7 +93,7 @@ impl M2mDevice {
 
 impl Application for M2mDevice {
     fn on_wake(&mut self, now: Instant, out: &mut Vec<Command>) {
-        if core::mem::take(&mut self.asked) {
+        if core::mem::take(&mut self.has_requested) {
             self.since = now;
             out.push(Command::Send {
                 at: End::Server,
@@ -101,8 +101,8 @@ impl Application for M2mDevice {
             });
             return;
         }
-        if !self.begun {
-            self.begun = true;
+        if !self.has_started {
+            self.has_started = true;
             if !self.telemetry.within.is_zero() {
                 let first = self.first();
                 out.push(Command::WakeAt(now + first));
@@ -125,7 +125,7 @@ impl Application for M2mDevice {
         let taken = now.saturating_since(self.since).as_nanos() as f64 / 1e9;
         match end {
             End::Server => {
-                self.asked = true;
+                self.has_requested = true;
                 let answer = Command::WakeAt(now + self.telemetry.think);
                 out.extend([
                     Command::Record {

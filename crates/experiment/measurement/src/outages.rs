@@ -11,15 +11,19 @@ use crate::bottlenecks::Bottlenecks;
 pub(crate) struct OutageLog {
     wires: PathOutages,
     /// Shortest outage that counts.
-    least: Duration,
+    min_length: Duration,
     /// Those of the wires from one host to another, of the pairs that were asked for.
     ways: Vec<((HostId, HostId), Vec<PathOutage>)>,
 }
 
 impl OutageLog {
-    pub(crate) fn new(wires: PathOutages, least: Duration) -> Self {
+    pub(crate) fn new(wires: PathOutages, min_length: Duration) -> Self {
         let ways = Vec::new();
-        Self { wires, least, ways }
+        Self {
+            wires,
+            min_length,
+            ways,
+        }
     }
 
     /// Goes over to the outages of changed wires at `now`.
@@ -70,7 +74,7 @@ impl OutageLog {
             rows.extend(outages.iter().filter_map(|each| {
                 let (start, end) = (each.start.max(alive.0), each.end.min(alive.1));
                 let length = end.saturating_since(start);
-                (length >= self.least).then(|| OutageRow {
+                (length >= self.min_length).then(|| OutageRow {
                     flow,
                     t_s: start.as_secs_f64(),
                     duration_s: length.as_secs_f64(),

@@ -15,8 +15,8 @@ pub struct Outage {
 
 impl Outage {
     /// Returns whether it lasts for at least `least`.
-    pub fn lasts(self, least: Duration) -> bool {
-        self.end == Instant::NEVER || self.end.saturating_since(self.start) >= least
+    pub fn is_at_least(self, min_length: Duration) -> bool {
+        self.end == Instant::NEVER || self.end.saturating_since(self.start) >= min_length
     }
 }
 
@@ -27,13 +27,13 @@ impl Trace {
         &self,
         from: Instant,
         until: Instant,
-        least: Duration,
+        min_length: Duration,
         offset: Duration,
     ) -> Option<Outage> {
         let (from, until) = (from + offset, until + offset);
         let result = match self {
-            Self::Opportunities(opportunities) => opportunities.next_gap(from, until, least),
-            Self::Steps(steps) => steps.next_gap(from, least),
+            Self::Opportunities(opportunities) => opportunities.next_gap(from, until, min_length),
+            Self::Steps(steps) => steps.next_gap(from, min_length),
         };
         let result = result.filter(|result| result.start < until)?;
         let of_run = |at: Instant| match at {
@@ -49,14 +49,14 @@ impl Trace {
 
 impl Opportunities {
     /// Returns the first time of `least` without an opportunity after `from`, if it begins before `until`.
-    fn next_gap(&self, from: Instant, until: Instant, least: Duration) -> Option<Outage> {
+    fn next_gap(&self, from: Instant, until: Instant, min_length: Duration) -> Option<Outage> {
         let first = self.count_until(from);
         let mut start = from;
         // One whole period, and the part of a gap at either end of it.
         for index in first..first + self.as_millis().len() as u64 + 2 {
             let end = self.time_of(index);
             let gap = Outage { start, end };
-            if gap.lasts(least) {
+            if gap.is_at_least(min_length) {
                 return Some(gap);
             }
             if end >= until {
@@ -70,7 +70,7 @@ impl Opportunities {
 
 impl Steps {
     /// Returns the first time of `least` with a rate of zero after `from`.
-    fn next_gap(&self, from: Instant, least: Duration) -> Option<Outage> {
+    fn next_gap(&self, from: Instant, min_length: Duration) -> Option<Outage> {
         let endless = self.period() == Duration::MAX;
         let laps = if endless {
             0
@@ -98,13 +98,13 @@ impl Steps {
                 if rate.bits_per_second() == 0 {
                     silence.get_or_insert(Outage { start, end }).end = end;
                 } else if let Some(result) = silence.take()
-                    && result.lasts(least)
+                    && result.is_at_least(min_length)
                 {
                     return Some(result);
                 }
             }
         }
-        silence.filter(|result| result.lasts(least))
+        silence.filter(|result| result.is_at_least(min_length))
     }
 }
 

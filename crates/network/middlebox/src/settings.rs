@@ -297,8 +297,11 @@ impl Middlebox {
             Kind::MtcpPlus | Kind::Freeze => self.warning.unwrap_or(Self::WARNING),
             _ => return None,
         };
-        let least = self.interruption.unwrap_or(Self::INTERRUPTION);
-        Some(LinkSubscription { warning, least })
+        let min_length = self.interruption.unwrap_or(Self::INTERRUPTION);
+        Some(LinkSubscription {
+            warning,
+            min_length,
+        })
     }
 
     /// Returns the time after which ES-TCP freezes the sender.

@@ -66,11 +66,11 @@ impl LinkCapacity {
         &self,
         from: Instant,
         until: Instant,
-        least: Duration,
+        min_length: Duration,
     ) -> Option<Outage> {
         match self {
             Self::Constant(_) | Self::Radio { .. } => None,
-            Self::Trace { trace, offset } => trace.next_outage(from, until, least, *offset),
+            Self::Trace { trace, offset } => trace.next_outage(from, until, min_length, *offset),
         }
     }
 

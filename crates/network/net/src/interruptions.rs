@@ -51,7 +51,7 @@ impl OutageWatch {
     fn look_ahead(&mut self, from: Instant) {
         let result = self
             .capacity
-            .next_outage(from, Instant::NEVER, self.watch.least);
+            .next_outage(from, Instant::NEVER, self.watch.min_length);
         self.next = result.map(|result| {
             self.outage = (result.start, result.end);
             if self.watch.warning.is_zero() {
@@ -78,7 +78,7 @@ mod tests {
         let capacity = LinkCapacity::steps(&steps).unwrap();
         let watch = LinkSubscription {
             warning: Duration::from_millis(200),
-            least: Duration::from_millis(100),
+            min_length: Duration::from_millis(100),
         };
         let mut link = OutageWatch::new(HostId(1), &capacity, watch);
         let mut seen = Vec::new();

@@ -72,7 +72,7 @@ pub struct LinkSubscription {
     /// warning.
     pub warning: Duration,
     /// Shortest interruption of a wire that counts. On the radio each handover and each failure counts.
-    pub least: Duration,
+    pub min_length: Duration,
 }
 
 /// Change of a link that leaves the node of a middlebox.

@@ -44,18 +44,19 @@ impl PathOutages {
         topology: &Topology,
         seed: u64,
         until: Instant,
-        least: Duration,
+        min_length: Duration,
     ) -> Result<Self, TopologyError> {
         let links = topology.links.iter().zip(0..).map(|(link, index)| {
-            let mut all = without_capacity(&link.capacity, until, least);
+            let mut all = without_capacity(&link.capacity, until, min_length);
             if !matches!(link.capacity, LinkCapacity::Radio { .. }) {
-                let lost = times_of_loss(&link.loss, seed, LinkId(index), until, least);
+                let lost = times_of_loss(&link.loss, seed, LinkId(index), until, min_length);
                 all.extend(lost.into_iter().map(lossy));
                 let blackouts = link.blackouts.iter().map(|each| Outage {
                     start: Instant::ZERO + each.at,
                     end: Instant::ZERO + each.at + each.duration,
                 });
-                let blackouts = blackouts.filter(|each| each.start < until && each.lasts(least));
+                let blackouts =
+                    blackouts.filter(|each| each.start < until && each.is_at_least(min_length));
                 all.extend(blackouts.map(lossy));
             }
             (link.to, all)
@@ -117,10 +118,14 @@ fn lossy(outage: Outage) -> PathOutage {
     }
 }
 
-fn without_capacity(capacity: &LinkCapacity, until: Instant, least: Duration) -> Vec<PathOutage> {
+fn without_capacity(
+    capacity: &LinkCapacity,
+    until: Instant,
+    min_length: Duration,
+) -> Vec<PathOutage> {
     let mut result = Vec::new();
     let mut from = Instant::ZERO;
-    while let Some(Outage { start, end }) = capacity.next_outage(from, until, least) {
+    while let Some(Outage { start, end }) = capacity.next_outage(from, until, min_length) {
         result.push(PathOutage {
             start,
             end,
@@ -168,8 +173,8 @@ mod tests {
         };
         topology.links[second].blackouts = vec![blackout(100, 250), blackout(900, 50)];
         topology.links[back].loss = Loss::Random(1.0);
-        let least = Duration::from_millis(100);
-        let all = PathOutages::new(&topology, 1, at(1_000), least).expect("it is a tree");
+        let min_length = Duration::from_millis(100);
+        let all = PathOutages::new(&topology, 1, at(1_000), min_length).expect("it is a tree");
         let outage = |start, end, cause| PathOutage {
             start: at(start),
             end,
@@ -191,7 +196,7 @@ mod tests {
             (link.loss, link.blackouts, link.capacity) = (Loss::NONE, vec![], steady.clone());
         }
         topology.links[0].blackouts = vec![blackout(700, 200)];
-        let changed = PathOutages::new(&topology, 1, at(1_000), least).expect("it is a tree");
+        let changed = PathOutages::new(&topology, 1, at(1_000), min_length).expect("it is a tree");
         all.change(at(220), &changed);
         let there = [
             outage(100, at(220), OutageCause::Loss),

@@ -45,7 +45,7 @@ pub(crate) struct FrameSource {
     arrived_bytes: u64,
     /// Number of frames that have arrived, and how many of them did so after the deadline.
     arrived: u64,
-    late: u64,
+    late_frames: u64,
     /// Sum and maximum of the delays of frames that have arrived.
     delay_sum: Duration,
     max_delay: Duration,
@@ -69,7 +69,7 @@ impl FrameSource {
             sent_bytes: 0,
             arrived_bytes: 0,
             arrived: 0,
-            late: 0,
+            late_frames: 0,
             delay_sum: Duration::ZERO,
             max_delay: Duration::ZERO,
         }
@@ -164,7 +164,7 @@ impl Application for FrameSource {
             self.in_flight.pop_front();
             let delay = now.saturating_since(frame.made);
             self.arrived += 1;
-            self.late += u64::from(self.has_missed(frame.made, now));
+            self.late_frames += u64::from(self.has_missed(frame.made, now));
             self.delay_sum += delay;
             self.max_delay = self.max_delay.max(delay);
             out.push(Command::Record {
@@ -196,7 +196,7 @@ impl Application for FrameSource {
         });
         out.push(Command::Record {
             metric: "late_share",
-            value: (self.late + missing) as f64 / sent as f64,
+            value: (self.late_frames + missing) as f64 / sent as f64,
         });
         if self.backlog != Backlog::All {
             let share = self.dropped as f64 / sent as f64;

@@ -146,7 +146,7 @@ pub(crate) struct Browser {
     missing: usize,
     /// Connections that are still being closed.
     closing: usize,
-    begun: Instant,
+    started_at: Instant,
     /// Whether the first byte of the page has arrived.
     has_begun: bool,
     pages: u32,
@@ -177,7 +177,7 @@ impl Browser {
             waiting: VecDeque::new(),
             missing: 0,
             closing: 0,
-            begun: Instant::ZERO,
+            started_at: Instant::ZERO,
             has_begun: false,
             pages: 0,
             longest: Duration::ZERO,
@@ -220,7 +220,7 @@ impl Browser {
 
     fn begin(&mut self, now: Instant) {
         self.draw();
-        self.begun = now;
+        self.started_at = now;
         self.has_begun = false;
         self.lines.fill(Line::default());
         self.waiting.push_back(0);
@@ -269,7 +269,7 @@ impl Browser {
             self.plan(now + parse, Due::Parsed(object));
         }
         if self.missing == 0 {
-            let waited = now.saturating_since(self.begun);
+            let waited = now.saturating_since(self.started_at);
             let bytes: u64 = self.objects.iter().map(|each| each.bytes).sum();
             out.push(Command::Record {
                 metric: "page_bytes",
@@ -345,7 +345,7 @@ impl Application for Browser {
             }
         } else {
             if !core::mem::replace(&mut self.has_begun, true) {
-                let waited = now.saturating_since(self.begun);
+                let waited = now.saturating_since(self.started_at);
                 out.push(Command::Record {
                     metric: "page_first_byte_s",
                     value: waited.as_secs_f64(),
@@ -378,7 +378,7 @@ impl Application for Browser {
     }
 
     fn on_stopped(&mut self, now: Instant, out: &mut Vec<Command>) {
-        let age = now.saturating_since(self.begun);
+        let age = now.saturating_since(self.started_at);
         if self.missing > 0 && age > self.longest {
             out.push(Command::Record {
                 metric: "page_load_age_s",

@@ -58,7 +58,7 @@ pub(super) struct SnoopFlow {
     acknowledged: u64,
     /// Latest and least RTT sample.
     latest: Duration,
-    least: Option<Duration>,
+    min_rtt: Option<Duration>,
     srtt: Option<Duration>,
     variation: Duration,
     /// Consecutive time-outs.
@@ -171,14 +171,14 @@ impl SnoopFlow {
     /// Returns whether losses are likely those of a queue behind the cache that is not seen: packets wait there for longer
     /// than the link itself takes.
     fn is_congested(&self) -> bool {
-        let waits = |least| self.latest > least * 2 + QUEUEING;
-        !self.sees_queue && self.least.is_some_and(waits)
+        let waits = |min_rtt| self.latest > min_rtt * 2 + QUEUEING;
+        !self.sees_queue && self.min_rtt.is_some_and(waits)
     }
 
     /// Smooths RTT samples (RFC 6298 section 2).
     fn measure(&mut self, sample: Duration) {
         self.latest = sample;
-        self.least = Some(self.least.map_or(sample, |least| least.min(sample)));
+        self.min_rtt = Some(self.min_rtt.map_or(sample, |min_rtt| min_rtt.min(sample)));
         let Some(srtt) = self.srtt else {
             self.srtt = Some(sample);
             self.variation = sample / 2;

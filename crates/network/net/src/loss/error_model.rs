@@ -89,7 +89,7 @@ pub(crate) fn outages(
     seed: u64,
     link: LinkId,
     until: Instant,
-    least: Duration,
+    min_length: Duration,
 ) -> Vec<Outage> {
     let mut result: Vec<Outage> = Vec::new();
     let mut add = |start: Instant, end: Instant, loss: f64| {
@@ -125,7 +125,7 @@ pub(crate) fn outages(
             }
         }
     }
-    result.retain(|each| each.start < until && each.lasts(least));
+    result.retain(|each| each.start < until && each.is_at_least(min_length));
     result
 }
 

@@ -17,7 +17,7 @@ pub struct LinkMonitor {
     /// The last samples in dB; the newest at `newest`.
     samples: [f64; OUT_WINDOW],
     newest: usize,
-    taken: usize,
+    sample_count: usize,
     out_of_sync: u32,
     in_sync: u32,
     t310: Instant,
@@ -30,7 +30,7 @@ impl LinkMonitor {
             config,
             samples: [0.0; OUT_WINDOW],
             newest: 0,
-            taken: 0,
+            sample_count: 0,
             out_of_sync: 0,
             in_sync: 0,
             t310: Instant::NEVER,
@@ -59,7 +59,7 @@ impl LinkMonitor {
         let sinr_db = if sinr_db > -50.0 { sinr_db } else { -50.0 };
         self.newest = (self.newest + 1) % OUT_WINDOW;
         self.samples[self.newest] = sinr_db;
-        self.taken = (self.taken + 1).min(OUT_WINDOW);
+        self.sample_count = (self.sample_count + 1).min(OUT_WINDOW);
         if self
             .mean(OUT_WINDOW)
             .is_some_and(|db| db < self.config.out_of_sync.get())
@@ -85,7 +85,7 @@ impl LinkMonitor {
     fn mean(&self, count: usize) -> Option<f64> {
         let back = |n| self.samples[(self.newest + OUT_WINDOW - n) % OUT_WINDOW];
         let sum: f64 = (0..count).map(back).sum();
-        (self.taken >= count).then(|| sum / count as f64)
+        (self.sample_count >= count).then(|| sum / count as f64)
     }
 
     /// Returns whether T310 has expired, which means that the link has failed.

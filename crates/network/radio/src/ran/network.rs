@@ -47,7 +47,7 @@ pub struct Ran {
     scratch: Vec<f32>,
     blocks: Vec<(UserId, Direction, BlockRecord)>,
     /// Resource blocks of each cell that its members use in this TTI.
-    taken: Vec<UsedBlocks>,
+    used_blocks: Vec<UsedBlocks>,
 }
 
 /// Resource blocks of a cell in use.
@@ -75,7 +75,7 @@ impl Ran {
         }
         Self {
             activity: vec![1.0; cells.len()],
-            taken: vec![UsedBlocks::default(); cells.len()],
+            used_blocks: vec![UsedBlocks::default(); cells.len()],
             tti: 0,
             users,
             cells,
@@ -295,13 +295,13 @@ impl Ran {
 
     /// Follows what observed users could have got, and writes the log.
     fn observe(&mut self, tti: u64, now: Instant, outcome: &mut Outcome) {
-        for (cell, taken) in self.cells.iter().zip(&mut self.taken) {
-            *taken = UsedBlocks::default();
+        for (cell, used_blocks) in self.cells.iter().zip(&mut self.used_blocks) {
+            *used_blocks = UsedBlocks::default();
             for &user in cell.members.iter().flatten() {
                 let user = &self.users[user as usize];
-                taken.prbs[0] += u32::from(user.prbs_now[0]);
-                taken.prbs[1] += u32::from(user.prbs_now[1]);
-                taken.groups |= user.groups_now;
+                used_blocks.prbs[0] += u32::from(user.prbs_now[0]);
+                used_blocks.prbs[1] += u32::from(user.prbs_now[1]);
+                used_blocks.groups |= user.groups_now;
             }
         }
         let whole = self.config.air.prbs();
@@ -311,13 +311,13 @@ impl Ran {
             }
             let user = &mut self.users[index];
             // A user between two cells is a member of neither, and has no blocks.
-            let taken = self.taken[user.mobility.serving() as usize];
+            let used_blocks = self.used_blocks[user.mobility.serving() as usize];
             let free = FreeBlocks {
                 prbs: [0, 1].map(|direction| {
-                    let others = taken.prbs[direction] - u32::from(user.prbs_now[direction]);
+                    let others = used_blocks.prbs[direction] - u32::from(user.prbs_now[direction]);
                     whole.saturating_sub(others)
                 }),
-                groups: !taken.groups | user.groups_now,
+                groups: !used_blocks.groups | user.groups_now,
             };
             user.update_sinr(tti, now, &self.config, &self.activity);
             let capacity = user.follow(tti, now, &free, &self.config);

@@ -12,7 +12,7 @@ pub struct Pdcch {
     region: ControlRegion,
     /// Factor of the hash of all search spaces in this TTI.
     hash: u32,
-    taken: u128,
+    occupied: u128,
     blocked: u32,
 }
 
@@ -22,7 +22,7 @@ impl Pdcch {
         Self {
             region,
             hash: 0,
-            taken: 0,
+            occupied: 0,
             blocked: 0,
         }
     }
@@ -30,7 +30,7 @@ impl Pdcch {
     /// Begins a TTI with an empty region.
     pub fn start(&mut self, tti: u64) {
         self.hash = self.region.hash(tti);
-        self.taken = 0;
+        self.occupied = 0;
         self.blocked = 0;
     }
 
@@ -46,8 +46,8 @@ impl Pdcch {
         let size = aggregation as u32;
         for first in self.region.candidates(rnti, aggregation, self.hash) {
             let mask = ((1_u128 << size) - 1) << first;
-            if self.taken & mask == 0 {
-                self.taken |= mask;
+            if self.occupied & mask == 0 {
+                self.occupied |= mask;
                 return true;
             }
         }
@@ -57,16 +57,16 @@ impl Pdcch {
 
     /// Returns the numbers of all and of occupied elements of the region.
     pub fn elements(&self) -> (u32, u32) {
-        (self.region.elements(), self.taken.count_ones())
+        (self.region.elements(), self.occupied.count_ones())
     }
 
     /// Returns the share of occupied elements, 0 to 1.
     pub fn utilisation(&self) -> f64 {
-        let (elements, taken) = self.elements();
+        let (elements, occupied) = self.elements();
         if elements == 0 {
             return 1.0;
         }
-        f64::from(taken) / f64::from(elements)
+        f64::from(occupied) / f64::from(elements)
     }
 
     /// Returns the number of messages that found no place in this TTI.
@@ -123,7 +123,7 @@ mod tests {
                     }
                 }
                 assert_eq!(pdcch.elements().1, elements);
-                assert_eq!(pdcch.taken >> region.elements(), 0);
+                assert_eq!(pdcch.occupied >> region.elements(), 0);
             }
         }
     }
