@@ -41,11 +41,11 @@ def growth_table(costs: Mapping[int, Cost], counted: str) -> Table:
 def approximations_table(measured: Sequence[Approximation], runs: int) -> Table:
     """Returns a row per approximation, scenario and CCA: the goodput without it, and the difference."""
     rows = []
-    for each in measured:
-        result = each.difference
+    for approximation in measured:
+        result = approximation.difference
         spread = f" ±{result.ci95:.3f}" if result.ci95 is not None else ""
-        names = (each.name, each.scenario, each.cca)
-        rows.append((*names, f"{each.exact_mbps:.2f}", f"{result.mean:+.3f}{spread}"))
+        names = (approximation.name, approximation.scenario, approximation.cca)
+        rows.append((*names, f"{approximation.exact_mbps:.2f}", f"{result.mean:+.3f}{spread}"))
     columns = map(Column, ("approximation", "scenario", "CCA", "without it", "difference"))
     title = f"Goodput with an approximation less that without, Mbit/s, {runs} runs"
     return Table(tuple(columns), tuple(rows), title)

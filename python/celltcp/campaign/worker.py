@@ -88,8 +88,8 @@ def check(needed: Sequence[WorkerRequirement], dask_worker: Worker | None = None
         needed: engines with their builds.
         dask_worker: the worker, which Dask itself gives.
     """
-    for each in needed:
-        each.local_engine()
+    for worker_requirement in needed:
+        worker_requirement.local_engine()
     return int(dask_worker.state.nthreads) if dask_worker else 1
 
 

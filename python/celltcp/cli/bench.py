@@ -103,7 +103,9 @@ def _radio(runs: int) -> BenchOutcome:
         results |= {f"{title}: {count}": asdict(cost) for count, cost in growth.items()}
         console.print_table(growth_table(growth, title))
     measured = list(radio.approximations(runs))
-    for each in measured:
-        results[f"{each.name}, {each.scenario}, {each.cca}"] = asdict(each)
+    for approximation in measured:
+        results[f"{approximation.name}, {approximation.scenario}, {approximation.cca}"] = asdict(
+            approximation
+        )
     console.print_table(approximations_table(measured, runs))
     return results

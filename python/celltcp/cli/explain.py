@@ -65,8 +65,8 @@ def _print(result: ExplainedComparison, selected: Sequence[Explanation]) -> None
         console.print_table(table)
     for note in result.notes:
         console.print(f"note: {note}")
-    for each in result.shown:
-        for text in result.texts(each):
+    for explained_cca in result.shown:
+        for text in result.texts(explained_cca):
             console.print(text, soft_wrap=not console.is_terminal, highlight=False)
     if selected:
         from celltcp.cli.select.explain import print_explanation

@@ -109,7 +109,7 @@ def papers(
         tables_to_run = _wanted(each, tables[each.name], scenario)
         measured_places = measured_by_era.setdefault(str(replay.era), {})
         result = _run(tables[each.name], tables_to_run, replay, measured_places)
-        rows += [row.to_json() for one in result for row in one.rows]
+        rows += [row.to_json() for outcome in result for row in outcome.rows]
         if json_file != "-":
             _print(result)
         if folder:
@@ -124,11 +124,11 @@ def _print_list(known: Sequence[Publication], runs: int | None) -> None:
     from celltcp.scenarios.cca_mix import counted
 
     rate = speed()
-    for each in known:
-        click.echo(f"{each.name}  {each.about}")
-        width = max((len(table.experiment) for table in each.tables), default=0)
-        times = runs or each.runs
-        for table in each.tables:
+    for publication in known:
+        click.echo(f"{publication.name}  {publication.about}")
+        width = max((len(table.experiment) for table in publication.tables), default=0)
+        times = runs or publication.runs
+        for table in publication.tables:
             seconds = simulated_s([table], times)
             click.echo(
                 f"  {table.experiment:<{width}}  {table.title}: "
@@ -136,7 +136,7 @@ def _print_list(known: Sequence[Publication], runs: int | None) -> None:
                 f"{counted(len(table.entries), 'figure')}; {counted(times, 'run')} some "
                 f"{_time_text(seconds / rate)}"
             )
-        for condition in each.unpublished:
+        for condition in publication.unpublished:
             click.echo(f"  not published: {condition.condition}; plausible: {condition.plausible}")
     click.echo("Times are estimated from a run of 4 s on this machine.")
 
@@ -182,13 +182,13 @@ def _draw(result: Sequence[Outcome], folder: Path, name: str) -> None:
     """Draws all experiments with published numbers in one picture, and each in its own."""
     from celltcp.publications.plots import draw_outcomes
 
-    if numbered := [each for each in result if each.agreements] or list(result):
+    if numbered := [outcome for outcome in result if outcome.agreements] or list(result):
         draw(draw_outcomes(numbered), folder, name)
     pictures: dict[str, list[Outcome]] = {}
-    for each in result:
-        if each.groups:
-            picture = f"{each.table.publication}-{each.table.experiment}"
-            pictures.setdefault(picture, []).append(each)
+    for outcome in result:
+        if outcome.groups:
+            picture = f"{outcome.table.publication}-{outcome.table.experiment}"
+            pictures.setdefault(picture, []).append(outcome)
     for picture, outcomes in pictures.items():
         draw(draw_outcomes(outcomes), folder, picture)
 
@@ -198,8 +198,8 @@ def _print(result: Sequence[Outcome]) -> None:
     from celltcp.publications.tables import print_outcome
 
     console = Terminal()
-    for each in result:
-        print_outcome(each, console)
+    for outcome in result:
+        print_outcome(outcome, console)
 
 
 def _print_outline(
@@ -214,15 +214,15 @@ def _print_outline(
     from celltcp.campaign.cost_estimate import estimate_cost
 
     planned = {}
-    for each in chosen:
-        selected = tables[each.name]
+    for publication in chosen:
+        selected = tables[publication.name]
         parts = (
-            _varied(each, selected, replays[each.name])
+            _varied(publication, selected, replays[publication.name])
             if is_swept
-            else [(selected, replays[each.name])]
+            else [(selected, replays[publication.name])]
         )
         for concerned, replay in parts:
-            for name in _wanted(each, concerned, scenario):
+            for name in _wanted(publication, concerned, scenario):
                 planned[name, str(replay.era), tuple(replay.stored_overrides)] = (replay, name)
     click.echo(estimate_cost(replay.planned(name) for replay, name in planned.values()))
 
@@ -241,11 +241,15 @@ def _check_sweep(chosen: Sequence[Publication], tables: Mapping[str, Sequence[Ta
     """Rejects a sweep if the selected experiments have no condition to vary."""
     from celltcp._core import CelltcpError
 
-    asked = {(each.name, table.experiment) for each in chosen for table in tables[each.name]}
+    asked = {
+        (publication.name, table.experiment)
+        for publication in chosen
+        for table in tables[publication.name]
+    }
     known = {
-        (each.name, experiment): None
-        for each in chosen
-        for condition in each.unpublished
+        (publication.name, experiment): None
+        for publication in chosen
+        for condition in publication.unpublished
         for experiment in condition.experiments
     }
     if not asked & known.keys():

@@ -230,12 +230,12 @@ def _verify(folders: tuple[str, ...]) -> None:
     from celltcp.results.verifying import verify
 
     result = [verify(Path(folder)) for folder in folders]
-    for folder, each in zip(folders, result, strict=True):
-        for line in each.damaged:
+    for folder, verified in zip(folders, result, strict=True):
+        for line in verified.damaged:
             click.echo(f"celltcp: {line}", err=True)
-        damaged = f", {len(each.damaged)} damaged or missing" if each.damaged else ""
-        click.echo(f"{folder}: {each.intact} intact{damaged}")
-    if any(each.damaged for each in result):
+        damaged = f", {len(verified.damaged)} damaged or missing" if verified.damaged else ""
+        click.echo(f"{folder}: {verified.intact} intact{damaged}")
+    if any(verified.damaged for verified in result):
         sys.exit(1)
 
 

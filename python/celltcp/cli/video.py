@@ -96,13 +96,13 @@ def _check() -> None:
     from celltcp.video.check import check
 
     result = check()
-    for each in result:
+    for checked in result:
         scores = ", ".join(
-            f"{name} {score:.3f} (reference {each.reference[name]:.3f})"
-            for name, score in each.scores.items()
+            f"{name} {score:.3f} (reference {checked.reference[name]:.3f})"
+            for name, score in checked.scores.items()
         )
-        click.echo(f"{each.session}: {scores}: {'agrees' if each.agrees else 'differs'}")
-    if not all(each.agrees for each in result):
+        click.echo(f"{checked.session}: {scores}: {'agrees' if checked.agrees else 'differs'}")
+    if not all(checked.agrees for checked in result):
         sys.exit(1)
 
 

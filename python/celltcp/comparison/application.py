@@ -110,11 +110,11 @@ def served_by(
         places: those of the runs of each CCA in the columns.
     """
     return {
-        each.metric: {
-            cca: [float(columns[each.metric][at]) for at in rows] for cca, rows in places.items()
+        criterion.metric: {
+            cca: [float(columns[criterion.metric][at]) for at in rows] for cca, rows in places.items()
         }
-        for each in CRITERIA
-        if each.metric in columns
+        for criterion in CRITERIA
+        if criterion.metric in columns
     }
 
 

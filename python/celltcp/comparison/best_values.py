@@ -177,8 +177,8 @@ class FieldRanking:
         Goodput stays, as the cost of the others.
         """
         chosen = [self._chosen(each) for each in by]
-        flows = {each.flow for each in chosen}
-        asked = {(each.flow, each.metric) for each in chosen}
+        flows = {stake.flow for stake in chosen}
+        asked = {(stake.flow, stake.metric) for stake in chosen}
         others = (
             stake
             for stake in self.stakes
@@ -266,7 +266,7 @@ class FieldRanking:
         }
         if not known:
             return self._chosen(f"{GOODPUT}:{flow.name}")._replace(title="goodput")
-        names = set.intersection(*(set(each.names) for each in known.values()))
+        names = set.intersection(*(set(application.names) for application in known.values()))
         if len(known) < len(applications) or not names:
             return None
         merged = Application(
@@ -313,7 +313,7 @@ def overall_rankings(result: Sweep) -> list[FieldRanking]:
     """Returns for each scenario the ranking of all combinations of values and congestion controls."""
     fields = [axis for axis in result.axes if axis != _SCENARIO]
     every = _points_by(result, fields) if fields else ()
-    return [FieldRanking(each, each.ccas) for each in every if len(each.comparisons) > 1]
+    return [FieldRanking(points, points.ccas) for points in every if len(points.comparisons) > 1]
 
 
 def advice_rankings(result: Sweep) -> list[FieldRanking]:
@@ -326,7 +326,9 @@ def advice_rankings(result: Sweep) -> list[FieldRanking]:
     fields = [axis for axis in result.axes if axis != _SCENARIO and not is_condition(axis)]
     if not fields or not any(map(is_condition, result.axes)):
         return overall
-    rankings = {tuple(each.place.values()): each.rankings for each in overall}
+    rankings = {
+        tuple(field_ranking.place.values()): field_ranking.rankings for field_ranking in overall
+    }
     # A field with one value is still combined with several congestion controls.
     return [
         FieldRanking(points, points.ccas, rankings.get(_scenario_of(points)))

@@ -49,7 +49,7 @@ def chosen_metric(text: str, about: Mapping[str, Any]) -> ChosenMetric:
     metric = ranking_metric(name)
     if metric not in RANKED:
         raise CelltcpError(f"by: {name!r} is not a metric; allowed: {', '.join(RANKING_NAMES)}")
-    flows = [each.name for each in FlowUnderTest.each(about)]
+    flows = [flow_under_test.name for flow_under_test in FlowUnderTest.each(about)]
     if flow and flow not in flows:
         raise CelltcpError(f"by: {flow!r} is not a flow of the scenario; allowed: {', '.join(flows)}")
     return ChosenMetric(metric, flow or flows[0])

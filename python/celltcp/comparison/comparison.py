@@ -126,7 +126,7 @@ class Comparison(RunTables):
     def _competitors(self, without: Collection[str] = ()) -> dict[int, list[float]]:
         """Returns each competitor's goodput while all flows ran, by run, except those of some flows."""
         return {
-            run: [each.goodput_mbps for each in mine if each.flow not in without]
+            run: [competitor.goodput_mbps for competitor in mine if competitor.flow not in without]
             for run, mine in self._shared.competitors.items()
         }
 
@@ -213,7 +213,10 @@ class Comparison(RunTables):
         """
         if flow == self.tested.name:
             return self.tested_slots
-        flows = {each.name: each for each in FlowUnderTest.each(self.results.about)}
+        flows = {
+            flow_under_test.name: flow_under_test
+            for flow_under_test in FlowUnderTest.each(self.results.about)
+        }
         if flow not in flows:
             name = self.results.about["name"]
             raise CelltcpError(f"flow: {flow!r} is not in {name}; there are {', '.join(flows)}")
@@ -354,7 +357,7 @@ class Comparison(RunTables):
         mine = (
             application for application in self.applications if application.flow == self.tested.name
         )
-        return any(each.ranking.metric.startswith("complet") for each in mine)
+        return any(application.ranking.metric.startswith("complet") for application in mine)
 
     @property
     def network_verdicts(self) -> dict[str, Verdict]:
@@ -445,7 +448,9 @@ class Comparison(RunTables):
             return []
         names = {competing_share.flow for competing_share in self.competing_shares()}
         every = FlowUnderTest.each(self.results.about)
-        flows = [each for each in every if any(map(each.includes, names))]
+        flows = [
+            flow_under_test for flow_under_test in every if any(map(flow_under_test.includes, names))
+        ]
         return flows if len(flows) > 1 and self.tested in flows else []
 
     def values_of(self, flow: FlowUnderTest, cca: str, metric: str) -> list[float]:

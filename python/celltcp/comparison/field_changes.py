@@ -208,14 +208,14 @@ class _Sentences:
         front = [
             name
             for at, name in enumerate(front)
-            if not any(all(each.is_tied(name, other) for each in both) for other in front[:at])
+            if not any(all(stake.is_tied(name, other) for stake in both) for other in front[:at])
         ]
         beaten = [
             name
             for name in names
             if name not in front
             and any(self._beats(other, name, both) for other in front)
-            and not any(all(each.is_tied(name, other) for each in both) for other in front)
+            and not any(all(stake.is_tied(name, other) for stake in both) for other in front)
         ]
         if not any(goodput.is_gain(name, front[0]) for name in front[1:]):
             front = front[:1]

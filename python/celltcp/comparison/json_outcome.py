@@ -152,14 +152,14 @@ def _selection(result: Comparison) -> list[SelectionRow]:
 
     return [
         {
-            "cca": each.lineup,
-            "flow": each.flow,
-            "flow_cca": each.cca,
-            "changes_per_run": each.changes,
-            "returns_per_run": each.returns,
-            "time_under": each.shares,
+            "cca": used.lineup,
+            "flow": used.flow,
+            "flow_cca": used.cca,
+            "changes_per_run": used.changes,
+            "returns_per_run": used.returns,
+            "time_under": used.shares,
         }
-        for each in used_in(result.results)
+        for used in used_in(result.results)
     ]
 
 

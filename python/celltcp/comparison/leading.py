@@ -72,10 +72,14 @@ def leading_by_need(
     for need in needs:
         having = {name: verdict[need] for name, verdict in verdicts.items() if need in verdict}
         bests = {
-            name: (each.best, *each.tied) for name, each in having.items() if each.best is not None
+            name: (verdict.best, *verdict.tied)
+            for name, verdict in having.items()
+            if verdict.best is not None
         }
         scenarios = {cca: [name for name, best in bests.items() if cca in best] for cca in ccas}
-        costs = {name: each.best for name, each in having.items() if each.best and each.cost}
+        costs = {
+            name: verdict.best for name, verdict in having.items() if verdict.best and verdict.cost
+        }
         costly = {cca: [name for name, best in costs.items() if best == cca] for cca in ccas}
         result[need] = Leading(scenarios, list(having), costly)
     return result
@@ -104,6 +108,9 @@ def verdicts_of_flows(result: Comparison, by: Sequence[str] = ()) -> dict[str, V
     """Returns the verdicts by chosen metrics, and then those of the flows of a workload."""
     chosen = (result.best_by(each) for each in by)
     return {
-        **{f"{each.chosen.flow}, by {each.chosen.metric}": each.verdict for each in chosen},
+        **{
+            f"{chosen_best.chosen.flow}, by {chosen_best.chosen.metric}": chosen_best.verdict
+            for chosen_best in chosen
+        },
         **{ranked_stake.need: ranked_stake.verdict for ranked_stake in result.ranked_stakes},
     }

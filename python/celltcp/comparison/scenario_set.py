@@ -84,13 +84,17 @@ class ScenarioSet:
 
         Goodput and PM are those of scenarios whose flow under test competes for the path.
         """
-        having = (each for each in self._measured_by(metric) if cca in each.ccas)
-        return [estimate(each.values(cca, metric)).mean for each in having]
+        having = (comparison for comparison in self._measured_by(metric) if cca in comparison.ccas)
+        return [estimate(comparison.values(cca, metric)).mean for comparison in having]
 
     def _measured_by(self, metric: str) -> list[Comparison]:
         """Returns the comparisons on scenarios for which a metric makes sense."""
         every = self.comparisons.values()
-        return [each for each in every if each.is_competing or metric not in COMPETITION_METRICS]
+        return [
+            comparison
+            for comparison in every
+            if comparison.is_competing or metric not in COMPETITION_METRICS
+        ]
 
     @property
     def baseline(self) -> str | None:
@@ -106,8 +110,10 @@ class ScenarioSet:
         result: list[float] = []
         if self.baseline is None:
             return result
-        for each in self._measured_by(metric):
-            pairs = zip(each.values(cca, metric), each.values(self.baseline, metric), strict=True)
+        for comparison in self._measured_by(metric):
+            pairs = zip(
+                comparison.values(cca, metric), comparison.values(self.baseline, metric), strict=True
+            )
             known = [pair for pair in pairs if not math.isnan(sum(pair))]
             # A mean that rounds to zero counts as zero under both.
             value, base = (round(sum(pair[place] for pair in known), 9) for place in (0, 1))

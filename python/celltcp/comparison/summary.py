@@ -121,13 +121,22 @@ class Summary:
         ]
         if not self.chosen:
             return every
-        places = {each.metric: self._place(each) for each in every}
+        places = {metric_summary.metric: self._place(metric_summary) for metric_summary in every}
         for name in self.chosen:
-            if not any(_is_chosen(name, each) for each in every):
-                allowed = ", ".join(dict.fromkeys([*(each.metric for each in every), *STATISTICS]))
+            if not any(_is_chosen(name, metric_summary) for metric_summary in every):
+                allowed = ", ".join(
+                    dict.fromkeys([*(metric_summary.metric for metric_summary in every), *STATISTICS])
+                )
                 raise CelltcpError(f"columns: {name!r} is no metric here; allowed: {allowed}")
-        shown = [each for each in every if places[each.metric] < len(self.chosen)]
-        rows = {(each.point, each.cca): index for index, each in enumerate(shown)}
+        shown = [
+            metric_summary
+            for metric_summary in every
+            if places[metric_summary.metric] < len(self.chosen)
+        ]
+        rows = {
+            (metric_summary.point, metric_summary.cca): index
+            for index, metric_summary in enumerate(shown)
+        }
         return sorted(shown, key=lambda each: (rows[each.point, each.cca], places[each.metric]))
 
     def _place(self, summary: MetricSummary) -> int:
@@ -247,7 +256,7 @@ def _texts(summaries: Sequence[MetricSummary]) -> Iterator[tuple[MetricSummary, 
     for summary in summaries:
         by_metric.setdefault(summary.metric, []).append(summary)
     for mine in by_metric.values():
-        texts = column_texts([each.value for each in mine], mine[0].digits)
+        texts = column_texts([metric_summary.value for metric_summary in mine], mine[0].digits)
         yield from zip(mine, texts, strict=True)
 
 

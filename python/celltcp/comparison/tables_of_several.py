@@ -78,8 +78,10 @@ def sweep_shares_table(result: Sweep) -> Table | None:
     shared = {point: each for point, each in result.points.items() if each.has_shares}
     if not shared:
         return None
-    has_index = all(each.has_competition for each in shared.values())
-    cells = {point: share_cells(each, has_index=has_index) for point, each in shared.items()}
+    has_index = all(comparison.has_competition for comparison in shared.values())
+    cells = {
+        point: share_cells(comparison, has_index=has_index) for point, comparison in shared.items()
+    }
     title = shares_title(has_index=has_index)
     return table_by_point(result.axes, share_columns(has_index=has_index), cells, title)
 

@@ -21,7 +21,7 @@ def trade_off_texts(result: Comparison) -> list[str]:
     gains from them; those that are best for one of these come first.
     """
     every = result.stakes or lineup_stakes(result)
-    stakes = [each for each in every if each.verdict.leader is not None]
+    stakes = [stake for stake in every if stake.verdict.leader is not None]
     if len(stakes) < 2 or not result.decides:
         return []
     usual, *leaders = (str(stake.verdict.leader) for stake in stakes)

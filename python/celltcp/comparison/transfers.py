@@ -56,13 +56,17 @@ def transfers_of(results: Results, flows: Mapping[str, NamedFlow]) -> list[Trans
         flows: by the names of connections, as those of `flows_by_connection`.
     """
     every = list(_finite(results, flows))
-    complete = [each for each in every if not math.isnan(each.completion_s)]
+    complete = [transfer for transfer in every if not math.isnan(transfer.completion_s)]
     longest: dict[tuple[int, str], float] = {}
-    for each in complete:
-        key = each.run, each.flow
-        longest[key] = max(each.completion_s, longest.get(key, 0.0))
-    cut = (each for each in every if math.isnan(each.completion_s))
-    never = [each for each in cut if each.lasted_s > longest.get((each.run, each.flow), 0.0)]
+    for transfer in complete:
+        key = transfer.run, transfer.flow
+        longest[key] = max(transfer.completion_s, longest.get(key, 0.0))
+    cut = (transfer for transfer in every if math.isnan(transfer.completion_s))
+    never = [
+        transfer
+        for transfer in cut
+        if transfer.lasted_s > longest.get((transfer.run, transfer.flow), 0.0)
+    ]
     return [*complete, *never]
 
 

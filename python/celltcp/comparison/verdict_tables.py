@@ -165,7 +165,10 @@ def _verdicts(
     """Returns the verdicts of a comparison by the headings of their columns."""
     if len(result.ccas) < 2:
         return {}
-    chosen = {(each.chosen.flow, each.chosen.metric): each for each in map(result.best_by, by)}
+    chosen = {
+        (chosen_best.chosen.flow, chosen_best.chosen.metric): chosen_best
+        for chosen_best in map(result.best_by, by)
+    }
     of_flows = {}
     for stake in result.ranked_stakes:
         metric = ranking_metrics.get(stake.flow, stake.metric)
@@ -179,8 +182,10 @@ def _verdicts(
     of_network = result.network_verdicts.items()
     return {
         **{
-            f"for {flow}: {words_of(metric).name}" if metric != JAIN else "for fairness": each.verdict
-            for (flow, metric), each in chosen.items()
+            f"for {flow}: {words_of(metric).name}"
+            if metric != JAIN
+            else "for fairness": chosen_best.verdict
+            for (flow, metric), chosen_best in chosen.items()
         },
         **of_flows,
         **{f"for {name}": each for name, each in of_network if name in requirements},

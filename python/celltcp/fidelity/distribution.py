@@ -136,13 +136,13 @@ class Distribution:
             },
             "outside": [
                 {
-                    "case": each.judgement.case,
-                    "cca": each.judgement.cca,
-                    "metrics": each.metrics,
-                    "traits": each.traits,
-                    "guess": each.guess,
+                    "case": out_of_band.judgement.case,
+                    "cca": out_of_band.judgement.cca,
+                    "metrics": out_of_band.metrics,
+                    "traits": out_of_band.traits,
+                    "guess": out_of_band.guess,
                 }
-                for each in self.outside
+                for out_of_band in self.outside
             ],
         }
 
@@ -185,7 +185,7 @@ def distribution_of(result: Fidelity, cases: Sequence[Case]) -> Distribution:
 def _judged(result: Fidelity, metric: str) -> list[Difference]:
     """Returns the differences of a metric in cases where it has a band."""
     of_metric = (judgement.differences[metric] for judgement in result.judgements)
-    return [each for each in of_metric if each.band is not None]
+    return [difference for difference in of_metric if difference.band is not None]
 
 
 def _most_suspicious(traits: Sequence[str], counts: dict[str, tuple[int, int]]) -> str:

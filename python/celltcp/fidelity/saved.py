@@ -43,11 +43,13 @@ def load_fidelity(folder: Path) -> SavedFidelity | None:
     for name, ccas in _compared(folder / ROWS).items():
         native, linux = _sides(folder / name)
         case = _case(name, native)
-        result = {each.cca: each for each in judge_case(case, ccas, native, linux)}
+        result = {judgement.cca: judgement for judgement in judge_case(case, ccas, native, linux)}
         if (folder / DECIDED / name).is_dir():
             later = _sides(folder / DECIDED / name)
             repeated_ccas = [cca for cca in ccas if cca in later[0].about["cca"]]
-            result |= {each.cca: each for each in judge_case(case, repeated_ccas, *later)}
+            result |= {
+                judgement.cca: judgement for judgement in judge_case(case, repeated_ccas, *later)
+            }
         judgements += result.values()
         cases.append(case)
         kernel = kernel or name_and_kernel(str(linux.about["engine"]))[1]

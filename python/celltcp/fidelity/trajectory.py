@@ -50,12 +50,15 @@ def cwnd_distance(native: Trajectory, kernel: Trajectory) -> float:
     differ by some 10 % on average. NaN if one of them has no samples after its first data byte.
     """
     both = (native, kernel)
-    if any(not len(each.t_s) or math.isnan(each.first_data_s) for each in both):
+    if any(not len(trajectory.t_s) or math.isnan(trajectory.first_data_s) for trajectory in both):
         return math.nan
-    length = min(float(each.t_s[-1]) - each.first_data_s for each in both)
+    length = min(float(trajectory.t_s[-1]) - trajectory.first_data_s for trajectory in both)
     if length < 0:
         return math.nan
     step = step_s(length)
     grid = np.arange(math.floor(length / step) + 1) * step
-    logs = [np.log(np.interp(grid + each.first_data_s, each.t_s, each.cwnd)) for each in both]
+    logs = [
+        np.log(np.interp(grid + trajectory.first_data_s, trajectory.t_s, trajectory.cwnd))
+        for trajectory in both
+    ]
     return float(np.mean(np.abs(logs[0] - logs[1])))

@@ -163,7 +163,7 @@ def estimate_path(
     # A queue in which ACKs wait is none of the data, even if these meet a full one now and then.
     other = opposite(analyses.connections, row, intervals)
     is_elsewhere = other is not None
-    fills = any(each.queue == "full" for each in own)
+    fills = any(episode.queue == "full" for episode in own)
     times, rate, is_measured = _capacity(intervals, losses, row, fills=fills, is_elsewhere=is_elsewhere)
     buffer, is_full = 0.0, False
     if not is_elsewhere:

@@ -63,8 +63,8 @@ def are_few(own: Sequence[Episode]) -> bool:
 
     They look like leftovers of these.
     """
-    full = [each for each in own if each.queue == "full"]
-    short = [each for each in own if each.queue == "short" and not each.is_tail]
+    full = [episode for episode in own if episode.queue == "full"]
+    short = [episode for episode in own if episode.queue == "short" and not episode.is_tail]
     return bool(full) and (len(short) < _SEVERAL or len(full) >= _CLEARLY * len(short))
 
 
@@ -73,12 +73,12 @@ def _leftovers(evidence: Evidence) -> NDArray[np.bool_]:
     own = evidence.episodes
     if not are_few(own):
         return np.zeros(len(evidence.losses), bool)
-    full = [each for each in own if each.queue == "full"]
+    full = [episode for episode in own if episode.queue == "full"]
     is_random = (evidence.losses["kind"] == "random").to_numpy()
     times = evidence.losses["t_s"]
     within = np.zeros(len(times), bool)
-    for each in full:
-        within |= times.between(each.start_s, each.start_s + each.span_s).to_numpy()
+    for episode in full:
+        within |= times.between(episode.start_s, episode.start_s + episode.span_s).to_numpy()
     return within & is_random
 
 

@@ -266,15 +266,19 @@ def print_resets(result: ResetSavings) -> None:
     """Prints what a reset tracker would have kept off the air, by connection and in all."""
     late = [connection for connection in result.connections if connection.late_bytes]
     rows = []
-    for each in late[:_RESETS]:
-        share = each.spared_bytes / each.bytes_down if each.bytes_down else math.nan
+    for reset_connection in late[:_RESETS]:
+        share = (
+            reset_connection.spared_bytes / reset_connection.bytes_down
+            if reset_connection.bytes_down
+            else math.nan
+        )
         rows.append(
             (
-                _shortened(each.server, 24),
-                _number(each.bytes_down / 1e6, 2),
-                str(each.resets),
-                _number(each.late_bytes / 1e3, 1),
-                _number(each.spared_bytes / 1e3, 1),
+                _shortened(reset_connection.server, 24),
+                _number(reset_connection.bytes_down / 1e6, 2),
+                str(reset_connection.resets),
+                _number(reset_connection.late_bytes / 1e3, 1),
+                _number(reset_connection.spared_bytes / 1e3, 1),
                 _number(100 * share, 1),
             )
         )

@@ -211,7 +211,7 @@ def _buffer_error(path: PathEstimate, document: dict[str, Any]) -> float | None:
 
 def scores(judged: Sequence[Validation]) -> dict[str, ScoreOutcome]:
     """Returns precision and recall with which each kind of loss is found, over all cases."""
-    matched = pd.concat([each.matched for each in judged], ignore_index=True)
+    matched = pd.concat([validation.matched for validation in judged], ignore_index=True)
     table: dict[str, ScoreOutcome] = {}
     for kind in KINDS:
         true, result = matched["truth"] == kind, matched["found"] == kind
@@ -247,18 +247,21 @@ def document(judged: Sequence[Validation]) -> JudgementOutcome:
         known = [value for value in values if value is not None]
         return sum(known) / len(known) if known else None
 
-    groups = dict.fromkeys(each.case.group for each in judged if each.case.group)
-    seconds = sum(each.seconds for each in judged)
-    cases = [each.outcome for each in judged]
+    groups = dict.fromkeys(validation.case.group for validation in judged if validation.case.group)
+    seconds = sum(validation.seconds for validation in judged)
+    cases = [validation.outcome for validation in judged]
     return {
         "at": "sender" if judged[0].case.before is None else "between",
         "kinds": scores(judged),
         "groups": {
-            group: scores([each for each in judged if each.case.group == group]) for group in groups
+            group: scores([validation for validation in judged if validation.case.group == group])
+            for group in groups
         },
         "rtt_error": mean([case["rtt_error"] for case in cases]),
         "capacity_error": mean([case["capacity_error"] for case in cases]),
         "buffer_error": mean([case["buffer_error"] for case in cases]),
-        "packets_per_s": sum(each.packets for each in judged) / seconds if seconds else None,
+        "packets_per_s": sum(validation.packets for validation in judged) / seconds
+        if seconds
+        else None,
         "cases": cases,
     }

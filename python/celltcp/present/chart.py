@@ -106,7 +106,7 @@ class Chart:
                     "digits": panel.digits,
                     "top": panel.top,
                     "bottom": panel.bottom,
-                    "series": [_series_json(each) for each in panel.series],
+                    "series": [_series_json(series) for series in panel.series],
                 }
                 for panel in self.panels
             ],

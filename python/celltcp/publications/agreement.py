@@ -172,8 +172,8 @@ class Outcome:
             group for group in self.groups if any(row.published.value is not None for row in group.rows)
         ]
         return [
-            _agreement(quantity, [each for each in numbered if each.quantity == quantity])
-            for quantity in dict.fromkeys(each.quantity for each in numbered)
+            _agreement(quantity, [group for group in numbered if group.quantity == quantity])
+            for quantity in dict.fromkeys(group.quantity for group in numbered)
         ]
 
 

@@ -129,15 +129,15 @@ def ccas_of(name: str) -> list[str]:
     that a quantity of another CCA is relative to.
     """
     mine = _entries().get(name, [])
-    result = {each.cca: None for each in mine if each.cca != SELECTION}
-    bases = [QUANTITIES[each.quantity].base for each in mine]
-    result |= {base(each.cca): None for base, each in zip(bases, mine, strict=True) if base}
+    result = {published.cca: None for published in mine if published.cca != SELECTION}
+    bases = [QUANTITIES[published.quantity].base for published in mine]
+    result |= {base(published.cca): None for base, published in zip(bases, mine, strict=True) if base}
     return list(result | dict.fromkeys(_referred().get(name, [])))
 
 
 def needs_log(name: str) -> bool:
     """Returns whether a table needs the log of the radio."""
-    return any(QUANTITIES[each.quantity].log for each in _entries().get(name, []))
+    return any(QUANTITIES[published.quantity].log for published in _entries().get(name, []))
 
 
 def scenarios_of(tables: Sequence[Table]) -> list[str]:

@@ -62,7 +62,7 @@ def tables_in(file: Path) -> list[Table]:
     """
     if file.suffix == ".csv":
         return [_read(file)]
-    return [_of_grid(each, str(file)) for each in read_grid(file)]
+    return [_of_grid(grid_table, str(file)) for grid_table in read_grid(file)]
 
 
 def in_order(tables: Iterable[Table]) -> tuple[Table, ...]:

@@ -53,8 +53,10 @@ def replicate(groups: Sequence[Sequence[Figure]]) -> Replication | None:
     rhos: list[NDArray[np.float64]] = []
     errors: list[NDArray[np.float64]] = []
     for group in filter(None, groups):
-        means = np.array([each.mean for each in group])
-        resampled = random.normal(means, [each.deviation for each in group], size=(_DRAWS, len(group)))
+        means = np.array([figure.mean for figure in group])
+        resampled = random.normal(
+            means, [figure.deviation for figure in group], size=(_DRAWS, len(group))
+        )
         known = means != 0
         errors.append(np.abs(resampled[:, known] / means[known] - 1))
         if len(group) >= 3:

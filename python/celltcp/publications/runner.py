@@ -54,13 +54,13 @@ def run_tables(
     ]
     combined: dict[str, Combination] = {}
     cases_to_run = [*selections.values(), *(case for tally in tallies for case in _cases(tally))]
-    for each in {case.source: case for case in cases_to_run}.values():
-        with progress_of(each.source):
-            ours = measured[each.scenario]
-            result = combination(replay, place_named(each.scenario), each.criterion, ours)
-        combined[each.source] = result
-        gained = {f"gain_{each.criterion}": gain(result, ours)}
-        measured[each.source] = replace(result.measured, known=gained)
+    for published in {case.source: case for case in cases_to_run}.values():
+        with progress_of(published.source):
+            ours = measured[published.scenario]
+            result = combination(replay, place_named(published.scenario), published.criterion, ours)
+        combined[published.source] = result
+        gained = {f"gain_{published.criterion}": gain(result, ours)}
+        measured[published.source] = replace(result.measured, known=gained)
     for tally in tallies:
         sources = [case.source for case in _cases(tally)]
         first = combined[sources[0]].measured

@@ -22,11 +22,13 @@ def by_position(forward: Comparison, backward: Comparison, metric: str = "goodpu
     Raises:
         CelltcpError: unless one moves away and the other closer, over the same SINRs.
     """
-    ways = [SinrTrajectory.of(each.results) for each in (forward, backward)]
-    for way, each, movement in zip(ways, (forward, backward), ("forward", "backward"), strict=True):
+    ways = [SinrTrajectory.of(comparison.results) for comparison in (forward, backward)]
+    for way, comparison, movement in zip(
+        ways, (forward, backward), ("forward", "backward"), strict=True
+    ):
         if way.movement != movement:
             raise CelltcpError(
-                f"{each.results.about['name']}: moves {way.movement}; give the forward results "
+                f"{comparison.results.about['name']}: moves {way.movement}; give the forward results "
                 "first, then the backward ones"
             )
     ends = [(way.lowest_db, way.highest_db) for way in ways]
@@ -37,9 +39,9 @@ def by_position(forward: Comparison, backward: Comparison, metric: str = "goodpu
             "same"
         )
     rows = []
-    for way, each in zip(ways, (forward, backward), strict=True):
-        slots = tested_slots(each)
-        slot_s = float(each.results.about["slot_s"])
+    for way, comparison in zip(ways, (forward, backward), strict=True):
+        slots = tested_slots(comparison)
+        slot_s = float(comparison.results.about["slot_s"])
         sinr = way.at(slots["t_s"] + slot_s / 2)
         ranges = np.floor((sinr - way.lowest_db) / _STEP_DB)
         last = np.ceil((way.highest_db - way.lowest_db) / _STEP_DB) - 1

@@ -122,7 +122,9 @@ class Explanations:
         for name, explained in self.comparisons.items():
             lines += [f"{name}:"] if name else []
             lines += [f"note: {note}" for note in explained.notes]
-            lines += [line for each in explained.shown for line in explained.texts(each)]
+            lines += [
+                line for explained_cca in explained.shown for line in explained.texts(explained_cca)
+            ]
         return "\n".join(lines)
 
     def __str__(self) -> str:
@@ -143,7 +145,7 @@ class Explanations:
         explained = self.comparisons[name]
         return {
             **explained.to_json(),
-            "selection": [each.to_json() for each in self.selection(name)],
+            "selection": [explanation.to_json() for explanation in self.selection(name)],
             "unfinished": explained.result.unfinished,
         }
 

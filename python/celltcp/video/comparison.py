@@ -302,9 +302,9 @@ def video_request(
     engine = settings.find_engine()
     folder = settings.folder
     sources = {
-        (name, abr): one
+        (name, abr): scenario_source
         for abr, scenario in scenarios.items()
-        for name, one in scenario.by_name.items()
+        for name, scenario_source in scenario.by_name.items()
     }
     names = dict.fromkeys(name for name, _ in sources)
     keys = [(name, abr) for name in names for abr in scenarios if (name, abr) in sources]

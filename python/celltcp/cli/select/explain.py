@@ -67,17 +67,17 @@ def explain(
     place = prepare_folder(folder)
 
     def show() -> None:
-        for each in result:
-            print_explanation(each)
+        for explanation in result:
+            print_explanation(explanation)
 
-    print_result(lambda: {"runs": [each.to_json() for each in result]}, json_file, show)
+    print_result(lambda: {"runs": [explanation.to_json() for explanation in result]}, json_file, show)
     draw_all(result, Path(place))
 
 
 def draw_all(result: list[Explanation], folder: Path) -> None:
     """Draws a picture of each explanation: explain.png, explain-2.png and so on."""
-    for each in result:
-        draw(each.plot(), folder, each.picture)
+    for explanation in result:
+        draw(explanation.plot(), folder, explanation.picture)
 
 
 def print_explanation(explained: Explanation) -> None:

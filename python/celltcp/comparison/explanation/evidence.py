@@ -122,7 +122,7 @@ class Evidence:
         self.recoveries = self._recoveries(result)
         self._outages = result.results.tables.get("outages")
         self._events = result.results.tables.get("events")
-        self._names = [each.name for each in FlowUnderTest.each(about)]
+        self._names = [flow_under_test.name for flow_under_test in FlowUnderTest.each(about)]
         #: Index of the flow in the scenario.
         self.number = self._names.index(flow.name)
         #: Its application; None without one.

@@ -141,12 +141,12 @@ class ExplainedComparison:
         """Tries the remedies in short runs, and keeps those that help, with what they change."""
         trials = Trials(self.result, budget)
         kept: list[TriedRemedy] = []
-        for each in self._possible:
-            trial = trials.of(each)
+        for tried_remedy in self._possible:
+            trial = trials.of(tried_remedy)
             if trial is None:
-                kept.append(each)
+                kept.append(tried_remedy)
             elif trial.helped:
-                kept.append(each._replace(ccas=trial.helped, trial=trial.text, gain=trial.gain))
+                kept.append(tried_remedy._replace(ccas=trial.helped, trial=trial.text, gain=trial.gain))
         self.remedies = best_first(kept)[:MOST_REMEDIES]
 
     @property

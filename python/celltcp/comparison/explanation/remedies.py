@@ -419,13 +419,13 @@ def best_first(tried: Sequence[TriedRemedy]) -> list[TriedRemedy]:
     left out that no trial shows to be better.
     """
     best: dict[tuple[object, ...], TriedRemedy] = {}
-    for each in sorted(tried, key=lambda each: (-each.gain, each.remedy.is_variant)):
-        if each.trial or not each.remedy.is_variant:
-            best.setdefault(each.remedy.changed, each)
-    kept = [each for each in tried if any(each is one for one in best.values())]
-    with_trial = [each for each in kept if each.trial]
+    for tried_remedy in sorted(tried, key=lambda each: (-each.gain, each.remedy.is_variant)):
+        if tried_remedy.trial or not tried_remedy.remedy.is_variant:
+            best.setdefault(tried_remedy.remedy.changed, tried_remedy)
+    kept = [tried_remedy for tried_remedy in tried if any(tried_remedy is one for one in best.values())]
+    with_trial = [tried_remedy for tried_remedy in kept if tried_remedy.trial]
     ordered = iter(sorted(with_trial, key=lambda each: (not each.helps_leader, -each.gain)))
-    return [next(ordered) if each.trial else each for each in kept]
+    return [next(ordered) if tried_remedy.trial else tried_remedy for tried_remedy in kept]
 
 
 def lines_of(text: str) -> list[str]:

@@ -128,15 +128,15 @@ class Trials:
             figures = list(self._figures(cca, new, after))
             changed = [figure for figure in figures if figure.before != figure.after]
             # What applications get decides where there are any; the rest is a price of it.
-            of_apps = [each for each in changed if each.metric in APP_METRICS]
+            of_apps = [figure for figure in changed if figure.metric in APP_METRICS]
             gains = [of_app.gain for of_app in of_apps or changed if of_app.metric != _SENT_AGAIN]
             if max(gains, default=0.0) < _HELPS or sum(gains) <= 0:
                 continue
             helped.append(cca)
             whole.append(sum(gains))
-            shown = [each for each in changed if abs(each.gain) >= _HELPS and _matters(each)]
+            shown = [figure for figure in changed if abs(figure.gain) >= _HELPS and _matters(figure)]
             names_flow = len({figure.flow for figure in figures}) > 1
-            listed = ", ".join(each.text(names_flow=names_flow) for each in shown)
+            listed = ", ".join(figure.text(names_flow=names_flow) for figure in shown)
             who = names[cca] if new == cca else f"{names[new]} for {names[cca]}"
             texts.append(f"{who} {listed}")
         runs = runs_text(len(after.values(after.ccas[0], GOODPUT)))

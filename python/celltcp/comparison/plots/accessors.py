@@ -460,9 +460,9 @@ def plot_sweep(sweep: Sweep, by: Sequence[str] = ()) -> Figure:
     picture = draw_sweep(sweep, by)
     each = list(sweep.points.values())
     about = each[0].results.about
-    names = dict.fromkeys(str(one.results.about["name"]) for one in each)
+    names = dict.fromkeys(str(comparison.results.about["name"]) for comparison in each)
     titled(picture, f"{', '.join(names)}: {_runs(about)} of each CCA")
-    every = [warning for one in each for warning in one.warnings]
+    every = [warning for comparison in each for warning in comparison.warnings]
     warnings = dict.fromkeys([*([sweep.unfinished] if sweep.unfinished else []), *every])
     footnote(picture, [engine_text(about), *(f"! {warning}" for warning in warnings)])
     return picture

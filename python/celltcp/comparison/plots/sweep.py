@@ -70,7 +70,7 @@ def panel_metrics(result: Sweep, by: Sequence[str] = ()) -> list[PanelMetric]:
     stakes = rankings[0].deciding(by) if rankings else []
     # Line-ups of several flows have no ranking, and yet the metrics that are requested.
     chosen_by = [] if first is None else [check_metric(each, first.results.about) for each in by]
-    asked = [(each.metric, each.flow) for each in chosen_by]
+    asked = [(chosen_metric.metric, chosen_metric.flow) for chosen_metric in chosen_by]
     figures = [(stake.metric, stake.flow) for stake in stakes if stake.metric in APP_METRICS]
     goodput = [(stake.metric, stake.flow) for stake in stakes if stake.metric == GOODPUT]
     # An intermittent flow has a goodput that is no share of the path.

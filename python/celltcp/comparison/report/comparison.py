@@ -95,7 +95,9 @@ def _tables(result: Comparison, source: Sequence[str]) -> list[Section]:
     if result.has_shares:
         sections.append(Section("Shares of the flows", shares_table(result)))
     explained = ExplainedComparison(result)
-    sentences = [text.strip() for each in explained.shown for text in explained.texts(each)]
+    sentences = [
+        text.strip() for explained_cca in explained.shown for text in explained.texts(explained_cca)
+    ]
     return [
         *sections,
         *limits_sections(result.results),

@@ -43,6 +43,6 @@ def initial_window(result: Comparison, cca: str) -> InitialWindow | None:
     cause = None if not len(evidence.slots) else idle_restart(evidence) or slow_start(evidence)
     if cause is None:
         return None
-    changes = (change for each in REMEDIES[cause.name](evidence, cause) for change in each.changes)
+    changes = (change for remedy in REMEDIES[cause.name](evidence, cause) for change in remedy.changes)
     lines = (linux_line(change).partition(": ")[2] for change in changes)
     return InitialWindow(cause.text, tuple(filter(None, lines)))

@@ -129,10 +129,13 @@ def _outside(result: Fidelity) -> list[Section]:
     causes = known_causes()
     tables = {
         "Outside": [
-            (*row_of(each, each.outside), " ".join(cause_of(each.case, each.cca, causes).split()))
-            for each in result.outside
+            (
+                *row_of(judgement, judgement.outside),
+                " ".join(cause_of(judgement.case, judgement.cca, causes).split()),
+            )
+            for judgement in result.outside
         ],
-        "Undecided": [row_of(each, each.undecided) for each in result.undecided],
+        "Undecided": [row_of(judgement, judgement.undecided) for judgement in result.undecided],
     }
     columns = tuple(map(Column, ("case", "CCA", "difference", "cause")))
     return [

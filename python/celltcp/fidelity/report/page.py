@@ -144,7 +144,10 @@ def _undecided(fidelity: Fidelity) -> str:
         "These differences are beyond their bands, but their intervals reach back into them. Runs of "
         "one engine differ from each other as much as from those of the other engine."
     )
-    rows = tuple((*row_of(each, each.undecided), str(each.runs)) for each in fidelity.undecided)
+    rows = tuple(
+        (*row_of(judgement, judgement.undecided), str(judgement.runs))
+        for judgement in fidelity.undecided
+    )
     table = markdown_table(Table((*_COLUMNS, Column("runs")), rows))
     return f"## Undecided\n\n{lead}\n\n{table}\n"
 
@@ -156,8 +159,8 @@ def _counts(fidelity: Fidelity) -> str:
         selected = [judgement for judgement in fidelity.judgements if judgement.group == group]
         if not selected:
             continue
-        inside = sum(not each.outside and not each.undecided for each in selected)
-        undecided = sum(bool(each.undecided) and not each.outside for each in selected)
+        inside = sum(not judgement.outside and not judgement.undecided for judgement in selected)
+        undecided = sum(bool(judgement.undecided) and not judgement.outside for judgement in selected)
         largest = (_largest(selected, metric) for metric in ("goodput_mbps", "rtt_mean_ms"))
         rows.append((title, f"{inside} of {len(selected)}", str(undecided), *largest))
     headings = ("group", "within", "undecided", "largest difference of goodput", "of mean RTT")

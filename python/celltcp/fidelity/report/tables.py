@@ -74,13 +74,21 @@ def traits_table(result: Distribution) -> Table:
 def beyond_table(result: Distribution) -> Table:
     """Returns the comparisons beyond a band with their traits."""
     rows = []
-    for each in result.outside:
+    for out_of_band in result.outside:
         metrics = ", ".join(
-            f"{_METRICS[metric]} {each.judgement.differences[metric].percent:+.1f} %"
-            for metric in each.metrics
+            f"{_METRICS[metric]} {out_of_band.judgement.differences[metric].percent:+.1f} %"
+            for metric in out_of_band.metrics
         )
-        others = ", ".join(name for name in each.traits if name != each.guess)
-        rows.append((each.judgement.case, each.judgement.cca, metrics, each.guess or "-", others))
+        others = ", ".join(name for name in out_of_band.traits if name != out_of_band.guess)
+        rows.append(
+            (
+                out_of_band.judgement.case,
+                out_of_band.judgement.cca,
+                metrics,
+                out_of_band.guess or "-",
+                others,
+            )
+        )
     headings = ("case", "CCA", "beyond in", "guess", "other traits")
     title = "Beyond a band; the guess is the trait that most often goes with it"
     return Table(tuple(map(Column, headings)), tuple(rows), title, droppable=("other traits",))

@@ -192,9 +192,9 @@ def summed(lines: list[tuple[str, Interval]], total: str = "SUM") -> list[Interv
     result = []
     for streams in tests:
         sums: dict[tuple[int, int], float] = {}
-        for each in itertools.chain(*([streams[total]] if total in streams else streams.values())):
-            key = (each.start_ns, each.end_ns)
-            sums[key] = sums.get(key, 0.0) + each.bps
+        for interval in itertools.chain(*([streams[total]] if total in streams else streams.values())):
+            key = (interval.start_ns, interval.end_ns)
+            sums[key] = sums.get(key, 0.0) + interval.bps
         result += [Interval(*key, bps) for key, bps in sorted(sums.items()) if key[1] > key[0]]
     return result
 

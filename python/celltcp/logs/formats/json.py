@@ -390,7 +390,9 @@ def _records(document: Any, options: ReadOptions, side: Direction) -> Recording:
         names = [str(name) for name in frame.columns] if has_names else []
     names = names or [str(index + 1) for index in range(frame.shape[1])]
     kind = "Sabre's network periods" if set(names) >= _SABRE else "JSON records"
-    known = next((each for each in _KNOWN if set(names) >= each.fields), None)
+    known = next(
+        (known_records for known_records in _KNOWN if set(names) >= known_records.fields), None
+    )
     if known is not None and options.column is None:
         kind, column, run = (
             known.kind,

@@ -49,10 +49,11 @@ class Writes(NamedTuple):
         return result
 
     def _of_run(self, run: Sequence[Interval]) -> list[Interval]:
-        seconds = [(each.end_ns - each.start_ns) / 1e9 for each in run]
+        seconds = [(interval.end_ns - interval.start_ns) / 1e9 for interval in run]
         written = list(
             itertools.accumulate(
-                (length * each.bps for length, each in zip(seconds, run, strict=True)), initial=0.0
+                (length * interval.bps for length, interval in zip(seconds, run, strict=True)),
+                initial=0.0,
             )
         )
         times = list(itertools.accumulate(seconds, initial=0.0))
@@ -64,14 +65,14 @@ class Writes(NamedTuple):
         if self.is_udp:
             # No data waits in a buffer: missing data was lost, at unknown times.
             share = arrived / whole if whole and arrived < (1 - _MEAN_TOLERANCE) * whole else 1.0
-            return [each._replace(bps=share * each.bps) for each in run]
+            return [interval._replace(bps=share * interval.bps) for interval in run]
         buffer = max(self.in_flight, whole - arrived)
         if not buffer:
             return list(run)
         lowest = [max(each - buffer, 0.0) for each in written]
         lowest[-1] = written[-1] = arrived
         rates = _steadiest(times, lowest, written)
-        return [each._replace(bps=bps) for each, bps in zip(run, rates, strict=True)]
+        return [interval._replace(bps=bps) for interval, bps in zip(run, rates, strict=True)]
 
 
 def _runs(intervals: Sequence[Interval]) -> list[list[Interval]]:

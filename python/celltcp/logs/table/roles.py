@@ -91,7 +91,7 @@ def roles_of(columns: list[Column], dialect: Dialect, options: ReadOptions, side
         rate_unit=unit,
         delay=_delay(columns, taken | {rate}),
         direction=_direction(chosen),
-        has_both={_direction(each) for each in both} >= {"down", "up"},
+        has_both={_direction(column) for column in both} >= {"down", "up"},
         radio={
             kind: position
             for kind, words in RADIO.items()
@@ -154,14 +154,14 @@ def _candidates(columns: list[Column], taken: set[int], *, is_rate: bool) -> lis
         and not column.is_of(OTHER)
         and not _is_position(column)
     ]
-    units = {each.position: rate_unit_in(each.name) for each in others}
-    amounts = [each for each in others if each.is_of(VOLUME) or units[each.position]]
-    directed = [each for each in others if each.is_of(DOWN | UP) and each not in amounts]
+    units = {column.position: rate_unit_in(column.name) for column in others}
+    amounts = [column for column in others if column.is_of(VOLUME) or units[column.position]]
+    directed = [column for column in others if column.is_of(DOWN | UP) and column not in amounts]
     # In a table with "download bytes", a plain "download" may be the rate.
-    bare = [each for each in directed if each.words <= DOWN | UP]
+    bare = [column for column in directed if column.words <= DOWN | UP]
     groups = [
-        [each for each in others if (unit := units[each.position]) and not unit.is_volume],
-        [each for each in others if each.is_of(RATE)],
+        [column for column in others if (unit := units[column.position]) and not unit.is_volume],
+        [column for column in others if column.is_of(RATE)],
         *([directed, amounts] if is_rate else [amounts + bare if amounts else [], directed]),
     ]
     for group in groups:
@@ -193,12 +193,12 @@ def _rate(
     unit = options.units()[1]
     result = _candidates(columns, taken, is_rate=unit is not None and not unit.is_volume)
     direction = options.direction or side
-    fitting = [each for each in result if _direction(each) == direction]
+    fitting = [column for column in result if _direction(column) == direction]
     if fitting:
         result = fitting
     elif options.direction and not any(map(has_directions, columns)):
         raise log_error(ambiguous_text(columns, "which column is of that direction"))
-    elif result and all(_direction(each) for each in result):
+    elif result and all(_direction(column) for column in result):
         if direction == "up":
             raise log_error(
                 "no column has rates of the uplink: leave --uplink (path.up.trace) out, or "
@@ -209,7 +209,7 @@ def _rate(
             "--direction up takes them for the downlink (direction in a scenario file)"
         )
     else:
-        result = [each for each in result if _direction(each) is None] or result
+        result = [column for column in result if _direction(column) is None] or result
     if len(result) == 1:
         return result[0].position
     if not result:

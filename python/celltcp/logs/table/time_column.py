@@ -31,53 +31,68 @@ def time_of(
     others = [column for column in columns if column.position != rate and not _stands_still(column)]
     if not dialect.has_names:
         return _time_without_names(others), None, None
-    parts = [each for each in others if each.words & _PARTS and not each.is_date]
+    parts = [column for column in others if column.words & _PARTS and not column.is_date]
     if len(parts) > 1:
-        others = [each for each in others if not any(each is part for part in parts)]
-    dated = [each for each in others if each.is_date]
-    if full := [each for each in dated if has_time_of_day(each.sample)]:
+        others = [column for column in others if not any(column is part for part in parts)]
+    dated = [column for column in others if column.is_date]
+    if full := [column for column in dated if has_time_of_day(column.sample)]:
         # A date alone is no time if another column has the time of day.
-        others = [each for each in others if not each.is_date or has_time_of_day(each.sample)]
+        others = [column for column in others if not column.is_date or has_time_of_day(column.sample)]
         dated = full
     epochs = [
-        each
-        for each in others
-        if each.is_number and each.is_monotonic and epoch_unit(each.known) and not _is_amount(each)
+        column
+        for column in others
+        if column.is_number
+        and column.is_monotonic
+        and epoch_unit(column.known)
+        and not _is_amount(column)
     ]
     named = [
-        each
-        for each in others
-        if each.is_of(TIME) and not each.is_of(OTHER) and rate_unit_in(each.name) is None
-        if each.is_rising or not each.is_of(DURATION - {"interval"})
+        column
+        for column in others
+        if column.is_of(TIME) and not column.is_of(OTHER) and rate_unit_in(column.name) is None
+        if column.is_rising or not column.is_of(DURATION - {"interval"})
     ]
-    clocks = [each for each in others if each.is_clock]
+    clocks = [column for column in others if column.is_clock]
     for group in (
-        [each for each in named if each in dated or each in epochs],
-        [each for each in named if each in clocks] if not dated else [],
+        [column for column in named if column in dated or column in epochs],
+        [column for column in named if column in clocks] if not dated else [],
         dated,
         epochs,
-        [each for each in named if each.is_number and each.is_rising and each.is_of(TIME - {"date"})],
-        [each for each in named if each.is_number and not each.is_of(INDEX) and _falls_rarely(each)],
+        [
+            column
+            for column in named
+            if column.is_number and column.is_rising and column.is_of(TIME - {"date"})
+        ],
+        [
+            column
+            for column in named
+            if column.is_number and not column.is_of(INDEX) and _falls_rarely(column)
+        ],
         clocks,
     ):
         if group:
             time = min(group, key=lambda each: each.is_of(END))
             return time.position, clock_of(columns, time.position), None
-    lengths = [each for each in others if each.is_number and each.is_of(DURATION - {"interval"})]
+    lengths = [
+        column for column in others if column.is_number and column.is_of(DURATION - {"interval"})
+    ]
     lengths = [length for length in lengths if (length.known > 0).all() and not _is_amount(length)]
     if lengths:
         return None, None, lengths[0].position
     rising = [
-        each
-        for each in others
-        if each.is_number
-        and each.is_rising
-        and len(each.known) > 1
-        and not each.is_of(INDEX)
-        and not _is_amount(each)
+        column
+        for column in others
+        if column.is_number
+        and column.is_rising
+        and len(column.known) > 1
+        and not column.is_of(INDEX)
+        and not _is_amount(column)
     ]
     strictly = [
-        each for each in rising if (np.diff(each.known) > 0).all() and each.words & {"x", "uptime"}
+        column
+        for column in rising
+        if (np.diff(column.known) > 0).all() and column.words & {"x", "uptime"}
     ]
     if len(strictly) == 1:
         return strictly[0].position, None, None
@@ -104,14 +119,18 @@ def _time_without_names(others: list[Column]) -> int | None:
     if len(others) == 1 and others[0].position == 0 and not others[0].is_date:
         return None
     for group in (
-        [each for each in others if each.is_date],
-        [each for each in others if each.is_clock],
-        [each for each in others if each.is_number and each.is_monotonic and epoch_unit(each.known)],
-        [each for each in others if each.is_number and each.is_rising],
+        [column for column in others if column.is_date],
+        [column for column in others if column.is_clock],
+        [
+            column
+            for column in others
+            if column.is_number and column.is_monotonic and epoch_unit(column.known)
+        ],
+        [column for column in others if column.is_number and column.is_rising],
     ):
         if len(group) == 1 or (group and group[0].position == 0):
             return group[0].position
-    first = next((each for each in others if each.position == 0), None)
+    first = next((column for column in others if column.position == 0), None)
     return 0 if len(others) > 1 and first is not None and _falls_rarely(first) else None
 
 

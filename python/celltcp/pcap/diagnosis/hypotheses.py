@@ -34,11 +34,11 @@ def chance_of_high_rtts(evidence: Evidence, chosen: list[Episode]) -> float:
 
     By chance, half of them are above the median of all RTTs, and one in 20 above the 95th percentile.
     """
-    known = [each for each in chosen if not math.isnan(each.rtt_ms)]
+    known = [episode for episode in chosen if not math.isnan(episode.rtt_ms)]
     known = known[:: 1 + len(known) // _DRAWN]
 
     def hits(quantile: str) -> int:
-        return sum(each.rtt_ms > _rtt(evidence, each, quantile) for each in known)
+        return sum(episode.rtt_ms > _rtt(evidence, episode, quantile) for episode in known)
 
     chances: list[Callable[[], float]] = [
         lambda: at_least(hits("p50"), len(known), 2),
@@ -65,7 +65,7 @@ def are_below_rate(evidence: Evidence, own: list[Episode]) -> bool:
     if not own or bytes_.empty or math.isnan(evidence.rtt_ms):
         return False
     first, last = int(bytes_.index[0]), int(bytes_.index[-1])
-    places = [min(max(int(each.start_s / INTERVAL_S), first), last) for each in own]
+    places = [min(max(int(episode.start_s / INTERVAL_S), first), last) for episode in own]
     later = bytes_[bytes_.index > places[0]]
     length = min(max(_LONG, _LONG_BLOCKS * evidence.block), len(later))
     if not length:

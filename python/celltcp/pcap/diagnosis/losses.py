@@ -79,9 +79,9 @@ def overshoot(evidence: Evidence) -> str:
     if not row["download_s"] > 0 or not evidence.is_at_sender:
         return ""
     own = evidence.episodes
-    early = [each for each in own if _is_overshoot(evidence, each)]
-    last = max((each.start_s + each.span_s for each in early), default=math.inf)
-    later = [each for each in own if each.start_s > last]
+    early = [episode for episode in own if _is_overshoot(evidence, episode)]
+    last = max((episode.start_s + episode.span_s for episode in early), default=math.inf)
+    later = [episode for episode in own if episode.start_s > last]
     if last > _EARLY * row["download_s"] or row["in_flight_mean"] > row["in_flight_max"] / 2:
         return ""
     # Later losses, and segments that are overtaken, keep the window small, too.
@@ -90,8 +90,8 @@ def overshoot(evidence: Evidence) -> str:
     if row["throughput_mbps"] > _GROWN * row["goodput_peak_mbps"]:
         return ""
     return (
-        f"slow start overshot the queue: {sum(each.count for each in early)} segments were lost by "
-        f"{seconds(last)}, and the congestion window has not grown back: "
+        f"slow start overshot the queue: {sum(episode.count for episode in early)} segments were lost "
+        f"by {seconds(last)}, and the congestion window has not grown back: "
         f"{size_text(row['in_flight_mean'])} in flight on average after "
         f"{size_text(row['in_flight_max'])}"
     )
@@ -120,16 +120,16 @@ def loss_limit(evidence: Evidence) -> str:
     row = evidence.row
     outage = int(row["losses_outage"])
     own = evidence.episodes
-    count = sum(each.count for each in own)
+    count = sum(episode.count for episode in own)
     if not count + outage or row["reordered"] > _SEVERAL * (count + outage):
         return _reordering(evidence)
     if outage > count:
         return f"{segments_were(outage)} lost while the path stood still"
-    tails = [each for each in own if each.is_tail]
+    tails = [episode for episode in own if episode.is_tail]
     if len(tails) >= _SEVERAL and len(tails) > len(own) - len(tails):
         lost = segments_were(sum(tail.count for tail in tails))
         return f"{lost} lost at the end of a flight, where a probe or a time-out repairs them"
-    rest = [each for each in own if not each.is_tail] or own
+    rest = [episode for episode in own if not episode.is_tail] or own
     return policer(evidence) or _queue_or_path(evidence, rest)
 
 
@@ -138,9 +138,9 @@ def unclear_losses(evidence: Evidence) -> str:
     own = evidence.episodes
     if not own:
         return ""
-    rest = [each for each in own if not each.is_tail] or own
-    lost = segments_were(sum(each.count for each in rest))
-    known = [each for each in rest if not math.isnan(each.rtt_ms)]
+    rest = [episode for episode in own if not episode.is_tail] or own
+    lost = segments_were(sum(episode.count for episode in rest))
+    known = [episode for episode in rest if not math.isnan(episode.rtt_ms)]
     if not known:
         return f"{lost} lost; no RTT beside them shows why"
     return f"{lost} lost in {plural(len(rest), 'round trip')}, too few to tell why: {_rtts(known)}"
@@ -148,15 +148,15 @@ def unclear_losses(evidence: Evidence) -> str:
 
 def _queue_or_path(evidence: Evidence, own: list[Episode]) -> str:
     """Losses in a full queue, at one that was not full, or neither for sure."""
-    known = [each for each in own if each.queue != "unknown"]
-    if not known and not any(each.is_tail for each in own):
+    known = [episode for episode in own if episode.queue != "unknown"]
+    if not known and not any(episode.is_tail for episode in own):
         return ""
-    full = [each for each in known if each.queue == "full"]
-    short = [each for each in known if each.queue == "short"]
-    overshot = [each for each in full if _is_overshoot(evidence, each)]
+    full = [episode for episode in known if episode.queue == "full"]
+    short = [episode for episode in known if episode.queue == "short"]
+    overshot = [episode for episode in full if _is_overshoot(evidence, episode)]
     if len(own) < _SEVERAL and not overshot and not _are_sure(evidence, full):
         # The handshake shows the RTT of an empty path.
-        is_alone = all(each.count == 1 and each.queue == "short" for each in own)
+        is_alone = all(episode.count == 1 and episode.queue == "short" for episode in own)
         is_empty = evidence.row["handshake"] == "whole" and not any(map(_is_above_lowest, own))
         if is_alone and is_empty:
             return _random(evidence, own)
@@ -164,7 +164,7 @@ def _queue_or_path(evidence: Evidence, own: list[Episode]) -> str:
     if full and len(full) >= _CLEARLY * len(short) and (overshot or _are_sure(evidence, known)):
         return _full_queue(evidence, full)
     if len(short) >= _SEVERAL and len(short) > len(known) - len(short):
-        return _not_full(evidence, short, max(each.delay_ms for each in known))
+        return _not_full(evidence, short, max(episode.delay_ms for episode in known))
     return _unclear(own)
 
 
@@ -188,21 +188,21 @@ def _is_peak(evidence: Evidence, episode: Episode) -> bool:
 
 def _full_queue(evidence: Evidence, full: list[Episode]) -> str:
     row = evidence.row
-    lost = segments_were(sum(each.count for each in full))
+    lost = segments_were(sum(episode.count for episode in full))
     if not evidence.is_at_sender and (len(full) < _TWICE or not _is_long(full)):
         return _unclear(full)
-    delays = pd.Series([each.rtt_ms for each in full])
+    delays = pd.Series([episode.rtt_ms for episode in full])
     lowest, most = row["far_rtt_min_ms"], (1 + _SHALLOW) * row["far_rtt_min_ms"]
     is_shallow = row["far_rtt_p95_ms"] <= most and delays.quantile(0.9) <= most
     if evidence.is_at_sender and is_shallow:
-        overshot = any(_is_overshoot(evidence, each) for each in full)
+        overshot = any(_is_overshoot(evidence, episode) for episode in full)
         if overshot and len(full) < _TWICE:
             # Bursts above the rate of a policer make a short queue in the link behind it.
             return (
                 f"{lost} lost at once in slow start: either in a shallow buffer or by a policer; "
                 f"{_rtts(full)}"
             )
-        is_queue = has_queue(evidence, pd.Series([each.delay_ms for each in full]))
+        is_queue = has_queue(evidence, pd.Series([episode.delay_ms for episode in full]))
         if not is_queue or not _are_sure(evidence, full) or (not overshot and len(full) < _SEVERAL):
             return _unclear(full)
         return (
@@ -211,7 +211,7 @@ def _full_queue(evidence: Evidence, full: list[Episode]) -> str:
         )
     if _may_be_discipline(evidence, full):
         return _unclear(full)
-    last = max(each.start_s + each.span_s for each in full)
+    last = max(episode.start_s + episode.span_s for episode in full)
     if _is_empty_after(evidence, last):
         return f"{lost} lost in a full queue by {seconds(last)}; later, no queue stands"
     if not _stands(evidence, full):
@@ -225,9 +225,9 @@ def _may_be_discipline(evidence: Evidence, full: list[Episode]) -> bool:
     A queue discipline drops one, and the queue grows on until the sender hears of that. That of a full
     buffer does not grow.
     """
-    alone = sum(each.count == 1 for each in full)
+    alone = sum(episode.count == 1 for episode in full)
     share = evidence.losses["queue"][evidence.losses["kind"] == "congestion"].median()
-    delay = pd.Series([each.delay_ms for each in full]).median()
+    delay = pd.Series([episode.delay_ms for episode in full]).median()
     return bool(alone >= _ALONE * len(full) and share < _TOP and delay <= _KEPT_MS)
 
 
@@ -247,7 +247,7 @@ def _stands(evidence: Evidence, full: list[Episode]) -> bool:
         highest = bytes_.rolling(evidence.block, center=True, min_periods=1).max()
         return bool((bytes_ < _DIP * highest).mean() < _DIPS)
     rtts = own["rtt_min_ms"].dropna()
-    delay = pd.Series([each.delay_ms for each in full if not each.is_upstream]).median()
+    delay = pd.Series([episode.delay_ms for episode in full if not episode.is_upstream]).median()
     least = max(
         row["far_rtt_min_ms"] * _JITTER + _JITTER_MS, 0.0 if math.isnan(delay) else _EMPTY * delay
     )
@@ -270,10 +270,10 @@ def _not_full(evidence: Evidence, short: list[Episode], longest_ms: float) -> st
     The delay of a queue shows its length only where its rate is constant. Then losses at high RTTs are
     those of a queue discipline, and others are none of the queue.
     """
-    lost = segments_were(sum(each.count for each in short))
+    lost = segments_were(sum(episode.count for episode in short))
     if short[-1].start_s - short[0].start_s < _SPREAD * evidence.row["download_s"]:
         return _unclear(short)
-    if sum(_is_above_lowest(each) for each in short) <= len(short) / 2:
+    if sum(_is_above_lowest(episode) for episode in short) <= len(short) / 2:
         if _are_bursts(short):
             return _bursts(evidence, short)
         return _random(evidence, short)
@@ -285,7 +285,7 @@ def _not_full(evidence: Evidence, short: list[Episode], longest_ms: float) -> st
             f"a queue discipline (AQM) on the path drops: {lost} lost before its "
             f"queue was full: {_rtts(short)}"
         )
-    low = sum(each.delay_ms <= _LOW_QUEUE * longest_ms for each in short)
+    low = sum(episode.delay_ms <= _LOW_QUEUE * longest_ms for episode in short)
     if low < max(1, _SOME * len(short)):
         return _unclear(short)
     if _are_bursts(short):
@@ -300,7 +300,7 @@ def _not_full(evidence: Evidence, short: list[Episode], longest_ms: float) -> st
 
 def _random(evidence: Evidence, own: list[Episode]) -> str:
     """Losses at a short queue: a policer or a short buffer, too, unless more passed elsewhere."""
-    lost = segments_were(sum(each.count for each in own))
+    lost = segments_were(sum(episode.count for episode in own))
     if are_below_rate(evidence, own):
         return f"{lost} lost at random, beside a short queue"
     return f"{lost} lost at random, by a policer, or in a buffer as short as the queue"
@@ -308,13 +308,13 @@ def _random(evidence: Evidence, own: list[Episode]) -> str:
 
 def _bursts(evidence: Evidence, own: list[Episode]) -> str:
     """Bursts at a queue that was not full, as a clearly longer one passed without loss."""
-    lost = segments_were(sum(each.count for each in own))
+    lost = segments_were(sum(episode.count for episode in own))
     longest = evidence.row["far_rtt_p95_ms"]
     clearly = max(_CLEAR_MS, _SHALLOW * evidence.row["far_rtt_min_ms"])
-    usual = pd.Series([each.rtt_ms for each in own]).median()
+    usual = pd.Series([episode.rtt_ms for episode in own]).median()
     if not evidence.is_at_sender or usual + clearly > longest:
         return _unclear(own)
-    is_queue = any(_is_above_lowest(each) for each in own)
+    is_queue = any(_is_above_lowest(episode) for episode in own)
     discipline = "a queue discipline (AQM), " if is_queue else ""
     return (
         f"{lost} lost in bursts, beside a queue that was not full: either {discipline}a policer, or "
@@ -324,10 +324,10 @@ def _bursts(evidence: Evidence, own: list[Episode]) -> str:
 
 def _unclear(own: list[Episode]) -> str:
     """Losses that look alike whatever their cause."""
-    lost = segments_were(sum(each.count for each in own))
-    known = [each for each in own if not math.isnan(each.rtt_ms)]
+    lost = segments_were(sum(episode.count for episode in own))
+    known = [episode for episode in own if not math.isnan(episode.rtt_ms)]
     bursts = " in bursts" if _are_bursts(own) else ""
-    is_queue = any(_is_above_lowest(each) for each in known)
+    is_queue = any(_is_above_lowest(episode) for episode in known)
     discipline = "a queue discipline (AQM), " if is_queue else ""
     return (
         f"{lost} lost{bursts}: either a buffer that overflowed, {discipline}a policer, or errors of "
@@ -337,8 +337,8 @@ def _unclear(own: list[Episode]) -> str:
 
 def _is_long(own: list[Episode]) -> bool:
     """Whether the queue at most losses was long, so that no jitter explains it."""
-    delays = pd.Series([each.delay_ms for each in own])
-    lowest = min(each.lowest_ms for each in own)
+    delays = pd.Series([episode.delay_ms for episode in own])
+    lowest = min(episode.lowest_ms for episode in own)
     return bool(delays.median() > max(_CLEAR_MS, _SHALLOW * lowest))
 
 
@@ -347,7 +347,7 @@ def _are_bursts(own: list[Episode]) -> bool:
 
     Of losses at random, 2 % of the segments, that are 18 %.
     """
-    return sum(each.close for each in own) > _CLOSE * sum(each.count for each in own)
+    return sum(episode.close for episode in own) > _CLOSE * sum(episode.count for episode in own)
 
 
 def _is_above_lowest(episode: Episode) -> bool:
@@ -356,8 +356,8 @@ def _is_above_lowest(episode: Episode) -> bool:
 
 
 def _rtts(own: list[Episode]) -> str:
-    rtts = pd.Series([each.rtt_ms for each in own]).median()
-    lowest = min((each.lowest_ms for each in own), default=math.nan)
+    rtts = pd.Series([episode.rtt_ms for episode in own]).median()
+    lowest = min((episode.lowest_ms for episode in own), default=math.nan)
     return f"the RTT was {rtts:.3g} ms then, and {lowest:.3g} ms at least"
 
 

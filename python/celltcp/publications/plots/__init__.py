@@ -59,9 +59,9 @@ def draw_outcomes(result: Sequence[Outcome]) -> Figure:
     A picture of one experiment has its name and title above, one of several has the name at each panel.
     A table without what its form shows, such as the axes of a grid, is drawn as bars.
     """
-    single = result[0].table if len({each.table.experiment for each in result}) == 1 else None
+    single = result[0].table if len({outcome.table.experiment for outcome in result}) == 1 else None
     if single:
-        result = [replace(each, table=replace(each.table, figure="")) for each in result]
+        result = [replace(outcome, table=replace(outcome.table, figure="")) for outcome in result]
     parts = [lines for lines in map(_lines_of, result) if lines]
     heights = [sum(height for height, _ in lines) for lines in parts]
     picture = figure(9.2, max(sum(heights), 1.0) + (0.3 if single else 0.0))

@@ -14,11 +14,11 @@ from celltcp.publications.report.published_figures import outcome_sections
 
 def papers_part(result: Sequence[Outcome]) -> Part:
     """Returns the part of a report on the experiments of publications."""
-    names = list(dict.fromkeys(each.table.publication for each in result))
+    names = list(dict.fromkeys(outcome.table.publication for outcome in result))
     known = publications()
     sources = tuple(known[name].source if name in known else name for name in names)
-    about = next(row for each in result for row in each.rows).source.comparison.results.about
-    experiments = [each.table.experiment for each in result]
+    about = next(row for outcome in result for row in outcome.rows).source.comparison.results.about
+    experiments = [outcome.table.experiment for outcome in result]
     words = ["celltcp", "papers", *(names if len(names) == 1 else ["--all"])]
     words += experiments if len(names) == 1 else []
     words += ["--runs", str(about["runs"]), "--seed", str(about["seed"]), "--out", "results"]
@@ -31,7 +31,7 @@ def papers_part(result: Sequence[Outcome]) -> Part:
         ),
         findings=tuple(finding for name in names for finding in _findings(name, result)),
         sections=(
-            *(section for each in result for section in outcome_sections(each)),
+            *(section for outcome in result for section in outcome_sections(outcome)),
             Section("Published in", text=sources),
             *origin_sections(general, shlex.join(words)),
         ),
@@ -39,9 +39,11 @@ def papers_part(result: Sequence[Outcome]) -> Part:
 
 
 def _findings(name: str, result: Sequence[Outcome]) -> list[Finding]:
-    selected = [each for each in result if each.table.publication == name]
-    held, judged = (sum(counts) for counts in zip(*(each.claims for each in selected), strict=True))
-    agreements = [agreement for one in selected for agreement in one.agreements]
+    selected = [outcome for outcome in result if outcome.table.publication == name]
+    held, judged = (
+        sum(counts) for counts in zip(*(outcome.claims for outcome in selected), strict=True)
+    )
+    agreements = [agreement for outcome in selected for agreement in outcome.agreements]
     inside, counted = (
         sum(agreement.inside for agreement in agreements),
         sum(agreement.judged for agreement in agreements),

@@ -23,15 +23,15 @@ def rtt_table(result: Sequence[RttJitter]) -> Table:
     )
     rows = tuple(
         (
-            each.scenario.removeprefix("mobility/"),
-            _number(each.lowest_ms, 1),
+            rtt_jitter.scenario.removeprefix("mobility/"),
+            _number(rtt_jitter.lowest_ms, 1),
             *(
                 ", ".join(_number(value, 0) for value in values)
-                for values in (each.increment, each.change, each.exits)
+                for values in (rtt_jitter.increment, rtt_jitter.change, rtt_jitter.exits)
             ),
-            ", ".join(_number(value, 1) for value in each.start_up),
+            ", ".join(_number(value, 1) for value in rtt_jitter.start_up),
         )
-        for each in result
+        for rtt_jitter in result
     )
     title = "RTT samples of the first 5 s of NewReno, and slow start"
     return Table((Column("scenario"), *number_columns(*headings)), rows, title)
@@ -94,11 +94,11 @@ def cqi_table(result: Sequence[Reports]) -> Table:
     """Returns the CQI reports under each kind of fading."""
     rows = tuple(
         (
-            each.model,
-            *(f"{value:.2f}" for value in (each.mean, each.sd, each.change)),
-            str(len(each.cqi)),
+            reports.model,
+            *(f"{value:.2f}" for value in (reports.mean, reports.sd, reports.change)),
+            str(len(reports.cqi)),
         )
-        for each in result
+        for reports in result
     )
     headings = ("mean", "standard deviation", "change from one to the next", "reports")
     title = f"CQI reports at a mean SINR of {SINR_DB:g} dB; speeds in km/h"

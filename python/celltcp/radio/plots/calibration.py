@@ -49,14 +49,14 @@ def draw_reports(result: list[Reports]) -> Figure:
     """Draws the distribution of the CQI under each fading model."""
     picture = figure(5, 3.6)
     axes = picture.add_subplot()
-    for each, shade in zip(result, ("#0072B2", "#009E73", "#D55E00"), strict=True):
-        counts = np.bincount(each.cqi, minlength=16)
+    for reports, shade in zip(result, ("#0072B2", "#009E73", "#D55E00"), strict=True):
+        counts = np.bincount(reports.cqi, minlength=16)
         axes.step(
             np.arange(16),
-            np.cumsum(counts) / len(each.cqi),
+            np.cumsum(counts) / len(reports.cqi),
             where="post",
             color=shade,
-            label=each.model,
+            label=reports.model,
         )
     axes.set_xlabel("CQI at a mean SINR of 20 dB")
     axes.set_ylabel("share of reports")

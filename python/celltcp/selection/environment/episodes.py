@@ -82,7 +82,7 @@ def _scenarios(piece: str, changes: Sequence[str]) -> Sequence[Episode]:
         if str(error) != unknown(piece):
             raise
         raise CelltcpError(f"{error}; or {RANDOM}, or a family: {', '.join(FAMILIES)}") from None
-    return [Episode(each.name, each.scenario, 0) for each in result]
+    return [Episode(scenario_source.name, scenario_source.scenario, 0) for scenario_source in result]
 
 
 def _of_scenario(name: str, scenario: Scenario) -> Draw:

@@ -40,7 +40,7 @@ def draw_explanation(slots: pd.DataFrame, decisions: pd.DataFrame, slot_s: float
     """Draws capacity and goodput, RTT, queue and phases, estimated and true, with switches as lines.
 
     Args:
-        slots: outcome, estimates and truth, as `celltcp.selection.agreement.estimates_with_truth` gives them.
+        slots: outcome, estimates and truth, from `celltcp.selection.agreement.estimates_with_truth`.
         decisions: `t_s`, `to_cca` and `cause` of each choice, in order of time.
         slot_s: length of a slot, s.
         title: of the picture.

@@ -50,10 +50,17 @@ def _measure(row: Mapping[Hashable, Any], name: str) -> str:
 def agreements_table(result: Sequence[Agreement]) -> Table:
     """Returns a row per estimate with its deviation from the truth."""
     rows = []
-    for each in result:
-        shares = (each.accuracy, each.error, each.bias)
+    for agreement in result:
+        shares = (agreement.accuracy, agreement.error, agreement.bias)
         cells = ["" if share is None else f"{100 * share:.1f}" for share in shares]
-        rows.append((each.quantity, each.truth, f"{each.slots} of {each.total_slots}", *cells))
+        rows.append(
+            (
+                agreement.quantity,
+                agreement.truth,
+                f"{agreement.slots} of {agreement.total_slots}",
+                *cells,
+            )
+        )
     numbers = number_columns("slots", "right, %", "median\nerror, %", "median\nbias, %")
     title = (
         "What the estimators saw against what is true; "

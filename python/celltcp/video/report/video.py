@@ -51,7 +51,8 @@ def metrics_table(result: VideoComparison) -> Table:
             ends.add(len(rows) - 1)
         for cca in comparison.ccas:
             cells = (
-                mean_text(comparison.values(cca, name), each.digits) for name, each in VIDEO.items()
+                mean_text(comparison.values(cca, name), app_metric.digits)
+                for name, app_metric in VIDEO.items()
             )
             rows.append((scenario, abr, names[cca], *cells))
     about = next(iter(result.comparisons.values())).results.about
@@ -60,8 +61,8 @@ def metrics_table(result: VideoComparison) -> Table:
             *map(Column, ("scenario", "adaptation")),
             Column("CCA", no_wrap=True),
             *(
-                Column(each.heading, is_number=True, name=name, no_wrap=True)
-                for name, each in VIDEO.items()
+                Column(app_metric.heading, is_number=True, name=name, no_wrap=True)
+                for name, app_metric in VIDEO.items()
             ),
         ),
         rows=tuple(rows),
