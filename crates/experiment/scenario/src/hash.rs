@@ -35,7 +35,7 @@ const FIRST_NAMES: [(&str, &str, &str); 15] = [
 
 impl Scenario {
     /// Returns the first 16 hexadecimal digits of the SHA-256 of the JSON without name, description and limits. A field
-    /// that flows got later counts only if it has been set, and fields have the names of [`FIRST_NAMES`].
+    /// that flows got later counts only if it has been set, and renamed fields have their first names.
     pub fn hash(&self) -> String {
         let mut value = self.to_value();
         for (table, name, first) in FIRST_NAMES {
