@@ -1,0 +1,64 @@
+"""Outages in captures, beside what looks like one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from celltcp.pcap import analyse
+from made_up_connections import MSS, at_client, gap_at_the_receiver, time_outs
+from packets import Connection
+
+
+def test_data_that_are_sent_again_are_data_that_came(tmp_path: Path) -> None:
+    made = Connection()
+    gap_at_the_receiver(made)
+    made.packets = [each for each in made.packets if not 0.38 < each[0] < 0.39 or each[2] > MSS]
+    for number in range(14):
+        made.packet(0.5 + 0.2 * number, False, seq=59 * MSS, ack=100, length=MSS)
+        made.packet(0.5001 + 0.2 * number, True, seq=100, ack=59 * MSS)
+    row = analyse(made.write(tmp_path / "x.pcap")).connections.iloc[0]
+    assert row["retransmissions_down"] == 14
+    assert "of which none came" not in row["diagnosis"]
+
+
+def test_long_time_outs_may_be_an_outage_before_the_capture(tmp_path: Path) -> None:
+    made = Connection()
+    time_outs(made)
+    made.packets = [(t + 8 * (t > 0.65), *rest) for t, *rest in made.packets]
+    sentence = analyse(made.write(tmp_path / "x.pcap")).connections["diagnosis"].iloc[0]
+    assert "or for an outage of the path" in sentence
+
+
+def test_outages_before_the_capture_have_their_times_and_are_no_pause(tmp_path: Path) -> None:
+    """After each silence, the segment whose ACK was lost comes again, and an RTT later new data."""
+    made = Connection()
+    at_client(made, 0.04)
+    made.packet(0.05, True, "PA", length=100)
+    t, number = 0.09, 0
+
+    def pass_segments(numbers: range | list[int]) -> None:
+        nonlocal t
+        for each in numbers:
+            made.packet(t, False, seq=each * MSS, ack=100, length=MSS)
+            t += 2e-3
+
+    for _ in range(4):
+        for each in range(number, number + 1000):
+            pass_segments([each])
+            made.packet(t - 1e-3, True, seq=100, ack=(each + 1) * MSS)
+        highest = number + 1000
+        t += 3
+        pass_segments([highest - 1])
+        made.packet(t, True, seq=100, ack=highest * MSS)
+        t += 0.04
+        pass_segments([highest + 5, highest + 6])
+        t += 0.04
+        pass_segments(range(highest, highest + 5))
+        number = highest + 7
+        made.packet(t, True, seq=100, ack=number * MSS)
+    analysis = analyse(made.write(tmp_path / "x.pcap"))
+    row = analysis.connections.iloc[0]
+    assert (row["losses_outage"], row["losses"]) == (20, 20)
+    assert row["diagnosis"].startswith("waited 11.6 s for an outage of the path before the capture")
+    assert "(4 times, one every 5.1" in row["diagnosis"]
+    assert "20 segments were lost" in row["diagnosis"]
