@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from celltcp.pcap import analyse
+from celltcp.pcap.diagnosis.waits import waits
 from made_up_connections import MSS, at_client, delayed_acks_before_requests
+from made_up_evidence import evidence, loss
 from packets import Connection
 
 
@@ -62,3 +64,10 @@ def test_no_queue_stands_at_a_receiver_that_answers_at_once(tmp_path: Path) -> N
         made.packet(t, False, seq=number * MSS, ack=100, length=MSS)
         made.packet(t + (4e-6 if number % 10 else 4e-5) * 5, True, seq=100, ack=(number + 1) * MSS)
     assert "queue" not in analyse(made.write(tmp_path / "x.pcap")).connections["diagnosis"].iloc[0]
+
+
+def test_acks_for_which_a_lossy_window_waits_are_not_held_back_by_nagle() -> None:
+    """A window of one segment after losses waits for delayed ACKs, too."""
+    short = {"bytes_down": 3_000_000, "delayed_acks": 37, "delayed_ack_s": 1.5}
+    rows = [waits(evidence(loss(5, 50, 0.1, lost), **short)) for lost in (0, 33)]
+    assert ["Nagle" in "".join(wait.text for wait in row) for row in rows] == [True, False]

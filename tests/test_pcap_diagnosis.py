@@ -145,3 +145,12 @@ def test_nothing_is_said_of_a_connection_without_a_fault(tmp_path: Path) -> None
     made.handshake()
     download(made, 0.03, 10, 0.02)
     assert analyse(made.write(tmp_path / "x.pcap")).connections["diagnosis"].iloc[0] == ""
+
+
+def test_what_a_capture_dropped_hides_no_limit(tmp_path: Path) -> None:
+    made = Connection()
+    window_limit(made)
+    made.packets = [each for each in sorted(made.packets) if not 2.0 <= each[0] < 2.0001]
+    sentence = analyse(made.write(tmp_path / "x.pcap")).connections["diagnosis"].iloc[0]
+    assert sentence.startswith("the capture dropped packets, the network did not: 1.46 kB")
+    assert "; the receive window of the client, which has no window scale, limits" in sentence

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -67,9 +68,9 @@ def test_the_episodes_of_a_connection_are_made_once(
     result = analyse(capture)
     calls = []
 
-    def counted(*of: object) -> list[Episode]:
+    def counted(*of: Any, **options: Any) -> list[Episode]:
         calls.append(of)
-        return episodes_of(*of)  # type: ignore[arg-type]
+        return episodes_of(*of, **options)
 
     monkeypatch.setattr(evidence, "episodes_of", counted)
     (sentence,) = diagnoses(result.connections, result.losses, result.intervals[INTERVAL_COLUMNS])

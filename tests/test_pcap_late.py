@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from celltcp.pcap import analyse
 from made_up_connections import MSS, download
 from packets import Connection
@@ -51,3 +53,48 @@ def test_a_capture_that_begins_in_a_recovery_has_dropped_nothing(tmp_path: Path)
     row = analyse(made.write(tmp_path / "x.pcap")).connections.iloc[0]
     assert row["missed_bytes"] == 0
     assert "capture" not in row["diagnosis"]
+
+
+@pytest.mark.parametrize("length", [300, 1_100])
+def test_messages_that_end_with_a_segment_of_their_size_are_held_back_by_nagle(
+    length: int, tmp_path: Path
+) -> None:
+    """Each request has an answer of two writes, of which the second one waits for a delayed ACK."""
+    made = Connection()
+    for number in range(30):
+        t = 0.1 * number
+        made.packet(t, True, "PA", seq=100 * number, ack=2 * length * number, length=100)
+        made.packet(
+            t + 1e-3, False, "PA", seq=2 * length * number, length=length, ack=100 * (number + 1)
+        )
+        made.packet(t + 0.05, True, seq=100 * (number + 1), ack=length * (2 * number + 1))
+        made.packet(
+            t + 0.0501,
+            False,
+            "PA",
+            seq=length * (2 * number + 1),
+            length=length,
+            ack=100 * (number + 1),
+        )
+        # The next request acknowledges it.
+        made.packet(t + 0.06, True, seq=100 * (number + 1), ack=2 * length * (number + 1))
+    row = analyse(made.write(tmp_path / "x.pcap")).connections.iloc[0]
+    assert row["handshake"] == "none"
+    assert "for delayed ACKs" in row["diagnosis"]
+    assert "Nagle" in row["diagnosis"]
+
+
+def test_a_late_repair_without_sack_is_one_by_time_out(tmp_path: Path) -> None:
+    """Without SACK, the third duplicate ACK has a segment sent again at once, and nothing else does."""
+    made = Connection()
+    for number in range(60):
+        t = 0.002 * number
+        made.packet(t, False, seq=number * MSS, length=MSS)
+        if number < 30:
+            made.packet(t + 0.05, True, ack=(number + 1) * MSS)
+    for number in range(3):
+        made.packet(0.112 + 0.002 * number, True, ack=30 * MSS)
+    made.packet(0.28, False, seq=30 * MSS, length=MSS)
+    made.packet(0.33, True, ack=60 * MSS)
+    (loss,) = analyse(made.write(tmp_path / "x.pcap")).losses.to_dict("records")
+    assert loss["repair"] == "time-out"

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from celltcp.pcap import analyse
+from celltcp.pcap.diagnosis.waits import waits
 from made_up_connections import MSS, at_client, gap_at_the_receiver, time_outs
+from made_up_evidence import evidence
 from packets import Connection
 
 
@@ -62,3 +66,44 @@ def test_outages_before_the_capture_have_their_times_and_are_no_pause(tmp_path: 
     assert row["diagnosis"].startswith("waited 11.6 s for an outage of the path before the capture")
     assert "(4 times, one every 5.1" in row["diagnosis"]
     assert "20 segments were lost" in row["diagnosis"]
+
+
+def test_nobody_waits_for_a_client_that_has_sent_a_rst(tmp_path: Path) -> None:
+    """A server that has not heard of it sends once more, seven seconds later."""
+    made = Connection()
+    at_client(made, 0.04)
+    made.packet(0.05, True, "PA", length=100)
+    for number in range(100):
+        t = 0.09 + 1e-3 * number
+        made.packet(t, False, seq=number * MSS, ack=100, length=MSS)
+        made.packet(t + 1e-5, True, seq=100, ack=(number + 1) * MSS)
+    made.packet(0.19, True, "FA", seq=100, ack=100 * MSS)
+    for number in range(100, 120):
+        t = 0.1 + 1e-3 * number
+        made.packet(t, False, seq=number * MSS, ack=100, length=MSS)
+        made.packet(t + 1e-6, True, "R", seq=101)
+    made.packet(7.2, False, seq=100 * MSS, ack=101, length=MSS)
+    made.packet(7.2001, True, "R", seq=101)
+    row = analyse(made.write(tmp_path / "x.pcap")).connections.iloc[0]
+    assert (row["harm_s"], row["losses"], row["retransmissions_down"]) == (0, 0, 1)
+    assert row["diagnosis"].startswith("the client ended the connection by a RST")
+
+
+@pytest.mark.parametrize(("usual_ms", "is_gap"), [(50.0, True), (700.0, False)])
+def test_a_gap_as_long_as_acks_queue_is_none(usual_ms: float, is_gap: bool) -> None:
+    own = evidence(
+        (),
+        place="receiver",
+        near_rtt_samples=500,
+        near_rtt_min_ms=40.0,
+        near_rtt_p50_ms=usual_ms,
+        far_rtt_min_ms=0.0,
+        far_rtt_p95_ms=0.0,
+    )
+    own.intervals.loc[40:49, "bytes"] = 0
+    assert any("of which none came" in wait.text for wait in waits(own)) == is_gap
+
+
+def test_a_silence_as_short_as_the_rtt_is_no_outage() -> None:
+    assert not list(waits(evidence((), stalled_s=0.24, far_rtt_p50_ms=600.0)))
+    assert list(waits(evidence((), stalled_s=2.4, far_rtt_p50_ms=600.0)))

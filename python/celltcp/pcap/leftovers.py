@@ -74,7 +74,9 @@ def _leftovers(evidence: Evidence) -> NDArray[np.bool_]:
     if not are_few(own):
         return np.zeros(len(evidence.losses), bool)
     full = [episode for episode in own if episode.queue == "full"]
-    is_random = (evidence.losses["kind"] == "random").to_numpy()
+    # Behind the capture, the RTT at a loss is that of its own time, and shows that it was random.
+    losses = evidence.losses
+    is_random = ((losses["kind"] == "random") & (losses["is_upstream"] == 1)).to_numpy()
     times = evidence.losses["t_s"]
     within = np.zeros(len(times), bool)
     for episode in full:

@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 
 from celltcp.pcap.diagnosis.evidence import Evidence, records
-from celltcp.pcap.diagnosis.faults import FAULTS, reset
+from celltcp.pcap.diagnosis.faults import FAULTS, dropped_by_the_capture, reset
 from celltcp.pcap.diagnosis.limits import LIMITS
 from celltcp.pcap.diagnosis.waits import Wait, waits
 from celltcp.pcap.opposite import opposite
@@ -78,4 +78,5 @@ def _diagnosis(evidence: Evidence) -> str:
     matters = longest.seconds >= max(_LEAST_S, _SHARE * evidence.row["duration_s"])
     sentences = (longest.text if matters else "", *limits, longest.text)
     sentence = next(filter(None, sentences), "")
-    return "; ".join(filter(None, (sentence, reset(evidence))))
+    # A few packets that the capture dropped hide nothing else.
+    return "; ".join(filter(None, (dropped_by_the_capture(evidence), sentence, reset(evidence))))

@@ -16,6 +16,10 @@ _FULL = 0.75
 _APART = 1.25
 #: Maximum distance of close losses, segments.
 _CLOSE = 10
+#: Share of the lowest RTT, and time, ms, by which repairs come later without a queue: their sender
+#: waits for three duplicate ACKs.
+_REPAIR = 0.05
+_REPAIR_MS = 2.0
 #: Kinds of losses that have episodes.
 _KINDS = ("congestion", "random", "tail")
 #: Reasons that the analysis gives for losses: at a full queue, and at one of the usual length.
@@ -53,7 +57,12 @@ class Episode:
 
 
 def episodes_of(
-    losses: pd.DataFrame, rtt_ms: float, lowest_ms: tuple[float, float], segment: float
+    losses: pd.DataFrame,
+    rtt_ms: float,
+    lowest_ms: tuple[float, float],
+    segment: float,
+    *,
+    has_repair_rtts: bool = False,
 ) -> list[Episode]:
     """Returns the episodes of all losses but those of outages, in the order of time.
 
@@ -62,6 +71,8 @@ def episodes_of(
         rtt_ms: lowest RTT of the path; 0 without.
         lowest_ms: lowest RTT from the capture to the receiver, and to the sender; NaN without.
         segment: longest segment, bytes.
+        has_repair_rtts: whether the capture is beside the receiver, and has no other RTTs: a segment
+            that its sender repairs at once comes an RTT after the gap showed.
     """
     # A repair that was lost, too, belongs to the first loss.
     own = losses[losses["kind"].isin(_KINDS)].sort_values("t_s").drop_duplicates("seq")
@@ -74,10 +85,17 @@ def episodes_of(
     sequence = own["seq"].to_numpy(dtype=float)
     is_close = np.abs(np.diff(sequence, prepend=math.inf)) <= _CLOSE * segment
     is_upstream, is_tail = own["is_upstream"].to_numpy(dtype=bool), (own["kind"] == "tail").to_numpy()
+    repairs = _repairs_ms(own) if has_repair_rtts else np.full(len(own), math.nan)
     bounds = [*np.flatnonzero(is_start), len(own)]
     result = []
     for start, end in itertools.pairwise(bounds):
         side = int(is_upstream[start:end].mean() > 0.5)
+        rtt, lowest, queue = _median(rtts[start:end]), float(lowest_ms[side]), _UNKNOWN
+        if math.isnan(rtt) and not math.isnan(repairs[start]):
+            rtt = float(repairs[start])
+            is_short = rtt <= lowest * (1 + _REPAIR) + _REPAIR_MS
+            queue = "short" if is_short else "usual"
+            lowest = float(np.nanmin([lowest, *repairs]))
         known = np.bincount(queues[start:end], minlength=len(_QUEUES) + 1)[: len(_QUEUES)]
         result.append(
             Episode(
@@ -85,10 +103,10 @@ def episodes_of(
                 start_s=float(times[start]),
                 span_s=float(times[end - 1] - times[start]),
                 close=int(is_close[start:end].sum()),
-                rtt_ms=_median(rtts[start:end]),
-                lowest_ms=float(lowest_ms[side]),
+                rtt_ms=rtt,
+                lowest_ms=lowest,
                 is_upstream=bool(side),
-                queue=_QUEUES[known.argmax()] if known.any() else _UNKNOWN,
+                queue=_QUEUES[known.argmax()] if known.any() else queue,
                 is_tail=bool(is_tail[start:end].mean() > 0.5),
             )
         )
@@ -103,6 +121,13 @@ def _queues(losses: pd.DataFrame) -> NDArray[np.int64]:
     queue = np.where(reason == _REASON_USUAL, _QUEUES.index("usual"), queue)
     is_unknown = losses["rtt_ms"].isna() | (losses["kind"] == "tail")
     return np.where(is_unknown, len(_QUEUES), queue).astype(np.int64)
+
+
+def _repairs_ms(losses: pd.DataFrame) -> NDArray[np.float64]:
+    """Returns the time until each loss before the capture was repaired at once; NaN for others."""
+    is_fast = (losses["repair"] == "fast") & (losses["is_upstream"] == 1)
+    times = 1e3 * (losses["repaired_s"] - losses["t_s"])
+    return times.where(is_fast).to_numpy(dtype=float)
 
 
 def _median(values: NDArray[np.float64]) -> float:

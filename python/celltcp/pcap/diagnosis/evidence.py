@@ -23,8 +23,14 @@ _FULL = 0.9
 _OPTIONS = 40
 #: Segment size without an announced one, bytes.
 _DEFAULT = 536
+#: Segments of a message up to which its last one is seen among those of its size.
+_MESSAGE = 4
 #: Least RTTs to the sender that show them over time.
 _SAMPLES = 10
+#: Longest usual RTT to a receiver beside the capture, ms.
+_BESIDE_MS = 0.5
+#: Losses for each segment that is overtaken from which on their repairs show RTTs.
+_OVERTAKEN = 10
 #: Round trips, and least intervals, over which rates and peaks are taken.
 _ROUND_TRIPS = 2
 _BLOCK = 5
@@ -74,13 +80,15 @@ class Evidence:
         """Whether nearly all segments of a side have one and the same full size, as in bulk transfers.
 
         Options take some of the announced size. Without a handshake, the size is that of the longest
-        segment, unless it is below the default of the protocol (RFC 9293, section 3.7.1).
+        segment, unless it is below the default of the protocol (RFC 9293, section 3.7.1), or the last
+        segments of many messages are as long: those end where the application ends them.
         """
-        direction = "up" if side == "client" else "down"
+        direction, other = ("up", "down") if side == "client" else ("down", "up")
         announced = [self.row[name] for name in ("mss_up", "mss_down")]
         known = [float(size) for size in announced if not math.isnan(size)]
         full = min(known) if known else float(self.row["segment_max"])
-        if not known and full < _DEFAULT:
+        is_cut = _MESSAGE * self.row[f"segments_{other}"] < self.row[f"segments_{direction}"]
+        if not known and (full < _DEFAULT or not is_cut):
             return False
         if direction == self.row["direction"] and self.row["segment_max"] < full - _OPTIONS:
             return False
@@ -162,7 +170,15 @@ class Evidence:
         """Episodes of all losses but those of outages, in the order of time."""
         rtt_ms = 0.0 if math.isnan(self.rtt_ms) else self.rtt_ms
         lowest_ms = self.row["far_rtt_min_ms"], self.row["near_rtt_min_ms"]
-        return episodes_of(self.losses, rtt_ms, lowest_ms, self.segment)
+        is_beside_receiver = self.row["far_rtt_p50_ms"] < _BESIDE_MS
+        is_ordered = _OVERTAKEN * self.row["reordered"] <= self.row["losses"]
+        return episodes_of(
+            self.losses,
+            rtt_ms,
+            lowest_ms,
+            self.segment,
+            has_repair_rtts=is_beside_receiver and is_ordered and not self.has_near_rtts,
+        )
 
     @cached_property
     def timeouts(self) -> pd.DataFrame:

@@ -130,7 +130,7 @@ def _captured_late(evidence: Evidence) -> str:
     )
 
 
-def _dropped_by_the_capture(evidence: Evidence) -> str:
+def dropped_by_the_capture(evidence: Evidence) -> str:
     """Data acknowledged without duplicate ACKs that is not in the file: the capture dropped it."""
     row = evidence.row
     missed = row["missed_bytes"]
@@ -187,6 +187,5 @@ FAULTS: tuple[Callable[[Evidence], str], ...] = (
     _rewritten_sequence_numbers,
     _path_mtu,
     _captured_late,
-    _dropped_by_the_capture,
     _one_direction,
 )

@@ -67,6 +67,19 @@ _MARKS = 3
 #: Minimum delay of a queue that stands, ms, and intervals in which it is seen.
 _QUEUE_MS = 5.0
 _QUEUE_INTERVALS = 3
+#: Multiple of the lowest RTT at which a queue stands, and a smaller one if the RTT changes steadily, as
+#: a queue does, not as jitter: minimum delay, ms, intervals, and correlation of the RTTs of neighbours.
+_QUEUED = 2.0
+_STEADILY_QUEUED = 1.2
+_STEADY_MS = 10.0
+_STEADY_INTERVALS = 20
+_CORRELATION = 0.8
+#: Minimum delay of ACKs in a queue: ms, share of the lowest RTT, and of the queues of both directions.
+#: The clock of a host may be wrong by a share; the delay is a multiple of that.
+_ACKS_MS = 10.0
+_ACKS_SHARE = 0.5
+_CLOCK = 1e-4
+_SURELY = 4
 
 
 def _late_client(evidence: Evidence) -> str:
@@ -329,11 +342,41 @@ def _marks(evidence: Evidence) -> str:
     return f"a queue on the path marks packets (ECN), to which the {evidence.sender} slows down: {seen}"
 
 
-def _queue(evidence: Evidence) -> str:
-    """A standing queue: all RTTs of half of the intervals are above twice the lowest."""
+def _queue_of_acks(evidence: Evidence) -> str:
+    """A queue of the ACKs, which timestamps tell from one of the data.
+
+    Packets of both sides are late by queues before the capture. What the RTT beyond the capture has
+    more than these is the delay of the answers.
+    """
     row = evidence.row
-    least = max(2 * row["far_rtt_min_ms"], row["far_rtt_min_ms"] + _QUEUE_MS)
+    side = {"client": "late_up_p50_ms", "server": "late_down_p50_ms"}
+    late, data = row[side[evidence.receiver]], row[side[evidence.sender]]
+    far = row["far_rtt_p50_ms"] - row["far_rtt_min_ms"]
+    near = row["near_rtt_p50_ms"] - row["near_rtt_min_ms"]
+    # Beside the sender, there may be no samples to it.
+    near = 0.0 if math.isnan(near) else near
+    acks, lowest = late + max(near - data, 0.0), row["rtt_min_ms"]
+    error = _CLOCK * 1e3 * row["duration_s"]
+    least = max(_ACKS_MS, _ACKS_SHARE * lowest, _ACKS_SHARE * (far + near), _SURELY * error)
+    if row["place"] == "unknown" or not acks >= least:
+        return ""
+    limit = _receive_window(evidence) or loss_limit(evidence)
+    return (
+        f"a queue stands on the path of the ACKs: in the median they wait {acks:.3g} ms, and the data "
+        f"{max(far + near - acks, 0.0):.3g} ms" + (f"; {limit}" if limit else "")
+    )
+
+
+def _queue(evidence: Evidence) -> str:
+    """A standing queue: all RTTs of half of the intervals are above twice the lowest.
+
+    Where the RTT changes steadily from interval to interval, a fifth above the lowest is enough.
+    """
+    row = evidence.row
     lowest = evidence.steady["rtt_min_ms"].dropna()
+    is_steady = len(lowest) >= _STEADY_INTERVALS and lowest.autocorr() >= _CORRELATION
+    times, more = (_STEADILY_QUEUED, _STEADY_MS) if is_steady else (_QUEUED, _QUEUE_MS)
+    least = max(times * row["far_rtt_min_ms"], row["far_rtt_min_ms"] + more)
     # Close to the receiver, RTTs are those of its delayed ACKs.
     if row["place"] == "receiver" or row["far_rtt_samples"] < 20:
         return ""
@@ -375,6 +418,7 @@ def _enough(rule: Callable[[Evidence], str]) -> Callable[[Evidence], str]:
 LIMITS: tuple[Callable[[Evidence], str], ...] = (
     _late_client,
     _enough(one_a_round_trip),
+    _enough(_queue_of_acks),
     _enough(_receive_window),
     _enough(_idle_application),
     _enough(_paused_application),

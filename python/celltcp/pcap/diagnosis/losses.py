@@ -32,6 +32,8 @@ _RARE = 0.8
 _SPREAD = 0.2
 #: Minimum share of the intervals with a queue at which it stands.
 _MOSTLY = 0.5
+#: Minimum queue, ms, in which disciplines drop: the target of CoDel (RFC 8289, section 4.2).
+_TARGET_MS = 5.0
 #: Minimum place in the queue, from 0 to 1, at which it is full for sure, the share of single losses for
 #: which that matters, and the longest queue, ms, that queue disciplines keep.
 _TOP = 0.95
@@ -143,6 +145,9 @@ def unclear_losses(evidence: Evidence) -> str:
     known = [episode for episode in rest if not math.isnan(episode.rtt_ms)]
     if not known:
         return f"{lost} lost; no RTT beside them shows why"
+    # Many at once are no accident: they are those of one event, whichever it was.
+    if sum(episode.count for episode in rest) >= _OVERSHOOT:
+        return _unclear(rest)
     return f"{lost} lost in {plural(len(rest), 'round trip')}, too few to tell why: {_rtts(known)}"
 
 
@@ -164,7 +169,11 @@ def _queue_or_path(evidence: Evidence, own: list[Episode]) -> str:
     if full and len(full) >= _CLEARLY * len(short) and (overshot or _are_sure(evidence, known)):
         return _full_queue(evidence, full)
     if len(short) >= _SEVERAL and len(short) > len(known) - len(short):
-        return _not_full(evidence, short, max(episode.delay_ms for episode in known))
+        text = _not_full(evidence, short, max(episode.delay_ms for episode in known))
+        others = sum(episode.count for episode in full)
+        # One event may have lost more than all others together.
+        is_most = others > sum(episode.count for episode in short)
+        return f"{text}; {others} others beside a longer one" if is_most else text
     return _unclear(own)
 
 
@@ -280,7 +289,9 @@ def _not_full(evidence: Evidence, short: list[Episode], longest_ms: float) -> st
     if not _has_constant_rate(evidence):
         return _unclear(short)
     # Elsewhere, a policer that drops behind bursts in a short queue is not excluded before.
-    if evidence.is_at_sender and chance_of_high_rtts(evidence, short) <= _ACCIDENT:
+    delay = pd.Series([each.delay_ms for each in short]).median()
+    is_high = delay >= _TARGET_MS and chance_of_high_rtts(evidence, short) <= _ACCIDENT
+    if evidence.is_at_sender and is_high:
         return (
             f"a queue discipline (AQM) on the path drops: {lost} lost before its "
             f"queue was full: {_rtts(short)}"

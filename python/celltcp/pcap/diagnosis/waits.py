@@ -17,6 +17,8 @@ from celltcp.pcap.diagnosis.evidence import (
 
 #: Minimum number of delayed ACKs, or of turns, at which it is a pattern.
 _SEVERAL = 3
+#: Minimum delayed ACKs for each loss at which losses do not explain them.
+_RARELY = 4
 #: Minimum share of a connection's time for an application that lets the other side wait.
 _TURNS = 0.3
 #: Minimum time at which one wait for an application matters, s.
@@ -59,7 +61,9 @@ def waits(evidence: Evidence) -> Iterator[Wait]:
         yield Wait(closed, text)
     # Nagle's algorithm holds back short segments only; full ones wait where the window is one segment.
     side = "client" if 2 * row["delayed_acks_up"] > row["delayed_acks"] else "server"
-    if row["delayed_acks"] >= _SEVERAL and not evidence.sends_full_segments(side):
+    # A window that losses keep at one segment waits for its ACK as well.
+    is_pattern = row["delayed_acks"] >= max(_SEVERAL, _RARELY * row["losses"])
+    if is_pattern and not evidence.sends_full_segments(side):
         text = (
             f"waited {seconds(row['delayed_ack_s'])} for delayed ACKs "
             f"({plural(row['delayed_acks'], 'time')}): the {side} sends on only when its "
@@ -122,9 +126,11 @@ def _gaps(evidence: Evidence) -> Iterator[Wait]:
         yield Wait(total, text)
     if len(pauses):
         total = float(pauses.sum())
+        # Without RTTs to the sender, nothing tells of a queue of ACKs either.
+        queue = "" if evidence.has_near_rtts else "its ACKs waited in a queue, "
         text = (
             f"waited {seconds(total)} for data of the {evidence.sender}, of which none came: its "
-            "application paused, or the path between it and the capture stood still"
+            f"application paused, {queue}or the path between it and the capture stood still"
         )
         yield Wait(total, text)
 
@@ -145,6 +151,9 @@ def _silences(evidence: Evidence) -> Iterator[Wait]:
     is_bursty = evidence.pauses_s(evidence.sender) > _BURSTY * rest
     is_queued = rest <= _GAP_QUEUED * row["near_rtt_p95_ms"] / 1e3
     is_usual = not evidence.is_at_sender and (is_bursty or is_queued)
+    # Where nothing was lost, a silence as short as the usual RTT is one of its queue.
+    if not row["losses_outage"] and rest <= row["far_rtt_p50_ms"] / 1e3:
+        return
     if rest <= 0 or (is_usual and not unanswered and not row["losses_outage"] > _FEW):
         return
     others = evidence.timeouts[evidence.timeouts["kind"] != "outage"]

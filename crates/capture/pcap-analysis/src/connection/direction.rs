@@ -16,6 +16,7 @@ use super::delayed_ack::DelayedAcks;
 use super::flight::{Flight, SentRange};
 use super::ignored_duplicates::IgnoredDuplicates;
 use super::interval::Interval;
+use super::lateness::Lateness;
 use super::limits::{Limit, LimitTimes};
 use super::loss::{Loss, Queue, Repair};
 use super::queue_delay::QueueDelays;
@@ -77,6 +78,7 @@ pub(super) struct Direction {
     /// Timestamps of this side.
     pub(super) echo: TimestampRtt,
     pub(super) clock: SenderClock,
+    pub(super) lateness: Lateness,
     /// RTT between the capture and this side, from its echoes of the other side's timestamps.
     pub(super) near: Rtts,
     pub(super) mss: Option<u16>,
@@ -102,6 +104,8 @@ pub(super) struct Direction {
     pub(super) closed_since: Option<u64>,
     pub(super) closed_ns: u64,
     pub(super) fin: bool,
+    /// Whether the other side has sent a RST: it takes nothing any more, so that nothing is lost.
+    pub(super) is_refused: bool,
     /// Losses that the other side has not acknowledged, and those it has.
     pub(super) open: VecDeque<Loss>,
     pub(super) classified: VecDeque<Loss>,
@@ -149,6 +153,8 @@ pub(super) struct SeenSegment {
     pub(super) identification: u16,
     /// Lowest RTT between the capture and the sender, who does not know yet of later packets; 0 if unknown.
     pub(super) near_ns: u64,
+    /// Usual RTT between the capture and the sender, with the queues on it.
+    pub(super) near_usual_ns: u64,
 }
 
 impl Direction {
@@ -299,6 +305,9 @@ impl Direction {
         self.counts.retransmissions += 1;
         let retransmitted = (end - start).min(u64::from(segment.len));
         self.counts.retransmitted_bytes += retransmitted;
+        if self.is_refused {
+            return;
+        }
         self.interval.retransmitted += retransmitted;
         let outstanding = self.flight.highest.saturating_sub(self.flight.acked);
         let before = self.flight.on_retransmission(start, end, at_ns);

@@ -11,7 +11,7 @@ use super::queue_delay::QueueDelays;
 /// Smallest share of the longest delay that shows a full queue.
 const FULL_DELAY_SHARE: f64 = 0.85;
 /// The same if other segments were lost with it, and at least for queues of few packets.
-const FULL_TOGETHER: f64 = 0.6;
+const FULL_TOGETHER: f64 = 0.75;
 /// Smallest share of the most bytes that shows a full queue if other segments were lost with it.
 const FULL_BYTES: f64 = 0.7;
 /// Number of other losses, within an RTT or next to it, that are expected of a full queue.

@@ -15,6 +15,7 @@ mod handshake;
 mod histogram;
 mod ignored_duplicates;
 mod interval;
+mod lateness;
 mod limits;
 mod loss;
 mod output;
@@ -246,6 +247,7 @@ impl Connection {
         if let Some((value, echo)) = segment.timestamps {
             from.echo.passed(value, at_ns);
             from.clock.passed(value, at_ns);
+            from.lateness.passed(value, at_ns);
             if segment.flags.contains(Flags::ACK)
                 && let Some(sample) = to.echo.echoed(echo, at_ns)
             {
@@ -258,7 +260,9 @@ impl Connection {
         if let Some(since) = closure {
             self.waits.add((since, at_ns));
         }
-        if !segment.flags.contains(Flags::ACK) || segment.flags.contains(Flags::RST) {
+        // What passes after a RST is acknowledged no more, and nobody waits for it.
+        let is_over = self.reset_by.is_some();
+        if !segment.flags.contains(Flags::ACK) || segment.flags.contains(Flags::RST) || is_over {
             return;
         }
         let [from, to] = self.both(side);
@@ -315,6 +319,7 @@ impl Connection {
         let seen = SeenSegment {
             at_ns,
             near_ns: near.unwrap_or(0),
+            near_usual_ns: from.near.smoothed_ns().or(near).unwrap_or(0),
             start,
             end,
             len: segment.len,
@@ -373,6 +378,7 @@ impl Connection {
             self.end_waits(at_ns);
         }
         self.reset_by.get_or_insert(side);
+        self.directions[1 - side].is_refused = true;
         tables.resets.push(ResetRow {
             connection: self.number,
             t_s: at_ns.saturating_sub(self.begin_ns) as f64 / 1e9,

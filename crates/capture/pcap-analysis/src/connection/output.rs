@@ -135,6 +135,8 @@ impl Connection {
             near_rtt_min_ms: whole(near_min),
             near_rtt_p50_ms: ms(near.percentile_ns(0.5)),
             near_rtt_p95_ms: ms(near.percentile_ns(0.95)),
+            late_up_p50_ms: whole(up.lateness.median_ns()),
+            late_down_p50_ms: whole(down.lateness.median_ns()),
             rtt_min_ms: whole(far_min.zip(near_min).map(|(far, near)| far + near)),
             in_flight_max: sender.in_flight_max,
             in_flight_mean: if sender.busy_ns == 0 {

@@ -33,7 +33,8 @@ impl Resumption {
     pub(super) fn on_data(&mut self, segment: &SeenSegment, highest: u64, full: u64) -> bool {
         let before_ns = self.last_ns.replace(segment.at_ns);
         let silent = before_ns.map_or(0, |before| segment.at_ns.saturating_sub(before));
-        let is_silent = silent >= MIN_NS.max(2 * segment.near_ns);
+        // Data that answer ACKs in a long queue come as late.
+        let is_silent = silent >= MIN_NS.max(2 * segment.near_usual_ns);
         let is_repeated = segment.start < highest;
         if segment.start > highest {
             let first = self.first.take();
@@ -60,5 +61,43 @@ impl First {
     fn is_alone_until(&self, at_ns: u64, next: &SeenSegment) -> bool {
         let passed = at_ns.saturating_sub(self.at_ns);
         next.near_ns > 0 && passed >= next.near_ns - next.near_ns / 8
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: u64 = 1_000_000;
+    const FULL: u64 = 1_000;
+
+    /// Returns whether a gap is that of an outage: before it, a segment was sent again after a silence of 600 ms.
+    fn is_outage(near_usual_ms: u64) -> bool {
+        let mut state = Resumption::default();
+        let mut pass = |at_ms: u64, number: u64, highest: u64| {
+            let segment = SeenSegment {
+                at_ns: at_ms * MS,
+                start: number * FULL,
+                end: (number + 1) * FULL,
+                len: FULL as u32,
+                is_fin: false,
+                timestamp: None,
+                identification: 0,
+                near_ns: 40 * MS,
+                near_usual_ns: near_usual_ms * MS,
+            };
+            state.on_data(&segment, highest * FULL, FULL)
+        };
+        for number in 0..10 {
+            assert!(!pass(number, number, number));
+        }
+        assert!(!pass(610, 9, 10));
+        pass(660, 15, 10)
+    }
+
+    #[test]
+    fn a_silence_as_long_as_acks_queue_is_no_outage() {
+        assert!(is_outage(50));
+        assert!(!is_outage(400));
     }
 }
