@@ -125,6 +125,18 @@ def test_a_clock_that_is_wrong_is_no_queue() -> None:
     assert "of the ACKs" not in limit(evidence((), **late, duration_s=600.0))
 
 
+@pytest.mark.parametrize(("changes", "is_queue"), [({}, True), ({"pauses_down_s": 5.0}, False)])
+def test_an_application_that_answers_late_is_no_queue_of_acks(
+    changes: dict[str, float], is_queue: bool
+) -> None:
+    """To the sender, an RTT ends with its next data."""
+    near = {"near_rtt_samples": 500, "near_rtt_min_ms": 40.0, "near_rtt_p50_ms": 90.0}
+    far = {f"far_rtt_{name}_ms": 0.0 for name in ("min", "p50", "p95", "max")}
+    late = {"late_up_p50_ms": 0.0, "late_down_p50_ms": 1.0}
+    own = evidence((), place="receiver", **near, **far, **late, **changes)
+    assert ("of the ACKs" in limit(own)) == is_queue
+
+
 def test_repairs_show_the_rtt_beside_losses_at_a_receiver_without_timestamps() -> None:
     found = [each for t in range(1, 10) for each in loss(t, 60, 0.1)]
     losses = [{**each, "rtt_ms": math.nan, "is_upstream": 1} for each in found]

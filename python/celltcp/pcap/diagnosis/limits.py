@@ -353,17 +353,21 @@ def _queue_of_acks(evidence: Evidence) -> str:
     late, data = row[side[evidence.receiver]], row[side[evidence.sender]]
     far = row["far_rtt_p50_ms"] - row["far_rtt_min_ms"]
     near = row["near_rtt_p50_ms"] - row["near_rtt_min_ms"]
-    # Beside the sender, there may be no samples to it.
-    near = 0.0 if math.isnan(near) else near
-    acks, lowest = late + max(near - data, 0.0), row["rtt_min_ms"]
+    # An application that pauses answers later, too: by less than an RTT, or its pauses show.
+    waited = evidence.pauses_s(evidence.sender) + evidence.turns_s(evidence.sender)
+    is_bulk = evidence.sends_full_segments(evidence.sender) and waited <= _HARDLY * row["download_s"]
+    answers = near - data if is_bulk and near - data >= row["rtt_min_ms"] else 0.0
+    acks = late + answers
     error = _CLOCK * 1e3 * row["duration_s"]
-    least = max(_ACKS_MS, _ACKS_SHARE * lowest, _ACKS_SHARE * (far + near), _SURELY * error)
+    least = max(
+        _ACKS_MS, _ACKS_SHARE * row["rtt_min_ms"], _ACKS_SHARE * (far + answers), _SURELY * error
+    )
     if row["place"] == "unknown" or not acks >= least:
         return ""
     limit = _receive_window(evidence) or loss_limit(evidence)
     return (
         f"a queue stands on the path of the ACKs: in the median they wait {acks:.3g} ms, and the data "
-        f"{max(far + near - acks, 0.0):.3g} ms" + (f"; {limit}" if limit else "")
+        f"{data + max(far - late, 0.0):.3g} ms" + (f"; {limit}" if limit else "")
     )
 
 

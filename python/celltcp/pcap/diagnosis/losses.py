@@ -173,6 +173,8 @@ def _queue_or_path(evidence: Evidence, own: list[Episode]) -> str:
         others = sum(episode.count for episode in full)
         # One event may have lost more than all others together.
         is_most = others > sum(episode.count for episode in short)
+        if is_most and not evidence.is_at_sender:
+            return _unclear(own)
         return f"{text}; {others} others beside a longer one" if is_most else text
     return _unclear(own)
 
