@@ -16,17 +16,17 @@ if TYPE_CHECKING:
 
     from celltcp.logs.recording import Recording
 
-#: Minimum gap that is a hole, in usual steps. Tools that log on events leave gaps of some steps.
-HOLE_STEPS = 5
+#: Length from which on a gap is a hole, in usual steps. Tools that log on events leave shorter gaps.
+MIN_HOLE_STEPS = 5
 #: Minimum share of rows with the usual step in a regular log.
 _REGULAR_SHARE = 0.75
 #: Minimum step of measurements, ns; closer rows may be events, such as packets.
 _MIN_SAMPLE_STEP_NS = 10**8
-#: Length of a single row, ns.
-_ALONE_NS = 10**9
-#: Minimum rows after a backward step of the clock for a run of its own.
-_ROWS_OF_A_RUN = 5
-#: Time by which clocks fall at the end of summer time.
+#: Length of the interval of a single row, ns.
+_SINGLE_ROW_NS = 10**9
+#: Minimum number of rows between backward steps of the clock for a run.
+_MIN_RUN_ROWS = 5
+#: Time by which clocks are set back at the end of summer time, ns.
 _SUMMER_TIME_NS = 3_600 * 10**9
 
 
@@ -38,27 +38,28 @@ class Intervals:
     lengths: NDArray[np.int64]
     #: Rates, bit/s.
     bps: NDArray[np.float64]
-    #: Numbers of the intervals with which a piece begins; zero is the first.
+    #: Indices of the first interval of each piece; the first index is 0.
     pieces: NDArray[np.int64]
     #: Usual distance between rows, ns.
     step_ns: int
-    #: Rows of the file that have times, and those without a rate.
+    #: Number of rows with a time, of those without a rate, and of those with a negative rate.
     rows: int
     without_rate: int
     negative: int
-    #: Rows with the time of another one, rows that were out of order, resets of a counter.
-    doubled: int
-    sorted: int
+    #: Number of rows with the time of another row, of rows out of order, of resets of a counter and of
+    #: runs.
+    equal_times: int
+    out_of_order: int
     resets: int
     runs: int
-    #: Gaps without measurement: number, sum and longest, ns.
-    holes: int
+    #: Number of gaps without measurement, their sum and the longest one, ns.
+    hole_count: int
     hole_ns: int
     longest_hole_ns: int
-    #: Time whose rate is imputed, by holding the previous one or with zero, ns.
-    made_up_ns: int
-    #: Whether the first row has no interval, as its rate is of the time before the log.
-    left_first: bool
+    #: Time whose rate is imputed, with the previous rate or with zero, ns.
+    imputed_ns: int
+    #: Whether the first row has no interval, because its rate is that of the time before the log.
+    is_first_row_dropped: bool
 
     @property
     def length_ns(self) -> int:
@@ -79,8 +80,8 @@ def intervals_of(recording: Recording, holes: str) -> Intervals:
 
     Args:
         recording: rows in the order of the file.
-        holes: `cut` leaves the time out that was not measured, `hold` gives it the rate before it, and
-            `zero` none.
+        holes: treatment of time without measurement: `cut` leaves it out, `hold` gives it the rate
+            before it, and `zero` a rate of zero.
 
     Raises:
         CelltcpError: if nothing was measured.
@@ -92,30 +93,30 @@ def intervals_of(recording: Recording, holes: str) -> Intervals:
     if recording.lengths is not None:
         return _with_lengths(recording, values, negative, holes)
     runs = [_without_events(run) for run in _runs_of(recording, values)]
-    usual = _usual(runs)
+    usual_ns = _usual_step(runs)
     pieces: list[_Piece] = []
-    doubled = resets = 0
+    equal_times = resets = 0
     for run in runs:
-        merged = _merged(run, recording)
-        doubled += len(run.ns) - len(merged.ns)
-        piece, falls = _rates(recording, merged, usual)
-        resets += falls
-        pieces.append(piece)
-    return _joined(
+        merged = _merge_equal_times(run, recording)
+        equal_times += len(run.ns) - len(merged.ns)
+        rates = _run_rates(recording, merged, usual_ns)
+        resets += rates.resets
+        pieces.append(rates.piece)
+    return _concatenate(
         pieces,
         holes,
-        step_ns=usual,
+        step_ns=usual_ns,
         rows=len(values),
-        without_rate=_unknown(values) - negative,
+        without_rate=_count_unknown(values) - negative,
         negative=negative,
-        doubled=doubled,
+        equal_times=equal_times,
         resets=resets,
-        sorted=_out_of_order(recording, runs),
-        left_first=recording.ends_at_row,
+        out_of_order=_count_out_of_order(recording, runs),
+        is_first_row_dropped=recording.ends_at_row,
     )
 
 
-def _unknown(values: NDArray[np.float64]) -> int:
+def _count_unknown(values: NDArray[np.float64]) -> int:
     return sum(map_blocks(len(values), lambda rows: int(np.count_nonzero(~np.isfinite(values[rows])))))
 
 
@@ -138,7 +139,7 @@ class _Run(NamedTuple):
 
 @dataclass(frozen=True)
 class _Piece:
-    """Intervals of a run, by their starts and lengths; NaN rates are not measured."""
+    """Intervals of a run, by their starts and lengths; a rate without measurement is NaN."""
 
     starts: NDArray[np.int64]
     lengths: NDArray[np.int64]
@@ -148,14 +149,14 @@ class _Piece:
         """Returns whether each interval is measured, and begins where the one before it ends."""
         before, after = self.starts[:-1], self.starts[1:]
         return (
-            not _unknown(self.bps)
+            not _count_unknown(self.bps)
             and holds(len(self.lengths), lambda rows: self.lengths[rows] > 0)
             and holds(len(after), lambda rows: after[rows] - before[rows] <= self.lengths[:-1][rows])
         )
 
 
 def _runs_of(recording: Recording, values: NDArray[np.float64]) -> list[_Run]:
-    """Returns times and values of each run, in the order of time."""
+    """Returns the runs of a recording, each in the order of time."""
     ns = recording.ns
     whole = _Run.of(ns, values)
     is_ordered = holds(len(whole.steps), lambda rows: whole.steps[rows] >= 0)
@@ -164,9 +165,10 @@ def _runs_of(recording: Recording, values: NDArray[np.float64]) -> list[_Run]:
     elif is_ordered:
         return [whole]
     elif recording.is_absolute:
-        bounds = _set_back(whole)
+        bounds = _clock_resets(whole)
     else:
-        # A clock that goes back to where it began starts a run; a little back is out of order.
+        # A clock that goes back near its first time starts a run; a short step back is a row out of
+        # order.
         falls = np.flatnonzero(whole.steps < 0) + 1
         span = int(ns.max() - ns.min())
         bounds = falls[ns[falls] - ns.min() < 0.2 * span]
@@ -182,18 +184,18 @@ def _runs_of(recording: Recording, values: NDArray[np.float64]) -> list[_Run]:
 
 
 def _without_events(run: _Run) -> _Run:
-    """Returns a run without rows that have no rate between two that follow each other as usual.
+    """Returns a run without the rows that have no rate and lie between two close rows with one.
 
-    They are of events, or of more frequent measurements.
+    Such rows belong to events, or to more frequent measurements of other columns.
     """
     known = np.flatnonzero(np.isfinite(run.values))
     if len(known) in (0, len(run.ns)):
         return run
     steps = np.diff(run.ns[known])
     some = sample(steps)
-    usual = int(np.median(some[some > 0])) if (some > 0).any() else 0
-    # The number of rows with a rate so far is that of the step that a row is in.
-    longest = usual * 3 // 2
+    usual_ns = int(np.median(some[some > 0])) if (some > 0).any() else 0
+    # The number of rows with a rate up to a row is the index of its step in `near`.
+    longest = usual_ns * 3 // 2
     is_last_near = run.ns[-1] - run.ns[known[-1]] <= longest
     near = np.concatenate([[False], steps <= longest, [is_last_near]])
     is_known = np.isfinite(run.values)
@@ -201,28 +203,29 @@ def _without_events(run: _Run) -> _Run:
     return run if is_kept.all() else _Run.of(run.ns[is_kept], run.values[is_kept])
 
 
-def _set_back(run: _Run) -> NDArray[np.int64]:
-    """Returns the rows at which the clock was set back, or a recording of the same time begins.
+def _clock_resets(run: _Run) -> NDArray[np.int64]:
+    """Returns the rows at which the clock was set back, or another recording of the same time begins.
 
-    Rows that are out of order are few in a row, and parts in another order are of other times.
+    The result is empty for rows out of order, which are few in a row, and for parts of different times
+    in another order.
     """
     bounds = np.flatnonzero(run.steps < 0) + 1
     parts = np.split(run.ns, bounds)
-    if min(map(len, parts)) < _ROWS_OF_A_RUN:
+    if min(map(len, parts)) < _MIN_RUN_ROWS:
         return np.array([], dtype=np.int64)
-    usual = int(np.median(np.abs(run.steps)))
+    usual_ns = int(np.median(np.abs(run.steps)))
     around = np.concatenate([run.steps[bounds - 2], run.steps[bounds]])
-    if (around > 1.5 * usual).any():
-        # A late row leaves a hole at its proper position.
+    if (around > 1.5 * usual_ns).any():
+        # A row that was written late leaves a hole at its position in time.
         return np.array([], dtype=np.int64)
-    hour = np.abs(run.steps[bounds - 1] + _SUMMER_TIME_NS - usual) <= usual
+    is_hour = np.abs(run.steps[bounds - 1] + _SUMMER_TIME_NS - usual_ns) <= usual_ns
     spans = sorted((int(part[0]), int(part[-1])) for part in parts)
-    is_doubled = any(after <= end for (_, end), (after, _) in pairwise(spans))
-    return bounds if is_doubled or hour.all() else np.array([], dtype=np.int64)
+    is_overlapping = any(after <= end for (_, end), (after, _) in pairwise(spans))
+    return bounds if is_overlapping or is_hour.all() else np.array([], dtype=np.int64)
 
 
-def _out_of_order(recording: Recording, runs: list[_Run]) -> int:
-    """Returns the number of rows that come after a later one of the same run."""
+def _count_out_of_order(recording: Recording, runs: list[_Run]) -> int:
+    """Returns the number of rows whose time is before that of the preceding row of the same run."""
     if recording.runs is None and not recording.is_absolute:
         return 0
     if runs[0].ns is recording.ns or (recording.runs is None and len(runs) > 1):
@@ -233,15 +236,15 @@ def _out_of_order(recording: Recording, runs: list[_Run]) -> int:
     return int(falls.sum())
 
 
-def _usual(runs: list[_Run]) -> int:
+def _usual_step(runs: list[_Run]) -> int:
     """Returns the usual distance between rows, ns."""
     steps = sample(joined([run.steps for run in runs]))
     steps = steps[steps > 0]
-    return int(np.median(steps)) if len(steps) else _ALONE_NS
+    return int(np.median(steps)) if len(steps) else _SINGLE_ROW_NS
 
 
-def _merged(run: _Run, recording: Recording) -> _Run:
-    """Returns rows with one value for each time: the mean, the sum of amounts, a counter's last one."""
+def _merge_equal_times(run: _Run, recording: Recording) -> _Run:
+    """Returns a run with one value per time: mean, sum of volumes, or last value of a counter."""
     if run.is_rising():
         return run
     ns, values = run.ns, run.values
@@ -256,113 +259,121 @@ def _merged(run: _Run, recording: Recording) -> _Run:
         return _Run.of(times, sums / np.where(numbers, divisors, np.nan))
 
 
-def _rates(recording: Recording, run: _Run, usual: int) -> tuple[_Piece, int]:
-    """Returns the intervals of a run, and the resets of a counter."""
+class _RunRates(NamedTuple):
+    """Intervals of a run with their rates."""
+
+    piece: _Piece
+    #: Number of resets of a counter.
+    resets: int
+
+
+def _run_rates(recording: Recording, run: _Run, usual_ns: int) -> _RunRates:
+    """Returns the rates of a run."""
     ns, values, steps = run
     if recording.is_counter:
         known = np.isfinite(values)
         ns, values = ns[known], values[known]
         steps, amounts = np.diff(ns), np.diff(values)
         falls = amounts < 0
-        # After a reset the counter has what came since.
+        # After a reset the counter has the volume since the reset.
         amounts = np.where(falls, values[1:], amounts)
-        wrapped = _wrapped(values, falls, amounts, recording.counter_unit)
+        wrapped = _wraps(values, falls, amounts, recording.counter_unit)
         falls &= ~wrapped
         amounts = np.where(wrapped, np.diff(values) + recording.counter_unit * 2**32, amounts)
         if not len(steps):
             raise log_error("a counter of one row has no rate")
-        # Of the data in a hole only the sum is known.
-        rates = np.where(steps > HOLE_STEPS * usual, np.nan, amounts / (steps / 1e9))
-        return _Piece(ns[:-1], steps, rates), int(falls.sum())
+        # Only the sum of the data in a hole is known, so that it has no rate.
+        rates = np.where(steps > MIN_HOLE_STEPS * usual_ns, np.nan, amounts / (steps / 1e9))
+        return _RunRates(_Piece(ns[:-1], steps, rates), int(falls.sum()))
     if recording.ends_at_row:
         if not len(steps):
             raise log_error("one row alone has no interval that ends at it")
         rates = values[1:] / (steps / 1e9) if recording.is_volume else values[1:]
-        return _Piece(ns[:-1], steps, rates), 0
-    longest = HOLE_STEPS * usual
-    if recording.is_volume and usual >= _MIN_SAMPLE_STEP_NS and _are_regular(steps, usual):
-        # A missing row does not extend the interval of the amount before it.
-        longest = usual + usual // 2
-    last = int(steps[-1]) if len(steps) and steps[-1] <= longest else usual
+        return _RunRates(_Piece(ns[:-1], steps, rates), 0)
+    longest = MIN_HOLE_STEPS * usual_ns
+    if recording.is_volume and usual_ns >= _MIN_SAMPLE_STEP_NS and _are_regular(steps, usual_ns):
+        # A missing row does not extend the interval of the volume before it.
+        longest = usual_ns + usual_ns // 2
+    last = int(steps[-1]) if len(steps) and steps[-1] <= longest else usual_ns
     lengths = np.append(steps, last)
     if not holds(len(steps), lambda rows: steps[rows] <= longest):
-        lengths = np.where(lengths > longest, usual, lengths)
+        lengths = np.where(lengths > longest, usual_ns, lengths)
     rates = values / (lengths / 1e9) if recording.is_volume else values
-    return _Piece(ns, lengths, rates), 0
+    return _RunRates(_Piece(ns, lengths, rates), 0)
 
 
-def _are_regular(steps: NDArray[np.int64], usual: int) -> bool:
-    """Returns whether most rows have the usual distance."""
+def _are_regular(steps: NDArray[np.int64], usual_ns: int) -> bool:
+    """Returns whether most steps are within 10 % of the usual one."""
     some = sample(steps)
-    return bool(len(some) and (np.abs(some - usual) <= usual // 10).mean() > _REGULAR_SHARE)
+    return bool(len(some) and (np.abs(some - usual_ns) <= usual_ns // 10).mean() > _REGULAR_SHARE)
 
 
-def _wrapped(
+def _wraps(
     values: NDArray[np.float64],
     falls: NDArray[np.bool_],
     amounts: NDArray[np.float64],
     unit: float,
 ) -> NDArray[np.bool_]:
-    """Returns the falls at which a 32-bit counter wrapped around: its growth continues."""
+    """Returns which falls are wraps of a 32-bit counter: with the wrap its growth is as usual."""
     limit = unit * 2**32
     if not falls.any() or falls.all() or values.max() >= limit:
         return np.zeros_like(falls)
-    most = amounts[~falls].max()
-    return np.asarray(falls & (np.diff(values) + limit <= 2 * most))
+    max_growth = amounts[~falls].max()
+    return np.asarray(falls & (np.diff(values) + limit <= 2 * max_growth))
 
 
 def _with_lengths(
     recording: Recording, values: NDArray[np.float64], negative: int, holes: str
 ) -> Intervals:
-    """Returns the intervals of rows that say how long they last."""
+    """Returns the intervals of rows that have a column of lengths."""
     assert recording.lengths is not None
     lengths = np.maximum(recording.lengths, 0)
-    used = lengths > 0
-    starts, lengths, values = recording.ns[used], lengths[used], values[used]
+    has_length = lengths > 0
+    starts, lengths, values = recording.ns[has_length], lengths[has_length], values[has_length]
     if not len(starts):
         raise log_error("no row has a length")
     rates = values / (lengths / 1e9) if recording.is_volume else values
     ends = starts + lengths
-    # Clocks of tools are rounded: the next row begins where the one before ends.
-    close = np.abs(starts[1:] - ends[:-1]) <= lengths[:-1] // 10
-    ends[:-1] = np.where(close, np.maximum(starts[1:], starts[:-1] + 1), ends[:-1])
+    # Tools round times: a row that ends near the start of the next one ends there.
+    is_close = np.abs(starts[1:] - ends[:-1]) <= lengths[:-1] // 10
+    ends[:-1] = np.where(is_close, np.maximum(starts[1:], starts[:-1] + 1), ends[:-1])
     bounds = np.flatnonzero(np.diff(starts) < 0) + 1
     parts = [np.split(each, bounds) for each in (starts, ends - starts, rates)]
     pieces = [_Piece(*part) for part in zip(*parts, strict=True)]
-    return _joined(
+    return _concatenate(
         pieces,
         holes,
         step_ns=int(np.median(lengths)),
         rows=len(values),
-        without_rate=_unknown(values) - negative,
+        without_rate=_count_unknown(values) - negative,
         negative=negative,
-        doubled=0,
+        equal_times=0,
         resets=0,
-        sorted=0,
-        left_first=False,
+        out_of_order=0,
+        is_first_row_dropped=False,
     )
 
 
-def _joined(pieces: list[_Piece], holes: str, *, step_ns: int, **counts: int | bool) -> Intervals:
-    """Returns the pieces one after another, with their holes interpreted."""
+def _concatenate(pieces: list[_Piece], holes: str, *, step_ns: int, **counts: int | bool) -> Intervals:
+    """Returns the intervals of all pieces in one sequence, with holes treated as `holes` says."""
     lengths: list[NDArray[np.int64]] = []
     rates: list[NDArray[np.float64]] = []
-    begins: list[int] = []
-    total = hole_count = hole_ns = longest = made_up = 0
+    piece_starts: list[int] = []
+    count = hole_count = hole_ns = longest_ns = imputed_ns = 0
     for piece in pieces:
         if piece.is_gapless():
-            begins.append(total)
+            piece_starts.append(count)
             lengths.append(piece.lengths)
             rates.append(piece.bps)
-            total += len(piece.bps)
+            count += len(piece.bps)
             continue
         gaps = np.maximum(np.diff(piece.starts) - piece.lengths[:-1], 0)
-        # A piece is a row of intervals and gaps; a gap is an interval without a rate.
-        count = len(piece.starts)
-        all_lengths = np.zeros(2 * count - 1, dtype=np.int64)
+        # Intervals and gaps alternate; a gap is an interval without a rate.
+        interval_count = len(piece.starts)
+        all_lengths = np.zeros(2 * interval_count - 1, dtype=np.int64)
         all_lengths[::2] = piece.lengths
         all_lengths[1::2] = gaps
-        all_rates = np.full(2 * count - 1, np.nan)
+        all_rates = np.full(2 * interval_count - 1, np.nan)
         all_rates[::2] = piece.bps
         nonempty = all_lengths > 0
         all_lengths, all_rates = all_lengths[nonempty], all_rates[nonempty]
@@ -375,33 +386,33 @@ def _joined(pieces: list[_Piece], holes: str, *, step_ns: int, **counts: int | b
         # Neighbours without a rate are one hole.
         edges = np.flatnonzero(np.diff(np.concatenate([[0], unknown.astype(np.int8), [0]])))
         sums = np.concatenate([[0], np.cumsum(all_lengths)])
-        each = sums[edges[1::2]] - sums[edges[::2]]
-        hole_count, hole_ns = hole_count + len(each), hole_ns + int(each.sum())
-        longest = max(longest, int(each.max(initial=0)))
-        begins.append(total)
+        hole_lengths = sums[edges[1::2]] - sums[edges[::2]]
+        hole_count, hole_ns = hole_count + len(hole_lengths), hole_ns + int(hole_lengths.sum())
+        longest_ns = max(longest_ns, int(hole_lengths.max(initial=0)))
+        piece_starts.append(count)
         if holes == "cut":
-            long = edges[1::2][each > HOLE_STEPS * step_ns]
+            long_hole_ends = edges[1::2][hole_lengths > MIN_HOLE_STEPS * step_ns]
             known_before = np.cumsum(~unknown)
-            begins.extend(total + int(known_before[end - 1]) for end in long)
+            piece_starts.extend(count + int(known_before[end - 1]) for end in long_hole_ends)
             all_lengths, all_rates = all_lengths[~unknown], all_rates[~unknown]
         else:
-            made_up += int(each.sum())
-            places = np.maximum.accumulate(np.where(unknown, 0, np.arange(len(all_rates))))
-            all_rates = np.where(unknown, 0.0, all_rates) if holes == "zero" else all_rates[places]
+            imputed_ns += int(hole_lengths.sum())
+            last_known = np.maximum.accumulate(np.where(unknown, 0, np.arange(len(all_rates))))
+            all_rates = np.where(unknown, 0.0, all_rates) if holes == "zero" else all_rates[last_known]
         lengths.append(all_lengths)
         rates.append(all_rates)
-        total += len(all_lengths)
+        count += len(all_lengths)
     if not lengths:
         raise log_error("no row has a rate")
     return Intervals(
         lengths=joined(lengths),
         bps=joined(rates),
-        pieces=np.array(begins, dtype=np.int64),
+        pieces=np.array(piece_starts, dtype=np.int64),
         step_ns=step_ns,
         runs=len(lengths),
-        holes=hole_count,
+        hole_count=hole_count,
         hole_ns=hole_ns,
-        longest_hole_ns=longest,
-        made_up_ns=made_up,
+        longest_hole_ns=longest_ns,
+        imputed_ns=imputed_ns,
         **counts,  # type: ignore[arg-type]
     )

@@ -1,4 +1,4 @@
-"""Log of any tool as the capacity of a link, with a summary of how it was read."""
+"""Log of a tool, read as the capacity of a link, with a summary of how it was read."""
 
 from __future__ import annotations
 
@@ -45,21 +45,21 @@ class Log:
     #: Lengths of the intervals, ns, and their rates, bit/s.
     lengths: NDArray[np.uint64]
     bps: NDArray[np.uint64]
-    #: Numbers of the intervals that begin a piece.
+    #: Indices of the first interval of each piece.
     pieces: list[int]
-    #: Base RTT, ms, of a log with a column of RTTs.
+    #: Base RTT, ms; None without a column of RTTs.
     base_rtt_ms: float | None
-    #: Whether it has rates of the other direction, too.
+    #: Whether the log has rates of both directions.
     has_both: bool
-    #: Imputed share of the time, from 0 to 1: with a rate held over holes, or that of a sample.
+    #: Share of the time, from 0 to 1, with an imputed rate: one held over a hole, or that of a sample.
     made_up: float
-    #: Reason why it looks like the demand of an application and not like a capacity, if it does.
+    #: Reason why the rates look like the demand of an application, not like a capacity; None if not.
     looks_like_demand: str | None
-    #: Transmission opportunities of 1500 bytes, ms, in logs of those in place of intervals.
+    #: Times of transmission opportunities of 1500 bytes, ms, in logs that have them, not intervals.
     opportunities: list[int] | None = None
-    #: Reason why its rates are no capacity, such as a TCP test that may not have filled the link.
+    #: Reason why the rates are no capacity, such as a TCP test that may not have filled the link.
     held_back: str | None = None
-    #: Reason why its base RTT is too long, if it is.
+    #: Reason why the base RTT is too long; None if it is not.
     rtt_too_long: str | None = None
     #: Direction of the logged transfer, if known and different from the link's.
     of_other_direction: Direction | None = None
@@ -79,38 +79,39 @@ def read_log(path: str | Path, given: dict[str, Any], side: Direction) -> Log:
 
     Args:
         path: the file.
-        given: options of a user by their names in a scenario, as `ReadOptions`, and `format`.
+        given: options of the user by their names in a scenario: those of `ReadOptions`, and `format`.
         side: direction of the link.
 
     Raises:
-        CelltcpError: if the file cannot be used as it is; the message names the option that settles it.
+        CelltcpError: if the file cannot be used as it is; the message names the option that helps.
     """
     options = ReadOptions.of({name: value for name, value in given.items() if name != "format"})
     source = Source.open(Path(path))
     recording = read_recording(source, options, side, given.get("format"))
     if recording.opportunities is not None:
-        return _of_opportunities(recording)
+        return _opportunities_log(recording)
     intervals = intervals_of(recording, options.holes)
     check_steps(recording, intervals)
     check(recording, intervals, is_unit_given=options.unit is not None)
-    limited = held_back(recording)
+    held_back_reason = held_back(recording)
     looks_like = (
         demand(intervals)
         or unused_radio(recording)
-        or limited
-        or (_of_acks(source, options, side, intervals) if recording.has_both else None)
+        or held_back_reason
+        or (_acks_reason(source, options, side, intervals) if recording.has_both else None)
     )
     return Log(
         summary=_summary(recording, intervals, options, looks_like),
         lengths=intervals.lengths.view(np.uint64),
-        bps=_rounded(intervals.bps),
+        bps=_round(intervals.bps),
         pieces=intervals.pieces.tolist(),
         base_rtt_ms=_base_rtt(recording),
         has_both=recording.has_both,
-        made_up=_made_up(intervals, is_mean=recording.is_volume),
+        made_up=_imputed_share(intervals, is_mean=recording.is_volume),
         looks_like_demand=looks_like,
-        held_back="; ".join(each for each in (limited, recording.no_capacity) if each) or None,
-        rtt_too_long=_too_long(recording),
+        held_back="; ".join(reason for reason in (held_back_reason, recording.no_capacity) if reason)
+        or None,
+        rtt_too_long=_rtt_too_long(recording),
         of_other_direction=_other_direction(recording, options, side),
     )
 
@@ -133,12 +134,12 @@ def log_of_engine(path: str, options: str, side: Direction) -> Log:
     return replace(log, summary=" ".join(log.summary.split()))
 
 
-def _of_opportunities(recording: Recording) -> Log:
+def _opportunities_log(recording: Recording) -> Log:
     assert recording.opportunities is not None
-    none = np.empty(0, dtype=np.uint64)
+    no_intervals = np.empty(0, dtype=np.uint64)
     return Log(
         recording.kind,
-        *(none, none, []),
+        *(no_intervals, no_intervals, []),
         base_rtt_ms=None,
         has_both=False,
         made_up=0.0,
@@ -147,7 +148,7 @@ def _of_opportunities(recording: Recording) -> Log:
     )
 
 
-def _rounded(bps: NDArray[np.float64]) -> NDArray[np.uint64]:
+def _round(bps: NDArray[np.float64]) -> NDArray[np.uint64]:
     result = np.empty(len(bps), dtype=np.uint64)
 
     def convert(rows: slice) -> None:
@@ -157,11 +158,11 @@ def _rounded(bps: NDArray[np.float64]) -> NDArray[np.uint64]:
     return result
 
 
-def _made_up(intervals: Intervals, *, is_mean: bool) -> float:
-    """Returns the imputed share of the time: with the rate of another time."""
+def _imputed_share(intervals: Intervals, *, is_mean: bool) -> float:
+    """Returns the share of the time whose rate is that of another time."""
     if intervals.step_ns >= SAMPLE_NS and not is_mean:
         return 1 - SAMPLE_NS / 2 / intervals.step_ns
-    return intervals.made_up_ns / max(intervals.length_ns, 1)
+    return intervals.imputed_ns / max(intervals.length_ns, 1)
 
 
 def _base_rtt(recording: Recording) -> float | None:
@@ -180,8 +181,8 @@ def _known_rtts(recording: Recording) -> NDArray[np.float64]:
     return recording.rtt_ms[np.isfinite(recording.rtt_ms) & (recording.rtt_ms > 0)]
 
 
-def _too_long(recording: Recording) -> str | None:
-    """Returns why the base RTT is that of a loaded link: a queue stood during the whole test."""
+def _rtt_too_long(recording: Recording) -> str | None:
+    """Returns the reason why the base RTT is too long: a queue stood during the whole test."""
     base = _base_rtt(recording) if recording.is_rtt_loaded else None
     if base is None or float(np.median(_known_rtts(recording))) <= QUEUE_RTT_RATIO * base:
         return None
@@ -191,16 +192,18 @@ def _too_long(recording: Recording) -> str | None:
     )
 
 
-def _of_acks(source: Source, options: ReadOptions, side: Direction, intervals: Intervals) -> str | None:
-    """Returns the reason why rates look like those of ACKs: a small share of the other direction's."""
+def _acks_reason(
+    source: Source, options: ReadOptions, side: Direction, intervals: Intervals
+) -> str | None:
+    """Returns the reason why rates look like those of ACKs: they are far below the other direction."""
     if options.column or options.direction:
         return None
     other: Direction = "up" if side == "down" else "down"
     try:
-        load = intervals_of(read_recording(source, options, other), options.holes).mean_bps
+        other_bps = intervals_of(read_recording(source, options, other), options.holes).mean_bps
     except CelltcpError:
         return None
-    share = intervals.mean_bps / load if load > 0 else 1.0
+    share = intervals.mean_bps / other_bps if other_bps > 0 else 1.0
     if share >= MAX_ACKS:
         return None
     return f"its mean is {100 * share:.1f} % of the {other}link's, as that of the ACKs of a transfer is"
@@ -212,7 +215,7 @@ def _other_direction(recording: Recording, options: ReadOptions, side: Direction
 
 
 def _summary(
-    recording: Recording, intervals: Intervals, options: ReadOptions, looks: str | None
+    recording: Recording, intervals: Intervals, options: ReadOptions, looks_like: str | None
 ) -> str:
     """Returns the summary of how a log was read, without mean and length."""
     parts = [": ".join(part for part in (recording.kind, recording.columns) if part)]
@@ -227,46 +230,47 @@ def _summary(
         ]
         parts.append(f"unit of {' and '.join(guessed)} assumed (--unit)")
     if not (recording.is_counter or recording.lengths is not None or intervals.rows == 1):
-        where = "ends" if recording.ends_at_row else "begins"
-        parts.append(f"a rate is of the time that {where} at its row (--rates-end-at-row)")
+        verb = "ends" if recording.ends_at_row else "begins"
+        parts.append(f"a rate is of the time that {verb} at its row (--rates-end-at-row)")
     parts.append(f"{_count(intervals.rows, 'row')}, {_seconds(intervals.step_ns)} apart")
     for count, text in (
         (intervals.without_rate, "without a rate"),
         (intervals.negative, "with a rate below zero"),
-        (intervals.doubled, f"with the time of another one, {_use_of_doubled(recording)}"),
-        (intervals.sorted, "out of order, sorted"),
+        (intervals.equal_times, f"with the time of another one, {_equal_times_text(recording)}"),
+        (intervals.out_of_order, "out of order, sorted"),
         (intervals.resets, "resets of the counter"),
     ):
         if count:
             parts.append(f"{count} {text}")
-    if intervals.left_first:
+    if intervals.is_first_row_dropped:
         parts.append("the first row left out, as it is of the time before the log")
     if intervals.runs > 1:
         parts.append(f"{intervals.runs} runs, one after another")
-    if intervals.holes:
-        share = intervals.hole_ns / (intervals.hole_ns + intervals.length_ns - intervals.made_up_ns)
-        what = {"cut": "cut out", "hold": "held", "zero": "zero"}[options.holes]
+    if intervals.hole_count:
+        share = intervals.hole_ns / (intervals.hole_ns + intervals.length_ns - intervals.imputed_ns)
+        treatment = {"cut": "cut out", "hold": "held", "zero": "zero"}[options.holes]
         parts.append(
-            f"not measured: {_count(intervals.holes, 'hole')}, {_seconds(intervals.hole_ns)} in all "
-            f"({_percent(share)}), the longest {_seconds(intervals.longest_hole_ns)}, {what} (--holes)"
+            f"not measured: {_count(intervals.hole_count, 'hole')}, "
+            f"{_seconds(intervals.hole_ns)} in all ({_percent(share)}), the longest "
+            f"{_seconds(intervals.longest_hole_ns)}, {treatment} (--holes)"
         )
     if intervals.step_ns >= SAMPLE_NS:
         role = "the mean of" if recording.is_volume else "a sample that stands for"
         parts.append(f"each row is {role} {_seconds(intervals.step_ns)}")
     rtt = _base_rtt(recording)
     if rtt is not None:
-        which = f"the {BASE_RTT_PERCENTILE}th percentile of its rows, under their load"
+        source = f"the {BASE_RTT_PERCENTILE}th percentile of its rows, under their load"
         if recording.is_rtt_loaded:
-            which = "the lowest under the load of the test"
-        parts.append(f"base RTT {rtt:.1f} ms, {which} (path.rtt)")
-    if looks:
-        parts.append(f"looks like a demand rather than a capacity: {looks}")
+            source = "the lowest under the load of the test"
+        parts.append(f"base RTT {rtt:.1f} ms, {source} (path.rtt)")
+    if looks_like:
+        parts.append(f"looks like a demand rather than a capacity: {looks_like}")
     if recording.no_capacity:
         parts.append(f"no capacity: {recording.no_capacity}")
     return "; ".join([*parts, *recording.notes])
 
 
-def _use_of_doubled(recording: Recording) -> str:
+def _equal_times_text(recording: Recording) -> str:
     if recording.is_counter:
         return "of which the last counts"
     return "added up" if recording.is_volume else "averaged"

@@ -86,9 +86,9 @@ def check_steps(recording: Recording, intervals: Intervals) -> None:
     """
     step = intervals.step_ns
     many = intervals.rows >= _MANY_ROWS
-    if step >= SAMPLE_NS and 2 * intervals.doubled > intervals.rows and not recording.is_counter:
+    if step >= SAMPLE_NS and 2 * intervals.equal_times > intervals.rows and not recording.is_counter:
         raise log_error(
-            f"{intervals.doubled} of {intervals.rows} rows have the time of another one, as times "
+            f"{intervals.equal_times} of {intervals.rows} rows have the time of another one, as times "
             "without seconds do: --step says how long a row lasts, such as 1s (step in a scenario file)"
         )
     if recording.is_time_guess and _are_digits_of_clocks(recording.ns):
