@@ -23,8 +23,8 @@ def _explained(changes: dict[str, Any], *ccas: str) -> ExplainedComparison:
 def test_what_passes_a_policer_is_compared_with_its_rate_and_a_larger_burst_helps() -> None:
     explained = _explained(_POLICED, "cubic", "bbr")
     cubic, bbr = explained.ccas
-    assert 0.5 < cubic.used < 0.8
-    assert bbr.used > 0.85
+    assert 0.5 < cubic.used_share < 0.8
+    assert bbr.used_share > 0.85
     first = cubic.causes[0]
     assert first.name == "policer"
     assert "A policer of 10Mbit/s, whose burst of 32 kB is 0.5" in first.text
@@ -43,7 +43,7 @@ def test_a_cca_that_is_as_good_by_pm_has_its_differences_beside_that() -> None:
 def test_a_shaper_that_is_full_leaves_nothing_unused_and_slow_start_was_not_early() -> None:
     hops = [{"name": "wan"}, {"name": "shaper", "rate": "8Mbit/s", "queue": "fq-codel"}]
     (cubic,) = _explained({**_WIDE, "path.wired": hops}, "cubic").ccas
-    assert cubic.used > 0.85
+    assert cubic.used_share > 0.85
     assert "early_exit" not in {cause.name for cause in cubic.causes}
 
 

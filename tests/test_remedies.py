@@ -13,13 +13,13 @@ import celltcp as ct
 from celltcp._core import in_unit
 from celltcp.comparison.explanation.cause import Cause
 from celltcp.comparison.explanation.explanation import ExplainedComparison
-from celltcp.comparison.explanation.remedies import REMEDIES, Remedy, TriedRemedy, best_first
+from celltcp.comparison.explanation.remedies import REMEDIES, ProposedRemedy, Remedy, best_first
 from celltcp.comparison.explanation.trials import TrialBudget, Trials
 from celltcp.results.statistics import estimate
 from drawn_causes import CAUSES, GAME, Changes, Path, compared_with
 
 
-def _tried(result: ct.Comparison, remedy: TriedRemedy, changes: Changes, ccas: list[str]) -> Any:
+def _tried(result: ct.Comparison, remedy: ProposedRemedy, changes: Changes, ccas: list[str]) -> Any:
     """Returns the comparison that the command of a remedy makes."""
     more = dict(each.split("=", 1) for each in remedy.remedy.changes)
     about = result.results.about
@@ -221,7 +221,7 @@ def test_a_trial_leaves_out_what_harms_or_changes_nothing_and_says_the_price() -
     for each in explained.remedies:
         assert "; tried in 2 runs, " in each.text
         changes = dict(change.split("=", 1) for change in each.remedy.changes)
-        new = each.replaced[0]
+        new = each.replacement_ccas[0]
         after = ct.compare("steady-20-68", [new], 2, duration="20s", set={**deep, **changes})
         figures = [
             estimate(one.values(cca, metric)).mean
@@ -237,18 +237,18 @@ def test_a_trial_leaves_out_what_harms_or_changes_nothing_and_says_the_price() -
 @pytest.mark.parametrize("change", ["tcp.min_rto=201ms", "path.uplink_buffer=999packets"])
 def test_a_remedy_that_changes_nothing_helps_nobody(change: str) -> None:
     result = ct.compare("steady-20-68", ["cubic"], 2, duration="5s")
-    remedy = TriedRemedy("queue", Remedy("nothing", (change,)), ("cubic",), {})
-    trial = Trials(result, TrialBudget()).of(remedy)
+    remedy = ProposedRemedy("queue", Remedy("nothing", (change,)), ("cubic",), {})
+    trial = Trials(result, TrialBudget()).run(remedy)
     assert trial is not None
-    assert trial.helped == ()
+    assert trial.helped_ccas == ()
 
 
 def test_a_remedy_that_halves_the_goodput_helps_nobody() -> None:
     result = ct.compare("steady-20-68", ["cubic"], 2, duration="5s")
-    remedy = TriedRemedy("queue", Remedy("nothing", ("path.down=5Mbit/s",)), ("cubic",), {})
-    trial = Trials(result, TrialBudget()).of(remedy)
+    remedy = ProposedRemedy("queue", Remedy("nothing", ("path.down=5Mbit/s",)), ("cubic",), {})
+    trial = Trials(result, TrialBudget()).run(remedy)
     assert trial is not None
-    assert trial.helped == ()
+    assert trial.helped_ccas == ()
 
 
 def test_advice_on_hystart_is_for_a_cca_that_has_it_on() -> None:
@@ -282,9 +282,9 @@ def test_a_transfer_that_a_remedy_completes_is_compared_by_its_time() -> None:
 
 def _tried_with(
     field: str, value: str, gain: float, *, trial: str = "in 1 run", is_variant: bool = False
-) -> TriedRemedy:
+) -> ProposedRemedy:
     remedy = Remedy("a limit", (f"{field}={value}",), is_variant=is_variant)
-    return TriedRemedy("receive_window", remedy, ("cubic",), {}, trial, gain)
+    return ProposedRemedy("receive_window", remedy, ("cubic",), {}, trial, gain)
 
 
 def test_what_gained_more_in_its_trial_comes_first() -> None:

@@ -10,7 +10,7 @@ from celltcp._core import CelltcpError
 from celltcp.campaign.planned import completeness_in
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.explanation.explanation import ExplainedComparison
-from celltcp.comparison.explanation.remedies import MOST_REMEDIES, Remedy
+from celltcp.comparison.explanation.remedies import MAX_REMEDIES, Remedy
 from celltcp.comparison.explanation.trials import TrialBudget
 from celltcp.comparison.load_results import comparison_of
 from celltcp.comparison.single_run import SingleRun
@@ -76,7 +76,7 @@ class Explanations:
             for each in self.comparisons[name].remedies:
                 if not varied & {change.partition("=")[0] for change in each.remedy.changes}:
                     where.setdefault(each.remedy, []).append(name)
-        best = sorted(where, key=lambda remedy: -len(where[remedy]))[:MOST_REMEDIES]
+        best = sorted(where, key=lambda remedy: -len(where[remedy]))[:MAX_REMEDIES]
         return [self._remedy_text(each, where[each], Path(folder), folders) for each in best]
 
     def _folders(self, layout: Layout) -> dict[str, str]:

@@ -14,9 +14,9 @@ class Cause(NamedTuple):
     name: str
     #: Sentence with the metrics that show it.
     text: str
-    #: Share of the time or of the capacity that it took, by which causes are in order: from 0 to 1.
+    #: Share of the time or of the capacity that the cause took, from 0 to 1; causes are sorted by it.
     weight: float
-    #: Number of the cases that have each reason, where a cause has several.
+    #: Number of cases by reason, for causes with several reasons.
     reasons: Mapping[str, int] = MappingProxyType({})
 
 
@@ -29,7 +29,7 @@ def percent(share: float) -> str:
 
 
 def grouped(count: float) -> str:
-    """Returns a count as text, with a space between thousands."""
+    """Returns a count as text, with a space before each group of three digits."""
     return f"{round(count):,}".replace(",", " ")
 
 

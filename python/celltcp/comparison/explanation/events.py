@@ -1,4 +1,4 @@
-"""Events: the loss recoveries and interruptions with the largest cost for a flow, with their times."""
+"""Events: the longest loss recoveries and outages of a flow, with their times."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from celltcp.scenarios.cca_mix import counted
 if TYPE_CHECKING:
     from celltcp.comparison.explanation.evidence import Evidence, Gap
 
-#: Maximum of events of a run.
+#: Maximum number of events of a run.
 _MAX_EVENTS = 5
 
-#: Round trips, means, in which a loss probe is answered.
-_ROUND_TRIPS = 2.0
-#: Maximum share of a window after a reduction.
-_SHRUNK = 0.95
-#: Minimum silence before a time-out or after an outage that is mentioned, s.
-_SILENT_S = 0.05
+#: Maximum length of a recovery that a loss probe alone repaired, mean RTTs.
+_MAX_PROBE_RTTS = 2.0
+#: Maximum share of the window that is left after a reduction, if an event mentions it.
+_MAX_REDUCED_SHARE = 0.95
+#: Minimum silence before a time-out or after an outage that an event mentions, s.
+_MIN_SILENCE_S = 0.05
 
-#: Words for a drop by its reason.
-_DROPPED = {
+#: Text for a drop by its reason.
+_DROP_TEXTS = {
     "overflow": "overflow of the buffer",
     "aqm": "drops by the queue discipline",
     "policer": "drops by the policer",
@@ -33,7 +33,7 @@ _DROPPED = {
 
 
 class _Loss(NamedTuple):
-    """Segments that a recovery lost for one reason."""
+    """Segments of a recovery that were lost for one reason."""
 
     reason: str
     segments: int
@@ -52,35 +52,35 @@ class Event(NamedTuple):
     kind: str
     #: Description, with its metrics.
     text: str
-    #: Time that it took, s.
+    #: Duration, s.
     length_s: float
-    #: Number of the connection in its run; None for an outage, which all of them have.
+    #: Number of the connection in its run; None for an outage, which all connections have.
     connection: int | None = None
 
 
 def longest_events(evidence: Evidence, run: int) -> list[Event]:
-    """Returns the events that took most time in a run, in the order of time."""
+    """Returns the longest events of a run, in the order of time."""
     outages = [gap for gap in evidence.outages if gap.run == run]
     rows = evidence.recoveries
     names_connections = int((evidence.flows["run"] == run).sum()) > 1
     events = [
-        _of_connection(_recovery(evidence, row), int(row["flow"]), names_connections)
+        _with_connection(_recovery(evidence, row), int(row["flow"]), names_connections)
         for row in rows[rows["run"] == run].to_dict("records")
-        if not _belongs_to_an_outage(row, outages)
+        if not _is_caused_by_outage(row, outages)
     ]
     events += [_outage(evidence, gap) for gap in outages]
     longest = sorted(events, key=lambda each: -each.length_s)[:_MAX_EVENTS]
     return sorted(longest, key=lambda each: each.t_s)
 
 
-def _of_connection(event: Event, connection: int, is_named: bool) -> Event:
-    """Returns an event with its connection, named in the text if the flow has several."""
+def _with_connection(event: Event, connection: int, is_named: bool) -> Event:
+    """Returns an event with its connection, which the text names if `is_named`."""
     text = f"connection {connection}: {event.text}" if is_named else event.text
     return event._replace(connection=connection, text=text)
 
 
-def _belongs_to_an_outage(row: dict[Any, Any], outages: list[Gap]) -> bool:
-    """Returns whether an outage, an event of its own, led to a recovery: to its drops or time-out."""
+def _is_caused_by_outage(row: dict[Any, Any], outages: list[Gap]) -> bool:
+    """Returns whether an outage, which has its own event, caused a recovery by drops or a time-out."""
     start, end = row["timeout_s"] - row["silence_s"], row["timeout_s"]
     dropped = row["dropped_s"]
     return any(
@@ -91,29 +91,29 @@ def _belongs_to_an_outage(row: dict[Any, Any], outages: list[Gap]) -> bool:
 
 
 def _outage(evidence: Evidence, gap: Gap) -> Event:
-    """Returns an outage with the wait after it."""
+    """Returns the event of an outage, with the wait after it."""
     wait = evidence.restart_after(gap)
-    meanwhile = "all lost" if gap.loses_all else "without capacity"
-    text = f"outage of the link at {gap.start:.1f} s: {gap.length:.1f} s {meanwhile}"
+    effect = "all lost" if gap.loses_all else "without capacity"
+    text = f"outage of the link at {gap.start:.1f} s: {gap.length:.1f} s {effect}"
     if math.isnan(wait):
         text += ", and nothing arrived after it"
         wait = 0.0
-    elif wait >= _SILENT_S:
+    elif wait >= _MIN_SILENCE_S:
         text += f"; data arrived again {wait:.1f} s after its end"
     return Event(evidence.seeds[gap.run], gap.start, "outage", text, gap.length + wait)
 
 
 def _recovery(evidence: Evidence, row: dict[Any, Any]) -> Event:
-    """Returns a recovery with its cause."""
+    """Returns the event of a recovery, with its cause."""
     losses = _losses(row)
     seed = evidence.seeds[int(row["run"])]
     if row["timeouts"] > 0 and not row["overflow"] > 0:
         return _time_out(evidence, row, losses, seed)
     length = float(row["length_s"])
-    # A probe that repairs a loss leaves nothing for a fast recovery, and its ACK comes in a round trip.
+    # A loss probe that repairs the loss ends the recovery within about an RTT.
     lost = sum(loss.segments for loss in losses)
     is_repaired = 0 < lost <= row["loss_probes"] and not row["timeouts"] > 0
-    if is_repaired and length <= _ROUND_TRIPS * evidence.mean("rtt_mean_ms") / 1e3:
+    if is_repaired and length <= _MAX_PROBE_RTTS * evidence.mean("rtt_mean_ms") / 1e3:
         return _probe(row, losses, seed)
     if not losses:
         undone = row["undone"] > 0
@@ -124,22 +124,23 @@ def _recovery(evidence: Evidence, row: dict[Any, Any]) -> Event:
     first, *later = losses
     start = " in slow start" if row["slow_start"] else ""
     more = "".join(
-        f", and {_words(evidence, row, loss)}{_since(loss)}: {grouped(loss.segments)}" for loss in later
+        f", and {_reason_text(evidence, row, loss)}{_first_drop_text(loss)}: {grouped(loss.segments)}"
+        for loss in later
     )
-    waits = f", with {counted(int(row['timeouts']), 'time-out')}" if row["timeouts"] > 0 else ""
+    timeouts_text = f", with {counted(int(row['timeouts']), 'time-out')}" if row["timeouts"] > 0 else ""
     text = (
-        f"{_DROPPED[first.reason]} at {row['dropped_s']:.2f} s{start}: {grouped(first.segments)} of "
-        f"{grouped(row['segments'])} segments lost{more}; recovery {length:.1f} s{waits}"
-        f"{_window(evidence, row)}"
+        f"{_DROP_TEXTS[first.reason]} at {row['dropped_s']:.2f} s{start}: {grouped(first.segments)} of "
+        f"{grouped(row['segments'])} segments lost{more}; recovery {length:.1f} s{timeouts_text}"
+        f"{_reduction_text(evidence, row)}"
     )
     return Event(seed, float(row["dropped_s"]), first.reason, text, length)
 
 
 def _losses(row: dict[Any, Any]) -> list[_Loss]:
-    """Returns what a recovery lost by reason, in the order of time; without times the most first."""
+    """Returns the losses of a recovery by reason, in the order of time, then by number of segments."""
     losses = [
         _Loss(reason, int(row[reason]), float(row[f"{reason}_s"]))
-        for reason in _DROPPED
+        for reason in _DROP_TEXTS
         if row[reason] > 0
     ]
     return sorted(
@@ -147,64 +148,67 @@ def _losses(row: dict[Any, Any]) -> list[_Loss]:
     )
 
 
-def _words(evidence: Evidence, row: dict[Any, Any], loss: _Loss) -> str:
-    """Returns the reason of a loss in words: an outage, if one loses all from its first drop on."""
+def _reason_text(evidence: Evidence, row: dict[Any, Any], loss: _Loss) -> str:
+    """Returns the reason of a loss as text; random loss in an outage is named as that outage."""
     in_outage = loss.reason == "random" and any(
         gap.loses_all and gap.overlaps(row["run"], loss.t_s, loss.t_s) for gap in evidence.outages
     )
-    return "an outage of the link" if in_outage else _DROPPED[loss.reason]
+    return "an outage of the link" if in_outage else _DROP_TEXTS[loss.reason]
 
 
-def _since(loss: _Loss) -> str:
-    """Returns the time of the first drop in words; empty if it is not known."""
+def _first_drop_text(loss: _Loss) -> str:
+    """Returns the time of the first drop as text; empty if it is not known."""
     return "" if math.isnan(loss.t_s) else f" from {loss.t_s:.2f} s on"
 
 
 def _probe(row: dict[Any, Any], losses: list[_Loss], seed: int) -> Event:
-    """Returns a loss that a loss probe repaired."""
-    reasons = " and ".join(_DROPPED[loss.reason] for loss in losses)
+    """Returns the event of a loss that a loss probe repaired."""
+    reasons = " and ".join(_DROP_TEXTS[loss.reason] for loss in losses)
     lost = sum(loss.segments for loss in losses)
-    at = float(row["dropped_s"])
-    whole = float(row["t_s"] - at + row["length_s"])
+    dropped_s = float(row["dropped_s"])
+    length = float(row["t_s"] - dropped_s + row["length_s"])
     text = (
-        f"{reasons} at {at:.2f} s: {counted(lost, 'segment')} lost, which a loss probe repaired "
-        f"{whole:.2f} s after that"
+        f"{reasons} at {dropped_s:.2f} s: {counted(lost, 'segment')} lost, which a loss probe repaired "
+        f"{length:.2f} s after that"
     )
-    return Event(seed, at, "probe", text, whole)
+    return Event(seed, dropped_s, "probe", text, length)
 
 
 def _time_out(evidence: Evidence, row: dict[Any, Any], losses: list[_Loss], seed: int) -> Event:
-    """Returns a time-out with its cause, as far as the tables show it."""
-    at, silence = float(row["timeout_s"]), float(row["silence_s"])
-    why = _cause_of_time_out(evidence, row, losses)
-    more = int(row["timeouts"]) - 1
-    times = f", and {counted(more, 'time-out')} after it" if more else ""
+    """Returns the event of a time-out, with its cause as far as the tables show it."""
+    timeout_s, silence = float(row["timeout_s"]), float(row["silence_s"])
+    cause = _time_out_cause_text(evidence, row, losses)
+    later = int(row["timeouts"]) - 1
+    later_text = f", and {counted(later, 'time-out')} after it" if later else ""
     undone = ", reduction undone" if row["undone"] > 0 else ""
-    # An ACK of what was not waited for, such as of a keep-alive, may have come just before.
-    silent = f": no ACK for {silence:.1f} s" if silence >= _SILENT_S else ""
-    text = f"time-out at {at:.1f} s{silent}{why}{times}{undone}{_window(evidence, row)}"
+    # An unrelated ACK, such as that of a keep-alive, may have come just before.
+    silence_text = f": no ACK for {silence:.1f} s" if silence >= _MIN_SILENCE_S else ""
+    reduction = _reduction_text(evidence, row)
+    text = f"time-out at {timeout_s:.1f} s{silence_text}{cause}{later_text}{undone}{reduction}"
     length = silence + (0.0 if math.isnan(row["length_s"]) else float(row["length_s"]))
-    return Event(seed, at, "timeout", text, length)
+    return Event(seed, timeout_s, "timeout", text, length)
 
 
-def _window(evidence: Evidence, row: dict[Any, Any]) -> str:
-    """Returns the reduction of the congestion window by a recovery in words; empty without one."""
+def _reduction_text(evidence: Evidence, row: dict[Any, Any]) -> str:
+    """Returns the reduction of the congestion window by a recovery as text; empty without one."""
     start, end = float(row["t_s"]), float(row["t_s"] + row["length_s"])
     before, after = evidence.window_change(
         int(row["run"]), int(row["flow"]), start, end, is_timeout=row["timeouts"] > 0
     )
-    if not after < _SHRUNK * before:
+    if not after < _MAX_REDUCED_SHARE * before:
         return ""
     return f"; window {grouped(before)} to {grouped(after)} {'segment' if after == 1 else 'segments'}"
 
 
-def _cause_of_time_out(evidence: Evidence, row: dict[Any, Any], losses: list[_Loss]) -> str:
+def _time_out_cause_text(evidence: Evidence, row: dict[Any, Any], losses: list[_Loss]) -> str:
     start, end = row["timeout_s"] - row["silence_s"], row["timeout_s"]
     causes = []
     if any(gap.overlaps(row["run"], start, end) for gap in evidence.ack_outages):
         causes.append("nothing passed on the way of the ACKs")
     else:
-        causes += [f"{_DROPPED[loss.reason]}: {counted(loss.segments, 'segment')}" for loss in losses]
+        causes += [
+            f"{_DROP_TEXTS[loss.reason]}: {counted(loss.segments, 'segment')}" for loss in losses
+        ]
     if row["unreported_bytes"] > 0 and not losses:
         causes.append(f"{size_text(row['unreported_bytes'])} had arrived that no ACK reported")
     return f" ({', '.join(causes)})" if causes else ""

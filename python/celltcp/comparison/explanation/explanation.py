@@ -10,9 +10,14 @@ from typing import TYPE_CHECKING, NamedTuple
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.explanation.cause import grouped
 from celltcp.comparison.explanation.events import longest_events
-from celltcp.comparison.explanation.evidence import FULL, Evidence
+from celltcp.comparison.explanation.evidence import MIN_LIMITED_SHARE, Evidence
 from celltcp.comparison.explanation.place import place_of
-from celltcp.comparison.explanation.remedies import MOST_REMEDIES, TriedRemedy, best_first, remedies_of
+from celltcp.comparison.explanation.remedies import (
+    MAX_REMEDIES,
+    ProposedRemedy,
+    best_first,
+    remedies_of,
+)
 from celltcp.comparison.explanation.rules import causes_of
 from celltcp.comparison.explanation.trials import TrialBudget, Trials
 from celltcp.comparison.metrics import sign_of
@@ -34,21 +39,20 @@ if TYPE_CHECKING:
     from celltcp.results.tables import Results
 
 
-#: Runs of celltcp compare by default.
-_RUNS = 10
-#: Picture of each cause that a plot over time does not show.
+#: Default number of runs of celltcp compare.
+_DEFAULT_RUNS = 10
+#: Plot of each cause that the plot over time does not show.
 _PLOTS = {
     **dict.fromkeys(("overshoot", "early_exit"), "startup"),
     **dict.fromkeys(("queue", "held_queue"), "window"),
     "slow_units": "units",
 }
 
-
 #: Limits that the history of the congestion window explains.
-_OF_WINDOW = ("startup", "congestion_window", "recovery", "timeout")
+_WINDOW_LIMITS = ("startup", "congestion_window", "recovery", "timeout")
 
-#: Minimum share of the capacity of a flow at which what others got is more than the ACKs of a download.
-_SHARED = 0.02
+#: Minimum share of the capacity that other flows use if they share it; ACKs of a download use less.
+_MIN_SHARED_CAPACITY = 0.02
 
 
 class ExplainedCca(NamedTuple):
@@ -61,15 +65,15 @@ class ExplainedCca(NamedTuple):
     #: Mean goodput, Mbit/s, and mean RTT, ms.
     goodput_mbps: float
     rtt_mean_ms: float
-    #: Share of the capacity left by others that it used; NaN where the capacity is not known.
-    used: float
-    #: Whether other flows took a share of it.
+    #: Share of the capacity left by other flows that the flow used; NaN if the capacity is not known.
+    used_share: float
+    #: Whether other flows took a share of the capacity.
     is_shared: bool
     place: Place
-    #: By limit; empty for results of earlier versions.
+    #: Share of the time under each limit; empty for results of earlier versions.
     limits: dict[str, float]
-    #: Kind of its units of work with the flow, such as `response:game`; empty without any.
-    unit: str
+    #: Kind of the units of work and flow, such as `response:game`; empty without units.
+    unit_key: str
     causes: list[Cause]
     events: list[Event]
     #: Mean and largest congestion window, segments, and bytes of a segment.
@@ -79,9 +83,9 @@ class ExplainedCca(NamedTuple):
 
     @property
     def window_text(self) -> str:
-        """Its congestion window in words; empty where it limits less of its time than `FULL`."""
-        limited = sum(self.limits.get(name, 0.0) for name in _OF_WINDOW)
-        if not limited >= FULL or math.isnan(self.cwnd_mean):
+        """The congestion window as text; empty unless it limits `MIN_LIMITED_SHARE` of the time."""
+        limited = sum(self.limits.get(name, 0.0) for name in _WINDOW_LIMITS)
+        if not limited >= MIN_LIMITED_SHARE or math.isnan(self.cwnd_mean):
             return ""
         return (
             f"Congestion window: {self.cwnd_mean:.1f} segments on average, {grouped(self.cwnd_max)} "
@@ -92,15 +96,16 @@ class ExplainedCca(NamedTuple):
 class Setting(NamedTuple):
     """Lines that set a congestion control on Linux."""
 
-    #: With the flow that it is set for, where there are several.
+    #: Congestion control; if there are several flows, with the flow that it is for.
     cca: str
-    #: What it is best for.
+    #: Requirements for which it is best.
     need: str
+    #: Shell commands.
     lines: list[str]
 
 
 class ExplainedComparison:
-    """The explanation of a comparison or of a run."""
+    """Explanation of a comparison or of a run."""
 
     def __init__(self, result: Comparison) -> None:
         """Takes the comparison; a run is one of a single congestion control."""
@@ -109,7 +114,7 @@ class ExplainedComparison:
         limits = flow_limits(result.results)
         applications = {application.flow: application for application in result.applications}
         tested = result.tested
-        # The flows of a line-up have a congestion control of the comparison each.
+        # Each flow of a line-up has one of the compared congestion controls.
         has_rivals = any(map(is_of_several_flows, result.ccas)) and has_rows_of_flows([result])
         rivals = result.competing_flows if has_rivals else []
         others = [
@@ -123,9 +128,9 @@ class ExplainedComparison:
         ]
         #: The flow under test, then other flows with an application, each under every CCA.
         self.ccas = [
-            self._explained(evidence, applications.get(evidence.flow)) for evidence in evidences
+            self._explained(evidence, applications.get(evidence.flow_name)) for evidence in evidences
         ]
-        self._possible = remedies_of(
+        self._untried_remedies = remedies_of(
             (
                 (evidence, cause, cca.place.leads)
                 for evidence, cca in zip(evidences, self.ccas, strict=True)
@@ -135,51 +140,53 @@ class ExplainedComparison:
             result.ccas,
         )
         #: Remedies to try next, the most promising first.
-        self.remedies = best_first(self._possible)[:MOST_REMEDIES]
+        self.remedies = best_first(self._untried_remedies)[:MAX_REMEDIES]
 
     def try_remedies(self, budget: TrialBudget) -> None:
-        """Tries the remedies in short runs, and keeps those that help, with what they change."""
+        """Tries the remedies in short runs; keeps those that help, with their effect on the metrics."""
         trials = Trials(self.result, budget)
-        kept: list[TriedRemedy] = []
-        for tried_remedy in self._possible:
-            trial = trials.of(tried_remedy)
+        kept: list[ProposedRemedy] = []
+        for proposed in self._untried_remedies:
+            trial = trials.run(proposed)
             if trial is None:
-                kept.append(tried_remedy)
-            elif trial.helped:
-                kept.append(tried_remedy._replace(ccas=trial.helped, trial=trial.text, gain=trial.gain))
-        self.remedies = best_first(kept)[:MOST_REMEDIES]
+                kept.append(proposed)
+            elif trial.helped_ccas:
+                kept.append(
+                    proposed._replace(ccas=trial.helped_ccas, trial=trial.text, gain=trial.gain)
+                )
+        self.remedies = best_first(kept)[:MAX_REMEDIES]
 
     @property
     def notes(self) -> list[str]:
-        """Tables that the results lack for some of the rules, in sentences."""
-        lacking = [name for name in ("limits", "recoveries") if name not in self.results.tables]
+        """Sentences on the tables that some rules need and the results lack."""
+        missing = [name for name in ("limits", "recoveries") if name not in self.results.tables]
         # A run without any recovery has no such table, but its flows have the count of them.
-        if "limits" not in lacking:
+        if "limits" not in missing:
             return []
         return [
             f"{self.results.about['name']}: these results are of an earlier version and have no table "
-            f"{' and no table '.join(lacking)}; causes that need them are not named"
+            f"{' and no table '.join(missing)}; causes that need them are not named"
         ]
 
     def _explained(self, evidence: Evidence, application: Application | None) -> ExplainedCca:
         cca = evidence.cca
-        goodput, rtt = evidence.goodput, evidence.mean("rtt_mean_ms")
-        if application is None or evidence.flow == self.result.tested.name:
+        goodput, rtt = evidence.goodput_mbps, evidence.mean("rtt_mean_ms")
+        if application is None or evidence.flow_name == self.result.tested.name:
             goodput, rtt = (
-                estimate(self.result.values_of(evidence.tested, cca, name)).mean
+                estimate(self.result.values_of(evidence.flow_under_test, cca, name)).mean
                 for name in ("goodput_mbps", "rtt_mean_ms")
             )
         return ExplainedCca(
             cca,
-            evidence.flow,
+            evidence.flow_name,
             application is not None and application.is_intermittent,
             goodput,
             rtt,
-            1.0 - evidence.unused if evidence.capacity > 0 else math.nan,
-            sum(evidence.others.values()) > _SHARED * evidence.capacity,
+            1.0 - evidence.unused_share if evidence.capacity_mbps > 0 else math.nan,
+            sum(evidence.competing_mbps.values()) > _MIN_SHARED_CAPACITY * evidence.capacity_mbps,
             place_of(self.result, cca, application),
             dict(evidence.shares),
-            evidence.unit,
+            evidence.unit_key,
             causes_of(evidence),
             longest_events(evidence, self._worst_run(evidence, application)),
             evidence.cwnd_mean,
@@ -188,10 +195,10 @@ class ExplainedComparison:
         )
 
     def _worst_run(self, evidence: Evidence, application: Application | None) -> int:
-        """Returns the run whose metric is the worst of those by which congestion controls rank."""
+        """Returns the number of the run with the worst value of the ranking metric."""
         if application is None:
             metric = "pm_balanced"
-            values = self.result.values_of(evidence.tested, evidence.cca, metric)
+            values = self.result.values_of(evidence.flow_under_test, evidence.cca, metric)
         else:
             metric = application.ranking.metric
             values = application.values(metric)[evidence.cca]
@@ -202,7 +209,7 @@ class ExplainedComparison:
 
     @functools.cached_property
     def settings(self) -> list[Setting]:
-        """What sets the best congestion controls on Linux, which has them: one, or one for a flow."""
+        """Lines for the best congestion controls that Linux has: one for all flows, or one for each."""
         from celltcp.comparison.report.front_page import ccas_to_set, on_flow
         from celltcp.comparison.report.settings_lines import linux_commands
 
@@ -215,18 +222,18 @@ class ExplainedComparison:
 
     @property
     def plots(self) -> list[str]:
-        """Options of `celltcp show` that draw the causes; a single run has its time series."""
+        """Options of `celltcp show` that draw the causes; for a single run its time series."""
         if len(self.results.tables["runs"]) == 1:
             return ["--plot time-series"]
-        return _plot_options((cca.unit, cause) for cca in self.ccas for cause in cca.causes)
+        return _plot_options((cca.unit_key, cause) for cca in self.ccas for cause in cca.causes)
 
     @property
     def shown(self) -> list[ExplainedCca]:
-        """The explanations, one for congestion controls under which the runs are the same."""
-        return [cca for cca in self.ccas if self._same_as(cca.cca)[0] == cca.cca]
+        """Explanations to show: one for each group of congestion controls with the same runs."""
+        return [cca for cca in self.ccas if self._identical_ccas(cca.cca)[0] == cca.cca]
 
-    def _same_as(self, cca: str) -> list[str]:
-        """Returns the congestion controls under which the runs are the same as under this one."""
+    def _identical_ccas(self, cca: str) -> list[str]:
+        """Returns the congestion controls with the same runs as `cca`, including `cca`."""
         return next((group for group in self.result.identical_ccas if cca in group), [cca])
 
     def remedy_texts(self, *source: str) -> list[str]:
@@ -235,11 +242,11 @@ class ExplainedComparison:
         Args:
             source: scenario of the commands, a name, file or folder of results, and its options.
         """
-        runs, seed = (int(self.results.about[each]) for each in ("runs", "seed"))
-        same = [*(["--runs", str(runs)] if runs > 1 and runs != _RUNS else [])]
-        same += ["--seed", str(seed)] if seed != 1 else []
+        runs, seed = (int(self.results.about[key]) for key in ("runs", "seed"))
+        options = [*(["--runs", str(runs)] if runs > 1 and runs != _DEFAULT_RUNS else [])]
+        options += ["--seed", str(seed)] if seed != 1 else []
         start = shlex.join(["celltcp", "compare", *source])
-        end = f" {shlex.join(same)}" if same else ""
+        end = f" {shlex.join(options)}" if options else ""
         return [f"{start} {remedy.options}{end}  # {remedy.text}" for remedy in self.remedies]
 
     def texts(self, explained: ExplainedCca) -> list[str]:
@@ -250,12 +257,12 @@ class ExplainedComparison:
             lines.append("  The tables show nothing that held it back.")
         lines += [f"  {text}" for text in filter(None, [explained.window_text])]
         if explained.events:
-            lines.append(f"  Events that took most time{self._of_run(explained.events[0].seed)}:")
+            lines.append(f"  Events that took most time{self._run_text(explained.events[0].seed)}:")
             lines += [f"    {event.text}." for event in explained.events]
         return lines
 
-    def _of_run(self, seed: int) -> str:
-        """Returns the run of events in words; empty of a single run."""
+    def _run_text(self, seed: int) -> str:
+        """Returns the run of the events as text; empty for a single run."""
         return "" if self.result.runs["seed"].nunique() == 1 else f" in the worst run, of seed {seed}"
 
     def _heading(self, explained: ExplainedCca) -> str:
@@ -266,19 +273,19 @@ class ExplainedComparison:
         if math.isnan(explained.goodput_mbps):
             figures.append("no data arrived")
         elif not explained.is_intermittent:
-            used = math.isnan(explained.used)
-            of = "what other flows left" if explained.is_shared else "the capacity"
-            share = "" if used else f" ({100 * explained.used:.0f} % of {of})"
+            whole = "what other flows left" if explained.is_shared else "the capacity"
+            is_unknown = math.isnan(explained.used_share)
+            share = "" if is_unknown else f" ({100 * explained.used_share:.0f} % of {whole})"
             figures.append(f"{explained.goodput_mbps:.2f} Mbit/s{share}")
         if not math.isnan(explained.rtt_mean_ms):
             figures.append(f"mean RTT {explained.rtt_mean_ms:.1f} ms")
-        of_flow = f", {explained.flow}" if self._names_flows else ""
-        same = self._same_as(explained.cca)
-        who = ", ".join(names[cca] for cca in same)
-        if 1 < len(same) == len(self.result.ccas):
+        flow_text = f", {explained.flow}" if self._names_flows else ""
+        identical = self._identical_ccas(explained.cca)
+        who = ", ".join(names[cca] for cca in identical)
+        if 1 < len(identical) == len(self.result.ccas):
             who += " (the same under all)"
-        text = f"{who}{of_flow}: {', '.join(figures)}"
-        if place.leader is not None and place.leader not in same:
+        text = f"{who}{flow_text}: {', '.join(figures)}"
+        if place.leader is not None and place.leader not in identical:
             text += f"; {place.behind_text(names[place.leader])}"
         return text
 
@@ -309,24 +316,24 @@ class ExplainedComparison:
     @staticmethod
     def _json(each: ExplainedCca) -> CcaExplanation:
         place = each.place
-        goodput, rtt = place.network or (None, None)
+        goodput, rtt = place.differences or (None, None)
         leads = place.leader is None or place.leader == each.cca
         return {
             "cca": each.cca,
             "flow": each.flow,
-            "goodput_mbps": _known(each.goodput_mbps),
-            "rtt_mean_ms": _known(each.rtt_mean_ms),
-            "used_share": _known(each.used),
+            "goodput_mbps": _none_if_nan(each.goodput_mbps),
+            "rtt_mean_ms": _none_if_nan(each.rtt_mean_ms),
+            "used_share": _none_if_nan(each.used_share),
             "ranking": place.metric,
-            "value": _known(place.value),
+            "value": _none_if_nan(place.value),
             "leader": None if leads else place.leader,
-            "leader_value": None if leads else _known(place.leader_value),
+            "leader_value": None if leads else _none_if_nan(place.leader_value),
             "as_good": None if leads else place.is_as_good,
-            "goodput_difference_mbps": _known(goodput),
-            "rtt_difference_ms": _known(rtt),
-            "cwnd_mean_segments": _known(each.cwnd_mean),
-            "cwnd_max_segments": _known(each.cwnd_max),
-            "limits": {name: _known(share) for name, share in each.limits.items()},
+            "goodput_difference_mbps": _none_if_nan(goodput),
+            "rtt_difference_ms": _none_if_nan(rtt),
+            "cwnd_mean_segments": _none_if_nan(each.cwnd_mean),
+            "cwnd_max_segments": _none_if_nan(each.cwnd_max),
+            "limits": {name: _none_if_nan(share) for name, share in each.limits.items()},
             "causes": [
                 {"cause": cause.name, "weight": cause.weight, "text": cause.text}
                 for cause in each.causes
@@ -344,7 +351,7 @@ class ExplainedComparison:
         }
 
 
-def _known(value: float | None) -> float | None:
+def _none_if_nan(value: float | None) -> float | None:
     return None if value is None or math.isnan(value) else float(value)
 
 
@@ -352,11 +359,11 @@ def _plot_options(causes: Iterable[tuple[str, Cause]]) -> list[str]:
     """Returns the options of `celltcp show` that draw the causes, each once, the most frequent first.
 
     Args:
-        causes: with the unit of work of their flow; empty without one.
+        causes: pairs of the kind of units of work of a flow (empty without units) and a cause.
     """
     options: dict[str, int] = {}
-    for unit, cause in causes:
+    for unit_key, cause in causes:
         plot = _PLOTS.get(cause.name, "time-series")
-        option = f"--plot {plot}" + (f" --metric {unit}" if plot == "units" else "")
+        option = f"--plot {plot}" + (f" --metric {unit_key}" if plot == "units" else "")
         options[option] = options.get(option, 0) + 1
     return sorted(options, key=lambda option: -options[option])

@@ -13,29 +13,36 @@ if TYPE_CHECKING:
     from celltcp.comparison.comparison import Comparison
     from celltcp.results.statistics import Verdict
 
-#: Requirements by which congestion controls rank for a flow without an application: the second where
-#: RTTs are those of the leg to a middlebox.
+#: Requirements by which congestion controls rank for a flow without an application. The second one is
+#: for results whose RTTs end at a middlebox.
 _REQUIREMENTS = ("balanced", "goodput")
 
 
-class Place(NamedTuple):
-    """Metric of a flow under a congestion control, and that of the leader."""
+class NetworkDifferences(NamedTuple):
+    """Paired differences between a congestion control and the leader."""
 
-    #: Metric by which they rank.
+    goodput_mbps: float
+    delay_ms: float
+
+
+class Place(NamedTuple):
+    """Ranking metric of a flow under a congestion control, and its value under the leader."""
+
+    #: Metric by which congestion controls rank.
     metric: str
-    #: Requirement that has the metric; empty for an application.
-    need: str
+    #: Requirement that the metric belongs to; empty for an application.
+    requirement: str
     value: float
     #: Best congestion control by the means; None for line-ups of several flows, which do not rank.
     leader: str | None
     leader_value: float
-    #: Whether it is as good as the leader; None where the runs do not decide that.
+    #: Whether the congestion control is as good as the leader; None if the runs do not decide that.
     is_as_good: bool | None
-    #: Paired differences to the leader, Mbit/s and ms; None for the leader, and for an application.
-    network: tuple[float, float] | None
-    #: Metric of the delay among these.
+    #: Paired differences to the leader; None for the leader, and for an application.
+    differences: NetworkDifferences | None
+    #: Metric of the delay in `differences`.
     delay_metric: str
-    #: Whether it leads, or is as good as the leader.
+    #: Whether the congestion control leads, or is as good as the leader.
     leads: bool
 
     @property
@@ -44,23 +51,28 @@ class Place(NamedTuple):
         return APP_METRICS[self.metric].text(self.value) if self.metric in APP_METRICS else ""
 
     def behind_text(self, leader: str) -> str:
-        """Returns the distance to the leader, by its label."""
-        of = f" for {self.need}" if self.need else ""
+        """Returns the difference to the leader as text.
+
+        Args:
+            leader: label of the leader.
+        """
+        requirement = f" for {self.requirement}" if self.requirement else ""
         if self.is_as_good:
-            return f"as good as {leader}{of}{f' ({self._gaps})' if self._gaps else ''}"
-        rest = f", which leads{of}"
+            differences = f" ({self._differences_text})" if self._differences_text else ""
+            return f"as good as {leader}{requirement}{differences}"
+        rest = f", which leads{requirement}"
         if self.is_as_good is None:
             rest = "; the runs do not decide which is better"
         if self.metric in APP_METRICS:
             return f"{APP_METRICS[self.metric].text(self.leader_value)} of {leader}{rest}"
-        return f"{self._gaps} against {leader}{rest}"
+        return f"{self._differences_text} against {leader}{rest}"
 
     @property
-    def _gaps(self) -> str:
-        """Differences to the leader in goodput and delay; empty for an application."""
-        if self.network is None:
+    def _differences_text(self) -> str:
+        """Differences to the leader in goodput and delay as text; empty for an application."""
+        if self.differences is None:
             return ""
-        goodput, rtt = self.network
+        goodput, rtt = self.differences
         delay = "" if self.delay_metric == MEAN_RTT else f" of {words_of(self.delay_metric).name}"
         return f"{goodput:+.2f} Mbit/s and {rtt:+.1f} ms{delay}"
 
@@ -74,29 +86,29 @@ def _is_as_good(verdict: Verdict, cca: str) -> bool | None:
 def place_of(result: Comparison, cca: str, application: Application | None) -> Place:
     """Returns the place of a congestion control for the flow under test, or for an application."""
     if application is None:
-        need = next(requirement for requirement in _REQUIREMENTS if requirement in result.requirements)
-        metric, verdict = result.requirements[need], result.verdicts[need]
-        values = {each: result.values(each, metric) for each in result.ccas}
+        requirement = next(name for name in _REQUIREMENTS if name in result.requirements)
+        metric, verdict = result.requirements[requirement], result.verdicts[requirement]
+        values = {name: result.values(name, metric) for name in result.ccas}
     else:
-        need = ""
+        requirement = ""
         metric, verdict = application.ranking.metric, application.verdict(random=not result.decides)
         values = application.values(metric)
     leader = None if len(result.ccas) < 2 or is_of_several_flows(cca) else verdict.leader
-    network = None
+    differences = None
     if application is None and leader not in (None, cca):
         goodput, rtt = (
             paired_difference(result.values(cca, name), result.values(str(leader), name)).mean
             for name in (GOODPUT, result.delay_metric)
         )
-        network = goodput, rtt
+        differences = NetworkDifferences(goodput, rtt)
     return Place(
         metric,
-        need,
+        requirement,
         estimate(values[cca]).mean,
         leader,
         estimate(values[leader]).mean if leader else float("nan"),
         _is_as_good(verdict, cca),
-        network,
+        differences,
         result.delay_metric,
         leader in (None, cca) or bool(_is_as_good(verdict, cca)),
     )

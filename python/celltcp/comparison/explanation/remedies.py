@@ -1,7 +1,7 @@
-"""Remedies of causes: the change of a setting, CCA or middlebox that an engineer tries next.
+"""Remedies of causes: changes of a setting, CCA or middlebox that an engineer tries next.
 
-Each rule gives the remedies of a cause, the most promising one first. Those are left out that the
-scenario cannot have, or has already.
+Each rule yields the remedies of a cause, the most promising one first. `remedies_of` leaves out changes
+that the scenario cannot have, or already has.
 """
 
 from __future__ import annotations
@@ -14,7 +14,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from celltcp._core import CelltcpError, describe_cca, in_unit
 from celltcp.comparison.explanation.cause import grouped
-from celltcp.comparison.explanation.tail import BEHIND, IN_QUEUE, PROBE, QUEUED, RECOVERY, TIME_OUT
+from celltcp.comparison.explanation.tail import (
+    BEHIND,
+    IN_QUEUE,
+    MIN_QUEUED_RTTS,
+    PROBE,
+    RECOVERY,
+    TIME_OUT,
+)
 from celltcp.comparison.linux_lines import cca_line, linux_line
 from celltcp.scenarios.cca_mix import is_of_several_flows
 from celltcp.scenarios.frames import frames_of
@@ -27,91 +34,91 @@ if TYPE_CHECKING:
     from celltcp.comparison.explanation.cause import Cause
     from celltcp.comparison.explanation.evidence import Evidence
 
-#: Maximum of remedies of a result.
-MOST_REMEDIES = 3
-#: Minimum weight at which a cause is worth a remedy.
-_HEAVY = 0.01
+#: Maximum number of remedies of a result.
+MAX_REMEDIES = 3
+#: Minimum weight of a cause that gets remedies.
+_MIN_WEIGHT = 0.01
 #: Maximum base RTT for the defaults of an AQM, ms (RFC 8289 section 4.4).
-_LONG_MS = 150.0
-#: Window that fills a path, BDPs: twice, so that it is full again right after a loss; once leaves no
-#: queue.
-_WINDOW, _LEAST_WINDOW = 2, 1
-#: Receive and send buffer for a byte of a window, as Linux accounts for packets.
-_RECEIVE, _SEND = 2, 3
+_MAX_AQM_RTT_MS = 150.0
+#: Windows that fill a path, BDPs. Two BDPs still fill it right after a loss; one BDP leaves no queue.
+_WINDOW_BDPS, _SMALL_WINDOW_BDPS = 2, 1
+#: Ratios of receive and send buffer to the window; Linux counts the memory of packets.
+_RECEIVE_BUFFER_RATIO, _SEND_BUFFER_RATIO = 2, 3
 #: Buffer of a bottleneck that lets a loss-based CCA fill the path, BDPs.
-_BUFFER = 1
-#: Minimum share of the slow units at which what they waited for is worth a remedy.
-_OFTEN = 0.1
-#: Short least RTO, ms.
-_RTO_MS = 20
-#: Shortest bound of the RTO that Linux has, s.
-_RTO_MAX_S = 1
-#: Retransmissions, of the 15 before a connection is aborted, that wait for this bound.
-_LONG_RETRIES = 11
-#: Minimum wait after an outage at which a shorter RTO helps, RTTs.
-_WAITED = 2
-#: Short cycle of DRX, ms.
-_CYCLE_MS = 80
-#: Large initial window, segments.
-_INITIAL = 32
-#: Share of the time for which the congestion window holds data back.
-_HELD = 0.2
-#: Bytes of a packet.
-_PACKET = 1500
-#: Share of the capacity that frames may have, so that queues empty between them.
-_FITS = 0.8
+_BUFFER_BDPS = 1
+#: Minimum share of the slow units that have a reason which gets remedies.
+_MIN_REASON_SHARE = 0.1
+#: Minimum RTO of a remedy, ms.
+_MIN_RTO_MS = 20
+#: Lowest value that Linux allows for the maximum RTO, s.
+_LOWEST_RTO_MAX_S = 1
+#: Retransmissions that wait for the maximum RTO, of the 15 before a connection is aborted.
+_RETRIES_AT_RTO_MAX = 11
+#: Minimum wait after an outage for which a shorter RTO is a remedy, RTTs.
+_MIN_OUTAGE_WAIT_RTTS = 2
+#: Long cycle of DRX of a remedy, ms.
+_SHORT_DRX_CYCLE_MS = 80
+#: Initial window of a remedy, segments.
+_LARGE_INITIAL_WINDOW = 32
+#: Minimum share of the time under limits of the congestion window, or pacing, that holds data back.
+_MIN_WINDOW_LIMITED_SHARE = 0.2
+#: Size of a packet, bytes.
+_PACKET_BYTES = 1500
+#: Maximum share of the capacity for frames, so that queues empty between them.
+_MAX_FRAME_CAPACITY_SHARE = 0.8
 
 
 class Remedy(NamedTuple):
     """A change to try against a cause."""
 
-    #: Effect that it should avoid, in words.
+    #: Text that names the effect to avoid.
     against: str
-    #: Fields of the scenario, as `field=value`.
+    #: Changes of fields of the scenario, as `field=value`.
     changes: tuple[str, ...] = ()
-    #: Congestion control to compare with; empty for none.
+    #: Congestion control to compare with; empty if the remedy is none.
     cca: str = ""
-    #: Parameter to compare the congestion control with; empty for none.
+    #: Parameter of the congestion control to compare with, as `name=value`; empty for none.
     parameter: str = ""
     #: Middleboxes to compare; empty for none.
     middlebox: str = ""
-    #: Where Linux has a setting that is no field of the scenario; else empty.
+    #: Text with the Linux setting, if that is no field of the scenario; else empty.
     linux: str = ""
-    #: Possible cost, in words, if there is no trial; empty if unknown.
+    #: Text with the possible cost, shown if there is no trial; empty if unknown.
     price: str = ""
-    #: Whether it is another value of one before it, which is given only if it was tried and is better.
+    #: Whether the remedy is another value of an earlier one; shown only if a trial of it is better.
     is_variant: bool = False
 
     @property
-    def changed(self) -> tuple[object, ...]:
-        """Changed fields, without their values."""
+    def changed_fields(self) -> tuple[object, ...]:
+        """Names of what the remedy changes, without the values of fields: the key of variants."""
         fields = tuple(sorted(change.partition("=")[0] for change in self.changes))
         return fields, self.cca, self.parameter, self.middlebox
 
 
-class TriedRemedy(NamedTuple):
-    """A remedy with the cause, and the congestion controls under which that was named."""
+class ProposedRemedy(NamedTuple):
+    """A remedy, its cause, the congestion controls with that cause, and the outcome of a trial."""
 
     cause: str
     remedy: Remedy
+    #: Congestion controls whose explanation names the cause.
     ccas: tuple[str, ...]
-    #: Scenario, as its file has it.
+    #: Scenario, parsed from its file.
     scenario: Mapping[str, object]
-    #: Metrics before and after in a trial, in words; empty without one.
+    #: Text with the metrics before and after in a trial; empty without a trial.
     trial: str = ""
     #: Gain in the trial, as the sum of logarithms of ratios.
     gain: float = 0.0
-    #: Those of the CCAs that lead, or are as good.
+    #: CCAs of `ccas` that lead, or are as good as the leader.
     leading: frozenset[str] = frozenset()
 
     @property
     def helps_leader(self) -> bool:
-        """Whether it is for a CCA that leads, or is as good."""
+        """Whether the remedy is for a CCA that leads, or is as good as the leader."""
         return not self.leading.isdisjoint(self.ccas)
 
     @property
-    def replaced(self) -> list[str]:
-        """The congestion controls that take the place of those under which the cause was named."""
+    def replacement_ccas(self) -> list[str]:
+        """Congestion controls to run in a trial in place of each of `ccas`."""
         remedy = self.remedy
         if remedy.cca:
             return [remedy.cca] * len(self.ccas)
@@ -122,7 +129,7 @@ class TriedRemedy(NamedTuple):
 
     @property
     def options(self) -> str:
-        """Options of `celltcp compare` that try it."""
+        """Options of `celltcp compare` that try the remedy."""
         remedy = self.remedy
         ccas = [*self.ccas, *([remedy.cca] if remedy.cca else [])]
         if remedy.parameter:
@@ -134,7 +141,7 @@ class TriedRemedy(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The effect that it should avoid, and the lines that set it on Linux."""
+        """Text with the effect to avoid, lines for Linux, and the outcome of a trial or the cost."""
         remedy = self.remedy
         changes = (linux_line(change, self.scenario) for change in remedy.changes)
         lines = [remedy.linux, *changes, cca_line(remedy.cca)]
@@ -145,49 +152,53 @@ class TriedRemedy(NamedTuple):
 
 
 def receive_window(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
-    """Windows and buffers for twice the BDP, or for one, those of the receiver first."""
+    """Windows and buffers for two BDPs, or for one BDP; those of the receiver come first."""
     yield from _windows(evidence, "a full receive window", (_receiver_changes, _sender_changes))
 
 
 def send_buffer(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
-    """Windows and buffers for twice the BDP, or for one, those of the sender first."""
+    """Windows and buffers for two BDPs, or for one BDP; those of the sender come first."""
     yield from _windows(evidence, "a full send buffer", (_sender_changes, _receiver_changes))
 
 
 def _windows(
     evidence: Evidence, against: str, hosts: tuple[Callable[[Evidence, float], Iterator[str]], ...]
 ) -> Iterator[Remedy]:
-    for bdps in (_WINDOW, _LEAST_WINDOW):
+    for bdps in (_WINDOW_BDPS, _SMALL_WINDOW_BDPS):
         window = bdps * evidence.bdp
         changes = tuple(change for host in hosts for change in host(evidence, window))
-        why = ""
+        reason = ""
         if any("buffer" in change for change in changes):
-            why = f" ({bdps} BDP in flight need {_SEND} times that to send, {_RECEIVE} to receive)"
+            reason = (
+                f" ({bdps} BDP in flight need {_SEND_BUFFER_RATIO} times that to send, "
+                f"{_RECEIVE_BUFFER_RATIO} to receive)"
+            )
         if changes:
-            yield Remedy(f"{against}{why}", changes, is_variant=bdps != _WINDOW)
+            yield Remedy(f"{against}{reason}", changes, is_variant=bdps != _WINDOW_BDPS)
 
 
 def shallow_buffer(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
-    """Pacing, BBR, or a buffer of one BDP; for BBR itself only single segments.
+    """Pacing, BBR, or a buffer of one BDP.
 
     Where a burst of segmentation offload does not fit into the buffer, segments are sent one by one.
+    That is the only remedy if the CCA is BBR.
     """
     against = "bursts that overflow a shallow buffer"
-    single = ("tcp.tso=1",) if evidence.overflows_by_bursts else ()
+    no_tso = ("tcp.tso=1",) if evidence.overflows_by_bursts else ()
     if evidence.cca.startswith("bbr"):
-        if single:
-            yield Remedy(against, single)
+        if no_tso:
+            yield Remedy(against, no_tso)
         return
-    if single:
-        yield _pacing(against, single)
+    if no_tso:
+        yield _pacing(against, no_tso)
     yield _pacing(against)
-    yield Remedy("a shallow buffer", single, cca="bbr")
-    yield _buffer(evidence, _BUFFER, "a shallow buffer")
+    yield Remedy("a shallow buffer", no_tso, cca="bbr")
+    yield _buffer(evidence, _BUFFER_BDPS, "a shallow buffer")
 
 
 def overshoot(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     """HyStart++, pacing, or a buffer of two BDPs, unless other flows fill the queue."""
-    if evidence.others:
+    if evidence.competing_mbps:
         return
     against = "losses at the end of slow start"
     cca, name = evidence.cca, evidence.cca.partition(":")[0]
@@ -199,20 +210,20 @@ def overshoot(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
         yield _pacing(against)
     if not name.startswith("bbr"):
         # BBR's window follows the rate that it measures.
-        yield _buffer(evidence, 2 * _BUFFER, against)
+        yield _buffer(evidence, 2 * _BUFFER_BDPS, against)
 
 
 def uplink(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
-    """A radio that sends without asking for a grant, or a queue that keeps ACKs apart from data.
+    """Configured grants on a radio, or fq-codel, which keeps ACKs apart from data.
 
-    Or BBR for the flow that fills the queue of the ACKs.
+    A further remedy is BBR for the flow that fills the queue of the ACKs.
     """
     if evidence.scenario.get("radio"):
         changes = ("radio.uplink.access=configured",)
         yield Remedy("waits for grants of the uplink", changes)
-    elif evidence.shares_way_back:
+    elif evidence.has_data_on_ack_path:
         yield Remedy("ACKs that wait behind data", (f"{_queue_field(evidence)}=fq-codel",))
-        back = evidence.others_back
+        back = evidence.reverse_mbps
         yield from _bbr_for(evidence, max(back, key=back.__getitem__, default=None))
 
 
@@ -220,23 +231,23 @@ def sleep(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     """A longer inactivity timer of DRX, or shorter cycles."""
     against = "data that wait for the phone to wake up"
     yield Remedy(against, ("radio.drx.inactivity=2560ms",))
-    if (in_unit(evidence.scenario["radio"]["drx"]["long_cycle"], "ms") or 0.0) > _CYCLE_MS:
-        yield Remedy(against, (f"radio.drx.long_cycle={_CYCLE_MS}ms",))
+    if (in_unit(evidence.scenario["radio"]["drx"]["long_cycle"], "ms") or 0.0) > _SHORT_DRX_CYCLE_MS:
+        yield Remedy(against, (f"radio.drx.long_cycle={_SHORT_DRX_CYCLE_MS}ms",))
 
 
 def outage(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
-    """A bound of the time-outs that double meanwhile, or shorter ones for flows that send little."""
+    """A maximum RTO, or shorter time-outs for flows that send little."""
     waits = [wait for gap in evidence.outages if (wait := evidence.restart_after(gap)) > 0]
     against = "time-outs that double in an outage"
-    # A connection is to survive outages of twice the length.
+    # A connection should survive outages of twice the longest one.
     longest = 2 * max((gap.length for gap in evidence.outages), default=0.0)
-    bound = max(math.ceil(longest / _LONG_RETRIES), _RTO_MAX_S)
-    if max(waits, default=0.0) >= bound:
-        yield Remedy(against, (f"tcp.rto_max={bound}s",))
+    rto_max_s = max(math.ceil(longest / _RETRIES_AT_RTO_MAX), _LOWEST_RTO_MAX_S)
+    if max(waits, default=0.0) >= rto_max_s:
+        yield Remedy(against, (f"tcp.rto_max={rto_max_s}s",))
     rtt_s = evidence.mean("rtt_min_ms") / 1e3
-    if not evidence.is_thin or not any(wait >= _WAITED * rtt_s for wait in waits):
+    if not evidence.is_thin or not any(wait >= _MIN_OUTAGE_WAIT_RTTS * rtt_s for wait in waits):
         return
-    if _comes_in_time(evidence):
+    if _is_short_rto_useful(evidence):
         yield _min_rto()
     if not evidence.cca.startswith("bbr"):
         # A stream that has never reduced its window is not thin, and BBR never does.
@@ -246,20 +257,20 @@ def outage(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
 def policer(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     """BBR, a burst of two BDPs, or pacing."""
     yield Remedy("drops of a policer", cca="bbr")
-    needed = _WINDOW * evidence.bdp
-    for field, each in evidence.policers.items():
-        if (in_unit(each["burst"], "B") or 0.0) < needed / _WINDOW:
-            yield Remedy("a burst of the policer below a BDP", (f"{field}.burst={_size(needed)}",))
+    burst = _WINDOW_BDPS * evidence.bdp
+    for field, policer_fields in evidence.policers.items():
+        if (in_unit(policer_fields["burst"], "B") or 0.0) < burst / _WINDOW_BDPS:
+            yield Remedy("a burst of the policer below a BDP", (f"{field}.burst={_size(burst)}",))
     yield _pacing("bursts that a policer drops")
 
 
 def random_loss(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     """BBR, or a split host before the lossy link, unless the flow sends little."""
-    if evidence.is_thin and not _is_held(evidence):
+    if evidence.is_thin and not _is_window_limited(evidence):
         return
     yield Remedy("a window that random losses keep small", cca="bbr")
-    lossy = evidence.scenario.get("path", {}).get("loss")
-    if lossy and not isinstance(lossy, dict):
+    loss = evidence.scenario.get("path", {}).get("loss")
+    if loss and not isinstance(loss, dict):
         yield Remedy("repairs of random losses over the whole path", middlebox="none,split")
 
 
@@ -274,7 +285,7 @@ def aqm(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     kind = _value_at(evidence.scenario, field)
     kind = kind.get("kind") if isinstance(kind, dict) else kind
     rtt = evidence.mean("rtt_min_ms")
-    if kind in ("codel", "fq-codel") and rtt > _LONG_MS / 2:
+    if kind in ("codel", "fq-codel") and rtt > _MAX_AQM_RTT_MS / 2:
         queue = f'{{ kind = "{kind}", target = "{rtt / 10:.0f}ms", interval = "{rtt:.0f}ms" }}'
         yield Remedy("early drops on a long path", (f"{field}={queue}",))
 
@@ -287,14 +298,14 @@ def competition(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
 
 def queue(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     """An AQM at the bottleneck, or BBR for the flow that fills the queue."""
-    filler = max(evidence.others, key=evidence.others.__getitem__, default=None)
-    # It keeps the queue so short that it is empty when a varying rate rises.
+    filler = max(evidence.competing_mbps, key=evidence.competing_mbps.__getitem__, default=None)
+    # fq-codel keeps the queue so short that it is empty when a varying rate rises.
     price = "goodput, above all where the rate varies" if evidence.is_bulk else ""
     fq = Remedy("a standing queue", (f"{_queue_field(evidence)}=fq-codel",), price=price)
     if filler is None or evidence.is_bulk:
         if "bbr" not in evidence.cca:
             yield Remedy("a standing queue", cca="bbr")
-        if evidence.is_bulk and evidence.mean("rtt_min_ms") <= _LONG_MS:
+        if evidence.is_bulk and evidence.mean("rtt_min_ms") <= _MAX_AQM_RTT_MS:
             yield fq
         return
     yield fq
@@ -303,26 +314,26 @@ def queue(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
 
 def _bbr_for(evidence: Evidence, filler: str | None) -> Iterator[Remedy]:
     """Yields BBR for the flow that fills a queue; nothing where no flow of the scenario does."""
-    number = None if filler is None else evidence.number_of(filler)
+    index = None if filler is None else evidence.index_of(filler)
     against = f"the queue that {filler} fills"
-    if number == 0:
+    if index == 0:
         yield Remedy(against, cca="bbr")
-    elif number is not None and not is_of_several_flows(evidence.cca):
-        yield Remedy(against, (f"flows.{number}.cca=bbr",))
+    elif index is not None and not is_of_several_flows(evidence.cca):
+        yield Remedy(against, (f"flows.{index}.cca=bbr",))
 
 
 def early_exit(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
-    """HyStart off, where it is on."""
+    """HyStart is turned off, if it is on."""
     name = evidence.cca.partition("@")[0].partition(":")[0]
     if ":" in evidence.cca or _default_of(name, "hystart") not in ("on", "true"):
         return
-    # Only Linux' CUBIC has it as a parameter of its module.
+    # On Linux, only CUBIC has HyStart as a parameter of its module.
     linux = "sender: echo 0 > /sys/module/tcp_cubic/parameters/hystart" if name == "cubic" else ""
     yield Remedy("an early end of slow start", parameter="hystart=off", linux=linux)
 
 
 def idle_restart(_evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
-    """A window that stays in pauses, a larger initial one, or BBR, whose window stays."""
+    """No slow start after idle, a larger initial window, or BBR, which keeps its window in pauses."""
     against = "a window that shrinks in pauses"
     yield Remedy(against, ("tcp.slow_start_after_idle=false",))
     yield _initial_window(against)
@@ -335,26 +346,28 @@ def slow_start(_evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
 
 
 def time_outs(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
-    """No Nagle's algorithm, or a shorter least RTO."""
+    """`TCP_NODELAY`, or a lower minimum RTO."""
     yield from _nodelay(evidence)
     yield _min_rto()
 
 
 def slow_units(evidence: Evidence, cause: Cause) -> Iterator[Remedy]:
-    """By the wait of most slow units: for a time-out or probe, behind earlier ones, or in a queue."""
-    least = _OFTEN * sum(cause.reasons.values())
-    # Where window or pacing hold frames back, those that meet a recovery wait behind earlier ones, too.
-    is_held = _is_held(evidence) or evidence.share("pacing") >= _HELD
-    behind = (BEHIND, RECOVERY) if is_held else ()
-    for reason, count in sorted(cause.reasons.items(), key=lambda each: -each[1]):
-        if count < least:
+    """Remedies for frequent waits: for a time-out or probe, behind earlier units, in a queue."""
+    min_count = _MIN_REASON_SHARE * sum(cause.reasons.values())
+    # If window or pacing hold frames back, frames in a recovery also wait behind earlier ones.
+    is_limited = (
+        _is_window_limited(evidence) or evidence.time_share("pacing") >= _MIN_WINDOW_LIMITED_SHARE
+    )
+    behind_reasons = (BEHIND, RECOVERY) if is_limited else ()
+    for reason, count in sorted(cause.reasons.items(), key=lambda item: -item[1]):
+        if count < min_count:
             return
         if reason in (PROBE, TIME_OUT):
             yield from _nodelay(evidence)
-            if _comes_in_time(evidence):
+            if _is_short_rto_useful(evidence):
                 yield _min_rto()
-        elif reason in behind and evidence.workload.get("kind") == "frames":
-            field = f"flows.{evidence.number}.workload.backlog"
+        elif reason in behind_reasons and evidence.workload.get("kind") == "frames":
+            field = f"flows.{evidence.flow_index}.workload.backlog"
             changes = (f"{field}=newest", "tcp.notsent_lowat=16kB")
             yield Remedy("frames behind earlier ones", changes)
         elif reason == IN_QUEUE:
@@ -362,36 +375,36 @@ def slow_units(evidence: Evidence, cause: Cause) -> Iterator[Remedy]:
 
 
 def overload(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
-    """Frames that the path carries, or an encoder that may make such ones."""
+    """Smaller frames, which the path can carry, or an encoder that may make such frames."""
     frames = frames_of(evidence.workload)
     if frames is None:
         return
-    workload = f"flows.{evidence.number}.workload"
+    workload = f"flows.{evidence.flow_index}.workload"
     size, interval = frames
-    # Encoders are set in kbit/s.
-    kbps = grouped(1e3 * _FITS * evidence.capacity)
-    against = f"frames of over {_FITS * evidence.capacity:.2f} Mbit/s"
+    # Encoders take their bitrate in kbit/s.
+    kbps = grouped(1e3 * _MAX_FRAME_CAPACITY_SHARE * evidence.capacity_mbps)
+    against = f"frames of over {_MAX_FRAME_CAPACITY_SHARE * evidence.capacity_mbps:.2f} Mbit/s"
     against += f" (an encoder of {kbps} kbit/s at {1 / interval:.3g} frames a second)"
-    fits = math.floor(_FITS * evidence.capacity * 1e6 / 8 * interval)
+    max_size = math.floor(_MAX_FRAME_CAPACITY_SHARE * evidence.capacity_mbps * 1e6 / 8 * interval)
     encoder = evidence.workload.get("encoder")
-    if encoder is None and fits:
-        yield Remedy(against, (f"{workload}.size={fits}B",))
-    lowest = math.floor(100 * fits / size) / 100
+    if encoder is None and max_size:
+        yield Remedy(against, (f"{workload}.size={max_size}B",))
+    lowest = math.floor(100 * max_size / size) / 100
     if lowest and (encoder is None or encoder["lowest"] > lowest):
         yield Remedy(against, (f"{workload}.encoder={{ lowest = {lowest} }}",))
 
 
 def round_trips(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
-    """Requests at once over one connection, and a larger initial window."""
+    """Parallel requests over one connection, and a larger initial window."""
     against = "round trips for one object after another"
     if not evidence.workload.get("multiplexed"):
-        yield Remedy(against, (f"flows.{evidence.number}.workload.multiplexed=true",))
+        yield Remedy(against, (f"flows.{evidence.flow_index}.workload.multiplexed=true",))
     yield _initial_window(against)
 
 
 def slow_growth(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
-    """A larger initial window where slow start was the limit, another CCA where the window was."""
-    if evidence.share("startup") >= evidence.share("congestion_window", "pacing"):
+    """A larger initial window if slow start was the limit; another CCA if the window was the limit."""
+    if evidence.time_share("startup") >= evidence.time_share("congestion_window", "pacing"):
         yield _initial_window("a long slow start")
     elif evidence.is_thin:
         changes = ("tcp.slow_start_after_idle=false",)
@@ -401,10 +414,10 @@ def slow_growth(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
         yield Remedy("a window that grows slowly", cca="hybla")
 
 
-#: The remedies by the names of their causes; no other cause has one.
+#: Rules of remedies by the name of the cause; other causes have no remedies.
 REMEDIES: Mapping[str, Callable[[Evidence, Cause], Iterator[Remedy]]] = {
-    each.__name__: each
-    for each in (
+    rule.__name__: rule
+    for rule in (
         *(receive_window, send_buffer, shallow_buffer, overshoot, uplink, sleep, policer),
         *(random_loss, radio_loss, aqm, competition, queue, early_exit, idle_restart, slow_start),
         *(time_outs, slow_units, slow_growth, outage, overload, round_trips),
@@ -412,72 +425,75 @@ REMEDIES: Mapping[str, Callable[[Evidence, Cause], Iterator[Remedy]]] = {
 }
 
 
-def best_first(tried: Sequence[TriedRemedy]) -> list[TriedRemedy]:
-    """Returns remedies with none before one that gained more, and one of those with the same fields.
+def best_first(remedies: Sequence[ProposedRemedy]) -> list[ProposedRemedy]:
+    """Returns a remedy for each set of changed fields, sorted by their gains in trials.
 
-    Those that help a leading CCA come first. Those without a trial keep their places. Other values are
-    left out that no trial shows to be better.
+    Remedies that help a leading CCA come first. Remedies without a trial keep their positions.
+    Variants without a trial are left out.
     """
-    best: dict[tuple[object, ...], TriedRemedy] = {}
-    for tried_remedy in sorted(tried, key=lambda each: (-each.gain, each.remedy.is_variant)):
-        if tried_remedy.trial or not tried_remedy.remedy.is_variant:
-            best.setdefault(tried_remedy.remedy.changed, tried_remedy)
-    kept = [tried_remedy for tried_remedy in tried if any(tried_remedy is one for one in best.values())]
-    with_trial = [tried_remedy for tried_remedy in kept if tried_remedy.trial]
-    ordered = iter(sorted(with_trial, key=lambda each: (not each.helps_leader, -each.gain)))
-    return [next(ordered) if tried_remedy.trial else tried_remedy for tried_remedy in kept]
+    best: dict[tuple[object, ...], ProposedRemedy] = {}
+    for proposed in sorted(remedies, key=lambda item: (-item.gain, item.remedy.is_variant)):
+        if proposed.trial or not proposed.remedy.is_variant:
+            best.setdefault(proposed.remedy.changed_fields, proposed)
+    kept = [proposed for proposed in remedies if any(proposed is one for one in best.values())]
+    with_trial = [proposed for proposed in kept if proposed.trial]
+    ordered = iter(sorted(with_trial, key=lambda item: (not item.helps_leader, -item.gain)))
+    return [next(ordered) if proposed.trial else proposed for proposed in kept]
 
 
 def lines_of(text: str) -> list[str]:
-    """Returns a command and the parts of its comment in a line each, as a shell takes them."""
+    """Returns the lines of a command: the command, then each part of its comment as a comment."""
     command, _, comment = text.partition("  # ")
     return [command, *(f"  # {part}" for part in comment.split("; "))]
 
 
 def remedies_of(
     explained: Iterable[tuple[Evidence, Cause, bool]], compared: Sequence[str]
-) -> list[TriedRemedy]:
-    """Returns the remedies for the heaviest causes, those under leading CCAs first.
+) -> list[ProposedRemedy]:
+    """Returns the remedies of causes, sorted by rank.
 
-    Of each cause the first remedy comes before a second one of any.
+    The first remedies of all causes come before the second ones. Then remedies under leading CCAs come
+    first, then those of causes with larger weights.
 
     Args:
-        explained: evidence with each cause, and whether the CCA leads or is as good.
-        compared: congestion controls that the results have.
+        explained: evidence, cause, and whether the CCA leads or is as good as the leader.
+        compared: congestion controls in the results.
     """
     ranks: dict[tuple[str, Remedy], tuple[int, bool, float]] = {}
     ccas: dict[tuple[str, Remedy], list[str]] = {}
     leading: dict[tuple[str, Remedy], set[str]] = {}
     scenario: Mapping[str, object] = {}
-    first: dict[tuple[object, ...], tuple[str, Remedy]] = {}
+    first_of_variants: dict[tuple[object, ...], tuple[str, Remedy]] = {}
     for evidence, cause, leads in explained:
-        given = REMEDIES.get(cause.name)
-        base = _loaded(evidence) if given else None
-        # The causes of a connection that is split are those of its first leg.
-        is_light = cause.weight < _HEAVY or evidence.has_middleboxes
-        if given is None or base is None or is_light:
+        rule = REMEDIES.get(cause.name)
+        base = _loaded_scenario(evidence) if rule else None
+        # The causes of a split connection are those of its first leg.
+        is_light = cause.weight < _MIN_WEIGHT or evidence.has_middleboxes
+        if rule is None or base is None or is_light:
             continue
         scenario = evidence.scenario
-        possible = (each for each in given(evidence, cause) if _is_new(each, base, evidence, compared))
+        possible = (
+            remedy for remedy in rule(evidence, cause) if _is_new(remedy, base, evidence, compared)
+        )
         for index, remedy in enumerate(possible):
-            # Values that are computed differ a little from CCA to CCA.
-            same = remedy.changed, remedy.is_variant
-            key = first.setdefault(same, (cause.name, remedy))
+            # Computed values differ a little from CCA to CCA; the first one stands for all.
+            variant = remedy.changed_fields, remedy.is_variant
+            key = first_of_variants.setdefault(variant, (cause.name, remedy))
             rank = index, not leads, -cause.weight
             ranks[key] = min(ranks.get(key, rank), rank)
             leading.setdefault(key, set()).update([evidence.cca] if leads else [])
             if evidence.cca not in ccas.setdefault(key, []):
                 ccas[key].append(evidence.cca)
-    best = sorted(ranks, key=ranks.__getitem__)
+    keys = sorted(ranks, key=ranks.__getitem__)
     return [
-        TriedRemedy(name, remedy, tuple(ccas[key]), scenario, leading=frozenset(leading[key]))
-        for name, remedy in best
-        for key in [(name, remedy)]
+        ProposedRemedy(name, remedy, tuple(ccas[key]), scenario, leading=frozenset(leading[key]))
+        for key in keys
+        for name, remedy in [key]
     ]
 
 
-def _loaded(evidence: Evidence) -> Scenario | None:
-    """Returns the scenario of the results; None if a file that it names is gone."""
+def _loaded_scenario(evidence: Evidence) -> Scenario | None:
+    """Returns the scenario of the results; None if it names a file that no longer exists."""
     try:
         return read_scenario(evidence.scenario_text, "results", Path())
     except CelltcpError:
@@ -485,7 +501,7 @@ def _loaded(evidence: Evidence) -> Scenario | None:
 
 
 def _is_new(remedy: Remedy, base: Scenario, evidence: Evidence, compared: Sequence[str]) -> bool:
-    """Returns whether a remedy can be tried, and has not been."""
+    """Returns whether a remedy can be tried, and is not in the results already."""
     cca = _with_parameter(evidence.cca, remedy.parameter) if remedy.parameter else remedy.cca
     if cca and (cca in compared or is_of_several_flows(evidence.cca)):
         return False
@@ -495,24 +511,24 @@ def _is_new(remedy: Remedy, base: Scenario, evidence: Evidence, compared: Sequen
         return False
 
 
-def _is_held(evidence: Evidence) -> bool:
-    """Returns whether the congestion window holds data back for a good part of the time."""
-    return evidence.share("congestion_window", "recovery") >= _HELD
+def _is_window_limited(evidence: Evidence) -> bool:
+    """Returns whether the congestion window limits the flow for a large part of the time."""
+    return evidence.time_share("congestion_window", "recovery") >= _MIN_WINDOW_LIMITED_SHARE
 
 
-def _comes_in_time(evidence: Evidence) -> bool:
-    """Returns whether no queue hides a shorter time-out, and its repairs keep a deadline of frames."""
-    least = evidence.mean("rtt_min_ms")
-    repaired_ms = 1.5 * least + _RTO_MS
-    is_queued = evidence.mean("rtt_mean_ms") > QUEUED * least
+def _is_short_rto_useful(evidence: Evidence) -> bool:
+    """Returns whether a shorter RTO helps: queues are short, and repairs keep a deadline."""
+    min_rtt = evidence.mean("rtt_min_ms")
+    repaired_ms = 1.5 * min_rtt + _MIN_RTO_MS
+    is_queued = evidence.mean("rtt_mean_ms") > MIN_QUEUED_RTTS * min_rtt
     return not is_queued and (evidence.deadline_s is None or repaired_ms < 1e3 * evidence.deadline_s)
 
 
 def _receiver_changes(evidence: Evidence, window: float) -> Iterator[str]:
-    """Yields what the receiver lacks for a window, bytes."""
+    """Yields the changes that the receiver needs for a window, bytes."""
     tcp = evidence.scenario.get("tcp", {})
-    if _bytes(tcp, "receive_buffer_max", "6MiB") < _RECEIVE * window:
-        yield f"tcp.receive_buffer_max={_size(_RECEIVE * window)}"
+    if _bytes(tcp, "receive_buffer_max", "6MiB") < _RECEIVE_BUFFER_RATIO * window:
+        yield f"tcp.receive_buffer_max={_size(_RECEIVE_BUFFER_RATIO * window)}"
     if "receive_window_max" in tcp and _bytes(tcp, "receive_window_max", "0B") < window:
         yield f"tcp.receive_window_max={_size(window)}"
     if tcp.get("window_scale", True) is not True:
@@ -520,8 +536,8 @@ def _receiver_changes(evidence: Evidence, window: float) -> Iterator[str]:
 
 
 def _sender_changes(evidence: Evidence, window: float) -> Iterator[str]:
-    """Yields what the sender lacks for a window, bytes."""
-    size = _SEND * window
+    """Yields the changes that the sender needs for a window, bytes."""
+    size = _SEND_BUFFER_RATIO * window
     if _bytes(evidence.scenario.get("tcp", {}), "send_buffer_max", "4MiB") < size:
         yield f"tcp.send_buffer_max={_size(size)}"
 
@@ -531,39 +547,39 @@ def _bytes(tcp: Mapping[str, object], field: str, default: str) -> float:
     return in_unit(str(tcp.get(field, default)), "B") or 0.0
 
 
-def _pacing(against: str, more: tuple[str, ...] = ()) -> Remedy:
+def _pacing(against: str, further_changes: tuple[str, ...] = ()) -> Remedy:
     price = "a paced window grows and shrinks otherwise, which can cost goodput"
-    return Remedy(against, (*more, "tcp.pacing=true"), price=price)
+    return Remedy(against, (*further_changes, "tcp.pacing=true"), price=price)
 
 
 def _initial_window(against: str) -> Remedy:
-    return Remedy(against, (f"tcp.initial_window={_INITIAL}",))
+    return Remedy(against, (f"tcp.initial_window={_LARGE_INITIAL_WINDOW}",))
 
 
 def _nodelay(evidence: Evidence) -> Iterator[Remedy]:
-    """Short segments at once, so that later ones report a loss before a probe or a time-out."""
+    """Yields `TCP_NODELAY`, so that later segments report a loss before a probe or a time-out."""
     if evidence.is_held_by_nagle:
         against = "waits of Nagle's algorithm, which leaves no later segments that report a loss"
-        changes = (f"flows.{evidence.number}.nodelay=true",)
+        changes = (f"flows.{evidence.flow_index}.nodelay=true",)
         yield Remedy(against, changes, linux="sender: the socket option TCP_NODELAY")
 
 
 def _min_rto() -> Remedy:
     return Remedy(
         "waits for time-outs and loss probes",
-        (f"tcp.min_rto={_RTO_MS}ms",),
+        (f"tcp.min_rto={_MIN_RTO_MS}ms",),
     )
 
 
 def _buffer(evidence: Evidence, bdps: int, against: str) -> Remedy:
     """Returns a deeper buffer at the bottleneck."""
-    packets = math.ceil(bdps * evidence.bdp / _PACKET)
+    packets = math.ceil(bdps * evidence.bdp / _PACKET_BYTES)
     return Remedy(against, (f"{evidence.buffer_field}={packets}packets",))
 
 
 def _queue_field(evidence: Evidence) -> str:
-    """Returns the field of the queue of the narrowest part of the way."""
-    hop = evidence.hop
+    """Returns the field of the queue discipline of the bottleneck."""
+    hop = evidence.queue_hop
     return "path.queue" if hop is None else f"path.wired.{hop}.queue"
 
 
@@ -578,7 +594,7 @@ def _value_at(scenario: Mapping[str, object], field: str) -> object:
 
 
 def _parameters(name: str) -> set[str]:
-    """Returns the parameters of a congestion control; none of one of the user's own."""
+    """Returns the names of parameters of a congestion control; none if the user wrote it."""
     try:
         return {str(parameter["name"]) for parameter in describe_cca(name)["parameters"]}
     except CelltcpError:
@@ -588,19 +604,19 @@ def _parameters(name: str) -> set[str]:
 def _default_of(name: str, parameter: str) -> str:
     """Returns the default of a parameter of a congestion control as text; empty if it has none."""
     try:
-        known = {str(each["name"]): each for each in describe_cca(name)["parameters"]}
+        parameters = {str(each["name"]): each for each in describe_cca(name)["parameters"]}
     except CelltcpError:
         return ""
-    return str(known[parameter]["default"]).lower() if parameter in known else ""
+    return str(parameters[parameter]["default"]).lower() if parameter in parameters else ""
 
 
 def _with_parameter(cca: str, setting: str) -> str:
-    """Returns a congestion control with a further parameter, before its middleboxes."""
+    """Returns the specification of a congestion control with a parameter, before its middleboxes."""
     name, at, boxes = cca.partition("@")
     return f"{name}{',' if ':' in name else ':'}{setting}{at}{boxes}"
 
 
 def _size(value: float) -> str:
-    """Returns a size of two digits that is not below a value, bytes."""
+    """Returns a size in bytes as text, rounded up to two digits."""
     step = 10 ** max(math.floor(math.log10(max(value, 1.0))) - 1, 3)
     return f"{math.ceil(value / step) * step // 1000}kB"

@@ -1,6 +1,6 @@
-"""Rules of an explanation: each looks at the evidence and names a cause, or none.
+"""Rules of an explanation: each returns the cause that the evidence of a flow shows, or None.
 
-The docstring of a rule has the names of its thresholds in braces; the site fills in their values.
+The docstring of a rule has the names of its thresholds in braces; the documentation has their values.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from celltcp.comparison.explanation.cause import Cause
     from celltcp.comparison.explanation.evidence import Evidence
 
-#: The rules by the names of their causes.
+#: Rules by the name of the cause.
 RULES: Mapping[str, Callable[[Evidence], Cause | None]] = {
     "application": ends.application,
     "overload": ends.overload,
@@ -43,19 +43,19 @@ RULES: Mapping[str, Callable[[Evidence], Cause | None]] = {
     "round_trips": tail.round_trips,
 }
 
-#: The rules that are tried, one after the other, where no other names a cause but these symptoms, which
-#: say what the flow got.
+#: Rules that are tried in this order, up to the first cause, if `RULES` give nothing but symptoms.
 LAST_RULES: Mapping[str, Callable[[Evidence], Cause | None]] = {
     "slow_growth": sender.slow_growth,
     "held_queue": path.held_queue,
 }
+#: Causes that only describe what the flow got.
 _SYMPTOMS = ("queue", "slow_units")
 
 
 def causes_of(evidence: Evidence) -> list[Cause]:
-    """Returns the causes that the rules name, the one that took most first.
+    """Returns the causes of the metrics of a flow, the one with the largest weight first.
 
-    The growth of the window is a cause only where no other explains why capacity stayed unused.
+    The growth of the window is a cause only if no other cause explains why capacity stayed unused.
     """
     if not len(evidence.slots):
         return [cause] if (cause := path.outage(evidence)) else []
