@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
 import celltcp as ct
 from celltcp.comparison.best_value_tables import best_values_tables, best_values_texts
 from celltcp.comparison.best_values import is_condition
+from celltcp.comparison.condition_texts import _direction
 from celltcp.comparison.metrics import interval_ends
 from celltcp.comparison.parameter_sweep import Sweep
 from celltcp.comparison.plots.sweep import draw_sweep
 from celltcp.comparison.report.sweep import sweep_part
+from celltcp.comparison.stakes import Stake
 from celltcp.results.statistics import Estimate
 
 
@@ -127,3 +130,13 @@ def test_no_picture_of_a_sweep_has_shares_below_zero() -> None:
     ]
     assert lows
     assert min(lows) >= 0
+
+
+@pytest.mark.parametrize(
+    ("slower", "direction"),
+    [(1.1, "does not change significantly"), (3.0, "is undecided (more --runs)")],
+)
+def test_a_large_change_that_two_runs_do_not_show_is_undecided(slower: float, direction: str) -> None:
+    values = {"0": [1.0, 4.0], "0.1": [slower * 4.0, slower * 1.0]}
+    stake = SimpleNamespace(values=values, is_less_better=True, is_gain=lambda value, instead_of: False)
+    assert _direction(cast("Stake", stake), [*values]) == direction

@@ -95,9 +95,9 @@ def _run_command() -> None:
         if isinstance(stop, EOFError):
             # Nobody is asked for input: a file or a compiled module ends too early.
             _end_with_fault(stop)
-        kept, total, folder = (getattr(stop, name, 0) for name in ("kept", "total", "folder"))
-        goes_on = f"; {kept} of {total} runs are kept in {folder}, and the same command goes on"
-        hint = goes_on if kept else ""
+        stored, total, folder = (getattr(stop, name, 0) for name in ("stored_runs", "total", "folder"))
+        goes_on = f"; {stored} of {total} runs are kept in {folder}, and the same command goes on"
+        hint = goes_on if stored else ""
         click.echo(f"celltcp: interrupted{hint}", err=True)
         sys.exit(130)
     except (SystemExit, ReaderGone):

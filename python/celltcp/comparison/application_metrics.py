@@ -150,10 +150,28 @@ def _of_transfers(by_kind: _Values, runs: Sequence[int]) -> MetricValues:
         **({"first_byte_s": _per_run(first_bytes, runs, _mean)} if first_bytes else {}),
         "transfers": _per_run(times, runs, len),
         "completion_s": _per_run(complete, runs, _mean),
+        **_completion_percentiles(by_kind, complete, runs),
         "completion_max_s": _per_run(complete, runs, max),
         "completion_sd_s": _per_run(complete, runs, _deviation),
         **({"completion_least_s": lasted} if any(share != [1.0] for share in shares.values()) else {}),
         "completed_share": _per_run(shares, runs, _mean),
+    }
+
+
+def _completion_percentiles(
+    by_kind: _Values, complete: Mapping[int, list[float]], runs: Sequence[int]
+) -> MetricValues:
+    """Returns percentiles of the completion times of several transfers; nothing of single ones."""
+    if all(len(times) < 2 for times in by_kind[_COMPLETION].values()):
+        return {}
+    with_unfinished = {
+        run: [*times, *(lasted for lasted in by_kind[_LASTED][run] if lasted > max(times, default=0.0))]
+        for run, times in complete.items()
+    }
+    return {
+        name: _per_run(with_unfinished, runs, _statistic(metric))
+        for name, metric in TRANSFERS.items()
+        if metric.percentile is not None
     }
 
 

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 #: Maximum of values that a sentence lists.
 _MAX_LISTED_VALUES = 4
+#: Maximum ratio of means whose difference, where the runs do not show it, is of no importance.
+_MAX_UNDECIDED_RATIO = 1.2
 
 
 def condition_texts(result: Sweep, by: Sequence[str] = ()) -> list[str]:
@@ -99,7 +101,13 @@ def _direction(stake: Stake, values: Sequence[str]) -> str:
         return "rises and falls"
     if any(ups):
         return "grows"
-    return "falls" if any(downs) else "does not change significantly"
+    if any(downs):
+        return "falls"
+    means = [abs(estimate(stake.values[value]).mean) for value in values]
+    # Where intervals are wide, what the runs do not show may be large.
+    if max(means) > _MAX_UNDECIDED_RATIO * min(means):
+        return "is undecided (more --runs)"
+    return "does not change significantly"
 
 
 def _ordered(values: Sequence[str]) -> list[str]:

@@ -215,6 +215,16 @@ TRANSFERS = {
     "completion_s": AppMetric(
         "completion\nmean s", 3, "Mean time to complete of the transfers that were complete, s."
     ),
+    **{
+        f"completion_{short}_s": AppMetric(
+            *(f"completion\n{short} s", 3),
+            f"{long} time to complete of several transfers, s. Those on their way at the end count if "
+            "they took longer than all others.",
+            percentile=percentile,
+            is_occasional=True,
+        )
+        for percentile, short, long in _PERCENTILES
+    },
     "completion_max_s": AppMetric("completion\nmax s", 3, "Longest of these times, s."),
     "completion_sd_s": _spread("completion\nsd s", 3, "completion times, s"),
     "completion_least_s": AppMetric(

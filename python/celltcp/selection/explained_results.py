@@ -176,11 +176,11 @@ def explain(result: Explainable | str | Path) -> Explanations:
             f"explain: {type(result).__name__} is no result of runs; allowed: what compare, run, "
             "sweep, compare_all, compare_video or load returns, or a folder"
         )
-    folder_by_name = {
+    comparison_by_name = {
         name if isinstance(name, str) else ", ".join(name): comparison
         for name, comparison in comparisons.items()
     }
-    return _tried(Explanations(folder_by_name, getattr(result, "unfinished", "")))
+    return _tried(Explanations(comparison_by_name, getattr(result, "unfinished", "")))
 
 
 def _tried(explained: Explanations) -> Explanations:
