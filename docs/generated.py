@@ -31,7 +31,7 @@ from celltcp.cli.exit_codes import EXIT_CODES
 from celltcp.comparison.explanation.remedies import REMEDIES
 from celltcp.comparison.explanation.rules import LAST_RULES, RULES
 from celltcp.comparison.metrics import APPLICATIONS
-from celltcp.pcap.diagnosis.faults import FAULTS
+from celltcp.pcap.diagnosis.faults import FAULTS, dropped_by_the_capture
 from celltcp.pcap.diagnosis.limits import LIMITS
 from celltcp.present.cca_tables import catalogue_table, parameters_table
 from celltcp.present.json_types import SchemaWriter
@@ -142,7 +142,8 @@ def causes() -> Iterator[str]:
 
 def diagnoses() -> Iterator[str]:
     """Yields the rules of the diagnosis of captures, in their order."""
-    for heading, rules in (("Faults that are named", FAULTS), ("Limits that are named", LIMITS)):
+    faults = (*FAULTS, dropped_by_the_capture)
+    for heading, rules in (("Faults that are named", faults), ("Limits that are named", LIMITS)):
         items = "\n".join(f"1. {one_line(rule)}" for rule in rules)
         yield f"### {heading}\n\n{items}\n"
 

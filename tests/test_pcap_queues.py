@@ -137,6 +137,16 @@ def test_an_application_that_answers_late_is_no_queue_of_acks(
     assert ("of the ACKs" in limit(own)) == is_queue
 
 
+@pytest.mark.parametrize(("near_ms", "is_named"), [(30.0, True), (math.nan, False)])
+def test_pauses_without_rtts_to_the_sender_may_be_those_between_acks(
+    near_ms: float, is_named: bool
+) -> None:
+    place = "receiver" if is_named else "unknown"
+    own = evidence((), place=place, pauses_down_s=7.0, near_rtt_p95_ms=near_ms)
+    own.intervals.loc[own.intervals.index % 5 > 1, "bytes"] = 0
+    assert ("the application of the server limits the rate: it paused" in limit(own)) == is_named
+
+
 def test_repairs_show_the_rtt_beside_losses_at_a_receiver_without_timestamps() -> None:
     found = [each for t in range(1, 10) for each in loss(t, 60, 0.1)]
     losses = [{**each, "rtt_ms": math.nan, "is_upstream": 1} for each in found]

@@ -131,7 +131,10 @@ def _captured_late(evidence: Evidence) -> str:
 
 
 def dropped_by_the_capture(evidence: Evidence) -> str:
-    """Data acknowledged without duplicate ACKs that is not in the file: the capture dropped it."""
+    """Data acknowledged without duplicate ACKs that is not in the file: the capture dropped it.
+
+    What else holds is said after it.
+    """
     row = evidence.row
     missed = row["missed_bytes"]
     if row["is_one_way"] or not evidence.bytes:

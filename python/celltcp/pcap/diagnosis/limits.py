@@ -161,8 +161,9 @@ def _paused_application(evidence: Evidence) -> str:
         return ""
     times = own.loc[(own["up"] == (row["direction"] == "up")) & (own["bytes"] > 0), "t_s"]
     count = int((times.sort_values().diff() > _GAP * INTERVAL_S).sum())
-    # ACKs may wait for as long as they did at other times, before they reach the sender.
-    if paused < count * row["near_rtt_p95_ms"] / 1e3:
+    # ACKs may wait for as long as they did at other times, before they reach the sender. That is not
+    # known without RTTs to it.
+    if not paused >= count * row["near_rtt_p95_ms"] / 1e3:
         return ""
     if count < _PAUSES or row["losses"] + row["spurious"] >= count:
         return ""
