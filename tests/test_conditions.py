@@ -138,5 +138,5 @@ def test_no_picture_of_a_sweep_has_shares_below_zero() -> None:
 )
 def test_a_large_change_that_two_runs_do_not_show_is_undecided(slower: float, direction: str) -> None:
     values = {"0": [1.0, 4.0], "0.1": [slower * 4.0, slower * 1.0]}
-    stake = SimpleNamespace(values=values, is_less_better=True, is_gain=lambda value, instead_of: False)
+    stake = SimpleNamespace(values=values, is_less_better=True, is_gain=lambda *_: False)
     assert _direction(cast("Stake", stake), [*values]) == direction
