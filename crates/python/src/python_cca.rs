@@ -135,8 +135,8 @@ impl Object {
         }
         let number =
             |name: &str| -> Result<Option<f64>> {
-                let result = answer.getattr(name).and_then(|value| value.extract());
-                result.map_err(|_| {
+                let value = answer.getattr(name).and_then(|value| value.extract());
+                value.map_err(|_| {
                 let shown = answer.repr().map_or_else(|_| "?".to_owned(), |text| text.to_string());
                 reject(format!(
                     "{}: report answers {shown}, which has no number {name}; allowed: None, or a \

@@ -314,8 +314,8 @@ impl Run {
         connection: u32,
     ) -> Result<Option<(&'static str, Vec<KnownValue>)>> {
         let known = |estimate: selection::Estimate<f64>| (estimate.value, estimate.confidence);
-        let result = self.with_simulation(py, |simulation| simulation.selection(connection))?;
-        Ok(result.map(|(cca, features)| (cca, features.0.map(|each| each.map(known)).to_vec())))
+        let selection = self.with_simulation(py, |simulation| simulation.selection(connection))?;
+        Ok(selection.map(|(cca, features)| (cca, features.0.map(|each| each.map(known)).to_vec())))
     }
 
     /// Has a CCA take over a connection that has a selector, at the selector's next sample.

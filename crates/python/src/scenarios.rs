@@ -160,7 +160,12 @@ impl Scenario {
                 Some(auto) => {
                     let policy = auto.policy_in(&self.inner.selection)?;
                     // On a kernel a policy does without those that it names others for.
-                    all.extend(policy.choices().into_iter().map(|cca| policy.on_linux(cca)));
+                    all.extend(
+                        policy
+                            .choices()
+                            .into_iter()
+                            .map(|cca| policy.linux_substitute(cca)),
+                    );
                 }
                 None => all.push(flow.cca.name()),
             }

@@ -34,7 +34,7 @@ pub(crate) fn describe_policy<'py>(
     }?;
     let about = PyDict::new(py);
     about.set_item("choices", policy.choices())?;
-    about.set_item("in_flight", policy.changes_in_flight())?;
+    about.set_item("in_flight", policy.switches_running_connections())?;
     about.set_item("name", policy.name)?;
     about.set_item("description", policy.description)?;
     about.set_item("source", policy.source)?;

@@ -20,7 +20,7 @@ pub enum Cause {
     /// A choice for a new connection. It is made before the connection is set up or, if too little is known then, at
     /// the first RTT sample, which the handshake gives.
     Establishment,
-    /// A change in flight to a CCA that fits better.
+    /// A switch of a running connection to a CCA that fits better.
     Change,
     /// A return to the CCA before a change that made things worse.
     Return,
@@ -98,8 +98,8 @@ struct Trial {
     after: PmSums,
 }
 
-/// Selector of one connection. It chooses a CCA at the start, watches the connection, changes the CCA in flight, and
-/// takes a change back that made things worse.
+/// Selector of one connection. It chooses a CCA at the start, watches the connection, switches the CCA while it runs, and
+/// undoes a switch that made things worse.
 #[derive(Clone, Debug)]
 pub struct Selector {
     policy: Arc<Policy>,
@@ -107,7 +107,7 @@ pub struct Selector {
     watch: PathEstimators,
     outcome: PerfWindow,
     current: &'static str,
-    in_flight: bool,
+    switches_running: bool,
     /// Whether the choice for the new connection is still to be made: too little was known before the handshake, or the
     /// handshake gives a better measurement.
     open: bool,
@@ -145,7 +145,7 @@ impl Selector {
         let mut selector = Self {
             outcome: PerfWindow::new(tuning.trial_time()),
             current: policy.default_cca(),
-            in_flight: policy.changes_in_flight(),
+            switches_running: policy.switches_running_connections(),
             open: true,
             answered: false,
             next: start.at + tuning.interval(Duration::ZERO),
@@ -162,7 +162,7 @@ impl Selector {
         };
         let (advice, features) = selector.recommend(None, start.known);
         selector.answered = advice.is_some();
-        selector.open = advice.is_none() || selector.policy.measures();
+        selector.open = advice.is_none() || selector.policy.needs_measurements();
         let advice = advice.unwrap_or_else(|| selector.policy.default_recommendation());
         selector.current = advice.to;
         let initial_window = selector.initial_window(start.known);
@@ -240,7 +240,7 @@ impl Selector {
             self.wanted = ("", 0);
             return None;
         }
-        if !self.in_flight || now < self.next || view.rounds < tuning.round_trips {
+        if !self.switches_running || now < self.next || view.rounds < tuning.round_trips {
             return None;
         }
         self.next = now + tuning.interval(view.srtt);
@@ -262,7 +262,7 @@ impl Selector {
             features: &features,
             requirement: self.auto.requirement,
             current_cca,
-            established: !self.open,
+            is_cca_chosen: !self.open,
             prefer: &self.auto.prefer,
             destination,
             draw,

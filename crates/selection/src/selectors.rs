@@ -339,7 +339,7 @@ const SHORT_QUEUE: f64 = 0.25;
 fn switch_mode(decision: &Decision) -> SwitchMode {
     let queue = feature_index("queue_ratio").and_then(|number| decision.features.0[number]);
     let short = queue.is_some_and(|queue| queue.value < SHORT_QUEUE);
-    let family = registry::find(decision.to).map(|result| result.family);
+    let family = registry::find(decision.to).map(|cca| cca.family);
     match decision.cause {
         // A connection that has hardly begun has no context to hand over. It should stay in slow start, which a cap on
         // its rate would end.

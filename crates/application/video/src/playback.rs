@@ -82,7 +82,7 @@ impl Playback {
     /// Plays until `now`.
     pub(crate) fn advance(&mut self, now: Instant) {
         let passed = now.saturating_since(self.at);
-        let empty = self.at + self.level();
+        let empty_at = self.at + self.level();
         self.at = self.at.max(now);
         match self.stage {
             Stage::Starting | Stage::Ended => {}
@@ -91,18 +91,18 @@ impl Playback {
                     stall.length += passed;
                 }
             }
-            Stage::Playing if self.at < empty => self.played += passed,
+            Stage::Playing if self.at < empty_at => self.played += passed,
             Stage::Playing => {
                 self.played = self.filled;
                 if self.played == self.total {
                     self.stage = Stage::Ended;
-                    self.ended = Some(empty);
-                } else if self.at > empty {
+                    self.ended = Some(empty_at);
+                } else if self.at > empty_at {
                     self.stage = Stage::Stalled;
                     self.stalls.push(Stall {
-                        at: empty,
+                        at: empty_at,
                         played: self.played,
-                        length: self.at - empty,
+                        length: self.at - empty_at,
                     });
                 }
             }
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_buffer_stalls_at_its_own_time_until_the_threshold_is_reached() {
+    fn a_stall_starts_when_the_buffer_runs_empty_and_ends_at_the_threshold() {
         let mut playback = playback(2, 4);
         playback.advance(at(11));
         playback.append(SEGMENT);

@@ -57,7 +57,7 @@ impl LadderSource {
         }
     }
 
-    /// Returns what is to be known of the file, each with its name; nothing of a built-in ladder.
+    /// Returns the warnings about the file, each with its name in front; none for a built-in ladder.
     pub fn notes(&self) -> Vec<String> {
         match self {
             Self::File {
@@ -71,7 +71,7 @@ impl LadderSource {
         }
     }
 
-    /// Reads the file, if there is one. `read` returns the path that errors name and the text.
+    /// Reads the file, if there is one. `read` returns the path, for errors, and the contents.
     ///
     /// # Errors
     /// The fault of `read`, or the first one in the file, with its line.
@@ -104,7 +104,7 @@ impl<'de> Deserialize<'de> for LadderSource {
     }
 }
 
-/// Visitor of the word or the name.
+/// Parser of the name of a ladder or of a file.
 struct Word;
 
 impl Visitor<'_> for Word {
@@ -124,9 +124,9 @@ impl Visitor<'_> for Word {
         }
         text.parse().map(Ladder::into).map_err(|_| {
             let words = Ladder::NAMES;
-            let meant = suggestion(text, words.iter().copied());
+            let suggestion = suggestion(text, words.iter().copied());
             E::custom(format!(
-                "{text:?} is not a choice here{meant}; allowed: {}, or a file of segment sizes, which ends in {ENDING}",
+                "{text:?} is not a choice here{suggestion}; allowed: {}, or a file of segment sizes, which ends in {ENDING}",
                 words.join(", ")
             ))
         })

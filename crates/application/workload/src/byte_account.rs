@@ -20,14 +20,14 @@ struct Direction {
     pending: u64,
     /// Bytes that it has accepted.
     written: u64,
-    /// Stream offsets at which queued messages end, without the last: each message is a write of its own.
+    /// Stream offsets at which queued messages end; the last one ends with `pending`. Each is a write of its own.
     message_ends: VecDeque<u64>,
     /// Bytes that have arrived in order.
     arrived: u64,
     /// Bytes whose arrival was reported to the application.
     notified: u64,
-    /// Whether bytes of a stream were written, whose arrival is not notified.
-    is_stream: bool,
+    /// Whether the arrival of its bytes is not notified: those of a stream, or of a message that was cut.
+    suppresses_notify: bool,
     /// Whether the other end reads by [`Command::Read`](crate::Command::Read) only.
     reads_manually: bool,
 }
@@ -81,14 +81,14 @@ impl ByteAccount {
                 .push_back(direction.written.saturating_add(direction.pending));
         }
         direction.pending = direction.pending.saturating_add(bytes);
-        !direction.is_stream && !direction.reads_manually
+        !direction.suppresses_notify && !direction.reads_manually
     }
 
     /// Adds `bytes` of a stream to be written at `end`; returns whether the other end is to read until the stream ends.
     pub(crate) fn stream(&mut self, end: End, bytes: u64) -> bool {
         let direction = self.written_at(end);
         direction.pending = direction.pending.saturating_add(bytes);
-        !core::mem::replace(&mut direction.is_stream, true) && !direction.reads_manually
+        !core::mem::replace(&mut direction.suppresses_notify, true) && !direction.reads_manually
     }
 
     /// Notes that `end` reads by [`Command::Read`](crate::Command::Read) only.
@@ -108,7 +108,7 @@ impl ByteAccount {
     /// Discards the pending bytes of `end`. The arrival of a message that is cut so is not notified.
     pub(crate) fn cancel_unsent(&mut self, end: End) {
         let direction = self.written_at(end);
-        direction.is_stream |= direction.pending > 0;
+        direction.suppresses_notify |= direction.pending > 0;
         direction.pending = 0;
         direction.message_ends.clear();
     }
@@ -146,9 +146,9 @@ impl ByteAccount {
     /// Notes that `total` bytes have arrived at `end` so far; returns how many of them are new.
     pub(crate) fn on_arrived(&mut self, end: End, total: u64) -> u64 {
         let direction = self.read_at(end);
-        let fresh = total - direction.arrived;
+        let new_bytes = total - direction.arrived;
         direction.arrived = total;
-        fresh
+        new_bytes
     }
 
     /// Notes the FIN towards `end`: all bytes of the other end have arrived.
@@ -161,14 +161,14 @@ impl ByteAccount {
     pub(crate) fn take_arrived(&mut self, end: End) -> Option<u64> {
         let direction = self.read_at(end);
         let unnotified = direction.arrived - direction.notified;
-        if unnotified == 0 || direction.is_stream || !direction.has_arrived() {
+        if unnotified == 0 || direction.suppresses_notify || !direction.has_arrived() {
             return None;
         }
         direction.notified = direction.arrived;
         Some(unnotified)
     }
 
-    /// Returns the closing end once all its bytes are written.
+    /// Returns the end that may send its FIN, once all its bytes are written.
     pub(crate) fn half_closing(&self) -> Option<End> {
         match self.stage {
             Stage::Closing(end) if self.is_established && self.next_write_bytes(end) == 0 => {

@@ -26,7 +26,7 @@ player_table! {
         /// Connections that carry requests at the same time; default 1.
         pub connections: u32 = 1,
         /// Whether the adaptations of dash.js, throughput and bola-e, abandon a segment that takes too long; default
-        /// true. The client closes the connection then and opens another one.
+        /// true. The client then aborts the connection and opens another one.
         pub abandon: bool = true,
         /// Payload of each request; default 500B.
         pub request: Bytes = Bytes::new(500),
@@ -38,7 +38,8 @@ player_table! {
 }
 
 impl Video {
-    /// Reads the file of segment sizes, if the ladder is one. `read` returns the path that errors name and the text.
+    /// Reads the file of segment sizes, if the ladder is one. `read` returns the path, for errors, and
+    /// the contents.
     ///
     /// # Errors
     /// If the file is not a valid list of segment sizes, or the player cannot play its segments.
@@ -54,8 +55,8 @@ impl Video {
     }
 }
 
-/// Bytes that the server writes before the rest of a segment.
-const HEAD: u64 = 500;
+/// First bytes of a segment. The server writes them separately, so that their arrival is notified.
+const FIRST_WRITE: u64 = 500;
 
 /// Score of a session that has played less than a second.
 const WORST: f64 = 1.0;
@@ -113,7 +114,7 @@ pub(crate) struct Streaming {
     recorded: (usize, usize),
     /// Time at which the client is to be called.
     client_at: Instant,
-    /// Time of the latest [`ClientCommand::WakeAt`].
+    /// Time of the latest [`Command::WakeAt`].
     wake_at: Instant,
     commands: Vec<ClientCommand>,
 }
@@ -148,7 +149,7 @@ impl Streaming {
         let connection = &mut self.connections[slot];
         connection.answer_at = Instant::NEVER;
         // The engine reports each message, so that the client learns when the first bytes have arrived.
-        let head = HEAD.min(connection.response);
+        let head = FIRST_WRITE.min(connection.response);
         out.extend([
             Command::SelectSlot(slot),
             Command::Send {
@@ -262,7 +263,7 @@ impl Streaming {
     fn report(&self, out: &mut Vec<Command>) {
         let log = self.client.log();
         let result = session_metrics(&self.manifest, &log, &self.config.screen, None);
-        let known = [
+        let metrics = [
             ("qoe", Some(result.mos.map_or(WORST, |mos| mos.o46))),
             ("linear_qoe", Some(result.linear)),
             ("startup_s", result.startup_s),
@@ -279,7 +280,7 @@ impl Streaming {
                 value: value?,
             })
         };
-        out.extend(known.into_iter().filter_map(record));
+        out.extend(metrics.into_iter().filter_map(record));
     }
 }
 

@@ -113,7 +113,8 @@ impl Workload {
         }
     }
 
-    /// Reads the file that the settings name, if there is one. `read` returns the path that errors name and the text.
+    /// Reads the file that the settings name, if there is one. `read` returns the path, for errors,
+    /// and the contents.
     ///
     /// # Errors
     /// [`FieldError`] names the fault of the file, or a setting that does not go with it.
@@ -140,8 +141,8 @@ impl Workload {
         self.settings().is_random()
     }
 
-    /// Returns the mean time between two wake-ups of the application, ns, on a path with a round trip of `rtt`; infinite if
-    /// there is only one. It ignores how long transfers take, so it is one from below.
+    /// Returns the mean time between two wake-ups of the application, ns, on a path with a round trip of `rtt`; infinite
+    /// if there is only one. It ignores the duration of transfers, so it is a lower bound.
     pub fn mean_period_ns(&self, rtt: Duration) -> f64 {
         self.settings().mean_period_ns(rtt.to_base())
     }

@@ -105,11 +105,12 @@ impl<'a> Printer<'a> {
         schema: &'a Value,
         fields: &Map<String, Value>,
     ) -> Option<&'a Map<String, Value>> {
-        if let Some(result) = schema["properties"].as_object() {
+        if let Some(properties) = schema["properties"].as_object() {
             let kind = &schema["properties"]["kind"]["const"];
             let fits = kind.is_null() || fields.get("kind") == Some(kind);
-            return Some(result)
-                .filter(|result| fits && fields.keys().all(|key| result.contains_key(key)));
+            return Some(properties).filter(|properties| {
+                fits && fields.keys().all(|key| properties.contains_key(key))
+            });
         }
         self.inner(schema)
             .find_map(|inner| self.properties(inner, fields))
@@ -138,8 +139,8 @@ impl<'a> Printer<'a> {
         if !kind.is_null() && fields.get("kind") != Some(kind) {
             return None;
         }
-        if let Some(result) = schema["properties"].get(key) {
-            return Some(result);
+        if let Some(property) = schema["properties"].get(key) {
+            return Some(property);
         }
         self.inner(schema)
             .find_map(|inner| self.property(inner, key, fields))

@@ -82,7 +82,7 @@ impl Node {
         let parsed = check_nesting(text)
             .ok()
             .and_then(|()| DeValue::parse(text).ok())
-            .map(|result| value(result.get_ref(), &|_| location));
+            .map(|toml_value| value(toml_value.get_ref(), &|_| location));
         Self {
             location,
             value: parsed.unwrap_or_else(|| Value::Text(text.to_owned())),
@@ -156,11 +156,11 @@ impl Node {
 
 fn table(table: &DeTable<'_>, location: &dyn Fn(usize) -> Location) -> Value {
     let mut fields = Vec::with_capacity(table.len());
-    for (key, result) in table {
+    for (key, entry) in table {
         let location_of_key = location(key.span().start);
         let node = Node {
             location: location_of_key,
-            value: value(result.get_ref(), location),
+            value: value(entry.get_ref(), location),
         };
         let place = if key.get_ref() == "kind" {
             0
@@ -172,8 +172,8 @@ fn table(table: &DeTable<'_>, location: &dyn Fn(usize) -> Location) -> Value {
     Value::Table(fields)
 }
 
-fn value(result: &DeValue<'_>, location: &dyn Fn(usize) -> Location) -> Value {
-    match result {
+fn value(toml_value: &DeValue<'_>, location: &dyn Fn(usize) -> Location) -> Value {
+    match toml_value {
         DeValue::Boolean(b) => Value::Bool(*b),
         DeValue::String(s) => Value::Text(s.to_string()),
         DeValue::Datetime(time) => Value::Text(time.to_string()),

@@ -94,19 +94,19 @@ fn fields() -> Vec<String> {
 
 /// Returns a node of the schema with all its alternatives and references.
 fn alternatives<'a>(node: &'a Json, schema: &'a Json) -> Vec<&'a Json> {
-    let mut result = vec![node];
+    let mut nodes = vec![node];
     let mut at = 0;
-    while let Some(each) = result.get(at).copied() {
+    while let Some(each) = nodes.get(at).copied() {
         at += 1;
         let target = each["$ref"]
             .as_str()
             .and_then(|target| target.strip_prefix("#"));
-        result.extend(target.and_then(|target| schema.pointer(target)));
+        nodes.extend(target.and_then(|target| schema.pointer(target)));
         for key in ["anyOf", "oneOf", "allOf"] {
-            result.extend(each[key].as_array().into_iter().flatten());
+            nodes.extend(each[key].as_array().into_iter().flatten());
         }
     }
-    result
+    nodes
 }
 
 #[cfg(test)]

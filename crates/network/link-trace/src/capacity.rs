@@ -25,7 +25,7 @@ pub enum Capacity {
     },
     /// One rate after another; the last one stays.
     Steps {
-        /// From when on which rate; the first at 0s.
+        /// Start and rate of each step; the first at 0s.
         steps: Vec<Step>,
     },
     /// Recorded; it repeats after its end.
@@ -58,7 +58,7 @@ with_read_options! {
 }
 
 impl TraceFile {
-    /// The trace in a file of that name, in the format of its name and contents.
+    /// Trace in the file `trace`; its format is detected from name and contents.
     pub fn named(trace: &str) -> Self {
         Self {
             trace: trace.to_owned(),
@@ -155,21 +155,22 @@ impl From<Capacity> for CapacityTable {
 }
 
 impl CapacityTable {
+    /// Returns the one alternative that is given.
     fn only<E: Error>(self) -> Result<Capacity, E> {
         let options = self.read_options();
-        let describes_a_file = options != ReadOptions::default();
-        let mut result: Vec<Capacity> = Vec::new();
-        result.extend(self.rate.map(Capacity::constant));
-        result.extend(self.steps.map(|steps| Capacity::Steps { steps }));
-        result
+        let has_read_options = options != ReadOptions::default();
+        let mut given: Vec<Capacity> = Vec::new();
+        given.extend(self.rate.map(Capacity::constant));
+        given.extend(self.steps.map(|steps| Capacity::Steps { steps }));
+        given
             .extend(self.trace.map(|trace| {
                 Capacity::Trace(TraceFile::named(&trace).with_read_options(&options))
             }));
-        result.extend(
+        given.extend(
             self.generate
                 .map(|generate| Capacity::Generated { generate }),
         );
-        match (result.pop(), result.is_empty(), describes_a_file) {
+        match (given.pop(), given.is_empty(), has_read_options) {
             (Some(Capacity::Trace(file)), true, _) => Ok(Capacity::Trace(file)),
             (Some(capacity), true, false) => Ok(capacity),
             _ => Err(E::custom(

@@ -14,15 +14,15 @@ pub struct Outage {
 }
 
 impl Outage {
-    /// Returns whether it lasts for at least `least`.
+    /// Returns whether it lasts for at least `min_length`.
     pub fn is_at_least(self, min_length: Duration) -> bool {
         self.end == Instant::NEVER || self.end.saturating_since(self.start) >= min_length
     }
 }
 
 impl Trace {
-    /// Returns the first outage that lasts for at least `least`, ends after `from` and begins before `until`, where the
-    /// run started `offset` into the trace. Of an outage that has begun before `from`, the rest counts.
+    /// Returns the first outage that lasts for at least `min_length`, ends after `from` and begins before `until`, where
+    /// the run started `offset` into the trace. Of an outage that has begun before `from`, the rest counts.
     pub fn next_outage(
         &self,
         from: Instant,
@@ -31,24 +31,24 @@ impl Trace {
         offset: Duration,
     ) -> Option<Outage> {
         let (from, until) = (from + offset, until + offset);
-        let result = match self {
+        let gap = match self {
             Self::Opportunities(opportunities) => opportunities.next_gap(from, until, min_length),
             Self::Steps(steps) => steps.next_gap(from, min_length),
         };
-        let result = result.filter(|result| result.start < until)?;
+        let gap = gap.filter(|gap| gap.start < until)?;
         let of_run = |at: Instant| match at {
             Instant::NEVER => at,
             at => Instant::ZERO + at.since_start().saturating_sub(offset),
         };
         Some(Outage {
-            start: of_run(result.start),
-            end: of_run(result.end),
+            start: of_run(gap.start),
+            end: of_run(gap.end),
         })
     }
 }
 
 impl Opportunities {
-    /// Returns the first time of `least` without an opportunity after `from`, if it begins before `until`.
+    /// Returns the first time of `min_length` without an opportunity after `from`, if it begins before `until`.
     fn next_gap(&self, from: Instant, until: Instant, min_length: Duration) -> Option<Outage> {
         let first = self.count_until(from);
         let mut start = from;
@@ -69,7 +69,7 @@ impl Opportunities {
 }
 
 impl Steps {
-    /// Returns the first time of `least` with a rate of zero after `from`.
+    /// Returns the first time of `min_length` with a rate of zero after `from`.
     fn next_gap(&self, from: Instant, min_length: Duration) -> Option<Outage> {
         let endless = self.period() == Duration::MAX;
         let laps = if endless {
@@ -97,14 +97,14 @@ impl Steps {
                 }
                 if rate.bits_per_second() == 0 {
                     silence.get_or_insert(Outage { start, end }).end = end;
-                } else if let Some(result) = silence.take()
-                    && result.is_at_least(min_length)
+                } else if let Some(outage) = silence.take()
+                    && outage.is_at_least(min_length)
                 {
-                    return Some(result);
+                    return Some(outage);
                 }
             }
         }
-        silence.filter(|result| result.is_at_least(min_length))
+        silence.filter(|outage| outage.is_at_least(min_length))
     }
 }
 

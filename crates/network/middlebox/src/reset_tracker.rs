@@ -1,4 +1,4 @@
-//! Reset tracker: drops data of connections that a phone has reset before the air interface.
+//! Reset tracker: drops, before the air interface, data of connections that a phone has reset.
 //!
 //! A phone answers data of a connection that it has aborted by a RST. At the first one, the base station discards what
 //! waits for the phone on that connection, and what still comes (Kim 2016, section 4.5). It holds nothing else up.
@@ -18,7 +18,7 @@ pub struct ResetTracker {
     /// Hosts behind the wireless link.
     mobiles: Vec<HostId>,
     /// The time until which data of a connection is discarded.
-    reset: HashMap<u32, Instant>,
+    discard_until: HashMap<u32, Instant>,
 }
 
 impl ResetTracker {
@@ -27,18 +27,18 @@ impl ResetTracker {
         Self {
             discard_time: settings.discard_time(),
             mobiles,
-            reset: HashMap::new(),
+            discard_until: HashMap::new(),
         }
     }
 
-    /// Notes the flags of a packet of a phone: a RST begins the time, a SYN ends it.
+    /// Notes the flags of a packet of a phone: a RST starts the discard time of the connection, a SYN ends it.
     fn note(&mut self, flags: Flags, packet: &Packet, actions: &mut Actions<'_>) {
         if flags.contains(Flags::RST) {
-            self.reset
+            self.discard_until
                 .insert(packet.flow, actions.now() + self.discard_time);
             actions.purge(packet.flow, packet.source);
         } else if flags.contains(Flags::SYN) {
-            self.reset.remove(&packet.flow);
+            self.discard_until.remove(&packet.flow);
         }
     }
 
@@ -46,14 +46,14 @@ impl ResetTracker {
     fn discards(&mut self, now: Instant, flags: Flags, packet: &Packet) -> bool {
         if flags.contains(Flags::SYN) {
             // The ports are used again.
-            self.reset.remove(&packet.flow);
+            self.discard_until.remove(&packet.flow);
             return false;
         }
-        let Some(until) = self.reset.get(&packet.flow) else {
+        let Some(until) = self.discard_until.get(&packet.flow) else {
             return false;
         };
         if *until <= now {
-            self.reset.remove(&packet.flow);
+            self.discard_until.remove(&packet.flow);
             return false;
         }
         true
@@ -116,7 +116,7 @@ mod tests {
         let tracker = ResetTracker {
             discard_time: Duration::from_secs(5),
             mobiles: vec![PHONE],
-            reset: HashMap::new(),
+            discard_until: HashMap::new(),
         };
         network
             .place("gateway", Box::new(tracker))
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn data_is_discarded_for_the_hold_time_after_a_reset() {
+    fn data_is_discarded_for_the_discard_time_after_a_reset() {
         let data = (SERVER, Flags::ACK);
         let packets = [
             data,
@@ -164,9 +164,9 @@ mod tests {
         assert_eq!(arrived(&packets), all);
     }
 
-    /// Ports that are used again within the hold time belong to another connection.
+    /// Ports that are used again within the discard time belong to another connection.
     #[test]
-    fn a_syn_of_either_side_ends_the_hold_time() {
+    fn a_syn_of_either_side_ends_the_discard_time() {
         let data = (SERVER, Flags::ACK);
         for opener in [PHONE, SERVER] {
             let packets = [(PHONE, Flags::RST), data, (opener, Flags::SYN), data, data];

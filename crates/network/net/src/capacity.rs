@@ -60,8 +60,8 @@ impl LinkCapacity {
         }
     }
 
-    /// Returns the first outage of at least `least` after `from` that begins before `until`. Those of the radio are not
-    /// known in advance.
+    /// Returns the first outage of at least `min_length` after `from` that begins before `until`. Those of the radio
+    /// are not known in advance.
     pub(crate) fn next_outage(
         &self,
         from: Instant,

@@ -49,15 +49,15 @@ impl OutageWatch {
 
     /// Plans the changes of the first outage after `from`.
     fn look_ahead(&mut self, from: Instant) {
-        let result = self
+        let next_outage = self
             .capacity
             .next_outage(from, Instant::NEVER, self.watch.min_length);
-        self.next = result.map(|result| {
-            self.outage = (result.start, result.end);
+        self.next = next_outage.map(|outage| {
+            self.outage = (outage.start, outage.end);
             if self.watch.warning.is_zero() {
-                return (result.start, LinkChange::Interrupted);
+                return (outage.start, LinkChange::Interrupted);
             }
-            let warning = result.start.since_start();
+            let warning = outage.start.since_start();
             let warned = Instant::ZERO + warning.saturating_sub(self.watch.warning);
             (warned.max(from), LinkChange::Expected)
         });

@@ -36,7 +36,7 @@ pub struct PathOutages {
 
 impl PathOutages {
     /// Returns those of the links of `topology` in a run with `seed` that begin before `until` and last for at least
-    /// `least`.
+    /// `min_length`.
     ///
     /// # Errors
     /// If the topology is no tree.

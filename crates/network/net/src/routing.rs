@@ -13,27 +13,28 @@ pub(crate) struct Routes {
 const LOCAL: LinkId = LinkId(u32::MAX);
 
 impl Routes {
-    /// Finds the routes of a topology whose links join nodes that exist, each with one link back.
+    /// Computes the routes. Links must join existing nodes, with one link in each direction.
     pub(crate) fn new(topology: &Topology) -> Result<Self, TopologyError> {
         let nodes = topology.nodes.len();
-        let mut into = vec![Vec::new(); nodes];
+        let mut incoming = vec![Vec::new(); nodes];
         for (index, link) in topology.links.iter().enumerate() {
-            into[link.to.0 as usize].push((LinkId(index as u32), link.from));
+            incoming[link.to.0 as usize].push((LinkId(index as u32), link.from));
         }
         let mut routes = Self {
             nodes,
             next: vec![LOCAL; nodes * nodes],
         };
         for destination in 0..nodes {
-            // The search goes from the destination backwards; a node found twice has two ways.
-            let mut result = vec![(destination, LOCAL)];
+            // The search goes from the destination backwards; a node reached twice has two paths: a cycle.
+            let mut queue = vec![(destination, LOCAL)];
             let mut seen = vec![false; nodes];
             seen[destination] = true;
             let mut index = 0;
-            while let Some(&(node, way)) = result.get(index) {
-                for &(link, from) in &into[node] {
+            while let Some(&(node, link_out)) = queue.get(index) {
+                for &(link, from) in &incoming[node] {
                     let from = from.0 as usize;
-                    let back = way != LOCAL && topology.links[way.0 as usize].to.0 as usize == from;
+                    let back = link_out != LOCAL
+                        && topology.links[link_out.0 as usize].to.0 as usize == from;
                     if back {
                         continue;
                     }
@@ -44,7 +45,7 @@ impl Routes {
                     }
                     seen[from] = true;
                     routes.next[from * nodes + destination] = link;
-                    result.push((from, link));
+                    queue.push((from, link));
                 }
                 index += 1;
             }

@@ -23,8 +23,8 @@ impl Topology {
         HostId(self.nodes.len() as u32 - 1)
     }
 
-    /// Returns the links that are others in `changed`; `None` if one differs in more than can change while a run goes on,
-    /// which is capacity, delay, loss, blackouts and the limit of the queue. The radio is not compared.
+    /// Returns the links that differ in `changed`; `None` if anything else differs than capacity, delay, loss,
+    /// blackouts and the limit of the queue: nothing else can change during a run. The radio is not compared.
     pub fn changed_links(&self, changed: &Self) -> Option<Vec<LinkId>> {
         if self.nodes != changed.nodes || self.links.len() != changed.links.len() {
             return None;
@@ -34,13 +34,13 @@ impl Topology {
             if link == other {
                 continue;
             }
-            let mut taken_over = link.clone();
-            taken_over.capacity = other.capacity.clone();
-            taken_over.delay = other.delay;
-            taken_over.loss = other.loss.clone();
-            taken_over.blackouts.clone_from(&other.blackouts);
-            taken_over.queue.limit = other.queue.limit;
-            if taken_over != *other {
+            let mut updated = link.clone();
+            updated.capacity = other.capacity.clone();
+            updated.delay = other.delay;
+            updated.loss = other.loss.clone();
+            updated.blackouts.clone_from(&other.blackouts);
+            updated.queue.limit = other.queue.limit;
+            if updated != *other {
                 return None;
             }
             result.push(LinkId(id));
@@ -72,15 +72,15 @@ pub struct LinkConfig {
     pub policer: Option<Policer>,
     /// Largest packet in bytes at the IP layer; larger ones are dropped.
     pub mtu: u32,
-    /// Queue of the packets that wait; the one in transmission does not count, except between delivery
-    /// opportunities, where it waits for the first one that takes it.
+    /// Queue of the packets that wait. The packet in transmission does not count, except on a trace link, where the
+    /// head packet stays queued until its delivery opportunity.
     pub queue: QueueConfig,
     /// Traffic that shares this link only.
     pub cross: Vec<Cross>,
 }
 
 impl LinkConfig {
-    /// Returns the least time from the end of a transmission to the arrival.
+    /// Returns the minimum time from the end of a transmission to the arrival.
     pub(crate) fn least_delay(&self) -> Duration {
         let jitter = self
             .jitter

@@ -15,17 +15,17 @@ use crate::sample::Sample;
 
 /// Number of smoothed RTTs for which losses belong to the same overflow: one to notice it, one for the data in flight,
 /// one for retransmissions that were lost.
-const EPISODE: u64 = 3;
+const OVERFLOW_RTTS: u64 = 3;
 /// Number of round trips among which a peak is ranked.
-const KEPT: usize = 128;
+const MAX_PEAKS: usize = 128;
 /// Number of round trips before which a loss is no evidence.
 const MIN_ROUNDS: usize = 4;
 /// Number of losses that count; older ones concern a path that may be gone.
-const LOSSES: usize = 16;
+const MAX_LOSSES: usize = 16;
 /// Minimum queueing delay of an overflowing buffer, as a share of the RTT without a queue.
 const MIN_OVERFLOW_DELAY: f64 = 0.1;
-/// Number of deviations of the jitter that they wait at least there: the RTT without a queue is the lowest smoothed
-/// RTT, and the highest one is as far from it without a queue.
+/// Minimum queueing delay of an overflowing buffer, in deviations of the jitter. The baseline is the lowest smoothed
+/// RTT; jitter alone puts the highest one that far above it.
 const BEYOND_JITTER: f64 = 2.0;
 /// Tolerance factor of the size; the confidence is the probability that the size is within it.
 const SIZE_TOLERANCE: f64 = 1.5;
@@ -33,15 +33,15 @@ const SIZE_TOLERANCE: f64 = 1.5;
 const PRIOR: (f64, f64) = (0.3, 2.0);
 /// Standard deviation of ln(peak) of the overflow that ends slow start, in which the queue grows by half its length in
 /// a round trip and the rate lags behind.
-const SLOW_START: f64 = 0.7;
-/// Deviations of ln(peak) per deviation of the jitter over the wait.
-const JITTER: f64 = 1.5;
+const SLOW_START_SD: f64 = 0.7;
+/// Deviations of ln(peak) per deviation of the jitter over the queueing delay.
+const LN_PEAK_SD_PER_JITTER: f64 = 1.5;
 /// Maximum relative difference of two equal peaks.
 const EQUAL_PEAKS: f64 = 0.02;
 /// Minimum number of segments in a queue that shows.
 const MIN_QUEUED: f64 = 5.0;
 /// Standard deviation of ln(size) that no number of overflows removes, as the smoothed RTT lags behind the queue.
-const LAG: f64 = 0.15;
+const LAG_SD: f64 = 0.15;
 
 /// Loss of an overflow, or at random.
 #[derive(Clone, Copy, Debug)]
@@ -49,9 +49,9 @@ struct LossSample {
     /// Minus the logarithm of the rank of its round trip.
     evidence: f64,
     /// ln(peak) of the queue, segments.
-    peak: f64,
+    ln_peak: f64,
     /// Variance of ln(peak) from jitter, changes of the capacity, and slow start.
-    error: f64,
+    variance: f64,
 }
 
 /// Round trip.
@@ -59,8 +59,8 @@ struct LossSample {
 struct Round {
     /// Peak of the queue, segments.
     peak: f64,
-    /// Longest wait, s.
-    waiting: f64,
+    /// Longest queueing delay, s.
+    queueing_delay: f64,
     /// Number of segments delivered at its start.
     delivered: u64,
 }
@@ -69,10 +69,11 @@ struct Round {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct QueueSample {
     /// Queue, segments.
-    pub(super) queue: f64,
-    /// Time that packets wait beyond the RTT without a queue, and that RTT, s.
-    pub(super) waiting: f64,
-    pub(super) floor: f64,
+    pub(super) segments: f64,
+    /// Queueing delay, s.
+    pub(super) queueing_delay: f64,
+    /// RTT without a queue, s.
+    pub(super) base_rtt: f64,
     /// Deviation of the RTT of single packets, s.
     pub(super) jitter: f64,
     /// Standard deviation of the capacity, relative to its mean.
@@ -93,7 +94,7 @@ pub(super) struct BufferEstimator {
     peaks: VecDeque<QueuePeak>,
     current: Round,
     previous: Round,
-    begun: Option<Instant>,
+    start: Option<Instant>,
     /// End of the losses of one overflow.
     overflowing_until: Instant,
     /// End of the time for which slow start shows in the queue.
@@ -103,41 +104,42 @@ pub(super) struct BufferEstimator {
 }
 
 impl BufferEstimator {
-    /// Adds the next sample; `again` is the number of segments retransmitted since the one before.
+    /// Adds the next sample; `retransmitted` is the number of segments retransmitted since the previous one.
     pub(super) fn observe(
         &mut self,
         sample: &Sample<'_>,
-        now: QueueSample,
+        queue: QueueSample,
         retransmitted: u64,
         outage: bool,
     ) {
-        let lasts: Duration = sample.srtt * EPISODE;
-        let begun = *self.begun.get_or_insert(sample.at);
-        if sample.at >= begun + sample.srtt {
-            let counts = sample.at >= self.overflowing_until && !outage;
-            self.end_round(sample, counts);
+        let episode: Duration = sample.srtt * OVERFLOW_RTTS;
+        let start = *self.start.get_or_insert(sample.at);
+        if sample.at >= start + sample.srtt {
+            let is_undisturbed = sample.at >= self.overflowing_until && !outage;
+            self.end_round(sample, is_undisturbed);
         }
         // By Little's law, the share of the RTT spent in the queue is the share of what is in flight that is there.
         // Right after an overflow, what was lost still counts as in flight.
-        let share = f64::from(sample.sender.inflight) * now.waiting / (now.waiting + now.floor);
-        self.current.peak = self.current.peak.max(share.min(now.queue));
-        self.current.waiting = self.current.waiting.max(now.waiting);
+        let queue_segments = f64::from(sample.sender.inflight) * queue.queueing_delay
+            / (queue.queueing_delay + queue.base_rtt);
+        self.current.peak = self.current.peak.max(queue_segments.min(queue.segments));
+        self.current.queueing_delay = self.current.queueing_delay.max(queue.queueing_delay);
         if sample.sender.slow_start {
-            self.slow_start_until = sample.at + lasts;
+            self.slow_start_until = sample.at + episode;
         }
         if retransmitted == 0 || outage || sample.at < self.overflowing_until {
             return;
         }
         self.end_round(sample, true);
-        self.on_loss(&now, sample.at < self.slow_start_until);
-        self.overflowing_until = sample.at + lasts;
+        self.on_loss(&queue, sample.at < self.slow_start_until);
+        self.overflowing_until = sample.at + episode;
     }
 
-    /// Ends a round trip, which `counts` unless it is disturbed.
-    fn end_round(&mut self, sample: &Sample<'_>, counts: bool) {
+    /// Ends a round trip; its peak is kept if it `is_undisturbed`.
+    fn end_round(&mut self, sample: &Sample<'_>, is_undisturbed: bool) {
         let delivered = sample.sender.delivered;
-        if counts {
-            if self.peaks.len() == KEPT {
+        if is_undisturbed {
+            if self.peaks.len() == MAX_PEAKS {
                 self.peaks.pop_front();
             }
             let segments = delivered.saturating_sub(self.current.delivered) as f64;
@@ -149,16 +151,16 @@ impl BufferEstimator {
             delivered,
             ..Round::default()
         };
-        self.begun = Some(sample.at);
+        self.start = Some(sample.at);
     }
 
     /// Processes a loss in the round trip that has just ended, perhaps after `slow_start`.
-    fn on_loss(&mut self, now: &QueueSample, slow_start: bool) {
+    fn on_loss(&mut self, queue: &QueueSample, slow_start: bool) {
         let last = self.peaks.back().filter(|_| self.peaks.len() > MIN_ROUNDS);
         let Some(&QueuePeak { peak, .. }) = last else {
             return;
         };
-        // As long as this one counts half.
+        // An equal peak counts half.
         let above = |each: f64| match each / peak.max(f64::MIN_POSITIVE) {
             ratio if ratio > 1.0 + EQUAL_PEAKS => 1.0,
             ratio if ratio < 1.0 - EQUAL_PEAKS => 0.0,
@@ -171,25 +173,26 @@ impl BufferEstimator {
         let longer: f64 = weighted.sum();
         let all: f64 = self.peaks.iter().map(|each| each.segments).sum();
         let rank = longer / all.max(1.0);
-        let waiting = self.previous.waiting.max(f64::MIN_POSITIVE);
-        let long = waiting > MIN_OVERFLOW_DELAY * now.floor + BEYOND_JITTER * now.jitter;
+        let queueing_delay = self.previous.queueing_delay.max(f64::MIN_POSITIVE);
+        let long =
+            queueing_delay > MIN_OVERFLOW_DELAY * queue.base_rtt + BEYOND_JITTER * queue.jitter;
         let queued = long && peak > MIN_QUEUED;
-        let slow_start = if slow_start { SLOW_START } else { 0.0 };
-        if self.losses.len() == LOSSES {
+        let slow_start_sd = if slow_start { SLOW_START_SD } else { 0.0 };
+        if self.losses.len() == MAX_LOSSES {
             self.losses.pop_front();
         }
-        // The smoothed RTT misses a part of a wait that is short compared to the jitter, or that a change of the
-        // capacity within a round trip makes.
-        let jitter = JITTER * now.jitter / waiting;
-        let missed = now.variability * now.floor / waiting;
+        // The smoothed RTT misses a part of a queueing delay that is short compared to the jitter, or that a change of
+        // the capacity within a round trip makes.
+        let jitter = LN_PEAK_SD_PER_JITTER * queue.jitter / queueing_delay;
+        let missed = queue.variability * queue.base_rtt / queueing_delay;
         self.losses.push_back(LossSample {
             evidence: if queued {
                 -rank.clamp(1e-3, 1.0).ln()
             } else {
                 0.0
             },
-            peak: peak.max(f64::MIN_POSITIVE).ln(),
-            error: jitter * jitter + missed * missed + slow_start * slow_start,
+            ln_peak: peak.max(f64::MIN_POSITIVE).ln(),
+            variance: jitter * jitter + missed * missed + slow_start_sd * slow_start_sd,
         });
         self.estimate = self.size();
     }
@@ -202,22 +205,23 @@ impl BufferEstimator {
             return Estimate::default();
         }
         let overflows = gamma_below(self.losses.len(), evidence);
-        let (expected, standing_for) = PRIOR;
+        let (expected, prior_count) = PRIOR;
         let expected = expected * expected;
         // Each peak counts by its evidence, since some losses among overflows are random, and by its precision.
-        let weight = |each: &LossSample| each.evidence / (expected + each.error);
+        let weight = |each: &LossSample| each.evidence / (expected + each.variance);
         let all: f64 = self.losses.iter().map(weight).sum();
-        let weighed = |of: &dyn Fn(&LossSample) -> f64| {
+        let weighted_mean = |of: &dyn Fn(&LossSample) -> f64| {
             let sum = |each: &LossSample| weight(each) * of(each);
             self.losses.iter().map(sum).sum::<f64>() / all
         };
-        let mean = weighed(&|each| each.peak);
-        let spread = weighed(&|each| (each.peak - mean) * (each.peak - mean));
-        let variance = (spread * count + expected * standing_for) / (count + standing_for);
-        let known = weighed(&|each| each.error);
-        let error = (variance / count + LAG * LAG + known).sqrt();
-        let right = libm::erf(SIZE_TOLERANCE.ln() / error / core::f64::consts::SQRT_2);
-        Estimate::new(mean.exp(), overflows * right)
+        let mean = weighted_mean(&|each| each.ln_peak);
+        let spread = weighted_mean(&|each| (each.ln_peak - mean) * (each.ln_peak - mean));
+        let variance = (spread * count + expected * prior_count) / (count + prior_count);
+        let mean_variance = weighted_mean(&|each| each.variance);
+        let deviation = (variance / count + LAG_SD * LAG_SD + mean_variance).sqrt();
+        let within_tolerance =
+            libm::erf(SIZE_TOLERANCE.ln() / deviation / core::f64::consts::SQRT_2);
+        Estimate::new(mean.exp(), overflows * within_tolerance)
     }
 
     /// Returns the estimate of the size, segments.

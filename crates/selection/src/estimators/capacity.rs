@@ -17,7 +17,7 @@ const SPANS: [usize; 3] = [50, 100, 200];
 const REFIT_BINS: usize = 2;
 /// Number of bins in memory.
 const MAX_BINS: usize = SPANS[SPANS.len() - 1];
-/// Number of bins without a queue after which the confidence in an earlier capacity has fallen by e. In these 5 s the
+/// Number of bins without a queue after which the confidence in an earlier capacity has fallen to 1/e. In these 5 s the
 /// capacity may fall by a third at 300 km/h.
 const FORGET_AFTER: f64 = 50.0;
 /// Minimum of the standard deviation of ln(rate) of a bin. At 20 Mbit/s a bin has 170 segments, and ACKs come in bursts
@@ -27,10 +27,10 @@ const MIN_DEVIATION: f64 = 0.05;
 const MIN_INCREASE: f64 = 0.1;
 /// Weight of a bin with such a rate, which is a lower bound of the capacity.
 const LOWER_BOUND_WEIGHT: f64 = 0.5;
-/// Minimum of a bin's share of time with a queue in the correction of its rate.
+/// Lower bound of the utilisation by which the rate of a bin is divided.
 const MIN_UTILISATION: f64 = 0.1;
-/// Change of ln(capacity) per second below which the quality counts as steady. It is half of the change at 20 dB and
-/// 0.25 dB/s (60 km/h). There, by Shannon, a dB is 0.23/ln(101) = 0.05.
+/// Change of ln(capacity) per second below which the capacity counts as steady: half of the change at an SINR of 20 dB
+/// that changes by 0.25 dB/s (60 km/h). By Shannon, a dB changes ln(capacity) there by 0.23/ln(101) = 0.05.
 pub(super) const STEADY_SLOPE: f64 = 0.006;
 
 /// Trend of the capacity.
@@ -41,19 +41,19 @@ pub(super) struct Trend {
     /// Standard error of the slope.
     pub(super) error: f64,
     /// Probabilities that the capacity falls, stays and rises; all 0 where nothing is known.
-    pub(super) chances: [f64; 3],
+    pub(super) probabilities: [f64; 3],
     /// Change of the capacity, Mbit/s per second.
     pub(super) mbps_per_second: f64,
     /// Standard deviation of the capacity around the trend, relative to its mean.
     pub(super) variability: f64,
     /// Share of the bins of the span in which a queue showed the capacity.
-    pub(super) known: f64,
+    pub(super) queue_share: f64,
 }
 
 impl Trend {
     /// Returns the trend of a line. The t-distribution is approximated by the normal one, since there are 50 points or
     /// more.
-    fn of(line: &Line, known: f64) -> Self {
+    fn of(line: &Line, queue_share: f64) -> Self {
         let error = line.slope_se.max(f64::MIN_POSITIVE);
         let falls = normal((-STEADY_SLOPE - line.slope) / error);
         let rises = normal((line.slope - STEADY_SLOPE) / error);
@@ -61,15 +61,15 @@ impl Trend {
             slope: line.slope,
             error: line.slope_se,
             mbps_per_second: line.slope * line.mean_y.exp() * 1e-6,
-            chances: [falls, (1.0 - falls - rises).max(0.0), rises],
+            probabilities: [falls, (1.0 - falls - rises).max(0.0), rises],
             variability: line.deviation,
-            known,
+            queue_share,
         }
     }
 
     /// Returns the confidence in the slope, from its error relative to the steady range.
     pub(super) fn confidence(&self) -> f64 {
-        if self.known > 0.0 {
+        if self.queue_share > 0.0 {
             STEADY_SLOPE / (STEADY_SLOPE + self.error)
         } else {
             0.0
@@ -78,7 +78,7 @@ impl Trend {
 
     /// Returns the highest of the three probabilities.
     pub(super) fn max_chance(&self) -> f64 {
-        self.chances.iter().copied().fold(0.0, f64::max)
+        self.probabilities.iter().copied().fold(0.0, f64::max)
     }
 }
 
@@ -99,7 +99,7 @@ struct WeightedBin {
 pub(super) struct CapacityEstimator {
     bins: VecDeque<WeightedBin>,
     /// Capacity of the last bins with a queue, ln(bit/s).
-    known: Option<f64>,
+    ln_known: Option<f64>,
     /// Number of bins since the last one with a queue.
     bins_without_queue: f64,
     /// Number of bins since the trend was fitted.
@@ -111,7 +111,9 @@ impl CapacityEstimator {
     pub(super) fn observe(&mut self, bin: &Bin) {
         let rate = (bin.rate.bits_per_second().max(10_000) as f64).ln();
         // A rate without a queue is a lower bound. It replaces the known capacity if it exceeds it.
-        let exceeds_known = self.known.is_some_and(|known| rate > known + MIN_INCREASE);
+        let exceeds_known = self
+            .ln_known
+            .is_some_and(|ln_known| rate > ln_known + MIN_INCREASE);
         let correction = -bin.utilisation.max(MIN_UTILISATION).ln();
         let (y, weight) = if exceeds_known && bin.queue_confidence < LOWER_BOUND_WEIGHT {
             (rate, LOWER_BOUND_WEIGHT)
@@ -124,8 +126,9 @@ impl CapacityEstimator {
             self.bins_without_queue + 1.0
         };
         if bin.queue_confidence > 0.5 {
-            let known = self.known.unwrap_or(y);
-            self.known = Some(known + bin.queue_confidence / RECENT_BINS as f64 * (y - known));
+            let ln_known = self.ln_known.unwrap_or(y);
+            self.ln_known =
+                Some(ln_known + bin.queue_confidence / RECENT_BINS as f64 * (y - ln_known));
         }
         let x = bin.at.as_secs_f64();
         self.bins.push_back(WeightedBin {
@@ -152,16 +155,16 @@ impl CapacityEstimator {
     /// would be a queue.
     pub(super) fn capacity(&self) -> Estimate<Rate> {
         let recent = || self.bins.iter().rev().take(RECENT_BINS);
-        let trust: f64 = recent().map(|bin| bin.queue_confidence).sum();
-        let (bits, confidence) = if trust < 1.0 {
+        let queue_weight: f64 = recent().map(|bin| bin.queue_confidence).sum();
+        let (bits, confidence) = if queue_weight < 1.0 {
             let count = recent().count().max(1) as f64;
             let rate = recent().map(|bin| bin.point.y.exp()).sum::<f64>() / count;
-            let known = self.known.map_or(0.0, f64::exp);
-            let aged = (-self.bins_without_queue / FORGET_AFTER).exp();
+            let known = self.ln_known.map_or(0.0, f64::exp);
+            let decay = (-self.bins_without_queue / FORGET_AFTER).exp();
             (
                 rate.max(known),
-                if self.known.is_some() {
-                    0.5 * aged
+                if self.ln_known.is_some() {
+                    0.5 * decay
                 } else {
                     0.0
                 },
@@ -170,7 +173,10 @@ impl CapacityEstimator {
             let sum: f64 = recent()
                 .map(|bin| bin.queue_confidence * bin.point.y.exp())
                 .sum();
-            (sum / trust, 0.5 + 0.5 * trust / RECENT_BINS as f64)
+            (
+                sum / queue_weight,
+                0.5 + 0.5 * queue_weight / RECENT_BINS as f64,
+            )
         };
         Estimate::new(Rate::from_bits_per_second(bits as u64), confidence)
     }
@@ -183,18 +189,14 @@ impl CapacityEstimator {
     fn fit(&self) -> Trend {
         let mut best = Trend::default();
         for span in SPANS {
-            let skipped = self.bins.len().saturating_sub(span);
-            let points = self.bins.iter().skip(skipped).map(|bin| bin.point);
-            let queue_confidence = self
-                .bins
-                .iter()
-                .skip(skipped)
-                .map(|bin| bin.queue_confidence);
-            let known = queue_confidence.sum::<f64>() / span as f64;
+            let first = self.bins.len().saturating_sub(span);
+            let points = self.bins.iter().skip(first).map(|bin| bin.point);
+            let queue_confidence = self.bins.iter().skip(first).map(|bin| bin.queue_confidence);
+            let queue_share = queue_confidence.sum::<f64>() / span as f64;
             let Some(line) = Line::fit(points, MIN_DEVIATION) else {
                 continue;
             };
-            let trend = Trend::of(&line, known);
+            let trend = Trend::of(&line, queue_share);
             if trend.max_chance() > best.max_chance() {
                 best = trend;
             }

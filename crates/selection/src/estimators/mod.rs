@@ -313,7 +313,7 @@ impl PathEstimators {
         view.window_limited = self.window.limited();
         view.competition = self.competition.competition();
         view.trend = Estimate::new(trend.slope, trend.confidence());
-        view.variability = Estimate::new(trend.variability, trend.known);
+        view.variability = Estimate::new(trend.variability, trend.queue_share);
         self.update_movement();
     }
 

@@ -56,21 +56,21 @@ pub(super) struct QueueEstimator {
 }
 
 impl QueueEstimator {
-    /// Adds the next sample; `rate` is in segments per second, `floor` is the RTT without a queue in s. Losses in an
-    /// outage are neither random nor those of a full buffer.
+    /// Adds the next sample; `rate` is in segments per second, `base_rtt` is the RTT without a queue in s. Losses in
+    /// an outage are neither random nor those of a full buffer.
     pub(super) fn observe(
         &mut self,
         sample: &Sample<'_>,
         rate: f64,
-        floor: f64,
+        base_rtt: f64,
         noise: Noise,
         is_outage: bool,
     ) {
-        let floor = floor.min(sample.srtt.as_secs_f64()).max(1e-6);
-        let waiting = sample.srtt.as_secs_f64() - floor;
-        self.excess = waiting / floor;
+        let base_rtt = base_rtt.min(sample.srtt.as_secs_f64()).max(1e-6);
+        let queueing_delay = sample.srtt.as_secs_f64() - base_rtt;
+        self.excess = queueing_delay / base_rtt;
         // The queue cannot hold more than is in flight.
-        self.queue = (rate * waiting).min(f64::from(sample.sender.inflight));
+        self.queue = (rate * queueing_delay).min(f64::from(sample.sender.inflight));
         if self.queue >= self.recent_peak || sample.at > self.recent_peak_at + sample.srtt * 2 {
             self.recent_peak = self.queue;
             self.recent_peak_at = sample.at;
@@ -86,10 +86,10 @@ impl QueueEstimator {
         }
         let retransmitted = counts.1.saturating_sub(retransmissions);
         let queued = QueueSample {
-            queue: self.queue,
-            waiting,
-            floor,
-            jitter: noise.rtt_sd_s.max(floor - sample.min_rtt.as_secs_f64()),
+            segments: self.queue,
+            queueing_delay,
+            base_rtt,
+            jitter: noise.rtt_sd_s.max(base_rtt - sample.min_rtt.as_secs_f64()),
             variability: noise.capacity_cv,
         };
         self.buffer

@@ -50,7 +50,7 @@ pub(super) fn movement(trend: &Trend, hints: &Hints) -> Estimate<Movement> {
         };
         return Estimate::new(movement, HINT_CONFIDENCE);
     }
-    let [falls, stays, rises] = trend.chances;
+    let [falls, stays, rises] = trend.probabilities;
     let max_chance = trend.max_chance();
     let movement = match max_chance {
         _ if max_chance == stays => Movement::Static,

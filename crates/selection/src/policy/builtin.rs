@@ -25,8 +25,8 @@ pub const BUILT_IN: [(&str, &str); 6] = [
 /// # Errors
 /// If there is no policy of that name.
 pub fn builtin_text(name: &str) -> Result<&'static str, PolicyError> {
-    let result = BUILT_IN.iter().find(|policy| policy.0 == name);
-    result
+    let policy = BUILT_IN.iter().find(|policy| policy.0 == name);
+    policy
         .map(|policy| policy.1)
         .ok_or_else(|| PolicyError::Unknown(name.to_owned()))
 }

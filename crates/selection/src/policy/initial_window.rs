@@ -1,4 +1,4 @@
-//! Initial window: what connections that will send little may send before the first ACK of data.
+//! Initial window of short flows: segments that they may send before the first ACK of data.
 
 use config::{FieldError, count, invalid_value};
 use schemars::JsonSchema;
@@ -10,16 +10,16 @@ use crate::destination_cache::DestinationEntry;
 use crate::requirement::Requirement;
 
 /// Window that every connection starts with (RFC 6928), segments.
-const USUAL: u32 = 10;
+const DEFAULT_WINDOW: u32 = 10;
 /// Largest window to start with, segments. A window of 64 full segments is about the receive window of a new connection
 /// of Linux.
-const LARGEST: u32 = 64;
+const MAX_WINDOW: u32 = 64;
 
 /// Payload of a full segment on most paths, bits.
 const SEGMENT_BITS: f64 = 1_448.0 * 8.0;
 
-/// Share of segments that the last connection retransmitted above which the next one has the usual window.
-const LOSSY: f64 = 0.02;
+/// Maximum share of retransmitted segments of the last connection. After a higher one, the next has the default window.
+const MAX_RETRANSMITTED: f64 = 0.02;
 
 /// Initial window of flows that are known to be small.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -29,13 +29,18 @@ pub struct InitialWindow {
     pub segments: u32,
     /// Size of the largest flow that gets it, MB. A flow whose size is unknown gets it for `fct` only.
     pub largest_flow: f64,
-    /// Requirements for which flows get it; those of rules.
+    /// Requirements whose flows get it, by the names that `rules` uses.
     pub requirements: Vec<String>,
 }
 
 impl InitialWindow {
     pub(super) fn check(&self) -> Result<(), FieldError> {
-        count("initial_window.segments", self.segments, USUAL, LARGEST)?;
+        count(
+            "initial_window.segments",
+            self.segments,
+            DEFAULT_WINDOW,
+            MAX_WINDOW,
+        )?;
         if !(self.largest_flow.is_finite() && self.largest_flow > 0.0) {
             return invalid_value("initial_window.largest_flow", self.largest_flow, "above 0");
         }
@@ -46,13 +51,13 @@ impl InitialWindow {
 
     /// Returns the window of a flow of `size` bytes; `None` if it gets the default.
     ///
-    /// Known values of the destination limit it (RFC 9040, sharing between connections): the buffer of the bottleneck, as
-    /// the window arrives as one burst, and twice the BDP. After a connection with many retransmissions it is `None`.
+    /// Known values of the destination limit it (RFC 9040, sharing between connections): the buffer of the bottleneck,
+    /// as the window arrives as one burst, and twice the BDP. After a connection with many retransmissions it is `None`.
     pub(crate) fn of(
         &self,
         requirement: Requirement,
         size: Option<u64>,
-        known: Option<&DestinationEntry>,
+        destination: Option<&DestinationEntry>,
     ) -> Option<u32> {
         let kind = requirement.kind();
         let small = match size {
@@ -62,19 +67,19 @@ impl InitialWindow {
         if !small || !self.requirements.iter().any(|each| each == kind) {
             return None;
         }
-        let limit = known.map_or(f64::INFINITY, limit);
+        let limit = destination.map_or(f64::INFINITY, max_window);
         let segments = f64::from(self.segments).min(limit) as u32;
-        (segments > USUAL).then_some(segments)
+        (segments > DEFAULT_WINDOW).then_some(segments)
     }
 }
 
 /// Returns the largest window that suits a destination, segments.
-fn limit(known: &DestinationEntry) -> f64 {
-    if known.retransmitted > LOSSY {
-        return f64::from(USUAL);
+fn max_window(destination: &DestinationEntry) -> f64 {
+    if destination.retransmitted > MAX_RETRANSMITTED {
+        return f64::from(DEFAULT_WINDOW);
     }
-    let path = known.max_rate_mbps * known.min_rtt_ms * 1e3 / SEGMENT_BITS;
-    let limits = [2.0 * path, known.buffer_segments];
+    let bdp = destination.max_rate_mbps * destination.min_rtt_ms * 1e3 / SEGMENT_BITS;
+    let limits = [2.0 * bdp, destination.buffer_segments];
     let bounds = limits.into_iter().filter(|limit| *limit > 0.0);
     bounds.fold(f64::INFINITY, f64::min)
 }
@@ -83,13 +88,13 @@ fn limit(known: &DestinationEntry) -> f64 {
 mod tests {
     use super::*;
 
-    fn window(known: &DestinationEntry) -> Option<u32> {
+    fn window(destination: &DestinationEntry) -> Option<u32> {
         let window = InitialWindow {
             segments: 24,
             largest_flow: 5.0,
             requirements: vec!["fct".to_owned()],
         };
-        window.of(Requirement::Completion, None, Some(known))
+        window.of(Requirement::Completion, None, Some(destination))
     }
 
     #[test]
@@ -103,7 +108,7 @@ mod tests {
         };
         assert_eq!(window(&path(50.0, 0.0)), Some(24), "86 segments in flight");
         assert_eq!(window(&path(5.0, 0.0)), Some(17), "twice 8.6 segments");
-        assert_eq!(window(&path(2.0, 0.0)), None, "less than the usual one");
+        assert_eq!(window(&path(2.0, 0.0)), None, "less than the default");
         assert_eq!(window(&path(50.0, 12.0)), Some(12), "the buffer");
         let lossy = DestinationEntry {
             retransmitted: 0.03,

@@ -7,7 +7,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 
 use super::knn_distance::{Column, QueryRank, TOP, min_sum};
-use super::{cca_named, on_linux};
+use super::{cca_named, is_in_linux};
 use crate::features::{FEATURES, Features, feature_index};
 
 /// Metrics of the outcome of a CCA, in percent, each with a column per CCA such as `a:bbr`: the terms a, b and c of the
@@ -110,7 +110,7 @@ struct Examples {
     columns: Vec<Column>,
     ccas: Vec<&'static str>,
     /// Whether Linux has each of `ccas`.
-    on_linux: Vec<bool>,
+    is_in_linux: Vec<bool>,
     /// Metrics per row and CCA.
     outcomes: Vec<[f32; OUTCOME_METRICS.len()]>,
 }
@@ -219,7 +219,11 @@ impl Examples {
             fair_shares: Vec::new(),
             columns: Vec::new(),
             ccas: header.ccas.iter().map(|each| each.cca).collect(),
-            on_linux: header.ccas.iter().map(|each| on_linux(each.cca)).collect(),
+            is_in_linux: header
+                .ccas
+                .iter()
+                .map(|each| is_in_linux(each.cca))
+                .collect(),
             outcomes: Vec::new(),
         };
         let mut values = vec![Vec::new(); header.features.len()];
@@ -314,7 +318,7 @@ impl ExampleTable {
     pub(super) fn available(&self, is_kernel: bool) -> impl Iterator<Item = (usize, &'static str)> {
         let examples = &*self.examples;
         let all = examples.ccas.iter().copied().enumerate();
-        all.filter(move |(index, _)| !is_kernel || examples.on_linux[*index])
+        all.filter(move |(index, _)| !is_kernel || examples.is_in_linux[*index])
     }
 
     /// Returns the names of its features.

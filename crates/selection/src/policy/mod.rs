@@ -98,12 +98,12 @@ pub struct DecisionInput<'a> {
     pub view: &'a PathEstimates,
     /// Features of the same estimates.
     pub features: &'a Features,
-    /// Measure to maximise.
+    /// Requirement to optimise.
     pub requirement: Requirement,
     /// CCA in use; `None` before there is one.
     pub current_cca: Option<&'static str>,
     /// Whether a choice has been made for this connection. If not, the CCA in use is the default that set it up.
-    pub established: bool,
+    pub is_cca_chosen: bool,
     /// CCAs that the operator prefers among equals.
     pub prefer: &'a [&'static str],
     /// Results of earlier connections to the destination.
@@ -124,7 +124,7 @@ pub struct Recommendation {
 }
 
 /// Returns whether Linux has the CCA.
-fn on_linux(name: &str) -> bool {
+fn is_in_linux(name: &str) -> bool {
     cca::registry::find(name).is_some_and(|cca| cca.linux)
 }
 
@@ -150,9 +150,9 @@ impl Policy {
     pub fn from_toml(text: &str, origin: &str) -> Result<Self, PolicyError> {
         let read = || {
             check_text(text)?;
-            method::check(text).map_err(|wrong| wrong.to_string())?;
+            method::check(text).map_err(|error| error.to_string())?;
             let policy: Self = toml::from_str(text).map_err(|error| in_one_line(text, &error))?;
-            policy.check().map_err(|wrong| wrong.to_string())?;
+            policy.check().map_err(|error| error.to_string())?;
             Ok(policy)
         };
         read().map_err(|reason| PolicyError::Text {
@@ -174,7 +174,7 @@ impl Policy {
         }
         for (name, other) in &self.instead {
             check_cca_name("instead", name)?;
-            if !on_linux(check_cca_name(format!("instead.{name}"), other)?) {
+            if !is_in_linux(check_cca_name(format!("instead.{name}"), other)?) {
                 let reason = format!("Linux has no {other:?} either; allowed: CCAs of Linux");
                 return reject(format!("instead.{name}"), reason);
             }
@@ -201,7 +201,11 @@ impl Policy {
     }
 
     fn resolve_cca(&self, cca: &'static str) -> &'static str {
-        if self.kernel { self.on_linux(cca) } else { cca }
+        if self.kernel {
+            self.linux_substitute(cca)
+        } else {
+            cca
+        }
     }
 
     /// Returns the policy with another CCA if its method is `fixed`, and unchanged otherwise.
@@ -213,9 +217,9 @@ impl Policy {
         self
     }
 
-    /// Returns the substitute of `cca` on a Linux kernel.
-    pub fn on_linux(&self, cca: &'static str) -> &'static str {
-        let other = self.instead.get(cca).filter(|_| !on_linux(cca));
+    /// Returns the CCA that runs as `cca` on a Linux kernel: its substitute if Linux lacks it.
+    pub fn linux_substitute(&self, cca: &'static str) -> &'static str {
+        let other = self.instead.get(cca).filter(|_| !is_in_linux(cca));
         other.and_then(|name| cca_named(name).ok()).unwrap_or(cca)
     }
 
@@ -238,18 +242,18 @@ impl Policy {
         result
     }
 
-    /// Returns whether the policy changes CCAs in flight.
-    pub fn changes_in_flight(&self) -> bool {
+    /// Returns whether the policy switches the CCA of running connections.
+    pub fn switches_running_connections(&self) -> bool {
         match &self.method {
             Method::Fixed(_) => false,
             Method::Table(table) => table.has_phases(),
             Method::Rules(_) => true,
-            Method::Tree(trees) => trees.change_in_flight(),
+            Method::Tree(trees) => trees.switch_running_connections(),
             Method::Cost(cost) => cost.loss_share.is_some(),
         }
     }
 
-    /// Returns whether the policy covers the requirement, or the named one that is nearest to it.
+    /// Returns whether the policy supports the requirement, or the nearest predefined one.
     pub(crate) fn supports(&self, requirement: Requirement) -> bool {
         match &self.method {
             // These methods choose the same CCA for every requirement.
@@ -260,8 +264,9 @@ impl Policy {
         }
     }
 
-    /// Returns whether the policy decides by measured values, which the handshake gives more exactly than any memory.
-    pub(crate) fn measures(&self) -> bool {
+    /// Returns whether the policy decides by measurements of the path. Those of the handshake are then preferred to the
+    /// destination cache.
+    pub(crate) fn needs_measurements(&self) -> bool {
         matches!(
             self.method,
             Method::Table(_) | Method::Rules(_) | Method::Tree(_)

@@ -163,7 +163,7 @@ impl Trees {
     }
 
     /// Returns whether there is a tree for running connections, or moments are known of some.
-    pub(super) fn change_in_flight(&self) -> bool {
+    pub(super) fn switch_running_connections(&self) -> bool {
         let mut trees = self.trees.iter();
         trees.any(|tree| tree.moment == Moment::Running) || self.moments.is_some()
     }
@@ -176,7 +176,7 @@ impl Trees {
         default: &'static str,
         kernel: bool,
     ) -> Option<Recommendation> {
-        if input.established
+        if input.is_cca_chosen
             && let Some(moments) = &self.moments
             && let Some(recommendation) = moments.recommend(input, kernel)
         {
@@ -185,7 +185,7 @@ impl Trees {
         let requirement = input.requirement;
         let substitute = requirement.on(&input.view.capacity);
         let nearest = substitute.nearest_named().to_string();
-        let moment = if input.established {
+        let moment = if input.is_cca_chosen {
             Moment::Running
         } else {
             Moment::Start
@@ -219,7 +219,7 @@ impl Trees {
                 best
             }
         })?;
-        let in_use = input.current_cca.filter(|_| input.established);
+        let in_use = input.current_cca.filter(|_| input.is_cca_chosen);
         let current = in_use.unwrap_or(default);
         // A CCA that is not in the leaf has no expectation to compare with.
         let known = leaf.parts.get(current).map(score);

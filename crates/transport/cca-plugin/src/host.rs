@@ -54,8 +54,8 @@ pub fn load(file: &Path, failed: PanicHandler) -> Result<Vec<CcaInfo>, String> {
     let opened =
         opened.map_err(|error| format!("{path_text}: cannot be opened as a library: {error}"))?;
     // SAFETY: a symbol of this name is made by `export!` alone, with this type, whose first field all versions have.
-    let result = unsafe { opened.get::<*const Library>(b"CELLTCP_LIBRARY\0") };
-    let table = *result.map_err(|_| {
+    let symbol = unsafe { opened.get::<*const Library>(b"CELLTCP_LIBRARY\0") };
+    let table = *symbol.map_err(|_| {
         format!(
             "{path_text}: exports no congestion control; allowed: a library with cca_plugin::export!(...)"
         )

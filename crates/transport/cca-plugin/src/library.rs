@@ -75,8 +75,8 @@ unsafe extern "C" fn canonical(
     // SAFETY: as the function requires.
     let cca = unsafe { &*cca };
     let mut own = cca.parameters.iter();
-    let result = own.find(|each| each.name == parameter.as_str());
-    let text = result.and_then(|result| (result.canonical)(value.as_str()));
+    let parameter = own.find(|each| each.name == parameter.as_str());
+    let text = parameter.and_then(|parameter| (parameter.canonical)(value.as_str()));
     if let Some(text) = &text {
         sink.write(text);
     }

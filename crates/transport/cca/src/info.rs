@@ -100,17 +100,17 @@ impl CcaInfo {
     /// Returns an error if there is no such parameter or if it does not take that value.
     pub fn canonical(&self, parameter: &str, value: &str) -> Result<String, SettingError> {
         let known = || self.all_parameters().map(|(parameter, _)| parameter);
-        let result = known().find(|each| each.name == parameter);
-        let result = result.ok_or_else(|| SettingError::Unknown {
+        let entry = known().find(|each| each.name == parameter);
+        let entry = entry.ok_or_else(|| SettingError::Unknown {
             owner: self.name.to_owned(),
             parameter: parameter.to_owned(),
             known: known().map(|each| each.name).collect(),
         })?;
-        (result.canonical)(value).ok_or_else(|| SettingError::Value {
+        (entry.canonical)(value).ok_or_else(|| SettingError::Value {
             owner: self.name.to_owned(),
             parameter: parameter.to_owned(),
             value: value.to_owned(),
-            allowed: (result.allowed)(),
+            allowed: (entry.allowed)(),
         })
     }
 

@@ -133,12 +133,12 @@ fn missing_in_call(call: &Call) -> Option<&'static str> {
     if let Some((_, feature)) = CALLS.iter().find(|(name, _)| *name == call.name) {
         return Some(feature);
     }
-    let mut result = None;
+    let mut unsupported = None;
     for argument in &call.arguments {
         argument.words(&mut |word| {
             let feature = FEATURES.iter().find(|(part, _)| word.contains(part));
-            result = result.or(feature.map(|(_, feature)| *feature));
+            unsupported = unsupported.or(feature.map(|(_, feature)| *feature));
         });
     }
-    result
+    unsupported
 }

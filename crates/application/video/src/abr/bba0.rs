@@ -1,27 +1,27 @@
 //! BBA-0: the rate is a function of the buffer, from "A Buffer-Based Approach to Rate Adaptation" (2014), section 4.
 //!
 //! With the paper's buffer of 240 s, the reservoir is 90 s and the highest rate is reached at 216 s; other buffers are
-//! divided in proportion. A request needs room for a segment, so the level at a request is a segment below the limit at
-//! most. A small buffer is divided such that the highest rate is reached at that level.
+//! divided in proportion. A request needs room for a segment, so the level at a request is at most the limit minus one
+//! segment. A small buffer is divided such that the highest rate is reached at that level.
 
 use super::{Abr, AbrState, Choice};
 
-/// Part of the buffer in which the lowest rate is chosen.
+/// Share of the buffer up to which the lowest rate is chosen.
 const RESERVOIR: f64 = 90.0 / 240.0;
-/// Share of the buffer above which the highest rate is chosen.
+/// Share of the buffer at and above which the highest rate is chosen.
 pub(crate) const UPPER: f64 = 216.0 / 240.0;
 
 /// The algorithm, whose only state is the previous quality.
 pub(crate) struct Bba0;
 
-/// Returns the size of the buffer by which the map is divided, s.
+/// Returns the buffer size of which the reservoir and the upper limit are shares, s.
 pub(crate) fn mapped_buffer(state: &AbrState) -> f64 {
     /// Factor just below 1: a level that is reached exactly exceeds it in spite of rounding.
     const ROUNDING_FACTOR: f64 = 1.0 - 1e-9;
     let max = state.max_buffer.as_secs_f64();
-    let reached = (max - state.segment_s()) / UPPER * ROUNDING_FACTOR;
-    // A buffer of one segment has no level to go by.
-    max.min(if reached > 0.0 { reached } else { max })
+    let scaled = (max - state.segment_s()) / UPPER * ROUNDING_FACTOR;
+    // A buffer of one segment leaves no level to map.
+    max.min(if scaled > 0.0 { scaled } else { max })
 }
 
 /// Returns the rate for the level of the buffer, bit/s.
@@ -31,8 +31,8 @@ fn map(state: &AbrState) -> f64 {
         state.manifest.rate(0),
         state.manifest.rate(state.manifest.top()),
     );
-    let part = (state.level() - RESERVOIR * max) / ((UPPER - RESERVOIR) * max);
-    low + (high - low) * part.clamp(0.0, 1.0)
+    let fraction = (state.level() - RESERVOIR * max) / ((UPPER - RESERVOIR) * max);
+    low + (high - low) * fraction.clamp(0.0, 1.0)
 }
 
 impl Abr for Bba0 {

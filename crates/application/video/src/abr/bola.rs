@@ -58,13 +58,14 @@ impl Utility {
 /// State of a session.
 pub(crate) struct Bola {
     utility: Utility,
-    is_finite: bool,
-    /// Throughput of the latest segment with its latency, bit/s.
+    /// Whether it is BOLA-FINITE.
+    is_bola_finite: bool,
+    /// Throughput of the latest segment, its request latency included, bit/s.
     throughput: f64,
 }
 
 impl Bola {
-    fn new(manifest: &Manifest, is_finite: bool) -> Self {
+    fn new(manifest: &Manifest, is_bola_finite: bool) -> Self {
         let utilities = (0..=manifest.top())
             .map(|quality| libm::log(manifest.rate(quality) / manifest.rate(0)));
         Self {
@@ -73,7 +74,7 @@ impl Bola {
                 v: 0.0,
                 gamma: GAMMA_P,
             },
-            is_finite,
+            is_bola_finite,
             throughput: 0.0,
         }
     }
@@ -89,7 +90,7 @@ impl Bola {
     /// Sets V for the next segment; returns the buffer size for which it is computed, s.
     fn update_v(&mut self, state: &AbrState) -> f64 {
         let max_buffer = state.max_buffer.as_secs_f64();
-        let buffer = if self.is_finite {
+        let buffer = if self.is_bola_finite {
             let segments = state.segment.min(state.segments - state.segment) as f64;
             max_buffer.min((segments / 2.0).max(MIN_BUFFER_SEGMENTS) * state.segment_s())
         } else {
@@ -107,7 +108,7 @@ impl Abr for Bola {
         let manifest = state.manifest;
         let last = state.last.unwrap_or(0);
         let mut quality = self.utility.choose(manifest, state.level());
-        if self.is_finite && quality > last {
+        if self.is_bola_finite && quality > last {
             let sustainable = manifest.highest_within(self.throughput.max(manifest.rate(0)));
             if quality > sustainable {
                 quality = if sustainable < last {

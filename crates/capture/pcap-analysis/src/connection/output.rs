@@ -12,7 +12,7 @@ use super::rtt::Rtts;
 use super::{Connection, capture_point};
 use crate::sequence;
 
-/// Number of ACK samples above which timestamp echoes are not needed.
+/// Number of ACK samples from which on timestamp echoes are not needed.
 const MIN_ACK_SAMPLES: u64 = 10;
 
 impl Connection {

@@ -39,7 +39,7 @@ pub(crate) struct EndSettings {
     pub(crate) keepalive: Option<KeepAlive>,
 }
 
-/// Returns a socket at `place`, under `cca` if one is named.
+/// Returns a socket at `socket_address`, under `cca` if one is named.
 fn bound_socket(
     socket_address: SocketAddrV4,
     cca: Option<&str>,

@@ -4,8 +4,8 @@ use config::table;
 use units::Bytes;
 
 table! {
-    /// Bounds of the work of a run. Both are compared with estimates before the run starts, so that a value that was meant
-    /// otherwise is an error at once, not a run of years. They change nothing in a run that starts.
+    /// Bounds of the work of a run. Both are compared with estimates before the run starts, so that a mistyped value
+    /// is an error at once, not a run of years. They change nothing in a run that starts.
     #[derive(Copy)]
     pub struct Limits {
         /// Maximum number of events: packets at links, intervals of the radio, wake-ups of applications; default 1e11,

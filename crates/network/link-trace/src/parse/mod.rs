@@ -60,12 +60,12 @@ pub fn is_own_format(name: &str, head: &str) -> bool {
 /// # Errors
 /// If the file is neither.
 pub fn read(text: &str, origin: &str) -> Result<Trace, ParseError> {
-    let result = if text.lines().next() == Some(canonical::MARKER) {
+    let trace = if text.lines().next() == Some(canonical::MARKER) {
         canonical::read(text).map(Trace::from)
     } else {
         mahimahi::read(text).map(Trace::from)
     };
-    result.map_err(|mistake| mistake.of(origin))
+    trace.map_err(|mistake| mistake.of(origin))
 }
 
 impl Trace {

@@ -1,4 +1,4 @@
-//! Options for reading a log: what its names and values leave open, as a scenario gives it.
+//! Options for reading a log: whatever its column names and values leave ambiguous.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -21,7 +21,7 @@ macro_rules! choices {
 }
 
 choices! {
-    /// Format of a file of a trace or a log, in the order in which they are tried. Logs are read outside of the engine,
+    /// Format of a trace or log file, in the order in which they are tried. Logs are read outside of the engine,
     /// which gets a canonical trace.
     pub enum TraceFormat {
         /// A line per delivery opportunity of 1500 bytes: its time in whole ms.
@@ -35,13 +35,13 @@ choices! {
         Iperf3,
         /// Reports of `iperf -y C`.
         Iperf2,
-        /// Logs of mahimahi's mm-link, whose opportunities count.
+        /// Logs of mahimahi's mm-link; delivery opportunities are read, not deliveries.
         MmLink,
         /// Zeek's conn.log, as the demand of the hosts behind the link.
         Zeek,
         /// Logs of NYU-METS: `3.97,Mbits/sec` per second, or eight columns with Mbit/s first.
         NyuMets,
-        /// Logs of G-NetTrack with `DL_bitrate` and `UL_bitrate` in kbit/s; for `--format` it is `5gdataset`.
+        /// Logs of G-NetTrack with `DL_bitrate` and `UL_bitrate` in kbit/s: `5gdataset` on the command line, `phone-log` in files.
         #[strum(to_string = "5gdataset", serialize = "phone-log")]
         PhoneLog,
         /// Results of speedtest-cli as CSV; each row is a sample.
@@ -79,8 +79,8 @@ impl TraceFormat {
     pub const NAMES: &[&str] = Self::VARIANTS;
 }
 
-/// Defines a struct that has, after fields of its own, the options for reading a file: serde flattens no struct into a
-/// closed table. Its methods take them out and put them in.
+/// Defines a struct that has, after fields of its own, the options for reading a file (`flatten` does not work with
+/// `deny_unknown_fields`). `read_options` returns them, `with_read_options` sets them.
 macro_rules! with_read_options {
     (@struct $(#[$meta:meta])* $vis:vis struct $name:ident { $($own:tt)* }) => {
         $(#[$meta])*
@@ -104,7 +104,7 @@ macro_rules! with_read_options {
             /// Whether a rate is that of the interval that ends at its row; unset: it begins there.
             #[serde(skip_serializing_if = "Option::is_none")]
             pub rates_end_at_row: Option<bool>,
-            /// Length of a row, of a table without times, such as `1s`.
+            /// Time per row of a table without a column of times, such as `1s`.
             #[serde(skip_serializing_if = "Option::is_none")]
             pub step: Option<String>,
             /// The rows to read of a file with several runs, `COLUMN=VALUE`; unset: all, one after another.
@@ -113,7 +113,7 @@ macro_rules! with_read_options {
             /// Order of day and month in dates: "dmy", "mdy" or "ymd"; unset: found from the dates.
             #[serde(skip_serializing_if = "Option::is_none")]
             pub dates: Option<DateOrder>,
-            /// Whether a column of bytes is a counter that adds up; unset: if it never falls.
+            /// Whether a column of bytes is a cumulative counter; unset: if it never decreases.
             #[serde(skip_serializing_if = "Option::is_none")]
             pub counter: Option<bool>,
         }
@@ -168,7 +168,7 @@ with_read_options! {
 }
 
 impl ReadOptions {
-    /// Returns whether nothing is given but that the file is one of mahimahi, of which the rest follows.
+    /// Returns whether no option is set, or only the format mahimahi, which needs none.
     pub fn are_of_own_formats(&self) -> bool {
         let format = self
             .format
@@ -181,7 +181,7 @@ impl ReadOptions {
             && format.is_none()
     }
 
-    /// Returns the options that JSON has.
+    /// Parses options from JSON.
     ///
     /// # Errors
     /// A field that is unknown, or a value that is not allowed.

@@ -59,10 +59,13 @@ impl Policy for AsTcp {
         }
     }
 
-    fn on_confirmed(&mut self, now: Instant, inbound: &mut Connection, everything: bool) {
+    fn on_confirmed(&mut self, now: Instant, inbound: &mut Connection, all_confirmed: bool) {
         if self.falls_back {
-            self.fallback.on_confirmed(now, inbound, everything);
-        } else if inbound.window_update_due() || everything || self.max_ack_wait == Duration::ZERO {
+            self.fallback.on_confirmed(now, inbound, all_confirmed);
+        } else if inbound.window_update_due()
+            || all_confirmed
+            || self.max_ack_wait == Duration::ZERO
+        {
             self.ack_deadline = Instant::NEVER;
             inbound.acknowledge(now);
         } else if self.ack_deadline == Instant::NEVER || self.reported != inbound.far_acked() {

@@ -88,8 +88,8 @@ impl Policy for EsTcp {
         };
     }
 
-    fn on_confirmed(&mut self, now: Instant, inbound: &mut Connection, everything: bool) {
-        if everything {
+    fn on_confirmed(&mut self, now: Instant, inbound: &mut Connection, all_confirmed: bool) {
+        if all_confirmed {
             self.thaw(inbound);
             self.freeze_at = Instant::NEVER;
             inbound.acknowledge(now);

@@ -25,7 +25,7 @@ pub(crate) struct Progress {
     /// Payload that it has confirmed, bytes.
     pub(crate) confirmed: u64,
     /// Whether this is all that has arrived.
-    pub(crate) everything: bool,
+    pub(crate) all_confirmed: bool,
     /// Smoothed RTT between the split host and the far end.
     pub(crate) rtt: Duration,
 }
@@ -56,8 +56,8 @@ pub(crate) trait Policy: Send {
         progress.confirmed
     }
 
-    /// Handles progress of the far end, which has confirmed more data; all that has arrived, if `everything`.
-    fn on_confirmed(&mut self, now: Instant, inbound: &mut Connection, everything: bool);
+    /// Handles progress of the far end, which has confirmed more data; all that has arrived, if `all_confirmed`.
+    fn on_confirmed(&mut self, now: Instant, inbound: &mut Connection, all_confirmed: bool);
 
     /// Handles a change of the link to the far end.
     fn on_link(

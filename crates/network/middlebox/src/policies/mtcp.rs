@@ -1,5 +1,5 @@
-//! M-TCP: ACKs of the far end decide, and its silence freezes the sender (Brown and Singh, "M-TCP: TCP for mobile
-//! cellular networks", 1997).
+//! M-TCP: the sender is acknowledged as the far end acknowledges. It is frozen (zero window) when the far end falls
+//! silent (Brown and Singh, "M-TCP: TCP for mobile cellular networks", 1997).
 //!
 //! The split host acknowledges what the far end has confirmed, less the last byte. When the far end falls silent, an
 //! ACK for that byte withdraws the window. The sender then waits for a window instead of timing out. The next sign of
@@ -14,7 +14,7 @@ use super::{Policy, Progress};
 pub(crate) struct MTcp {
     /// Time by which the silence of the far end exceeds its RTT before the sender is frozen.
     freeze_after: Duration,
-    far: Progress,
+    progress: Progress,
     /// Whether the sender has no window.
     frozen: bool,
     /// Time at which the silence of the far end counts as a disconnection.
@@ -23,14 +23,14 @@ pub(crate) struct MTcp {
 
 impl MTcp {
     pub(crate) fn new(freeze_after: Duration) -> Self {
-        let far = Progress {
+        let progress = Progress {
             confirmed: 0,
-            everything: true,
+            all_confirmed: true,
             rtt: Duration::ZERO,
         };
         Self {
             freeze_after,
-            far,
+            progress,
             frozen: false,
             expires: Instant::NEVER,
         }
@@ -42,11 +42,11 @@ impl MTcp {
         inbound.acknowledge(now);
     }
 
-    /// Lets the next ACK withdraw the sender's window.
+    /// Makes the next ACK advertise a zero window.
     fn prepare_to_freeze(&mut self, inbound: &mut Connection) {
         self.expires = Instant::NEVER;
         self.frozen = true;
-        inbound.confirm(self.far.confirmed);
+        inbound.confirm(self.progress.confirmed);
         inbound.freeze(true);
     }
 
@@ -60,18 +60,18 @@ impl MTcp {
         self.wait(now);
     }
 
-    /// Begins to wait for the next sign of the far end, if it owes one.
+    /// Restarts the silence timer if data is outstanding.
     fn wait(&mut self, now: Instant) {
-        self.expires = if self.far.everything || self.frozen {
+        self.expires = if self.progress.all_confirmed || self.frozen {
             Instant::NEVER
         } else {
-            now + self.far.rtt + self.freeze_after
+            now + self.progress.rtt + self.freeze_after
         };
     }
 
     /// Notes progress of the far end.
     pub(super) fn note(&mut self, progress: &Progress) {
-        self.far = *progress;
+        self.progress = *progress;
     }
 
     /// Returns whether the sender has no window.
@@ -87,13 +87,13 @@ impl Policy for MTcp {
 
     fn before_data(&mut self, inbound: &mut Connection, segment: &Segment) {
         if inbound.repeats(segment) {
-            // The sender's time-out has come before our estimate of it: the answer to the repetition freezes it.
+            // The sender's RTO fired before our freeze deadline. The ACK of the retransmission carries the zero window.
             self.prepare_to_freeze(inbound);
         }
     }
 
     fn on_data(&mut self, now: Instant, _: &mut Connection) {
-        let idle = core::mem::take(&mut self.far.everything);
+        let idle = core::mem::take(&mut self.progress.all_confirmed);
         if idle || self.expires == Instant::NEVER {
             self.wait(now);
         }
@@ -101,7 +101,7 @@ impl Policy for MTcp {
 
     fn acknowledges(&mut self, progress: &Progress) -> u64 {
         self.note(progress);
-        if progress.everything {
+        if progress.all_confirmed {
             progress.confirmed
         } else {
             progress.confirmed.saturating_sub(1)

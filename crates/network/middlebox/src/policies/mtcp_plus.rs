@@ -44,12 +44,12 @@ impl Policy for MTcpPlus {
         self.mtcp.acknowledges(progress)
     }
 
-    fn on_confirmed(&mut self, now: Instant, inbound: &mut Connection, everything: bool) {
+    fn on_confirmed(&mut self, now: Instant, inbound: &mut Connection, all_confirmed: bool) {
         if self.disconnected {
             // An ACK that was under way: it goes on, and the window stays closed.
             inbound.acknowledge(now);
         } else {
-            self.mtcp.on_confirmed(now, inbound, everything);
+            self.mtcp.on_confirmed(now, inbound, all_confirmed);
         }
     }
 

@@ -58,12 +58,12 @@ impl Policy for Pam {
         progress.confirmed
     }
 
-    fn on_confirmed(&mut self, now: Instant, inbound: &mut Connection, everything: bool) {
+    fn on_confirmed(&mut self, now: Instant, inbound: &mut Connection, all_confirmed: bool) {
         self.acks_early = false;
         if inbound.could_acknowledge_more() || inbound.window_update_due() {
             inbound.acknowledge(now);
         }
-        self.expires = if everything {
+        self.expires = if all_confirmed {
             Instant::NEVER
         } else {
             now + self.far_rtt + self.silence_timeout

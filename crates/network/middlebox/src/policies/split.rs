@@ -13,9 +13,9 @@ impl Policy for Split {
         0
     }
 
-    fn on_confirmed(&mut self, now: Instant, inbound: &mut Connection, everything: bool) {
+    fn on_confirmed(&mut self, now: Instant, inbound: &mut Connection, all_confirmed: bool) {
         // The room of a buffer that is empty again is offered at once, or a sender with a large window would stop and go.
-        if inbound.window_update_due() || everything && inbound.window_grew() {
+        if inbound.window_update_due() || all_confirmed && inbound.window_grew() {
             inbound.acknowledge(now);
         }
     }

@@ -221,15 +221,15 @@ impl SnoopFlow {
         };
         let sent_at = self.cache[last].at;
         let rtt = self.srtt.unwrap_or(FIRST_TIMEOUT);
-        let mut result = false;
+        let mut has_losses = false;
         let holes = self.cache.range_mut(..last);
         for copy in holes.filter(|copy| !copy.arrived && !copy.by_sender) {
             let overtaken = copy.repairs == 0 && copy.at <= sent_at;
             let lost_again = copy.repairs > 0 && now.saturating_since(copy.at) > rtt + rtt / 4;
             copy.due |= overtaken || lost_again;
-            result |= copy.due;
+            has_losses |= copy.due;
         }
-        result
+        has_losses
     }
 
     /// Removes and returns the copies to be sent now.

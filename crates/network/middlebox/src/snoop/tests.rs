@@ -6,12 +6,15 @@ use units::{Duration, Instant};
 
 use super::flow::{AckVerdict, SnoopFlow};
 
+/// Limit of the cache.
+const CACHE_BYTES: u64 = 1_000_000;
+
 fn ms(ms: u64) -> Instant {
     Instant::ZERO + Duration::from_millis(ms)
 }
 
 /// A flow on which the far host has sent five segments of 1000 bytes, 1 ms apart.
-fn sent() -> SnoopFlow {
+fn flow_with_five_segments() -> SnoopFlow {
     let mut flow = SnoopFlow::default();
     for number in 0..5 {
         let segment = Segment {
@@ -25,7 +28,12 @@ fn sent() -> SnoopFlow {
             payload: segment.into(),
             ..Packet::default()
         };
-        flow.on_data(ms(u64::from(number)), (&packet, &segment), None, 1_000_000);
+        flow.on_data(
+            ms(u64::from(number)),
+            (&packet, &segment),
+            None,
+            CACHE_BYTES,
+        );
         assert!(flow.repairs(ms(0)).is_empty());
     }
     flow
@@ -51,8 +59,8 @@ fn repaired(flow: &mut SnoopFlow, at: u64) -> Vec<u32> {
 }
 
 #[test]
-fn a_loss_is_repaired_and_the_sender_hears_nothing() {
-    let mut flow = sent();
+fn a_loss_is_repaired_and_the_sender_gets_no_duplicate_ack() {
+    let mut flow = flow_with_five_segments();
     assert_eq!(flow.on_ack(ms(20), &ack(1_000, &[])), AckVerdict::Forward);
     let duplicate = ack(1_000, &[(2_000, 3_000)]);
     assert_eq!(flow.on_ack(ms(22), &duplicate), AckVerdict::Suppress);
@@ -65,21 +73,21 @@ fn a_loss_is_repaired_and_the_sender_hears_nothing() {
 }
 
 #[test]
-fn progress_with_another_hole_goes_on_without_sack() {
-    let mut flow = sent();
+fn a_partial_ack_is_forwarded_without_sack_blocks() {
+    let mut flow = flow_with_five_segments();
     assert_eq!(flow.on_ack(ms(19), &ack(0, &[])), AckVerdict::Forward);
-    let both = ack(0, &[(1_000, 2_000)]);
-    assert_eq!(flow.on_ack(ms(20), &both), AckVerdict::Suppress);
+    let duplicate = ack(0, &[(1_000, 2_000)]);
+    assert_eq!(flow.on_ack(ms(20), &duplicate), AckVerdict::Suppress);
     assert_eq!(repaired(&mut flow, 20), [0]);
-    let progress = ack(2_000, &[(3_000, 5_000)]);
-    let answer = flow.on_ack(ms(40), &progress);
-    assert_eq!(answer, AckVerdict::WithoutSack(ack(2_000, &[])));
+    let partial = ack(2_000, &[(3_000, 5_000)]);
+    let verdict = flow.on_ack(ms(40), &partial);
+    assert_eq!(verdict, AckVerdict::WithoutSack(ack(2_000, &[])));
     assert_eq!(repaired(&mut flow, 40), [2_000]);
 }
 
 #[test]
 fn the_oldest_copy_is_sent_again_if_nothing_comes_back() {
-    let mut flow = sent();
+    let mut flow = flow_with_five_segments();
     let due = flow.deadline();
     assert_eq!(due, ms(300));
     flow.on_deadline(due, false);
@@ -88,7 +96,7 @@ fn the_oldest_copy_is_sent_again_if_nothing_comes_back() {
 }
 
 #[test]
-fn what_is_not_in_the_cache_is_the_sender_s() {
+fn uncached_losses_are_left_to_the_sender() {
     let mut flow = SnoopFlow::default();
     let segment = Segment {
         len: 1_000,
@@ -103,10 +111,11 @@ fn what_is_not_in_the_cache_is_the_sender_s() {
     assert_eq!(flow.on_ack(ms(20), &duplicate), AckVerdict::Forward);
 }
 
-/// The paper has the sender repair what it has sent again once: it needs the duplicate ACKs for that.
+/// In the paper (Balakrishnan 1995) the sender also repairs what it has retransmitted; it needs the duplicate ACKs for
+/// that.
 #[test]
-fn what_the_sender_repeats_is_the_sender_s() {
-    let mut flow = sent();
+fn losses_that_the_sender_has_retransmitted_are_left_to_it() {
+    let mut flow = flow_with_five_segments();
     let segment = Segment {
         seq: 1_000,
         len: 1_000,
@@ -116,17 +125,17 @@ fn what_the_sender_repeats_is_the_sender_s() {
         payload: segment.into(),
         ..Packet::default()
     };
-    flow.on_data(ms(10), (&packet, &segment), None, 1_000_000);
+    flow.on_data(ms(10), (&packet, &segment), None, CACHE_BYTES);
     assert_eq!(flow.on_ack(ms(20), &ack(1_000, &[])), AckVerdict::Forward);
     let duplicate = ack(1_000, &[(2_000, 3_000)]);
     assert_eq!(flow.on_ack(ms(22), &duplicate), AckVerdict::Forward);
     assert_eq!(repaired(&mut flow, 22), [0; 0]);
 }
 
-/// A queue behind the cache that is seen explains why nothing comes back.
+/// A visible queue behind the cache explains missing ACKs.
 #[test]
-fn the_time_out_waits_for_a_queue_that_is_seen() {
-    let mut flow = sent();
+fn the_time_out_waits_for_a_visible_queue() {
+    let mut flow = flow_with_five_segments();
     flow.sees_queue = true;
     flow.on_deadline(ms(300), true);
     assert_eq!(repaired(&mut flow, 300), [0; 0]);
@@ -135,8 +144,8 @@ fn the_time_out_waits_for_a_queue_that_is_seen() {
 }
 
 #[test]
-fn an_end_or_a_reset_passes() {
-    let mut flow = sent();
+fn a_reset_is_forwarded() {
+    let mut flow = flow_with_five_segments();
     let reset = Segment {
         flags: Flags::RST | Flags::ACK,
         ..ack(0, &[])

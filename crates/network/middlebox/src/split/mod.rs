@@ -70,7 +70,7 @@ impl SplitHost {
         }
     }
 
-    /// Returns a closed connection of the split host towards `peer`, in the name of the end with `iss`.
+    /// Returns a closed connection between two `hosts`: from the end that the split host stands for, with its `iss`.
     fn connection(&self, flow: u32, leg: usize, hosts: [HostId; 2], iss: u32) -> Connection {
         let RunDefaults { tcp, cca, seed } = &self.environment;
         let mut config = tcp.clone();

@@ -117,7 +117,7 @@ impl Stream {
             self.confirm(confirmed);
             let progress = Progress {
                 confirmed,
-                everything: confirmed == received,
+                all_confirmed: confirmed == received,
                 rtt: outbound.srtt(),
             };
             inbound.confirm(self.policy.acknowledges(&progress));
@@ -127,8 +127,8 @@ impl Stream {
             self.policy.on_data(now, inbound);
         }
         if progress {
-            let everything = confirmed == received;
-            self.policy.on_confirmed(now, inbound, everything);
+            let all_confirmed = confirmed == received;
+            self.policy.on_confirmed(now, inbound, all_confirmed);
         }
         if !self.ended && inbound.has_ended() && self.written == received {
             self.ended = true;

@@ -83,7 +83,7 @@ impl ErrorModel {
     }
 }
 
-/// Returns the times before `until` in which all is lost, of at least `least`, by a process with this seed.
+/// Returns the times before `until` in which all is lost, of at least `min_length`, by a process with this seed.
 pub(crate) fn outages(
     loss: &Loss,
     seed: u64,
@@ -91,14 +91,14 @@ pub(crate) fn outages(
     until: Instant,
     min_length: Duration,
 ) -> Vec<Outage> {
-    let mut result: Vec<Outage> = Vec::new();
+    let mut outages: Vec<Outage> = Vec::new();
     let mut add = |start: Instant, end: Instant, loss: f64| {
         if loss < 1.0 {
             return;
         }
-        match result.last_mut() {
+        match outages.last_mut() {
             Some(last) if last.end == start => last.end = end,
-            _ => result.push(Outage { start, end }),
+            _ => outages.push(Outage { start, end }),
         }
     };
     match loss {
@@ -125,8 +125,8 @@ pub(crate) fn outages(
             }
         }
     }
-    result.retain(|each| each.start < until && each.is_at_least(min_length));
-    result
+    outages.retain(|each| each.start < until && each.is_at_least(min_length));
+    outages
 }
 
 fn loss_in(bad: bool, loss_good: f64, loss_bad: f64) -> f64 {

@@ -174,9 +174,9 @@ impl CodelControl {
         other_bytes: u64,
         context: &mut QueueContext<'_, O>,
     ) -> Option<PacketHandle> {
-        let mut result = self.head(codel_queue, other_bytes, context);
+        let mut head = self.head(codel_queue, other_bytes, context);
         if codel_queue.dropping {
-            while let Some((handle, true)) = result
+            while let Some((handle, true)) = head
                 && context.now >= codel_queue.drop_next
             {
                 codel_queue.count += 1;
@@ -186,16 +186,16 @@ impl CodelControl {
                     break;
                 }
                 context.discard(handle, DropReason::Aqm);
-                result = self.head(codel_queue, other_bytes, context);
-                if let Some((_, true)) = result {
+                head = self.head(codel_queue, other_bytes, context);
+                if let Some((_, true)) = head {
                     codel_queue.drop_next = self.control_law(codel_queue.drop_next, codel_queue);
                 }
             }
-            codel_queue.dropping = matches!(result, Some((_, true)));
-        } else if let Some((handle, true)) = result {
+            codel_queue.dropping = matches!(head, Some((_, true)));
+        } else if let Some((handle, true)) = head {
             if !(self.config.ecn && context.mark(handle)) {
                 context.discard(handle, DropReason::Aqm);
-                result = self.head(codel_queue, other_bytes, context);
+                head = self.head(codel_queue, other_bytes, context);
             }
             codel_queue.dropping = true;
             // Where dropping began again soon, the rate that worked before is a better start.
@@ -212,6 +212,6 @@ impl CodelControl {
             codel_queue.drop_next = self.control_law(context.now, codel_queue);
             codel_queue.last_count = codel_queue.count;
         }
-        result.map(|(handle, _)| handle)
+        head.map(|(handle, _)| handle)
     }
 }

@@ -163,13 +163,13 @@ impl Qdisc for FqCodelQdisc {
             }
             let before = queue.codel_queue.list.backlog();
             let other_bytes = self.backlog.bytes - before.bytes;
-            let result = self
+            let packet = self
                 .codel
                 .dequeue(&mut queue.codel_queue, other_bytes, context);
             let after = queue.codel_queue.list.backlog();
             self.backlog.bytes -= before.bytes - after.bytes;
             self.backlog.packets -= before.packets - after.packets;
-            if let Some(handle) = result {
+            if let Some(handle) = packet {
                 queue.deficit -= i64::from(context.store.packet(handle).size);
                 return Some(handle);
             }

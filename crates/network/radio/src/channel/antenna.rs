@@ -6,7 +6,7 @@ use crate::settings::Antenna;
 /// Side lobes of the vertical pattern, TR 36.814 table A.2.1.1-2, in dB.
 const SIDE_LOBES_DB: f64 = 20.0;
 
-/// Returns 12 (angle/width)², at most `limit`.
+/// Returns 12 (angle/width)², at most `limit_db`.
 fn parabola(angle_deg: f64, width_deg: f64, limit_db: f64) -> f64 {
     let ratio = angle_deg / width_deg;
     (12.0 * ratio * ratio).min(limit_db)

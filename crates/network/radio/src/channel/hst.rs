@@ -17,17 +17,18 @@ struct Position {
 /// its negative (TS 36.101 equations B.3.1 to B.3.4).
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct HighSpeedTrain {
-    initial_distance_m: f64,
+    spacing_m: f64,
     track_distance_m: f64,
     speed_m_per_s: f64,
     max_doppler_hz: f64,
 }
 
 impl HighSpeedTrain {
-    /// Returns a train past the base stations of a `track`, whose spacing is the initial distance of 3GPP (Ds).
+    /// Returns a train past the base stations of a `track`. Their spacing is twice the initial distance of
+    /// 3GPP, which is Ds/2.
     pub fn new(track: &Train, speed: Speed, max_doppler: Doppler) -> Self {
         Self {
-            initial_distance_m: track.spacing.metres(),
+            spacing_m: track.spacing.metres(),
             track_distance_m: track.distance.metres(),
             speed_m_per_s: speed.metres_per_second(),
             max_doppler_hz: max_doppler.hz(),
@@ -36,7 +37,7 @@ impl HighSpeedTrain {
 
     /// Returns the time between two base stations, s; the shift has twice this period.
     pub(crate) fn passage_s(&self) -> f64 {
-        self.initial_distance_m / self.speed_m_per_s
+        self.spacing_m / self.speed_m_per_s
     }
 
     /// Returns the Doppler shift in hertz.
@@ -45,12 +46,12 @@ impl HighSpeedTrain {
         self.max_doppler_hz * along_m / libm::hypot(self.track_distance_m, along_m)
     }
 
-    /// Returns the phase since the start in cycles (the integral of the shift). The shift is the change of the distance
-    /// to the base station, so the phase follows from the distance alone, and each passage ends with the phase it began
-    /// with.
+    /// Returns the phase since the start in cycles (the integral of the shift). The shift is proportional to the rate of
+    /// change of the distance to the base station. So the phase follows from the distance alone, and each passage ends
+    /// with the phase it began with.
     pub(crate) fn phase_cycles(&self, at: Instant) -> f64 {
         let position = self.position(at);
-        let edge_distance_m = libm::hypot(self.track_distance_m, self.initial_distance_m / 2.0);
+        let edge_distance_m = libm::hypot(self.track_distance_m, self.spacing_m / 2.0);
         let approach_m = edge_distance_m - libm::hypot(self.track_distance_m, position.along_m);
         let cycles = self.max_doppler_hz / self.speed_m_per_s * approach_m;
         if position.is_second_half {
@@ -66,12 +67,12 @@ impl HighSpeedTrain {
         let travelled_m = self.speed_m_per_s * time;
         if time <= passage {
             Position {
-                along_m: self.initial_distance_m / 2.0 - travelled_m,
+                along_m: self.spacing_m / 2.0 - travelled_m,
                 is_second_half: false,
             }
         } else {
             Position {
-                along_m: travelled_m - 1.5 * self.initial_distance_m,
+                along_m: travelled_m - 1.5 * self.spacing_m,
                 is_second_half: true,
             }
         }

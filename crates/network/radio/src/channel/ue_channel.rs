@@ -16,8 +16,7 @@ const ELEMENTS_PER_PRB: f64 = 12.0;
 
 /// Reception of one UE, a function of time alone.
 ///
-/// It remembers the powers of the latest period of path loss. That changes no result, but it cannot be shared between
-/// threads.
+/// It caches the powers of the latest period of path loss, so it is not `Sync`.
 #[derive(Clone, Debug)]
 pub struct Reception {
     deployment: Arc<Deployment>,
@@ -32,7 +31,7 @@ struct Latest {
     period: Option<u64>,
     place: Position,
     powers_mw: Vec<f64>,
-    /// Gains from the cells, where they have been asked for.
+    /// Cached gains from the cells; `None` if not computed in this period.
     gain_db: Vec<Option<f64>>,
     /// Noise and interference by group.
     noise_plus_interference: Vec<f32>,
@@ -40,11 +39,11 @@ struct Latest {
 }
 
 impl Reception {
-    /// Returns the reception of UE number `ue` on its `way`; `fading` varies what it receives around the mean.
+    /// Returns the reception of UE number `ue` on its `trajectory`; `fading` varies what it receives around the mean.
     pub fn new(
         deployment: Arc<Deployment>,
         ue: u32,
-        way: Trajectory,
+        trajectory: Trajectory,
         fading: Option<(FadingConfig, Receiver)>,
     ) -> Result<Self, ParameterError> {
         let (cells, grid) = (deployment.cells().len(), *deployment.grid());
@@ -59,7 +58,7 @@ impl Reception {
             })
             .transpose()?;
         Ok(Self {
-            trajectory: way,
+            trajectory,
             fading,
             latest: RefCell::new(Latest {
                 period: None,
@@ -89,10 +88,10 @@ impl Reception {
     /// other direction.
     pub(crate) fn gain_db(&self, at: Instant, cell: usize) -> f64 {
         let mut latest = self.powers(at);
-        let (result, power_mw) = (latest.gain_db[cell], latest.powers_mw[cell]);
-        result.unwrap_or_else(|| {
-            let sent = self.deployment.cells()[cell].power.dbm();
-            let gain = Decibel::from_linear(power_mw).get() - sent;
+        let (cached, power_mw) = (latest.gain_db[cell], latest.powers_mw[cell]);
+        cached.unwrap_or_else(|| {
+            let tx_power_dbm = self.deployment.cells()[cell].power.dbm();
+            let gain = Decibel::from_linear(power_mw).get() - tx_power_dbm;
             latest.gain_db[cell] = Some(gain);
             gain
         })
@@ -125,12 +124,12 @@ impl Reception {
     pub fn sinr_db(&self, at: Instant, cell: usize, activity: Activity<'_>, out: &mut [f32]) {
         let mut latest = self.powers(at);
         let mean = self.mean_sinr(&latest, cell, activity);
-        let Some((fading, loss)) = &self.fading else {
+        let Some((fading, doppler)) = &self.fading else {
             out.fill(Decibel::from_linear(mean).get() as f32);
             return;
         };
         fading[cell].power(at, out);
-        let distortion = loss.at(at);
+        let distortion = doppler.at(at);
         let propagation = self.deployment.propagation();
         if propagation.interference != Interference::Faded {
             distorted_db(out, mean as f32, distortion);
@@ -138,7 +137,7 @@ impl Reception {
         }
         let latest = &mut *latest;
         let noise = self.deployment.noise_mw();
-        let least = noise * Decibel::new(-propagation.culling.get()).to_linear();
+        let min_faded_power = noise * Decibel::new(-propagation.culling.get()).to_linear();
         let signal = latest.powers_mw[cell] as f32;
         latest
             .noise_plus_interference
@@ -148,7 +147,7 @@ impl Reception {
             if other == cell || power == 0.0 {
                 continue;
             }
-            if power < least {
+            if power < min_faded_power {
                 let add = |sum: &mut f32| *sum += power as f32;
                 latest.noise_plus_interference.iter_mut().for_each(add);
                 continue;
@@ -162,8 +161,8 @@ impl Reception {
                 *sum += power as f32 * faded;
             }
         }
-        for (out, disturbance) in out.iter_mut().zip(&latest.noise_plus_interference) {
-            *out = to_db(signal * distortion.signal * *out / disturbance);
+        for (sinr, noise_plus_interference) in out.iter_mut().zip(&latest.noise_plus_interference) {
+            *sinr = to_db(signal * distortion.signal * *sinr / noise_plus_interference);
         }
     }
 
@@ -172,15 +171,15 @@ impl Reception {
     }
 
     fn mean_sinr(&self, latest: &Latest, cell: usize, activity: Activity<'_>) -> f64 {
-        let mut disturbance = self.deployment.noise_mw();
+        let mut noise_plus_interference = self.deployment.noise_mw();
         if self.deployment.propagation().interference != Interference::None {
             for (other, power) in latest.powers_mw.iter().enumerate() {
                 if other != cell {
-                    disturbance += power * f64::from(activity.of(other));
+                    noise_plus_interference += power * f64::from(activity.of(other));
                 }
             }
         }
-        latest.powers_mw[cell] / disturbance
+        latest.powers_mw[cell] / noise_plus_interference
     }
 
     /// Returns the powers of the period that `at` is in, computed for the place of the UE at its start.

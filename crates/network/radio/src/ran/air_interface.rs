@@ -159,8 +159,8 @@ impl AirInterface {
         static KNOWN: LazyLock<Mutex<HashMap<Carrier, Arc<AirInterface>>>> =
             LazyLock::new(Mutex::default);
         let known = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(result) = known().get(carrier) {
-            return Ok(Arc::clone(result));
+        if let Some(air) = known().get(carrier) {
+            return Ok(Arc::clone(air));
         }
         let air = Arc::new(match carrier {
             Carrier::Lte(carrier) => Self::lte(*carrier)?,

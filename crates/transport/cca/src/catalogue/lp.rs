@@ -91,12 +91,12 @@ impl RemoteClock {
             && ours != ours_before
         {
             let steps = TICKS.wrapping_mul(theirs.wrapping_sub(theirs_before));
-            let result = steps / ours.wrapping_sub(ours_before);
+            let rate = steps / ours.wrapping_sub(ours_before);
             let previous = i64::from(self.ticks_per_second);
             let average = if previous > 0 {
-                previous * 64 + i64::from(result) - previous
+                previous * 64 + i64::from(rate) - previous
             } else {
-                i64::from(result) * 64
+                i64::from(rate) * 64
             };
             self.ticks_per_second = (average >> 6) as u32;
         }

@@ -141,8 +141,9 @@ impl SlowStart for HyStartMs {
             }
             return;
         }
-        let result = self.detections >= self.config.hystart_detections;
-        if !result && !self.detected_in_round && window.cwnd >= self.config.hystart_low_window {
+        let is_detected = self.detections >= self.config.hystart_detections;
+        if !is_detected && !self.detected_in_round && window.cwnd >= self.config.hystart_low_window
+        {
             self.on_rtt(window, rtt, delay_min);
         }
     }

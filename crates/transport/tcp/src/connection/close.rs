@@ -1,4 +1,4 @@
-//! End of a connection other than by FIN: failures, resets, and closed or shut-down sockets.
+//! End of a connection by failures, resets, and closed or shut-down sockets; options of the socket.
 
 use units::{Duration, Instant};
 
@@ -29,13 +29,13 @@ impl Connection {
         self.failure
     }
 
-    /// Returns whether the peer has ended its stream and all of it has arrived.
+    /// Returns whether the peer's FIN and all data before it have arrived.
     pub fn has_ended(&self) -> bool {
         let receiver = self.receiver.as_ref();
         receiver.is_some_and(crate::receiver::Receiver::fin_received)
     }
 
-    /// Handles the deadline; returns whether the connection has timed out with it.
+    /// Runs the timers that are due; returns whether the connection has timed out by that.
     pub fn times_out(&mut self, now: Instant) -> bool {
         let had_failed = self.failure.is_some();
         self.on_deadline(now);

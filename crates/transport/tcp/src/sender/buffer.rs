@@ -119,7 +119,7 @@ impl SendBuffer {
         }
     }
 
-    /// Fills the first buffer from the second for a burst that ends at `wanted` (the kernel's `tcp_grow_skb`).
+    /// Fills the first buffer from the second for a burst that ends at `target` (the kernel's `tcp_grow_skb`).
     /// Returns the end of the first one, and whether it is to be pushed; `None` if there is no data.
     pub(super) fn head(&mut self, target: u64) -> Option<(u64, bool)> {
         if let (Some(&head), Some(&next)) = (self.unsent.front(), self.unsent.get(1))

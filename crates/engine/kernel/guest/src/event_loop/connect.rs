@@ -95,8 +95,8 @@ impl<'a> EventLoop<'a> {
                     && each.has_no_socket(each.opened_by.other())
                     && addressing::client_port(*number as u32) == port
             };
-            let result = self.connections.iter().enumerate().rev().find(matches);
-            let Some((number, _)) = result else {
+            let waiting = self.connections.iter().enumerate().rev().find(matches);
+            let Some((number, _)) = waiting else {
                 continue;
             };
             let connection = &mut self.connections[number];

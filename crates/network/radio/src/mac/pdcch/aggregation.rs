@@ -19,10 +19,10 @@ impl Aggregation {
     /// All levels, from the smallest on.
     pub const ALL: [Self; 5] = [Self::One, Self::Two, Self::Four, Self::Eight, Self::Sixteen];
 
-    /// Returns the fewest elements for a receiver at `sinr_db`, if eight elements are enough at `eight_db`. Each
-    /// halving doubles the code rate and is assumed to cost 3 dB.
-    pub(super) fn for_sinr(sinr_db: f64, eight_db: f64) -> Self {
-        match sinr_db - eight_db {
+    /// Returns the fewest elements for a receiver at `sinr_db`; `required_db` is the SINR that eight elements need.
+    /// Each halving doubles the code rate and is assumed to cost 3 dB.
+    pub(super) fn for_sinr(sinr_db: f64, required_db: f64) -> Self {
+        match sinr_db - required_db {
             margin if margin >= 9.0 => Self::One,
             margin if margin >= 6.0 => Self::Two,
             margin if margin >= 3.0 => Self::Four,

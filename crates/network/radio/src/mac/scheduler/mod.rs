@@ -318,7 +318,7 @@ impl Scheduler {
             };
             // Equal metrics go to the user that has had less.
             let key = (metric, -average);
-            if best.is_none_or(|(_, result)| key > result) {
+            if best.is_none_or(|(_, best_key)| key > best_key) {
                 best = Some((user, key));
             }
         }

@@ -125,10 +125,10 @@ fn nr_width(radio: &Radio, mhz: f64) -> Result<(), FieldError> {
         .map_or(f64::from(radio.spacing_khz()), |spacing| {
             spacing.hertz() / 1e3
         });
-    let result = known
+    let widths = known
         .iter()
         .find(|(khz, widths)| f64::from(*khz) == spacing && !widths.is_empty());
-    let Some((khz, widths)) = result else {
+    let Some((khz, widths)) = widths else {
         let with_widths = known.iter().filter(|(_, widths)| !widths.is_empty());
         let names: Vec<String> = with_widths.map(|(khz, _)| format!("{khz}kHz")).collect();
         let allowed = format!("{} in {range}", names.join(", "));

@@ -60,12 +60,12 @@ fn downlink(radio: &Radio, downlink: &Downlink) -> Result<(), FieldError> {
 fn harq(radio: &Radio, harq: &Harq) -> Result<(), FieldError> {
     let tti = radio.tti();
     count("transmissions", harq.transmissions, 1, 28)?;
-    let most = match radio.technology {
+    let max_processes = match radio.technology {
         Technology::Lte => 8,
         Technology::Nr => 16,
     };
     if let Some(processes) = harq.processes {
-        count("processes", processes, 1, most)?;
+        count("processes", processes, 1, max_processes)?;
     }
     let round_trip = radio.harq_round_trip();
     ttis("round_trip", round_trip, tti, 1)?;

@@ -1,5 +1,5 @@
-//! Stretch ACKs in Linux 3.19: each ACK counts once, and fewer ACKs are needed per added segment where they
-//! cover more segments.
+//! Stretch ACKs up to Linux 3.19 (`delayed_ack`): the window grows per ACK. The number of ACKs that a growth needs is
+//! divided by the segments per ACK.
 
 use crate::Window;
 
