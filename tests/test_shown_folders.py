@@ -134,7 +134,7 @@ def test_every_command_says_that_results_are_unfinished(
     assert table.rows[1] == ("20ms", *["-"] * 3)
     assert {"undecided", "-"}.isdisjoint(table.rows[0])
     (part,) = parts_of(tmp_path / "s")
-    assert "in 1 to 4 runs" in part.asked
+    assert "in 1 to 4 runs" in part.question
     assert text in part.warnings
 
 

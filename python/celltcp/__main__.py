@@ -1,4 +1,4 @@
-"""Entry point of the command `celltcp` and of `python -m celltcp`, which interrupts end at once."""
+"""Entry point of `celltcp` and `python -m celltcp`; Ctrl-C ends it at once, also during imports."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from celltcp.interrupts import leaving_at_once
 def main() -> None:
     """Runs the command, and ends with its exit code."""
     with leaving_at_once():
-        from celltcp.cli import main as run
+        from celltcp.cli import main as run_cli
 
-    run()
+    run_cli()
 
 
 if __name__ == "__main__":

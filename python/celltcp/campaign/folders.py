@@ -116,10 +116,10 @@ def _finished(campaign: Campaign) -> Results | None:
     try:
         if about_in(folder) != campaign.origin:
             return None
-        result = read_results(folder)
+        stored = read_results(folder)
     except CelltcpError:
         return None
-    return Results(StoredTables(folder, list(result.tables)), campaign.origin, is_repeat=True)
+    return Results(StoredTables(folder, list(stored.tables)), campaign.origin, is_repeat=True)
 
 
 def _run(

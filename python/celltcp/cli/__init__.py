@@ -13,9 +13,9 @@ from celltcp.cli.commands import Commands, OnDemand
 from celltcp.cli.streams import ReaderGone, ascii_fallback, checked_streams
 
 
-def _version(context: click.Context, _parameter: click.Parameter, asked: bool) -> None:
-    """Prints version and build of celltcp, its engines, and the kernels that are built."""
-    if not asked or context.resilient_parsing:
+def _version(context: click.Context, _parameter: click.Parameter, is_set: bool) -> None:
+    """Prints version and build of celltcp, its engines, and the newest kernel that is built."""
+    if not is_set or context.resilient_parsing:
         return
     from celltcp._core import KERNEL, CelltcpError
     from celltcp.campaign.engines import engine
@@ -42,7 +42,7 @@ def _version(context: click.Context, _parameter: click.Parameter, asked: bool) -
     is_eager=True,
     expose_value=False,
     callback=_version,
-    help="Show version and build of celltcp, its engines and the kernels that are built.",
+    help="Show version and build of celltcp, its engines and the newest kernel that is built.",
 )
 def celltcp() -> None:
     """Find the TCP congestion control that fits a mobile network and an application.
@@ -70,34 +70,36 @@ def _run_command() -> None:
         try:
             celltcp.main(standalone_mode=False)
         finally:
-            # A full disk is an error, also of the last line.
+            # Flush here, so that a full disk is reported for the last line too.
             if sys.stdout is not None:
                 sys.stdout.flush()
-    except click.exceptions.Exit as leave:
-        sys.exit(leave.exit_code)
+    except click.exceptions.Exit as exit_request:
+        sys.exit(exit_request.exit_code)
     except click.ClickException as error:
         if isinstance(error, click.NoSuchOption):
-            from celltcp.cli.meant_options import with_meaning
+            from celltcp.cli.meant_options import with_suggestion
 
-            error = with_meaning(error)
+            error = with_suggestion(error)
         error.show()
         sys.exit(2)
     except CelltcpError as error:
         click.echo(f"celltcp: {error}", err=True)
         sys.exit(getattr(error, "exit_code", 2))
     except OSError as error:
-        place = f"{error.filename}: " if error.filename else ""
-        click.echo(f"celltcp: {place}{error.strerror or error}", err=True)
+        prefix = f"{error.filename}: " if error.filename else ""
+        click.echo(f"celltcp: {prefix}{error.strerror or error}", err=True)
         sys.exit(2)
     except (KeyboardInterrupt, click.Abort) as interrupt:
         # Campaigns report stored runs; click wraps their exceptions.
         stop = interrupt.__cause__ or interrupt
         if isinstance(stop, EOFError):
-            # Nobody is asked for input: a file or a compiled module ends too early.
+            # click wraps EOFError as Abort. Without prompts it means a truncated file or module.
             _end_with_fault(stop)
         stored, total, folder = (getattr(stop, name, 0) for name in ("stored_runs", "total", "folder"))
-        goes_on = f"; {stored} of {total} runs are kept in {folder}, and the same command goes on"
-        hint = goes_on if stored else ""
+        go_on = (
+            f"; {stored} of {total} runs are kept in {folder}; run the same command again to continue"
+        )
+        hint = go_on if stored else ""
         click.echo(f"celltcp: interrupted{hint}", err=True)
         sys.exit(130)
     except (SystemExit, ReaderGone):

@@ -44,14 +44,14 @@ class OnDemand(MutableMapping[str, click.Command]):
         self._known: dict[str, click.Command | None] = dict.fromkeys(SENTENCES)
 
     def __getitem__(self, name: str) -> click.Command:
-        result = self._known[name]
-        if result is None:
+        command = self._known[name]
+        if command is None:
             with leaving_at_once():
-                result = getattr(importlib.import_module(f"celltcp.cli.{name}"), name)
-            add_verbosity(result)
-            _add_schemas(result, (name,))
-            self._known[name] = result
-        return result
+                command = getattr(importlib.import_module(f"celltcp.cli.{name}"), name)
+            add_verbosity(command)
+            _add_schemas(command, (name,))
+            self._known[name] = command
+        return command
 
     def __setitem__(self, name: str, command: click.Command) -> None:
         self._known[name] = command
@@ -87,8 +87,8 @@ def _add_schemas(command: click.Command, path: tuple[str, ...] = ()) -> None:
     if any("--json" in param.opts for param in command.params):
         name = " ".join(path)
 
-        def show(context: click.Context, _: click.Parameter, asked: bool) -> None:
-            if asked and not context.resilient_parsing:
+        def show(context: click.Context, _: click.Parameter, is_set: bool) -> None:
+            if is_set and not context.resilient_parsing:
                 from celltcp.cli.json_schema import schema_of
 
                 click.echo(json.dumps(schema_of(name), indent=1))

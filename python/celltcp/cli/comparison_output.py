@@ -18,22 +18,22 @@ if TYPE_CHECKING:
     from celltcp.results.tables import Results
 
 
-def draw_comparison(result: Comparison, folder: Path) -> None:
+def draw_comparison(comparison: Comparison, folder: Path) -> None:
     """Draws a comparison and the decisions of its selectors, unless the pictures exist."""
-    if not reuse_picture(result.results, folder, "overview"):
-        draw(result.plot.overview(), folder, "overview")
-        if "decisions" in result.results.tables:
-            _draw_explained(result, folder)
+    if not reuse_picture(comparison.results, folder, "overview"):
+        draw(comparison.plot.overview(), folder, "overview")
+        if "decisions" in comparison.results.tables:
+            _draw_explained(comparison, folder)
 
 
-def _draw_explained(result: Comparison, folder: Path) -> None:
+def _draw_explained(comparison: Comparison, folder: Path) -> None:
     """Draws the decisions of selectors, unless their connections were too short for a picture."""
     from celltcp._core import CelltcpError
     from celltcp.cli.select.explain import draw_all
     from celltcp.selection.explanation import explain
 
     try:
-        draw_all(explain(result.results), folder)
+        draw_all(explain(comparison.results), folder)
     except CelltcpError as none:
         click.echo(f"no picture of decisions: {none}", err=True)
 
@@ -61,12 +61,12 @@ def check_by(by: Sequence[str], request: CampaignRequest[Any]) -> None:
 
 
 def print_comparison(
-    result: Comparison, published: bool = False, by: Sequence[str] = (), name: str = ""
+    comparison: Comparison, published: bool = False, by: Sequence[str] = (), name: str = ""
 ) -> None:
     """Prints the table of means with intervals, and the recommendation; published means on demand.
 
     Args:
-        result: the comparison.
+        comparison: the comparison.
         published: whether to print published means as well.
         by: further metrics that CCAs rank by.
         name: of the scenario among several.
@@ -81,33 +81,33 @@ def print_comparison(
     )
 
     console = Terminal()
-    if result.applications:
+    if comparison.applications:
         from celltcp.comparison.application_tables import metrics_table
 
-        for application in result.applications:
-            console.print_table(metrics_table(result, application))
-    console.print_table(means_table(result, name, by))
-    for warning in result.warnings:
+        for application in comparison.applications:
+            console.print_table(metrics_table(comparison, application))
+    console.print_table(means_table(comparison, name, by))
+    for warning in comparison.warnings:
         console.print(f"warning: {warning}", style="yellow")
-    if subject := subject_text(result):
+    if subject := subject_text(comparison):
         console.print(subject)
-    if result.has_shares:
-        console.print_table(shares_table(result))
-    print_limits(result.results, console)
-    for text in selector_texts(result):
+    if comparison.has_shares:
+        console.print_table(shares_table(comparison))
+    print_limits(comparison.results, console)
+    for text in selector_texts(comparison):
         console.print(text)
-    if not result.randomness:
+    if not comparison.randomness:
         console.print(NO_RANDOMNESS)
-    _print_verdicts(result, by, console)
-    console.print(engine_text(result.results.about), style="dim")
+    _print_verdicts(comparison, by, console)
+    console.print(engine_text(comparison.results.about), style="dim")
     if published:
-        _print_published(result)
+        _print_published(comparison)
 
 
-def _print_verdicts(result: Comparison, by: Sequence[str], console: Terminal) -> None:
+def _print_verdicts(comparison: Comparison, by: Sequence[str], console: Terminal) -> None:
     """Prints the best CCA by each metric of --by, for each flow and by requirement."""
     # A single CCA has no rivals to rank.
-    is_ranked = len(result.ccas) > 1
+    is_ranked = len(comparison.ccas) > 1
     if not by and not is_ranked:
         return
     from celltcp.comparison.verdict_tables import (
@@ -119,21 +119,21 @@ def _print_verdicts(result: Comparison, by: Sequence[str], console: Terminal) ->
     )
     from celltcp.scenarios.cca_mix import labels
 
-    names = labels(result.ccas)
+    names = labels(comparison.ccas)
     for each in by:
-        console.print(chosen_text(result.best_by(each), names))
+        console.print(chosen_text(comparison.best_by(each), names))
     if not is_ranked:
         return
-    for text in stake_texts(result):
+    for text in stake_texts(comparison):
         console.print(text)
-    if text := identical_text(result):
+    if text := identical_text(comparison):
         console.print(text)
-    for text in result.trade_offs:
+    for text in comparison.trade_offs:
         console.print(f"trade-off: {text}")
-    for requirement, verdict in result.network_verdicts.items():
-        if verdict.leader is not None or not result.several_flows:
+    for requirement, verdict in comparison.network_verdicts.items():
+        if verdict.leader is not None or not comparison.several_flows:
             console.print(f"best for {requirement:>8}: {verdict_text(verdict, names)}")
-    if not by and (text := unranked_text(result)):
+    if not by and (text := unranked_text(comparison)):
         console.print(text)
 
 
@@ -145,12 +145,12 @@ def print_limits(results: Results, console: Terminal) -> None:
         console.print_table(table)
 
 
-def _print_published(result: Comparison) -> None:
+def _print_published(comparison: Comparison) -> None:
     """Prints published means of the scenario next to ours, or a warning that there are none."""
     from celltcp.publications.published_means import compare_published
     from celltcp.publications.tables import print_outcome
 
-    published = compare_published(result)
+    published = compare_published(comparison)
     if published.why_not:
         click.echo(f"warning: --published: {published.why_not}", err=True)
     console = Terminal()

@@ -156,7 +156,7 @@ def drawn_or_named_cases(
     return choose_cases(names_of(names or ""), duration)
 
 
-def decide(result: Fidelity, cases: Sequence[Case], runs: int, sides: EnginePair) -> Fidelity:
+def decide(fidelity: Fidelity, cases: Sequence[Case], runs: int, sides: EnginePair) -> Fidelity:
     """Returns the judgements after undecided ones have been repeated with this number of runs."""
     from dataclasses import replace
 
@@ -165,7 +165,7 @@ def decide(result: Fidelity, cases: Sequence[Case], runs: int, sides: EnginePair
 
     more = replace(sides, out=sides.out / DECIDED if sides.out else None)
     with progress_bar("deciding") as progress:
-        return rerun_undecided(result, cases, runs, more, progress=progress)
+        return rerun_undecided(fidelity, cases, runs, more, progress=progress)
 
 
 def command_line(context: click.Context) -> str:
@@ -183,7 +183,7 @@ def command_line(context: click.Context) -> str:
     return shlex.join(words)
 
 
-def print_fidelity(result: Fidelity) -> None:
+def print_fidelity(fidelity: Fidelity) -> None:
     """Prints a table per group, and the number of differences within their bands."""
     from celltcp.fidelity.cases import group_titles
     from celltcp.fidelity.report.tables import group_table
@@ -192,50 +192,51 @@ def print_fidelity(result: Fidelity) -> None:
 
     console = Terminal(_PAGE)
     for group, title in group_titles().items():
-        selected = [judgement for judgement in result.judgements if judgement.group == group]
+        selected = [judgement for judgement in fidelity.judgements if judgement.group == group]
         if selected:
             console.print_table(group_table(selected, title))
     console.print(LEGEND)
-    total = len(result.judgements)
+    total = len(fidelity.judgements)
     console.print(
-        f"celltcp {result.version} against Linux {result.kernel_version}, {result.runs} runs each: "
-        f"{result.within} of {total} within their bands, {len(result.undecided)} undecided, "
-        f"{len(result.outside)} outside"
+        f"celltcp {fidelity.version} against Linux {fidelity.kernel_version}, "
+        f"{fidelity.runs} runs each: {fidelity.within} of {total} within their bands, "
+        f"{len(fidelity.undecided)} undecided, "
+        f"{len(fidelity.outside)} outside"
     )
 
 
-def print_distribution(result: Distribution) -> None:
+def print_distribution(distribution: Distribution) -> None:
     """Prints quantiles of the differences, traits of the cases, and the comparisons beyond a band."""
     from celltcp.fidelity.report.tables import beyond_table, quantiles_table, traits_table
     from celltcp.present.terminal import Terminal
 
     console = Terminal()
-    console.print_table(quantiles_table(result))
-    console.print_table(traits_table(result))
-    if result.outside:
-        console.print_table(beyond_table(result))
+    console.print_table(quantiles_table(distribution))
+    console.print_table(traits_table(distribution))
+    if distribution.outside:
+        console.print_table(beyond_table(distribution))
 
 
 def save_tables(
-    result: Fidelity, causes: Sequence[Cause], cases_drawn_at_random: Sequence[Case], folder: Path
+    fidelity: Fidelity, causes: Sequence[Cause], cases_drawn_at_random: Sequence[Case], folder: Path
 ) -> None:
     """Writes the table of all judgements, and the scenarios of the cases that were drawn."""
     from celltcp.fidelity.rows import csv_text
     from celltcp.fidelity.saved import ROWS
     from celltcp.files.atomic_write import write_text
 
-    write_text(folder / ROWS, csv_text(result, causes))
+    write_text(folder / ROWS, csv_text(fidelity, causes))
     for case in cases_drawn_at_random:
         write_text(folder / case.name / "scenario.toml", case.scenario.to_toml())
 
 
-def save_pictures(result: Fidelity, folder: Path) -> None:
+def save_pictures(fidelity: Fidelity, folder: Path) -> None:
     """Draws the overview, and the trajectories of each case and congestion control."""
     from celltcp.fidelity.plots import draw_overview, draw_trajectories
     from celltcp.present.style import save
 
-    for judgement in result.judgements:
-        picture = draw_trajectories(judgement, result.seed)
+    for judgement in fidelity.judgements:
+        picture = draw_trajectories(judgement, fidelity.seed)
         save(picture, folder / judgement.case / f"{judgement.cca}.png")
     for ending in ("png", "svg"):
-        note(f"picture: {save(draw_overview(result), folder / f'overview.{ending}')}")
+        note(f"picture: {save(draw_overview(fidelity), folder / f'overview.{ending}')}")

@@ -28,7 +28,7 @@ _SYNONYMS = {
 }
 
 
-def with_meaning(error: click.NoSuchOption) -> click.UsageError:
+def with_suggestion(error: click.NoSuchOption) -> click.UsageError:
     """Returns the error about an unknown option, with the equivalent option if it is known."""
     command = error.ctx.command if error.ctx else None
     known = {name for param in (command.params if command else ()) for name in param.opts}

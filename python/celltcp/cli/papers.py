@@ -108,12 +108,12 @@ def papers(
             continue
         tables_to_run = _wanted(each, tables[each.name], scenario)
         measured_places = measured_by_era.setdefault(str(replay.era), {})
-        result = _run(tables[each.name], tables_to_run, replay, measured_places)
-        rows += [row.to_json() for outcome in result for row in outcome.rows]
+        outcomes = _run(tables[each.name], tables_to_run, replay, measured_places)
+        rows += [row.to_json() for outcome in outcomes for row in outcome.rows]
         if json_file != "-":
-            _print(result)
+            _print(outcomes)
         if folder:
-            _draw(result, folder, f"published-{each.name}" if everything else "published")
+            _draw(outcomes, folder, f"published-{each.name}" if everything else "published")
     if json_file is not None:
         print_result(lambda: rows, json_file, lambda: None)
 
@@ -178,27 +178,27 @@ def _run(
     return run_tables(tables, scenarios, replay, progress_bar, measured_before)
 
 
-def _draw(result: Sequence[Outcome], folder: Path, name: str) -> None:
+def _draw(outcomes: Sequence[Outcome], folder: Path, name: str) -> None:
     """Draws all experiments with published numbers in one picture, and each in its own."""
     from celltcp.publications.plots import draw_outcomes
 
-    if numbered := [outcome for outcome in result if outcome.agreements] or list(result):
+    if numbered := [outcome for outcome in outcomes if outcome.agreements] or list(outcomes):
         draw(draw_outcomes(numbered), folder, name)
     pictures: dict[str, list[Outcome]] = {}
-    for outcome in result:
+    for outcome in outcomes:
         if outcome.groups:
             picture = f"{outcome.table.publication}-{outcome.table.experiment}"
             pictures.setdefault(picture, []).append(outcome)
-    for picture, outcomes in pictures.items():
-        draw(draw_outcomes(outcomes), folder, picture)
+    for picture, parts in pictures.items():
+        draw(draw_outcomes(parts), folder, picture)
 
 
-def _print(result: Sequence[Outcome]) -> None:
+def _print(outcomes: Sequence[Outcome]) -> None:
     from celltcp.present.terminal import Terminal
     from celltcp.publications.tables import print_outcome
 
     console = Terminal()
-    for outcome in result:
+    for outcome in outcomes:
         print_outcome(outcome, console)
 
 
@@ -241,7 +241,7 @@ def _check_sweep(chosen: Sequence[Publication], tables: Mapping[str, Sequence[Ta
     """Rejects a sweep if the selected experiments have no condition to vary."""
     from celltcp._core import CelltcpError
 
-    asked = {
+    requested = {
         (publication.name, table.experiment)
         for publication in chosen
         for table in tables[publication.name]
@@ -252,8 +252,8 @@ def _check_sweep(chosen: Sequence[Publication], tables: Mapping[str, Sequence[Ta
         for condition in publication.unpublished
         for experiment in condition.experiments
     }
-    if not asked & known.keys():
-        names = ", ".join(sorted(experiment for _, experiment in asked))
+    if not requested & known.keys():
+        names = ", ".join(sorted(experiment for _, experiment in requested))
         allowed = ", ".join(experiment for _, experiment in known) or "none of this publication"
         raise CelltcpError(f"sweep: {names}: no condition is varied for it; allowed: {allowed}")
 
@@ -269,11 +269,11 @@ def _sweep(each: Publication, tables: Sequence[Table], scenario: str | None, rep
         if not concerned:
             continue
         scenarios = _wanted(each, concerned, scenario)
-        result = {
+        by_condition = {
             value: _run(concerned, scenarios, replay.changed(f"{condition.field}={value}"))
             for value in condition.values
         }
         console.print(f"not published: {condition.condition}; plausible: {condition.plausible}")
         for index in range(len(concerned)):
-            by_value = [(value, outcomes[index]) for value, outcomes in result.items()]
+            by_value = [(value, outcomes[index]) for value, outcomes in by_condition.items()]
             print_sweep(condition.field, by_value, console)

@@ -62,10 +62,10 @@ def calibrate(
     with progress_bar("driving") as progress:
         highway = drive(runs, seed, changes=drives, jobs=jobs, out=folder, progress=progress)
     with progress_bar("fading") as progress:
-        result = reports(seed, progress=progress)
-    print_calibration(highway, result, phones)
+        fading_reports = reports(seed, progress=progress)
+    print_calibration(highway, fading_reports, phones)
     if folder:
-        pictures = {"highway": draw_highway(highway), "cqi": draw_reports(result)}
+        pictures = {"highway": draw_highway(highway), "cqi": draw_reports(fading_reports)}
         if phones:
             pictures["phone-logs"] = draw_phone_logs(phones)
         for name, picture in pictures.items():

@@ -98,7 +98,7 @@ def run(
     _draw(result, folder)
 
 
-def _print_run(result: SingleRun) -> None:
+def _print_run(single_run: SingleRun) -> None:
     """Prints a line per flow and application, and the decisions of selectors."""
     from celltcp.cli.comparison_output import print_limits
     from celltcp.comparison.connection_texts import connection_texts
@@ -106,25 +106,25 @@ def _print_run(result: SingleRun) -> None:
     from celltcp.present.terminal import Terminal
 
     console = Terminal()
-    if result.applications:
+    if single_run.applications:
         from celltcp.comparison.application_tables import metrics_text
 
-        for application in result.applications:
+        for application in single_run.applications:
             console.print(metrics_text(application), soft_wrap=not console.is_terminal)
-    for text in connection_texts(result.results):
+    for text in connection_texts(single_run.results):
         # A terminal breaks lines between words; files and pipes have a line per flow.
         console.print(text, soft_wrap=not console.is_terminal)
-    print_limits(result.results, console)
-    if "decisions" in result.results.tables:
-        console.print_table(decisions_table(result.results))
+    print_limits(single_run.results, console)
+    if "decisions" in single_run.results.tables:
+        console.print_table(decisions_table(single_run.results))
 
 
-def _draw(result: SingleRun, folder: Path | None) -> None:
+def _draw(single_run: SingleRun, folder: Path | None) -> None:
     """Draws the picture in the folder of the results, unless it exists."""
-    if result.results.is_repeat and folder:
+    if single_run.results.is_repeat and folder:
         note(f"{folder} has this run already: nothing was run")
-    is_there = result.results.is_repeat and not has_style_options()
+    is_there = single_run.results.is_repeat and not has_style_options()
     if folder and not (is_there and (folder / "run.png").is_file()):
         from celltcp.present.style import save
 
-        note(f"picture: {save(result.plot.time_series(), folder / 'run.png')}")
+        note(f"picture: {save(single_run.plot.time_series(), folder / 'run.png')}")

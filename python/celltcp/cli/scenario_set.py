@@ -46,21 +46,21 @@ def compare_set(
             draw_comparison(comparison, folder / folder_name(name))
 
 
-def print_set(result: ScenarioSet, published: bool = False, by: Sequence[str] = ()) -> None:
+def print_set(scenario_set: ScenarioSet, published: bool = False, by: Sequence[str] = ()) -> None:
     """Prints the table of each scenario, the means, and on how many scenarios each CCA is best."""
     from celltcp.comparison.tables_of_several import set_table
     from celltcp.scenarios.cca_mix import labels
 
-    for name, comparison in result.comparisons.items():
+    for name, comparison in scenario_set.comparisons.items():
         print_comparison(comparison, published, by, name)
-    names = labels(result.ccas)
+    names = labels(scenario_set.ccas)
     console = Terminal()
-    console.print_table(set_table(result, by))
-    if not any(each.decides for each in result.comparisons.values()):
+    console.print_table(set_table(scenario_set, by))
+    if not any(each.decides for each in scenario_set.comparisons.values()):
         console.print("One run of a random scenario decides nothing: give --runs 2 or more.")
-    if result.unfinished:
-        console.print(f"warning: {result.unfinished}", style="yellow")
-    for need, leading in result.leading_by_need(by).items() if len(result.ccas) > 1 else ():
+    if scenario_set.unfinished:
+        console.print(f"warning: {scenario_set.unfinished}", style="yellow")
+    for need, leading in scenario_set.leading_by_need(by).items() if len(scenario_set.ccas) > 1 else ():
         parts = [f"{names[cca]} on {len(leading.scenarios[cca])}" for cca in leading.ranked]
         parts += [f"undecided on {len(leading.undecided)}"] if leading.undecided else []
         console.print(f"best or tied for {need:>8}: {', '.join(parts)} of {leading.total}")

@@ -239,25 +239,25 @@ def _verify(folders: tuple[str, ...]) -> None:
         sys.exit(1)
 
 
-def _only(result: Shown, cca: str) -> Comparison:
+def _only(shown: Shown, cca: str) -> Comparison:
     """Returns a comparison with chosen congestion controls only."""
     from celltcp.comparison.comparison import Comparison
     from celltcp.scenarios.ccas import select_ccas
 
-    if not isinstance(result, Comparison):
+    if not isinstance(shown, Comparison):
         raise click.UsageError("--cca chooses among several of one comparison; DIR holds another kind")
-    return result.only(select_ccas(cca, result.ccas))
+    return shown.only(select_ccas(cca, shown.ccas))
 
 
-def _comparisons(result: Shown) -> list[Comparison]:
+def _comparisons(shown: Shown) -> list[Comparison]:
     """Returns the comparisons of results: one, or those of all points."""
     from celltcp.comparison.comparison import Comparison
     from celltcp.comparison.load_results import comparison_of
     from celltcp.comparison.single_run import SingleRun
 
-    if isinstance(result, Comparison | SingleRun):
-        return [comparison_of(result)]
-    return list(result.comparisons.values())
+    if isinstance(shown, Comparison | SingleRun):
+        return [comparison_of(shown)]
+    return list(shown.comparisons.values())
 
 
 def _show_several(

@@ -87,9 +87,9 @@ def _of_comparison(result: Comparison | SingleRun, metric: str | None) -> Drawin
     }
 
 
-def _of_run(result: SingleRun, of_comparison: Drawings) -> Drawings:
+def _of_run(single_run: SingleRun, of_comparison: Drawings) -> Drawings:
     """Returns the pictures of a single run, without those that compare congestion controls."""
-    plots = result.plot
+    plots = single_run.plot
     alone = {
         "time-series": plots.time_series,
         "time-series-raw": partial(plots.time_series, raw=True),

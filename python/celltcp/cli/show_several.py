@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 def show_several(
-    result: Several,
+    several: Several,
     folder: Path,
     form: str | None,
     plot: str | None,
@@ -46,7 +46,7 @@ def show_several(
     """Prints, draws or exports all comparisons of a folder.
 
     Args:
-        result: the comparisons.
+        several: the comparisons.
         folder: their folder.
         form: format of an export, which has a folder for each comparison.
         plot: name of a picture.
@@ -59,64 +59,64 @@ def show_several(
     """
     if json_file:
         check_json(json_file)
-        print_result(result.to_json, json_file, lambda: _print(result))
+        print_result(several.to_json, json_file, lambda: _print(several))
         if not (form or plot):
             return
     if form:
         target = prepare_folder(out or folder / form)
-        for name, each in folders_of(result).items():
+        for name, each in folders_of(several).items():
             for file in FORMATS[form](each.results, prepare_folder(target / name)):
                 click.echo(file)
     if plot:
         file = Path(out) if out and not form else folder / f"{plot}.png"
-        _draw(result, plot, [metric] if metric else [], file)
+        _draw(several, plot, [metric] if metric else [], file)
     if not (form or plot):
-        _print(result)
+        _print(several)
 
 
-def folders_of(result: Several) -> Mapping[str, Comparison]:
+def folders_of(several: Several) -> Mapping[str, Comparison]:
     """Returns the comparisons by the names of their folders."""
-    if isinstance(result, Sweep):
-        return {point_folder(result.axes, point): each for point, each in result.points.items()}
-    if isinstance(result, ScenarioSet):
-        return {scenario_folder(name): comparison for name, comparison in result.comparisons.items()}
-    return {video_folder(*key): comparison for key, comparison in result.comparisons.items()}
+    if isinstance(several, Sweep):
+        return {point_folder(several.axes, point): each for point, each in several.points.items()}
+    if isinstance(several, ScenarioSet):
+        return {scenario_folder(name): comparison for name, comparison in several.comparisons.items()}
+    return {video_folder(*key): comparison for key, comparison in several.comparisons.items()}
 
 
-def _print(result: Several) -> None:
-    if isinstance(result, Sweep):
-        print_sweep(result)
-    elif isinstance(result, ScenarioSet):
-        print_set(result)
+def _print(several: Several) -> None:
+    if isinstance(several, Sweep):
+        print_sweep(several)
+    elif isinstance(several, ScenarioSet):
+        print_set(several)
     else:
-        print_video(result)
+        print_video(several)
 
 
-def _names_of(result: Several) -> list[tuple[str, ...]]:
+def _names_of(several: Several) -> list[tuple[str, ...]]:
     """Returns the coordinates of the comparisons, on axes of settings with the name of the setting."""
-    if not isinstance(result, Sweep):
-        return [key if isinstance(key, tuple) else (key,) for key in result.comparisons]
+    if not isinstance(several, Sweep):
+        return [key if isinstance(key, tuple) else (key,) for key in several.comparisons]
     return [
         tuple(
             value if axis == SCENARIO else f"{axis}={value}"
-            for axis, value in zip(result.axes, point, strict=True)
+            for axis, value in zip(several.axes, point, strict=True)
         )
-        for point in result.points
+        for point in several.points
     ]
 
 
-def _draw(result: Several, plot: str, by: list[str], file: Path) -> None:
-    comparisons = list(result.comparisons.values())
+def _draw(several: Several, plot: str, by: list[str], file: Path) -> None:
+    comparisons = list(several.comparisons.values())
     draw: dict[str, Callable[[], Figure]] = {
-        name: partial(draw_grid, comparisons, _names_of(result)) for name, draw_grid in GRIDS.items()
+        name: partial(draw_grid, comparisons, _names_of(several)) for name, draw_grid in GRIDS.items()
     }
-    if isinstance(result, Sweep):
-        draw["sweep"] = partial(result.plot, by)
-    if isinstance(result, VideoComparison):
-        draw["video"] = result.plot
-        draw["ecdf"] = result.plot_ecdf
+    if isinstance(several, Sweep):
+        draw["sweep"] = partial(several.plot, by)
+    if isinstance(several, VideoComparison):
+        draw["video"] = several.plot
+        draw["ecdf"] = several.plot_ecdf
     if plot not in draw:
-        inside = next(iter(folders_of(result)))
+        inside = next(iter(folders_of(several)))
         raise click.UsageError(
             f"--plot {plot} goes with the folder of one comparison, such as {inside}; allowed here: "
             f"{', '.join(draw)}"

@@ -32,7 +32,7 @@ SUMMARY_FORMATS = {
 
 
 def show_summary(
-    result: Shown,
+    shown: Shown,
     form: str,
     out: str | None,
     layout: Orientation,
@@ -43,7 +43,7 @@ def show_summary(
     """Prints the summary of results, or writes it to a file.
 
     Args:
-        result: the results of a folder.
+        shown: the results of a folder.
         form: one of `SUMMARY_FORMATS`.
         out: the file; the standard output unless given.
         layout: whether the points of a sweep or set are rows or columns.
@@ -56,7 +56,7 @@ def show_summary(
     if out:
         line = SUMMARY_FORMATS[form].encode()
         check_output(Path(out), FileKind(f"summary of celltcp as {form}", first_line=line))
-    summary = _chosen(result, columns)
+    summary = _chosen(shown, columns)
     if form == "summary-csv":
         text = summary.to_csv()
     elif form == "latex":
@@ -72,38 +72,38 @@ def show_summary(
         click.echo(text, nl=False)
 
 
-def print_summary(result: Shown, layout: Orientation, columns: str) -> None:
+def print_summary(shown: Shown, layout: Orientation, columns: str) -> None:
     """Prints the summary of results with chosen columns as tables.
 
     Raises:
         CelltcpError: if a metric is unknown.
     """
     console = Terminal()
-    for table in _chosen(result, columns).tables(layout):
+    for table in _chosen(shown, columns).tables(layout):
         console.print_table(table)
 
 
-def _chosen(result: Shown, columns: str | None) -> Summary:
-    summary = summary_of(result)
+def _chosen(shown: Shown, columns: str | None) -> Summary:
+    summary = summary_of(shown)
     if columns is None:
         return summary
     return Summary.of_columns([part.strip() for part in columns.split(",")], summary)
 
 
-def summary_of(result: Shown) -> Summary:
+def summary_of(shown: Shown) -> Summary:
     """Returns the summary of results of any kind."""
-    if isinstance(result, Sweep):
-        names = dict.fromkeys(str(point.results.about["name"]) for point in result.points.values())
-        return Summary(result.axes, result.points, ", ".join(names), result.unfinished)
-    if isinstance(result, Comparison | SingleRun):
-        comparison = result if isinstance(result, Comparison) else Comparison(result.results)
-        return Summary((), {(): comparison}, str(result.results.about["name"]), result.unfinished)
+    if isinstance(shown, Sweep):
+        names = dict.fromkeys(str(point.results.about["name"]) for point in shown.points.values())
+        return Summary(shown.axes, shown.points, ", ".join(names), shown.unfinished)
+    if isinstance(shown, Comparison | SingleRun):
+        comparison = shown if isinstance(shown, Comparison) else Comparison(shown.results)
+        return Summary((), {(): comparison}, str(shown.results.about["name"]), shown.unfinished)
     points: Mapping[tuple[str, ...], Comparison]
-    if isinstance(result, ScenarioSet):
+    if isinstance(shown, ScenarioSet):
         axes: tuple[str, ...] = (SCENARIO,)
-        points = {(name,): each for name, each in result.comparisons.items()}
+        points = {(name,): each for name, each in shown.comparisons.items()}
     else:
-        axes, points = (SCENARIO, "abr"), dict(result.comparisons.items())
+        axes, points = (SCENARIO, "abr"), dict(shown.comparisons.items())
     scenarios = dict.fromkeys(point[0] for point in points)
     title = f"{len(scenarios)} scenarios" if len(scenarios) > 1 else next(iter(scenarios))
-    return Summary(axes, points, title, result.unfinished)
+    return Summary(axes, points, title, shown.unfinished)

@@ -79,11 +79,11 @@ def sweep(
         draw(result.plot(by), folder, "sweep")
 
 
-def print_sweep(result: Sweep, by: Sequence[str] = ()) -> None:
+def print_sweep(sweep: Sweep, by: Sequence[str] = ()) -> None:
     """Prints means with intervals per point and congestion control, and the best of both.
 
     Args:
-        result: the sweep.
+        sweep: the sweep.
         by: further metrics that CCAs rank by.
     """
     from celltcp.campaign.provenance import engine_text
@@ -92,21 +92,21 @@ def print_sweep(result: Sweep, by: Sequence[str] = ()) -> None:
     from celltcp.comparison.tables_of_several import sweep_shares_table, sweep_table
     from celltcp.comparison.verdict_tables import unranked_text, verdicts_table
 
-    about = next(iter(result.points.values())).results.about
+    about = next(iter(sweep.points.values())).results.about
     console = Terminal()
-    for table in (*sweep_metrics_tables(result, by).values(), sweep_table(result, by)):
+    for table in (*sweep_metrics_tables(sweep, by).values(), sweep_table(sweep, by)):
         console.print_table(table)
-    for warning in result.warnings:
+    for warning in sweep.warnings:
         console.print(f"warning: {warning}", style="yellow")
-    if (shares := sweep_shares_table(result)) is not None:
+    if (shares := sweep_shares_table(sweep)) is not None:
         console.print_table(shares)
-    if len(result.ccas) > 1:
-        verdicts = verdicts_table(result.axes, result.points, by, result.ranking_metrics)
-        if len(verdicts.columns) > len(result.axes):
+    if len(sweep.ccas) > 1:
+        verdicts = verdicts_table(sweep.axes, sweep.points, by, sweep.ranking_metrics)
+        if len(verdicts.columns) > len(sweep.axes):
             console.print_table(verdicts)
-        if not by and (text := unranked_text(next(iter(result.points.values())))):
+        if not by and (text := unranked_text(next(iter(sweep.points.values())))):
             console.print(text)
-    tables = best_values_tables(result, by)
+    tables = best_values_tables(sweep, by)
     if sum(len(table.rows) for table in tables) <= _MAX_ROWS:
         for table in tables:
             console.print_table(table)
@@ -116,6 +116,6 @@ def print_sweep(result: Sweep, by: Sequence[str] = ()) -> None:
             "Best values of each field at each value of the others: "
             f"{len(tables)} tables in the report, best_values in --json"
         )
-    for text in (*best_values_texts(result, by), *result.field_changes_by(by)):
+    for text in (*best_values_texts(sweep, by), *sweep.field_changes_by(by)):
         console.print(text)
     console.print(engine_text(about), style="dim")

@@ -106,19 +106,19 @@ def _check() -> None:
         sys.exit(1)
 
 
-def print_video(result: VideoComparison) -> None:
+def print_video(comparison: VideoComparison) -> None:
     """Prints scores, other metrics, and the best CCA and ABR algorithm."""
     from celltcp.campaign.provenance import engine_text
     from celltcp.video.report.video import adaptations_table, metrics_table, scores_table
 
-    about = next(iter(result.comparisons.values())).results.about
+    about = next(iter(comparison.comparisons.values())).results.about
     console = Terminal()
     # Those of a single CCA are in the table of all metrics.
-    if len(result.ccas) > 1:
-        console.print_table(scores_table(result))
-    console.print_table(metrics_table(result))
-    if (adaptations := adaptations_table(result)) is not None:
+    if len(comparison.ccas) > 1:
+        console.print_table(scores_table(comparison))
+    console.print_table(metrics_table(comparison))
+    if (adaptations := adaptations_table(comparison)) is not None:
         console.print_table(adaptations)
-    for warning in result.warnings:
+    for warning in comparison.warnings:
         console.print(f"warning: {warning}", style="yellow")
     console.print(engine_text(about), style="dim")

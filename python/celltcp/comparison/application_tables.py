@@ -26,22 +26,22 @@ if TYPE_CHECKING:
 _MINOR_ENDINGS = ("first_byte_s", "_max_s", "_max_ms", "_p50_s", "_p50_ms", "_p99_s", "_p99_ms")
 
 
-def metrics_table(result: Comparison, application: Application) -> Table:
+def metrics_table(comparison: Comparison, application: Application) -> Table:
     """Returns mean and 95 % interval of the metrics of an application, a row per CCA."""
-    names = labels(result.ccas)
+    names = labels(comparison.ccas)
     metrics = [*_shown([application]), *_spreads([application])]
     rows = tuple((names[cca], *cells) for cca, cells in _cells(application, metrics).items())
-    is_one = not result.subject and len(result.applications) == 1
+    is_one = not comparison.subject and len(comparison.applications) == 1
     return Table(
         columns=(CCA_COLUMN, *_columns(metrics)),
         rows=rows,
         title=_title(
             "" if is_one else application.flow,
-            runs_text(result.results.about["runs"]),
+            runs_text(comparison.results.about["runs"]),
             [application],
-            _think_times([result], application.flow),
+            _think_times([comparison], application.flow),
         ),
-        ccas={names[cca]: cca for cca in result.ccas},
+        ccas={names[cca]: cca for cca in comparison.ccas},
         droppable=(
             *_spreads([application]),
             *(name for name in metrics if APP_METRICS[name].is_count),
@@ -49,28 +49,28 @@ def metrics_table(result: Comparison, application: Application) -> Table:
     )
 
 
-def sweep_metrics_tables(result: Sweep, by: Sequence[str] = ()) -> dict[str, Table]:
+def sweep_metrics_tables(sweep: Sweep, by: Sequence[str] = ()) -> dict[str, Table]:
     """Returns a table of metrics for each flow with an application, a row per point and CCA.
 
     Args:
-        result: the sweep.
+        sweep: the sweep.
         by: chosen metrics that values rank by, which no narrow terminal leaves out.
     """
-    asked = {ranking_metric(each.partition(":")[0]) for each in by}
+    requested = {ranking_metric(each.partition(":")[0]) for each in by}
     by_flow: dict[str, dict[tuple[str, ...], Application]] = {}
-    for point, comparison in result.points.items():
+    for point, comparison in sweep.points.items():
         for each in comparison.applications:
             by_flow.setdefault(each.flow, {})[point] = each
-    runs = range_text(result.points.values())
+    runs = range_text(sweep.points.values())
     tables = {}
     for flow, by_point in by_flow.items():
         metrics = [*_shown(list(by_point.values())), *_spreads(list(by_point.values()))]
         cells = {point: _cells(application, metrics) for point, application in by_point.items()}
-        think = _think_times(result.points.values(), flow)
+        think = _think_times(sweep.points.values(), flow)
         title = _title("" if len(by_flow) == 1 else flow, runs, by_point.values(), think)
-        deciding = {*asked, result.ranking_metrics.get(flow)}
+        deciding = {*requested, sweep.ranking_metrics.get(flow)}
         droppable = tuple(name for name in _minor(metrics) if name not in deciding)
-        tables[flow] = table_by_point(result.axes, _columns(metrics), cells, title, droppable)
+        tables[flow] = table_by_point(sweep.axes, _columns(metrics), cells, title, droppable)
     return tables
 
 

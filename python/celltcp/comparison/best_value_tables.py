@@ -34,20 +34,20 @@ _FAR_SHARE = 0.5
 _Row = tuple["FieldRanking", "Stake"]
 
 
-def best_values_tables(result: Sweep, by: Sequence[str] = ()) -> list[Table]:
+def best_values_tables(sweep: Sweep, by: Sequence[str] = ()) -> list[Table]:
     """Returns for each field and metric the best value with each CCA and with any.
 
     Only metrics in which values differ significantly have a table, and only those with several rows;
     `best_values_texts` has the others.
 
     Args:
-        result: the sweep.
+        sweep: the sweep.
         by: further metrics that values rank by, as those of `Comparison.best_by`.
     """
-    names = labels(result.ccas)
-    has_ccas = len(result.ccas) > 1
+    names = labels(sweep.ccas)
+    has_ccas = len(sweep.ccas) > 1
     tables = []
-    for field, rows in _by_metric(result, by):
+    for field, rows in _by_metric(sweep, by):
         if not _differs(rows) or len(rows) < 2:
             continue
         ranking, stake = rows[0]
@@ -74,18 +74,18 @@ def best_values_tables(result: Sweep, by: Sequence[str] = ()) -> list[Table]:
     return tables
 
 
-def best_values_texts(result: Sweep, by: Sequence[str] = ()) -> list[str]:
+def best_values_texts(sweep: Sweep, by: Sequence[str] = ()) -> list[str]:
     """Returns the best values that need no table: a line each, and one for all without a difference.
 
     Before them, they say how metrics change with conditions, which have no best value.
 
     Args:
-        result: the sweep.
+        sweep: the sweep.
         by: further metrics that values rank by, as those of `Comparison.best_by`.
     """
-    texts = condition_texts(result, by)
+    texts = condition_texts(sweep, by)
     fields_by_text: dict[str, list[str]] = {}
-    for field, rows in _by_metric(result, by):
+    for field, rows in _by_metric(sweep, by):
         ranking, stake = rows[0]
         if not _differs(rows):
             verdicts = [each.verdict for _, each in rows if each.verdict.undecided]
@@ -109,12 +109,12 @@ def best_values_texts(result: Sweep, by: Sequence[str] = ()) -> list[str]:
     return texts
 
 
-def _by_metric(result: Sweep, by: Sequence[str]) -> Iterator[tuple[str, list[_Row]]]:
+def _by_metric(sweep: Sweep, by: Sequence[str]) -> Iterator[tuple[str, list[_Row]]]:
     """Yields the rankings of each field by each metric, in the order of the values given.
 
     Conditions have none: nobody sets the loss of a path. `condition_texts` describe them.
     """
-    for field, group in itertools.groupby(result.field_rankings, key=lambda each: each.field):
+    for field, group in itertools.groupby(sweep.field_rankings, key=lambda each: each.field):
         if is_condition(field):
             continue
         ranking_metrics: dict[tuple[str, str], list[_Row]] = {}
@@ -191,24 +191,24 @@ def _difference(stake: Stake, name: str, leader: str) -> list[float]:
     return [value - best for value, best in pairs]
 
 
-def best_values_json(result: Sweep, by: Sequence[str] = ()) -> list[FieldOutcome]:
+def best_values_json(sweep: Sweep, by: Sequence[str] = ()) -> list[FieldOutcome]:
     """Returns the best values of the fields as JSON.
 
     Args:
-        result: the sweep.
+        sweep: the sweep.
         by: further metrics that values rank by, as those of `Comparison.best_by`.
     """
     return [
-        _outcome(ranking, stake) for ranking in result.field_rankings for stake in ranking.stakes_by(by)
+        _outcome(ranking, stake) for ranking in sweep.field_rankings for stake in ranking.stakes_by(by)
     ]
 
 
-def best_values_frame(result: Sweep) -> pd.DataFrame:
+def best_values_frame(sweep: Sweep) -> pd.DataFrame:
     """Returns a row per field, need, congestion control and value."""
     import pandas as pd
 
     rows = []
-    for ranking in result.field_rankings:
+    for ranking in sweep.field_rankings:
         for stake in ranking.stakes:
             outcome = _outcome(ranking, stake)
             head = {"field": ranking.field, **ranking.place, "ranked_under": ranking.cca}

@@ -95,11 +95,11 @@ class _Points:
     def is_same_path(self) -> bool:
         """Whether capacity and lowest RTT are the same at each value."""
         results = self.comparisons.values()
-        slots = (result.results.tables["slots"] for result in results)
+        slots = (comparison.results.tables["slots"] for comparison in results)
         rates = [float(np.nanmean(numbers(slot["capacity_mbps"]))) for slot in slots]
         rtts = [
-            min(estimate(result.values(cca, "rtt_min_ms")).mean for cca in self.ccas)
-            for result in results
+            min(estimate(comparison.values(cca, "rtt_min_ms")).mean for cca in self.ccas)
+            for comparison in results
         ]
         return all(np.ptp(of) <= _PATH_TOLERANCE * max(of) for of in (rates, rtts))
 
@@ -178,12 +178,12 @@ class FieldRanking:
         """
         chosen = [self._chosen(each) for each in by]
         flows = {stake.flow for stake in chosen}
-        asked = {(stake.flow, stake.metric) for stake in chosen}
+        requested = {(stake.flow, stake.metric) for stake in chosen}
         others = (
             stake
             for stake in self.stakes
             if stake.flow not in flows
-            or (stake.metric == GOODPUT and (stake.flow, stake.metric) not in asked)
+            or (stake.metric == GOODPUT and (stake.flow, stake.metric) not in requested)
         )
         return [*chosen, *others]
 
@@ -286,7 +286,7 @@ class FieldRanking:
         return self._stake(flow.name, ranking, merged.values(ranking.metric))
 
 
-def field_rankings(result: Sweep) -> list[FieldRanking]:
+def field_rankings(sweep: Sweep) -> list[FieldRanking]:
     """Returns the rankings of the values of each field: under each congestion control, then under any.
 
     Values are paired by seeds, as congestion controls are: draws do not depend on the field. Fields
@@ -294,13 +294,13 @@ def field_rankings(result: Sweep) -> list[FieldRanking]:
     """
     rankings = {
         tuple(overall_ranking.place.values()): overall_ranking.rankings
-        for overall_ranking in overall_rankings(result)
+        for overall_ranking in overall_rankings(sweep)
     }
     return [
         FieldRanking(points, ccas, rankings.get(_scenario_of(points)))
-        for field in result.axes
+        for field in sweep.axes
         if field != _SCENARIO
-        for points in _points_by(result, [field])
+        for points in _points_by(sweep, [field])
         if len(points.comparisons) > 1
         for ccas in (
             *([cca] for cca in points.ccas),
@@ -309,22 +309,22 @@ def field_rankings(result: Sweep) -> list[FieldRanking]:
     ]
 
 
-def overall_rankings(result: Sweep) -> list[FieldRanking]:
+def overall_rankings(sweep: Sweep) -> list[FieldRanking]:
     """Returns for each scenario the ranking of all combinations of values and congestion controls."""
-    fields = [axis for axis in result.axes if axis != _SCENARIO]
-    every = _points_by(result, fields) if fields else ()
+    fields = [axis for axis in sweep.axes if axis != _SCENARIO]
+    every = _points_by(sweep, fields) if fields else ()
     return [FieldRanking(points, points.ccas) for points in every if len(points.comparisons) > 1]
 
 
-def advice_rankings(result: Sweep) -> list[FieldRanking]:
+def advice_rankings(sweep: Sweep) -> list[FieldRanking]:
     """Returns the rankings of all combinations, apart under each condition of the network.
 
     The best values under one loss rate are no advice under another, and a loss rate is none at all. A
     sweep of conditions only, or of none, has its overall rankings.
     """
-    overall = overall_rankings(result)
-    fields = [axis for axis in result.axes if axis != _SCENARIO and not is_condition(axis)]
-    if not fields or not any(map(is_condition, result.axes)):
+    overall = overall_rankings(sweep)
+    fields = [axis for axis in sweep.axes if axis != _SCENARIO and not is_condition(axis)]
+    if not fields or not any(map(is_condition, sweep.axes)):
         return overall
     rankings = {
         tuple(field_ranking.place.values()): field_ranking.rankings for field_ranking in overall
@@ -332,7 +332,7 @@ def advice_rankings(result: Sweep) -> list[FieldRanking]:
     # A field with one value is still combined with several congestion controls.
     return [
         FieldRanking(points, points.ccas, rankings.get(_scenario_of(points)))
-        for points in _points_by(result, fields)
+        for points in _points_by(sweep, fields)
         if len(points.comparisons) * len(points.ccas) > 1
     ]
 
@@ -341,15 +341,15 @@ def _scenario_of(points: _Points) -> tuple[str, ...]:
     return tuple(value for axis, value in points.place.items() if axis == _SCENARIO)
 
 
-def _points_by(result: Sweep, fields: Sequence[str]) -> Iterator[_Points]:
+def _points_by(sweep: Sweep, fields: Sequence[str]) -> Iterator[_Points]:
     """Yields the comparisons by the values of some axes, at each place of the other axes."""
     groups: dict[tuple[str, ...], dict[tuple[str, ...], Comparison]] = {}
-    inside = [axis in fields for axis in result.axes]
-    outside = [axis not in fields for axis in result.axes]
-    for point, comparison in result.points.items():
+    inside = [axis in fields for axis in sweep.axes]
+    outside = [axis not in fields for axis in sweep.axes]
+    for point, comparison in sweep.points.items():
         values = tuple(itertools.compress(point, inside))
         groups.setdefault(tuple(itertools.compress(point, outside)), {})[values] = comparison
-    axes = list(itertools.compress(result.axes, outside))
+    axes = list(itertools.compress(sweep.axes, outside))
     for outer, comparisons in groups.items():
         if any(each.ccas for each in comparisons.values()):
             points = _Points(fields, dict(zip(axes, outer, strict=True)), comparisons)

@@ -85,7 +85,7 @@ def check_metric(text: str, about: Mapping[str, Any]) -> ChosenMetric:
     return chosen
 
 
-def best_by(result: Comparison, text: str) -> ChosenBest:
+def best_by(comparison: Comparison, text: str) -> ChosenBest:
     """Returns the best congestion control or line-up by a metric.
 
     A metric that the application could have, but of which no run has a value, is NaN.
@@ -93,31 +93,32 @@ def best_by(result: Comparison, text: str) -> ChosenBest:
     Raises:
         CelltcpError: if there is no such metric or flow, or the flow has no such metric.
     """
-    chosen = check_metric(text, result.results.about)
+    chosen = check_metric(text, comparison.results.about)
     values: Mapping[str, list[float]]
     if chosen.metric == JAIN:
-        values = {cca: result.jains_index(cca) for cca in result.ccas}
+        values = {cca: comparison.jains_index(cca) for cca in comparison.ccas}
     elif chosen.metric in (*METRICS, SHARE):
-        values = _of_network(result, chosen)
+        values = _of_network(comparison, chosen)
     else:
-        values = _of_application(result, chosen)
-    best = best_of(chosen.metric, values, random=not result.decides)
-    if chosen.metric in METRICS and result.is_competing and result.decides:
-        goodput = _of_network(result, chosen._replace(metric=GOODPUT))
+        values = _of_application(comparison, chosen)
+    best = best_of(chosen.metric, values, random=not comparison.decides)
+    if chosen.metric in METRICS and comparison.is_competing and comparison.decides:
+        goodput = _of_network(comparison, chosen._replace(metric=GOODPUT))
         best = with_cost(best, chosen.metric, goodput, {})
     return ChosenBest(chosen, values, best)
 
 
-def _of_network(result: Comparison, chosen: ChosenMetric) -> Mapping[str, list[float]]:
-    flows = FlowUnderTest.each(result.results.about)
+def _of_network(comparison: Comparison, chosen: ChosenMetric) -> Mapping[str, list[float]]:
+    flows = FlowUnderTest.each(comparison.results.about)
     (flow,) = (each for each in flows if each.name == chosen.flow)
-    return {cca: result.values_of(flow, cca, chosen.metric) for cca in result.ccas}
+    return {cca: comparison.values_of(flow, cca, chosen.metric) for cca in comparison.ccas}
 
 
-def _of_application(result: Comparison, chosen: ChosenMetric) -> Mapping[str, list[float]]:
+def _of_application(comparison: Comparison, chosen: ChosenMetric) -> Mapping[str, list[float]]:
     mine = next(
-        (application for application in result.applications if application.flow == chosen.flow), None
+        (application for application in comparison.applications if application.flow == chosen.flow),
+        None,
     )
     if mine is not None and chosen.metric in mine.names:
         return mine.values(chosen.metric)
-    return {cca: [math.nan] * len(result.values(cca, "seed")) for cca in result.ccas}
+    return {cca: [math.nan] * len(comparison.values(cca, "seed")) for cca in comparison.ccas}

@@ -22,18 +22,18 @@ _MAX_LISTED_VALUES = 4
 _MAX_UNDECIDED_RATIO = 1.2
 
 
-def condition_texts(result: Sweep, by: Sequence[str] = ()) -> list[str]:
+def condition_texts(sweep: Sweep, by: Sequence[str] = ()) -> list[str]:
     """Returns the change of each metric with the values of each condition, a line each.
 
     Other varied fields have their first values, in each scenario.
 
     Args:
-        result: the sweep.
+        sweep: the sweep.
         by: further metrics, as those of `Comparison.best_by`.
     """
-    names = labels(result.ccas)
+    names = labels(sweep.ccas)
     texts = []
-    for place, group in itertools.groupby(_first(result), key=_place):
+    for place, group in itertools.groupby(_first(sweep), key=_place):
         figures: dict[tuple[str, str], list[tuple[FieldRanking, Stake]]] = {}
         for ranking in group:
             for stake in ranking.deciding(by):
@@ -43,7 +43,7 @@ def condition_texts(result: Sweep, by: Sequence[str] = ()) -> list[str]:
             figure = ranking.without_flow(f"{stake.flow} {words_of(stake.metric).name}")
             field, where = place[0], _where(place[1])
             parts = [(names[str(each.cca)], *_course(each, mine)) for each, mine in rows]
-            if len(result.ccas) == 1:
+            if len(sweep.ccas) == 1:
                 ((_, direction, means),) = parts
                 texts.append(f"{where}{figure} {direction} with {field}: {means}")
             else:
@@ -52,10 +52,10 @@ def condition_texts(result: Sweep, by: Sequence[str] = ()) -> list[str]:
     return texts
 
 
-def _first(result: Sweep) -> Iterator[FieldRanking]:
+def _first(sweep: Sweep) -> Iterator[FieldRanking]:
     """Yields the rankings of conditions under each CCA, at the first values of the other fields."""
     printed_steps: dict[tuple[str, str], tuple[tuple[str, str], ...]] = {}
-    for ranking in result.field_rankings:
+    for ranking in sweep.field_rankings:
         if is_condition(ranking.field) and ranking.cca is not None:
             field, place = _place(ranking)
             scenario = ranking.place.get("scenario", "")

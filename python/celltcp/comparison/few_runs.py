@@ -52,16 +52,16 @@ def few_runs_text(comparisons: Sequence[Comparison]) -> str:
     return f"{text} {', '.join(names[:2])}{more}; {many}"
 
 
-def _values(result: Comparison) -> Iterator[tuple[tuple[str, str], list[float]]]:
+def _values(comparison: Comparison) -> Iterator[tuple[tuple[str, str], list[float]]]:
     """Yields the values of the runs of each metric by its flow and metric, CCA by CCA."""
-    several = len(result.applications) > 1
-    for application in result.applications:
+    several = len(comparison.applications) > 1
+    for application in comparison.applications:
         for metric in application.names:
             # The spread of a few values depends on a single one of them.
             if APP_METRICS[metric].sign and not APP_METRICS[metric].is_spread:
                 for values in application.values(metric).values():
                     yield (application.flow if several else "", metric), values
     for metric in (GOODPUT, MEAN_RTT):
-        if metric != GOODPUT or result.is_competing:
-            for cca in result.ccas:
-                yield ("", metric), result.values(cca, metric)
+        if metric != GOODPUT or comparison.is_competing:
+            for cca in comparison.ccas:
+                yield ("", metric), comparison.values(cca, metric)

@@ -31,24 +31,24 @@ _MIN_CHANGE = 0.02
 _MIN_KNEE_HEIGHT = 0.2
 
 
-def field_texts(result: Sweep, by: Sequence[str] = ()) -> list[str]:
+def field_texts(sweep: Sweep, by: Sequence[str] = ()) -> list[str]:
     """Returns the trade-off between two metrics, helpful changes, and Linux commands for them.
 
     Changes start from the values of the scenario, or else the first ones given, with the usual
     congestion control; only those that a flow gains from have a line.
 
     Args:
-        result: the sweep.
+        sweep: the sweep.
         by: chosen metrics, in place of those that matter most to the flows.
     """
     texts = []
     # Hops and their queues, which commands for shapers need, are the same at most points.
-    about = next(iter(result.points.values())).results.about
+    about = next(iter(sweep.points.values())).results.about
     scenario = tomllib.loads(about["scenario"])
-    for ranking in _shown(advice_rankings(result)):
+    for ranking in _shown(advice_rankings(sweep)):
         if ranking.decides:
             where = _where(ranking.place)
-            sentences = _Sentences(ranking, ranking.deciding(by), result.present, scenario)
+            sentences = _Sentences(ranking, ranking.deciding(by), sweep.present, scenario)
             texts += [f"{where}{text}" for text in sentences.all()]
     return texts
 
@@ -74,7 +74,7 @@ def _where(place: Mapping[str, str]) -> str:
 class _TradeOff(NamedTuple):
     """Values that no other value beats in two metrics; a single one is the best in both."""
 
-    asked: Stake
+    requested: Stake
     goodput: Stake
     #: By the asked metric, the best one first.
     front: list[str]
@@ -196,15 +196,15 @@ class _Sentences:
         ]
         if goodput is None or not others:
             return None
-        asked = others[0]
+        requested = others[0]
         names = [
             name
             for name in self._ranking.choices
-            if all(math.isfinite(self._mean(stake, name)) for stake in (asked, goodput))
+            if all(math.isfinite(self._mean(stake, name)) for stake in (requested, goodput))
         ]
-        both = (asked, goodput)
+        both = (requested, goodput)
         front = [name for name in names if not any(self._beats(other, name, both) for other in names)]
-        front.sort(key=lambda name: (-self._mean(asked, name), -self._mean(goodput, name)))
+        front.sort(key=lambda name: (-self._mean(requested, name), -self._mean(goodput, name)))
         front = [
             name
             for at, name in enumerate(front)
@@ -222,7 +222,7 @@ class _Sentences:
         if not beaten and len(front) < 2:
             return None
         knee = self._knee(front, both) if len(front) > 1 else front[0]
-        return _TradeOff(asked, goodput, front, knee, beaten)
+        return _TradeOff(requested, goodput, front, knee, beaten)
 
     def _beats(self, name: str, other: str, stakes: Sequence[Stake]) -> bool:
         """Returns whether a value is better in one metric, and no worse in the others, by the means."""
@@ -243,13 +243,13 @@ class _Sentences:
         ]
         above = dict(zip(front, (sum(each) - 1 for each in zip(*shares, strict=True)), strict=True))
         knee = max(above, key=above.__getitem__)
-        asked = stakes[0]
+        requested = stakes[0]
         # A value that only more runs would separate from the best is not advised.
-        is_known = asked.is_gain(front[0], knee) or asked.is_tied(front[0], knee)
+        is_known = requested.is_gain(front[0], knee) or requested.is_tied(front[0], knee)
         return knee if above[knee] >= _MIN_KNEE_HEIGHT and is_known else None
 
     def _trade_off_texts(self, trade_off: _TradeOff) -> list[str]:
-        asked, goodput, front = trade_off.asked, trade_off.goodput, trade_off.front
+        requested, goodput, front = trade_off.requested, trade_off.goodput, trade_off.front
         knee = trade_off.knee
         values_to_choose = [front[0], self._best(goodput, front)]
         if knee is not None:
@@ -260,11 +260,12 @@ class _Sentences:
             values_to_choose = front
         first, *others = dict.fromkeys(values_to_choose)
         figures = (
-            f"{self._metric_name(asked)} {self._value(asked, first)} for "
+            f"{self._metric_name(requested)} {self._value(requested, first)} for "
             f"{self._metric_name(goodput)} {self._value(goodput, first)}"
         )
         pairs = [
-            f"{name}: {self._value(asked, name)} for {self._value(goodput, name)}" for name in others
+            f"{name}: {self._value(requested, name)} for {self._value(goodput, name)}"
+            for name in others
         ]
         if len(front) == 1:
             return [f"best of both: {self._ranking.field}={first}, with {figures}"]

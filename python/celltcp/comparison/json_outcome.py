@@ -27,36 +27,38 @@ if TYPE_CHECKING:
     )
 
 
-def comparison_outcome(result: Comparison, by: Sequence[str]) -> ComparisonOutcome:
+def comparison_outcome(comparison: Comparison, by: Sequence[str]) -> ComparisonOutcome:
     """Returns the outcome of a comparison; the same for the same seeds.
 
     Args:
-        result: the comparison.
+        comparison: the comparison.
         by: further metrics that congestion controls rank by, as those of `best_by`.
     """
-    about, series = result.results.about, result.series()
-    best = {name: ccas[0] for name, ccas in result.recommendation.items() if ccas}
+    about, series = comparison.results.about, comparison.series()
+    best = {name: ccas[0] for name, ccas in comparison.recommendation.items() if ccas}
     document: ComparisonOutcome = {
         **origin_json(about),
-        "randomness": result.randomness,
-        "flow": {"name": result.tested.name, "connections": result.connections},
-        "runs": [{**row, "middlebox": result.middlebox(row["cca"])} for row in result.run_rows()],
+        "randomness": comparison.randomness,
+        "flow": {"name": comparison.tested.name, "connections": comparison.connections},
+        "runs": [
+            {**row, "middlebox": comparison.middlebox(row["cca"])} for row in comparison.run_rows()
+        ],
         "summary": [
             {
                 "cca": cca,
-                "middlebox": result.middlebox(cca),
+                "middlebox": comparison.middlebox(cca),
                 **{metric: json_interval(values) for metric, values in metrics.items()},
             }
             for cca, metrics in series.items()
         ],
         "differences": [
             _difference(requirement, (best[requirement], cca), metric, series)
-            for requirement, metric in result.requirements.items()
+            for requirement, metric in comparison.requirements.items()
             if requirement in best
             for cca in of_single_flows(series)
             if cca != best[requirement]
         ],
-        "recommendation": result.recommendation,
+        "recommendation": comparison.recommendation,
         "verdicts": {
             requirement: {
                 **best_outcome(verdict),
@@ -64,22 +66,22 @@ def comparison_outcome(result: Comparison, by: Sequence[str]) -> ComparisonOutco
                 "contradicted_by": verdict.contradicted_by,
                 "cost": verdict.cost.text if verdict.cost else None,
             }
-            for requirement, verdict in result.verdicts.items()
+            for requirement, verdict in comparison.verdicts.items()
         },
-        **_occasional(result, by),
-        "warnings": result.warnings,
+        **_occasional(comparison, by),
+        "warnings": comparison.warnings,
     }
     finite: ComparisonOutcome = json_value(document)
     return finite
 
 
-def best_outcome(result: Verdict) -> BestOutcome:
+def best_outcome(verdict: Verdict) -> BestOutcome:
     """Returns a verdict as JSON."""
     return {
-        "best": result.best,
-        "leader": result.leader,
-        "tied": list(result.tied),
-        "undecided": list(result.undecided),
+        "best": verdict.best,
+        "leader": verdict.leader,
+        "tied": list(verdict.tied),
+        "undecided": list(verdict.undecided),
     }
 
 
@@ -147,7 +149,7 @@ def _occasional(comparison: Comparison, by: Sequence[str]) -> OccasionalOutcome:
     return result
 
 
-def _selection(result: Comparison) -> list[SelectionRow]:
+def _selection(comparison: Comparison) -> list[SelectionRow]:
     from celltcp.results.selectors import used_in
 
     return [
@@ -159,7 +161,7 @@ def _selection(result: Comparison) -> list[SelectionRow]:
             "returns_per_run": used.returns,
             "time_under": used.shares,
         }
-        for used in used_in(result.results)
+        for used in used_in(comparison.results)
     ]
 
 

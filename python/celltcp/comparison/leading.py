@@ -104,13 +104,13 @@ def leading_in(
     return leading_by_need(verdicts, ccas)
 
 
-def verdicts_of_flows(result: Comparison, by: Sequence[str] = ()) -> dict[str, Verdict]:
+def verdicts_of_flows(comparison: Comparison, by: Sequence[str] = ()) -> dict[str, Verdict]:
     """Returns the verdicts by chosen metrics, and then those of the flows of a workload."""
-    chosen = (result.best_by(each) for each in by)
+    chosen = (comparison.best_by(each) for each in by)
     return {
         **{
             f"{chosen_best.chosen.flow}, by {chosen_best.chosen.metric}": chosen_best.verdict
             for chosen_best in chosen
         },
-        **{ranked_stake.need: ranked_stake.verdict for ranked_stake in result.ranked_stakes},
+        **{ranked_stake.need: ranked_stake.verdict for ranked_stake in comparison.ranked_stakes},
     }

@@ -149,5 +149,5 @@ def _guessed(root: Path) -> Layout | None:
 
 def _order(value: str) -> tuple[float, str]:
     """Returns a key that sorts values: numbers first, by value and then as they are written."""
-    result = _NUMBER.match(value)
-    return (float(result[0]) if result else float("inf"), value)
+    match = _NUMBER.match(value)
+    return (float(match[0]) if match else float("inf"), value)

@@ -352,15 +352,15 @@ def range_of(metric: str) -> tuple[float, float]:
     return 0.0, 1.0 if is_share else math.inf
 
 
-def interval_ends(metric: str, result: Estimate) -> tuple[float, float]:
+def interval_ends(metric: str, estimate: Estimate) -> tuple[float, float]:
     """Returns the ends of the 95 % interval of a mean as pictures have it: within its metric's range.
 
     Few runs have wide symmetric intervals, which would reach to shares and times below zero.
     """
     lowest, highest = range_of(metric)
-    half = result.ci95 or 0.0
-    low = max(result.mean - half, min(lowest, result.mean))
-    return low, min(result.mean + half, max(highest, result.mean))
+    half = estimate.ci95 or 0.0
+    low = max(estimate.mean - half, min(lowest, estimate.mean))
+    return low, min(estimate.mean + half, max(highest, estimate.mean))
 
 
 def words_of(metric: str) -> MetricText:

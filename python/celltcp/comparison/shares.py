@@ -88,14 +88,16 @@ def shared_path(results: Results) -> Shared:
     flows = results.tables["flows"]
     of_connection = list(rows_of(flows, "run", "name", "cca"))
     slot_s = float(results.about["slot_s"])
-    spans, result = _while_all_are_there(
+    spans, flow_goodputs = _while_all_are_there(
         results, [(run, name) for run, name, _ in of_connection], slot_s
     )
     lengths = {run: span.slots(slot_s) for run, span in spans.items()}
-    flow_of = {each: of_connection[each] for each in result}
-    goodputs = {each: got.total / lengths[flow_of[each][0]] for each, got in result.items()}
+    flow_of = {each: of_connection[each] for each in flow_goodputs}
+    goodputs = {each: got.total / lengths[flow_of[each][0]] for each, got in flow_goodputs.items()}
     # Flows with a connection that was not active all of the time.
-    partly = {flow_of[each] for each, got in result.items() if got.slots < lengths[flow_of[each][0]]}
+    partly = {
+        flow_of[each] for each, got in flow_goodputs.items() if got.slots < lengths[flow_of[each][0]]
+    }
     competitors: dict[int, list[Competitor]] = {}
     for each, flow in flow_of.items():
         if flow not in partly:
@@ -158,13 +160,13 @@ def _while_all_are_there(
     # Times of slots are sums of floating-point numbers.
     near = slot_s / 2
     shared = (times > begin - near) & (times < end + near)
-    result, first, group = distinct(place[shared])
+    keys, first, group = distinct(place[shared])
     appearance = np.argsort(first)
     group = np.argsort(appearance)[group]
-    sums = group_sums(rates[shared], group, len(result)).tolist()
+    sums = group_sums(rates[shared], group, len(keys)).tolist()
     counts = np.bincount(group).tolist()
     return spans, {
-        each: _Got(*got) for each, *got in zip(result[appearance].tolist(), sums, counts, strict=True)
+        each: _Got(*got) for each, *got in zip(keys[appearance].tolist(), sums, counts, strict=True)
     }
 
 

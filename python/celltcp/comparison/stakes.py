@@ -95,32 +95,32 @@ class Stake(NamedTuple):
         return words_of(self.metric)
 
 
-def stakes_of(result: Comparison) -> list[Stake]:
+def stakes_of(comparison: Comparison) -> list[Stake]:
     """Returns the stake of each flow: the metric of its application, or its goodput.
 
     Line-ups of several flows, which compete with each other, are left out.
     """
-    alone = of_single_flows(result.ccas)
-    return _stakes(result, alone) if len(alone) > 1 else []
+    alone = of_single_flows(comparison.ccas)
+    return _stakes(comparison, alone) if len(alone) > 1 else []
 
 
-def lineup_stakes(result: Comparison) -> list[Stake]:
+def lineup_stakes(comparison: Comparison) -> list[Stake]:
     """Returns the stakes under line-ups; none where the first flow has no application of its own."""
-    lineups = [cca for cca in result.ccas if is_of_several_flows(cca)]
-    return [] if len(lineups) < 2 or result.is_competing else _stakes(result, lineups)
+    lineups = [cca for cca in comparison.ccas if is_of_several_flows(cca)]
+    return [] if len(lineups) < 2 or comparison.is_competing else _stakes(comparison, lineups)
 
 
-def _stakes(result: Comparison, ccas: Sequence[str]) -> list[Stake]:
-    applications = {each.flow: each for each in result.applications}
+def _stakes(comparison: Comparison, ccas: Sequence[str]) -> list[Stake]:
+    applications = {each.flow: each for each in comparison.applications}
     stakes = []
-    for flow in FlowUnderTest.each(result.results.about):
+    for flow in FlowUnderTest.each(comparison.results.about):
         if application := applications.get(flow.name):
             metric, title, note = application.ranking
             values: Mapping[str, list[float]] = application.values(metric)
         else:
             metric, title, note = GOODPUT, "goodput", ""
-            values = best_by(result, f"{GOODPUT}:{flow.name}").values
+            values = best_by(comparison, f"{GOODPUT}:{flow.name}").values
         mine = {cca: values[cca] for cca in ccas}
-        best = best_of(metric, mine, random=not result.decides)
+        best = best_of(metric, mine, random=not comparison.decides)
         stakes.append(Stake(flow.name, metric, title, mine, best, note))
     return stakes

@@ -277,45 +277,45 @@ def _cells(
                 yield each, f"{each.heading}, {name} of runs", _number(value, each.digits) or "-"
 
 
-def _summaries(point: tuple[str, ...], result: Comparison) -> list[MetricSummary]:
+def _summaries(point: tuple[str, ...], comparison: Comparison) -> list[MetricSummary]:
     """Returns the metrics of a comparison, CCA by CCA: applications first."""
     metrics: dict[str, tuple[str, int]] = {}
-    several = len(result.applications) > 1
+    several = len(comparison.applications) > 1
     values: dict[str, Mapping[str, Sequence[float]]] = {}
-    for application in result.applications:
+    for application in comparison.applications:
         for name in application.names:
             key = f"{name}:{application.flow}"
             heading = " ".join(APP_METRICS[name].heading.split())
             heading = f"{heading} ({application.flow})" if several else heading
             metrics[key] = (heading, APP_METRICS[name].digits)
             values[key] = {cca: of.get(name, []) for cca, of in application.metrics.items()}
-    shown = [metric for metric, _, _ in columns_for([result]) if metric in _NETWORK]
+    shown = [metric for metric, _, _ in columns_for([comparison]) if metric in _NETWORK]
     for name, described in ((metric, _NETWORK[metric]) for metric in shown):
         metrics[name] = described
-        values[name] = {cca: result.values(cca, name) for cca in result.ccas}
-    rivals = result.competing_flows if has_rows_of_flows([result]) else []
+        values[name] = {cca: comparison.values(cca, name) for cca in comparison.ccas}
+    rivals = comparison.competing_flows if has_rows_of_flows([comparison]) else []
     for metric, described in list(metrics.items()) if rivals else []:
         if metric in _NETWORK:
-            metrics[metric] = (f"{described[0]} ({result.tested.name})", described[1])
+            metrics[metric] = (f"{described[0]} ({comparison.tested.name})", described[1])
     for flow in rivals:
-        for name in (SHARE, *(() if flow == result.tested else _RIVAL_METRICS)):
+        for name in (SHARE, *(() if flow == comparison.tested else _RIVAL_METRICS)):
             words = words_of(name)
             key = f"{name}:{flow.name}"
             metrics[key] = (f"{words.with_unit(words.name)} ({flow.name})", words.digits)
-            values[key] = {cca: result.values_of(flow, cca, name) for cca in result.ccas}
-    for flow in rivals or [result.tested]:
+            values[key] = {cca: comparison.values_of(flow, cca, name) for cca in comparison.ccas}
+    for flow in rivals or [comparison.tested]:
         for name, words in ((name, words_of(name)) for name in WINDOWS):
             key, of = (f"{name}:{flow.name}", f" ({flow.name})") if rivals else (name, "")
             metrics[key] = (f"{words.with_unit(words.name)}{of}", words.digits)
-            values[key] = {cca: result.values_of(flow, cca, name) for cca in result.ccas}
-    if result.has_competition:
+            values[key] = {cca: comparison.values_of(flow, cca, name) for cca in comparison.ccas}
+    if comparison.has_competition:
         words = words_of(JAIN)
         metrics[JAIN] = (words.name, words.digits)
-        values[JAIN] = {cca: result.jains_index(cca) for cca in result.ccas}
-    verdicts = {metric: _verdict(result, metric) for metric in metrics}
+        values[JAIN] = {cca: comparison.jains_index(cca) for cca in comparison.ccas}
+    verdicts = {metric: _verdict(comparison, metric) for metric in metrics}
     return [
-        _summary(point, cca, result, (metric, *described), values[metric], verdicts[metric])
-        for cca in result.ccas
+        _summary(point, cca, comparison, (metric, *described), values[metric], verdicts[metric])
+        for cca in comparison.ccas
         for metric, described in metrics.items()
         if not all(map(math.isnan, values[metric].get(cca, ())))
     ]
@@ -324,7 +324,7 @@ def _summaries(point: tuple[str, ...], result: Comparison) -> list[MetricSummary
 def _summary(
     point: tuple[str, ...],
     cca: str,
-    result: Comparison,
+    comparison: Comparison,
     described: tuple[str, str, int],
     values: Mapping[str, Sequence[float]],
     verdict: Verdict | None,
@@ -335,9 +335,11 @@ def _summary(
     if leader not in (None, cca) and len(values[cca]) == len(values[str(leader)]):
         difference = paired_gap(values[cca], values[str(leader)])
     word = "" if leader is None or verdict is None else rank_word(cca, verdict)
-    runs = int(result.results.about["runs"])
+    runs = int(comparison.results.about["runs"])
     value = estimate(values[cca])
-    ranked = {f"{application.ranking.metric}:{application.flow}" for application in result.applications}
+    ranked = {
+        f"{application.ranking.metric}:{application.flow}" for application in comparison.applications
+    }
     decides = metric in ranked or metric in _DECIDING
     known = [each for each in values[cca] if not math.isnan(each)]
     # Times that never ended are longer than all others, and have no deviation.
@@ -354,12 +356,12 @@ def _number(value: float, digits: int) -> str:
     return "" if math.isnan(value) else f"{value:.{digits}f}"
 
 
-def _verdict(result: Comparison, metric: str) -> Verdict | None:
+def _verdict(comparison: Comparison, metric: str) -> Verdict | None:
     """Returns the verdict by a metric; None if there is nothing to rank."""
-    alone = of_single_flows(result.ccas)
+    alone = of_single_flows(comparison.ccas)
     if len(alone) < 2 or metric.partition(":")[0] not in RANKED:
         return None
-    of_requirement = {value: key for key, value in result.requirements.items()}
+    of_requirement = {value: key for key, value in comparison.requirements.items()}
     if metric in of_requirement:
-        return result.verdicts[of_requirement[metric]]
-    return result.best_by(metric).verdict
+        return comparison.verdicts[of_requirement[metric]]
+    return comparison.best_by(metric).verdict

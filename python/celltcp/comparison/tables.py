@@ -89,8 +89,8 @@ def columns_for(comparisons: Iterable[Comparison]) -> list[tuple[str, str, int]]
     Where a middlebox splits connections, one-way delays replace metrics computed from RTTs.
     """
     results = list(comparisons)
-    hidden = set() if any(result.is_competing for result in results) else {*COMPETITION_METRICS}
-    hidden |= _MADE_OF_RTTS if any(result.split_ccas for result in results) else {ONE_WAY_DELAY}
+    hidden = set() if any(comparison.is_competing for comparison in results) else {*COMPETITION_METRICS}
+    hidden |= _MADE_OF_RTTS if any(comparison.split_ccas for comparison in results) else {ONE_WAY_DELAY}
     return [column for column in COLUMNS if column[0] not in hidden]
 
 
@@ -116,36 +116,40 @@ def droppable_columns(comparisons: Iterable[Comparison], by: Sequence[str] = ())
         from celltcp.comparison.metric_names import ranking_metric
 
         deciding = {ranking_metric(each.partition(":")[0]) for each in by}
-    for result in comparisons:
-        deciding |= {result.requirements[name] for name in result.network_verdicts}
+    for comparison in comparisons:
+        deciding |= {comparison.requirements[name] for name in comparison.network_verdicts}
     return tuple(each for each in _DROPPABLE if each not in deciding)
 
 
-def means_table(result: Comparison, name: str = "", by: Sequence[str] = ()) -> Table:
+def means_table(comparison: Comparison, name: str = "", by: Sequence[str] = ()) -> Table:
     """Returns mean and 95 % interval of each metric, a row per CCA, and flow where flows compete.
 
     Args:
-        result: the comparison.
+        comparison: the comparison.
         name: of its scenario among several; that of the scenario itself unless given.
         by: chosen ranking metrics.
     """
-    about = result.results.about
-    asked = [name for name in result.requirements if name not in (*REQUIREMENTS, QOE)]
-    names = labels(result.ccas)
-    metric_columns = columns_for([result])
+    about = comparison.results.about
+    requested = [name for name in comparison.requirements if name not in (*REQUIREMENTS, QOE)]
+    names = labels(comparison.ccas)
+    metric_columns = columns_for([comparison])
     rows: list[tuple[str, ...]] = []
     ends = set()
-    by_flow = has_rows_of_flows([result])
-    for cca in result.ccas:
-        weighed = [mean_text(result.values(cca, result.requirements[name]), 3) for name in asked]
+    by_flow = has_rows_of_flows([comparison])
+    for cca in comparison.ccas:
+        weighed = [
+            mean_text(comparison.values(cca, comparison.requirements[name]), 3) for name in requested
+        ]
         if by_flow:
-            unknown = ["-"] * len(asked)
-            for index, (flow, cells) in enumerate(cells_by_flow(result, cca, metric_columns).items()):
+            unknown = ["-"] * len(requested)
+            for index, (flow, cells) in enumerate(
+                cells_by_flow(comparison, cca, metric_columns).items()
+            ):
                 rows.append((names[cca], flow, *cells, *(unknown if index else weighed)))
             ends.add(len(rows) - 1)
         else:
-            rows.append((names[cca], *cells_of(result, cca, metric_columns), *weighed))
-    others = (Column(_heading(name), is_number=True, no_wrap=True) for name in asked)
+            rows.append((names[cca], *cells_of(comparison, cca, metric_columns), *weighed))
+    others = (Column(_heading(name), is_number=True, no_wrap=True) for name in requested)
     return Table(
         columns=(
             CCA_COLUMN,
@@ -156,8 +160,8 @@ def means_table(result: Comparison, name: str = "", by: Sequence[str] = ()) -> T
         rows=tuple(rows),
         title=f"{name or about['name']}: mean and 95 % interval over {runs_text(about['runs'])}",
         ends=frozenset(ends),
-        ccas={names[cca]: cca for cca in result.ccas},
-        droppable=droppable_columns([result], by),
+        ccas={names[cca]: cca for cca in comparison.ccas},
+        droppable=droppable_columns([comparison], by),
     )
 
 
@@ -167,31 +171,31 @@ def has_rows_of_flows(comparisons: Iterable[Comparison]) -> bool:
 
 
 def cells_by_flow(
-    result: Comparison, cca: str, metric_columns: Iterable[tuple[str, str, int]]
+    comparison: Comparison, cca: str, metric_columns: Iterable[tuple[str, str, int]]
 ) -> dict[str, list[str]]:
     """Returns the cells of each competing flow in these columns, by its name and congestion control."""
     columns = list(metric_columns)
-    flows = result.competing_flows or [result.tested]
+    flows = comparison.competing_flows or [comparison.tested]
     return {
-        flow_label(result, flow, cca): [
+        flow_label(comparison, flow, cca): [
             "-"
-            if flow != result.tested and metric in _BASE_RTT_METRICS
-            else mean_text(result.values_of(flow, cca, metric), digits)
+            if flow != comparison.tested and metric in _BASE_RTT_METRICS
+            else mean_text(comparison.values_of(flow, cca, metric), digits)
             for metric, _, digits in columns
         ]
         for flow in flows
     }
 
 
-def flow_label(result: Comparison, flow: FlowUnderTest, cca: str) -> str:
+def flow_label(comparison: Comparison, flow: FlowUnderTest, cca: str) -> str:
     """Returns the name of a flow with its congestion control under a CCA or line-up."""
-    used = flow_cca(result, flow, cca)
+    used = flow_cca(comparison, flow, cca)
     return f"{flow.name} ({labels([used])[used]})" if used else flow.name
 
 
-def flow_cca(result: Comparison, flow: FlowUnderTest, cca: str) -> str:
+def flow_cca(comparison: Comparison, flow: FlowUnderTest, cca: str) -> str:
     """Returns the congestion control of a flow under a CCA or line-up; empty where it never ran."""
-    shares = (mean_share for mean_share in result.mean_shares() if mean_share.lineup == cca)
+    shares = (mean_share for mean_share in comparison.mean_shares() if mean_share.lineup == cca)
     return next((share.cca for share in shares if flow.includes(share.flow)), "")
 
 
@@ -202,11 +206,11 @@ def _heading(requirement: str) -> str:
     return f"PM\n{requirement}" if "/" in requirement else requirement
 
 
-def shares_table(result: Comparison) -> Table:
+def shares_table(comparison: Comparison) -> Table:
     """Returns the goodput of each flow that competes, and Jain's index if there are several."""
-    has_index = result.has_competition
-    names = labels(result.ccas)
-    cells = share_cells(result, has_index=has_index)
+    has_index = comparison.has_competition
+    names = labels(comparison.ccas)
+    cells = share_cells(comparison, has_index=has_index)
     return Table(
         columns=(Column("CCA"), *share_columns(has_index=has_index)),
         rows=tuple((names[cca], *of_cca) for cca, of_cca in cells.items()),
@@ -228,18 +232,18 @@ def share_columns(*, has_index: bool) -> tuple[Column, ...]:
     )
 
 
-def share_cells(result: Comparison, *, has_index: bool) -> dict[str, tuple[str, ...]]:
+def share_cells(comparison: Comparison, *, has_index: bool) -> dict[str, tuple[str, ...]]:
     """Returns the cells of the shares of each congestion control or line-up.
 
     Args:
-        result: the comparison.
+        comparison: the comparison.
         has_index: whether the last one is Jain's index.
     """
-    shares = result.competing_shares()
-    all_compete = len(shares) == len(result.mean_shares())
+    shares = comparison.competing_shares()
+    all_compete = len(shares) == len(comparison.mean_shares())
     flows_called = labels(dict.fromkeys(share.cca for share in shares))
     cells = {}
-    for cca in result.ccas:
+    for cca in comparison.ccas:
         flows = [share for share in shares if share.lineup == cca]
         flow_names = _many_flows(flows, flows_called) or ", ".join(
             f"{flows_called[flow.cca]}{_connections(flow, ' (', ')')} "
@@ -250,7 +254,7 @@ def share_cells(result: Comparison, *, has_index: bool) -> dict[str, tuple[str, 
             for flow in flows
         )
         total = f"{sum(flow.goodput.mean for flow in flows):.2f}"
-        index = [mean_text(result.jains_index(cca), 3)] if has_index else []
+        index = [mean_text(comparison.jains_index(cca), 3)] if has_index else []
         cells[cca] = (flow_names, total, *index)
     return cells
 
@@ -351,13 +355,13 @@ def _connections(flow: MeanShare, before: str, after: str = "") -> str:
     return f"{before}{flow.connections} connections{after}" if flow.connections > 1 else ""
 
 
-def subject_text(result: Comparison) -> str:
+def subject_text(comparison: Comparison) -> str:
     """Returns the flow of the means; empty where there is only one, or a row for each."""
-    if not result.subject or has_rows_of_flows([result]):
+    if not comparison.subject or has_rows_of_flows([comparison]):
         return ""
-    if any(map(is_of_several_flows, result.ccas)):
-        return f"Means are those of the first flow: {result.subject}."
-    return f"Means are those of the flow under test: {result.subject}."
+    if any(map(is_of_several_flows, comparison.ccas)):
+        return f"Means are those of the first flow: {comparison.subject}."
+    return f"Means are those of the flow under test: {comparison.subject}."
 
 
 #: Note on a scenario in which nothing is random.
@@ -366,16 +370,16 @@ NO_RANDOMNESS = (
 )
 
 
-def selector_texts(result: Comparison) -> list[str]:
+def selector_texts(comparison: Comparison) -> list[str]:
     """Returns the switches and time shares of each selector, a line for each."""
-    if "decisions" not in result.results.tables:
+    if "decisions" not in comparison.results.tables:
         return []
     from celltcp.results.selectors import used_in
 
-    names = labels(result.ccas)
+    names = labels(comparison.ccas)
     return [
         f"{names[used.lineup]}{f', {used.flow}' if '+' in used.lineup else ''}: {used}"
-        for used in used_in(result.results)
+        for used in used_in(comparison.results)
     ]
 
 

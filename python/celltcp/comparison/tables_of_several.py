@@ -36,35 +36,35 @@ _MAX_SHARE = 100.0
 _NO_SHARE = "retransmissions"
 
 
-def sweep_table(result: Sweep, by: Sequence[str] = ()) -> Table:
+def sweep_table(sweep: Sweep, by: Sequence[str] = ()) -> Table:
     """Returns mean and 95 % interval of each metric, a row per point and CCA.
 
     Where flows compete, each has a row.
 
     Args:
-        result: the sweep.
+        sweep: the sweep.
         by: chosen metrics that values and congestion controls rank by.
     """
-    comparisons = list(result.points.values())
+    comparisons = list(sweep.points.values())
     metric_columns = columns_for(comparisons)
-    title = sweep_title(result)
+    title = sweep_title(sweep)
     droppable = droppable_columns(comparisons, by)
     if not has_rows_of_flows(comparisons):
         cells = {
             point: {cca: cells_of(comparison, cca, metric_columns) for cca in comparison.ccas}
-            for point, comparison in result.points.items()
+            for point, comparison in sweep.points.items()
         }
-        return table_by_point(result.axes, headings_of(metric_columns), cells, title, droppable)
+        return table_by_point(sweep.axes, headings_of(metric_columns), cells, title, droppable)
     rows: list[tuple[str, ...]] = []
     ends = set()
-    for point, comparison in result.points.items():
+    for point, comparison in sweep.points.items():
         names = labels(comparison.ccas)
         for cca in comparison.ccas:
             of_cca = cells_by_flow(comparison, cca, metric_columns)
             rows += [(*point, names[cca], flow, *of_flow) for flow, of_flow in of_cca.items()]
         ends.add(len(rows) - 1)
     return Table(
-        columns=(*_axis_columns(result.axes), CCA_COLUMN, FLOW_COLUMN, *headings_of(metric_columns)),
+        columns=(*_axis_columns(sweep.axes), CCA_COLUMN, FLOW_COLUMN, *headings_of(metric_columns)),
         rows=tuple(rows),
         title=title,
         ends=frozenset(ends),
@@ -73,9 +73,9 @@ def sweep_table(result: Sweep, by: Sequence[str] = ()) -> Table:
     )
 
 
-def sweep_shares_table(result: Sweep) -> Table | None:
+def sweep_shares_table(sweep: Sweep) -> Table | None:
     """Returns the goodput of each flow while all ran, a row per point and CCA; None without rivals."""
-    shared = {point: each for point, each in result.points.items() if each.has_shares}
+    shared = {point: each for point, each in sweep.points.items() if each.has_shares}
     if not shared:
         return None
     has_index = all(comparison.has_competition for comparison in shared.values())
@@ -83,16 +83,16 @@ def sweep_shares_table(result: Sweep) -> Table | None:
         point: share_cells(comparison, has_index=has_index) for point, comparison in shared.items()
     }
     title = shares_title(has_index=has_index)
-    return table_by_point(result.axes, share_columns(has_index=has_index), cells, title)
+    return table_by_point(sweep.axes, share_columns(has_index=has_index), cells, title)
 
 
-def sweep_title(result: Sweep) -> str:
+def sweep_title(sweep: Sweep) -> str:
     """Returns the title of a table of means: scenario, number of runs, whether it is unfinished."""
-    about = next(iter(result.points.values())).results.about
-    name = "" if "scenario" in result.axes else f"{about['name']}: "
+    about = next(iter(sweep.points.values())).results.about
+    name = "" if "scenario" in sweep.axes else f"{about['name']}: "
     start = "mean" if name else "Mean"
-    state = f" ({result.unfinished})" if result.unfinished else ""
-    return f"{name}{start} and 95 % interval over {range_text(result.points.values())}{state}"
+    state = f" ({sweep.unfinished})" if sweep.unfinished else ""
+    return f"{name}{start} and 95 % interval over {range_text(sweep.points.values())}{state}"
 
 
 def range_text(comparisons: Iterable[Comparison]) -> str:
@@ -134,30 +134,30 @@ def _axis_columns(axes: Iterable[str]) -> list[Column]:
     return [Column(axis, no_wrap=True) for axis in axes]
 
 
-def set_table(result: ScenarioSet, by: Sequence[str] = ()) -> Table:
+def set_table(scenario_set: ScenarioSet, by: Sequence[str] = ()) -> Table:
     """Returns the mean over scenarios: of the first CCA in units, of others relative to it.
 
     Scenarios differ far more than CCAs do on each of them, so that the mean is that of the ratios, the
     geometric one, which does not depend on which CCA is the first.
 
     Args:
-        result: the comparisons.
+        scenario_set: the comparisons.
         by: chosen ranking metrics.
     """
-    names = labels(result.ccas)
-    scenarios = counted(len(result.comparisons), "scenario")
-    metric_columns = columns_for(result.comparisons.values())
-    if (baseline := result.baseline) is None:
+    names = labels(scenario_set.ccas)
+    scenarios = counted(len(scenario_set.comparisons), "scenario")
+    metric_columns = columns_for(scenario_set.comparisons.values())
+    if (baseline := scenario_set.baseline) is None:
         title = f"No mean over {scenarios}: they have no CCA in common"
         return Table((CCA_COLUMN, *headings_of(metric_columns)), (), title)
     first = [
-        mean_text([estimate(result.values(baseline, metric)).mean], digits)
+        mean_text([estimate(scenario_set.values(baseline, metric)).mean], digits)
         for metric, _, digits in metric_columns
     ]
     rows = [(names[baseline], *first)]
-    for cca in result.ccas[1:]:
+    for cca in scenario_set.ccas[1:]:
         texts = (
-            "-" if metric == _NO_SHARE else _relative_text(result.relative(cca, metric))
+            "-" if metric == _NO_SHARE else _relative_text(scenario_set.relative(cca, metric))
             for metric, _, _ in metric_columns
         )
         rows.append((names[cca], *texts))
@@ -166,28 +166,30 @@ def set_table(result: ScenarioSet, by: Sequence[str] = ()) -> Table:
     return Table(
         columns=(CCA_COLUMN, *headings_of(metric_columns)),
         rows=tuple(rows),
-        title=f"Mean over {scenarios}{_fewer_text(result, metric_columns)}: {base} in units{others}",
-        ccas={names[cca]: cca for cca in result.ccas},
-        droppable=droppable_columns(result.comparisons.values(), by),
+        title=(
+            f"Mean over {scenarios}{_fewer_text(scenario_set, metric_columns)}: {base} in units{others}"
+        ),
+        ccas={names[cca]: cca for cca in scenario_set.ccas},
+        droppable=droppable_columns(scenario_set.comparisons.values(), by),
     )
 
 
-def _fewer_text(result: ScenarioSet, metric_columns: Iterable[tuple[str, str, int]]) -> str:
+def _fewer_text(scenario_set: ScenarioSet, metric_columns: Iterable[tuple[str, str, int]]) -> str:
     """Returns the means over fewer scenarios, with their number; empty if there are none."""
     by_count: dict[int, list[str]] = {}
     for metric, _, _ in metric_columns:
-        count = _count(result, metric)
-        if count < len(result.comparisons):
+        count = _count(scenario_set, metric)
+        if count < len(scenario_set.comparisons):
             by_count.setdefault(count, []).append(words_of(metric).name)
     texts = [f"{', '.join(names)} over {count}" for count, names in by_count.items()]
     return f" ({'; '.join(texts)})" if texts else ""
 
 
-def _count(result: ScenarioSet, metric: str) -> int:
+def _count(scenario_set: ScenarioSet, metric: str) -> int:
     """Returns the number of scenarios of a metric's means."""
-    base, *others = result.ccas
-    shares = [] if metric == _NO_SHARE else [result.relative(cca, metric) for cca in others]
-    every = (result.values(base, metric), *shares)
+    base, *others = scenario_set.ccas
+    shares = [] if metric == _NO_SHARE else [scenario_set.relative(cca, metric) for cca in others]
+    every = (scenario_set.values(base, metric), *shares)
     return min(sum(math.isfinite(value) for value in values) for values in every)
 
 

@@ -14,18 +14,18 @@ if TYPE_CHECKING:
 _MAX_LISTED_CCAS = 3
 
 
-def trade_off_texts(result: Comparison) -> list[str]:
+def trade_off_texts(comparison: Comparison) -> list[str]:
     """Returns the gains and losses of all flows where a CCA is better for one than the usual CCA.
 
     The usual CCA is the one with the best mean for the first flow. Others are listed if a further flow
     gains from them; those that are best for one of these come first.
     """
-    every = result.stakes or lineup_stakes(result)
+    every = comparison.stakes or lineup_stakes(comparison)
     stakes = [stake for stake in every if stake.verdict.leader is not None]
-    if len(stakes) < 2 or not result.decides:
+    if len(stakes) < 2 or not comparison.decides:
         return []
     usual, *leaders = (str(stake.verdict.leader) for stake in stakes)
-    names = labels(result.ccas)
+    names = labels(comparison.ccas)
     gaining = [
         cca
         for cca in dict.fromkeys((*leaders, *stakes[0].values))

@@ -20,30 +20,30 @@ if TYPE_CHECKING:
 _MOST_OPTIONS = 3
 
 
-def verdict_text(result: Verdict, names: Mapping[str, str]) -> str:
+def verdict_text(verdict: Verdict, names: Mapping[str, str]) -> str:
     """Returns a verdict in words."""
-    if result.leader is None:
+    if verdict.leader is None:
         return "undecided"
-    if result.contradicted_by:
-        return f"no verdict, as the application's figures are against it: {result.contradicted_by}"
-    if result.is_same:
+    if verdict.contradicted_by:
+        return f"no verdict, as the application's figures are against it: {verdict.contradicted_by}"
+    if verdict.is_same:
         return "the same under all"
-    tied = ", ".join(names[cca] for cca in result.tied)
-    if not result.undecided:
-        text = f"{names[result.leader]}{f' (tied with it: {tied})' if tied else ''}"
-        return f"{text}; it costs {result.cost.text}" if result.cost else text
-    among = result.ranked
+    tied = ", ".join(names[cca] for cca in verdict.tied)
+    if not verdict.undecided:
+        text = f"{names[verdict.leader]}{f' (tied with it: {tied})' if tied else ''}"
+        return f"{text}; it costs {verdict.cost.text}" if verdict.cost else text
+    among = verdict.ranked
     if len(among) > 6:
         among_text = f"{', '.join(names[cca] for cca in among[:5])} and {len(among) - 5} others"
     else:
         among_text = ", ".join(names[cca] for cca in among)
-    return f"undecided among {among_text}; {hint_text(result)}"
+    return f"undecided among {among_text}; {hint_text(verdict)}"
 
 
-def hint_text(result: Verdict) -> str:
+def hint_text(verdict: Verdict) -> str:
     """Returns the number of runs that would decide undecided CCAs."""
-    if result.runs_needed:
-        return f"--runs {result.runs_needed} would likely decide"
+    if verdict.runs_needed:
+        return f"--runs {verdict.runs_needed} would likely decide"
     return "more runs are needed"
 
 
@@ -56,41 +56,41 @@ def rank_word(name: str, verdict: Verdict) -> str:
     return "undecided" if name in verdict.undecided else "worse"
 
 
-def stake_texts(result: Comparison) -> list[str]:
+def stake_texts(comparison: Comparison) -> list[str]:
     """Returns the best CCA for each flow of a workload, with the metric."""
-    names = labels(result.ccas)
+    names = labels(comparison.ccas)
     # Line-ups of several flows are not ranked.
     return [
         f"best for {ranked_stake.need}: {verdict_text(ranked_stake.verdict, names)}"
-        for ranked_stake in result.ranked_stakes
-        if ranked_stake.verdict.leader is not None or not result.several_flows
+        for ranked_stake in comparison.ranked_stakes
+        if ranked_stake.verdict.leader is not None or not comparison.several_flows
     ]
 
 
-def unranked_text(result: Comparison) -> str:
+def unranked_text(comparison: Comparison) -> str:
     """Returns the line-ups of several flows, which do not rank, and metrics that rank them.
 
     It is empty if there are none.
     """
-    names = labels(result.ccas)
-    unranked = ", ".join(names[cca] for cca in result.ccas if is_of_several_flows(cca))
+    names = labels(comparison.ccas)
+    unranked = ", ".join(names[cca] for cca in comparison.ccas if is_of_several_flows(cca))
     if not unranked:
         return ""
     metrics = [
-        f"{application.ranking.metric}:{application.flow}" for application in result.applications
+        f"{application.ranking.metric}:{application.flow}" for application in comparison.applications
     ]
-    known = {application.flow for application in result.applications}
-    shares = [f"{SHARE}:{flow.name}" for flow in result.competing_flows if flow.name not in known]
+    known = {application.flow for application in comparison.applications}
+    shares = [f"{SHARE}:{flow.name}" for flow in comparison.competing_flows if flow.name not in known]
     options = " or ".join(f"--by {each}" for each in (*metrics, JAIN, *shares)[:_MOST_OPTIONS])
     return f"not ranked, as line-ups of several flows: {unranked}; {options} ranks them"
 
 
-def identical_text(result: Comparison) -> str:
+def identical_text(comparison: Comparison) -> str:
     """Returns the congestion controls with identical runs; empty if there are none."""
-    names = labels(result.ccas)
+    names = labels(comparison.ccas)
     texts = []
-    for group in result.identical_ccas:
-        if len(group) == len(result.ccas):
+    for group in comparison.identical_ccas:
+        if len(group) == len(comparison.ccas):
             return "The runs are the same under all: the CCA does not matter here."
         texts.append(f"The runs are the same under {' and '.join(names[cca] for cca in group)}.")
     return " ".join(texts)
@@ -109,19 +109,19 @@ def chosen_text(best: ChosenBest, names: Mapping[str, str]) -> str:
     return f"best by {what}: {verdict_text(best.verdict, names)} ({means})"
 
 
-def short_text(result: Verdict, names: Mapping[str, str]) -> str:
+def short_text(verdict: Verdict, names: Mapping[str, str]) -> str:
     """Returns a verdict in few words, for a cell of a table."""
-    if result.leader is None or result.contradicted_by:
-        return "-" if result.leader is None else "no verdict"
-    if result.is_same:
+    if verdict.leader is None or verdict.contradicted_by:
+        return "-" if verdict.leader is None else "no verdict"
+    if verdict.is_same:
         return "the same under all"
-    tied = ", ".join(names[cca] for cca in result.tied)
-    if not result.undecided:
-        text = f"{names[result.leader]}{f' (tied: {tied})' if tied else ''}"
-        return f"{text}, {result.cost.short}" if result.cost else text
-    among = ", ".join(names[cca] for cca in result.ranked[:5])
-    more = f" and {len(result.ranked) - 5} others" if len(result.ranked) > 5 else ""
-    runs = f" (--runs {result.runs_needed})" if result.runs_needed else " (more runs)"
+    tied = ", ".join(names[cca] for cca in verdict.tied)
+    if not verdict.undecided:
+        text = f"{names[verdict.leader]}{f' (tied: {tied})' if tied else ''}"
+        return f"{text}, {verdict.cost.short}" if verdict.cost else text
+    among = ", ".join(names[cca] for cca in verdict.ranked[:5])
+    more = f" and {len(verdict.ranked) - 5} others" if len(verdict.ranked) > 5 else ""
+    runs = f" (--runs {verdict.runs_needed})" if verdict.runs_needed else " (more runs)"
     return f"{among}{more}?{runs}"
 
 
@@ -145,8 +145,8 @@ def verdicts_table(
     common = set.intersection(*(set(comparison.requirements) for comparison in comparisons.values()))
     for point, comparison in comparisons.items():
         names = labels(comparison.ccas)
-        for heading, result in _verdicts(comparison, by, common, ranking_metrics or {}).items():
-            columns.setdefault(heading, {})[point] = short_text(result, names)
+        for heading, verdict in _verdicts(comparison, by, common, ranking_metrics or {}).items():
+            columns.setdefault(heading, {})[point] = short_text(verdict, names)
     rows = tuple(
         (*point, *(column.get(point, "-") for column in columns.values())) for point in comparisons
     )
@@ -157,29 +157,29 @@ def verdicts_table(
 
 
 def _verdicts(
-    result: Comparison,
+    comparison: Comparison,
     by: Sequence[str],
     requirements: Collection[str],
     ranking_metrics: Mapping[str, str],
 ) -> dict[str, Verdict]:
     """Returns the verdicts of a comparison by the headings of their columns."""
-    if len(result.ccas) < 2:
+    if len(comparison.ccas) < 2:
         return {}
     chosen = {
         (chosen_best.chosen.flow, chosen_best.chosen.metric): chosen_best
-        for chosen_best in map(result.best_by, by)
+        for chosen_best in map(comparison.best_by, by)
     }
     of_flows = {}
-    for stake in result.ranked_stakes:
+    for stake in comparison.ranked_stakes:
         metric = ranking_metrics.get(stake.flow, stake.metric)
         if (stake.flow, metric) in chosen:
             continue
         verdict = stake.verdict
         if metric != stake.metric:
-            values = result.best_by(f"{metric}:{stake.flow}").values
-            verdict = best_by_metric(metric, values, random=not result.decides)
+            values = comparison.best_by(f"{metric}:{stake.flow}").values
+            verdict = best_by_metric(metric, values, random=not comparison.decides)
         of_flows[f"for {stake.flow}: {words_of(metric).name}"] = verdict
-    of_network = result.network_verdicts.items()
+    of_network = comparison.network_verdicts.items()
     return {
         **{
             f"for {flow}: {words_of(metric).name}"

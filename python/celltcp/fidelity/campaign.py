@@ -92,7 +92,7 @@ def judge(
 
 
 def rerun_undecided(
-    result: Fidelity,
+    fidelity: Fidelity,
     cases: Sequence[Case],
     runs: int,
     sides: EnginePair,
@@ -102,22 +102,22 @@ def rerun_undecided(
     """Judges the undecided comparisons again, with more runs.
 
     Args:
-        result: what was judged.
+        fidelity: what was judged.
         cases: the cases that it is about.
         runs: runs of each; run i has the first seed plus i on both engines.
         sides: the engines, with a folder for the tables of these runs.
         progress: called with the share that is done.
     """
     open_ccas: dict[str, list[str]] = {}
-    for each in result.undecided:
+    for each in fidelity.undecided:
         open_ccas.setdefault(each.case, []).append(each.cca)
     to_repeat = [(case, open_ccas[case.name]) for case in cases if case.name in open_ccas]
-    part = _judged(to_repeat, runs, result.seed, sides, progress)
+    part = _judged(to_repeat, runs, fidelity.seed, sides, progress)
     repeated = {(judgement.case, judgement.cca): judgement for judgement in part.judgements}
     judgements = [
-        repeated.get((judgement.case, judgement.cca), judgement) for judgement in result.judgements
+        repeated.get((judgement.case, judgement.cca), judgement) for judgement in fidelity.judgements
     ]
-    return replace(result, judgements=judgements)
+    return replace(fidelity, judgements=judgements)
 
 
 def cost_of(

@@ -94,12 +94,12 @@ class Judgement:
     @property
     def is_open(self) -> bool:
         """Whether more runs could change the verdict."""
-        return any(result.is_open for result in self.differences.values())
+        return any(difference.is_open for difference in self.differences.values())
 
     @property
     def use(self) -> float:
         """Largest ratio of a difference to its band."""
-        return max(result.band_ratio for result in self.differences.values())
+        return max(difference.band_ratio for difference in self.differences.values())
 
 
 @dataclass(frozen=True)
@@ -183,12 +183,12 @@ def difference(native: Sequence[float], kernel: Sequence[float], band: float | N
     pairs = [pair for pair in zip(native, kernel, strict=True) if not any(map(math.isnan, pair))]
     ours, theirs = [mine for mine, _ in pairs], [other for _, other in pairs]
     means = estimate(ours).mean, estimate(theirs).mean
-    result = paired_difference(ours, theirs)
-    if result.mean == 0.0 and means[1] == 0.0:
+    difference = paired_difference(ours, theirs)
+    if difference.mean == 0.0 and means[1] == 0.0:
         return Difference(*means, 0.0, None, band)
     scale = 100.0 / means[1] if means[1] else math.nan
-    ci95 = None if result.ci95 is None or math.isnan(scale) else result.ci95 * scale
-    return Difference(*means, result.mean * scale, ci95, band)
+    ci95 = None if difference.ci95 is None or math.isnan(scale) else difference.ci95 * scale
+    return Difference(*means, difference.mean * scale, ci95, band)
 
 
 def _runs(results: Results) -> pd.DataFrame:

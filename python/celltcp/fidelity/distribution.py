@@ -147,27 +147,27 @@ class Distribution:
         }
 
 
-def distribution_of(result: Fidelity, cases: Sequence[Case]) -> Distribution:
+def distribution_of(fidelity: Fidelity, cases: Sequence[Case]) -> Distribution:
     """Summarizes judgements of random cases."""
     traits = {case.name: traits_of(case.scenario) for case in cases}
     beyond = {
         id(judgement): [metric for metric in JUDGED if judgement.differences[metric].is_outside]
-        for judgement in result.judgements
+        for judgement in fidelity.judgements
     }
     counts = dict.fromkeys(TRAITS, (0, 0))
-    for judgement in result.judgements:
+    for judgement in fidelity.judgements:
         for name in traits[judgement.case]:
             count, so_far = counts[name]
             counts[name] = (count + 1, so_far + bool(beyond[id(judgement)]))
     outside = [
         OutOfBand(judgement, beyond[id(judgement)], mine, _most_suspicious(mine, counts))
-        for judgement in result.judgements
+        for judgement in fidelity.judgements
         for mine in [traits[judgement.case]]
         if beyond[id(judgement)]
     ]
-    judged = {metric: each for metric in JUDGED if (each := _judged(result, metric))}
+    judged = {metric: each for metric in JUDGED if (each := _judged(fidelity, metric))}
     return Distribution(
-        len(result.judgements),
+        len(fidelity.judgements),
         {
             metric: {share: float(sizes.quantile(share)) for share in QUANTILES}
             for metric, differences in judged.items()
@@ -182,9 +182,9 @@ def distribution_of(result: Fidelity, cases: Sequence[Case]) -> Distribution:
     )
 
 
-def _judged(result: Fidelity, metric: str) -> list[Difference]:
+def _judged(fidelity: Fidelity, metric: str) -> list[Difference]:
     """Returns the differences of a metric in cases where it has a band."""
-    of_metric = (judgement.differences[metric] for judgement in result.judgements)
+    of_metric = (judgement.differences[metric] for judgement in fidelity.judgements)
     return [difference for difference in of_metric if difference.band is not None]
 
 

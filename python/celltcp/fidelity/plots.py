@@ -69,21 +69,23 @@ def _draw_differences(
     labelled: set[str] = set()
     shades, marks = colours(ccas), markers(ccas)
     for judgement in fidelity.judgements:
-        result = judgement.differences[metric]
+        difference = judgement.differences[metric]
         cca = judgement.cca
         y = cases.index(judgement.case) + (ccas.index(cca) - (len(ccas) - 1) / 2) * height
-        if result.band is not None:
+        if difference.band is not None:
             label = None if "band" in labelled else "band"
-            axes.barh(y, 2 * result.band, height, -result.band, color=CAPACITY, lw=0, label=label)
+            axes.barh(
+                y, 2 * difference.band, height, -difference.band, color=CAPACITY, lw=0, label=label
+            )
             labelled.add("band")
-        if math.isnan(result.percent):
+        if math.isnan(difference.percent):
             continue
-        beyond = abs(result.percent) > edge
-        x = math.copysign(edge, result.percent) if beyond else result.percent
+        beyond = abs(difference.percent) > edge
+        x = math.copysign(edge, difference.percent) if beyond else difference.percent
         axes.errorbar(
             x,
             y,
-            xerr=None if beyond or result.ci95 is None else result.ci95,
+            xerr=None if beyond or difference.ci95 is None else difference.ci95,
             color=shades[cca],
             marker=marks[cca],
             ms=4 if len(ccas) < 6 else 2.5,
@@ -95,7 +97,7 @@ def _draw_differences(
         labelled.add(cca)
         if beyond:
             axes.annotate(
-                f"{result.percent:+.0f} %",
+                f"{difference.percent:+.0f} %",
                 (x, y),
                 (-6 if x > 0 else 6, 0),
                 textcoords="offset points",

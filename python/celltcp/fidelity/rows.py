@@ -74,12 +74,12 @@ def rows(judgements: Sequence[Judgement]) -> list[list[str]]:
 
 
 def _cells(judgement: Judgement, columns: Sequence[tuple[str, str, str, int]]) -> list[str]:
-    result = judgement.cwnd_distance
+    distance = judgement.cwnd_distance
     return [
         judgement.case,
         judgement.cca,
         *(_metric(judgement.differences[metric], digits) for metric, _, _, digits in columns),
-        _with_interval(_number(result.mean, 3), result.ci95, 3),
+        _with_interval(_number(distance.mean, 3), distance.ci95, 3),
         verdict(judgement),
     ]
 
@@ -92,12 +92,12 @@ def verdict(judgement: Judgement) -> str:
     return "within ?" if judgement.is_open else "within"
 
 
-def difference_text(result: Difference) -> str:
+def difference_text(difference: Difference) -> str:
     """Returns the difference in percent with its interval."""
-    if math.isnan(result.percent):
+    if math.isnan(difference.percent):
         return "undefined"
     # Zero has no sign.
-    return _with_interval(f"{round(result.percent, 2) + 0.0:+.2f}", result.ci95, 2) + " %"
+    return _with_interval(f"{round(difference.percent, 2) + 0.0:+.2f}", difference.ci95, 2) + " %"
 
 
 def row_of(judgement: Judgement, metrics: Sequence[str]) -> tuple[str, ...]:
@@ -110,9 +110,9 @@ def row_of(judgement: Judgement, metrics: Sequence[str]) -> tuple[str, ...]:
     return judgement.case, judgement.cca, differences
 
 
-def _metric(result: Difference, digits: int) -> str:
-    values = f"{_number(result.native, digits)} / {_number(result.kernel, digits)}"
-    return f"{values}\n{difference_text(result)}"
+def _metric(difference: Difference, digits: int) -> str:
+    values = f"{_number(difference.native, digits)} / {_number(difference.kernel, digits)}"
+    return f"{values}\n{difference_text(difference)}"
 
 
 def _number(value: float, digits: int) -> str:

@@ -43,14 +43,14 @@ def load_fidelity(folder: Path) -> SavedFidelity | None:
     for name, ccas in _compared(folder / ROWS).items():
         native, linux = _sides(folder / name)
         case = _case(name, native)
-        result = {judgement.cca: judgement for judgement in judge_case(case, ccas, native, linux)}
+        judgement_of = {judgement.cca: judgement for judgement in judge_case(case, ccas, native, linux)}
         if (folder / DECIDED / name).is_dir():
             later = _sides(folder / DECIDED / name)
             repeated_ccas = [cca for cca in ccas if cca in later[0].about["cca"]]
-            result |= {
+            judgement_of |= {
                 judgement.cca: judgement for judgement in judge_case(case, repeated_ccas, *later)
             }
-        judgements += result.values()
+        judgements += judgement_of.values()
         cases.append(case)
         kernel = kernel or name_and_kernel(str(linux.about["engine"]))[1]
         about = about or native.about

@@ -72,10 +72,10 @@ def build(
                 shutil.rmtree(work.folder, ignore_errors=True)
             work.folder.mkdir(parents=True, exist_ok=True)
             work.check_space(origin.packed_bytes)
-            tree, result = _unpacked(origin, work)
+            tree, source_origin = _unpacked(origin, work)
             side_hash = fingerprint(side)  # later changes of the sources are for the next build
             _compile(work, side, tree, jobs)
-            version = _install(work, side_hash, tree, result)
+            version = _install(work, side_hash, tree, source_origin)
             if not keep_source:
                 report("clean", None, str(work.folder))
                 shutil.rmtree(work.folder)
@@ -96,20 +96,20 @@ def _unpacked(origin: DebianPackage | Tarball, work: Work) -> tuple[Path, Origin
     if not work.source.is_dir():
         partial = work.folder / "source.partial"
         try:
-            tree, result = origin.unpack(work, partial)
-            check_tree(tree, result["file"])
+            tree, source_origin = origin.unpack(work, partial)
+            check_tree(tree, source_origin["file"])
         except CelltcpError:
             shutil.rmtree(partial, ignore_errors=True)
             with suppress(OSError):  # it is empty, unless there is a log to read
                 work.folder.rmdir()
             raise
-        (partial / "origin.json").write_text(json.dumps(result), "utf-8")
+        (partial / "origin.json").write_text(json.dumps(source_origin), "utf-8")
         shutil.rmtree(work.out, ignore_errors=True)
         partial.rename(work.source)
     shutil.rmtree(work.apt, ignore_errors=True)
-    result = json.loads((work.source / "origin.json").read_text("utf-8"))
+    source_origin = json.loads((work.source / "origin.json").read_text("utf-8"))
     (tree,) = (entry for entry in work.source.iterdir() if entry.is_dir())
-    return tree, result
+    return tree, source_origin
 
 
 def _compile(work: Work, side: Path, tree: Path, jobs: int | None) -> None:

@@ -44,11 +44,11 @@ def status() -> Status:
     Raises:
         CelltcpError: a kernel is damaged; says how to remove it.
     """
-    result = cache.kernels()
-    mark = fingerprint(kernel_side()) if result else ""
+    kernels = cache.kernels()
+    mark = fingerprint(kernel_side()) if kernels else ""
     return Status(
         folder=str(cache.root()),
-        kernels=[_state(kernel, mark) for kernel in result],
+        kernels=[_state(kernel, mark) for kernel in kernels],
         work=[WorkState(path=str(work), size_bytes=_size(work)) for work in cache.work_folders()],
     )
 

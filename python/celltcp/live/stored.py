@@ -39,7 +39,7 @@ def result_folder(folder: str | Path, origin: Mapping[str, Any], *, overwrite: b
         yield locked
 
 
-def publish(result: LiveResult, folder: Path) -> None:
+def publish(live_result: LiveResult, folder: Path) -> None:
     """Writes the tables of a live run so far to a locked folder."""
     with staging(folder) as staged:
-        publish_tables(result.tables, result.about, staged, folder)
+        publish_tables(live_result.tables, live_result.about, staged, folder)

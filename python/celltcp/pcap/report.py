@@ -35,7 +35,7 @@ def captures_part(analyses: CaptureAnalyses) -> Part:
     command = shlex.join(["celltcp", "pcap", "analyze", *files, "--out", "results"])
     return Part(
         title=f"Captures: {', '.join(files)}",
-        asked=f"What do {', '.join(files)} tell of connections, losses and the path?",
+        question=f"What do {', '.join(files)} tell of connections, losses and the path?",
         findings=_findings(analyses),
         sections=(
             Section("Connections", _connections(analyses), text=_told(len(rows))),

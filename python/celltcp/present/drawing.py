@@ -12,7 +12,7 @@ _NO_METADATA = dict.fromkeys(("Date", "Creator", "Format", "Type"))
 
 _STYLE = re.compile(r'style="[^"]*"')
 _COLOUR = re.compile(r"#([0-9a-fA-F]{6})\b")
-_NAMES = re.compile(r'( id="|url\(#|xlink:href="#)')
+_IDS = re.compile(r'( id="|url\(#|xlink:href="#)')
 _SIZE = re.compile(r' (width|height)="[\d.]+pt"')
 _METADATA = re.compile(r"<metadata>.*?</metadata>\s*", re.DOTALL)
 
@@ -25,9 +25,9 @@ def svg_of(picture: Figure, name: str) -> str:
     text = _METADATA.sub("", text[text.index("<svg") :])
     head, _, rest = text.partition(">")
     head = _SIZE.sub("", head).replace(' xmlns:xlink="http://www.w3.org/1999/xlink"', "")
-    text = _NAMES.sub(rf"\g<1>{name}-", f"{head}>{rest}")
-    return _STYLE.sub(lambda result: _COLOUR.sub(_variable, result[0]), text).strip()
+    text = _IDS.sub(rf"\g<1>{name}-", f"{head}>{rest}")
+    return _STYLE.sub(lambda match: _COLOUR.sub(_variable, match[0]), text).strip()
 
 
-def _variable(result: re.Match[str]) -> str:
-    return f"var(--h{result[1].lower()})"
+def _variable(match: re.Match[str]) -> str:
+    return f"var(--h{match[1].lower()})"

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
 
 def kernels_table(kernels: Iterable[KernelState]) -> Table:
-    """Returns a row per kernel: its source, its congestion controls, and whether it is up to date."""
-    texts = map(Column, ("Linux", "source", "congestion controls"))
+    """Returns a row per kernel: source, congestion controls, size, build time, and state."""
+    text_columns = [Column(name) for name in ("Linux", "source", "congestion controls")]
     rows = tuple(
         (
             row["version"],
@@ -25,4 +25,4 @@ def kernels_table(kernels: Iterable[KernelState]) -> Table:
         )
         for row in kernels
     )
-    return Table((*texts, *number_columns("MB"), Column("built"), Column("state")), rows)
+    return Table((*text_columns, *number_columns("MB"), Column("built"), Column("state")), rows)

@@ -60,7 +60,7 @@ def markdown_part(part: Part, pictures: PictureNames, title: str = "") -> str:
         title: heading above it; none if empty.
     """
     heads = [f"## {escaped(title)}"] if title else []
-    blocks = [*heads, *(wrapped(escaped(text)) for text in (part.asked, part.answer) if text)]
+    blocks = [*heads, *(wrapped(escaped(text)) for text in (part.question, part.answer) if text)]
     blocks += [wrapped(f"**Warning**: {escaped(warning)}") for warning in part.warnings]
     findings = "\n".join(_findings(part))
     blocks += [findings] if findings else []

@@ -121,7 +121,7 @@ def _write_part(pages: PdfPages, part: Part, command: str) -> None:
     """Writes the pages of a part."""
     text = _Pages(pages)
     text.paragraph(part.title, _TITLE, weight="bold")
-    text.paragraph(part.asked, _TEXT, color="#555555")
+    text.paragraph(part.question, _TEXT, color="#555555")
     if part.answer:
         text.paragraph(part.answer, _HEADING, weight="bold")
     for warning in part.warnings:

@@ -54,10 +54,10 @@ def latex_for(file: Path) -> str:
     Raises:
         CelltcpError: if none is installed.
     """
-    result = next(filter(shutil.which, _LATEX), None)
-    if result is None:
+    program = next(filter(shutil.which, _LATEX), None)
+    if program is None:
         raise CelltcpError(
             f"{file}: needs LaTeX, which measures its texts: apt install texlive-latex-recommended "
             "texlive-pictures; allowed without it: a picture that ends in .pdf or .svg"
         )
-    return result
+    return program

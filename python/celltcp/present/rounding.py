@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _TWO_DIGITS_BELOW = 3.55
 
 
-def rounded(result: Estimate, digits: int) -> tuple[str, str]:
+def rounded(estimate: Estimate, digits: int) -> tuple[str, str]:
     """Returns a mean, and half the width of its interval with one or two significant digits.
 
     There are two where the first ones are up to 354 or from 950 on, by the rule of the Particle Data
@@ -25,21 +25,21 @@ def rounded(result: Estimate, digits: int) -> tuple[str, str]:
     Both are empty without a value.
 
     Args:
-        result: the mean, and its interval if there is one.
+        estimate: the mean, and its interval if there is one.
         digits: decimals of a mean without an interval; the second text is empty then.
     """
-    if math.isnan(result.mean):
+    if math.isnan(estimate.mean):
         return "", ""
-    if math.isinf(result.mean):
-        return f"{result.mean:g}", ""
-    if not result.ci95:
-        return _text(result.mean, digits), ""
+    if math.isinf(estimate.mean):
+        return f"{estimate.mean:g}", ""
+    if not estimate.ci95:
+        return _text(estimate.mean, digits), ""
     # 0.096 rounds to 0.10, which has two digits, too.
-    decimals, has_two = _place(result.ci95)
+    decimals, has_two = _place(estimate.ci95)
     # A mean that would round to zero has one more digit, if that is not zero.
-    is_lost = not has_two and not round(result.mean, decimals)
-    finer = decimals + 1 if is_lost and round(result.mean, decimals + 1) else decimals
-    return _text(result.mean, finer), _text(result.ci95, decimals)
+    is_lost = not has_two and not round(estimate.mean, decimals)
+    finer = decimals + 1 if is_lost and round(estimate.mean, decimals + 1) else decimals
+    return _text(estimate.mean, finer), _text(estimate.ci95, decimals)
 
 
 def _place(ci95: float) -> tuple[int, bool]:
@@ -59,28 +59,28 @@ def column_texts(results: Sequence[Estimate], digits: int) -> list[str]:
         results: the means of a metric.
         digits: usual decimals of the metric.
     """
-    halves = [result.ci95 for result in results if result.ci95 and math.isfinite(result.mean)]
+    halves = [estimate.ci95 for estimate in results if estimate.ci95 and math.isfinite(estimate.mean)]
     if not halves:
-        return [rounded_text(result, digits) for result in results]
+        return [rounded_text(estimate, digits) for estimate in results]
     least = -math.floor(math.log10(min(halves)))
     common = min(max(min(_place(half)[0] for half in halves), least), digits)
-    return [_common_text(result, common) for result in results]
+    return [_common_text(estimate, common) for estimate in results]
 
 
-def _common_text(result: Estimate, decimals: int) -> str:
+def _common_text(estimate: Estimate, decimals: int) -> str:
     """Returns a mean and the half width of its interval with this number of decimals."""
     decimals = max(decimals, 0)
-    if not result.ci95 or not math.isfinite(result.mean):
-        return rounded_text(result, decimals)
-    if decimals <= 0 and _place(result.ci95)[0] < 0:
+    if not estimate.ci95 or not math.isfinite(estimate.mean):
+        return rounded_text(estimate, decimals)
+    if decimals <= 0 and _place(estimate.ci95)[0] < 0:
         # Numbers without decimals have the digits that their own intervals support.
-        return rounded_text(result, decimals)
-    return f"{_text(result.mean, decimals)} ± {_text(result.ci95, decimals)}"
+        return rounded_text(estimate, decimals)
+    return f"{_text(estimate.mean, decimals)} ± {_text(estimate.ci95, decimals)}"
 
 
-def rounded_text(result: Estimate, digits: int) -> str:
+def rounded_text(estimate: Estimate, digits: int) -> str:
     """Returns a mean and half the width of its interval as `mean ± half`; `-` without a value."""
-    mean, half = rounded(result, digits)
+    mean, half = rounded(estimate, digits)
     mean = mean.replace("inf", INFINITE)
     return f"{mean or '-'} ± {half}" if half else mean or "-"
 

@@ -161,7 +161,7 @@ class Part:
 
     title: str
     #: Question that the results answer, in a sentence.
-    asked: str
+    question: str
     findings: tuple[Finding, ...]
     sections: tuple[Section, ...]
     warnings: tuple[str, ...] = ()
@@ -177,14 +177,14 @@ def mean_text(values: Iterable[float], digits: int) -> str:
     return estimate_text(estimate([float(value) for value in values]), digits)
 
 
-def estimate_text(result: Estimate, digits: int) -> str:
+def estimate_text(estimate: Estimate, digits: int) -> str:
     """Returns a mean and half the width of its 95 % interval as text, as `mean_text` does."""
-    if math.isnan(result.mean):
+    if math.isnan(estimate.mean):
         return "-"
-    if math.isinf(result.mean):
+    if math.isinf(estimate.mean):
         return INFINITE
-    spread = f" ±{result.ci95:.{digits}f}" if result.ci95 is not None else ""
-    return f"{result.mean:.{digits}f}{spread}"
+    spread = f" ±{estimate.ci95:.{digits}f}" if estimate.ci95 is not None else ""
+    return f"{estimate.mean:.{digits}f}{spread}"
 
 
 def runs_text(runs: int) -> str:

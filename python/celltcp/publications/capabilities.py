@@ -45,19 +45,19 @@ class CapabilityTable:
         return [self.cells[key] for key in keys if key in self.cells and self.cells[key].differs]
 
 
-def capability_table(result: Outcome) -> CapabilityTable:
+def capability_table(outcome: Outcome) -> CapabilityTable:
     """Returns the table of an outcome whose entries have cells."""
-    rows = {row.published.cell: row for row in result.rows}
-    measurable = {entry.cell for entry in result.table.entries}
+    rows = {row.published.cell: row for row in outcome.rows}
+    measurable = {entry.cell for entry in outcome.table.entries}
     cells = [
         CapabilityCell(cell, _measured_text(cell, rows[cell]), rows[cell])
         if cell in rows
         else CapabilityCell(cell, NOT_RUN if cell in measurable else NOT_AVAILABLE)
-        for cell in result.table.cells
+        for cell in outcome.table.cells
     ]
     return CapabilityTable(
-        list(dict.fromkeys(cell.line for cell in result.table.cells)),
-        list(dict.fromkeys(cell.column for cell in result.table.cells)),
+        list(dict.fromkeys(cell.line for cell in outcome.table.cells)),
+        list(dict.fromkeys(cell.column for cell in outcome.table.cells)),
         {(cell.cell.line, cell.cell.column): cell for cell in cells},
     )
 

@@ -103,19 +103,19 @@ def claim(text: str, place: str) -> Claim:
     """
     if text in _ORDERS:
         return Claim(text, text)
-    if result := _RANGE_PATTERN.fullmatch(text):
-        low, high = float(result[1]), float(result[2])
+    if match := _RANGE_PATTERN.fullmatch(text):
+        low, high = float(match[1]), float(match[2])
         if low > high:
             raise CelltcpError(f"{place}: claim: {text!r} ends before it begins; allowed: such as 3..8")
         return Claim(text, "range", low=low, high=high)
-    result = _RELATION.fullmatch(text)
-    if result is None or not any(result[part] for part in ("factor", "cca", "place")):
+    match = _RELATION.fullmatch(text)
+    if match is None or not any(match[part] for part in ("factor", "cca", "place")):
         raise CelltcpError(
             f"{place}: claim: {text!r}: allowed: {', '.join(_ORDERS)}, a range such as 3..8, or a "
             "relation such as > 0.95, < 0.5 * reno, about cubic @ static/mid-cell"
         )
     try:
-        cca = select_ccas(result["cca"], ())[0] if result["cca"] else None
+        cca = select_ccas(match["cca"], ())[0] if match["cca"] else None
     except CelltcpError as error:
         raise CelltcpError(f"{place}: claim: {text!r}: {error}") from None
-    return Claim(text, result["sign"], float(result["factor"] or 1.0), cca, result["place"])
+    return Claim(text, match["sign"], float(match["factor"] or 1.0), cca, match["place"])

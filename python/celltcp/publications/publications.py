@@ -91,29 +91,29 @@ def publication(name: str) -> Publication:
 
 def _read(file: Path) -> Publication:
     try:
-        result = tomllib.loads(file.read_text("utf-8"))
+        document = tomllib.loads(file.read_text("utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise CelltcpError(f"{file}: {error}") from None
     _check(
-        result,
+        document,
         {"source": str, "about": str},
         {"era": dict, "unpublished": list, "runs": int},
         f"{file}",
     )
-    for cca, version in result.get("era", {}).items():
+    for cca, version in document.get("era", {}).items():
         try:
             select_ccas([cca, version], ())
         except CelltcpError as error:
             raise CelltcpError(f"{file}: era: {error}") from None
-    conditions = result.get("unpublished", [])
+    conditions = document.get("unpublished", [])
     for number, condition in enumerate(conditions, 1):
         needed = {"condition": str, "field": str, "plausible": str, "experiments": list}
         _check(condition, needed, {"values": list}, f"{file}: unpublished condition {number}")
     return Publication(
         file.stem,
-        result["source"],
-        result["about"],
-        result.get("era", {}),
+        document["source"],
+        document["about"],
+        document.get("era", {}),
         tuple(
             Unpublished(
                 condition["condition"],
@@ -124,25 +124,25 @@ def _read(file: Path) -> Publication:
             )
             for condition in conditions
         ),
-        _runs(result, file),
+        _runs(document, file),
     )
 
 
-def _runs(result: Mapping[str, Any], file: Path) -> int:
-    runs = int(result.get("runs", Publication.runs))
+def _runs(document: Mapping[str, Any], file: Path) -> int:
+    runs = int(document.get("runs", Publication.runs))
     if runs < 1:
         raise CelltcpError(f"{file}: runs = {runs}; allowed: 1 or more")
     return runs
 
 
 def _check(
-    result: Mapping[str, Any], needed: Mapping[str, type], possible: Mapping[str, type], where: str
+    table: Mapping[str, Any], needed: Mapping[str, type], possible: Mapping[str, type], where: str
 ) -> None:
     """Rejects missing and unknown keys."""
     types = {**needed, **possible}
-    if missing := [key for key in needed if key not in result]:
+    if missing := [key for key in needed if key not in table]:
         raise CelltcpError(f"{where}: {missing[0]} is missing; needed: {', '.join(needed)}")
-    for key, value in result.items():
+    for key, value in table.items():
         if key not in types:
             raise CelltcpError(f"{where}: {key}: allowed: {', '.join(types)}")
         if not isinstance(value, types[key]):

@@ -87,8 +87,8 @@ def published_phases(scenario: str) -> dict[tuple[str, str], float]:
     }
 
 
-def _of_grid(result: GridTable, file: str) -> Table:
-    header = result.header
+def _of_grid(grid: GridTable, file: str) -> Table:
+    header = grid.header
     return Table(
         header["publication"],
         header["experiment"],
@@ -97,10 +97,10 @@ def _of_grid(result: GridTable, file: str) -> Table:
         INTERVALS[0],
         header["form"],
         header.get("note", ""),
-        tuple(_entry(row, f"{file}, {header['experiment']}") for row in result.rows),
-        result.places,
-        result.grid,
-        result.named_only,
+        tuple(_entry(row, f"{file}, {header['experiment']}") for row in grid.rows),
+        grid.places,
+        grid.grid,
+        grid.named_only,
     )
 
 
@@ -190,10 +190,10 @@ def _cell(row: Mapping[str, str | None]) -> Cell:
 
 def _word(file: Path, header: Mapping[str, str], key: str, allowed: tuple[str, ...]) -> str:
     """Returns the value of a header field, by default the first allowed value."""
-    result = header.get(key, allowed[0])
-    if result not in allowed:
-        raise CelltcpError(f"{file}: {key}: {result!r}: allowed: {', '.join(allowed)}")
-    return result
+    value = header.get(key, allowed[0])
+    if value not in allowed:
+        raise CelltcpError(f"{file}: {key}: {value!r}: allowed: {', '.join(allowed)}")
+    return value
 
 
 def _entry(row: Mapping[str, str | None], place: str) -> Published:
@@ -233,12 +233,12 @@ def _cca(name: str, place: str) -> str:
     if name == SELECTION:
         return name
     try:
-        result = select_ccas(name, ())
+        ccas = select_ccas(name, ())
     except CelltcpError as error:
         raise CelltcpError(f"{place}: cca: {error}") from None
-    if len(result) != 1:
-        raise CelltcpError(f"{place}: cca: {name!r}: {len(result)} CCAs; allowed: one per row")
-    return result[0]
+    if len(ccas) != 1:
+        raise CelltcpError(f"{place}: cca: {name!r}: {len(ccas)} CCAs; allowed: one per row")
+    return ccas[0]
 
 
 def _range(text: str | None, field: str, place: str) -> tuple[float, float] | None:
@@ -259,9 +259,9 @@ def _range(text: str | None, field: str, place: str) -> tuple[float, float] | No
 
 def _number(text: str | None, field: str, place: str) -> float:
     try:
-        result = float(text or "")
+        number = float(text or "")
     except ValueError:
-        result = math.nan
-    if not math.isfinite(result):
+        number = math.nan
+    if not math.isfinite(number):
         raise CelltcpError(f"{place}: {field}: {text!r} is no number; allowed: one such as 24.5")
-    return result
+    return number

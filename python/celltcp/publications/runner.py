@@ -79,10 +79,10 @@ def _cases(tally: Published) -> list[Published]:
 
 def _counts(cases: Sequence[tuple[Combination, Measured]]) -> dict[str, float]:
     """Returns how many cases there are of each kind of the tally."""
-    gains = [next(iter(ours.known.values())) for result, ours in cases if result.switches]
+    gains = [next(iter(ours.known.values())) for combination, ours in cases if combination.switches]
     return {
         kind: float(
-            sum(not result.switches for result, _ in cases)
+            sum(not combination.switches for combination, _ in cases)
             if bounds is None
             else sum(bounds[0] <= each < bounds[1] for each in gains)
         )

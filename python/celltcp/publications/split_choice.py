@@ -44,10 +44,10 @@ class Choice:
         return "do not split" if best.mean + half <= MIN_GAIN_PERCENT else "unclear"
 
 
-def choices(result: Outcome) -> list[Choice]:
+def choices(outcome: Outcome) -> list[Choice]:
     """Returns the options of each place of an outcome."""
     by_place: dict[str, list[Row]] = {}
-    for row in result.rows:
+    for row in outcome.rows:
         by_place.setdefault(row.published.scenario, []).append(row)
     return [_choice(place, rows) for place, rows in by_place.items()]
 

@@ -24,14 +24,14 @@ class SplitLoss:
     reason: str
 
 
-def split_gains(result: Outcome) -> list[Row]:
+def split_gains(outcome: Outcome) -> list[Row]:
     """Returns the rows of an outcome that are gains of a split."""
-    return [row for row in result.rows if row.published.quantity == "split_gain"]
+    return [row for row in outcome.rows if row.published.quantity == "split_gain"]
 
 
-def split_losses(result: Outcome) -> list[SplitLoss]:
+def split_losses(outcome: Outcome) -> list[SplitLoss]:
     """Returns the points where a split loses more than `LOSS`, the worst one first."""
-    lost = [row for row in split_gains(result) if row.ours.mean < -LOSS]
+    lost = [row for row in split_gains(outcome) if row.ours.mean < -LOSS]
     return [SplitLoss(row, _reason(row)) for row in sorted(lost, key=lambda row: row.ours.mean)]
 
 

@@ -54,10 +54,10 @@ def combination(replay: PaperRun, place: Condition, quantity: str, ours: Measure
         )[0]
         for phase in phases
     }
-    result = Combination(place.name, quantity, best, ours)
+    unmeasured = Combination(place.name, quantity, best, ours)
     first, *_ = best.values()
-    if not result.switches:
-        return replace(result, measured=Measured(ours.comparison, {SELECTION: ours.ran[first]}))
+    if not unmeasured.switches:
+        return replace(unmeasured, measured=Measured(ours.comparison, {SELECTION: ours.ran[first]}))
     starts = dict(zip(phases, _starts(way, phases), strict=True))
     switches = ", ".join(
         f'{{ at = "{starts[later]:g}s", to = "{ours.ran[best[later]]}", mode = "context" }}'
@@ -73,7 +73,7 @@ def combination(replay: PaperRun, place: Condition, quantity: str, ours: Measure
     folder = replay.folder_of(f"{place.folder}-{quantity}-{'-'.join(best.values())}")
     settings = replace(replay, cca=OWN, changes=changes, out=folder)
     comparison = comparison_request(settings.source(place.scenario), settings).run()
-    return replace(result, measured=Measured(comparison, {SELECTION: comparison.ccas[0]}))
+    return replace(unmeasured, measured=Measured(comparison, {SELECTION: comparison.ccas[0]}))
 
 
 def _starts(way: SinrTrajectory, phases: list[str]) -> list[float]:
@@ -90,10 +90,10 @@ def _starts(way: SinrTrajectory, phases: list[str]) -> list[float]:
     return result
 
 
-def gain(result: Combination, ours: Measured) -> float:
+def gain(combination: Combination, ours: Measured) -> float:
     """Returns the gain of the combination over the best fixed CCA on the whole way, %."""
-    figure = Published(result.place, "", result.quantity, "", "", None, None)
+    figure = Published(combination.place, "", combination.quantity, "", "", None, None)
     single = {cca: measured_values(ours, replace(figure, cca=cca)) for cca in ours.ran}
     most = estimate(single[best_and_ties(single)[0]]).mean
-    mine = estimate(measured_values(result.measured, replace(figure, cca=SELECTION))).mean
+    mine = estimate(measured_values(combination.measured, replace(figure, cca=SELECTION))).mean
     return 100 * (mine / most - 1)

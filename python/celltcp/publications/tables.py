@@ -23,45 +23,45 @@ from celltcp.publications.split_choice import choices
 from celltcp.publications.split_losses import LOSS, split_gains, split_losses
 
 
-def print_outcome(result: Outcome, console: Terminal) -> None:
+def print_outcome(outcome: Outcome, console: Terminal) -> None:
     """Prints published and simulated values, claims, rank correlations, and the source."""
-    title = f"{result.table.publication}, {result.table.figure}: {result.table.title}"
-    rows = result.rows
+    title = f"{outcome.table.publication}, {outcome.table.figure}: {outcome.table.title}"
+    rows = outcome.rows
     if numbers := [row for row in rows if row.published.value is not None]:
-        intervals = f"means and 95 % intervals{_KINDS[result.table.interval]}"
+        intervals = f"means and 95 % intervals{_KINDS[outcome.table.interval]}"
         console.print_table(numbers_table(numbers, f"{title}, as published and here, {intervals}"))
-    if result.table.form == "capabilities":
-        _print_capabilities(title, result, console)
+    if outcome.table.form == "capabilities":
+        _print_capabilities(title, outcome, console)
     else:
         claims = [row for row in rows if row.published.claim is not None]
         if claims:
             console.print_table(claims_table(claims, f"{title}: claims"))
     others = [row for row in rows if row.published.value is None and row.published.claim is None]
-    if result.table.form != "choices":
+    if outcome.table.form != "choices":
         _print_means(f"{title}: ours", others, console)
-    _print_losses(result, console)
-    if result.table.form == "choices":
-        _print_choices(title, result, console)
-    for group in result.groups:
+    _print_losses(outcome, console)
+    if outcome.table.form == "choices":
+        _print_choices(title, outcome, console)
+    for group in outcome.groups:
         if group.ranks:
             console.print(
                 f"{group.title}: Spearman's rank correlation of {group.ranks.count}: {group.ranks}"
             )
-    for agreement in result.agreements:
+    for agreement in outcome.agreements:
         console.print(agreement_text(agreement))
-    held, judged = result.claims
+    held, judged = outcome.claims
     if judged:
         console.print(f"claims of the publication: {held} of {judged} hold here")
     known = publications()
-    name = result.table.publication
+    name = outcome.table.publication
     source = known[name].source if name in known else name
-    note = f". {result.table.note}" if result.table.note else ""
-    console.print(f"published: {source}, {result.table.figure}{note}")
+    note = f". {outcome.table.note}" if outcome.table.note else ""
+    console.print(f"published: {source}, {outcome.table.figure}{note}")
 
 
-def _print_capabilities(title: str, result: Outcome, console: Terminal) -> None:
+def _print_capabilities(title: str, outcome: Outcome, console: Terminal) -> None:
     """Prints the measured texts of cells, with the published text and the reason where it differs."""
-    measured = capability_table(result)
+    measured = capability_table(outcome)
     rows = []
     for label in measured.row_labels:
         cells = (measured.cells[label, column] for column in measured.column_labels)
@@ -74,14 +74,14 @@ def _print_capabilities(title: str, result: Outcome, console: Terminal) -> None:
     console.print_table(
         Table(tuple(map(Column, ("capability", *measured.column_labels))), tuple(rows), title)
     )
-    for text in differing_cells(result):
+    for text in differing_cells(outcome):
         console.print(text)
 
 
-def _print_choices(title: str, result: Outcome, console: Terminal) -> None:
+def _print_choices(title: str, outcome: Outcome, console: Terminal) -> None:
     """Prints gain and cost of each split over the best CCA without one, and whether it pays."""
     rows = []
-    for choice in choices(result):
+    for choice in choices(outcome):
         for option in choice.options:
             first = option is choice.options[0]
             means = (option.gain, option.delay, option.buffered)
@@ -103,12 +103,12 @@ def _print_choices(title: str, result: Outcome, console: Terminal) -> None:
     console.print_table(Table(columns, tuple(rows), title))
 
 
-def _print_losses(result: Outcome, console: Terminal) -> None:
+def _print_losses(outcome: Outcome, console: Terminal) -> None:
     """Prints the points where a split loses, with the reasons."""
-    counted = len(split_gains(result))
+    counted = len(split_gains(outcome))
     if not counted:
         return
-    losses = split_losses(result)
+    losses = split_losses(outcome)
     console.print(f"points where the split loses more than {LOSS:g} %: {len(losses)} of {counted}")
     for loss in losses:
         gain = value_text(loss.row.ours.mean, loss.row.ours.ci95)
@@ -133,9 +133,9 @@ def _print_means(title: str, rows: Sequence[Row], console: Terminal) -> None:
 _KINDS = {"runs": "", "slots": " of slots of 100 ms, averaged over the run"}
 
 
-def print_sweep(field: str, result: Sequence[tuple[str, Outcome]], console: Terminal) -> None:
+def print_sweep(field: str, outcomes: Sequence[tuple[str, Outcome]], console: Terminal) -> None:
     """Prints the agreement of a table for each value of a field that the publication does not give."""
-    first = result[0][1].table
+    first = outcomes[0][1].table
     headings = ("mean rank correlation", "p-value", "mean error", "in their intervals")
     rows = tuple(
         (
@@ -146,7 +146,7 @@ def print_sweep(field: str, result: Sequence[tuple[str, Outcome]], console: Term
             "-" if math.isnan(agreement.error) else f"{100 * agreement.error:.0f} %",
             f"{agreement.inside} of {agreement.judged}",
         )
-        for value, outcome in result
+        for value, outcome in outcomes
         for agreement in outcome.agreements
     )
     title = f"{first.publication}, {first.figure}: agreement by {field}"

@@ -34,7 +34,7 @@ def view_positions(results: Sequence[Comparison], metric: str) -> Figure:
     if len(results) != 2:
         raise CelltcpError("--by-position needs two results: forward movement, then backward movement")
     forward, backward = results
-    result = by_position(forward, backward, metric)
+    values = by_position(forward, backward, metric)
     heading, digits = _HEADINGS[metric]
     names = [str(each.results.about["name"]) for each in results]
     ccas = [cca for cca in forward.ccas if cca in backward.ccas]
@@ -43,8 +43,8 @@ def view_positions(results: Sequence[Comparison], metric: str) -> Figure:
     labels = cca_labels(ccas)
     headings = [each for cca in ccas for each in (f"{labels[cca]}\nforward", "\nbackward")]
     rows = []
-    for place in sorted(result["sinr_db"].unique(), reverse=True):
-        at_place = result[result["sinr_db"] == place]
+    for place in sorted(values["sinr_db"].unique(), reverse=True):
+        at_place = values[values["sinr_db"] == place]
         cells = [
             mean_text(
                 at_place.loc[(at_place["cca"] == cca) & (at_place["movement"] == movement), "value"],
@@ -59,7 +59,7 @@ def view_positions(results: Sequence[Comparison], metric: str) -> Figure:
         f"interval over {forward.results.about['runs']} and {backward.results.about['runs']} runs"
     )
     Terminal().print_table(Table(number_columns("SINR, dB", *headings), tuple(rows), title))
-    common = result[result["cca"].isin(ccas)]
+    common = values[values["cca"].isin(ccas)]
     return draw_positions(common, metric, f"{names[0]} and {names[1]}")
 
 
@@ -69,16 +69,16 @@ def view_schemes(results: Sequence[Comparison]) -> Figure:
     panels = picture.subplots(len(results), 1, squeeze=False, sharey=True)[:, 0]
     console = Terminal()
     for each, axes in zip(results, panels, strict=True):
-        result = wasted(each)
+        schemes = wasted(each)
         name = str(each.results.about["name"])
         labels = {
             modulation: f"{modulation}\nMCS {first}-{last}"
             for modulation, (first, last) in scheme_ranges(str(each.results.about["scenario"])).items()
         }
         labels["all"] = "all"
-        console.print_table(_wasted_table(each, result, labels))
+        console.print_table(_wasted_table(each, schemes, labels))
         console.print_table(_scheme_table(each, scheme_statistics(each)))
-        draw_bars(axes, result, "modulation", list(labels), "wasted_per_s")
+        draw_bars(axes, schemes, "modulation", list(labels), "wasted_per_s")
         axes.set_xticks(range(len(labels)), list(labels.values()))
         axes.set_ylabel("wasted opportunities\nper second with such schemes")
         axes.set_title(name)
@@ -86,7 +86,7 @@ def view_schemes(results: Sequence[Comparison]) -> Figure:
     return picture
 
 
-def _wasted_table(each: Comparison, result: pd.DataFrame, labels: dict[str, str]) -> Table:
+def _wasted_table(each: Comparison, schemes: pd.DataFrame, labels: dict[str, str]) -> Table:
     about = each.results.about
     title = (
         f"{about['name']}: wasted transmission opportunities per second with such schemes (share "
@@ -95,7 +95,7 @@ def _wasted_table(each: Comparison, result: pd.DataFrame, labels: dict[str, str]
     rows = []
     names = cca_labels(each.ccas)
     for cca in each.ccas:
-        selected = result[result["cca"] == cca]
+        selected = schemes[schemes["cca"] == cca]
         cells = []
         for modulation in labels:
             part = selected[selected["modulation"] == modulation]
@@ -108,11 +108,11 @@ def _wasted_table(each: Comparison, result: pd.DataFrame, labels: dict[str, str]
     return Table((Column("CCA"), *number_columns(*labels.values())), tuple(rows), title)
 
 
-def _scheme_table(each: Comparison, result: pd.DataFrame) -> Table:
+def _scheme_table(each: Comparison, schemes: pd.DataFrame) -> Table:
     rows = []
     names = cca_labels(each.ccas)
     for cca in each.ccas:
-        selected = result[result["cca"] == cca]
+        selected = schemes[schemes["cca"] == cca]
         figures = (mean_text(selected[column], 2) for column in ("mean", "sd", "change"))
         rows.append((names[cca], *figures))
     headings = ("mean", "standard deviation", "change from one to the next")
@@ -141,15 +141,15 @@ def view_phases(
     has_published = False
     for each, axes in zip(results, panels, strict=True):
         about = each.results.about
-        result = by_phase(each, metric)
+        by_cca = by_phase(each, metric)
         published = published_of(str(about["name"])) if metric == "goodput" else {}
-        phases = [phase for phase in result["phase"].cat.categories if (result["phase"] == phase).any()]
+        phases = [phase for phase in by_cca["phase"].cat.categories if (by_cca["phase"] == phase).any()]
         published_note = "; in brackets what was published" if published else ""
         has_published |= bool(published)
         rows = []
         names = cca_labels(each.ccas)
         for cca in each.ccas:
-            selected = result[result["cca"] == cca]
+            selected = by_cca[by_cca["cca"] == cca]
             cells = []
             for phase in phases:
                 figure_of_cca = published.get((str(phase), cca))
@@ -162,7 +162,7 @@ def view_phases(
             f"{about['runs']} runs{published_note}"
         )
         console.print_table(Table(columns, tuple(rows), title))
-        draw_bars(axes, result, "phase", phases, published=published)
+        draw_bars(axes, by_cca, "phase", phases, published=published)
         axes.set_ylabel(heading)
         axes.set_title(str(about["name"]))
         axes.legend(ncols=3)

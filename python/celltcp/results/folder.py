@@ -109,7 +109,7 @@ def prepare_folder(folder: str | Path) -> Path:
 
 
 def check_no_link(root: Path, path: Path) -> None:
-    """Checks that no folder below `root` on the way to `place` is a link.
+    """Checks that no folder below `root` on the way to `path` is a link.
 
     Raises:
         CelltcpError: names the link.

@@ -96,7 +96,8 @@ def select_ccas(
     Args:
         given: names with their parameters (`"cubic:hystart=off"`), several flows at a time joined by a
             plus sign (`"cubic+bbr"`), as a list or in one text with commas; `"all"` stands for each of
-            `there` in turn, also among several flows (`"cubic+all"`; `"all+all"` is each with itself).
+            `available` in turn, also among several flows (`"cubic+all"`; `"all+all"` is each with
+            itself).
         available: the congestion controls that `"all"` stands for.
         own: the line-up that `"own"` stands for, that of the scenario itself.
 

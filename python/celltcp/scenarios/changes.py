@@ -66,10 +66,10 @@ def override_texts(changes: Changes) -> list[str]:
     return list(changes)
 
 
-def _require_text(result: object, role: str, example: str) -> None:
-    if not isinstance(result, str):
+def _require_text(change: object, role: str, example: str) -> None:
+    if not isinstance(change, str):
         raise CelltcpError(
-            f"set: {result!r} is of type {type(result).__name__}, and {role} is a text; "
+            f"set: {change!r} is of type {type(change).__name__}, and {role} is a text; "
             f"allowed: texts such as {example}"
         )
 

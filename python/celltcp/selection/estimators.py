@@ -178,15 +178,15 @@ def _answers(comparison: Comparison, names: dict[str, str]) -> Iterator[pd.DataF
     settled = age > SETTLED_S
     cca = estimates["cca"].map(names)
 
-    def judged(estimator: str, asked: pd.Series, right: pd.Series) -> pd.DataFrame:
+    def judged(estimator: str, is_judged: pd.Series, right: pd.Series) -> pd.DataFrame:
         return pd.DataFrame(
             {
                 "estimator": estimator,
                 "family": name.split("-", 1)[0],
                 "scenario": name,
-                "cca": cca[asked],
-                "right": right[asked].astype(bool),
-                "confidence": estimates.loc[asked, _CONFIDENCE[estimator]].astype(float),
+                "cca": cca[is_judged],
+                "right": right[is_judged].astype(bool),
+                "confidence": estimates.loc[is_judged, _CONFIDENCE[estimator]].astype(float),
             }
         )
 

@@ -238,12 +238,12 @@ def _decisions(plan: Plan, tables: dict[str, pa.Table]) -> pd.DataFrame:
     return _with_policy_and_requirement(result, plan, "cca")[["policy", "requirement", *columns]]
 
 
-def _with_policy_and_requirement(result: pd.DataFrame, plan: Plan, label: str) -> pd.DataFrame:
+def _with_policy_and_requirement(rows: pd.DataFrame, plan: Plan, label: str) -> pd.DataFrame:
     """Adds the policy and the requirement of each label; both are empty for fixed CCAs."""
     names = {use.cca: use for use in plan.uses}
-    if result.empty:
-        return result
-    labels = result[label].astype(str)
+    if rows.empty:
+        return rows
+    labels = rows[label].astype(str)
     policies = [names[each].policy if each in names else "" for each in labels]
     requirements = [names[each].requirement if each in names else "" for each in labels]
-    return result.assign(policy=policies, requirement=requirements)
+    return rows.assign(policy=policies, requirement=requirements)

@@ -47,7 +47,7 @@ def compare_engines(
     print_result(result.to_json, json_file, lambda: print_overlap(result))
 
 
-def print_overlap(result: Overlap) -> None:
+def print_overlap(overlap: Overlap) -> None:
     """Prints the sets of all cases, the CCAs in one set only, and the number of overlaps."""
     from celltcp.selection.report.engine_agreement_tables import (
         cases_table,
@@ -56,17 +56,17 @@ def print_overlap(result: Overlap) -> None:
     )
 
     console = Terminal()
-    about = result.about
-    console.print_table(cases_table(result.cases))
-    if len(result.differences):
-        console.print_table(differences_table(result.differences))
+    about = overlap.about
+    console.print_table(cases_table(overlap.cases))
+    if len(overlap.differences):
+        console.print_table(differences_table(overlap.differences))
         console.print(
             "Means, paired by seed, against the best of each engine; cases without overlap are bold."
         )
-    console.print_table(summary_table(result.summary))
+    console.print_table(summary_table(overlap.summary))
     for reason in about["left_out"]:
         console.print(f"left out: {reason}", style="yellow")
-    overall = result.summary.iloc[-1]
+    overall = overlap.summary.iloc[-1]
     console.print(
         f"celltcp {about['version']} against Linux {about['kernel_version']}, "
         f"{about['runs']} runs each: the best overlap in {overall['overlap']} of "

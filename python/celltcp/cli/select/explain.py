@@ -74,9 +74,9 @@ def explain(
     draw_all(result, Path(place))
 
 
-def draw_all(result: list[Explanation], folder: Path) -> None:
+def draw_all(explanations: list[Explanation], folder: Path) -> None:
     """Draws a picture of each explanation: explain.png, explain-2.png and so on."""
-    for explanation in result:
+    for explanation in explanations:
         draw(explanation.plot(), folder, explanation.picture)
 
 

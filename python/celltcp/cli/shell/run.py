@@ -144,13 +144,13 @@ def run(
         raise SystemExit(LATE_RUN_CODE if not code else code if code > 0 else 128 - code)
 
 
-def print_live(result: LiveResult) -> None:
+def print_live(live_result: LiveResult) -> None:
     """Prints the packets and the TCP connections."""
     from celltcp.live.tables import flows_table, traffic_table
     from celltcp.present.terminal import Terminal
     from celltcp.results.columns import records
 
     terminal = Terminal()
-    terminal.print_table(traffic_table(result.status["to"], result.status["time_s"]))
-    if (flows := flows_table(records(result.tables["flows"]))) is not None:
+    terminal.print_table(traffic_table(live_result.status["to"], live_result.status["time_s"]))
+    if (flows := flows_table(records(live_result.tables["flows"]))) is not None:
         terminal.print_table(flows)

@@ -325,7 +325,7 @@ def leading_ccas(comparison: Comparison) -> list[str]:
     ccas = comparison.ccas
     if len(ccas) <= _MAX_SERIES:
         return ccas
-    ranked = [name for result in comparison.verdicts.values() for name in result.ranked[:2]]
+    ranked = [name for verdict in comparison.verdicts.values() for name in verdict.ranked[:2]]
     chosen = list(dict.fromkeys([*ranked, *ccas]))[:_MAX_SERIES]
     return [cca for cca in ccas if cca in chosen]
 

@@ -15,7 +15,7 @@ from celltcp.scenarios.cca_mix import labels
 
 def draw_bars(
     axes: Axes,
-    result: pd.DataFrame,
+    rows: pd.DataFrame,
     group: str,
     groups: Sequence[str],
     value: str = "value",
@@ -23,14 +23,14 @@ def draw_bars(
 ) -> None:
     """Draws a group of bars for each of `groups`: mean of `value` over the runs and its 95 % interval.
 
-    Columns of `found`: `cca`, `run`, and the two that are named. Published values, by group and
+    Columns of `rows`: `cca`, `run`, and the two that are named. Published values, by group and
     congestion control, are diamonds.
     """
-    ccas = list(dict.fromkeys(result["cca"].astype(str)))
+    ccas = list(dict.fromkeys(rows["cca"].astype(str)))
     width = 0.84 / len(ccas)
     names, shades, hatched = labels(ccas), colours(ccas), hatches(ccas)
     for index, cca in enumerate(ccas):
-        selected = result[result["cca"] == cca]
+        selected = rows[rows["cca"] == cca]
         for place, name in enumerate(groups):
             each = estimate(selected.loc[selected[group] == name, value].astype(float).tolist())
             middle = place + (index - (len(ccas) - 1) / 2) * width

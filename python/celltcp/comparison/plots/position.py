@@ -15,13 +15,13 @@ from celltcp.scenarios.cca_mix import labels
 _LINES = {"forward": "-", "backward": "--"}
 
 
-def draw_positions(result: pd.DataFrame, metric: str, title: str) -> Figure:
+def draw_positions(rows: pd.DataFrame, metric: str, title: str) -> Figure:
     """Draws means with 95 % bands over the mean SINR; the highest SINR is on the left."""
     picture = figure(7, 4)
     axes = picture.add_subplot()
-    ccas = result["cca"].astype(str).unique()
+    ccas = rows["cca"].astype(str).unique()
     names, shades = labels(ccas), colours(ccas)
-    for (cca, movement), group in result.groupby(["cca", "movement"], sort=False, observed=True):
+    for (cca, movement), group in rows.groupby(["cca", "movement"], sort=False, observed=True):
         places = sorted(group["sinr_db"].unique().tolist())
         estimates = [estimate(group.loc[group["sinr_db"] == at, "value"].tolist()) for at in places]
         means = [each.mean for each in estimates]

@@ -49,33 +49,33 @@ class PanelMetric(NamedTuple):
     unit: str
     digits: int
 
-    def values(self, result: Comparison) -> Mapping[str, list[float]]:
+    def values(self, comparison: Comparison) -> Mapping[str, list[float]]:
         """Returns the values of the runs by CCA."""
-        return best_by(result, f"{self.metric}:{self.flow}").values
+        return best_by(comparison, f"{self.metric}:{self.flow}").values
 
 
-def panel_metrics(result: Sweep, by: Sequence[str] = ()) -> list[PanelMetric]:
+def panel_metrics(sweep: Sweep, by: Sequence[str] = ()) -> list[PanelMetric]:
     """Returns the metrics of a picture: goodput, and the metrics that were requested.
 
     Else the metric by which each flow with an application ranks; without any, the 95th percentile of
     the RTT. Where flows compete, there are the shares of the first ones and Jain's index.
 
     Args:
-        result: the sweep.
+        sweep: the sweep.
         by: chosen metrics, as those of `Comparison.best_by`.
     """
-    first = next((point for point in result.points.values() if point.ccas), None)
+    first = next((point for point in sweep.points.values() if point.ccas), None)
     tested = "" if first is None else first.tested.name
-    rankings = overall_rankings(result)
+    rankings = overall_rankings(sweep)
     stakes = rankings[0].deciding(by) if rankings else []
     # Line-ups of several flows have no ranking, and yet the metrics that are requested.
     chosen_by = [] if first is None else [check_metric(each, first.results.about) for each in by]
-    asked = [(chosen_metric.metric, chosen_metric.flow) for chosen_metric in chosen_by]
+    requested = [(chosen_metric.metric, chosen_metric.flow) for chosen_metric in chosen_by]
     figures = [(stake.metric, stake.flow) for stake in stakes if stake.metric in APP_METRICS]
     goodput = [(stake.metric, stake.flow) for stake in stakes if stake.metric == GOODPUT]
     # An intermittent flow has a goodput that is no share of the path.
-    chosen = [*(goodput or [(GOODPUT, tested)]), *asked, *figures]
-    if not asked and not figures:
+    chosen = [*(goodput or [(GOODPUT, tested)]), *requested, *figures]
+    if not requested and not figures:
         rivals = [] if first is None else first.competing_flows
         if rivals:
             chosen = [*((SHARE, rival.name) for rival in rivals[:_MAX_SHARES]), (JAIN, tested)]
@@ -89,17 +89,17 @@ def panel_metrics(result: Sweep, by: Sequence[str] = ()) -> list[PanelMetric]:
     return metrics
 
 
-def draw_sweep(result: Sweep, by: Sequence[str] = ()) -> Figure:
+def draw_sweep(sweep: Sweep, by: Sequence[str] = ()) -> Figure:
     """Draws mean and 95 % interval of the metrics of each congestion control, value by value.
 
     Each combination of values of the other axes has a row of panels.
 
     Args:
-        result: the sweep.
+        sweep: the sweep.
         by: chosen metrics, as those of `Comparison.best_by`.
     """
-    lines = result.lines
-    metrics = panel_metrics(result, by)
+    lines = sweep.lines
+    metrics = panel_metrics(sweep, by)
     width = _PANEL if len(metrics) < _MANY_PANELS else _NARROW_PANEL
     picture = figure(width * len(metrics), 0.6 + 3.0 * len(lines))
     panels = picture.subplots(len(lines), len(metrics), squeeze=False)
@@ -107,14 +107,14 @@ def draw_sweep(result: Sweep, by: Sequence[str] = ()) -> Figure:
     width = picture.get_size_inches()[0] / len(metrics)
     for row, (outer, along) in zip(panels, lines.items(), strict=True):
         for axes, metric in zip(row, metrics, strict=True):
-            _draw_panel(axes, along, metric, result.ccas, width)
+            _draw_panel(axes, along, metric, sweep.ccas, width)
             axes.set_ylabel(", ".join(filter(None, (metric.label, metric.unit))))
             if outer:
-                pairs = zip(result.axes, outer, strict=False)
+                pairs = zip(sweep.axes, outer, strict=False)
                 axes.set_title(", ".join(f"{axis}={value}" for axis, value in pairs), fontsize=9)
     for axes in panels[-1]:
-        axes.set_xlabel(result.axes[-1])
-    legend_beside(picture, result.ccas)
+        axes.set_xlabel(sweep.axes[-1])
+    legend_beside(picture, sweep.ccas)
     return picture
 
 

@@ -17,7 +17,7 @@ from celltcp.comparison.report.pictures import (
     start_up,
     tradeoff,
 )
-from celltcp.comparison.report.provenance import origin_sections, scenario_arguments
+from celltcp.comparison.report.provenance import provenance_sections, scenario_arguments
 from celltcp.comparison.report.question import question_on
 from celltcp.comparison.tables import (
     NO_RANDOMNESS,
@@ -44,63 +44,64 @@ _START_UP = "Bytes delivered since the first data byte: mean over the runs, with
 _SPREAD = "Share of slots up to a value, with 95 % intervals from resampling whole runs."
 
 
-def comparison_part(result: Comparison, command: str, name: str = "") -> Part:
+def comparison_part(comparison: Comparison, command: str, name: str = "") -> Part:
     """Returns the part of a report on a comparison.
 
     Args:
-        result: the comparison.
+        comparison: the comparison.
         command: command that reproduces its results.
         name: of its scenario among several; that of the scenario itself unless given.
     """
-    about = result.results.about
+    about = comparison.results.about
     title = name or str(about["name"])
-    asked = question_on(
-        result.ccas,
+    question = question_on(
+        comparison.ccas,
         f"{title}, in {runs_text(about['runs'])} of {about['duration_s']:g} s each over the same "
         "realisations of the channel",
     )
     return Part(
         title=title,
-        asked=asked,
-        answer=answer_of(result),
-        findings=findings_of(result),
+        question=question,
+        answer=answer_of(comparison),
+        findings=findings_of(comparison),
         sections=(
-            *([settings] if (settings := settings_section(result)) else []),
-            *_tables(result, scenario_arguments(about)),
-            *picture_sections(result),
+            *([settings] if (settings := settings_section(comparison)) else []),
+            *_tables(comparison, scenario_arguments(about)),
+            *picture_sections(comparison),
             *scenario_sections(about),
-            *origin_sections(about, command),
+            *provenance_sections(about, command),
         ),
-        warnings=tuple(result.warnings),
+        warnings=tuple(comparison.warnings),
     )
 
 
-def _tables(result: Comparison, source: Sequence[str]) -> list[Section]:
+def _tables(comparison: Comparison, source: Sequence[str]) -> list[Section]:
     sections = [
         *(
             Section(
-                f"What the application of {application.flow} got", metrics_table(result, application)
+                f"What the application of {application.flow} got",
+                metrics_table(comparison, application),
             )
-            for application in result.applications
+            for application in comparison.applications
         ),
-        Section("Means and 95 % intervals", means_table(result), text=_notes(result)),
+        Section("Means and 95 % intervals", means_table(comparison), text=_notes(comparison)),
     ]
-    if (differences := differences_table(result)) is not None:
+    if (differences := differences_table(comparison)) is not None:
         texts = (
             "Differences of the means are paired: in run i all CCAs meet the same channel. Tied means "
             "that the 95 % interval includes zero and is within 5 % of the leader's mean, or that all "
             "of it is within 1 % of that mean. Undecided means that it includes zero and is wider.",
         )
         sections.append(Section("How sure", differences, text=texts))
-    if result.has_shares:
-        sections.append(Section("Shares of the flows", shares_table(result)))
-    explained = ExplainedComparison(result)
+    if comparison.has_shares:
+        sections.append(Section("Shares of the flows", shares_table(comparison)))
+    explained = ExplainedComparison(comparison)
     sentences = [
         text.strip() for explained_cca in explained.shown for text in explained.texts(explained_cca)
     ]
     return [
         *sections,
-        *limits_sections(result.results),
+        *limits_sections(comparison.results),
         Section("What cost each CCA", text=(*explained.notes, *sentences)),
         *_remedies(explained, source),
     ]
@@ -118,44 +119,46 @@ def _remedies(explained: ExplainedComparison, source: Sequence[str]) -> list[Sec
     ]
 
 
-def _notes(result: Comparison) -> tuple[str, ...]:
-    notes = selector_texts(result)
-    if not result.randomness:
+def _notes(comparison: Comparison) -> tuple[str, ...]:
+    notes = selector_texts(comparison)
+    if not comparison.randomness:
         notes.append(NO_RANDOMNESS)
-    if subject := subject_text(result):
+    if subject := subject_text(comparison):
         notes.append(subject)
     return tuple(notes)
 
 
-def picture_sections(result: Comparison) -> list[Section]:
+def picture_sections(comparison: Comparison) -> list[Section]:
     """Returns the pictures of a comparison."""
-    if not len(result.tested_slots):
+    if not len(comparison.tested_slots):
         return []
-    seed = int(result.runs["seed"].min())
+    seed = int(comparison.runs["seed"].min())
     names = {"goodput": "Distribution of goodput", "rtt": "Distribution of RTT"}
     return [
-        *(_units_section(result, metric) for metric in units_of_applications(result)),
-        Section("Goodput against delay", figure=tradeoff(result), text=(_TRADE_OFF,)),
+        *(_units_section(comparison, metric) for metric in units_of_applications(comparison)),
+        Section("Goodput against delay", figure=tradeoff(comparison), text=(_TRADE_OFF,)),
         *(
-            [Section(f"Flows over time, run with seed {seed}", figure=flows_over_time(result))]
-            if has_rows_of_flows([result])
+            [Section(f"Flows over time, run with seed {seed}", figure=flows_over_time(comparison))]
+            if has_rows_of_flows([comparison])
             else []
         ),
-        Section(f"Over time, run with seed {seed}", figure=over_time(result, seed)),
-        Section("Start-up", figure=start_up(result), text=(_START_UP,)),
+        Section(f"Over time, run with seed {seed}", figure=over_time(comparison, seed)),
+        Section("Start-up", figure=start_up(comparison), text=(_START_UP,)),
         *(
-            Section(names[metric], figure=distribution(result, metric), text=(_SPREAD,))
+            Section(names[metric], figure=distribution(comparison, metric), text=(_SPREAD,))
             for metric in _DISTRIBUTIONS
         ),
     ]
 
 
-def _units_section(result: Comparison, metric: str) -> Section:
+def _units_section(comparison: Comparison, metric: str) -> Section:
     """Returns the distribution of units of work of an application."""
     name, _, flow = metric.partition(":")
     unit = UNITS[name]
     of_flow = f" of {flow}" if flow else ""
     text = f"Share of {unit.noun} up to a value, with 95 % intervals from resampling whole runs."
     return Section(
-        f"Distribution of the {unit.title}{of_flow}", figure=distribution(result, metric), text=(text,)
+        f"Distribution of the {unit.title}{of_flow}",
+        figure=distribution(comparison, metric),
+        text=(text,),
     )

@@ -49,36 +49,36 @@ class _Ranking(NamedTuple):
         return f"{words.name} {number if self.metric == QOE else words.with_unit(number)}"
 
 
-def findings_of(result: Comparison) -> tuple[Finding, ...]:
+def findings_of(comparison: Comparison) -> tuple[Finding, ...]:
     """Returns a finding per flow and requirement; none of line-ups, which compete with each other."""
-    names, shades = labels(result.ccas), colours(result.ccas)
-    return tuple(_finding(result, ranking, names, shades) for ranking in _rankings(result))
+    names, shades = labels(comparison.ccas), colours(comparison.ccas)
+    return tuple(_finding(comparison, ranking, names, shades) for ranking in _rankings(comparison))
 
 
-def requirement_finding(result: Comparison, requirement: str) -> Finding:
+def requirement_finding(comparison: Comparison, requirement: str) -> Finding:
     """Returns the finding for a requirement."""
-    alone = of_single_flows(result.ccas)
-    ranking = _of_requirement(result, requirement, alone)
-    return _finding(result, ranking, labels(result.ccas), colours(result.ccas))
+    alone = of_single_flows(comparison.ccas)
+    ranking = _of_requirement(comparison, requirement, alone)
+    return _finding(comparison, ranking, labels(comparison.ccas), colours(comparison.ccas))
 
 
-def _rankings(result: Comparison) -> list[_Ranking]:
+def _rankings(comparison: Comparison) -> list[_Ranking]:
     """Returns the rankings for the flows of a workload, then those by requirement."""
-    alone = of_single_flows(result.ccas)
+    alone = of_single_flows(comparison.ccas)
     if not alone:
         return []
-    if len(alone) == 1 and not result.is_competing:
-        return [_of_application(application, alone[0]) for application in result.applications]
+    if len(alone) == 1 and not comparison.is_competing:
+        return [_of_application(application, alone[0]) for application in comparison.applications]
     # A single CCA has metrics, but no verdict.
-    verdicts = result.network_verdicts if len(alone) > 1 else result.verdicts
-    if result.is_finite and result.ranked_stakes:
+    verdicts = comparison.network_verdicts if len(alone) > 1 else comparison.verdicts
+    if comparison.is_finite and comparison.ranked_stakes:
         verdicts = {}
     return [
         *(
             _Ranking(ranked_stake.need, ranked_stake.metric, ranked_stake.verdict, ranked_stake.values)
-            for ranked_stake in result.ranked_stakes
+            for ranked_stake in comparison.ranked_stakes
         ),
-        *(_of_requirement(result, name, alone) for name in verdicts),
+        *(_of_requirement(comparison, name, alone) for name in verdicts),
     ]
 
 
@@ -91,25 +91,25 @@ def _of_application(application: Application, cca: str) -> _Ranking:
     )
 
 
-def _of_requirement(result: Comparison, name: str, ccas: Sequence[str]) -> _Ranking:
-    metric = result.requirements[name]
-    values = {cca: result.values(cca, metric) for cca in ccas}
-    return _Ranking(name, metric, result.verdicts[name], values)
+def _of_requirement(comparison: Comparison, name: str, ccas: Sequence[str]) -> _Ranking:
+    metric = comparison.requirements[name]
+    values = {cca: comparison.values(cca, metric) for cca in ccas}
+    return _Ranking(name, metric, comparison.verdicts[name], values)
 
 
 def _finding(
-    result: Comparison, ranking: _Ranking, names: Mapping[str, str], shades: Mapping[str, str]
+    comparison: Comparison, ranking: _Ranking, names: Mapping[str, str], shades: Mapping[str, str]
 ) -> Finding:
     question = f"Best for {ranking.need}"
     values, verdict = ranking.values, ranking.verdict
     if verdict.leader is None:
         return Finding(question, "undecided", "no data was delivered", state="undecided")
     leader = verdict.leader
-    leader_text = _worth(result, leader, ranking)
+    leader_text = _worth(comparison, leader, ranking)
     if len(values) == 1:
         alone = "the only CCA: nothing to compare it with"
         return Finding(f"{names[leader]}, for {ranking.need}", leader_text, "", alone, "undecided")
-    if not result.decides:
+    if not comparison.decides:
         why = "one run of a random scenario is not conclusive"
         return Finding(
             question, "undecided", f"{names[leader]} leads with {leader_text}", why, "undecided"
@@ -119,7 +119,7 @@ def _finding(
         return Finding(question, "no verdict", extent, verdict.contradicted_by, "undecided")
     rest = ranking.ordered(cca for cca in values if cca not in verdict.ranked)
     behind = f"; {_ahead(ranking, leader, rest[0])} {names[rest[0]]}, the next behind" if rest else ""
-    based = f"paired differences of {runs_text(int(result.results.about['runs']))}"
+    based = f"paired differences of {runs_text(int(comparison.results.about['runs']))}"
     if not verdict.undecided:
         tied = _listed([names[cca] for cca in verdict.tied])
         certainty = f"tied with {tied}: within 5 %, by {based}" if tied else f"by {based}"
@@ -139,15 +139,15 @@ def _finding(
     return Finding(question, f"{names[leader]}?", extent, certainty, "undecided", shades[leader])
 
 
-def _worth(result: Comparison, cca: str, ranking: _Ranking) -> str:
+def _worth(comparison: Comparison, cca: str, ranking: _Ranking) -> str:
     """Returns the mean of a metric in words; network metrics with goodput and RTT."""
     leader_text = ranking.text(cca)
     if ranking.metric in APP_METRICS and ranking.metric != QOE:
         return leader_text
-    rtt = f"at a mean RTT of {mean_text(result.values(cca, 'rtt_mean_ms'), 0)} ms"
+    rtt = f"at a mean RTT of {mean_text(comparison.values(cca, 'rtt_mean_ms'), 0)} ms"
     if ranking.metric == GOODPUT:
         return f"{leader_text} {rtt}"
-    return f"{leader_text}, {mean_text(result.values(cca, GOODPUT), 2)} Mbit/s {rtt}"
+    return f"{leader_text}, {mean_text(comparison.values(cca, GOODPUT), 2)} Mbit/s {rtt}"
 
 
 def _excluded(ranking: _Ranking, leader: str, other: str, names: Mapping[str, str]) -> str:
@@ -176,15 +176,15 @@ def _ahead(ranking: _Ranking, best: str, other: str) -> str:
     return f"{share:.1f} % {word} ({share - half:.1f} to {share + half:.1f} %) than"
 
 
-def differences_table(result: Comparison) -> Table | None:
+def differences_table(comparison: Comparison) -> Table | None:
     """Returns the difference of each CCA to the leader of each ranking; None without rivals."""
-    names = labels(result.ccas)
+    names = labels(comparison.ccas)
     rows: list[tuple[str, ...]] = []
     ends = set()
-    alone = of_single_flows(result.ccas)
-    if len(alone) < 2 or not result.decides:
+    alone = of_single_flows(comparison.ccas)
+    if len(alone) < 2 or not comparison.decides:
         return None
-    for ranking in _rankings(result):
+    for ranking in _rankings(comparison):
         verdict = ranking.verdict
         if verdict.leader is None:
             continue

@@ -36,55 +36,58 @@ class Choice(NamedTuple):
     verdict: Verdict
 
 
-def choices_of(result: Comparison) -> list[Choice]:
+def choices_of(comparison: Comparison) -> list[Choice]:
     """Returns the choice for each need: first of the scenario's flows, then by the network."""
-    if len(of_single_flows(result.ccas)) < 2:
+    if len(of_single_flows(comparison.ccas)) < 2:
         return []
     choices = [
-        Choice(ranked_stake.question, ranked_stake.verdict) for ranked_stake in result.ranked_stakes
+        Choice(ranked_stake.question, ranked_stake.verdict) for ranked_stake in comparison.ranked_stakes
     ]
     # Transfers rank by their completion; throughput and delay only contribute to it.
-    verdicts = {} if result.is_finite else result.network_verdicts
+    verdicts = {} if comparison.is_finite else comparison.network_verdicts
     order = (_BALANCED, *(need_text for need_text in _NEED_TEXTS if need_text != _BALANCED))
     choices += [Choice(_NEED_TEXTS[each], verdicts[each]) for each in order if each in verdicts]
     return [choice for choice in choices if choice.verdict.leader is not None]
 
 
-def answer_of(result: Comparison) -> str:
+def answer_of(comparison: Comparison) -> str:
     """Returns the answer in a sentence, with the trade-off in ms and Mbit/s.
 
     It is that of the first need that the runs decide; earlier needs are listed as undecided.
     """
-    choices = choices_of(result)
+    choices = choices_of(comparison)
     if not choices:
         return ""
-    names = labels(result.ccas)
+    names = labels(comparison.ccas)
     decided = [choice for choice in choices if choice.verdict.best is not None]
     need, verdict = decided[0] if decided else choices[0]
-    cca = _to_set(result, verdict) or str(verdict.leader)
-    other = _other(result, cca, choices)
-    gaps = "; ".join(_gaps(result, cca, other))
+    cca = _to_set(comparison, verdict) or str(verdict.leader)
+    other = _other(comparison, cca, choices)
+    gaps = "; ".join(_gaps(comparison, cca, other))
     if not decided:
         among = " and ".join(names[each] for each in verdict.ranked)
-        price = _price(result, dict.fromkeys((*verdict.ranked, other)))
+        price = _price(comparison, dict.fromkeys((*verdict.ranked, other)))
         against = f"{names[cca]} against {names[other]}: {gaps}"
         return f"For {need} it is undecided among {among}. {against}.{price}"
-    delay = words_of(result.delay_metric).name
+    delay = words_of(comparison.delay_metric).name
     as_good = ", ".join(names[each] for each in _as_good(verdict, cca))
     tied = _tied_text(as_good, delay if cca != verdict.leader else "")
-    text = f"For {need}, set {names[cca]}{on_flow(result)}{tied}. Against {names[other]} it has {gaps}."
-    text += _price(result, (cca, other))
+    text = (
+        f"For {need}, set {names[cca]}{on_flow(comparison)}{tied}. "
+        f"Against {names[other]} it has {gaps}."
+    )
+    text += _price(comparison, (cca, other))
     undecided = [choice.need for choice in choices[: choices.index(decided[0])]]
     return f"{text} For {' and '.join(undecided)} it is undecided." if undecided else text
 
 
-def _price(result: Comparison, ccas: Iterable[str]) -> str:
+def _price(comparison: Comparison, ccas: Iterable[str]) -> str:
     """Returns the share of the segments that CCAs retransmit, as a sentence; empty if it is small."""
-    names = labels(result.ccas)
-    flows = result.tested_flows
+    names = labels(comparison.ccas)
+    flows = comparison.tested_flows
     shares = {}
     for cca in ccas:
-        selected = flows[flows["run"].isin(result.runs.loc[result.runs["cca"] == cca, "run"])]
+        selected = flows[flows["run"].isin(comparison.runs.loc[comparison.runs["cca"] == cca, "run"])]
         shares[cca] = selected["retransmissions"].sum() / max(selected["segments"].sum(), 1)
     if max(shares.values()) < _MIN_RETRANSMITTED_SHARE:
         return ""
@@ -98,7 +101,7 @@ def _tied_text(others: str, delay: str) -> str:
     return f" (tied with {others}{reason})" if others else ""
 
 
-def _to_set(result: Comparison, verdict: Verdict) -> str | None:
+def _to_set(comparison: Comparison, verdict: Verdict) -> str | None:
     """Returns the CCA to set: the best one, or a tied one with a clearly lower delay.
 
     Clearly means that the interval of the paired difference is below zero, by an amount that matters.
@@ -107,7 +110,7 @@ def _to_set(result: Comparison, verdict: Verdict) -> str | None:
     if chosen is None:
         return None
     for other in verdict.tied:
-        pair = [result.values(each, result.delay_metric) for each in (other, chosen)]
+        pair = [comparison.values(each, comparison.delay_metric) for each in (other, chosen)]
         gap = paired_gap(*pair)
         most = max(estimate(values).mean for values in pair)
         if gap.mean < 0 and not gap.includes_zero and not is_tie(gap, most):
@@ -120,27 +123,27 @@ def _as_good(verdict: Verdict, cca: str) -> list[str]:
     return [each for each in (str(verdict.leader), *verdict.tied) if each != cca]
 
 
-def on_flow(result: Comparison) -> str:
+def on_flow(comparison: Comparison) -> str:
     """Returns the flow of the congestion control, if there are several flows."""
-    flows = FlowUnderTest.each(result.results.about)
-    return f" on {result.tested.name}" if len(flows) > 1 else ""
+    flows = FlowUnderTest.each(comparison.results.about)
+    return f" on {comparison.tested.name}" if len(flows) > 1 else ""
 
 
-def cca_to_set(result: Comparison) -> str | None:
+def cca_to_set(comparison: Comparison) -> str | None:
     """Returns the congestion control to set; None if the runs name none."""
-    return next(iter(ccas_to_set(result)), None)
+    return next(iter(ccas_to_set(comparison)), None)
 
 
-def ccas_to_set(result: Comparison) -> dict[str, list[str]]:
+def ccas_to_set(comparison: Comparison) -> dict[str, list[str]]:
     """Returns the congestion controls to set, each with the needs that it is best for.
 
     They are those of all flows with a figure of their own, or else that of the first need.
     """
     found: dict[str, list[str]] = {}
-    for index, (need, verdict) in enumerate(choices_of(result)):
-        if found and index >= len(result.ranked_stakes):
+    for index, (need, verdict) in enumerate(choices_of(comparison)):
+        if found and index >= len(comparison.ranked_stakes):
             break
-        cca = _to_set(result, verdict)
+        cca = _to_set(comparison, verdict)
         if cca is None:
             continue
         # One that is as good for a flow is no reason for a second one.
@@ -149,16 +152,16 @@ def ccas_to_set(result: Comparison) -> dict[str, list[str]]:
     return found
 
 
-def settings_section(result: Comparison) -> Section | None:
+def settings_section(comparison: Comparison) -> Section | None:
     """Returns the lines that set the best congestion control; None if there is nothing to choose."""
-    choices = choices_of(result)
+    choices = choices_of(comparison)
     if not choices:
         return None
-    names = labels(result.ccas)
-    chosen = _to_set(result, choices[0].verdict) or str(choices[0].verdict.leader)
-    window, initial = window_limit(result, chosen), initial_window(result, chosen)
+    names = labels(comparison.ccas)
+    chosen = _to_set(comparison, choices[0].verdict) or str(choices[0].verdict.leader)
+    window, initial = window_limit(comparison, chosen), initial_window(comparison, chosen)
     texts = [*([window.text] if window else []), *([initial.text] if initial else [])]
-    scenario = tomllib.loads(result.results.about["scenario"])
+    scenario = tomllib.loads(comparison.results.about["scenario"])
     # Advice for a field replaces the scenario's own line.
     advised = [
         *(("tcp.receive_buffer_max", "tcp.receive_window_max") if window else ()),
@@ -168,7 +171,7 @@ def settings_section(result: Comparison) -> Section | None:
     first = tuple(each.block for each in (window, initial) if each)
     last = () if own is None else (own,)
     for need, verdict in choices:
-        cca = _to_set(result, verdict)
+        cca = _to_set(comparison, verdict)
         if cca is None:
             among = ", ".join(names[each] for each in verdict.ranked)
             texts.append(f"For {need}: undecided among {among}.")
@@ -177,10 +180,10 @@ def settings_section(result: Comparison) -> Section | None:
             also = f" ({', '.join(tied)} as good)" if tied else ""
             cost = verdict.cost if cca == verdict.leader else None
             price = f"; it costs {cost.text}" if cost else ""
-            texts.append(f"For {need}: {names[cca]}{on_flow(result)}{also}{price}.")
-    best = cca_to_set(result)
+            texts.append(f"For {need}: {names[cca]}{on_flow(comparison)}{also}{price}.")
+    best = cca_to_set(comparison)
     first_verdict = choices[0].verdict
-    if best is None and DEFAULT_CCA in result.ccas and DEFAULT_CCA not in first_verdict.ranked:
+    if best is None and DEFAULT_CCA in comparison.ccas and DEFAULT_CCA not in first_verdict.ranked:
         best = str(first_verdict.leader)
         among = " and ".join(names[each] for each in first_verdict.ranked)
         texts.append(
@@ -201,26 +204,28 @@ def settings_section(result: Comparison) -> Section | None:
     return Section("What to set", text=tuple(texts), blocks=(*first, *blocks, *last), is_front=True)
 
 
-def _other(result: Comparison, cca: str, choices: Sequence[Choice]) -> str:
+def _other(comparison: Comparison, cca: str, choices: Sequence[Choice]) -> str:
     """Returns the CCA to compare with: the default, that of another need, or the first other one."""
-    alone = [of_single_flow for of_single_flow in of_single_flows(result.ccas) if of_single_flow != cca]
+    alone = [
+        of_single_flow for of_single_flow in of_single_flows(comparison.ccas) if of_single_flow != cca
+    ]
     if DEFAULT_CCA in alone:
         return DEFAULT_CCA
     leaders = [choice.verdict.leader for choice in choices if choice.verdict.leader in alone]
     return str(leaders[0]) if leaders else alone[0]
 
 
-def _gaps(result: Comparison, cca: str, other: str) -> list[str]:
+def _gaps(comparison: Comparison, cca: str, other: str) -> list[str]:
     """Returns the metrics of both CCAs and their paired differences, applications first."""
     texts = []
-    for application in result.applications:
+    for application in comparison.applications:
         metric = application.ranking.metric
         words = words_of(metric)
         values = [application.metrics[each][metric] for each in (cca, other)]
         texts.append(_gap_text(f"{words.name} of {application.flow}", words, *values))
-    for metric in (*((GOODPUT,) if result.is_competing else ()), result.delay_metric):
+    for metric in (*((GOODPUT,) if comparison.is_competing else ()), comparison.delay_metric):
         words = words_of(metric)
-        values = [result.values(each, metric) for each in (cca, other)]
+        values = [comparison.values(each, metric) for each in (cca, other)]
         texts.append(_gap_text(words.name, words, *values))
     return texts
 

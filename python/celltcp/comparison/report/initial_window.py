@@ -32,14 +32,14 @@ class InitialWindow(NamedTuple):
         )
 
 
-def initial_window(result: Comparison, cca: str) -> InitialWindow | None:
+def initial_window(comparison: Comparison, cca: str) -> InitialWindow | None:
     """Returns the initial window that limits units of work under a CCA; None without evidence.
 
     Behind middleboxes it is not that of the server alone.
     """
-    if result.middlebox(cca) != "none" or not result.applications:
+    if comparison.middlebox(cca) != "none" or not comparison.applications:
         return None
-    evidence = Evidence(result, cca, result.tested, flow_limits(result.results))
+    evidence = Evidence(comparison, cca, comparison.tested, flow_limits(comparison.results))
     cause = None if not len(evidence.slots) else idle_restart(evidence) or slow_start(evidence)
     if cause is None:
         return None

@@ -51,25 +51,25 @@ def single_panel(
     return picture
 
 
-def flows_over_time(result: Comparison) -> Figure:
+def flows_over_time(comparison: Comparison) -> Figure:
     """Returns goodput and RTT of all flows that compete, a pair of panels for each CCA or line-up."""
     return Figure(
-        ComparisonPlots(result).time_series, "Goodput and RTT of the competing flows over time"
+        ComparisonPlots(comparison).time_series, "Goodput and RTT of the competing flows over time"
     )
 
 
-def tradeoff(result: Comparison) -> Figure:
+def tradeoff(comparison: Comparison) -> Figure:
     """Returns goodput against delay, a point per run and one for the mean of each CCA."""
-    names, shades = labels(result.ccas), colours(result.ccas)
-    runs = result.runs
-    of_ccas = [runs[runs["cca"] == cca] for cca in result.ccas]
+    names, shades = labels(comparison.ccas), colours(comparison.ccas)
+    runs = comparison.runs
+    of_ccas = [runs[runs["cca"] == cca] for cca in comparison.ccas]
     delays = [estimate(mine["owd_p95_ms"].tolist()) for mine in of_ccas]
     goodputs = [estimate(mine["goodput_mbps"].tolist()) for mine in of_ccas]
     single = [numbers(mine["owd_p95_ms"]) for mine in of_ccas]
     delays_ms = np.concatenate([*single, numbers([each.mean for each in delays])])
     delays_ms = np.unique(delays_ms[np.isfinite(delays_ms)])
     series = []
-    for cca, mine, delay, goodput in zip(result.ccas, of_ccas, delays, goodputs, strict=True):
+    for cca, mine, delay, goodput in zip(comparison.ccas, of_ccas, delays, goodputs, strict=True):
         at = numbers(mine["owd_p95_ms"])
         shade = shades[cca]
         values = _placed(delays_ms, at, numbers(mine["goodput_mbps"]))
@@ -98,9 +98,9 @@ def tradeoff(result: Comparison) -> Figure:
         digits=1,
         is_log=bool(is_log),
     )
-    draw = functools.partial(draw_throughput_delay, runs=runs, ccas=result.ccas)
+    draw = functools.partial(draw_throughput_delay, runs=runs, ccas=comparison.ccas)
     return Figure(
-        functools.partial(single_panel, result.ccas, draw), "Goodput against delay per CCA", chart
+        functools.partial(single_panel, comparison.ccas, draw), "Goodput against delay per CCA", chart
     )
 
 
@@ -117,15 +117,15 @@ def _at(axis: Numbers, at: float, value: float) -> Numbers:
     return _placed(axis, numbers([at]), numbers([value]))
 
 
-def over_time(result: Comparison, seed: int) -> Figure:
+def over_time(comparison: Comparison, seed: int) -> Figure:
     """Returns goodput, RTT, queue and window over time in the run with a seed."""
-    leading = leading_ccas(result)
-    runs = result.runs
-    slots = result.tested_slots
+    leading = leading_ccas(comparison)
+    runs = comparison.runs
+    slots = comparison.tested_slots
     of_seed = runs[runs["seed"] == seed].set_index("cca")["run"]
     by_run = {int(str(run)): group for run, group in slots.groupby("run")}
-    tables = {cca: by_run[int(of_seed[cca])] for cca in result.ccas if int(of_seed[cca]) in by_run}
-    slot_s = float(result.results.about["slot_s"])
+    tables = {cca: by_run[int(of_seed[cca])] for cca in comparison.ccas if int(of_seed[cca]) in by_run}
+    slot_s = float(comparison.results.about["slot_s"])
     window = window_of(slots, slot_s)
     longest = max((len(group) for group in tables.values()), default=0)
     if longest * len(tables) * len(_OVER_TIME) > MAX_VALUES:
@@ -133,7 +133,7 @@ def over_time(result: Comparison, seed: int) -> Figure:
     start_s = min(float(group["t_s"].iloc[0]) for group in tables.values())
     end_s = max(float(group["t_s"].iloc[-1]) for group in tables.values())
     times = numbers(start_s + slot_s * np.arange(round((end_s - start_s) / slot_s) + 1))
-    delay = ONE_WAY if result.split_ccas else RTT
+    delay = ONE_WAY if comparison.split_ccas else RTT
     panels = _panels(times, slot_s, tables, leading, window, delay)
     chart = Chart(times, "time", "s", panels, digits=2, group="time")
 
@@ -141,7 +141,7 @@ def over_time(result: Comparison, seed: int) -> Figure:
         picture = figure(8.5, 4.6)
         upper, lower = picture.subplots(2, 1, sharex=True)
         draw_comparison_series(
-            upper, lower, runs, slots, result.ccas, seed, slot_s, window, leading, delay
+            upper, lower, runs, slots, comparison.ccas, seed, slot_s, window, leading, delay
         )
         lower.set_xlabel("time, s")
         legend_beside(picture, leading)
@@ -197,10 +197,10 @@ def _panels(
     return tuple(panels)
 
 
-def start_up(result: Comparison) -> Figure:
+def start_up(comparison: Comparison) -> Figure:
     """Returns the bytes delivered since the first data byte."""
-    slot_s = float(result.results.about["slot_s"])
-    slots, flows, ccas = result.tested_slots, result.tested_flows, result.ccas
+    slot_s = float(comparison.results.about["slot_s"])
+    slots, flows, ccas = comparison.tested_slots, comparison.tested_flows, comparison.ccas
     steps, curves = delivered_curves(slots, flows, ccas, slot_s=slot_s, seconds=_SECONDS)
     series = _banded(
         ccas,
@@ -215,7 +215,7 @@ def start_up(result: Comparison) -> Figure:
         draw_startup, slots=slots, flows=flows, ccas=ccas, slot_s=slot_s, seconds=_SECONDS
     )
     return Figure(
-        functools.partial(single_panel, result.ccas, draw), "Bytes delivered at the start", chart
+        functools.partial(single_panel, comparison.ccas, draw), "Bytes delivered at the start", chart
     )
 
 
@@ -233,18 +233,18 @@ def _banded(
     return tuple(series(cca, mean, band) for cca, (mean, band) in curves.items())
 
 
-def distribution(result: Comparison, metric: str) -> Figure:
+def distribution(comparison: Comparison, metric: str) -> Figure:
     """Returns the distribution of a metric over slots, or of METRIC:FLOW over its units of work."""
     name, _, flow = metric.partition(":")
     is_unit = name in UNITS
-    values = units_of(result.units, name, flow) if is_unit else result.tested_slots
+    values = units_of(comparison.units, name, flow) if is_unit else comparison.tested_slots
     noun = UNITS[name].noun if is_unit else "slots"
-    grid, curves = ecdf_curves(values, result.ccas, name, _POINTS)
-    series = _banded(result.ccas, curves)
+    grid, curves = ecdf_curves(values, comparison.ccas, name, _POINTS)
+    series = _banded(comparison.ccas, curves)
     label, _, unit = column_of(name)[1].partition(", ")
     panel = Panel(f"share of {noun}", "", series, digits=3, top=1.0, bottom=0.0)
     is_log = has_long_tail(values, column_of(name)[0])
     chart = Chart(grid, label, unit, (panel,), digits=3 if is_unit else 2, is_log=is_log)
-    draw = functools.partial(draw_ecdf, slots=values, ccas=result.ccas, metric=name)
+    draw = functools.partial(draw_ecdf, slots=values, ccas=comparison.ccas, metric=name)
     words = f"Distribution of {metric} over {noun} per CCA"
-    return Figure(functools.partial(single_panel, result.ccas, draw), words, chart)
+    return Figure(functools.partial(single_panel, comparison.ccas, draw), words, chart)

@@ -13,7 +13,7 @@ from celltcp.present.section import Column, Section, Table
 from celltcp.scenarios.scenario_list import short_name
 from celltcp.scenarios.scenarios import load_scenario, scenario_names
 
-#: Rows of the table: key of the origin, and words for it.
+#: Rows of the table: key of the metadata, and label.
 _ROWS = (
     ("version", "version of celltcp"),
     ("build", "build"),
@@ -22,11 +22,11 @@ _ROWS = (
 )
 
 
-def origin_sections(about: Mapping[str, Any], command: str) -> tuple[Section, ...]:
+def provenance_sections(meta: Mapping[str, Any], command: str) -> tuple[Section, ...]:
     """Returns the provenance of results."""
-    rows = [(words, str(about[key])) for key, words in _ROWS if about.get(key)]
-    if "runs" in about:
-        first, runs = int(about["seed"]), int(about["runs"])
+    rows = [(label, str(meta[key])) for key, label in _ROWS if meta.get(key)]
+    if "runs" in meta:
+        first, runs = int(meta["seed"]), int(meta["runs"])
         seeds = f"{first} to {first + runs - 1}" if runs > 1 else str(first)
         rows.append(("seeds", f"{seeds}, the same for each CCA"))
     table = Table((Column("what"), Column("value")), tuple(rows))
@@ -38,7 +38,7 @@ def origin_sections(about: Mapping[str, Any], command: str) -> tuple[Section, ..
 
 def command_of(
     name: str,
-    about: Mapping[str, Any],
+    meta: Mapping[str, Any],
     *,
     options: Sequence[str] = (),
     changes: Sequence[str] = (),
@@ -48,38 +48,41 @@ def command_of(
 
     Args:
         name: of the command, such as `compare`.
-        about: origin of the results.
+        meta: metadata of the results.
         options: further options.
-        changes: fields that differ from result to result, which the scenario therefore need not have.
-        scenarios: the scenarios, if there are several; `about` is that of the first.
+        changes: fields that vary between the results, set to the values of the first.
+        scenarios: the scenarios, if there are several; `meta` is that of the first.
     """
-    source, *others = scenario_arguments(about, changes)
-    named = ",".join([source, *scenarios[1:]])
-    words = ["celltcp", name, named, *others, *options]
-    words += ["--cca", ",".join(about["cca"])]
-    words += ["--runs", str(about["runs"])] if name != "run" else []
-    words += ["--seed", str(about["seed"])]
-    return shlex.join([*words, *engine_options(str(about["engine"])), "--out", "results"])
+    first, *scenario_options = scenario_arguments(meta, changes)
+    scenario_list = ",".join([first, *scenarios[1:]])
+    words = ["celltcp", name, scenario_list, *scenario_options, *options]
+    words += ["--cca", ",".join(meta["cca"])]
+    words += ["--runs", str(meta["runs"])] if name != "run" else []
+    words += ["--seed", str(meta["seed"])]
+    return shlex.join([*words, *engine_options(str(meta["engine"])), "--out", "results"])
 
 
-def scenario_arguments(about: Mapping[str, Any], changes: Sequence[str] = ()) -> list[str]:
-    """Returns the built-in scenario, if that gives the results, or the file that the report has."""
-    name = str(about["name"])
-    duration = f"{about['duration_s']:g}s"
+def scenario_arguments(meta: Mapping[str, Any], changes: Sequence[str] = ()) -> list[str]:
+    """Returns the arguments that select the scenario of the results.
+
+    They are a built-in name with its options if its hash matches, else the file in the report.
+    """
+    name = str(meta["name"])
+    duration = f"{meta['duration_s']:g}s"
     if name.partition("@")[0] in scenario_names():
         for length in (None, duration):
             try:
-                result = load_scenario(name, duration=length, changes=changes)
+                scenario = load_scenario(name, duration=length, changes=changes)
             except CelltcpError:
                 break
-            log = result.with_radio_log() if result.has_radio else result
-            for each, option in ((result, []), (log, ["--radio-log"])):
-                if each.hash == about["hash"]:
+            with_log = scenario.with_radio_log() if scenario.has_radio else scenario
+            for candidate, option in ((scenario, []), (with_log, ["--radio-log"])):
+                if candidate.hash == meta["hash"]:
                     return [name, *(["--duration", duration] if length else []), *option]
-    return [file_name(about)]
+    return [file_name(meta)]
 
 
-def digests_table(about: Mapping[str, Any]) -> Table:
+def digests_table(meta: Mapping[str, Any]) -> Table:
     """Returns the scenarios of results with their digests."""
-    rows = tuple((short_name(name), str(digest)) for name, digest in about["scenarios"].items())
+    rows = tuple((short_name(name), str(digest)) for name, digest in meta["scenarios"].items())
     return Table((Column("scenario"), Column("digest")), rows)

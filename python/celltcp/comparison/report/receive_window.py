@@ -55,19 +55,21 @@ class WindowLimit(NamedTuple):
         )
 
 
-def window_limit(result: Comparison, cca: str) -> WindowLimit | None:
+def window_limit(comparison: Comparison, cca: str) -> WindowLimit | None:
     """Returns the receive window as the limit under a CCA; None where it was not for most of the time.
 
     There is none where the flow fills its path, nor behind middleboxes, which may set the window.
     """
     shares = [
         flow_limit.shares["receive_window"]
-        for flow_limit in flow_limits(result.results)
-        if (flow_limit.cca, flow_limit.flow) == (cca, result.tested.name)
+        for flow_limit in flow_limits(comparison.results)
+        if (flow_limit.cca, flow_limit.flow) == (cca, comparison.tested.name)
     ]
-    if not shares or not shares[0] > _MIN_SHARE or result.middlebox(cca) != "none":
+    if not shares or not shares[0] > _MIN_SHARE or comparison.middlebox(cca) != "none":
         return None
-    slots = result.tested_slots
+    slots = comparison.tested_slots
     rate = float(slots.loc[slots["cca"] == cca, "capacity_mbps"].mean())
-    goodput, rtt = (estimate(result.values(cca, each)).mean for each in ("goodput_mbps", "rtt_min_ms"))
+    goodput, rtt = (
+        estimate(comparison.values(cca, each)).mean for each in ("goodput_mbps", "rtt_min_ms")
+    )
     return WindowLimit(shares[0], rate, rtt) if goodput < _FULL_SHARE * rate and rtt > 0 else None

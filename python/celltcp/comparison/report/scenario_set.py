@@ -12,25 +12,25 @@ from celltcp.comparison.verdict_tables import verdicts_table
 from celltcp.present.section import Part, Section
 
 
-def set_part(result: ScenarioSet) -> Part:
+def set_part(scenario_set: ScenarioSet) -> Part:
     """Returns the part of a report on the means over several scenarios."""
-    count = len(result.comparisons)
+    count = len(scenario_set.comparisons)
     by_name: dict[tuple[str, ...], Comparison] = {
-        (name,): comparison for name, comparison in result.comparisons.items()
+        (name,): comparison for name, comparison in scenario_set.comparisons.items()
     }
     verdicts = verdicts_table(("scenario",), by_name)
-    answer, settings = several_answer(list(result.comparisons.values()), "scenario")
+    answer, settings = several_answer(list(scenario_set.comparisons.values()), "scenario")
     return Part(
         title=f"{count} scenarios",
-        asked=question_on(result.ccas, ", ".join(result.comparisons)),
+        question=question_on(scenario_set.ccas, ", ".join(scenario_set.comparisons)),
         answer=answer,
         findings=leading_findings(
-            result.leading_by_need(), result.ccas, "on", lambda names: str(len(names))
+            scenario_set.leading_by_need(), scenario_set.ccas, "on", lambda names: str(len(names))
         ),
         sections=(
             *([settings] if settings else []),
-            Section("Means over the scenarios", set_table(result)),
-            *([Section("Best on each scenario", verdicts)] if len(result.ccas) > 1 else []),
+            Section("Means over the scenarios", set_table(scenario_set)),
+            *([Section("Best on each scenario", verdicts)] if len(scenario_set.ccas) > 1 else []),
         ),
-        warnings=(result.unfinished,) if result.unfinished else (),
+        warnings=(scenario_set.unfinished,) if scenario_set.unfinished else (),
     )

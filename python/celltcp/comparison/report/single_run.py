@@ -9,7 +9,7 @@ from matplotlib.figure import Figure as Picture
 from celltcp.comparison.plots.accessors import connections_beside, tables_of_connection
 from celltcp.comparison.plots.series import draw_comparison_series, draw_run_series
 from celltcp.comparison.plots.smoothing import window_of
-from celltcp.comparison.report.provenance import command_of, origin_sections
+from celltcp.comparison.report.provenance import command_of, provenance_sections
 from celltcp.comparison.single_run import SingleRun
 from celltcp.comparison.tables import limits_sections
 from celltcp.present.chart import Chart, Numbers, Panel, Series, numbers
@@ -35,10 +35,10 @@ _NO_THRESHOLD = 2**31 - 1
 _GREY, _OLIVE = "#999999", "#999933"
 
 
-def single_part(result: SingleRun) -> Part:
+def single_part(single_run: SingleRun) -> Part:
     """Returns the part of a report on one run."""
-    about = result.results.about
-    flows = result.flows
+    about = single_run.results.about
+    flows = single_run.flows
     names = labels(flows["cca"].unique())
     rows = tuple(
         (
@@ -56,31 +56,31 @@ def single_part(result: SingleRun) -> Part:
     cca = str(about["cca"][0])
     return Part(
         title=f"{about['name']}: {cca}, seed {about['seed']}",
-        asked=(
+        question=(
             f"What does {cca} do on {about['name']} in one run of {about['duration_s']:g} s with seed "
             f"{about['seed']}?"
         ),
-        findings=_findings(result),
+        findings=_findings(single_run),
         sections=(
             Section("Connections", table),
-            *limits_sections(result.results),
-            *_pictures(result),
-            *_decisions(result),
+            *limits_sections(single_run.results),
+            *_pictures(single_run),
+            *_decisions(single_run),
             *scenario_sections(about),
-            *origin_sections(about, command_of("run", about)),
+            *provenance_sections(about, command_of("run", about)),
         ),
-        warnings=tuple(result.warnings),
+        warnings=tuple(single_run.warnings),
     )
 
 
-def _findings(result: SingleRun) -> tuple[Finding, ...]:
-    if not len(result.flows):
+def _findings(single_run: SingleRun) -> tuple[Finding, ...]:
+    if not len(single_run.flows):
         return ()
-    flow = result.connection
+    flow = single_run.connection
     cca = str(flow["cca"])
     name = labels([cca])[cca]
     one = "one run is not conclusive: celltcp compare ranks the CCAs"
-    subject = f", {result.subject}" if result.subject else ""
+    subject = f", {single_run.subject}" if single_run.subject else ""
     return (
         Finding(
             "Goodput",
@@ -106,33 +106,33 @@ def _findings(result: SingleRun) -> tuple[Finding, ...]:
     )
 
 
-def _pictures(result: SingleRun) -> list[Section]:
-    if not len(result.samples) or not len(result.slots):
+def _pictures(single_run: SingleRun) -> list[Section]:
+    if not len(single_run.samples) or not len(single_run.slots):
         return []
-    cca = str(result.connection["cca"])
-    tables = tables_of_connection(result)
-    subject_text = f" of {result.subject}" if result.subject else ""
+    cca = str(single_run.connection["cca"])
+    tables = tables_of_connection(single_run)
+    subject_text = f" of {single_run.subject}" if single_run.subject else ""
 
     def draw() -> Picture:
         picture = figure(8.5, 7)
         axes = list(picture.subplots(3, 1, sharex=True))
-        window = window_of(tables[0], float(result.results.about["slot_s"]))
-        draw_run_series(axes, cca, *tables, window, connections_beside(result))
+        window = window_of(tables[0], float(single_run.results.about["slot_s"]))
+        draw_run_series(axes, cca, *tables, window, connections_beside(single_run))
         return picture
 
-    slot_s = float(result.results.about["slot_s"])
+    slot_s = float(single_run.results.about["slot_s"])
 
     def draw_slots() -> Picture:
         picture = figure(8.5, 4.6)
         upper, lower = picture.subplots(2, 1, sharex=True)
-        runs = result.connection.to_frame().T.assign(seed=result.results.about["seed"], cca=cca)
+        runs = single_run.connection.to_frame().T.assign(seed=single_run.results.about["seed"], cca=cca)
         draw_comparison_series(upper, lower, runs, tables[0], [cca], None, slot_s)
         lower.set_xlabel("time, s")
         return picture
 
     acks = Figure(draw, "Rates, RTT and windows over time", _acks(tables[1], cca))
     slots = Figure(draw_slots, "Goodput and RTT per slot", _slots(tables[0], cca))
-    length = f"{result.results.about['slot_s']:g} s"
+    length = f"{single_run.results.about['slot_s']:g} s"
     return [
         Section(f"Every ACK{subject_text}", figure=acks),
         Section(f"Slots of {length}{subject_text}", figure=slots),
@@ -186,14 +186,14 @@ def _top(values: Numbers) -> float | None:
     return 1.25 * most if most > 0 else None
 
 
-def _decisions(result: SingleRun) -> list[Section]:
+def _decisions(single_run: SingleRun) -> list[Section]:
     """Returns the decisions of selectors."""
-    if "decisions" not in result.results.tables:
+    if "decisions" not in single_run.results.tables:
         return []
     headings = ("from", "to", "cause", "why")
     rows = tuple(
         (f"{each['t_ns'] * 1e-9:.2f}", *(str(each[name]) for name in _DECISION))
-        for each in result.decisions.to_dict("records")
+        for each in single_run.decisions.to_dict("records")
     )
     table = Table((Column("time, s", is_number=True), *map(Column, headings)), rows)
     return [Section("Decisions", table)]

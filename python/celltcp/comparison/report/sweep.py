@@ -16,7 +16,7 @@ from celltcp.comparison.parameter_sweep import SCENARIO, Sweep
 from celltcp.comparison.plots.sweep import draw_sweep, has_amounts, panel_metrics
 from celltcp.comparison.report.front_page import several_answer
 from celltcp.comparison.report.leading_findings import leading_findings
-from celltcp.comparison.report.provenance import command_of, origin_sections
+from celltcp.comparison.report.provenance import command_of, provenance_sections
 from celltcp.comparison.report.question import question_on
 from celltcp.comparison.stakes import Stake
 from celltcp.comparison.tables_of_several import range_text, sweep_shares_table, sweep_table
@@ -30,21 +30,21 @@ from celltcp.results.statistics import estimate
 from celltcp.scenarios.cca_mix import labels
 
 
-def sweep_part(result: Sweep) -> Part:
+def sweep_part(sweep: Sweep) -> Part:
     """Returns the part of a report on a sweep."""
-    first = next(iter(result.points.values()))
+    first = next(iter(sweep.points.values()))
     about = first.results.about
-    names = list(dict.fromkeys(str(point.results.about["name"]) for point in result.points.values()))
-    fields = [axis for axis in result.axes if axis != SCENARIO]
+    names = list(dict.fromkeys(str(point.results.about["name"]) for point in sweep.points.values()))
+    fields = [axis for axis in sweep.axes if axis != SCENARIO]
     values = {
-        axis: list(dict.fromkeys(point[index] for point in result.points))
-        for index, axis in enumerate(result.axes)
+        axis: list(dict.fromkeys(point[index] for point in sweep.points))
+        for index, axis in enumerate(sweep.axes)
     }
     varied = " and ".join(f"{field} of {', '.join(values[field])}" for field in fields)
     each = f" for each {varied}" if fields else ""
-    asked = question_on(
-        result.ccas,
-        f"{', '.join(names)}{each}, in {range_text(result.points.values())} of "
+    question = question_on(
+        sweep.ccas,
+        f"{', '.join(names)}{each}, in {range_text(sweep.points.values())} of "
         f"{about['duration_s']:g} s each",
     )
     options = [word for field in fields for word in ("--vary", f"{field}={','.join(values[field])}")]
@@ -53,49 +53,49 @@ def sweep_part(result: Sweep) -> Part:
         "sweep", about, options=options, changes=changes, scenarios=values.get(SCENARIO, ())
     )
     by_field = f" by {' and '.join(fields)}" if fields else ""
-    answer, settings = several_answer(list(result.points.values()), "point")
-    shares = sweep_shares_table(result)
-    verdicts = verdicts_table(result.axes, result.points, ranking_metrics=result.ranking_metrics)
-    is_ranked = len(verdicts.columns) > len(result.axes)
+    answer, settings = several_answer(list(sweep.points.values()), "point")
+    shares = sweep_shares_table(sweep)
+    verdicts = verdicts_table(sweep.axes, sweep.points, ranking_metrics=sweep.ranking_metrics)
+    is_ranked = len(verdicts.columns) > len(sweep.axes)
     return Part(
         title=f"{', '.join(names)}{by_field}",
-        asked=asked,
+        question=question,
         answer=answer,
-        findings=(*_field_findings(result), *_findings(result)),
+        findings=(*_field_findings(sweep), *_findings(sweep)),
         sections=(
-            *_changes(result),
+            *_changes(sweep),
             *([settings] if settings else []),
             *(
                 Section(f"What the application of {flow} got", table)
-                for flow, table in sweep_metrics_tables(result).items()
+                for flow, table in sweep_metrics_tables(sweep).items()
             ),
-            Section("Means and 95 % intervals", sweep_table(result)),
+            Section("Means and 95 % intervals", sweep_table(sweep)),
             *([] if shares is None else [Section("Shares of the flows", shares)]),
             *(
                 Section(": ".join(["Along the values", *outer]), figure=_figure(along))
-                for outer, along in result.lines.items()
+                for outer, along in sweep.lines.items()
             ),
             *([Section("Best at each value", verdicts)] if is_ranked else []),
-            *(Section(table.title, replace(table, title="")) for table in best_values_tables(result)),
-            *_scenario(result),
-            *origin_sections(about, command),
+            *(Section(table.title, replace(table, title="")) for table in best_values_tables(sweep)),
+            *_scenario(sweep),
+            *provenance_sections(about, command),
         ),
-        warnings=tuple(result.warnings),
+        warnings=tuple(sweep.warnings),
     )
 
 
-def _changes(result: Sweep) -> tuple[Section, ...]:
+def _changes(sweep: Sweep) -> tuple[Section, ...]:
     """Returns the section on changes by other values and CCAs; none without changes."""
-    texts = (*result.field_changes, *best_values_texts(result))
+    texts = (*sweep.field_changes, *best_values_texts(sweep))
     return (Section("What to change", text=texts, is_front=True),) if texts else ()
 
 
-def _field_findings(result: Sweep) -> tuple[Finding, ...]:
+def _field_findings(sweep: Sweep) -> tuple[Finding, ...]:
     """Returns a finding per field and need: its best value, with any of the congestion controls."""
-    several = len(result.ccas) > 1
+    several = len(sweep.ccas) > 1
     return tuple(
         _field_finding(ranking, stake)
-        for ranking in result.field_rankings
+        for ranking in sweep.field_rankings
         if several == (ranking.cca is None) and not is_condition(ranking.field)
         for stake in ranking.stakes
     )
@@ -113,31 +113,31 @@ def _field_finding(ranking: FieldRanking, stake: Stake) -> Finding:
     return Finding(question, verdict.best, effect, tied, "tied" if tied else "decided")
 
 
-def _scenario(result: Sweep) -> tuple[Section, ...]:
+def _scenario(sweep: Sweep) -> tuple[Section, ...]:
     """Returns the scenario of the first point, with a note that others differ on the axes."""
-    point, first = next(iter(result.points.items()))
-    places = ", ".join(f"{axis}={value}" for axis, value in zip(result.axes, point, strict=True))
-    note = f"This is the scenario for {places}; the others have another {' or '.join(result.axes)}."
+    point, first = next(iter(sweep.points.items()))
+    places = ", ".join(f"{axis}={value}" for axis, value in zip(sweep.axes, point, strict=True))
+    note = f"This is the scenario for {places}; the others have another {' or '.join(sweep.axes)}."
     short, whole = scenario_sections(first.results.about)
     return replace(short, text=(*short.text, note)), whole
 
 
-def _findings(result: Sweep) -> tuple[Finding, ...]:
+def _findings(sweep: Sweep) -> tuple[Finding, ...]:
     """Returns a finding per flow and requirement: the values at which each CCA leads or is tied."""
-    separator = ", " if len(result.axes) == 1 else "; "
-    leading = leading_in(result.comparisons, result.ccas)
-    return leading_findings(leading, result.ccas, "at", separator.join)
+    separator = ", " if len(sweep.axes) == 1 else "; "
+    leading = leading_in(sweep.comparisons, sweep.ccas)
+    return leading_findings(leading, sweep.ccas, "at", separator.join)
 
 
-def _figure(result: Sweep) -> Figure:
+def _figure(sweep: Sweep) -> Figure:
     """Returns the metrics of the flows against the values of the only axis."""
-    values = list(result.comparisons)
-    names, shades, dash = labels(result.ccas), colours(result.ccas), dashes(result.ccas)
+    values = list(sweep.comparisons)
+    names, shades, dash = labels(sweep.ccas), colours(sweep.ccas), dashes(sweep.ccas)
     panels = []
-    for panel_metric in panel_metrics(result):
-        values_of = [panel_metric.values(point) for point in result.points.values()]
+    for panel_metric in panel_metrics(sweep):
+        values_of = [panel_metric.values(point) for point in sweep.points.values()]
         series = []
-        for cca in result.ccas:
+        for cca in sweep.ccas:
             estimates = [estimate(value.get(cca, [])) for value in values_of]
             mean = np.array([each.mean for each in estimates])
             ends = [interval_ends(panel_metric.metric, each) for each in estimates]
@@ -155,8 +155,8 @@ def _figure(result: Sweep) -> Figure:
             )
         panels.append(Panel(panel_metric.label, panel_metric.unit, tuple(series), panel_metric.digits))
     chart = Chart(
-        np.arange(len(values), dtype=float), result.field, "", tuple(panels), names=tuple(values)
+        np.arange(len(values), dtype=float), sweep.field, "", tuple(panels), names=tuple(values)
     )
-    draw = functools.partial(draw_sweep, result)
+    draw = functools.partial(draw_sweep, sweep)
     names_shown = ", ".join(panel.label for panel in panels)
-    return Figure(draw, f"{names_shown} by {result.field}", chart)
+    return Figure(draw, f"{names_shown} by {sweep.field}", chart)

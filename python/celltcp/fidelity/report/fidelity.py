@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from celltcp._core import KERNEL, NATIVE
-from celltcp.comparison.report.provenance import origin_sections
+from celltcp.comparison.report.provenance import provenance_sections
 from celltcp.fidelity.cases import RANDOM, case_names, group_titles
 from celltcp.fidelity.causes import cause_of, known_causes
 from celltcp.fidelity.differences import Fidelity, Judgement
@@ -52,12 +52,12 @@ def fidelity_part(saved: SavedFidelity) -> Part:
     origin = {**saved.about, "engine": f"native engine and {linux}", "hash": ""}
     return Part(
         title=f"Fidelity: native TCP and {linux}",
-        asked=(
+        question=(
             f"How far is the native TCP from that of {linux} with {', '.join(labels(ccas).values())} "
             f"in {cases}{' drawn at random' if is_random else ''}, in {runs_text(result.runs)} on each?"
         ),
         findings=_findings(result),
-        sections=(*sections, *origin_sections(origin, _command(saved, ccas, is_random=is_random))),
+        sections=(*sections, *provenance_sections(origin, _command(saved, ccas, is_random=is_random))),
     )
 
 
@@ -67,25 +67,25 @@ _BANDS = (
 )
 
 
-def _findings(result: Fidelity) -> tuple[Finding, ...]:
+def _findings(fidelity: Fidelity) -> tuple[Finding, ...]:
     """Returns the findings: differences within their bands, and the size of those of each metric."""
-    total, outside, undecided = len(result.judgements), len(result.outside), len(result.undecided)
+    total, outside, undecided = len(fidelity.judgements), len(fidelity.outside), len(fidelity.undecided)
     state = "undecided" if outside else "tied" if undecided else "decided"
     first = Finding(
         "Within their bands",
-        f"{result.within} of {total}",
+        f"{fidelity.within} of {total}",
         f"{undecided} undecided, {outside} outside",
-        f"by paired differences of {runs_text(result.runs)}",
+        f"by paired differences of {runs_text(fidelity.runs)}",
         state,
     )
-    return (first, *(_size(result, metric, name) for metric, name, _, _ in _JUDGED))
+    return (first, *(_size(fidelity, metric, name) for metric, name, _, _ in _JUDGED))
 
 
-def _size(result: Fidelity, metric: str, name: str) -> Finding:
+def _size(fidelity: Fidelity, metric: str, name: str) -> Finding:
     """Returns the finding for the median and the largest difference of a metric."""
     sizes = [
         (abs(judgement.differences[metric].percent), judgement)
-        for judgement in result.judgements
+        for judgement in fidelity.judgements
         if not math.isnan(judgement.differences[metric].percent)
     ]
     question = f"Difference of {name}"
@@ -103,11 +103,11 @@ def _size(result: Fidelity, metric: str, name: str) -> Finding:
     )
 
 
-def _overview(result: Fidelity) -> Figure:
+def _overview(fidelity: Fidelity) -> Figure:
     """Returns the differences of goodput and mean RTT in every case."""
-    cases = list(dict.fromkeys(judgement.case for judgement in result.judgements))
-    ccas = list(dict.fromkeys(judgement.cca for judgement in result.judgements))
-    by_place = {(judgement.case, judgement.cca): judgement for judgement in result.judgements}
+    cases = list(dict.fromkeys(judgement.case for judgement in fidelity.judgements))
+    ccas = list(dict.fromkeys(judgement.cca for judgement in fidelity.judgements))
+    by_place = {(judgement.case, judgement.cca): judgement for judgement in fidelity.judgements}
     names, shades = labels(ccas), colours(ccas)
     panels = []
     for metric, label, _, _ in _JUDGED:
@@ -120,11 +120,11 @@ def _overview(result: Fidelity) -> Figure:
             series.append(Series(names[cca], shades[cca], middle, "points", low=low, high=high, size=8))
         panels.append(Panel(f"{label}: native less kernel", "% of the kernel's", tuple(series), 2))
     chart = Chart(np.arange(len(cases), dtype=float), "case", "", tuple(panels), names=tuple(cases))
-    draw = functools.partial(draw_overview, result)
+    draw = functools.partial(draw_overview, fidelity)
     return Figure(draw, "Differences of goodput and mean RTT per case, with the allowed bands", chart)
 
 
-def _outside(result: Fidelity) -> list[Section]:
+def _outside(fidelity: Fidelity) -> list[Section]:
     """Returns the comparisons outside of their bands with their causes, and the undecided ones."""
     causes = known_causes()
     tables = {
@@ -133,9 +133,9 @@ def _outside(result: Fidelity) -> list[Section]:
                 *row_of(judgement, judgement.outside),
                 " ".join(cause_of(judgement.case, judgement.cca, causes).split()),
             )
-            for judgement in result.outside
+            for judgement in fidelity.outside
         ],
-        "Undecided": [row_of(judgement, judgement.undecided) for judgement in result.undecided],
+        "Undecided": [row_of(judgement, judgement.undecided) for judgement in fidelity.undecided],
     }
     columns = tuple(map(Column, ("case", "CCA", "difference", "cause")))
     return [

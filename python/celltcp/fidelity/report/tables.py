@@ -36,15 +36,15 @@ def group_table(judgements: Sequence[Judgement], title: str = "") -> Table:
     )
 
 
-def distribution_sections(result: Fidelity, cases: Sequence[Case]) -> list[Section]:
+def distribution_sections(fidelity: Fidelity, cases: Sequence[Case]) -> list[Section]:
     """Returns the distribution of the differences over random cases, and what large ones share."""
-    distribution = distribution_of(result, cases)
+    distribution = distribution_of(fidelity, cases)
     tables = [quantiles_table(distribution), traits_table(distribution)]
     tables += [beyond_table(distribution)] if distribution.outside else []
     return [Section(table.title, replace(table, title="")) for table in tables]
 
 
-def quantiles_table(result: Distribution) -> Table:
+def quantiles_table(distribution: Distribution) -> Table:
     """Returns quantiles of the absolute differences, a row per metric."""
     names = ["median" if share == 0.5 else f"p{100 * share:g}" for share in QUANTILES]
     within = "within the band, or the interval reaches back"
@@ -53,28 +53,28 @@ def quantiles_table(result: Distribution) -> Table:
         (
             _METRICS[metric],
             *(f"{quantiles[share]:.1f}" for share in QUANTILES),
-            f"{100 * result.within[metric]:.1f} %",
+            f"{100 * distribution.within[metric]:.1f} %",
         )
-        for metric, quantiles in result.quantiles.items()
+        for metric, quantiles in distribution.quantiles.items()
     )
-    title = f"Absolute differences, % of the kernel's mean, over {result.comparisons} comparisons"
+    title = f"Absolute differences, % of the kernel's mean, over {distribution.comparisons} comparisons"
     return Table(columns, rows, title)
 
 
-def traits_table(result: Distribution) -> Table:
+def traits_table(distribution: Distribution) -> Table:
     """Returns how many comparisons have each trait, and how many of them are beyond a band."""
     columns = (Column("trait"), *number_columns("comparisons", "beyond a band", "share, %"))
     rows = tuple(
         (name, str(count), str(beyond), f"{100 * beyond / count:.0f}")
-        for name, (count, beyond) in result.traits.items()
+        for name, (count, beyond) in distribution.traits.items()
     )
     return Table(columns, rows, "Comparisons by what their scenario has")
 
 
-def beyond_table(result: Distribution) -> Table:
+def beyond_table(distribution: Distribution) -> Table:
     """Returns the comparisons beyond a band with their traits."""
     rows = []
-    for out_of_band in result.outside:
+    for out_of_band in distribution.outside:
         metrics = ", ".join(
             f"{_METRICS[metric]} {out_of_band.judgement.differences[metric].percent:+.1f} %"
             for metric in out_of_band.metrics

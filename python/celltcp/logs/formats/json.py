@@ -447,7 +447,7 @@ def _sides(key: str) -> list[Direction]:
 def _rows_in(value: Any, requested: Direction, depth: int = 6) -> Any:
     """Returns the longest list of records, or table of equally long lists, in a document.
 
-    Lists of the direction `wanted` go before longer ones of the other.
+    Lists of the direction `requested` go before longer ones of the other.
     """
     if isinstance(value, list):
         if value and all(isinstance(each, dict) for each in value):

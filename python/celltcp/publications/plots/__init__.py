@@ -53,16 +53,16 @@ _TITLE_LETTERS = 90
 _Line: TypeAlias = "tuple[float, list[Panel]]"
 
 
-def draw_outcomes(result: Sequence[Outcome]) -> Figure:
+def draw_outcomes(outcomes: Sequence[Outcome]) -> Figure:
     """Draws outcomes in the forms of their tables, one under the other.
 
     A picture of one experiment has its name and title above, one of several has the name at each panel.
     A table without what its form shows, such as the axes of a grid, is drawn as bars.
     """
-    single = result[0].table if len({outcome.table.experiment for outcome in result}) == 1 else None
+    single = outcomes[0].table if len({outcome.table.experiment for outcome in outcomes}) == 1 else None
     if single:
-        result = [replace(outcome, table=replace(outcome.table, figure="")) for outcome in result]
-    parts = [lines for lines in map(_lines_of, result) if lines]
+        outcomes = [replace(outcome, table=replace(outcome.table, figure="")) for outcome in outcomes]
+    parts = [lines for lines in map(_lines_of, outcomes) if lines]
     heights = [sum(height for height, _ in lines) for lines in parts]
     picture = figure(9.2, max(sum(heights), 1.0) + (0.3 if single else 0.0))
     if not parts:
@@ -77,11 +77,11 @@ def draw_outcomes(result: Sequence[Outcome]) -> Figure:
     return picture
 
 
-def _lines_of(result: Outcome) -> list[_Line]:
+def _lines_of(outcome: Outcome) -> list[_Line]:
     """Returns the panels of an outcome in lines."""
-    make, usual, height = _FORMS[result.table.form]
-    panels = make(result) or bar_panels(result)
-    beside = min(_beside(result, usual), max(len(panels), 1))
+    make, usual, height = _FORMS[outcome.table.form]
+    panels = make(outcome) or bar_panels(outcome)
+    beside = min(_beside(outcome, usual), max(len(panels), 1))
     if beside == 3 and len(panels) == 4:
         beside = 2
     lines = [panels[start : start + beside] for start in range(0, len(panels), beside)]
@@ -98,13 +98,13 @@ def _draw_lines(place: SubFigure, lines: Sequence[_Line]) -> None:
             panel.draw(axes)
 
 
-def _beside(result: Outcome, usual: int) -> int:
+def _beside(outcome: Outcome, usual: int) -> int:
     """Returns the number of panels per row: all quantities of a place over time, if they fit."""
     plotted_quantities = {
-        row.published.quantity for row in result.rows if QUANTITIES[row.published.quantity].column
+        row.published.quantity for row in outcome.rows if QUANTITIES[row.published.quantity].column
     }
     return (
         len(plotted_quantities)
-        if result.table.form == "time" and len(plotted_quantities) in (2, 4)
+        if outcome.table.form == "time" and len(plotted_quantities) in (2, 4)
         else usual
     )

@@ -12,17 +12,17 @@ from celltcp.publications.agreement import Group, Outcome, Row
 from celltcp.publications.plots.panel import Panel, axis_of, cca_name, colors_of, heading
 
 
-def bar_panels(result: Outcome) -> list[Panel]:
+def bar_panels(outcome: Outcome) -> list[Panel]:
     """Returns a panel per group of rows, or per quantity where all places have the same one CCA."""
-    if len(result.groups) > 1 and len({row.published.cca for row in result.rows}) == 1:
+    if len(outcome.groups) > 1 and len({row.published.cca for row in outcome.rows}) == 1:
         by_quantity: dict[str, list[Group]] = {}
-        for group in result.groups:
+        for group in outcome.groups:
             by_quantity.setdefault(group.quantity, []).append(group)
         return [
-            Panel(functools.partial(_draw_places, result.table.figure, groups))
+            Panel(functools.partial(_draw_places, outcome.table.figure, groups))
             for groups in by_quantity.values()
         ]
-    return [Panel(functools.partial(_draw, result.table.figure, group)) for group in result.groups]
+    return [Panel(functools.partial(_draw, outcome.table.figure, group)) for group in outcome.groups]
 
 
 def _draw(name: str, group: Group, axes: Axes) -> None:

@@ -20,11 +20,11 @@ from celltcp.publications.plots.panel import Panel, heading
 _AGREES, _DIFFERS, _NOT_AVAILABLE = "#D5EFE3", "#F8D9C4", "#EEEEEE"
 
 
-def capability_panels(result: Outcome) -> list[Panel]:
+def capability_panels(outcome: Outcome) -> list[Panel]:
     """Returns the panel with the table; none if the entries have no cells."""
-    if not result.table.cells:
+    if not outcome.table.cells:
         return []
-    return [Panel(functools.partial(_draw, result.table.figure, capability_table(result)))]
+    return [Panel(functools.partial(_draw, outcome.table.figure, capability_table(outcome)))]
 
 
 def _draw(name: str, measured: CapabilityTable, axes: Axes) -> None:

@@ -20,11 +20,11 @@ _LEVEL = 3
 _LETTERS = 11
 
 
-def place_panels(result: Outcome) -> list[Panel]:
+def place_panels(outcome: Outcome) -> list[Panel]:
     """Returns a panel per quantity with the bars of each place."""
-    shades = colours(dict.fromkeys(row.published.cca for row in result.rows))
+    shades = colours(dict.fromkeys(row.published.cca for row in outcome.rows))
     quantities: dict[str, dict[str, list[Row]]] = {}
-    for scenario, quantity, rows in by_scenario(result):
+    for scenario, quantity, rows in by_scenario(outcome):
         quantities.setdefault(quantity, {})[scenario] = rows
     bars = [
         {name for rows in places.values() for name in _bar_names(rows)}
@@ -33,7 +33,7 @@ def place_panels(result: Outcome) -> list[Panel]:
     # All panels have the same colours, so the legend is in the one with most bars.
     fullest = max(range(len(bars)), key=lambda number: len(bars[number]), default=0)
     return [
-        Panel(functools.partial(_draw, result.table.figure, shades, places, index == fullest))
+        Panel(functools.partial(_draw, outcome.table.figure, shades, places, index == fullest))
         for index, places in enumerate(quantities.values())
     ]
 

@@ -36,15 +36,15 @@ _SAME_CAPACITY_RATIO = 1.05
 _MAX_POINTS, _STEPS = 120, 40
 
 
-def time_panels(result: Outcome) -> list[Panel]:
+def time_panels(outcome: Outcome) -> list[Panel]:
     """Returns a panel per place and quantity: means over the runs."""
-    groups = [each for each in by_scenario(result) if QUANTITIES[each[1]].column]
+    groups = [each for each in by_scenario(outcome) if QUANTITIES[each[1]].column]
     panels, known = [], set[str]()
     for _, _, rows in groups:
         # A panel with a new CCA has a legend.
         legend = not {row.published.cca for row in rows} <= known
         known.update(row.published.cca for row in rows)
-        panels.append(Panel(functools.partial(_draw_time, result.table.figure, rows, legend)))
+        panels.append(Panel(functools.partial(_draw_time, outcome.table.figure, rows, legend)))
     return panels
 
 
@@ -86,14 +86,14 @@ def _same_capacity(rows: Sequence[Row]) -> bool:
     return max(means) <= _SAME_CAPACITY_RATIO * min(means)
 
 
-def position_panels(result: Outcome) -> list[Panel]:
+def position_panels(outcome: Outcome) -> list[Panel]:
     """Returns a panel per pair of places that differ in the direction only, by quantity."""
     pairs: dict[tuple[str, str], list[Row]] = {}
-    for scenario, quantity, rows in by_scenario(result):
+    for scenario, quantity, rows in by_scenario(outcome):
         where = scenario.replace("forward", "*").replace("backward", "*")
         pairs.setdefault((where, quantity), []).extend(rows)
     return [
-        Panel(functools.partial(_draw_position, result.table.figure, where, rows))
+        Panel(functools.partial(_draw_position, outcome.table.figure, where, rows))
         for (where, _), rows in pairs.items()
     ]
 

@@ -23,19 +23,19 @@ _POINTS = 200
 _LOG_AXIS_RATIO = 50
 
 
-def ecdf_panels(result: Outcome) -> list[Panel]:
+def ecdf_panels(outcome: Outcome) -> list[Panel]:
     """Returns a panel per place and quantity, or per quantity where the places have one CCA.
 
     What is only there for a claim or a number is left out where there is more.
     """
     curves = {
         row.published.quantity
-        for row in result.rows
+        for row in outcome.rows
         if row.published.claim is None and row.published.value is None
-    } or {row.published.quantity for row in result.rows}
+    } or {row.published.quantity for row in outcome.rows}
     groups = [
         rows
-        for _, quantity, rows in by_scenario(result)
+        for _, quantity, rows in by_scenario(outcome)
         if quantity in curves and QUANTITIES[quantity].spread is not None
     ]
     if all(len(rows) == 1 for rows in groups):
@@ -44,7 +44,7 @@ def ecdf_panels(result: Outcome) -> list[Panel]:
             together.setdefault(row.published.quantity, []).append(row)
         groups = list(together.values())
     return [
-        Panel(functools.partial(_draw, result.table.figure, rows, index == 0))
+        Panel(functools.partial(_draw, outcome.table.figure, rows, index == 0))
         for index, rows in enumerate(groups)
     ]
 

@@ -24,19 +24,19 @@ _LINES = (
 _LETTERS = 34
 
 
-def gain_panels(result: Outcome) -> list[Panel]:
+def gain_panels(outcome: Outcome) -> list[Panel]:
     """Returns a panel per CCA and combination of values of axes that are neither across nor lines."""
-    grid = result.table.grid
+    grid = outcome.table.grid
     if grid is None:
         return []
     panels: dict[tuple[str, ...], list[Row]] = {}
-    for row in result.rows:
+    for row in outcome.rows:
         if row.published.quantity == "split_gain":
             cell = grid.cells[row.published.scenario]
             key = (row.published.cca, *(cell[axis] for axis in grid.panels))
             panels.setdefault(key, []).append(row)
     return [
-        Panel(functools.partial(_draw, result.table.figure, grid, key, rows))
+        Panel(functools.partial(_draw, outcome.table.figure, grid, key, rows))
         for key, rows in panels.items()
     ]
 

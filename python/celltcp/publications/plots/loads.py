@@ -21,10 +21,10 @@ _PLACE = re.compile(r"(?P<ues>[0-9]+) UEs(?:, (?P<kind>.+))?")
 _POINTS = 4
 
 
-def load_panels(result: Outcome) -> list[Panel]:
+def load_panels(outcome: Outcome) -> list[Panel]:
     """Returns a panel per quantity with a line for each kind of place, after the distributions."""
     by_quantity: dict[str, dict[str, list[tuple[int, Row]]]] = {}
-    for row in result.rows:
+    for row in outcome.rows:
         if place := _PLACE.fullmatch(row.published.scenario):
             kinds = by_quantity.setdefault(row.published.quantity, {})
             kinds.setdefault(place["kind"] or "default", []).append((int(place["ues"]), row))
@@ -34,13 +34,13 @@ def load_panels(result: Outcome) -> list[Panel]:
     }
     kinds_by_quantity = {quantity: kinds for quantity, kinds in lines.items() if kinds}
     curves = [
-        Panel(functools.partial(_draw, result.table.figure, kinds))
+        Panel(functools.partial(_draw, outcome.table.figure, kinds))
         for kinds in kinds_by_quantity.values()
     ]
-    return [*ecdf_panels(_of_few_places(result, kinds_by_quantity.keys())), *curves]
+    return [*ecdf_panels(_of_few_places(outcome, kinds_by_quantity.keys())), *curves]
 
 
-def _of_few_places(result: Outcome, kinds_by_quantity: Collection[str]) -> Outcome:
+def _of_few_places(outcome: Outcome, kinds_by_quantity: Collection[str]) -> Outcome:
     """Returns an outcome without quantities over the number of UEs, or used for a claim only.
 
     That has too many places to distinguish by colour.
@@ -56,9 +56,9 @@ def _of_few_places(result: Outcome, kinds_by_quantity: Collection[str]) -> Outco
                 and row.published.value is None
             ],
         )
-        for group in result.groups
+        for group in outcome.groups
     ]
-    return replace(result, groups=groups)
+    return replace(outcome, groups=groups)
 
 
 def _draw(name: str, kinds: dict[str, list[tuple[int, Row]]], axes: Axes) -> None:

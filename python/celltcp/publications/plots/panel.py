@@ -78,10 +78,10 @@ def add_room(axes: Axes, entries: int, columns: int) -> None:
     axes.set_ylim(top=high + _ROW * rows * (high - low))
 
 
-def by_scenario(result: Outcome) -> list[tuple[str, str, list[Row]]]:
+def by_scenario(outcome: Outcome) -> list[tuple[str, str, list[Row]]]:
     """Returns the rows of each place and quantity once per CCA, whatever the part of the way."""
     rows: dict[tuple[str, str], dict[str, Row]] = {}
-    for row in result.rows:
+    for row in outcome.rows:
         rows.setdefault((row.published.scenario, row.published.quantity), {}).setdefault(
             row.published.cca, row
         )

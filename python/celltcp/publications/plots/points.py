@@ -14,13 +14,13 @@ from celltcp.publications.plots.panel import Panel, axis_of, by_scenario, cca_na
 _MARKERS = ("^", "x", "o", "s", "D", "v", "P", "*")
 
 
-def scatter_panels(result: Outcome) -> list[Panel]:
+def scatter_panels(outcome: Outcome) -> list[Panel]:
     """Returns a panel per pair of quantities that follow each other in the table."""
     by_quantity: dict[str, list[Row]] = {}
-    for _, quantity, rows in by_scenario(result):
+    for _, quantity, rows in by_scenario(outcome):
         by_quantity.setdefault(quantity, []).extend(rows)
     return [
-        Panel(functools.partial(_draw, result.table.figure, rows, others))
+        Panel(functools.partial(_draw, outcome.table.figure, rows, others))
         for rows, others in pairwise(by_quantity.values())
     ]
 

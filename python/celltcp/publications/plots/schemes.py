@@ -18,14 +18,14 @@ _BY_HANDOVERS = "download_rate_by_handovers"
 _BY_SCHEME = ("wasted", "mcs_stays_1", "mcs_stays_2", "mcs_stays_3")
 
 
-def zone_panels(result: Outcome) -> list[Panel]:
+def zone_panels(outcome: Outcome) -> list[Panel]:
     """Returns a panel per place and quantity, with bars of the CCAs by zone.
 
     Zones that are only there for a claim or a number are left out where they overlap others. A legend
     stands where a CCA is drawn for the first time.
     """
     groups: dict[tuple[str, str], list[Group]] = {}
-    for each in result.groups:
+    for each in outcome.groups:
         groups.setdefault((each.scenario, each.quantity), []).append(each)
     panels, known = [], set[str]()
     for zones in groups.values():
@@ -33,7 +33,9 @@ def zone_panels(result: Outcome) -> list[Panel]:
         legend = not ccas <= known
         known |= ccas
         panels.append(
-            Panel(functools.partial(_draw_zones, result.table.figure, _without_overlaps(zones), legend))
+            Panel(
+                functools.partial(_draw_zones, outcome.table.figure, _without_overlaps(zones), legend)
+            )
         )
     return panels
 
@@ -111,13 +113,13 @@ def _zone_text(group: Group) -> str:
     return group.part or "all"
 
 
-def transition_panels(result: Outcome) -> list[Panel]:
+def transition_panels(outcome: Outcome) -> list[Panel]:
     """Returns a panel per place and step: the MCS of a block and of the first to third one after it."""
     rows: dict[str, Row] = {}
-    for row in result.rows:
+    for row in outcome.rows:
         rows.setdefault(row.published.scenario, row)
     return [
-        Panel(functools.partial(_draw_transitions, result.table.figure, row, step))
+        Panel(functools.partial(_draw_transitions, outcome.table.figure, row, step))
         for row in rows.values()
         for step in range(1, MCS_LAGS + 1)
     ]

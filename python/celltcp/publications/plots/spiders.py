@@ -12,12 +12,14 @@ from celltcp.publications.agreement import Group, Outcome
 from celltcp.publications.plots.panel import Panel, cca_name, colors_of, heading, name_of, number_text
 
 
-def spider_panels(result: Outcome) -> list[Panel]:
+def spider_panels(outcome: Outcome) -> list[Panel]:
     """Returns a panel per place."""
-    scenarios = dict.fromkeys(group.scenario for group in result.groups)
-    parts = [[group for group in result.groups if group.scenario == scenario] for scenario in scenarios]
+    scenarios = dict.fromkeys(group.scenario for group in outcome.groups)
+    parts = [
+        [group for group in outcome.groups if group.scenario == scenario] for scenario in scenarios
+    ]
     return [
-        Panel(functools.partial(_draw, result.table.figure, groups, index == 0), "polar")
+        Panel(functools.partial(_draw, outcome.table.figure, groups, index == 0), "polar")
         for index, groups in enumerate(parts)
     ]
 

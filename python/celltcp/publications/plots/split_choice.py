@@ -17,9 +17,9 @@ from celltcp.publications.split_choice import MIN_GAIN_PERCENT, Choice, choices
 _TICKS = (-100, -50, -20, -10, 0, 10, 20, 50, 100, 200, 500, 1000)
 
 
-def choice_panels(result: Outcome) -> list[Panel]:
+def choice_panels(outcome: Outcome) -> list[Panel]:
     """Returns a panel with the gains and one with the delays."""
-    known = choices(result)
+    known = choices(outcome)
     return [Panel(functools.partial(_draw, known, quantity)) for quantity in ("gain", "delay")]
 
 

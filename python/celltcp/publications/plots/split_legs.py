@@ -40,13 +40,13 @@ class _Lines:
     published: frozenset[str] = frozenset()
 
 
-def leg_panels(result: Outcome) -> list[Panel]:
+def leg_panels(outcome: Outcome) -> list[Panel]:
     """Returns four panels per place with a split: bytes, windows, data in flight, the host's buffer."""
     rows: dict[str, list[Row]] = {}
-    for row in result.rows:
+    for row in outcome.rows:
         rows.setdefault(row.published.scenario, []).append(row)
     return [
-        Panel(functools.partial(_draw, result.table.figure, mine, index))
+        Panel(functools.partial(_draw, outcome.table.figure, mine, index))
         for mine in rows.values()
         if any("@" in row.published.cca for row in mine)
         for index in range(4)

@@ -19,12 +19,12 @@ _MAX_ROWS = 40
 _STYLES = {True: ("P", "#009E73"), False: ("X", "#D55E00"), None: ("o", "#999999")}
 
 
-def verdict_panels(result: Outcome) -> list[Panel]:
+def verdict_panels(outcome: Outcome) -> list[Panel]:
     """Returns panels with a line per claim."""
-    rows = [row for row in result.rows if row.published.claim is not None]
+    rows = [row for row in outcome.rows if row.published.claim is not None]
     return [
         Panel(
-            functools.partial(_draw, result.table.figure, rows[start : start + _MAX_ROWS]),
+            functools.partial(_draw, outcome.table.figure, rows[start : start + _MAX_ROWS]),
             height=0.24 * (len(rows[start : start + _MAX_ROWS]) + 1) + 0.6,
         )
         for start in range(0, len(rows), _MAX_ROWS)

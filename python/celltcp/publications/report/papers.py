@@ -5,41 +5,42 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 
-from celltcp.comparison.report.provenance import origin_sections
+from celltcp.comparison.report.provenance import provenance_sections
 from celltcp.present.section import Finding, Part, Section
 from celltcp.publications.agreement import Outcome
 from celltcp.publications.publications import publications
 from celltcp.publications.report.published_figures import outcome_sections
 
 
-def papers_part(result: Sequence[Outcome]) -> Part:
+def papers_part(outcomes: Sequence[Outcome]) -> Part:
     """Returns the part of a report on the experiments of publications."""
-    names = list(dict.fromkeys(outcome.table.publication for outcome in result))
+    names = list(dict.fromkeys(outcome.table.publication for outcome in outcomes))
     known = publications()
     sources = tuple(known[name].source if name in known else name for name in names)
-    about = next(row for outcome in result for row in outcome.rows).source.comparison.results.about
-    experiments = [outcome.table.experiment for outcome in result]
+    about = next(row for outcome in outcomes for row in outcome.rows).source.comparison.results.about
+    experiments = [outcome.table.experiment for outcome in outcomes]
     words = ["celltcp", "papers", *(names if len(names) == 1 else ["--all"])]
     words += experiments if len(names) == 1 else []
     words += ["--runs", str(about["runs"]), "--seed", str(about["seed"]), "--out", "results"]
     general = {key: value for key, value in about.items() if key != "hash"}
     return Part(
         title=f"Publications: {', '.join(names)}",
-        asked=(
-            f"Do the figures of {len(result)} {'experiment' if len(result) == 1 else 'experiments'} of "
+        question=(
+            f"Do the figures of {len(outcomes)} "
+            f"{'experiment' if len(outcomes) == 1 else 'experiments'} of "
             f"{', '.join(names)} come out here?"
         ),
-        findings=tuple(finding for name in names for finding in _findings(name, result)),
+        findings=tuple(finding for name in names for finding in _findings(name, outcomes)),
         sections=(
-            *(section for outcome in result for section in outcome_sections(outcome)),
+            *(section for outcome in outcomes for section in outcome_sections(outcome)),
             Section("Published in", text=sources),
-            *origin_sections(general, shlex.join(words)),
+            *provenance_sections(general, shlex.join(words)),
         ),
     )
 
 
-def _findings(name: str, result: Sequence[Outcome]) -> list[Finding]:
-    selected = [outcome for outcome in result if outcome.table.publication == name]
+def _findings(name: str, outcomes: Sequence[Outcome]) -> list[Finding]:
+    selected = [outcome for outcome in outcomes if outcome.table.publication == name]
     held, judged = (
         sum(counts) for counts in zip(*(outcome.claims for outcome in selected), strict=True)
     )

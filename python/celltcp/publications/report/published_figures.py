@@ -16,22 +16,22 @@ from celltcp.publications.report.texts import (
 )
 
 
-def outcome_sections(result: Outcome) -> list[Section]:
+def outcome_sections(outcome: Outcome) -> list[Section]:
     """Returns the sections of an experiment: figures with its picture, then claims."""
-    title = f"{result.table.publication}, {result.table.figure}: {result.table.title}"
-    text = tuple(agreement_text(agreement) for agreement in result.agreements)
-    held, judged = result.claims
+    title = f"{outcome.table.publication}, {outcome.table.figure}: {outcome.table.title}"
+    text = tuple(agreement_text(agreement) for agreement in outcome.agreements)
+    held, judged = outcome.claims
     if judged:
         text += (f"Claims of the publication: {held} of {judged} hold here.",)
-    if result.table.note:
-        text += (sentence(result.table.note),)
-    picture = functools.partial(draw_outcomes, [result])
-    rows = [row for row in result.rows if row.published.claim is None]
-    claims = [row for row in result.rows if row.published.claim is not None]
-    figure = Figure(picture, f"Published figures and ours: {title}") if result.groups else None
+    if outcome.table.note:
+        text += (sentence(outcome.table.note),)
+    picture = functools.partial(draw_outcomes, [outcome])
+    rows = [row for row in outcome.rows if row.published.claim is None]
+    claims = [row for row in outcome.rows if row.published.claim is not None]
+    figure = Figure(picture, f"Published figures and ours: {title}") if outcome.groups else None
     sections = [Section(title, numbers_table(rows) if rows else None, figure, text)]
     if claims:
         sections.append(Section(f"{title}: claims", claims_table(claims)))
-    if differing := differing_cells(result):
+    if differing := differing_cells(outcome):
         sections.append(Section(f"{title}: cells that differ", text=tuple(differing)))
     return sections

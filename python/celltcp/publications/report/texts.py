@@ -42,40 +42,42 @@ def value_text(value: float | None, half: float | None) -> str:
     return f"{value:.2f}" + (f" ±{half:.2f}" if half is not None else "")
 
 
-def differing_cells(result: Outcome) -> list[str]:
+def differing_cells(outcome: Outcome) -> list[str]:
     """Returns a sentence for each cell of a table of capabilities that differs, with the reason."""
     return [
         f"{cell.cell.column}, {cell.cell.line}: {cell.row.published.quantity} is "
         f"{value_text(cell.row.ours.mean, cell.row.ours.ci95)}, not {cell.row.published.claim.text}. "
         f"{cell.cell.why}".rstrip()
-        for cell in capability_table(result).differing
+        for cell in capability_table(outcome).differing
         if cell.row is not None and cell.row.published.claim is not None
     ]
 
 
-def agreement_text(result: Agreement) -> str:
+def agreement_text(agreement: Agreement) -> str:
     """Returns an agreement in words, without undefined parts."""
     texts = []
-    if not math.isnan(result.rho):
+    if not math.isnan(agreement.rho):
         texts.append(
-            f"mean rank correlation {result.rho:+.2f} ({counted(result.groups, 'ranking')}, "
-            f"ties within 2 %; p = {result.chance:.2g})"
+            f"mean rank correlation {agreement.rho:+.2f} ({counted(agreement.groups, 'ranking')}, "
+            f"ties within 2 %; p = {agreement.chance:.2g})"
         )
-        if result.without is not None and result.without[1] >= result.rho + _NOTABLE_RISE:
-            texts.append(f"without {result.without[0]} {result.without[1]:+.2f}")
-    if not math.isnan(result.error):
-        texts.append(f"mean error {100 * result.error:.0f} %")
+        if agreement.without is not None and agreement.without[1] >= agreement.rho + _NOTABLE_RISE:
+            texts.append(f"without {agreement.without[0]} {agreement.without[1]:+.2f}")
+    if not math.isnan(agreement.error):
+        texts.append(f"mean error {100 * agreement.error:.0f} %")
     judged = (
-        f"{result.inside} of {result.judged} in their intervals" if result.judged else "no intervals"
+        f"{agreement.inside} of {agreement.judged} in their intervals"
+        if agreement.judged
+        else "no intervals"
     )
-    return f"{result.quantity}: {', '.join([*texts, judged])}{_again_text(result)}"
+    return f"{agreement.quantity}: {', '.join([*texts, judged])}{_again_text(agreement)}"
 
 
-def _again_text(result: Agreement) -> str:
+def _again_text(agreement: Agreement) -> str:
     """Returns how far the published values would agree with themselves, where ranks do."""
-    if result.again is None or math.isnan(result.again.rho):
+    if agreement.again is None or math.isnan(agreement.again.rho):
         return ""
-    again = result.again
+    again = agreement.again
     return (
         ". A second measurement of the published figures would have "
         f"{again.rho:+.2f} ({again.low:+.2f} to {again.high:+.2f}) and {100 * again.error:.0f} %"

@@ -67,9 +67,9 @@ def reports(
     return result
 
 
-def relations(result: list[Reports]) -> dict[str, bool]:
+def relations(reports_by_model: list[Reports]) -> dict[str, bool]:
     """Returns the relations seen on the testbed, and whether they hold in celltcp."""
-    by = {each.model: each for each in result}
+    by = {each.model: each for each in reports_by_model}
     eva60, eva120, hst300 = (by[model] for model in MODELS)
     return {
         "EVA60 is higher than EVA120": eva60.mean > eva120.mean,

@@ -187,8 +187,8 @@ def _exchanges(comparison: Comparison) -> pd.DataFrame:
     return joined.rename(columns={"rtt_mean_ms": "rtt_ms"})[["sinr_db", "rtt_ms"]].dropna()
 
 
-def _within(result: pd.DataFrame, low: float, high: float) -> pd.DataFrame:
-    return result[(result["sinr_db"] >= low) & (result["sinr_db"] < high)]
+def _within(rows: pd.DataFrame, low: float, high: float) -> pd.DataFrame:
+    return rows[(rows["sinr_db"] >= low) & (rows["sinr_db"] < high)]
 
 
 def _range(low: float, high: float) -> str:

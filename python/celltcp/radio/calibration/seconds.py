@@ -41,9 +41,9 @@ def seconds(comparison: Comparison) -> pd.DataFrame:
     return rows
 
 
-def shares(result: pd.DataFrame) -> pd.Series:
+def shares(rows: pd.DataFrame) -> pd.Series:
     """Returns the counts of these seconds as shares of their blocks; `bler` is that of failures."""
-    total = result[list(COUNTS)].sum()
+    total = rows[list(COUNTS)].sum()
     part: pd.Series = total / total["blocks"] if total["blocks"] else total * np.nan
     part["bler"] = part["failed"]
     return part

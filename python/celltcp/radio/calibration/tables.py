@@ -12,7 +12,7 @@ from celltcp.radio.calibration.rtt import RttJitter
 from celltcp.radio.opportunities import MODULATIONS
 
 
-def rtt_table(result: Sequence[RttJitter]) -> Table:
+def rtt_table(jitters: Sequence[RttJitter]) -> Table:
     """Returns the RTT samples under NewReno, and the end of slow start, a row per scenario."""
     headings = (
         "lowest,\nms",
@@ -31,15 +31,15 @@ def rtt_table(result: Sequence[RttJitter]) -> Table:
             ),
             ", ".join(_number(value, 1) for value in rtt_jitter.start_up),
         )
-        for rtt_jitter in result
+        for rtt_jitter in jitters
     )
     title = "RTT samples of the first 5 s of NewReno, and slow start"
     return Table((Column("scenario"), *number_columns(*headings)), rows, title)
 
 
-def sinr_table(result: Highway) -> Table:
+def sinr_table(highway: Highway) -> Table:
     """Returns transport blocks on the motorway by the mean SINR of a second."""
-    modulations = [name for name in MODULATIONS.values() if result.by_sinr[name].sum() > 0]
+    modulations = [name for name in MODULATIONS.values() if highway.by_sinr[name].sum() > 0]
     columns = {
         **{name: name for name in modulations},
         "bler": "BLER",
@@ -54,25 +54,25 @@ def sinr_table(result: Highway) -> Table:
             *(_number(100 * row[column], 1) for column in ("seconds", *columns)),
             _number(row["rtt_ms"], 1),
         )
-        for row in result.by_sinr.to_dict("records")
+        for row in highway.by_sinr.to_dict("records")
     )
     title = "highway/traffic by mean SINR of a second; shares of transport blocks in %"
     headings = ("SINR, dB", "seconds, %", *columns.values(), "RTT,\nms")
     return Table(number_columns(*headings), rows, title)
 
 
-def highway_table(result: Highway) -> Table:
+def highway_table(highway: Highway) -> Table:
     """Returns published and simulated values of the motorway."""
     answers = {True: "yes", False: "no", None: ""}
     rows = tuple(
         (figure.name, figure.published, _number(figure.ours, 3), answers[figure.holds])
-        for figure in result.figures
+        for figure in highway.figures
     )
     columns = (Column("figure"), *number_columns("published", "here", "holds"))
     return Table(columns, rows, "Published figures and ours")
 
 
-def throughput_table(result: Highway) -> Table:
+def throughput_table(highway: Highway) -> Table:
     """Returns the throughput of downloads on the motorway, a row per CCA."""
     rows = tuple(
         (
@@ -83,14 +83,14 @@ def throughput_table(result: Highway) -> Table:
             ),
             str(throughput.downloads),
         )
-        for throughput in result.throughputs
+        for throughput in highway.throughputs
     )
     columns = (Column("CCA"), *number_columns("published", "here", "downloads"))
     title = "Throughput of downloads of 20 MB, Mbit/s: mean ± standard deviation, median"
     return Table(columns, rows, title)
 
 
-def cqi_table(result: Sequence[Reports]) -> Table:
+def cqi_table(reports_by_model: Sequence[Reports]) -> Table:
     """Returns the CQI reports under each kind of fading."""
     rows = tuple(
         (
@@ -98,14 +98,14 @@ def cqi_table(result: Sequence[Reports]) -> Table:
             *(f"{value:.2f}" for value in (reports.mean, reports.sd, reports.change)),
             str(len(reports.cqi)),
         )
-        for reports in result
+        for reports in reports_by_model
     )
     headings = ("mean", "standard deviation", "change from one to the next", "reports")
     title = f"CQI reports at a mean SINR of {SINR_DB:g} dB; speeds in km/h"
     return Table((Column("fading"), *number_columns(*headings)), rows, title)
 
 
-def phone_table(result: PhoneLogs) -> Table:
+def phone_table(phone_logs: PhoneLogs) -> Table:
     """Returns the CQI of phones by SNR, and the model's thresholds."""
     rows = tuple(
         (
@@ -115,10 +115,10 @@ def phone_table(result: PhoneLogs) -> Table:
             f"{row['mean']:.1f}",
             str(row["ours"]),
         )
-        for row in result.by_snr.to_dict("records")
+        for row in phone_logs.by_snr.to_dict("records")
     )
     headings = ("SNR, dB", "seconds", "lower quartile", "median", "upper quartile", "mean", "ours")
-    title = f"CQI by SNR: {result.files} phone logs, seconds on {NETWORK}, and our thresholds"
+    title = f"CQI by SNR: {phone_logs.files} phone logs, seconds on {NETWORK}, and our thresholds"
     return Table(number_columns(*headings), rows, title)
 
 

@@ -14,11 +14,11 @@ from celltcp.radio.opportunities import MODULATIONS
 _SHADES = ("#0072B2", "#56B4E9", "#E69F00", "#D55E00")
 
 
-def draw_highway(result: Highway) -> Figure:
+def draw_highway(highway: Highway) -> Figure:
     """Draws by SINR: modulations, BLER and HARQ attempts, RTT of short exchanges."""
     picture = figure(10, 3.6)
     blocks, errors, delays = picture.subplots(1, 3)
-    table = result.by_sinr
+    table = highway.by_sinr
     positions = np.arange(len(table))
     bottom = np.zeros(len(table))
     for name, shade in zip(MODULATIONS.values(), _SHADES, strict=True):
@@ -45,11 +45,11 @@ def draw_highway(result: Highway) -> Figure:
     return picture
 
 
-def draw_reports(result: list[Reports]) -> Figure:
+def draw_reports(reports_by_model: list[Reports]) -> Figure:
     """Draws the distribution of the CQI under each fading model."""
     picture = figure(5, 3.6)
     axes = picture.add_subplot()
-    for reports, shade in zip(result, ("#0072B2", "#009E73", "#D55E00"), strict=True):
+    for reports, shade in zip(reports_by_model, ("#0072B2", "#009E73", "#D55E00"), strict=True):
         counts = np.bincount(reports.cqi, minlength=16)
         axes.step(
             np.arange(16),
@@ -65,11 +65,11 @@ def draw_reports(result: list[Reports]) -> Figure:
     return picture
 
 
-def draw_phone_logs(result: PhoneLogs) -> Figure:
+def draw_phone_logs(phone_logs: PhoneLogs) -> Figure:
     """Draws the CQI by SNR: median and quartiles of phones, and the thresholds of the simulated UE."""
     picture = figure(6, 3.8)
     axes = picture.add_subplot()
-    table = result.by_snr
+    table = phone_logs.by_snr
     axes.fill_between(
         table["sinr_db"],
         table["low"],

@@ -146,10 +146,8 @@ def unused_hints(results: Results) -> list[str]:
     if "radio" in tomllib.loads(results.about["scenario"]):
         return []
     place = results.about["name"]
-    asked = dict.fromkeys(str(each) for each in results.tables["flows"]["cca"].to_pylist())
-    return [
-        f"{cca}: hints=on, but {place} has no radio: it got no hints" for cca in asked if _asks(cca)
-    ]
+    ccas = dict.fromkeys(str(each) for each in results.tables["flows"]["cca"].to_pylist())
+    return [f"{cca}: hints=on, but {place} has no radio: it got no hints" for cca in ccas if _asks(cca)]
 
 
 def _asks(cca: str) -> bool:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from celltcp._core import KERNEL, NATIVE
-from celltcp.comparison.report.provenance import digests_table, origin_sections
+from celltcp.comparison.report.provenance import digests_table, provenance_sections
 from celltcp.present.chart import Chart, Panel, Series, numbers
 from celltcp.present.palette import colours
 from celltcp.present.section import (
@@ -32,40 +32,40 @@ from celltcp.selection.report.engine_agreement_tables import (
 )
 
 
-def engines_part(result: Overlap) -> Part:
+def engines_part(overlap: Overlap) -> Part:
     """Returns the part of a report on a comparison of engines."""
-    about = result.about
+    about = overlap.about
     count = counted(len(about["scenarios"]), "scenario")
     engines = f"native engine and Linux {about['kernel_version']}"
     sections = [
         Section(
             "Over all cases",
-            summary_table(result.summary).without(_OMITTED_COLUMNS),
+            summary_table(overlap.summary).without(_OMITTED_COLUMNS),
             text=(_BY_CHANCE_NOTE,),
         ),
-        Section("Best of each case", cases_table(result.cases), text=(_BEST_NOTE,)),
+        Section("Best of each case", cases_table(overlap.cases), text=(_BEST_NOTE,)),
     ]
-    if len(result.differences):
+    if len(overlap.differences):
         sections.append(
             Section(
                 "Best under one engine only",
-                differences_table(result.differences),
+                differences_table(overlap.differences),
                 text=(_PAIRING_NOTE,),
             )
         )
     for requirement in about["requirements"]:
         title = f"Difference to the best, for {requirement}"
-        sections.append(Section(title, figure=_figure(result, requirement, title), text=(_DIAGONAL,)))
+        sections.append(Section(title, figure=_figure(overlap, requirement, title), text=(_DIAGONAL,)))
     sections.append(Section("Scenarios", digests_table(about)))
     origin = {**about, "engine": engines}
     return Part(
         title=f"Engines: native and Linux {about['kernel_version']}",
-        asked=(
+        question=(
             f"Do the {engines} find the same best CCAs on {count} for "
             f"{', '.join(about['requirements'])}, in {runs_text(about['runs'])} each?"
         ),
-        findings=_findings(result),
-        sections=(*sections, *origin_sections(origin, _command(about))),
+        findings=_findings(overlap),
+        sections=(*sections, *provenance_sections(origin, _command(about))),
         warnings=tuple(f"left out: {each}" for each in about["left_out"]),
     )
 
@@ -90,10 +90,10 @@ _DIAGONAL = (
 )
 
 
-def _findings(result: Overlap) -> tuple[Finding, ...]:
+def _findings(all_overlaps: Overlap) -> tuple[Finding, ...]:
     """Returns a finding per requirement: in how many cases the best overlap."""
     findings = []
-    for row in result.summary[result.summary["requirement"] != "all"].to_dict("records"):
+    for row in all_overlaps.summary[all_overlaps.summary["requirement"] != "all"].to_dict("records"):
         cases, overlap = int(row["cases"]), int(row["overlap"])
         is_all = overlap == cases
         loss = float(row["native_choice"])
@@ -112,11 +112,11 @@ def _findings(result: Overlap) -> tuple[Finding, ...]:
     return tuple(findings)
 
 
-def _figure(result: Overlap, requirement: str, title: str) -> Figure:
+def _figure(overlap: Overlap, requirement: str, title: str) -> Figure:
     """Returns the differences to the best, native against kernel."""
-    ccas = list(dict.fromkeys(result.standings["cca"]))
+    ccas = list(dict.fromkeys(overlap.standings["cca"]))
     names, shades = labels(ccas), colours(ccas)
-    differences = differences_by_cca(result.standings, requirement).sort_values(KERNEL, kind="stable")
+    differences = differences_by_cca(overlap.standings, requirement).sort_values(KERNEL, kind="stable")
     places, values = numbers(differences[KERNEL]), numbers(differences[NATIVE])
     series = [Series("both agree", "#999999", places)]
     for cca in ccas:
@@ -126,7 +126,7 @@ def _figure(result: Overlap, requirement: str, title: str) -> Figure:
     # The best are at zero, where half of their points would be cut off.
     panel = Panel("native, to its best", "%", tuple(series), 1, top=-0.05 * least, bottom=1.05 * least)
     chart = Chart(places, "kernel, to its best", "%", (panel,), digits=1)
-    draw = functools.partial(draw_standings, result.standings, [requirement])
+    draw = functools.partial(draw_standings, overlap.standings, [requirement])
     return Figure(draw, f"{title}: a point per CCA and case", chart)
 
 

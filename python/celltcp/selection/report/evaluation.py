@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from celltcp.campaign.engines import engine_options
-from celltcp.comparison.report.provenance import digests_table, origin_sections
+from celltcp.comparison.report.provenance import digests_table, provenance_sections
 from celltcp.present.chart import Chart, Panel, Series, numbers
 from celltcp.present.section import (
     Column,
@@ -34,14 +34,14 @@ from celltcp.selection.plots.selection import LOOKS, PANELS, draw_cases
 _PERCENT = (("gain", "gain over cubic, %"), ("regret", "regret to best, %"))
 
 
-def evaluation_part(result: Evaluation) -> Part:
+def evaluation_part(evaluation: Evaluation) -> Part:
     """Returns the part of a report on policies."""
-    about = result.about
+    about = evaluation.about
     policies = ", ".join(about["policies"])
     requirements = ", ".join(about["requirements"])
     count = len(about["scenarios"])
     come = "does the policy" if len(about["policies"]) == 1 else "do the policies"
-    asked = (
+    question = (
         f"How close to the best fixed CCA {come} {policies} come on {count} "
         f"{'scenario' if count == 1 else 'scenarios'} for {requirements}, in "
         f"{runs_text(about['runs'])} each?"
@@ -53,24 +53,24 @@ def evaluation_part(result: Evaluation) -> Part:
     text = "The best fixed CCA in hindsight is that with the highest mean over the runs of a case."
     return Part(
         title=f"Evaluation of {policies}",
-        asked=asked,
-        findings=_findings(result),
+        question=question,
+        findings=_findings(evaluation),
         sections=(
-            Section("Over all cases", _checks(result), text=checks),
-            *_pictures(result),
-            Section("Cases", _cases(result), text=(text,)),
+            Section("Over all cases", _checks(evaluation), text=checks),
+            *_pictures(evaluation),
+            Section("Cases", _cases(evaluation), text=(text,)),
             Section("Scenarios", digests_table(about)),
-            *origin_sections(about, _command(about)),
+            *provenance_sections(about, _command(about)),
         ),
         warnings=tuple(f"left out: {each}" for each in about["left_out"]),
     )
 
 
-def _findings(result: Evaluation) -> tuple[Finding, ...]:
+def _findings(evaluation: Evaluation) -> tuple[Finding, ...]:
     """Returns a finding per policy and requirement: gain over CUBIC and regret, with intervals."""
     findings = []
-    checks = result.checks
-    for row in checks[checks["policy"].isin(result.about["policies"])].to_dict("records"):
+    checks = evaluation.checks
+    for row in checks[checks["policy"].isin(evaluation.about["policies"])].to_dict("records"):
         gain = f"{percent_text(row['gain'], row['gain_ci95'])} %"
         half = row["gain_ci95"]
         is_clear = not math.isnan(half) and abs(row["gain"]) > half
@@ -87,7 +87,7 @@ def _findings(result: Evaluation) -> tuple[Finding, ...]:
     return tuple(findings)
 
 
-def _checks(result: Evaluation) -> Table:
+def _checks(evaluation: Evaluation) -> Table:
     columns = (
         *map(Column, ("policy", "for")),
         *number_columns("cases", *(heading for _, heading in _PERCENT)),
@@ -95,7 +95,7 @@ def _checks(result: Evaluation) -> Table:
         *number_columns("changes, returns per minute"),
     )
     rows: list[tuple[str, ...]] = []
-    for name, table in (("", result.checks), ("best constant: ", result.best_for_all)):
+    for name, table in (("", evaluation.checks), ("best constant: ", evaluation.best_for_all)):
         rows += [
             (
                 f"{name}{row['policy']}",
@@ -110,8 +110,8 @@ def _checks(result: Evaluation) -> Table:
     return Table(columns, tuple(rows))
 
 
-def _cases(result: Evaluation) -> Table:
-    cases = result.cases[result.cases["policy"].isin(result.about["policies"])]
+def _cases(evaluation: Evaluation) -> Table:
+    cases = evaluation.cases[evaluation.cases["policy"].isin(evaluation.about["policies"])]
     headings = ("policy", "scenario", "for")
     columns = (
         *map(Column, headings),
@@ -133,13 +133,13 @@ def _cases(result: Evaluation) -> Table:
     return Table(columns, rows, ccas={str(cca): str(cca) for cca in cases["best_cca"]})
 
 
-def _pictures(result: Evaluation) -> list[Section]:
+def _pictures(evaluation: Evaluation) -> list[Section]:
     """Returns gain and regret, case by case, a picture per requirement."""
-    about = result.about
+    about = evaluation.about
     policies = list(about["policies"])
     sections = []
     for requirement in about["requirements"]:
-        selected = result.cases[result.cases["requirement"] == requirement]
+        selected = evaluation.cases[evaluation.cases["requirement"] == requirement]
         selected = selected[selected["policy"].isin(policies)]
         if selected.empty:
             continue

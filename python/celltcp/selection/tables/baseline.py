@@ -8,19 +8,19 @@ from celltcp.scenarios.scenario_list import short_name
 from celltcp.selection import Evaluation
 
 
-def print_baselines(result: Evaluation, console: Terminal) -> None:
+def print_baselines(evaluation: Evaluation, console: Terminal) -> None:
     """Prints the baselines next to the evaluated policies, and the worst cases of each policy."""
-    console.print_table(_baselines(result))
-    evaluated = result.worst[result.worst["policy"].isin(result.about["policies"])]
+    console.print_table(_baselines(evaluation))
+    evaluated = evaluation.worst[evaluation.worst["policy"].isin(evaluation.about["policies"])]
     for policy, cases in evaluated.groupby("policy", sort=False):
         console.print_table(_worst(str(policy), cases.to_dict("records")))
 
 
-def _baselines(result: Evaluation) -> Table:
-    policies = result.about["policies"]
+def _baselines(evaluation: Evaluation) -> Table:
+    policies = evaluation.about["policies"]
     numbers = ("regret, %", "worst\ncase, %", *(f"{name}\nahead by, %" for name in policies))
     rows: list[tuple[str, ...]] = []
-    baselines = result.baselines
+    baselines = evaluation.baselines
     selected = baselines[(baselines["baseline"] != "") | baselines["choice"].isin(policies)]
     for requirement, part in selected.groupby("requirement", sort=False):
         rows.append((str(requirement), "", *[""] * len(numbers)))

@@ -10,16 +10,16 @@ from celltcp.selection import Evaluation
 _POLICY = Column("policy,\n  for", folds=True)
 
 
-def print_calibration(result: Evaluation, console: Terminal) -> None:
+def print_calibration(evaluation: Evaluation, console: Terminal) -> None:
     """Prints predicted against measured values; nothing without a policy that predicts."""
-    evaluated = result.about["policies"]
-    if not result.calibration["policy"].isin(evaluated).any():
+    evaluated = evaluation.about["policies"]
+    if not evaluation.calibration["policy"].isin(evaluated).any():
         return
-    console.print_table(_summary(result))
-    console.print_table(_bins(result))
+    console.print_table(_summary(evaluation))
+    console.print_table(_bins(evaluation))
 
 
-def _summary(result: Evaluation) -> Table:
+def _summary(evaluation: Evaluation) -> Table:
     headings = (
         "decisions",
         "scenarios",
@@ -30,8 +30,8 @@ def _summary(result: Evaluation) -> Table:
         "correlation",
     )
     rows: list[tuple[str, ...]] = []
-    for policy in result.about["policies"]:
-        selected = result.calibration[result.calibration["policy"] == policy].to_dict("records")
+    for policy in evaluation.about["policies"]:
+        selected = evaluation.calibration[evaluation.calibration["policy"] == policy].to_dict("records")
         rows += [(policy, "", *[""] * len(headings))] if selected else []
         for row in selected:
             rows.append(
@@ -56,11 +56,11 @@ def _summary(result: Evaluation) -> Table:
     )
 
 
-def _bins(result: Evaluation) -> Table:
+def _bins(evaluation: Evaluation) -> Table:
     headings = ("decisions", "scenarios", "expected", "realised")
     rows: list[tuple[str, ...]] = []
-    for policy in result.about["policies"]:
-        selected = result.reliability[result.reliability["policy"] == policy].to_dict("records")
+    for policy in evaluation.about["policies"]:
+        selected = evaluation.reliability[evaluation.reliability["policy"] == policy].to_dict("records")
         rows += [(policy, "", *[""] * len(headings))] if selected else []
         before = None
         for row in selected:

@@ -8,24 +8,24 @@ from celltcp.selection.environment.agents import Trial
 from celltcp.selection.outcomes.environment import Reward
 
 
-def observation_table(result: SelectionEnv) -> Table:
+def observation_table(env: SelectionEnv) -> Table:
     """Returns a row per feature of an observation."""
     rows = tuple(
         (feature.name, feature.meaning, f"{feature.low:g}", f"{feature.high:g}")
-        for feature in result.features
+        for feature in env.features
     )
     columns = (Column("feature"), Column("meaning"), *number_columns("least", "most"))
-    shape = result.observation_space.shape
+    shape = env.observation_space.shape
     title = f"Observation: Box{shape}, float32: values, confidences, CCA in use"
     return Table(columns, rows, title)
 
 
-def actions_table(result: SelectionEnv) -> Table:
+def actions_table(env: SelectionEnv) -> Table:
     """Returns a row per action."""
-    names = enumerate(("keep the CCA", *result.ccas))
+    names = enumerate(("keep the CCA", *env.ccas))
     rows = tuple((str(number), name) for number, name in names)
     columns = (*number_columns("action"), Column("meaning"))
-    return Table(columns, rows, f"Actions: Discrete({1 + len(result.ccas)})")
+    return Table(columns, rows, f"Actions: Discrete({1 + len(env.ccas)})")
 
 
 def rewards_table(trial: Trial) -> Table:

@@ -21,19 +21,19 @@ from celltcp.selection.tally import OUTCOMES, PUBLISHED
 _ONE_RUN = "no interval, so any difference decides"
 
 
-def print_evaluation(result: Evaluation) -> None:
+def print_evaluation(evaluation: Evaluation) -> None:
     """Prints the tables of an evaluation and notes on them."""
     console = Terminal()
-    about = result.about
-    selected_cases = result.cases[result.cases["policy"].isin(about["policies"])]
+    about = evaluation.about
+    selected_cases = evaluation.cases[evaluation.cases["policy"].isin(about["policies"])]
     for policy, cases in selected_cases.groupby("policy", sort=False):
         console.print_table(_cases(str(policy), cases, about["runs"]))
-    console.print_table(_checks(result.checks, result.best_for_all, about["runs"]))
-    print_baselines(result, console)
-    print_calibration(result, console)
-    console.print_table(_against_rivals(result))
-    console.print_table(_tally(result))
-    print_prices(result, console)
+    console.print_table(_checks(evaluation.checks, evaluation.best_for_all, about["runs"]))
+    print_baselines(evaluation, console)
+    print_calibration(evaluation, console)
+    console.print_table(_against_rivals(evaluation))
+    console.print_table(_tally(evaluation))
+    print_prices(evaluation, console)
     for name, hinted in about["hints"].items():
         if hinted:
             console.print(f"{name} asks the radio (hints=on).")
@@ -133,11 +133,11 @@ def _check_cells(row: Mapping[Any, Any]) -> list[str]:
     ]
 
 
-def _against_rivals(result: Evaluation) -> Table:
+def _against_rivals(evaluation: Evaluation) -> Table:
     """Returns a table of evaluated policies against every fixed CCA and every other policy."""
-    evaluated = result.about["policies"]
+    evaluated = evaluation.about["policies"]
     rows = []
-    for rival, against_rival in result.duels.groupby("rival", sort=False):
+    for rival, against_rival in evaluation.duels.groupby("rival", sort=False):
         if [str(rival)] == evaluated:
             continue
         cells = []
@@ -151,7 +151,7 @@ def _against_rivals(result: Evaluation) -> Table:
     return Table(columns, tuple(rows), "Won/tied/lost, and mean difference, %")
 
 
-def _tally(result: Evaluation) -> Table:
+def _tally(evaluation: Evaluation) -> Table:
     names = {"all": "all that ran", "thesis": "the thesis' five"}
     rows = [
         (
@@ -160,7 +160,7 @@ def _tally(result: Evaluation) -> Table:
             str(row["cases"]),
             *(str(row[outcome]) for outcome in OUTCOMES),
         )
-        for row in result.tally.to_dict("records")
+        for row in evaluation.tally.to_dict("records")
     ]
     published = [str(PUBLISHED[outcome]) for outcome in OUTCOMES]
     rows.append(("atxutegi2018", names["thesis"], str(sum(PUBLISHED.values())), *published))

@@ -47,10 +47,10 @@ def _measure(row: Mapping[Hashable, Any], name: str) -> str:
     return "-" if math.isnan(value) else f"{value:.3g}"
 
 
-def agreements_table(result: Sequence[Agreement]) -> Table:
+def agreements_table(agreements: Sequence[Agreement]) -> Table:
     """Returns a row per estimate with its deviation from the truth."""
     rows = []
-    for agreement in result:
+    for agreement in agreements:
         shares = (agreement.accuracy, agreement.error, agreement.bias)
         cells = ["" if share is None else f"{100 * share:.1f}" for share in shares]
         rows.append(

@@ -9,13 +9,13 @@ from celltcp.selection import Evaluation
 from celltcp.selection.mean_switch_cost import SwitchCost
 
 
-def print_prices(result: Evaluation, console: Terminal) -> None:
+def print_prices(evaluation: Evaluation, console: Terminal) -> None:
     """Prints the cost of switches, and how many are not measured, if that was requested."""
-    if result.costs is None:
+    if evaluation.costs is None:
         return
-    replays = result.about["engine"] == NATIVE
-    prices = result.prices
-    for policy in (*result.about["policies"], *result.about["against"]):
+    replays = evaluation.about["engine"] == NATIVE
+    prices = evaluation.prices
+    for policy in (*evaluation.about["policies"], *evaluation.about["against"]):
         if policy not in prices:
             console.print(f"{policy}: no changes")
             continue
@@ -57,6 +57,6 @@ def _measured(price: SwitchCost, replays: bool) -> list[str]:
     return parts
 
 
-def _share(result: Estimate) -> str:
-    half = "" if result.ci95 is None else f" ±{100 * result.ci95:.2f}"
-    return f"{100 * result.mean:.2f}{half}"
+def _share(estimate: Estimate) -> str:
+    half = "" if estimate.ci95 is None else f" ±{100 * estimate.ci95:.2f}"
+    return f"{100 * estimate.mean:.2f}{half}"

@@ -91,13 +91,13 @@ def score_of(parts: Parts, requirement: str, fair_share: float = 1.0) -> float:
     return measure * min(1.0, share / MIN_FAIR_SHARE[requirement]) * min(1.0, _MAX_FAIR_SHARE / share)
 
 
-def scores(result: Outcomes, requirement: str, ccas: Sequence[str]) -> Matrix:
+def scores(outcomes: Outcomes, requirement: str, ccas: Sequence[str]) -> Matrix:
     """Returns the requirement's measure per point (rows) and CCA (columns)."""
-    fair = {point.network: point.network.fair_share for point in result.points}
+    fair = {point.network: point.network.fair_share for point in outcomes.points}
     return np.array(
         [
             [score_of(parts[cca], requirement, fair[point.network]) for cca in ccas]
-            for point, parts in zip(result.points, result.parts, strict=True)
+            for point, parts in zip(outcomes.points, outcomes.parts, strict=True)
         ]
     )
 
@@ -107,22 +107,22 @@ def _shares(requirement: str) -> Matrix:
     return np.asarray(weights / weights.sum())
 
 
-def _parts(result: Outcomes, requirement: str, ccas: Sequence[str]) -> Matrix:
+def _parts(outcomes: Outcomes, requirement: str, ccas: Sequence[str]) -> Matrix:
     """Returns A, B and C of PM; for goodput, A is the share of the capacity over the whole horizon.
 
     For a requirement with its own measure, A is that measure relative to the best CCA's.
     """
     first = 3 if requirement == "goodput" else 0
     parts = np.array(
-        [[[part[cca][first], part[cca][1], part[cca][2]] for cca in ccas] for part in result.parts]
+        [[[part[cca][first], part[cca][1], part[cca][2]] for cca in ccas] for part in outcomes.parts]
     )
     if requirement in OWN:
-        parts[:, :, 0] = relative_to_best(scores(result, requirement, ccas))
+        parts[:, :, 0] = relative_to_best(scores(outcomes, requirement, ccas))
     return parts
 
 
 def fit_tree(
-    result: Outcomes,
+    outcomes: Outcomes,
     requirement: str,
     moment: str,
     ccas: Sequence[str],
@@ -138,7 +138,7 @@ def fit_tree(
     each side. Cross-validation leaves out one family of networks at a time.
 
     Args:
-        result: outcomes of the points.
+        outcomes: outcomes of the points.
         requirement: goodput, balanced, delay, or one of `celltcp.scenarios.requirements.OWN`.
         moment: moment of the outcomes, start or flight.
         ccas: congestion controls to choose from.
@@ -152,11 +152,11 @@ def fit_tree(
 
     # Unknown features are NaN.
     known_features = np.array(
-        [[known.get(name, np.nan) for name in features] for known in result.features]
+        [[known.get(name, np.nan) for name in features] for known in outcomes.features]
     )
-    measured = relative_to_best(scores(result, requirement, ccas))
-    families = np.array([point.network.family for point in result.points])
-    networks = np.array([f"{point.network.family} {point.network.number}" for point in result.points])
+    measured = relative_to_best(scores(outcomes, requirement, ccas))
+    families = np.array([point.network.family for point in outcomes.points])
+    networks = np.array([f"{point.network.family} {point.network.number}" for point in outcomes.points])
     baseline_column = list(ccas).index(baseline) if baseline is not None and baseline in ccas else None
     default = list(ccas).index(DEFAULT) if DEFAULT in ccas else None
 
@@ -183,7 +183,7 @@ def fit_tree(
         regret_of_single[family] = float(1 - measured[test][:, single].mean())
     tree, choice = grow(np.arange(len(known_features)))
     _join_alike(tree, choice)
-    nodes = _nodes(tree, choice, _parts(result, requirement, ccas), ccas, features)
+    nodes = _nodes(tree, choice, _parts(outcomes, requirement, ccas), ccas, features)
     return FittedTree(requirement, moment, nodes, regret, regret_of_single)
 
 

@@ -13,19 +13,19 @@ from celltcp.selection.training.counterfactual import PARTS, Outcomes
 from celltcp.selection.training.fit import Matrix, relative_to_best
 
 
-def examples_csv(result: Outcomes, ccas: Sequence[str], features: Sequence[str]) -> str:
+def examples_csv(outcomes: Outcomes, ccas: Sequence[str], features: Sequence[str]) -> str:
     """Returns the table as CSV: a row per point, with its features and the outcome of each CCA.
 
     Args:
-        result: outcomes of the points.
+        outcomes: outcomes of the points.
         ccas: congestion controls of the table.
         features: names of the features of the table.
     """
-    relative = {part: relative_to_best(_measures(result, part, ccas), none=0.0) for part in OWN}
+    relative = {part: relative_to_best(_measures(outcomes, part, ccas), none=0.0) for part in OWN}
     header = ["family", "before", "fair_share", *features]
     header += [f"{part}:{cca}" for cca in ccas for part in PARTS]
     lines = [",".join(header)]
-    rows = zip(result.points, result.features, result.parts, strict=True)
+    rows = zip(outcomes.points, outcomes.features, outcomes.parts, strict=True)
     for index, (point, known, parts) in enumerate(rows):
         cells = [point.network.family, point.prior_cca, f"{point.network.fair_share:.4g}"]
         cells += [_number_text(known.get(name, math.nan)) for name in features]
@@ -37,13 +37,13 @@ def examples_csv(result: Outcomes, ccas: Sequence[str], features: Sequence[str])
     return "\n".join(lines)
 
 
-def with_bound_features(result: Outcomes) -> Outcomes:
+def with_bound_features(outcomes: Outcomes) -> Outcomes:
     """Returns the outcomes with the features that depend on the bound of goodput@.
 
     Their values are those of a selector with the requirement goodput@ and the bound of each network.
     """
     features = []
-    for point, known in zip(result.points, result.features, strict=True):
+    for point, known in zip(outcomes.points, outcomes.features, strict=True):
         bound_ms = float(point.network.required("goodput@").removeprefix("goodput@").removesuffix("ms"))
         extended = dict(known)
         if (base := known.get("base_rtt")) is not None:
@@ -54,12 +54,12 @@ def with_bound_features(result: Outcomes) -> Outcomes:
                 full = 1.0 + known["loss_queue"] / max(known["bdp"], 1.0)
                 extended["full_over_bound"] = full * base / bound_ms
         features.append(extended)
-    return replace(result, features=features)
+    return replace(outcomes, features=features)
 
 
-def _measures(result: Outcomes, part: str, ccas: Sequence[str]) -> Matrix:
+def _measures(outcomes: Outcomes, part: str, ccas: Sequence[str]) -> Matrix:
     index = PARTS.index(part)
-    return np.array([[parts[cca][index] for cca in ccas] for parts in result.parts])
+    return np.array([[parts[cca][index] for cca in ccas] for parts in outcomes.parts])
 
 
 def _number_text(value: float) -> str:

@@ -58,7 +58,7 @@ class KnnModel:
 
 
 def fit_knn(
-    result: Outcomes, requirement: str, ccas: Sequence[str], features: Sequence[str], seed: int
+    outcomes: Outcomes, requirement: str, ccas: Sequence[str], features: Sequence[str], seed: int
 ) -> KnnModel:
     """Fits the kNN distance of a requirement.
 
@@ -66,7 +66,7 @@ def fit_knn(
     Cross-validation leaves out one family of networks at a time.
 
     Args:
-        result: outcomes of the points.
+        outcomes: outcomes of the points.
         requirement: goodput, balanced, delay, or one of `celltcp.scenarios.requirements.OWN`.
         ccas: congestion controls to choose from.
         features: names of the features that may have a weight.
@@ -77,10 +77,10 @@ def fit_knn(
     from sklearn.model_selection import LeaveOneGroupOut
     from sklearn.neighbors import KNeighborsRegressor
 
-    values = np.array([[known.get(name, np.nan) for name in features] for known in result.features])
-    measured = relative_to_best(scores(result, requirement, ccas))
-    families = np.array([point.network.family for point in result.points])
-    prior_ccas = np.array([point.prior_cca for point in result.points])
+    values = np.array([[known.get(name, np.nan) for name in features] for known in outcomes.features])
+    measured = relative_to_best(scores(outcomes, requirement, ccas))
+    families = np.array([point.network.family for point in outcomes.points])
+    prior_ccas = np.array([point.prior_cca for point in outcomes.points])
     forest = RandomForestRegressor(
         50, min_samples_leaf=5, max_features=0.5, random_state=seed, n_jobs=available_threads()
     ).fit(values, measured)

@@ -21,7 +21,7 @@ from celltcp.selection.training.families import Network
 _MEASURED = f"celltcp {__version__} over {HORIZON_S:g} s, flows of known size {SHORT_FLOW_S:g} s"
 
 
-def write_outcomes(result: Outcomes, ccas: Sequence[str], file: Path) -> None:
+def write_outcomes(outcomes: Outcomes, ccas: Sequence[str], file: Path) -> None:
     """Writes a row per sampled time: network, time, features, and outcome of each CCA."""
     rows = [
         {
@@ -42,7 +42,9 @@ def write_outcomes(result: Outcomes, ccas: Sequence[str], file: Path) -> None:
                 for part, value in zip(PARTS, parts[cca], strict=True)
             },
         }
-        for point, features, parts in zip(result.points, result.features, result.parts, strict=True)
+        for point, features, parts in zip(
+            outcomes.points, outcomes.features, outcomes.parts, strict=True
+        )
     ]
     table = pa.Table.from_pandas(pd.DataFrame(rows), preserve_index=False)
     metadata = table.schema.metadata or {}

@@ -350,9 +350,9 @@ class _Trainer:
             if self.outcomes_file is not None:
                 write_outcomes(self.known, self.plan.ccas, self.outcomes_file)
 
-    def _fit_flight(self, result: Outcomes, requirement: str, baseline: str) -> FittedTree | KnnModel:
+    def _fit_flight(self, outcomes: Outcomes, requirement: str, baseline: str) -> FittedTree | KnnModel:
         if requirement in FROM_FULL_RUNS:
-            return self._fit_tree(result, requirement, "flight", baseline)
+            return self._fit_tree(outcomes, requirement, "flight", baseline)
         plan = self.plan
         return fit_knn(self.examples, requirement, plan.ccas, _features_for(requirement), plan.seed)
 
@@ -362,10 +362,10 @@ class _Trainer:
         features = [name for name in _features() if name in weighted]
         return examples_csv(self.examples, self.plan.ccas, features) if weighted else ""
 
-    def _fit_tree(self, result: Outcomes, requirement: str, moment: str, baseline: str) -> FittedTree:
+    def _fit_tree(self, outcomes: Outcomes, requirement: str, moment: str, baseline: str) -> FittedTree:
         plan = self.plan
         return fit_tree(
-            result,
+            outcomes,
             requirement,
             moment,
             plan.ccas,

@@ -21,9 +21,9 @@ from celltcp.selection.training.full_runs import (
 )
 from celltcp.selection.training.knn_weights import KnnModel
 
-#: Candidate margins in flight; with 1 the policy never switches.
+#: Candidate margins: minimum expected relative gain of a switch of a running connection. 1: never.
 MARGINS = (0.0, 0.02, 0.05, 1.0)
-#: Margin in flight in the trials of the start.
+#: Margin of the running model while start trees are compared.
 TRIAL_MARGIN = 0.02
 #: Significance level of harm in any family (family-wise error rate).
 _ALPHA = 0.05
@@ -40,33 +40,33 @@ class TuningBench:
 
 
 def tune(
-    starts: Sequence[FittedTree],
-    flight: FittedTree | KnnModel,
-    text: Callable[[Sequence[FittedTree | KnnModel]], str],
+    start_trees: Sequence[FittedTree],
+    running: FittedTree | KnnModel,
+    policy_text: Callable[[Sequence[FittedTree | KnnModel]], str],
     bench: TuningBench,
 ) -> tuple[FittedTree, FittedTree | KnnModel]:
-    """Returns the best model for the start, and the model in flight with the best margin.
+    """Returns the best tree for the start, and the model for running connections with the best margin.
 
-    First each start is tried, then, with the best one, each margin in flight; for kNN also each number
-    of standard errors. Best is the lowest mean regret in full runs, of the candidates with which no
-    family of networks is significantly worse than with the default CCA.
+    First each start tree is tried, then, with the best one, each margin of the running model; for kNN
+    also each number of standard errors. Best is the lowest mean regret in full runs, of the candidates
+    with which no family of networks is significantly worse than with the default CCA.
 
     Args:
-        starts: trees for new connections.
-        flight: model for running connections.
-        text: returns the text of a policy file with these models.
+        start_trees: trees for new connections.
+        running: model for running connections.
+        policy_text: returns the text of a policy file with these models.
         bench: networks and engine of the trials.
     """
-    flights = [
+    running_models = [
         variant
         for margin in MARGINS
         for variant in (
-            flight.with_margin(margin).gain_variants()
-            if isinstance(flight, KnnModel)
-            else [flight.with_margin(margin)]
+            running.with_margin(margin).gain_variants()
+            if isinstance(running, KnnModel)
+            else [running.with_margin(margin)]
         )
     ]
-    trials = len(starts) + len(flights)
+    trials = len(start_trees) + len(running_models)
 
     def best(
         candidates: Mapping[str, tuple[FittedTree, FittedTree | KnnModel]], done: int
@@ -75,9 +75,10 @@ def tune(
             if bench.progress:
                 bench.progress((done + share * len(candidates)) / trials)
 
-        requirement = flight.requirement
+        requirement = running.requirement
         flows = {
-            label: selector_flow(text(models), requirement) for label, models in candidates.items()
+            label: selector_flow(policy_text(models), requirement)
+            for label, models in candidates.items()
         }
         measures = full_run_measures(
             bench.networks,
@@ -89,9 +90,11 @@ def tune(
         )
         return candidates[best_without_harm(measures[requirement])]
 
-    trial_flight = flight.with_margin(TRIAL_MARGIN)
-    start, _ = best({f"start {n}": (tree, trial_flight) for n, tree in enumerate(starts)}, 0)
-    return best({f"flight {n:02}": (start, model) for n, model in enumerate(flights)}, len(starts))
+    trial_running = running.with_margin(TRIAL_MARGIN)
+    start, _ = best({f"start {n}": (tree, trial_running) for n, tree in enumerate(start_trees)}, 0)
+    return best(
+        {f"flight {n:02}": (start, model) for n, model in enumerate(running_models)}, len(start_trees)
+    )
 
 
 def best_without_harm(measures: pd.DataFrame) -> str:
@@ -112,7 +115,7 @@ def _harms(measures: pd.DataFrame, label: str) -> bool:
 
     The significance level is divided by the number of families (Bonferroni).
     """
-    # Its import takes longer than a dry run.
+    # Importing scipy takes longer than a dry run.
     from scipy.stats import ttest_1samp
 
     families = measures[measures[DEFAULT] > 0].groupby(level="family")

@@ -20,7 +20,7 @@ from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.metrics import interval_ends
 from celltcp.comparison.plots.video_sessions import draw_sessions
 from celltcp.comparison.report.findings import requirement_finding
-from celltcp.comparison.report.provenance import origin_sections
+from celltcp.comparison.report.provenance import provenance_sections
 from celltcp.present.chart import Chart, Numbers, Panel, Series, forward_fill, numbers
 from celltcp.present.palette import colours
 from celltcp.present.scenario_text import file_name, scenario_sections
@@ -55,47 +55,47 @@ _SESSIONS = (
 )
 
 
-def viewing_part(result: VideoComparison) -> Part:
+def viewing_part(videos: VideoComparison) -> Part:
     """Returns the part of a report on videos."""
-    about = _about(result)
-    scenarios = list(dict.fromkeys(scenario for scenario, _ in result.comparisons))
-    abrs = list(dict.fromkeys(abr for _, abr in result.comparisons))
-    ccas = ", ".join(labels(result.ccas).values())
-    bests = {scenario: _best(result, scenario) for scenario in scenarios}
-    adaptations = adaptations_table(result)
+    about = _about(videos)
+    scenarios = list(dict.fromkeys(scenario for scenario, _ in videos.comparisons))
+    abrs = list(dict.fromkeys(abr for _, abr in videos.comparisons))
+    ccas = ", ".join(labels(videos.ccas).values())
+    bests = {scenario: _best(videos, scenario) for scenario in scenarios}
+    adaptations = adaptations_table(videos)
     sections = [
-        Section("Mean opinion scores", scores_table(result), text=(_SCORES,)),
-        Section("Scores by adaptation", figure=_scores(result, scenarios, abrs)),
-        Section("What the viewers got", replace(metrics_table(result), title="")),
+        Section("Mean opinion scores", scores_table(videos), text=(_SCORES,)),
+        Section("Scores by adaptation", figure=_scores(videos, scenarios, abrs)),
+        Section("What the viewers got", replace(metrics_table(videos), title="")),
         *([] if adaptations is None else [Section("Best adaptation", replace(adaptations, title=""))]),
-        *_distributions(result, scenarios),
+        *_distributions(videos, scenarios),
     ]
     for scenario, abr in bests.items():
         title = f"{short_name(scenario)} with {abr}, over time"
-        comparison = result.comparisons[scenario, abr]
+        comparison = videos.comparisons[scenario, abr]
         sections.append(Section(title, figure=_sessions(comparison, title), text=(_SESSIONS,)))
     for scenario, abr in bests.items():
-        short, whole = scenario_sections(result.comparisons[scenario, abr].results.about)
+        short, whole = scenario_sections(videos.comparisons[scenario, abr].results.about)
         note = (*short.text, f"This is the scenario with {abr}; the others have another abr.")
         titled = replace(short, title=f"Scenario {short_name(scenario)}", text=note)
         sections += [titled, whole]
     return Part(
         title=f"Video on {', '.join(map(short_name, scenarios))}",
-        asked=(
+        question=(
             f"With which of {ccas} does the viewer of a video get most on {', '.join(scenarios)}, with "
             f"{', '.join(abrs)}, in {runs_text(about['runs'])} of {about['duration_s']:g} s each?"
         ),
-        findings=tuple(_finding(result, scenario, abr) for scenario, abr in bests.items()),
+        findings=tuple(_finding(videos, scenario, abr) for scenario, abr in bests.items()),
         sections=(
             *sections,
-            *origin_sections(_shared_origin(about), _command(result, scenarios, abrs)),
+            *provenance_sections(_shared_origin(about), _command(videos, scenarios, abrs)),
         ),
-        warnings=tuple(result.warnings),
+        warnings=tuple(videos.warnings),
     )
 
 
-def _about(result: VideoComparison) -> dict[str, Any]:
-    return next(iter(result.comparisons.values())).results.about
+def _about(comparison: VideoComparison) -> dict[str, Any]:
+    return next(iter(comparison.comparisons.values())).results.about
 
 
 def _shared_origin(about: Mapping[str, Any]) -> dict[str, Any]:
@@ -103,10 +103,10 @@ def _shared_origin(about: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in about.items() if key != "hash"}
 
 
-def _best(result: VideoComparison, scenario: str) -> str:
+def _best(videos: VideoComparison, scenario: str) -> str:
     """Returns the ABR algorithm of a scenario whose leading CCA has the highest mean score."""
     means: dict[str, float] = {}
-    for (name, abr), comparison in result.comparisons.items():
+    for (name, abr), comparison in videos.comparisons.items():
         if name == scenario:
             runs = comparison.runs
             means[abr] = max(
@@ -116,23 +116,23 @@ def _best(result: VideoComparison, scenario: str) -> str:
     return max(means, key=lambda abr: means[abr])
 
 
-def _finding(result: VideoComparison, scenario: str, abr: str) -> Finding:
+def _finding(videos: VideoComparison, scenario: str, abr: str) -> Finding:
     """Returns the finding for the score on a scenario with its best ABR algorithm."""
-    comparison = result.comparisons[scenario, abr]
+    comparison = videos.comparisons[scenario, abr]
     finding = requirement_finding(comparison, QOE)
     return replace(finding, question=f"Best on {short_name(scenario)}, with {abr}")
 
 
-def _scores(result: VideoComparison, scenarios: list[str], abrs: list[str]) -> Figure:
+def _scores(comparison: VideoComparison, scenarios: list[str], abrs: list[str]) -> Figure:
     """Returns the scores with their intervals, a panel per scenario."""
-    names, shades = labels(result.ccas), colours(result.ccas)
+    names, shades = labels(comparison.ccas), colours(comparison.ccas)
     panels = []
     for scenario in scenarios:
         series = []
-        for cca in result.ccas:
+        for cca in comparison.ccas:
             estimates = []
             for abr in abrs:
-                runs = result.comparisons[scenario, abr].runs
+                runs = comparison.comparisons[scenario, abr].runs
                 estimates.append(estimate(runs.loc[runs["cca"] == cca, QOE].astype(float).tolist()))
             mean = numbers([each.mean for each in estimates])
             low, high = (
@@ -142,15 +142,15 @@ def _scores(result: VideoComparison, scenarios: list[str], abrs: list[str]) -> F
             series.append(Series(names[cca], shades[cca], mean, "points", low=low, high=high, size=9))
         panels.append(Panel(short_name(scenario), "MOS", tuple(series), 2, top=5.0, bottom=1.0))
     chart = Chart(np.arange(len(abrs), dtype=float), "adaptation", "", tuple(panels), names=tuple(abrs))
-    draw = functools.partial(draw_scores, result)
+    draw = functools.partial(draw_scores, comparison)
     return Figure(draw, "Mean opinion scores by adaptation of the bitrate and CCA", chart)
 
 
-def _distributions(result: VideoComparison, scenarios: list[str]) -> Iterator[Section]:
+def _distributions(comparison: VideoComparison, scenarios: list[str]) -> Iterator[Section]:
     """Returns the distributions over sessions: a section per quantity, a panel per scenario."""
-    groups = members(result)
+    groups = members(comparison)
     names, shades, dash = labels(groups), colours(groups), dashes(groups)
-    viewed = {scenario: sessions_of(result, scenario) for scenario in scenarios}
+    viewed = {scenario: sessions_of(comparison, scenario) for scenario in scenarios}
     for quantity in QUANTITIES:
         known = np.concatenate([numbers(each[quantity.column].dropna()) for each in viewed.values()])
         if not len(known):
@@ -171,31 +171,31 @@ def _distributions(result: VideoComparison, scenarios: list[str]) -> Iterator[Se
             panels.append(Panel(short_name(scenario), "share", series, 2, top=1.0, bottom=0.0))
         title = f"Distribution of the {quantity.name}"
         chart = Chart(grid, quantity.label, quantity.unit, tuple(panels))
-        draw = functools.partial(draw_viewers, result, (quantity,))
+        draw = functools.partial(draw_viewers, comparison, (quantity,))
         yield Section(title, figure=Figure(draw, title, chart), text=(_DISTRIBUTIONS,))
 
 
-def _sessions(result: Comparison, title: str) -> Figure:
+def _sessions(comparison: Comparison, title: str) -> Figure:
     """Returns goodput, bitrate and buffer over time in the run with the first seed."""
-    runs = result.runs[result.runs["seed"] == result.results.about["seed"]]
-    slots, events = result.tested_slots, frame(result.results.tables["events"])
+    runs = comparison.runs[comparison.runs["seed"] == comparison.results.about["seed"]]
+    slots, events = comparison.tested_slots, frame(comparison.results.tables["events"])
 
     def draw() -> Picture:
         picture = figure(8.5, 5.2)
         axes = list(picture.subplots(3, 1, sharex=True, height_ratios=[1.2, 1, 1.2]))
-        draw_sessions(axes, slots, events, runs, result.ccas)
-        legend_beside(picture, result.ccas)
+        draw_sessions(axes, slots, events, runs, comparison.ccas)
+        legend_beside(picture, comparison.ccas)
         return picture
 
-    return Figure(draw, title, _over_time(result, runs, slots, events))
+    return Figure(draw, title, _over_time(comparison, runs, slots, events))
 
 
 def _over_time(
-    result: Comparison, runs: pd.DataFrame, slots: pd.DataFrame, events: pd.DataFrame
+    comparison: Comparison, runs: pd.DataFrame, slots: pd.DataFrame, events: pd.DataFrame
 ) -> Chart:
-    slot_s = float(result.results.about["slot_s"])
-    times = numbers(np.arange(round(float(result.results.about["duration_s"]) / slot_s)) * slot_s)
-    names, shades, dash = labels(result.ccas), colours(result.ccas), dashes(result.ccas)
+    slot_s = float(comparison.results.about["slot_s"])
+    times = numbers(np.arange(round(float(comparison.results.about["duration_s"]) / slot_s)) * slot_s)
+    names, shades, dash = labels(comparison.ccas), colours(comparison.ccas), dashes(comparison.ccas)
     panels: dict[str, list[Series]] = {"goodput": [], "segments": [], "buffer": []}
     for number, cca in zip(runs["run"], runs["cca"].astype(str), strict=True):
         rows_of_cca = slots[slots["run"] == number]
@@ -237,12 +237,12 @@ def _level(times: Numbers, events: pd.DataFrame) -> Numbers:
     return forward_fill(times, numbers(events["t_ns"]) * 1e-9, numbers(events["detail"].astype(float)))
 
 
-def _command(result: VideoComparison, scenarios: list[str], abrs: list[str]) -> str:
+def _command(comparison: VideoComparison, scenarios: list[str], abrs: list[str]) -> str:
     """Returns the command that reproduces the results."""
-    about = _about(result)
+    about = _about(comparison)
     ladder = tomllib.loads(about["scenario"])["flows"][0]["workload"]["ladder"]
     length = f"{about['duration_s']:g}s"
-    origins = {name: result.comparisons[name, abrs[0]].results.about for name in scenarios}
+    origins = {name: comparison.comparisons[name, abrs[0]].results.about for name in scenarios}
     words = [
         "celltcp",
         "video",

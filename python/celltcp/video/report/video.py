@@ -13,26 +13,26 @@ from celltcp.video.comparison import VideoComparison
 _DROPPABLE = ("startup_s", "stalls", "switches")
 
 
-def scores_table(result: VideoComparison) -> Table:
+def scores_table(comparison: VideoComparison) -> Table:
     """Returns mean and 95 % interval of the score, a row per scenario and ABR algorithm."""
-    names = labels(result.ccas)
-    is_ranked = len(result.ccas) > 1
+    names = labels(comparison.ccas)
+    is_ranked = len(comparison.ccas) > 1
     rows = []
     ends = set()
-    keys = list(result.comparisons)
+    keys = list(comparison.comparisons)
     for index, (scenario, abr) in enumerate(keys):
-        runs = result.comparisons[scenario, abr].runs
-        scores = (mean_text(runs.loc[runs["cca"] == cca, QOE], 2) for cca in result.ccas)
-        best = [verdict_text(result.verdict(scenario, abr), names)] if is_ranked else []
+        runs = comparison.comparisons[scenario, abr].runs
+        scores = (mean_text(runs.loc[runs["cca"] == cca, QOE], 2) for cca in comparison.ccas)
+        best = [verdict_text(comparison.verdict(scenario, abr), names)] if is_ranked else []
         rows.append((scenario, abr, *scores, *best))
         if index + 1 < len(keys) and keys[index + 1][0] != scenario:
             ends.add(index)
-    about = next(iter(result.comparisons.values())).results.about
+    about = next(iter(comparison.comparisons.values())).results.about
     return Table(
         columns=(
             Column("scenario", folds=True),
             Column("adaptation"),
-            *number_columns(*(names[cca] for cca in result.ccas)),
+            *number_columns(*(names[cca] for cca in comparison.ccas)),
             *([Column("best", folds=True)] if is_ranked else []),
         ),
         rows=tuple(rows),
@@ -41,12 +41,12 @@ def scores_table(result: VideoComparison) -> Table:
     )
 
 
-def metrics_table(result: VideoComparison) -> Table:
+def metrics_table(videos: VideoComparison) -> Table:
     """Returns all metrics of the viewers, a row per scenario, ABR algorithm and CCA."""
     rows: list[tuple[str, ...]] = []
     ends = set()
-    names = labels(result.ccas)
-    for (scenario, abr), comparison in result.comparisons.items():
+    names = labels(videos.ccas)
+    for (scenario, abr), comparison in videos.comparisons.items():
         if rows and rows[-1][0] != scenario:
             ends.add(len(rows) - 1)
         for cca in comparison.ccas:
@@ -55,7 +55,7 @@ def metrics_table(result: VideoComparison) -> Table:
                 for name, app_metric in VIDEO.items()
             )
             rows.append((scenario, abr, names[cca], *cells))
-    about = next(iter(result.comparisons.values())).results.about
+    about = next(iter(videos.comparisons.values())).results.about
     return Table(
         columns=(
             *map(Column, ("scenario", "adaptation")),
@@ -68,27 +68,29 @@ def metrics_table(result: VideoComparison) -> Table:
         rows=tuple(rows),
         title=f"What the viewers got: mean and 95 % interval over {runs_text(about['runs'])}",
         ends=frozenset(ends),
-        ccas={names[cca]: cca for cca in result.ccas},
+        ccas={names[cca]: cca for cca in videos.ccas},
         droppable=_DROPPABLE,
     )
 
 
-def adaptations_table(result: VideoComparison) -> Table | None:
+def adaptations_table(comparison: VideoComparison) -> Table | None:
     """Returns the best ABR algorithm by each score, a row per scenario and CCA, and over all scenarios.
 
     None where there is a single ABR algorithm.
     """
-    verdicts = result.adaptation_verdicts
+    verdicts = comparison.adaptation_verdicts
     if not verdicts:
         return None
-    names = labels(result.ccas)
+    names = labels(comparison.ccas)
     metrics = list(dict.fromkeys(verdict.metric for verdict in verdicts))
-    scenarios = result.scenarios
+    scenarios = comparison.scenarios
     cells: dict[tuple[str, str], dict[str, str]] = {}
     for verdict in verdicts:
         place = verdict.scenario or f"mean over {counted(len(scenarios), 'scenario')}"
         of_row = cells.setdefault((place, names[verdict.cca]), {})
-        of_row[verdict.metric] = short_text(verdict.verdict, {abr: abr for abr in result.adaptations})
+        of_row[verdict.metric] = short_text(
+            verdict.verdict, {abr: abr for abr in comparison.adaptations}
+        )
     is_open = any("?" in cell for of_row in cells.values() for cell in of_row.values())
     state = " (?: undecided, with the runs that would likely decide)" if is_open else ""
     return Table(
