@@ -116,7 +116,7 @@ fn decisions(c: &mut Criterion) {
                     features: &features,
                     requirement: Requirement::Balanced,
                     current_cca: Some("cubic"),
-                    established: true,
+                    is_cca_chosen: true,
                     prefer: &[],
                     destination: None,
                     draw: 0.5,

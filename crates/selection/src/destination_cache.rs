@@ -129,7 +129,7 @@ impl DestinationCache {
         let cache: Self = document.read()?;
         for (name, entry) in &cache.destinations {
             let checked = entry.check().in_table(name).in_table("destinations");
-            checked.map_err(|wrong| document.error(wrong))?;
+            checked.map_err(|error| document.error(error))?;
         }
         Ok(cache)
     }

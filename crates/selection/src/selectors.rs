@@ -308,11 +308,11 @@ impl Selectors {
 }
 
 fn hints<E: Endpoint>(
-    asked: bool,
+    are_wanted: bool,
     destination: &str,
     endpoint: &mut E,
 ) -> Result<Option<Hints>, E::Error> {
-    if asked {
+    if are_wanted {
         endpoint.hints(destination)
     } else {
         Ok(None)

@@ -19,12 +19,12 @@ fn synonyms() -> impl Iterator<Item = (&'static str, &'static str)> {
 /// Of several fields it is the one that shares most of its tables with the unknown one. Without a synonym it is a field
 /// of another table with the same last key, or with the key without a prefix `tcp_` or `net.ipv4.tcp_`.
 pub fn field_meant(unknown: &str) -> Option<String> {
-    let asked: Vec<&str> = unknown.split('.').collect();
-    let key = asked.last()?.to_ascii_lowercase().replace('-', "_");
+    let unknown_keys: Vec<&str> = unknown.split('.').collect();
+    let key = unknown_keys.last()?.to_ascii_lowercase().replace('-', "_");
     let key = key.as_str();
     let bare = key.strip_prefix("tcp_").unwrap_or(key);
     let known = fields();
-    if known.iter().any(|field| matches(field, &asked)) {
+    if known.iter().any(|field| matches(field, &unknown_keys)) {
         // It is a field of another kind of queue or workload.
         return None;
     }
@@ -38,9 +38,11 @@ pub fn field_meant(unknown: &str) -> Option<String> {
     let candidates = meant.filter(is_known).chain(same);
     // Of those that share as many tables the first one is meant: `max_by_key` would take the last one.
     let best = candidates
-        .map(|field| (shared(field, &asked), field))
+        .map(|field| (shared(field, &unknown_keys), field))
         .reduce(|best, each| if each.0 > best.0 { each } else { best })?;
-    let mut numbers = asked.iter().filter(|key| key.parse::<usize>().is_ok());
+    let mut numbers = unknown_keys
+        .iter()
+        .filter(|key| key.parse::<usize>().is_ok());
     let keys = best.1.split('.').map(|key| match key {
         "*" => numbers.next().copied().unwrap_or("0"),
         other => other,
@@ -48,14 +50,15 @@ pub fn field_meant(unknown: &str) -> Option<String> {
     Some(keys.collect::<Vec<_>>().join("."))
 }
 
-/// Returns whether a field is the one that was asked for.
-fn matches(field: &str, asked: &[&str]) -> bool {
-    field.split('.').count() == asked.len() && shared(field, asked) == asked.len()
+/// Returns whether a field has these keys; `*` stands for any number.
+fn matches(field: &str, unknown_keys: &[&str]) -> bool {
+    field.split('.').count() == unknown_keys.len()
+        && shared(field, unknown_keys) == unknown_keys.len()
 }
 
-/// Returns how many keys from the first one on a field has in common with what was asked for.
-fn shared(field: &str, asked: &[&str]) -> usize {
-    let both = field.split('.').zip(asked);
+/// Returns how many keys from the first one on a field has in common with unknown ones.
+fn shared(field: &str, unknown_keys: &[&str]) -> usize {
+    let both = field.split('.').zip(unknown_keys);
     both.take_while(|(one, other)| {
         *one == **other || (*one == "*" && other.parse::<usize>().is_ok())
     })

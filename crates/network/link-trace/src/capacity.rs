@@ -111,8 +111,8 @@ impl Capacity {
                     .iter()
                     .zip(ends)
                     .map(|(step, end)| {
-                        let lasts = end.min(time).saturating_sub(step.at).as_nanos();
-                        u128::from(step.rate.bits_per_second()) * u128::from(lasts)
+                        let length = end.min(time).saturating_sub(step.at).as_nanos();
+                        u128::from(step.rate.bits_per_second()) * u128::from(length)
                     })
                     .sum();
                 let mean = bits / u128::from(time.as_nanos().max(1));

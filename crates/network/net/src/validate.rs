@@ -67,12 +67,12 @@ pub enum TopologyError {
         user: usize,
     },
     /// Any other value.
-    #[error("link {link:?}: {wrong}")]
+    #[error("link {link:?}: {error}")]
     Value {
         /// The link.
         link: String,
         /// The field, its value and what is allowed.
-        wrong: FieldError,
+        error: FieldError,
     },
 }
 
@@ -138,7 +138,7 @@ fn users(topology: &Topology) -> Result<(), TopologyError> {
             _ => {
                 return Err(TopologyError::Value {
                     link: link.name.clone(),
-                    wrong: FieldError {
+                    error: FieldError {
                         field: "capacity".to_owned(),
                         message: format!(
                             "{:?} must be a user of the radio access network, each way once",
@@ -193,8 +193,8 @@ fn validate_link(link: &LinkConfig) -> Result<(), TopologyError> {
         link.queue.discipline.check().in_table("queue")?;
         each("cross", &link.cross, |cross| cross.check(mtu))
     };
-    value().map_err(|wrong| TopologyError::Value {
+    value().map_err(|error| TopologyError::Value {
         link: link.name.clone(),
-        wrong,
+        error,
     })
 }

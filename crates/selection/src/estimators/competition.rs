@@ -32,7 +32,7 @@ pub(super) const COMPETITION_ELASTICITY: f64 = 0.33;
 /// Sums over the samples of a block.
 #[derive(Clone, Copy, Debug)]
 struct Block {
-    begun: Instant,
+    start: Instant,
     round: u32,
     delivered: u64,
     inflight: f64,
@@ -62,7 +62,7 @@ impl CompetitionEstimator {
     pub(super) fn observe(&mut self, sample: &Sample<'_>, round: u32, floor: f64, outage: bool) {
         let sender = sample.sender;
         let fresh = Block {
-            begun: sample.at,
+            start: sample.at,
             round,
             delivered: sender.delivered,
             inflight: 0.0,
@@ -73,7 +73,7 @@ impl CompetitionEstimator {
         block.inflight += f64::from(sender.inflight);
         block.samples += 1.0;
         block.disturbed |= outage || sender.slow_start || sender.is_app_limited();
-        let length = sample.at.saturating_since(block.begun);
+        let length = sample.at.saturating_since(block.start);
         if length < BLOCK || round < block.round + ROUNDS {
             return;
         }

@@ -12,7 +12,7 @@ const PARTS: usize = 20;
 /// Lowest and highest smoothed RTT of one part.
 #[derive(Clone, Copy, Debug)]
 struct MinMaxPart {
-    begun: Instant,
+    start: Instant,
     lowest: Duration,
     highest: Duration,
 }
@@ -30,7 +30,7 @@ impl MinMax {
     /// Adds the smoothed RTT at `now`.
     pub(crate) fn observe(&mut self, now: Instant, srtt: Duration) {
         match self.parts.back_mut() {
-            Some(part) if now.saturating_since(part.begun) < PART => {
+            Some(part) if now.saturating_since(part.start) < PART => {
                 part.lowest = part.lowest.min(srtt);
                 part.highest = part.highest.max(srtt);
             }
@@ -39,7 +39,7 @@ impl MinMax {
                     self.parts.pop_front();
                 }
                 self.parts.push_back(MinMaxPart {
-                    begun: now,
+                    start: now,
                     lowest: srtt,
                     highest: srtt,
                 });

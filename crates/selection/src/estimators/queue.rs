@@ -14,7 +14,7 @@ const MIN_OVERFLOW_QUEUE: f64 = 0.5;
 const MIN_EXCESS_RTT: f64 = 0.1;
 /// Number of smoothed RTTs for which losses belong to the same overflow. One is to notice it, one for the data in
 /// flight, one for retransmissions that were lost.
-const EPISODE: u64 = 3;
+const OVERFLOW_RTTS: u64 = 3;
 /// Number of segments after which the estimate of the loss rate has a confidence of 0.5. No loss in 3000 segments
 /// excludes a rate of 0.1 % at 95 % (the rule of three).
 const HALF_CONFIDENCE_SEGMENTS: f64 = 3_000.0;
@@ -111,8 +111,8 @@ impl QueueEstimator {
         }
         self.max_queue_at_loss = self.max_queue_at_loss.max(self.recent_peak);
         self.overflows += 1;
-        let lasts: Duration = sample.srtt * EPISODE;
-        self.overflowing_until = sample.at + lasts;
+        let episode: Duration = sample.srtt * OVERFLOW_RTTS;
+        self.overflowing_until = sample.at + episode;
     }
 
     /// Returns the estimate of the queue. Its confidence grows with the ratio of the queueing delay to the jitter.

@@ -107,7 +107,7 @@ struct Object {
 struct Line {
     is_open: bool,
     /// Objects whose requests are on their way.
-    asked: VecDeque<usize>,
+    requested: VecDeque<usize>,
     /// Request bytes at the server that belong to no complete request yet.
     partial: u64,
     /// Objects whose responses are on their way, with the bytes of each that have not arrived.
@@ -118,7 +118,7 @@ struct Line {
 
 impl Line {
     fn is_idle(&self) -> bool {
-        self.asked.is_empty() && self.answers.is_empty()
+        self.requested.is_empty() && self.answers.is_empty()
     }
 }
 
@@ -235,7 +235,7 @@ impl Browser {
             };
             self.waiting.pop_front();
             let line = &mut self.lines[slot];
-            line.asked.push_back(object);
+            line.requested.push_back(object);
             out.push(Command::SelectSlot(slot));
             if !core::mem::replace(&mut line.is_open, true) {
                 out.push(Command::Open);
@@ -249,7 +249,7 @@ impl Browser {
 
     fn send_response(&mut self, slot: usize, out: &mut Vec<Command>) {
         let line = &mut self.lines[slot];
-        if let Some(object) = line.asked.pop_front() {
+        if let Some(object) = line.requested.pop_front() {
             let bytes = self.objects[object].bytes;
             line.answers.push_back((object, bytes));
             out.extend([

@@ -12,7 +12,7 @@ fn workload(job: &GuestJob, flow: &GuestFlow) -> io::Result<Workload> {
     let mut workload: Workload = serde_json::from_str(&flow.workload)?;
     let text = |name: &str| job.files.get(name).cloned().unwrap_or_default();
     let loaded = workload.load(|name| Ok((name.to_owned(), text(name))));
-    loaded.map_err(|wrong| io::Error::other(wrong.to_string()))?;
+    loaded.map_err(|error| io::Error::other(error.to_string()))?;
     Ok(workload)
 }
 

@@ -79,7 +79,7 @@ fn read(
     }
     let mut scenario: Scenario = document.read().map_err(with_meaning)?;
     complete::names(&mut scenario, &stem(origin));
-    crate::validate::check(&scenario).map_err(|wrong| document.error(wrong))?;
+    crate::validate::check(&scenario).map_err(|error| document.error(error))?;
     scenario.source = document.into();
     Ok(scenario)
 }
@@ -94,8 +94,8 @@ fn with_meaning(error: ConfigError) -> ConfigError {
     }
     // An override may go on into a table that there is not.
     let whole = error.place.strip_prefix("override ");
-    let asked = whole.and_then(|whole| whole.split('=').next());
-    let meant = field_meant(&error.field).or_else(|| field_meant(asked?.trim()));
+    let overridden = whole.and_then(|whole| whole.split('=').next());
+    let meant = field_meant(&error.field).or_else(|| field_meant(overridden?.trim()));
     let Some(meant) = meant else {
         return error;
     };

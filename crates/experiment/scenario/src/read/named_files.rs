@@ -18,7 +18,7 @@ impl Scenario {
             let loaded = flow.workload.load(&mut read);
             loaded
                 .in_table(format!("flows.{number}.workload"))
-                .map_err(|wrong| self.source.error(wrong, &self.name))?;
+                .map_err(|error| self.source.error(error, &self.name))?;
         }
         self.load_losses(&mut read)
     }
@@ -37,7 +37,7 @@ impl Scenario {
         for (field, loss) in downlink.into_iter().chain(uplink).chain(hops).chain(links) {
             if let Loss::Trace(trace) = loss {
                 let loaded = trace.load(&mut *read).in_table(field);
-                loaded.map_err(|wrong| self.source.error(wrong, &self.name))?;
+                loaded.map_err(|error| self.source.error(error, &self.name))?;
             }
         }
         Ok(())
