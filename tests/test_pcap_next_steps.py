@@ -15,7 +15,7 @@ from celltcp.cli import celltcp as commands
 _PATH: dict[str, Any] = {"path.rtt": "75ms", "path.down.rate": "50Mbit/s", "path.buffer": "1bdp"}
 
 
-def _steps(folder: Path, **changes: Any) -> list[str]:
+def _steps(folder: Path, pcap_at: str | None = None, **changes: Any) -> list[str]:
     file = folder / "transfer.pcap"
     ct.run(
         *("steady-20-68", "cubic"),
@@ -23,6 +23,7 @@ def _steps(folder: Path, **changes: Any) -> list[str]:
         set={**_PATH, **changes},
         samples="off",
         pcap=file,
+        pcap_at=pcap_at,
     )
     done = CliRunner().invoke(commands, ["pcap", "analyze", str(file)])
     assert done.exit_code == 0, done.output
@@ -67,6 +68,14 @@ def test_a_window_with_a_scale_has_no_line_that_turns_it_on(tmp_path: Path) -> N
 def test_a_transfer_that_waits_for_its_application_has_none(tmp_path: Path) -> None:
     frames = {"kind": "frames", "size": "20kB", "interval": "500ms"}
     assert _steps(tmp_path, **{"flows.0.workload": frames}) == []
+
+
+def test_limits_of_a_sender_that_a_receiver_does_not_tell_apart_have_no_other_cca(
+    tmp_path: Path,
+) -> None:
+    (step,) = _steps(tmp_path, "phone", **{"tcp.send_buffer_max": "64kB"})
+    assert "a capture at the sender, or ss -ti there (sndbuf_limited, app_limited)" in step
+    assert "celltcp" not in step
 
 
 def test_a_send_buffer_has_its_size_and_no_other_cca(tmp_path: Path) -> None:

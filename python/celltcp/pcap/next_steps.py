@@ -7,7 +7,7 @@ from collections.abc import Hashable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from celltcp.comparison.linux_lines import cca_line, linux_line
-from celltcp.pcap.diagnosis.limits import OWN_LIMIT
+from celltcp.pcap.diagnosis.limits import OWN_LIMIT, SOME_LIMIT
 from celltcp.present.quantities import size_text
 
 if TYPE_CHECKING:
@@ -21,6 +21,12 @@ _STDIN = "-"
 _LIMITED = 0.5
 #: Buffer of a receiver for a byte of its window, and the largest one of Linux by default, bytes.
 _BUFFER, _DEFAULT = 2, 6 * 1024 * 1024
+
+#: Step that tells limits of a sender apart.
+_WHICH_LIMIT = (
+    "# another CCA changes nothing where the send buffer or the application is the limit: a capture at "
+    "the sender, or ss -ti there (sndbuf_limited, app_limited), tells which it is"
+)
 
 
 def next_steps(analyses: CaptureAnalyses) -> list[str]:
@@ -39,6 +45,8 @@ def next_steps(analyses: CaptureAnalyses) -> list[str]:
         return [_window_step(row)]
     if str(row["diagnosis"]).startswith(OWN_LIMIT):
         return [_buffer_step(row)]
+    if str(row["diagnosis"]).startswith(SOME_LIMIT):
+        return [_WHICH_LIMIT]
     if row["file"] == _STDIN:
         return []
     path = shlex.join(

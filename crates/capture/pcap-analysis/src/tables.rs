@@ -59,7 +59,7 @@ results::tables! {
         near_rtt_p50_ms: f64 = "median of them, to 2 %, ms; NaN without",
         near_rtt_p95_ms: f64 = "95th percentile of them, to 2 %, ms; NaN without",
         late_up_p50_ms: f64 = "median time by which packets of the client come to the capture later than its earliest one, by its timestamps, ms; NaN unless their clock ticks every ms",
-        late_down_p50_ms: f64 = "the same of the server",
+        late_down_p50_ms: f64 = "the same of packets of the server, ms",
         rtt_min_ms: f64 = "lowest RTT of the whole path: that of both sides of the capture, ms; NaN without",
         in_flight_max: u64 = "most bytes in flight",
         in_flight_mean: f64 = "bytes in flight, averaged over time, while there were any",

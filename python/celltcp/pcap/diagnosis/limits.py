@@ -13,6 +13,8 @@ from celltcp.present.quantities import size_text
 
 #: Prefix of the sentence about a send buffer, or an application, that limits the rate.
 OWN_LIMIT = "the send buffer of the "
+#: Prefix of the sentence where the capture does not show which of several limits of the sender holds.
+SOME_LIMIT = "either the send buffer, the application"
 #: Minimum payload for which a limit is named, bytes: less fits into the first windows.
 _LEAST_BYTES = 20_000
 #: Minimum share of the time at which a limit holds.
@@ -249,12 +251,12 @@ def _constant_flight(evidence: Evidence) -> str:
             return ""
         unknown = ", a receive window of unknown scale" if math.isnan(window) else ""
         return (
-            f"either the send buffer, the application{unknown} or a CCA that keeps its window limits "
+            f"{SOME_LIMIT}{unknown} or a CCA that keeps its window limits "
             f"the rate of the {evidence.sender}: {size_text(bound)} are in flight at most, no loss"
         )
     if math.isnan(window):
         return (
-            "either the send buffer, the application or a receive window of unknown scale limits the "
+            f"{SOME_LIMIT} or a receive window of unknown scale limits the "
             f"rate of the {evidence.sender}: it keeps to {size_text(bound)} in flight, nothing is lost"
         )
     return (
@@ -288,7 +290,7 @@ def _even_rate(evidence: Evidence) -> str:
     unknown = ", a receive window of unknown scale" if math.isnan(window) else ""
     known = "" if unknown else f", and the receive window is {size_text(window)}"
     return (
-        f"either the send buffer, the application{unknown} or a CCA that keeps its window limits "
+        f"{SOME_LIMIT}{unknown} or a CCA that keeps its window limits "
         f"the rate of the {evidence.sender}: {size_text(flight)} pass per RTT of "
         f"{evidence.rtt_ms:.3g} ms, nothing is lost{known}"
     )
