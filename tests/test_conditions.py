@@ -22,7 +22,16 @@ from celltcp.results.statistics import Estimate
 
 @pytest.mark.parametrize(
     "field",
-    ["path.loss", "path.wired.0.delay", "radio.ues.0.sinr", "flows.0.workload.size", "flows.1.count"],
+    [
+        *(
+            "path.loss",
+            "path.wired.0.delay",
+            "radio.ues.0.sinr",
+            "flows.0.workload.size",
+            "flows.1.count",
+        ),
+        "flows.0.workload.deadline",
+    ],
 )
 def test_loss_delay_and_what_is_to_be_sent_are_conditions(field: str) -> None:
     assert is_condition(field)

@@ -44,7 +44,7 @@ _CONDITION = re.compile(
     r"|radio\.(?:ues|cells|fading|propagation|frequency)\b"
     r"|flows\.\d+\.(?:start|count|from|to)\b"
     r"|flows\.\d+\.workload\.(?:bytes|size|gap|request|response|think|objects?|document|parse|on|off"
-    r"|pause|length|period)\b"
+    r"|pause|length|period|deadline)\b"
     r"|(?:duration|slot|samples|variation)\b"
 )
 
