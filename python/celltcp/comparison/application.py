@@ -19,14 +19,14 @@ class Criterion:
     """Metric by which an application is served well or badly."""
 
     metric: str
-    #: The metric of a CCA in words.
-    says: Callable[[float], str]
-    #: Factor that makes more of it better: 1 or -1.
+    #: Returns a mean of the metric as text.
+    describe: Callable[[float], str]
+    #: 1 if a higher value is better, -1 if a lower value is better.
     sign: int = -1
-    #: Value at which the application is unusable, whatever others get; None if no value is.
+    #: Value beyond which the application is unusable; None if no value makes it unusable.
     fails_at: float | None = None
-    #: Smallest difference that matters, in addition to the share `MARGIN` of the mean.
-    least: float = 0.0
+    #: Minimum difference that matters; it also has to exceed the share `MARGIN` of the mean.
+    min_difference: float = 0.0
 
     def fails(self, value: float) -> bool:
         """Returns whether an application with this mean is unusable."""
@@ -37,12 +37,13 @@ class Criterion:
     def is_better(self, one: list[float], other: list[float]) -> bool:
         """Returns whether `one` is better than `other`, beyond chance and by an amount that matters."""
         gain = paired_gap(one, other)
-        most = max(abs(estimate(one).mean), abs(estimate(other).mean))
-        return self.sign * gain.mean > max(MARGIN * most, self.least) and not gain.includes_zero
+        largest = max(abs(estimate(one).mean), abs(estimate(other).mean))
+        min_gain = max(MARGIN * largest, self.min_difference)
+        return self.sign * gain.mean > min_gain and not gain.includes_zero
 
 
-#: Share of late frames above which an application of frames is not usable.
-MAX_LATE = 0.1
+#: Maximum share of late frames with which an application of frames is usable.
+MAX_LATE_SHARE = 0.1
 
 #: Criteria, in the order in which they are checked. On the scale of the mean opinion score 2 is poor
 #: and 1 is bad (ITU-T P.800). Conversations are hard to follow with far less than a tenth of the frames
@@ -52,8 +53,8 @@ CRITERIA = (
     Criterion(
         "late_share",
         lambda mean: f"{100 * mean:.1f} % of the frames are late",
-        fails_at=MAX_LATE,
-        least=0.01,
+        fails_at=MAX_LATE_SHARE,
+        min_difference=0.01,
     ),
     Criterion("response_s", lambda mean: f"a response takes {mean:.3f} s"),
     Criterion("page_load_s", lambda mean: f"a page takes {mean:.3f} s"),
@@ -61,7 +62,7 @@ CRITERIA = (
         "completed_share",
         lambda mean: f"{100 * mean:.0f} % of the transfers are complete",
         sign=1,
-        least=0.01,
+        min_difference=0.01,
     ),
 )
 
@@ -80,24 +81,26 @@ def verdicts_by_metric(
         metrics: metric of each requirement.
         series: by CCA and metric, the values of the runs in the order of the seeds.
         served: metrics of the application by metric and CCA.
-        random: whether one run decides nothing, and there is a single one.
-        competes: whether the flow has all that the path carries for it, so that its goodput counts.
+        random: whether draws affect the results, and there is a single run, which decides nothing.
+        competes: whether the flow uses all capacity that it gets, so that its goodput counts.
     """
     result = {}
     for requirement, metric in metrics.items():
-        each = best_of(metric, {cca: of[metric] for cca, of in series.items()}, random=random)
-        if each.leader is not None and not random:
-            each = replace(each, contradicted_by=contradiction(each.leader, metric, served))
-            if competes and not each.contradicted_by:
+        values = {cca: columns[metric] for cca, columns in series.items()}
+        verdict = best_of(metric, values, random=random)
+        if verdict.leader is not None and not random:
+            contradicted_by = contradiction(verdict.leader, metric, served)
+            verdict = replace(verdict, contradicted_by=contradicted_by)
+            if competes and not verdict.contradicted_by:
                 goodput, times = (_column(series, name) for name in (GOODPUT, COMPLETION_TIME))
-                each = with_cost(each, metric, goodput, times)
-        result[requirement] = each
+                verdict = with_cost(verdict, metric, goodput, times)
+        result[requirement] = verdict
     return result
 
 
 def _column(series: Mapping[str, Mapping[str, list[float]]], metric: str) -> dict[str, list[float]]:
-    """Returns the values of a metric by CCA; none where the runs lack it."""
-    return {cca: of[metric] for cca, of in series.items() if metric in of}
+    """Returns the values of a metric by CCA, without CCAs whose runs lack the metric."""
+    return {cca: columns[metric] for cca, columns in series.items() if metric in columns}
 
 
 def served_by(
@@ -106,12 +109,12 @@ def served_by(
     """Returns the application's metrics: values of the runs by metric and CCA.
 
     Args:
-        columns: those of the runs, as `run_table` has them.
-        places: those of the runs of each CCA in the columns.
+        columns: columns of the runs, as in `run_table`.
+        places: indices in the columns of the runs of each CCA.
     """
     return {
         criterion.metric: {
-            cca: [float(columns[criterion.metric][at]) for at in rows] for cca, rows in places.items()
+            cca: [float(columns[criterion.metric][row]) for row in rows] for cca, rows in places.items()
         }
         for criterion in CRITERIA
         if criterion.metric in columns
@@ -133,36 +136,36 @@ def contradiction(
         means = {cca: estimate(runs).mean for cca, runs in values.items()}
         if criterion.metric == metric or all(math.isnan(mean) for mean in means.values()):
             continue
-        others = {
+        better_means = {
             cca: mean
             for cca, mean in means.items()
             if cca != leader
             and not criterion.fails(mean)
             and (criterion.fails(means[leader]) or criterion.is_better(values[cca], values[leader]))
         }
-        if not others and not criterion.fails(means[leader]):
+        if not better_means and not criterion.fails(means[leader]):
             continue
-        return _sentence(criterion, leader, means, others)
+        return _sentence(criterion, leader, means, better_means)
     return None
 
 
 def _sentence(
-    criterion: Criterion, leader: str, means: Mapping[str, float], others: Mapping[str, float]
+    criterion: Criterion, leader: str, means: Mapping[str, float], better_means: Mapping[str, float]
 ) -> str:
-    """Returns the contradiction in words, with the metrics of the leader and of the best of others."""
+    """Returns the contradiction as text, with the means of the leader and of the best other CCA."""
     names = labels(means)
-    with_leader = f"with {names[leader]}, which leads, {_says(criterion, means[leader])}"
-    if others:
-        best = max(others, key=lambda cca: criterion.sign * others[cca])
-        return f"{with_leader}; with {names[best]} {_says(criterion, others[best])}"
-    known = {cca: mean for cca, mean in means.items() if not math.isnan(mean)}
-    best = max(known, key=lambda cca: criterion.sign * known[cca])
+    with_leader = f"with {names[leader]}, which leads, {_mean_text(criterion, means[leader])}"
+    if better_means:
+        best = max(better_means, key=lambda cca: criterion.sign * better_means[cca])
+        return f"{with_leader}; with {names[best]} {_mean_text(criterion, better_means[best])}"
+    known_means = {cca: mean for cca, mean in means.items() if not math.isnan(mean)}
+    best = max(known_means, key=lambda cca: criterion.sign * known_means[cca])
     if len(means) == 1:
-        return f"with {names[leader]} {_says(criterion, means[leader])}"
+        return f"with {names[leader]} {_mean_text(criterion, means[leader])}"
     if best == leader:
         return f"{with_leader}, and no other serves the application better"
-    return f"{with_leader}; at best, with {names[best]}, {_says(criterion, known[best])}"
+    return f"{with_leader}; at best, with {names[best]}, {_mean_text(criterion, known_means[best])}"
 
 
-def _says(criterion: Criterion, mean: float) -> str:
-    return f"{criterion.metric} has no value" if math.isnan(mean) else criterion.says(mean)
+def _mean_text(criterion: Criterion, mean: float) -> str:
+    return f"{criterion.metric} has no value" if math.isnan(mean) else criterion.describe(mean)

@@ -1,11 +1,11 @@
-"""Applications of a comparison: the metrics of each flow that has one, and the best CCA by them."""
+"""Applications of flows: their metrics under each CCA, the ranking metric and the best CCA by it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from celltcp.comparison.application import MAX_LATE
+from celltcp.comparison.application import MAX_LATE_SHARE
 from celltcp.comparison.metrics import APP_METRICS, APPLICATIONS, best_by_metric
 from celltcp.results.statistics import Verdict, estimate
 
@@ -17,9 +17,9 @@ class Ranking(NamedTuple):
     """Metric by which CCAs rank for an application."""
 
     metric: str
-    #: Name of the metric in words.
+    #: Text that names the metric.
     title: str
-    #: Reason for this metric, in words; empty for the usual one.
+    #: Text with the reason for this metric; empty for the usual metric.
     note: str = ""
 
 
@@ -32,12 +32,12 @@ class Application(NamedTuple):
 
     @property
     def is_intermittent(self) -> bool:
-        """Whether it sends intermittently, so that its goodput is no share of the path."""
+        """Whether the application sends intermittently, so that its goodput is no share of the path."""
         return not {"response_s", "late_share", "page_load_s"}.isdisjoint(self.names)
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The metrics, in the order of their table."""
+        """Names of the metrics, in the order of their table."""
         return tuple(next(iter(self.metrics.values())))
 
     def values(self, metric: str) -> dict[str, list[float]]:
@@ -52,39 +52,39 @@ class Application(NamedTuple):
     def ranking(self) -> Ranking:
         """The metric that matters most.
 
-        Transfers rank by their completion time. Where some never complete, their time so far counts.
-        That is too little, so that a congestion control leads by it only if all of its own are
-        complete. Otherwise, the share that is complete ranks.
-        Frames rank by the share that is late. They rank by their mean delay if none is late under any
-        CCA, or too many under each one for the deadline.
+        Transfers rank by their completion time. If some never complete, their time so far counts. That
+        time is a lower bound, so that a congestion control leads by it only if all of its transfers are
+        complete. Otherwise, transfers rank by the share that is complete.
+        Frames rank by the share of late frames. They rank by their mean delay if no frame is late under
+        any CCA, or if over `MAX_LATE_SHARE` of them are late under every CCA.
         """
         if "qoe" in self.names:
             return Ranking("qoe", "mean opinion score")
         if "late_share" in self.names:
-            late = self.means("late_share")
-            if all(mean > MAX_LATE for mean in late):
-                note = f"over {100 * MAX_LATE:.0f} % late under every CCA"
+            late_shares = self.means("late_share")
+            if all(mean > MAX_LATE_SHARE for mean in late_shares):
+                note = f"over {100 * MAX_LATE_SHARE:.0f} % late under every CCA"
                 return Ranking("frame_delay_ms", "delay of frames", note)
-            if any(mean > 0 for mean in late):
+            if any(mean > 0 for mean in late_shares):
                 return Ranking("late_share", "share of late frames")
             return Ranking("frame_delay_ms", "delay of frames")
         if "response_p95_s" in self.names:
             # With few responses, a percentile is the longest one and is named so.
-            if all(has_too_few("response_p95_s", of_cca) for of_cca in self.metrics.values()):
+            if all(has_too_few("response_p95_s", metrics) for metrics in self.metrics.values()):
                 return Ranking("response_max_s", "longest response time")
             return Ranking("response_p95_s", "95th percentile of the response time")
         if "page_load_s" in self.names:
             return Ranking("page_load_s", "page load time")
         if "completion_least_s" not in self.names:
             return Ranking("completion_s", "completion time")
-        shares, least = self.values("completed_share"), self.values("completion_least_s")
-        leader = best_by_metric("completion_least_s", least, random=False).leader
+        shares, times = self.values("completed_share"), self.values("completion_least_s")
+        leader = best_by_metric("completion_least_s", times, random=False).leader
         if leader is not None and estimate(shares[leader]).mean == 1:
             return Ranking("completion_least_s", "completion time, at least")
         return Ranking("completed_share", "share of complete transfers")
 
     def verdict(self, *, random: bool) -> Verdict:
-        """Returns the best CCA by the metric that matters most; line-ups of several are left out."""
+        """Returns the best CCA by the ranking metric; line-ups of several CCAs do not rank."""
         metric = self.ranking.metric
         return best_by_metric(metric, self.values(metric), random=random)
 
@@ -93,14 +93,14 @@ def has_too_few(name: str, metrics: Mapping[str, Sequence[float]]) -> bool:
     """Returns whether a run has so few values that a high percentile of them is the largest one.
 
     Args:
-        name: of the metric.
-        metrics: of the application, by name, a value per run.
+        name: name of the metric.
+        metrics: values of the metrics of the application by name, one per run.
     """
     percentile = APP_METRICS[name].percentile
     if percentile in (None, 50, 100):
         return False
     group = next(application for application in APPLICATIONS if name in application)
-    counts = next((metrics[each] for each in group if group[each].is_count and each in metrics), None)
+    counts = next((metrics[key] for key in group if group[key].is_count and key in metrics), None)
     return counts is not None and estimate(counts).mean * (100 - percentile) < 100
 
 
@@ -110,16 +110,16 @@ def applications_of(
     """Returns the applications of flows, in their order.
 
     Args:
-        metrics: by flow.
-        places: those of the runs of each CCA in the metrics, in the order of the seeds.
+        metrics: metrics by flow.
+        places: indices in the metrics of the runs of each CCA, in the order of the seeds.
     """
     return [
         Application(
             flow,
             {
-                cca: {name: [float(values[at]) for at in rows] for name, values in of_flow.items()}
+                cca: {name: [float(column[row]) for row in rows] for name, column in columns.items()}
                 for cca, rows in places.items()
             },
         )
-        for flow, of_flow in metrics.items()
+        for flow, columns in metrics.items()
     ]

@@ -68,23 +68,23 @@ class Comparison(RunTables):
     def __init__(self, results: Results, requirements: Iterable[str] = ()) -> None:
         """Compares results by the named requirements, those of selectors, and further ones."""
         super().__init__(results)
-        own = required_in(results.about["cca"])
+        required_by_selectors = required_in(results.about["cca"])
         #: The requirements by which congestion controls are ranked, and the metric of each.
         self.requirements = {
             requirement: metric_of(requirement)
-            for requirement in dict.fromkeys([*REQUIREMENTS, *requirements, *own])
+            for requirement in dict.fromkeys([*REQUIREMENTS, *requirements, *required_by_selectors])
         }
         derived = derived_among(self.requirements)
         completions = COMPLETION in self.requirements
         #: Metrics that are compared, in the order of the table.
-        self.metrics = (*METRICS, *(each.metric for each in derived))
+        self.metrics = (*METRICS, *(requirement.metric for requirement in derived))
         if completions:
             self.metrics = (*self.metrics, COMPLETIONS)
-        #: The first flow of the scenario, which runs, summary, verdicts and pictures are about.
+        #: Flow under test: the first flow of the scenario, which runs, summary and verdicts describe.
         self.tested = FlowUnderTest.of(results.about)
         competitors = self._competitors() if self._several_connections else None
         #: Columns of the runs for competing flows.
-        self._of_flows: dict[FlowUnderTest, dict[str, list[Any]]] = {}
+        self._columns_of_flows: dict[FlowUnderTest, dict[str, list[Any]]] = {}
         self._windows: dict[FlowUnderTest, list[Windows]] = {}
         self._application_metrics: dict[str, MetricValues] = {}
         if has_application(results.about):
@@ -92,15 +92,17 @@ class Comparison(RunTables):
 
             runs = numbers(results.tables["runs"]["run"]).tolist()
             self._application_metrics = application_metrics(results, runs)
-        of_tested = self._application_metrics.get(self.tested.name, {})
-        self._columns = run_table(results, derived, of_tested, competitors, completions=completions)
+        tested_metrics = self._application_metrics.get(self.tested.name, {})
+        self._columns = run_table(
+            results, derived, tested_metrics, competitors, completions=completions
+        )
         if QOE in self._columns:
             self.requirements[QOE] = QOE
         #: Congestion controls whose connections a middlebox split, so that their RTT ends there.
         self.split_ccas = self._split_ccas()
         if self.split_ccas:
-            for need in DELAY_NEEDS:
-                del self.requirements[need]
+            for requirement in DELAY_NEEDS:
+                del self.requirements[requirement]
             self.requirements["delay"] = ONE_WAY_DELAY
         #: Metric of the delay between the hosts.
         self.delay_metric = ONE_WAY_DELAY if self.split_ccas else MEAN_RTT
@@ -123,17 +125,21 @@ class Comparison(RunTables):
 
         return shared_path(self.results)
 
-    def _competitors(self, without: Collection[str] = ()) -> dict[int, list[float]]:
-        """Returns each competitor's goodput while all flows ran, by run, except those of some flows."""
+    def _competitors(self, excluded_flows: Collection[str] = ()) -> dict[int, list[float]]:
+        """Returns the goodput of each competitor while all flows ran, by run, without some flows."""
         return {
-            run: [competitor.goodput_mbps for competitor in mine if competitor.flow not in without]
-            for run, mine in self._shared.competitors.items()
+            run: [
+                competitor.goodput_mbps
+                for competitor in competitors
+                if competitor.flow not in excluded_flows
+            ]
+            for run, competitors in self._shared.competitors.items()
         }
 
     def jains_index(self, cca: str) -> list[float]:
         """Returns Jain's index of all competitors for the path, in the order of the seeds.
 
-        It is that of the runs unless other flows compete, such as a game or web pages.
+        Flows that do not compete, such as a game or web pages, do not count.
         """
         if not self._intermittent:
             return self.values(cca, JAIN)
@@ -162,7 +168,7 @@ class Comparison(RunTables):
 
     @functools.cached_property
     def runs(self) -> pd.DataFrame:
-        """One row per run: the flow under test, and the fairness of all."""
+        """One row per run: the metrics of the flow under test, and the fairness of all flows."""
         import pandas as pd
 
         return pd.DataFrame(self._columns)
@@ -184,7 +190,7 @@ class Comparison(RunTables):
 
     @functools.cached_property
     def _places(self) -> dict[str, list[int]]:
-        """Places of the runs of each congestion control in the columns, in the order of the seeds."""
+        """Indices in the columns of the runs of each congestion control, in the order of the seeds."""
         seeds = self._columns["seed"]
         places: dict[str, list[int]] = {}
         for place in sorted(range(len(seeds)), key=seeds.__getitem__):
@@ -201,7 +207,7 @@ class Comparison(RunTables):
     def tested_slots(self) -> pd.DataFrame:
         """Slots of the flow under test, a row per run and slot.
 
-        Of connections at the same time bytes, rates and windows add up, and RTT and PM are means.
+        For connections at the same time, bytes, rates and windows are sums, and RTT and PM are means.
         """
         return joined_slots(self.tested, self.flows, self.slots)
 
@@ -233,12 +239,12 @@ class Comparison(RunTables):
     def connections(self) -> int:
         """Maximum number of connections of the flow under test in a run."""
         flows = rows_of(self.results.tables["flows"], "run", "name")
-        mine = (run for run, name in flows if self.tested.includes(name))
-        return max(collections.Counter(mine).values(), default=0)
+        runs = (run for run, name in flows if self.tested.includes(name))
+        return max(collections.Counter(runs).values(), default=0)
 
     @property
     def subject(self) -> str:
-        """The flow under test in words; empty where it is the only flow and has one connection."""
+        """Text that names the flow under test; empty if it is the only flow and has one connection."""
         several = f"{self.connections} connections of " if self.connections > 1 else ""
         flows = rows_of(self.results.tables["flows"], "name")
         is_alone = all(self.tested.includes(name) for (name,) in flows)
@@ -254,14 +260,17 @@ class Comparison(RunTables):
             estimates = {metric: estimate(values) for metric, values in series.items()}
             rows[cca] = {
                 (metric, part): value
-                for metric, e in estimates.items()
-                for part, value in (("mean", e.mean), ("ci95", math.nan if e.ci95 is None else e.ci95))
+                for metric, result in estimates.items()
+                for part, value in (
+                    ("mean", result.mean),
+                    ("ci95", math.nan if result.ci95 is None else result.ci95),
+                )
             }
         return pd.DataFrame.from_dict(rows, orient="index").rename_axis("cca")
 
     @property
     def flow_summary(self) -> pd.DataFrame:
-        """The same for each flow that competes, with its share; empty without competition."""
+        """Summary of each competing flow, with its share of the path; empty without competition."""
         import pandas as pd
 
         rows: dict[tuple[str, str], dict[tuple[str, str], float]] = {}
@@ -281,9 +290,9 @@ class Comparison(RunTables):
     def recommendation(self) -> dict[str, list[str]]:
         """For each requirement the best congestion control, followed by those that may be as good.
 
-        `verdicts` separates ties from CCAs that the runs leave undecided. One run of a random scenario
-        has no best one, nor has a requirement whose leader the application's metrics contradict.
-        Line-ups of several flows compete with each other, and are left out.
+        `verdicts` separates ties from CCAs that the runs leave undecided. The list is empty for one run
+        of a random scenario, and for a requirement whose leader the application's metrics contradict.
+        Line-ups of several flows are left out, as their CCAs compete with each other.
         """
         decides = self.decides
         return {
@@ -295,7 +304,7 @@ class Comparison(RunTables):
     def verdicts(self) -> dict[str, Verdict]:
         """Verdict for each requirement: the best CCA, those tied with it, and the undecided ones.
 
-        `contradicted_by` says where the metrics of the application are against the leader.
+        `contradicted_by` says how the metrics of the application contradict the leader.
         """
         return dict(self._verdicts)
 
@@ -303,8 +312,8 @@ class Comparison(RunTables):
     def _verdicts(self) -> dict[str, Verdict]:
         from celltcp.comparison.application import served_by, verdicts_by_metric
 
-        of_all = self.series()
-        series = {cca: of_all[cca] for cca in of_single_flows(of_all)}
+        all_series = self.series()
+        series = {cca: all_series[cca] for cca in of_single_flows(all_series)}
         served = served_by(self._columns, {cca: self._places.get(cca, []) for cca in series})
         return verdicts_by_metric(
             self.requirements,
@@ -325,7 +334,7 @@ class Comparison(RunTables):
 
     @functools.cached_property
     def stakes(self) -> list[Stake]:
-        """Stakes of the flows where one has an application: the metric that matters most to each."""
+        """Ranking metric of each flow, with its values; empty if no flow has an application."""
         if not self.applications:
             return []
         from celltcp.comparison.stakes import stakes_of
@@ -354,16 +363,17 @@ class Comparison(RunTables):
     @property
     def is_finite(self) -> bool:
         """Whether the flow under test has an end, so that it ranks by its completion time."""
-        mine = (
-            application for application in self.applications if application.flow == self.tested.name
+        return any(
+            application.ranking.metric.startswith("complet")
+            for application in self.applications
+            if application.flow == self.tested.name
         )
-        return any(application.ranking.metric.startswith("complet") for application in mine)
 
     @property
     def network_verdicts(self) -> dict[str, Verdict]:
-        """The verdicts, without those by goodput and PM where the flow under test does not compete.
+        """Verdicts by network metrics, without goodput and PM if the flow under test does not compete.
 
-        A video ranks by its score, as a stake. There are none of a single congestion control.
+        A video ranks by its score, which is in `stakes`. A single congestion control has no verdicts.
         """
         if len(of_single_flows(self.ccas)) < 2:
             return {}
@@ -384,8 +394,8 @@ class Comparison(RunTables):
         """Returns the best congestion control by a metric of a flow, and the values of the runs.
 
         Args:
-            metric: METRIC or METRIC:FLOW, such as `"response_p99_s:game"`; without a flow that of the
-                flow under test, or of the only application that has it.
+            metric: METRIC or METRIC:FLOW, such as `"response_p99_s:game"`. The default flow is the flow
+                under test, or the only flow whose application has the metric.
 
         Raises:
             CelltcpError: if there is no such metric or flow, or the flow has no such metric.
@@ -403,8 +413,8 @@ class Comparison(RunTables):
     def shares(self) -> pd.DataFrame:
         """Shares of the path while all flows run: CCA, connections and goodput per line-up and flow.
 
-        The goodput is that of all connections of the flow together, in Mbit/s: mean over the runs, and
-        the half width of the 95 % interval, NaN without spread.
+        The goodput is the sum over the connections of the flow, in Mbit/s: the mean over the runs, and
+        the half width of the 95 % interval, which is NaN without spread.
         """
         import pandas as pd
 
@@ -447,30 +457,29 @@ class Comparison(RunTables):
         if not self.has_competition:
             return []
         names = {competing_share.flow for competing_share in self.competing_shares()}
-        every = FlowUnderTest.each(self.results.about)
         flows = [
-            flow_under_test for flow_under_test in every if any(map(flow_under_test.includes, names))
+            flow for flow in FlowUnderTest.each(self.results.about) if any(map(flow.includes, names))
         ]
         return flows if len(flows) > 1 and self.tested in flows else []
 
     def values_of(self, flow: FlowUnderTest, cca: str, metric: str) -> list[float]:
-        """Returns a metric of the network of a flow for a CCA, in the order of the seeds.
+        """Returns a network metric of a flow for a CCA, in the order of the seeds.
 
         A share is NaN in runs in which the flows were never active at the same time.
         """
         if metric == SHARE:
             shares = sums_by(
-                [each.run for each in self._shared.flows if flow.includes(each.name)],
-                [each.goodput_mbps for each in self._shared.flows if flow.includes(each.name)],
+                [share.run for share in self._shared.flows if flow.includes(share.name)],
+                [share.goodput_mbps for share in self._shared.flows if flow.includes(share.name)],
             )
             return self.ordered(cca, [shares.get(run, math.nan) for run in self._columns["run"]])
         if flow == self.tested:
             return self.values(cca, metric)
         if metric in WINDOWS:
             return self.windows_of(flow, cca)[metric]
-        if flow not in self._of_flows:
-            self._of_flows[flow] = run_table(self.results, (), {}, flow=flow)
-        return self.ordered(cca, self._of_flows[flow][metric])
+        if flow not in self._columns_of_flows:
+            self._columns_of_flows[flow] = run_table(self.results, (), {}, flow=flow)
+        return self.ordered(cca, self._columns_of_flows[flow][metric])
 
     @property
     def has_competition(self) -> bool:
@@ -484,18 +493,18 @@ class Comparison(RunTables):
 
     @property
     def has_shares(self) -> bool:
-        """Whether flows compete, or another flow than that under test has a goodput that matters."""
+        """Whether flows compete, or the goodput of a flow other than that under test matters."""
         if not self.several_flows or self.has_competition:
             return self.several_flows
-        others = (
+        other_shares = (
             competing_share
             for competing_share in self.competing_shares()
             if not self.tested.includes(competing_share.flow)
         )
-        return bool(self.applications) and any(others)
+        return bool(self.applications) and any(other_shares)
 
     def only(self, ccas: Sequence[str]) -> Comparison:
-        """Returns the part of the comparison that is about these congestion controls.
+        """Returns the comparison of some of its congestion controls.
 
         Raises:
             CelltcpError: if one of them was not compared.
@@ -524,22 +533,22 @@ class Comparison(RunTables):
         rows: dict[int, list[tuple[Any, ...]]] = {}
         for run, *row in rows_of(self.results.tables["flows"], "run", *_IDENTITY_COLUMNS):
             rows.setdefault(run, []).append(tuple(map(repr, row)))
-        numbers_of = self._columns["run"]
+        run_numbers = self._columns["run"]
         groups: dict[str, list[str]] = {}
         for cca, places in self._places.items():
-            runs = [(self._columns["seed"][at], rows.get(numbers_of[at])) for at in places]
+            runs = [(self._columns["seed"][place], rows.get(run_numbers[place])) for place in places]
             groups.setdefault(repr(runs), []).append(cca)
         return [group for group in groups.values() if len(group) > 1]
 
     @property
     def several_flows(self) -> bool:
-        """Whether flows, or connections of a flow at the same time, have shared the path."""
+        """Whether several flows, or simultaneous connections of a flow, shared the path."""
         if not self._several_connections:
             return False
         flows = set(rows_of(self.results.tables["flows"], "run", "name"))
-        of_run = collections.Counter(run for run, _ in flows)
-        at_once = map(len, self._shared.competitors.values())
-        return max((*of_run.values(), *at_once), default=0) > 1
+        flow_counts = collections.Counter(run for run, _ in flows)
+        competitor_counts = map(len, self._shared.competitors.values())
+        return max((*flow_counts.values(), *competitor_counts), default=0) > 1
 
     @property
     def randomness(self) -> list[str]:

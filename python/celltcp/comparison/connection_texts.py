@@ -1,4 +1,4 @@
-"""Connections of a single run in lines: one per connection, or one per flow with several."""
+"""Text lines on the connections of a single run: one line per flow."""
 
 from __future__ import annotations
 
@@ -35,35 +35,35 @@ def connection_texts(results: Results) -> list[str]:
 
 
 def _text(rows: _Rows, *, is_split: bool = False) -> str:
-    """Returns the metrics of the connections of a flow; PM only of one that lasts.
+    """Returns the metrics of the connections of a flow as text; PM only for a single connection.
 
     Args:
-        rows: the connections.
-        is_split: whether a middlebox splits them, where RTTs end and PM is that of the first leg.
+        rows: connections of the flow.
+        is_split: whether a middlebox splits them, so that RTT and PM are those of the first leg.
     """
     delay, title = ("owd", "one-way delay") if is_split else ("rtt", "RTT")
-    last = [
-        f"{title} mean {mean_text([_weighted(rows, f'{delay}_mean_ms')], 1)} "
-        f"p95 {mean_text([_known(rows, f'{delay}_p95_ms', max)], 1)} "
-        f"min {mean_text([_known(rows, f'{delay}_min_ms', min)], 1)} ms",
+    common_parts = [
+        f"{title} mean {mean_text([_weighted_mean(rows, f'{delay}_mean_ms')], 1)} "
+        f"p95 {mean_text([_statistic(rows, f'{delay}_p95_ms', max)], 1)} "
+        f"min {mean_text([_statistic(rows, f'{delay}_min_ms', min)], 1)} ms",
         counted(sum(flow["retransmissions"] for flow in rows), "retransmission"),
         counted(int(sum(flow["timeouts"] for flow in rows)), "time-out"),
     ]
     if len(rows) == 1:
         (flow,) = rows
         pm = (mean_text([flow[metric]], 3) for metric in ("pm_balanced", "pm_delay"))
-        whole = [] if is_split else ["PM balanced {} delay {}".format(*pm)]
-        return ", ".join([_rate_text(flow["goodput_mbps"]), *last, *whole])
+        pm_parts = [] if is_split else ["PM balanced {} delay {}".format(*pm)]
+        return ", ".join([_rate_text(flow["goodput_mbps"]), *common_parts, *pm_parts])
     columns = {name: [flow[name] for flow in rows] for name in rows[0]}
     rate = goodput_together(columns, range(len(rows)))
-    ends = (_known(rows, "goodput_mbps", each) for each in (min, max))
-    low, high = map(_rate_text, ends)
-    first = [f"{counted(len(rows), 'connection')}", f"{_rate_text(rate)} together while one ran"]
-    return ", ".join([*first, f"each {low} to {high}", *_completions(rows), *last])
+    bounds = (_statistic(rows, "goodput_mbps", statistic) for statistic in (min, max))
+    low, high = map(_rate_text, bounds)
+    head_parts = [f"{counted(len(rows), 'connection')}", f"{_rate_text(rate)} together while one ran"]
+    return ", ".join([*head_parts, f"each {low} to {high}", *_completions(rows), *common_parts])
 
 
 def _window_text(results: Results, name: str, rows: _Rows) -> str:
-    """Returns the congestion windows of the connections of a name; empty without any."""
+    """Returns the congestion windows of the connections of a flow as text; empty without any."""
     (windows,) = windows_of(results, FlowUnderTest(name), [0])
     arrived = sum(flow["segments"] - flow["retransmissions"] for flow in rows)
     if math.isnan(windows.mean) or arrived <= 0:
@@ -75,23 +75,24 @@ def _window_text(results: Results, name: str, rows: _Rows) -> str:
 def _completions(rows: _Rows) -> list[str]:
     """Returns the completion times of the connections that have an end; nothing without any."""
     times = [flow["completion_s"] for flow in rows]
-    known = [time for time in times if time is not None and not math.isnan(time)]
-    if not known:
+    complete = [time for time in times if time is not None and not math.isnan(time)]
+    if not complete:
         return []
-    share = "" if len(known) == len(times) else f"{len(known)} "
-    mean = math.fsum(known) / len(known)
-    return [f"{share}complete after {mean:.3f} s on average ({min(known):.3f} to {max(known):.3f} s)"]
+    count = "" if len(complete) == len(times) else f"{len(complete)} "
+    mean = math.fsum(complete) / len(complete)
+    bounds = f"{min(complete):.3f} to {max(complete):.3f} s"
+    return [f"{count}complete after {mean:.3f} s on average ({bounds})"]
 
 
-def _weighted(rows: _Rows, metric: str) -> float:
+def _weighted_mean(rows: _Rows, metric: str) -> float:
     return weighted_mean([flow[metric] for flow in rows], [flow["segments"] for flow in rows])
 
 
-def _known(rows: _Rows, metric: str, statistic: Any) -> float:
-    known = [flow[metric] for flow in rows if not math.isnan(flow[metric])]
-    return float(statistic(known)) if known else math.nan
+def _statistic(rows: _Rows, metric: str, statistic: Any) -> float:
+    values = [flow[metric] for flow in rows if not math.isnan(flow[metric])]
+    return float(statistic(values)) if values else math.nan
 
 
 def _rate_text(mbps: float) -> str:
-    """Returns a rate with its unit; that of a flow with little to send is no 0.00."""
+    """Returns a rate with its unit, in kbit/s below 0.1 Mbit/s."""
     return f"{1e3 * mbps:.1f} kbit/s" if 0 < mbps < 0.1 else f"{mbps:.2f} Mbit/s"

@@ -9,11 +9,11 @@ from celltcp.comparison.metrics import GOODPUT, JAIN, SHARE, words_of
 from celltcp.results.statistics import Cost, Verdict, estimate, paired_gap
 from celltcp.scenarios.cca_mix import labels
 
-#: Share of the goodput, or of the completion time, above which a verdict has a cost.
+#: Share of the goodput, or of the completion time, from which on its loss is a cost of a verdict.
 MAX_COST = 0.2
-#: Time of a transfer from its request to its last byte.
+#: Metric of the time of a transfer from its request to its last byte.
 COMPLETION_TIME = "completion_s"
-#: Metrics whose verdicts have no cost: they are the purpose of a transfer.
+#: Metrics whose verdicts have no cost, as goodput is the purpose of a transfer.
 _FREE_METRICS = (GOODPUT, JAIN, SHARE)
 
 
@@ -24,31 +24,33 @@ def with_cost(
     completion: Mapping[str, Sequence[float]],
     names: Mapping[str, str] | None = None,
 ) -> Verdict:
-    """Returns a verdict by a network metric with what its leader costs, if that is much.
+    """Returns a verdict with the cost of its leader in goodput or time, if the cost is large.
 
     Args:
-        verdict: by the metric.
+        verdict: verdict by the metric.
         metric: metric of the network.
-        goodput: by CCA, the values of the runs in the order of the seeds.
-        completion: the same of the time of a transfer to complete; empty for one without an end.
-        names: labels of what is ranked; those of CCAs unless given.
+        goodput: goodput of the runs by CCA, in the order of the seeds.
+        completion: completion times of transfers by CCA; empty for a flow without an end.
+        names: labels of the ranked choices; by default those of CCAs.
     """
     if verdict.leader is None or metric in _FREE_METRICS:
         return verdict
     leader = verdict.leader
-    called = labels(goodput) if names is None else names
-    if cost := _longer(leader, completion, called):
+    choice_labels = labels(goodput) if names is None else names
+    if cost := _time_cost(leader, completion, choice_labels):
         return replace(verdict, cost=cost)
-    return replace(verdict, cost=_slower(leader, goodput, called))
+    return replace(verdict, cost=_goodput_cost(leader, goodput, choice_labels))
 
 
-def _longer(leader: str, times: Mapping[str, Sequence[float]], names: Mapping[str, str]) -> Cost | None:
-    """Returns the extra time of a transfer against the CCA that completes it soonest."""
+def _time_cost(
+    leader: str, times: Mapping[str, Sequence[float]], names: Mapping[str, str]
+) -> Cost | None:
+    """Returns the extra completion time of transfers, against the CCA with the shortest one."""
     means = {cca: estimate(values).mean for cca, values in times.items()}
-    known = {cca: mean for cca, mean in means.items() if mean > 0}
-    if leader not in known:
+    positive = {cca: mean for cca, mean in means.items() if mean > 0}
+    if leader not in positive:
         return None
-    best = min(known, key=known.__getitem__)
+    best = min(positive, key=positive.__getitem__)
     gap = paired_gap(times[leader], times[best])
     if means[leader] <= means[best] / (1 - MAX_COST) or gap.includes_zero:
         return None
@@ -59,8 +61,10 @@ def _longer(leader: str, times: Mapping[str, Sequence[float]], names: Mapping[st
     return Cost(f"{factor} x as long", text)
 
 
-def _slower(leader: str, rates: Mapping[str, Sequence[float]], names: Mapping[str, str]) -> Cost | None:
-    """Returns the share of the goodput that is lost to the CCA that has most."""
+def _goodput_cost(
+    leader: str, rates: Mapping[str, Sequence[float]], names: Mapping[str, str]
+) -> Cost | None:
+    """Returns the share of goodput that the leader loses, against the CCA with the highest one."""
     means = {cca: estimate(values).mean for cca, values in rates.items()}
     best = max(rates, key=lambda cca: means[cca] if means[cca] > 0 else 0.0)
     gap = paired_gap(rates[leader], rates[best])

@@ -22,8 +22,8 @@ _NARROW_SHARE = 0.05
 def few_runs_text(comparisons: Sequence[Comparison]) -> str:
     """Returns a warning about too few runs, with a sufficient number; empty if intervals are narrow.
 
-    An interval counts if its width exceeds the mean, and is wide relative to the largest mean of the
-    metric: where another CCA has a share of 0.9, one of 0.001 is known well enough.
+    An interval is wide if its width exceeds the mean, and if its half width exceeds `_NARROW_SHARE` of
+    the largest mean of the metric. So a share of 0.001 is known well enough if another CCA has 0.9.
     """
     estimates: dict[tuple[str, str], list[tuple[Estimate, int]]] = {}
     for comparison in comparisons:
@@ -32,8 +32,8 @@ def few_runs_text(comparisons: Sequence[Comparison]) -> str:
             estimates.setdefault(key, []).append((estimate(values), runs))
     wide: dict[str, tuple[Estimate, int]] = {}
     needed = 0.0
-    for (flow, metric), of_metric in estimates.items():
-        finite = [(each, runs) for each, runs in of_metric if math.isfinite(each.mean)]
+    for (flow, metric), metric_estimates in estimates.items():
+        finite = [(each, runs) for each, runs in metric_estimates if math.isfinite(each.mean)]
         largest = max((abs(each.mean) for each, _ in finite), default=0.0)
         for each, runs in finite:
             half = each.ci95 or 0.0

@@ -10,23 +10,23 @@ def missing_frames(sent: Iterable[tuple[float, float]], arrived: int) -> int:
     """Returns the number of frames that were sent and had not arrived by their deadline and the end.
 
     Args:
-        sent: of each connection, number of the frames whose deadline is before the end of the run, and
-            share of them that the sender dropped.
-        arrived: number of the frames that did arrive.
+        sent: for each connection, the number of frames whose deadline is before the end of the run, and
+            the share of them that the sender dropped.
+        arrived: number of frames that arrived.
     """
     return round(math.fsum(count * (1.0 - dropped) for count, dropped in sent)) - arrived
 
 
 def never_arrived(ages_ms: Sequence[float], missing: int, delays_ms: Sequence[float]) -> list[float]:
-    """Returns the ages of the frames that were older at the end than any that arrived, ms.
+    """Returns the ages of missing frames that were older at the end than any frame that arrived, ms.
 
-    All others are late but pending: they might still have arrived. Results of
-    earlier versions have no ages; all of their missing frames count, with unknown ages.
+    Other missing frames are pending, as they might still have arrived. Results of earlier versions have
+    no ages: all of their missing frames count, with NaN as age.
 
     Args:
         ages_ms: ages at the end of the frames that had not arrived by their deadline.
         missing: number of these frames.
-        delays_ms: of the frames that arrived.
+        delays_ms: delays of the frames that arrived.
     """
     if not ages_ms:
         return [math.nan] * missing

@@ -10,17 +10,17 @@ from celltcp.comparison.report.settings_lines import systems
 
 #: Units of the values in commands, as named in `systems.toml`.
 _UNITS = ("B", "ms")
-#: Rate of a shaper, as a share of that of the link after it, so that no queue stands there.
+#: Rate of a shaper as a share of the rate of the link after it, so that the link has no queue.
 _SHAPER_SHARE = 0.9
 
 
 def linux_line(change: str, scenario: Mapping[str, Any] | None = None) -> str:
-    """Returns the command that sets a field on Linux, after the host for it; empty if there is none.
+    """Returns the host and the Linux command that sets a field; empty if there is no command.
 
     Args:
         change: field and value, such as `tcp.initial_window=32`.
-        scenario: as its file has it; without it, no rate of a hop has a line, and no queue of another
-            device.
+        scenario: scenario, parsed from its file; None leaves out lines for rates of hops, and for
+            queues in other devices.
     """
     field, _, value = change.partition("=")
     field, value = field.strip(), value.strip().strip("\"'")
@@ -46,12 +46,12 @@ def cca_line(cca: str) -> str:
         entry = describe_cca(name)
     except CelltcpError:
         return ""
-    known = f"sysctl -w net.ipv4.tcp_congestion_control={entry['name']}"
-    return f"sender: {known}" if entry["linux"] else ""
+    command = f"sysctl -w net.ipv4.tcp_congestion_control={entry['name']}"
+    return f"sender: {command}" if entry["linux"] else ""
 
 
 def _value_text(value: str, unit: str) -> str | None:
-    """Returns a value as in the command; None if no command sets it."""
+    """Returns a value in the form of the command; None if no command sets it."""
     if unit in _UNITS:
         try:
             number = in_unit(value, unit)
@@ -68,8 +68,8 @@ def _value_text(value: str, unit: str) -> str | None:
 def _queue_line(parts: list[str], value: str, scenario: Mapping[str, Any] | None) -> str:
     """Returns the line for a queue discipline with default parameters.
 
-    It does nothing where the queue is in another device, such as a modem. With a scenario there is the
-    line for that, too: a shaper for each direction that has a queue, which makes the queue its own.
+    The line has no effect if the queue is in another device, such as a modem. With a scenario, the text
+    has a line for that case, too: a shaper for each direction with a queue, which then has the queue.
     """
     name = {"droptail": "pfifo", "fq-codel": "fq_codel", "codel": "codel", "pie": "pie"}.get(value)
     if name is None:
@@ -79,8 +79,8 @@ def _queue_line(parts: list[str], value: str, scenario: Mapping[str, Any] | None
     if scenario is None or value == "droptail":
         return line
     shapers = [
-        f"{replace} cake bandwidth {rate / 1e3:.0f}kbit{way}"
-        for way, rate in _shaped_rates(parts, scenario).items()
+        f"{replace} cake bandwidth {rate / 1e3:.0f}kbit{direction}"
+        for direction, rate in _shaped_rates(parts, scenario).items()
     ]
     return (
         f"{line}; where the queue is in a device behind it: {', '.join(shapers) or 'no line sets it'}"
@@ -88,9 +88,9 @@ def _queue_line(parts: list[str], value: str, scenario: Mapping[str, Any] | None
 
 
 def _shaped_rates(parts: list[str], scenario: Mapping[str, Any]) -> dict[str, float]:
-    """Returns the rates of shapers before a link by the words for its direction, bit/s.
+    """Returns the rates of shapers before a link by the text for its direction, bit/s.
 
-    A link whose rate varies has none.
+    A link with a varying rate has no shaper.
     """
     path = scenario.get("path", {})
     if scenario.get("radio"):
@@ -99,7 +99,7 @@ def _shaped_rates(parts: list[str], scenario: Mapping[str, Any]) -> dict[str, fl
         rates = {"": _shaped(path["wired"][int(parts[2])].get("rate"))}
     else:
         flows = scenario.get("flows") or [{}]
-        # A sender without a limit of its own fills the queue.
+        # Bulk flows have no limit of their own, so that they fill the queue.
         bulk = [flow for flow in flows if flow.get("workload", {}).get("kind", "bulk") == "bulk"]
         ways = {"up" if flow.get("from") == "phone" else "down" for flow in bulk or flows[:1]}
         words = {"up": " (uplink)", "down": " (downlink)"} if len(ways) > 1 else dict.fromkeys(ways, "")
@@ -108,14 +108,14 @@ def _shaped_rates(parts: list[str], scenario: Mapping[str, Any]) -> dict[str, fl
 
 
 def _shaped(capacity: object) -> float | None:
-    """Returns the rate of a shaper before a link, bit/s; None before one whose rate varies."""
+    """Returns the rate of a shaper before a link, bit/s; None for a link with a varying rate."""
     value = capacity.get("rate") if isinstance(capacity, Mapping) else capacity
     rate = in_unit(value, "bit/s") if isinstance(value, str) else None
     return None if rate is None else _SHAPER_SHARE * rate
 
 
 def _shaper_line(hop: str, value: str, scenario: Mapping[str, Any]) -> str:
-    """Returns the line for the rate of a hop with an AQM, which is a shaper."""
+    """Returns the line of a shaper for the rate of a hop with an AQM; empty without an AQM."""
     hops = scenario.get("path", {}).get("wired", ())
     queue = hops[int(hop)].get("queue") if hop.isdigit() and int(hop) < len(hops) else None
     kind = queue.get("kind") if isinstance(queue, Mapping) else queue

@@ -110,7 +110,7 @@ def overshoot(evidence: Evidence) -> Cause | None:
 
 
 def outage(evidence: Evidence) -> Cause | None:
-    """The link let no data pass for {_MIN_OUTAGE_SHARE:.0%} of the time (table `outages`)."""
+    """The link let no data pass for at least {_MIN_OUTAGE_SHARE:.0%} of the time (table `outages`)."""
     gaps = evidence.outages
     whole = sum(gap.length for gap in gaps)
     if not evidence.seconds or whole < _MIN_OUTAGE_SHARE * evidence.seconds:
