@@ -37,7 +37,7 @@ def application_metrics(results: Results, runs: Sequence[int]) -> dict[str, Metr
     Only applications with recorded events are included, and transfers that have an end.
 
     Args:
-        results: of the campaign.
+        results: results of the campaign.
         runs: numbers of the runs.
     """
     if "events" not in results.tables:
@@ -47,16 +47,21 @@ def application_metrics(results: Results, runs: Sequence[int]) -> dict[str, Metr
     values = _event_values(results, flows)
     first_bytes = _first_bytes(results, flows)
     for transfer in transfers_of(results, flows):
-        of_flow = values.setdefault(transfer.flow, {})
-        for kind, time_s in ((_COMPLETION, transfer.completion_s), (_LASTED, transfer.lasted_s)):
-            of_flow.setdefault(kind, {}).setdefault(transfer.run, []).append(time_s)
-        of_flow[_FIRST_BYTE] = first_bytes[transfer.flow]
-    known = FlowUnderTest.each_with_workload(results.about)
-    order = dict.fromkeys([*(flow.name for flow, _ in known), *(name for name, _ in flows.values())])
+        by_kind = values.setdefault(transfer.flow, {})
+        for kind, time_s in (
+            (_COMPLETION, transfer.completion_s),
+            (_TIME_SO_FAR, transfer.time_so_far_s),
+        ):
+            by_kind.setdefault(kind, {}).setdefault(transfer.run, []).append(time_s)
+        by_kind[_FIRST_BYTE] = first_bytes[transfer.flow]
+    in_scenario = FlowUnderTest.each_with_workload(results.about)
+    order = dict.fromkeys(
+        [*(flow.name for flow, _ in in_scenario), *(name for name, _ in flows.values())]
+    )
     return {flow: _flow_metrics(values[flow], runs) for flow in order if flow in values}
 
 
-#: Values of a run by kind of event.
+#: Values by kind of event and run.
 _Values = dict[str, dict[int, list[float]]]
 
 
@@ -66,7 +71,7 @@ def _flow_metrics(by_kind: _Values, runs: Sequence[int]) -> MetricValues:
         kinds = {name: metric.kind or name for name, metric in application.items()}
         if application is TRANSFERS:
             if _COMPLETION in by_kind:
-                metrics |= _of_transfers(by_kind, runs)
+                metrics |= _transfer_metrics(by_kind, runs)
         elif not by_kind.keys().isdisjoint(kinds.values()):
             for name, metric in application.items():
                 if metric.is_occasional and kinds[name] not in by_kind:
@@ -86,15 +91,15 @@ def _flow_metrics(by_kind: _Values, runs: Sequence[int]) -> MetricValues:
 def _with_ages(
     times: Mapping[int, list[float]], ages: Mapping[int, list[float]]
 ) -> dict[int, list[float]]:
-    """Returns times of units by run; unfinished ones count with their age, a lower bound."""
+    """Returns durations of units by run; for unfinished units their age, which is a lower bound."""
     keys = [*times, *(run for run in ages if run not in times)]
     return {run: [*times.get(run, ()), *ages.get(run, ())] for run in keys}
 
 
 def _with_missing(by_kind: _Values) -> dict[int, list[float]]:
-    """Returns the delays of frames by run; those that never arrived are later than all others.
+    """Returns the delays of frames by run; frames that never arrived have an infinite delay.
 
-    Frames that were on their way at the end are undecided, and left out.
+    Frames that were in flight at the end of the run are left out.
     """
     delays = {run: list(values) for run, values in by_kind.get(FRAME, {}).items()}
     for run, counts in by_kind.get(FRAMES, {}).items():
@@ -106,16 +111,16 @@ def _with_missing(by_kind: _Values) -> dict[int, list[float]]:
     return delays
 
 
-#: Names of the times of transfers among the kinds of events.
-_COMPLETION, _LASTED, _FIRST_BYTE = "completion", "lasted", "first_byte"
+#: Keys of the times of transfers among the kinds of events.
+_COMPLETION, _TIME_SO_FAR, _FIRST_BYTE = "completion", "lasted", "first_byte"
 
 
 def _event_values(results: Results, flows: Mapping[str, NamedFlow]) -> dict[str, _Values]:
-    """Returns the values that events have, by flow, kind and run."""
+    """Returns the details of events by flow, kind and run."""
     event_kinds = {
         metric.kind or name for application in APPLICATIONS for name, metric in application.items()
     } | {FRAME_AGE}
-    of = {
+    flow_names = {
         (run, number): flows[name][0]
         for run, number, name in rows_of(results.tables["flows"], "run", "flow", "name")
     }
@@ -123,15 +128,15 @@ def _event_values(results: Results, flows: Mapping[str, NamedFlow]) -> dict[str,
     is_wanted = pc.is_in(events["kind"].cast(pa.string()), value_set=text_array_of(sorted(event_kinds)))
     result: dict[str, _Values] = {}
     for run, number, kind, detail in rows_of(events.filter(is_wanted), "run", "flow", "kind", "detail"):
-        of_kind = result.setdefault(of[run, number], {}).setdefault(kind, {})
-        of_kind.setdefault(run, []).append(float(detail))
+        by_run = result.setdefault(flow_names[run, number], {}).setdefault(kind, {})
+        by_run.setdefault(run, []).append(float(detail))
     return result
 
 
 def _first_bytes(
     results: Results, flows: Mapping[str, NamedFlow]
 ) -> collections.defaultdict[str, dict[int, list[float]]]:
-    """Returns times to first bytes by flow and run; none for results of earlier builds."""
+    """Returns the times to the first byte by flow and run; empty for results of earlier builds."""
     result: collections.defaultdict[str, dict[int, list[float]]] = collections.defaultdict(dict)
     table = results.tables["flows"]
     if "first_byte_s" in table.column_names:
@@ -141,11 +146,16 @@ def _first_bytes(
     return result
 
 
-def _of_transfers(by_kind: _Values, runs: Sequence[int]) -> MetricValues:
+def _transfer_metrics(by_kind: _Values, runs: Sequence[int]) -> MetricValues:
     times, first_bytes = by_kind[_COMPLETION], by_kind.get(_FIRST_BYTE, {})
-    lasted = _per_run(by_kind[_LASTED], runs, _mean)
-    complete = {run: [each for each in of if not math.isnan(each)] for run, of in times.items()}
-    shares = {run: [len(complete[run]) / len(of)] for run, of in times.items() if of}
+    times_so_far = _per_run(by_kind[_TIME_SO_FAR], runs, _mean)
+    complete = {
+        run: [time_s for time_s in all_times if not math.isnan(time_s)]
+        for run, all_times in times.items()
+    }
+    shares = {
+        run: [len(complete[run]) / len(all_times)] for run, all_times in times.items() if all_times
+    }
     return {
         **({"first_byte_s": _per_run(first_bytes, runs, _mean)} if first_bytes else {}),
         "transfers": _per_run(times, runs, len),
@@ -153,7 +163,11 @@ def _of_transfers(by_kind: _Values, runs: Sequence[int]) -> MetricValues:
         **_completion_percentiles(by_kind, complete, runs),
         "completion_max_s": _per_run(complete, runs, max),
         "completion_sd_s": _per_run(complete, runs, _deviation),
-        **({"completion_least_s": lasted} if any(share != [1.0] for share in shares.values()) else {}),
+        **(
+            {"completion_least_s": times_so_far}
+            if any(share != [1.0] for share in shares.values())
+            else {}
+        ),
         "completed_share": _per_run(shares, runs, _mean),
     }
 
@@ -203,6 +217,6 @@ def _deviation(values: Sequence[float]) -> float:
 
 
 def nearest_rank(values: Sequence[float], percentile: int) -> float:
-    """Returns a percentile by nearest rank: the smallest value that this share of all is not above."""
+    """Returns a percentile by nearest rank: the lowest value that is not below this share of all."""
     rank = math.ceil(percentile * len(values) / 100)
     return sorted(values)[max(rank, 1) - 1]

@@ -81,7 +81,7 @@ COMPETITION_METRICS = ("goodput_mbps", "pm_balanced", "pm_delay")
 class AppMetric(NamedTuple):
     """Metric of an application."""
 
-    #: Heading of its column; the terminal breaks it at line ends.
+    #: Heading of the column; a terminal breaks it at line ends.
     heading: str
     digits: int
     meaning: str
@@ -89,11 +89,11 @@ class AppMetric(NamedTuple):
     kind: str | None = None
     #: Percentile of the values of a run (nearest rank, 100 is the highest); None for their mean.
     percentile: int | None = None
-    #: Factor that makes more of it better: 1 or -1; 0 where neither more nor less is better.
+    #: 1 if a higher value is better, -1 if a lower value is better, 0 if neither is.
     sign: int = -1
-    #: Whether only some applications of the kind have it.
+    #: Whether only some applications of the kind have the metric.
     is_occasional: bool = False
-    #: Whether it is a count of values.
+    #: Whether the metric is the number of values.
     is_count: bool = False
     #: Whether it is the standard deviation of the values of a run, which tables leave out.
     is_spread: bool = False
@@ -119,7 +119,7 @@ class AppMetric(NamedTuple):
 _UNITS = ("s", "ms", "Mbit/s", "MOS")
 
 
-#: Percentiles that tables have: value, heading and words.
+#: Percentiles in tables: value, heading and text.
 _PERCENTILES = (
     (50, "p50", "Median"),
     (95, "p95", "95th percentile of the"),
@@ -133,27 +133,27 @@ def _spread(heading: str, digits: int, noun: str, kind: str | None = None) -> Ap
     return AppMetric(heading, digits, meaning, kind, is_spread=True)
 
 
-#: Kinds of events that have the age at the end of the run of a unit that was not complete then, and
-#: older than each complete one, by the kind of those that have the time of a complete one.
+#: Kinds of events with the age of an incomplete unit at the end of the run, by the kind of events with
+#: the duration of a complete unit. Only units older than each complete one have such an event.
 AGES = {"response_s": "response_age_s", "page_load_s": "page_load_age_s"}
 
 
-def _units(kind: str, unit: str, noun: str, first: str, lacking: str) -> dict[str, AppMetric]:
-    """Returns the metrics of units of work, each of which an event of a kind has the time of.
+def _units(kind: str, unit: str, noun: str, first_byte: str, incomplete: str) -> dict[str, AppMetric]:
+    """Returns the metrics of units of work whose durations are in events of one kind.
 
     Args:
-        kind: of these events.
+        kind: kind of these events.
         unit: name of a unit.
-        noun: its time in words.
-        first: kind of the events that have the time to the first byte of a unit.
-        lacking: units that are not complete in words.
+        noun: text that names the duration of a unit.
+        first_byte: kind of the events with the time to the first byte of a unit.
+        incomplete: text that names incomplete units.
     """
     stem = kind.removesuffix("_s")
     count = f"{unit}s".replace(" ", "\n")
     return {
         f"{stem}s": AppMetric(count, 0, f"Number of {unit}s.", kind, sign=0, is_count=True),
-        first: AppMetric(
-            *("first byte\nmean s", 3, f"Mean time to the first byte of a {unit}, s.", first),
+        first_byte: AppMetric(
+            *("first byte\nmean s", 3, f"Mean time to the first byte of a {unit}, s.", first_byte),
             is_occasional=True,
         ),
         kind: AppMetric(f"{unit}\nmean s", 3, f"Mean {noun}, s."),
@@ -167,7 +167,7 @@ def _units(kind: str, unit: str, noun: str, first: str, lacking: str) -> dict[st
         f"{stem}_sd_s": _spread(f"{unit}\nsd s", 3, f"{noun}, s", kind),
         f"{stem}s_missing": AppMetric(
             f"without\n{unit}",
-            *(1, f"Number of {lacking}, older at the end than any {unit} took.", AGES[kind]),
+            *(1, f"Number of {incomplete}, older at the end than any {unit} took.", AGES[kind]),
             is_occasional=True,
             is_count=True,
         ),
@@ -324,7 +324,7 @@ APP_METRICS: dict[str, AppMetric] = {
     name: figure for application in APPLICATIONS for name, figure in application.items()
 }
 
-#: Network metrics of which more is better; of the others, less.
+#: Network metrics with higher values as the better ones; lower values of others are better.
 _HIGHER_IS_BETTER = {"goodput_mbps", "pm_balanced", "pm_delay"}
 
 #: Metrics by which congestion controls can rank.

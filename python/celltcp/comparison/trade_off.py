@@ -10,7 +10,7 @@ from celltcp.scenarios.cca_mix import labels
 if TYPE_CHECKING:
     from celltcp.comparison.comparison import Comparison
 
-#: Maximum of CCAs whose gains and losses are listed.
+#: Maximum number of CCAs whose gains and losses are listed.
 _MAX_LISTED_CCAS = 3
 
 

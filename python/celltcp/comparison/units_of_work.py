@@ -26,21 +26,21 @@ if TYPE_CHECKING:
 
 
 class Unit(NamedTuple):
-    """Kind of a unit of work."""
+    """Kind of units of work."""
 
     #: Kind of the events that have the times of such units; None for transfers.
     event: str | None
-    #: Seconds in the unit of the event.
+    #: Length of the time unit of the event, s.
     seconds: float
-    #: Name of its time in words.
+    #: Text that names the duration of a unit.
     title: str
-    #: Plural of its name.
+    #: Plural of the name of a unit.
     noun: str
-    #: Unfinished ones in words; empty if all finish.
+    #: Text for unfinished units; empty if all finish.
     unended: str = ""
 
 
-#: Units by the names of their times.
+#: Kinds of units by the names of their durations.
 UNITS = {
     "response": Unit("response_s", 1.0, "response time", "responses", "requests without a response"),
     "page_load": Unit("page_load_s", 1.0, "page load time", "pages", "pages never complete"),
@@ -49,9 +49,9 @@ UNITS = {
     "completion": Unit(None, 1.0, "completion time", "transfers", "transfers never complete"),
 }
 
-#: Names of units by the kinds of their events.
+#: Names of durations by the kinds of events.
 _NAMES = {unit.event: name for name, unit in UNITS.items() if unit.event}
-#: Names of units by the kinds of the events of unfinished ones.
+#: Names of durations by the kinds of events of unfinished units.
 _UNFINISHED_KINDS = {AGES[kind]: name for kind, name in _NAMES.items() if kind in AGES}
 
 _Row = tuple[int, str, int, str, int, str, float, float, float]
@@ -66,7 +66,7 @@ class _Frames:
     """Frames of a connection."""
 
     sent: float = 0.0
-    #: Share of them that the sender dropped.
+    #: Share of the frames that the sender dropped.
     dropped: float = 0.0
     delays_ms: list[float] = field(default_factory=list)
     #: Ages at the end of the run of frames that missed their deadline.
@@ -100,8 +100,11 @@ def units_of(units: pd.DataFrame, unit: str, flow: str) -> pd.DataFrame:
     if flow:
         selected = selected[selected["flow"] == flow]
     if selected.empty:
-        known = units.groupby(["unit", "flow"]).size().index
-        allowed = ", ".join(f"{name}:{of}" for name, of in known) or "none: no flow has units of work"
+        pairs = units.groupby(["unit", "flow"]).size().index
+        allowed = (
+            ", ".join(f"{name}:{flow_name}" for name, flow_name in pairs)
+            or "none: no flow has units of work"
+        )
         given = f"{unit}:{flow}" if flow else unit
         raise CelltcpError(f"metric: {given!r} has no values in these results; allowed: {allowed}")
     return selected
@@ -115,7 +118,7 @@ def without_connections(units: pd.DataFrame) -> pd.DataFrame:
 
 def units_of_applications(comparison: Comparison) -> list[str]:
     """Returns the units of work by which applications rank, as METRIC or METRIC:FLOW."""
-    # Shares of late frames and of complete transfers are those of these times.
+    # Rankings by shares of late frames or complete transfers have the durations of these units.
     value_names = {"late_share": "frame_delay", "completed_share": "completion"}
     several = len(comparison.applications) > 1 or comparison.subject
     names = []

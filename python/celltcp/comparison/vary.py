@@ -12,7 +12,7 @@ from celltcp.scenarios.changes import override_texts
 if TYPE_CHECKING:
     from celltcp.scenarios.changes import Value
 
-#: Maximum of values of a field, and of points of a sweep.
+#: Maximum number of values of a field, and of points of a sweep.
 MAX_POINTS = 1000
 
 #: Range of whole numbers.
@@ -61,7 +61,7 @@ def _of_mapping(vary: Mapping[str, Sequence[Value]]) -> dict[str, list[str]]:
 
 
 def varied(text: str) -> tuple[str, list[str]]:
-    """The field and the values that `field=values` names.
+    """Returns the field and the values in the text `field=values`.
 
     Raises:
         CelltcpError: if there is no field or no value, a value comes twice, or there are too many.
@@ -70,7 +70,7 @@ def varied(text: str) -> tuple[str, list[str]]:
     numbers = _RANGE_PATTERN.fullmatch(given.strip())
     if numbers:
         first, last = map(int, numbers.groups())
-        # One more than allowed shows that there are too many.
+        # One value more than allowed suffices to show that there are too many.
         values = [str(index) for index in range(first, min(last, first + MAX_POINTS) + 1)]
     else:
         values = [value.strip() for value in given.split(",")]

@@ -1,4 +1,4 @@
-"""Congestion windows of a flow over its life: mean and largest one of each run."""
+"""Congestion windows of a flow: mean and largest window of each run."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ _CONNECTION_BITS = 32
 class Windows(NamedTuple):
     """Congestion windows of the connections of a flow in a run, segments; NaN without any."""
 
-    #: Mean at the ends of slots.
+    #: Mean of the windows at the ends of slots.
     mean: float
-    #: Largest at the ends of slots, at the first exit from slow start, and at the ACKs with samples.
+    #: Largest window at the ends of slots, at the first exit from slow start, and at sampled ACKs.
     largest: float
 
 
@@ -66,5 +66,5 @@ def _mean(values: NDArray[np.float64]) -> float:
 
 def _largest(values: NDArray[np.float64]) -> float:
     """Returns the largest known value; 0 without one."""
-    known = values[~np.isnan(values)]
-    return float(known.max()) if len(known) else 0.0
+    numbers = values[~np.isnan(values)]
+    return float(numbers.max()) if len(numbers) else 0.0

@@ -40,15 +40,27 @@ LIMITS = tuple(
     if name.endswith("_s")
 )
 
-#: Limits at the hosts: column with the time under it, its text, and the buffer or program that sets it.
+
+class _EndLimit(NamedTuple):
+    """Limit at a host."""
+
+    #: Column with the time under the limit.
+    column: str
+    #: Text that describes the limit.
+    text: str
+    #: Buffer that sets the limit, `receive` or `send`, or `application`.
+    kind: str
+
+
+#: Limits at the hosts.
 _END_LIMITS = (
-    ("receive_window_limited_s", "the receive window was full", "receive"),
-    ("send_buffer_limited_s", "the send buffer was full", "send"),
-    ("application_limited_s", "the application had no more to send", "application"),
+    _EndLimit("receive_window_limited_s", "the receive window was full", "receive"),
+    _EndLimit("send_buffer_limited_s", "the send buffer was full", "send"),
+    _EndLimit("application_limited_s", "the application had no more to send", "application"),
 )
 
-#: Share of the time above which a warning is given.
-_MIN_SHARE = 0.5
+#: Share of the time under a limit above which a warning is given.
+_MIN_WARNING_SHARE = 0.5
 
 
 class FlowLimits(NamedTuple):
@@ -56,14 +68,14 @@ class FlowLimits(NamedTuple):
 
     cca: str
     flow: str
-    #: By limit, from 0 to 1; NaN for those that the engine does not report.
+    #: Shares by limit, from 0 to 1; NaN for limits that the engine does not report.
     shares: Mapping[str, float]
 
     @property
     def network(self) -> float:
-        """Share that the network limited where the engine does not report its limits apart; else 0."""
-        known = sum(share for share in self.shares.values() if not math.isnan(share))
-        return max(1.0 - known, 0.0) if any(map(math.isnan, self.shares.values())) else 0.0
+        """Share limited by the network as a whole, if the engine does not report its limits; else 0."""
+        reported = sum(share for share in self.shares.values() if not math.isnan(share))
+        return max(1.0 - reported, 0.0) if any(map(math.isnan, self.shares.values())) else 0.0
 
 
 def limits_rows(results: Results) -> list[LimitsRow]:
@@ -83,7 +95,7 @@ def limits_rows(results: Results) -> list[LimitsRow]:
 def flow_limits(results: Results) -> list[FlowLimits]:
     """Returns the limits of each flow under each CCA or line-up, in their order.
 
-    Connections of a flow count by their time. Results of earlier versions have none.
+    The connections of a flow are weighted by their durations. Results of earlier versions have none.
     """
     keys, shares = [], []
     for key, run_shares in _shares_of_runs(results):
@@ -104,9 +116,9 @@ def _shares_of_runs(
     lineups = results.lineups
     times: dict[tuple[int, str], dict[str, float]] = {}
     durations: collections.defaultdict[tuple[int, str], float] = collections.defaultdict(float)
-    of_connection = {(row["run"], row["flow"]): row for row in records(results.tables["flows"])}
+    connection_rows = {(row["run"], row["flow"]): row for row in records(results.tables["flows"])}
     for row in records(results.tables["limits"]):
-        connection = of_connection[row["run"], row["flow"]]
+        connection = connection_rows[row["run"], row["flow"]]
         key = row["run"], flow_name(str(connection["name"]), flows)
         limited_s = times.setdefault(key, dict.fromkeys(LIMITS, 0.0))
         for limit in LIMITS:
@@ -114,10 +126,10 @@ def _shares_of_runs(
         durations[key] += connection["duration_s"]
     for key, limited_s in sorted(times.items(), key=lambda item: _order(item[0], flows)):
         total = math.fsum(limited_s.values())
-        whole = durations[key] if math.isnan(total) else total
+        duration = durations[key] if math.isnan(total) else total
         run, name = key
-        if run in lineups and whole > 0:
-            yield (lineups[run], name), {limit: time / whole for limit, time in limited_s.items()}
+        if run in lineups and duration > 0:
+            yield (lineups[run], name), {limit: time / duration for limit, time in limited_s.items()}
 
 
 def _order(key: tuple[int, str], flows: list[FlowUnderTest]) -> tuple[int, int]:
@@ -129,56 +141,63 @@ def _order(key: tuple[int, str], flows: list[FlowUnderTest]) -> tuple[int, int]:
 def limited_flows(results: Results) -> list[str]:
     """Returns a warning for each limit at a host that held flows back for most of their time.
 
-    While the bottleneck is busy with the flow, or stands still, the network is the limit, whatever else
-    is full or empty: a sender whose last bytes wait in the queue has no more to send, either.
+    While the bottleneck is busy with the flow, or has an outage, the network is the limit. That is so
+    even if a buffer is full, or if the sender has no more to send because its last bytes are in the
+    queue.
     """
     flows = results.tables["flows"]
     if "receive_window_limited_s" not in flows.column_names:
         return []
     lineups = results.lineups
-    whole = numbers(flows["duration_s"])
-    is_active = (whole > 0) & np.isin(numbers(flows["run"]), list(lineups))
-    flow_of = [(lineups[run], name) for run, name in compress(rows_of(flows, "run", "name"), is_active)]
+    durations = numbers(flows["duration_s"])
+    is_active = (durations > 0) & np.isin(numbers(flows["run"]), list(lineups))
+    flow_keys = [
+        (lineups[run], name) for run, name in compress(rows_of(flows, "run", "name"), is_active)
+    ]
     shares = {
-        column: numbers(flows[column])[is_active] / whole[is_active] for column, *_ in _END_LIMITS
+        limit.column: numbers(flows[limit.column])[is_active] / durations[is_active]
+        for limit in _END_LIMITS
     }
-    if not any((share > _MIN_SHARE).any() for share in shares.values()):
+    if not any((share > _MIN_WARNING_SHARE).any() for share in shares.values()):
         return []
-    idle = 1.0 - _busy(results)[is_active]
-    several = len({name for _, name in flow_of}) > 1
-    thin_ones = sparse_flows(results.about)
-    thin = np.array([any(flow.includes(name) for flow in thin_ones) for _, name in flow_of], np.bool_)
-    lineup_names = labels(dict.fromkeys(lineup for lineup, _ in flow_of))
+    idle = 1.0 - _busy_shares(results)[is_active]
+    several = len({name for _, name in flow_keys}) > 1
+    thin_flows = sparse_flows(results.about)
+    is_thin = np.array(
+        [any(flow.includes(name) for flow in thin_flows) for _, name in flow_keys], np.bool_
+    )
+    lineup_names = labels(dict.fromkeys(lineup for lineup, _ in flow_keys))
     warnings = []
-    for column, happened, kind in _END_LIMITS:
+    for column, text, kind in _END_LIMITS:
+        # Only the time in which the bottleneck had room counts.
         share = np.where(shares[column] > idle, idle, shares[column])
-        counted = ~np.isnan(share)
+        is_counted = ~np.isnan(share)
         if kind == "application":
-            # A transfer that ends is short where all of it fits into the first window.
-            counted = np.isnan(numbers(flows["completion_s"])[is_active]) & ~thin
-        means = means_by(list(compress(flow_of, counted)), share[counted].tolist())
-        result = {flow: mean for flow, mean in means.items() if mean > _MIN_SHARE}
+            # A transfer with an end may be so short that it fits into the first window.
+            is_counted = np.isnan(numbers(flows["completion_s"])[is_active]) & ~is_thin
+        means = means_by(list(compress(flow_keys, is_counted)), share[is_counted].tolist())
+        result = {flow: mean for flow, mean in means.items() if mean > _MIN_WARNING_SHARE}
         if not result:
             continue
         names = [f"{lineup_names[lineup]}{f', {flow}' if several else ''}" for lineup, flow in result]
         low, high = (round(100 * value) for value in (min(result.values()), max(result.values())))
         time = f"{high} %" if low == high else f"{low} to {high} %"
         warnings.append(
-            f"{('; ' if several else ', ').join(names)}: for {time} of the time {happened} while the "
+            f"{('; ' if several else ', ').join(names)}: for {time} of the time {text} while the "
             f"bottleneck had room; {_settings(kind, results)}"
         )
     return warnings
 
 
-def _busy(results: Results) -> NDArray[np.float64]:
+def _busy_shares(results: Results) -> NDArray[np.float64]:
     """Returns for each connection the share of its time in which the path carried it at its capacity.
 
-    That is the utilisation of the capacity that others leave, and all of the time without any capacity.
-    Zero where the capacity is not known.
+    That share is the utilisation of the capacity that other flows leave, and 1 in the time without
+    capacity. It is 0 where the capacity is not known.
     """
     slots = results.tables["slots"]
-    known, _, group = distinct(connections(slots))
-    count = len(known)
+    keys, _, group = distinct(connections(slots))
+    count = len(keys)
     capacity = numbers(slots["capacity_mbps"])
     goodput = np.where(np.isnan(capacity), 0.0, numbers(slots["goodput_mbps"]))
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -189,7 +208,7 @@ def _busy(results: Results) -> NDArray[np.float64]:
     utilisation = np.nan_to_num(np.minimum(utilisation, 1.0), nan=0.0)
     outage = np.nan_to_num(outage, nan=0.0)
     busy = outage + (1.0 - outage) * utilisation
-    return values_of(connections(results.tables["flows"]), known, busy, 0.0)
+    return values_of(connections(results.tables["flows"]), keys, busy, 0.0)
 
 
 def _settings(kind: str, results: Results) -> str:

@@ -100,14 +100,14 @@ def best_and_ties(
 MARGIN = 0.05
 #: Difference that is negligible even if significant, as a share of the best mean.
 NEGLIGIBLE = 0.01
-#: Maximum of runs that are recommended.
+#: Maximum number of runs that a hint recommends.
 _MAX_RUNS = 1000
 #: 80 % quantile of the normal distribution: the share of cases in which the advised runs decide.
 _POWER = 0.8416
 
 
 class Cost(NamedTuple):
-    """Cost of the best name, in a cell of a table and in words."""
+    """Cost of the best name, as a short text for cells of tables and as a longer text."""
 
     short: str
     text: str
@@ -120,9 +120,9 @@ class Verdict:
     #: Name with the highest mean; None where nothing was delivered.
     leader: str | None
     #: Names that are as good: the interval of the difference includes zero and is within the margin, or
-    #: all of it is negligible.
+    #: the whole interval is negligible.
     tied: tuple[str, ...] = ()
-    #: Names that may be as good: the interval includes zero, and more than the margin.
+    #: Names that may be as good: the interval includes zero, and is wider than the margin.
     undecided: tuple[str, ...] = ()
     #: Runs with which the undecided would likely be decided; None if they are too many or unknown.
     runs_needed: int | None = None
@@ -130,7 +130,7 @@ class Verdict:
     contradicted_by: str | None = None
     #: Cost of the leader in another important metric; None if it is small.
     cost: Cost | None = None
-    #: Whether the values of all names are the same, and there are several.
+    #: Whether there are several names, all with the same values.
     is_same: bool = False
 
     @property
@@ -250,7 +250,7 @@ def paired_gap(first: Sequence[float], second: Sequence[float]) -> Estimate:
         return result
     ratio = estimate([math.log(one / other) for one, other in pairs])
     if not sign * ratio.mean * result.mean > 0:
-        # Most pairs say the opposite of the mean, or nothing: neither is decided.
+        # Most pairs contradict the mean, or do not differ, so that the sign is undecided.
         return Estimate(result.mean, max(result.ci95 or 0.0, abs(result.mean)) or None)
     half = ratio.ci95
     return Estimate(result.mean, None if half is None else abs(result.mean / ratio.mean) * half)
@@ -277,7 +277,7 @@ def mean_ratio(shares: Sequence[float]) -> RatioEstimate:
     mean = math.expm1(result.mean)
     if result.ci95 is None:
         return RatioEstimate(mean, None, None)
-    # Few scenarios can have an interval that no number holds.
+    # With few scenarios, the end of an interval may exceed the largest floating-point number.
     ends = [min(result.mean + side * result.ci95, 700.0) for side in (-1, 1)]
     return RatioEstimate(mean, *map(math.expm1, ends))
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import pandas as pd
 
-#: Aggregation of the slots of several connections at a time: sums and means by column.
+#: Aggregation (sum or mean) of each column of slots over simultaneous connections.
 _AGGREGATES = {
     **dict.fromkeys(("delivered_bytes", "goodput_mbps", "rate_mbps", "cwnd", "inflight"), "sum"),
     **dict.fromkeys(("retransmissions", "segments", "duplicate_acks"), "sum"),
@@ -28,17 +28,17 @@ class FlowUnderTest:
     """
 
     name: str
-    #: Whether it expands to a flow at each of several nodes, as with `from = "machine-*"`.
+    #: Whether the flow expands to one at each of several nodes, as with `from = "machine-*"`.
     at_each_node: bool = False
 
     @classmethod
     def of(cls, about: Mapping[str, Any]) -> FlowUnderTest:
-        """Returns that of results, from the scenario in their description."""
+        """Returns the flow under test of results, from the scenario in their description."""
         return cls._of_section(tomllib.loads(about["scenario"])["flows"][0], 1)
 
     @classmethod
     def each_with_workload(cls, about: Mapping[str, Any]) -> list[tuple[FlowUnderTest, dict[str, Any]]]:
-        """Returns each flow of the scenario of results, as one under test, and its workload."""
+        """Returns each flow of the scenario of results as a flow under test, and its workload."""
         flows = tomllib.loads(about["scenario"])["flows"]
         return [
             (cls._of_section(flow, number), flow.get("workload", {}))
@@ -47,7 +47,7 @@ class FlowUnderTest:
 
     @classmethod
     def each(cls, about: Mapping[str, Any]) -> list[FlowUnderTest]:
-        """Returns each flow of the scenario of results, as one under test."""
+        """Returns each flow of the scenario of results as a flow under test."""
         return [flow for flow, _ in cls.each_with_workload(about)]
 
     @classmethod
@@ -69,22 +69,22 @@ class FlowUnderTest:
 
 
 def flow_name(connection: str, flows: Iterable[FlowUnderTest]) -> str:
-    """Returns the flow that a connection belongs to by its name; that name for one of a line-up."""
+    """Returns the name of the flow of a connection; that of the connection itself in a line-up."""
     return next((flow.name for flow in flows if flow.includes(connection)), connection)
 
 
-#: Workloads that send little at intervals by their nature.
+#: Kinds of workloads that send little data at intervals.
 SPARSE_WORKLOADS = ("request-response", "frames")
 
 
 def sparse_flows(about: Mapping[str, Any]) -> list[FlowUnderTest]:
-    """Returns the flows of the scenario of results that send little by their nature."""
+    """Returns the flows of the scenario of results whose workload sends little data at intervals."""
     flows = FlowUnderTest.each_with_workload(about)
     return [flow for flow, workload in flows if workload.get("kind") in SPARSE_WORKLOADS]
 
 
 def has_application(about: Mapping[str, Any]) -> bool:
-    """Returns whether a flow has metrics of its own: of an application, or of transfers with an end."""
+    """Returns whether a flow has metrics of an application, or of transfers with an end."""
     return not all(is_endless(workload) for _, workload in FlowUnderTest.each_with_workload(about))
 
 

@@ -77,7 +77,7 @@ def overload(evidence: Evidence) -> Cause | None:
 
 
 def video(evidence: Evidence) -> Cause | None:
-    """The capacity was below the bitrate of the video for at least {_MIN_SLOW_LINK_SHARE:.0%} of the time.
+    """The video bitrate exceeded the capacity for at least {_MIN_SLOW_LINK_SHARE:.0%} of the time.
 
     That bitrate is the mean of the representations that were played.
     """
