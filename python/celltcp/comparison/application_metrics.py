@@ -179,7 +179,10 @@ def _completion_percentiles(
     if all(len(times) < 2 for times in by_kind[_COMPLETION].values()):
         return {}
     with_unfinished = {
-        run: [*times, *(lasted for lasted in by_kind[_LASTED][run] if lasted > max(times, default=0.0))]
+        run: [
+            *times,
+            *(lasted for lasted in by_kind[_TIME_SO_FAR][run] if lasted > max(times, default=0.0)),
+        ]
         for run, times in complete.items()
     }
     return {
