@@ -146,9 +146,9 @@ impl Object {
             })
             };
         let (cwnd, rate) = (number("cwnd")?, number("pacing_rate_mbps")?);
-        let sane = |name: &str, value: Option<f64>, least: f64| match value {
-            Some(value) if !(value.is_finite() && value >= least) => Err(reject(format!(
-                "{}: {name} {value} is not a number from {least} on",
+        let sane = |name: &str, value: Option<f64>, min: f64| match value {
+            Some(value) if !(value.is_finite() && value >= min) => Err(reject(format!(
+                "{}: {name} {value} is not a number from {min} on",
                 self.name
             ))),
             value => Ok(value),

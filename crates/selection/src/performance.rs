@@ -93,23 +93,23 @@ impl PmSums {
 #[derive(Clone, Debug)]
 pub(crate) struct PerfWindow {
     measured: VecDeque<(Instant, PmSums)>,
-    kept: Duration,
+    length: Duration,
 }
 
 impl PerfWindow {
     /// Creates a window that stores samples for this time.
-    pub(crate) fn new(kept: Duration) -> Self {
-        let samples = kept.as_nanos() / SAMPLE_INTERVAL.as_nanos() + 2;
+    pub(crate) fn new(length: Duration) -> Self {
+        let samples = length.as_nanos() / SAMPLE_INTERVAL.as_nanos() + 2;
         Self {
             measured: VecDeque::with_capacity(samples as usize),
-            kept,
+            length,
         }
     }
 
     /// Adds a sample.
     pub(crate) fn observe(&mut self, at: Instant, view: &PathEstimates) {
         while let Some(&(first, _)) = self.measured.front() {
-            if at.saturating_since(first) <= self.kept {
+            if at.saturating_since(first) <= self.length {
                 break;
             }
             self.measured.pop_front();

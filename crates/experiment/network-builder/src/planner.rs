@@ -78,7 +78,7 @@ impl Builder<'_> {
     /// Server, wired hops, gateway, access link, phone; or, where there is a radio, all its UEs.
     fn path(&mut self) -> Result<Vec<Access>, PlanError> {
         let path = &self.scenario.path;
-        let mut here = self.topology.node("server");
+        let mut node = self.topology.node("server");
         let hops = path.wired.len();
         for (index, (hop, delay)) in path.wired.iter().zip(path.wired_delays()).enumerate() {
             let next = if index + 1 == hops {
@@ -86,7 +86,7 @@ impl Builder<'_> {
             } else {
                 self.topology.node(&format!("node-{}", index + 1))
             };
-            self.pair(&hop.name, (here, next), delay, &hop.rate, |link| Parts {
+            self.pair(&hop.name, (node, next), delay, &hop.rate, |link| Parts {
                 buffer: hop.buffer,
                 mtu: hop.mtu,
                 queue: &hop.queue,
@@ -100,15 +100,15 @@ impl Builder<'_> {
                     &[]
                 },
             })?;
-            here = next;
+            node = next;
         }
         if let Some(model) = &self.scenario.radio {
-            return self.cell(model, here);
+            return self.cell(model, node);
         }
         let phone = self.topology.node("phone");
         let down = self.link(
             "access-down",
-            (here, phone),
+            (node, phone),
             Duration::ZERO,
             &path.down,
             Parts {
@@ -124,7 +124,7 @@ impl Builder<'_> {
         )?;
         let up = self.link(
             "access-up",
-            (phone, here),
+            (phone, node),
             Duration::ZERO,
             &path.up,
             Parts {

@@ -52,10 +52,12 @@ impl Map {
         let ahead = state.segment..state.segments.min(state.segment + count);
         let needs = |segment| manifest.segment_bytes(segment, 0).get() as f64 / rate - duration;
         let reservoir: f64 = ahead.map(needs).sum();
-        let most = RESERVOIR.1 * max;
-        let least = (RESERVOIR.0 * max).max(MIN_RESERVOIR * duration).min(most);
+        let max_reservoir = RESERVOIR.1 * max;
+        let min_reservoir = (RESERVOIR.0 * max)
+            .max(MIN_RESERVOIR * duration)
+            .min(max_reservoir);
         Self {
-            reservoir: reservoir.clamp(least, most),
+            reservoir: reservoir.clamp(min_reservoir, max_reservoir),
             upper: UPPER * max,
             low: manifest.mean_segment_bytes(0),
             high: manifest.mean_segment_bytes(manifest.top()),

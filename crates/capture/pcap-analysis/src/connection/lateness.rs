@@ -44,13 +44,13 @@ impl Lateness {
         if !is_known || time > 2 * ticks || 2 * time < ticks {
             return None;
         }
-        let (least, _) = self.steps.first_key_value()?;
+        let (min_step, _) = self.steps.first_key_value()?;
         let mut seen = 0;
         let median = self.steps.iter().find(|(_, count)| {
             seen += **count;
             2 * seen >= self.count
         });
-        median.map(|(step, _)| ((step - least) * TICK_NS) as u64)
+        median.map(|(step, _)| ((step - min_step) * TICK_NS) as u64)
     }
 
     fn ticks(from: (u32, u64), to: (u32, u64)) -> i64 {

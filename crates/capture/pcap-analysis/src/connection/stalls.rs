@@ -44,17 +44,17 @@ impl Stalls {
     }
 
     fn note(&mut self, from: u64, at_ns: u64, answered_ns: u64, rtt_ns: u64) -> Option<(u64, u64)> {
-        let least = MIN_NS.max(2 * rtt_ns);
+        let min_silence_ns = MIN_NS.max(2 * rtt_ns);
         let silent = at_ns.saturating_sub(from);
-        if silent < least {
+        if silent < min_silence_ns {
             return None;
         }
-        self.total_ns += silent - least;
+        self.total_ns += silent - min_silence_ns;
         if self.recent.len() == KEPT {
             self.recent.pop_front();
         }
         self.recent.push_back((from, answered_ns));
-        Some((from + least, at_ns))
+        Some((from + min_silence_ns, at_ns))
     }
 
     /// Returns the time of the last segment of the receiver.

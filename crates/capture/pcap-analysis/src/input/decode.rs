@@ -132,7 +132,7 @@ fn segment(
         fingerprint: header.fingerprint,
         is_tunnelled,
         wrong_length: ip.wrong_length || record.wire_len < record.bytes.len() as u32,
-        is_header_cut: header.is_cut,
+        is_header_cut: header.is_truncated,
         fragments: fragments.map(|key| Fragments {
             key,
             have_payload: ip.fragments.is_some(),

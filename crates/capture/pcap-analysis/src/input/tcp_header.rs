@@ -12,42 +12,42 @@ const FIXED: usize = 20;
 pub(super) struct Header {
     /// Source and destination port.
     pub(super) ports: (u16, u16),
-    /// Bytes of the header.
+    /// Length of the header, bytes.
     pub(super) len: u32,
     /// The segment, without the length of its payload.
     pub(super) segment: Segment,
-    /// The capture has a part of it only.
-    pub(super) is_cut: bool,
-    /// Hash over the whole header, which a copy of the packet has as well.
+    /// Whether the capture ends within the header.
+    pub(super) is_truncated: bool,
+    /// Hash of the captured bytes of the header; equal for two captures of the same packet.
     pub(super) fingerprint: u64,
 }
 
 /// Parses a header. Its options may be cut off; those that are there are read.
 pub(super) fn parse(bytes: &[u8]) -> Option<Header> {
     let fixed: &[u8; FIXED] = bytes.first_chunk()?;
-    let word = |at: usize| u16::from_be_bytes([fixed[at], fixed[at + 1]]);
-    let long = |at: usize| u32::from(word(at)) << 16 | u32::from(word(at + 2));
+    let be16 = |at: usize| u16::from_be_bytes([fixed[at], fixed[at + 1]]);
+    let be32 = |at: usize| u32::from(be16(at)) << 16 | u32::from(be16(at + 2));
     let len = usize::from(fixed[12] >> 4) * 4;
     if len < FIXED {
         return None;
     }
     let whole = &bytes[..len.min(bytes.len())];
     let mut segment = Segment {
-        seq: long(4),
-        ack: long(8),
-        window: word(14),
+        seq: be32(4),
+        ack: be32(8),
+        window: be16(14),
         flags: Flags::from_bits(fixed[13]),
         ecn: Ecn::NotEct,
         ..Segment::default()
     };
-    // The rest of malformed options is worth nothing; what stands before it is.
+    // Options before a malformed one are used; it and those after it are not.
     let _ = read_options(&whole[FIXED..], &mut segment);
     let mut hasher = FxHasher::default();
     hasher.write(whole);
     Some(Header {
-        ports: (word(0), word(2)),
+        ports: (be16(0), be16(2)),
         len: len as u32,
-        is_cut: whole.len() < len,
+        is_truncated: whole.len() < len,
         segment,
         fingerprint: hasher.finish(),
     })
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn options_that_are_cut_off_cost_only_themselves() {
+    fn options_before_the_cut_are_read() {
         let mut bytes = vec![0; FIXED];
         bytes[12] = 0x80;
         bytes.extend([2, 4, 5, 0xb4, 4, 2, 8, 10, 0, 0]);
@@ -82,7 +82,7 @@ mod tests {
         assert_eq!(header.segment.mss, Some(1_460));
         assert!(header.segment.sack_permitted);
         assert_eq!(header.segment.timestamps, None);
-        assert_eq!((header.len, header.is_cut), (32, true));
+        assert_eq!((header.len, header.is_truncated), (32, true));
     }
 
     #[test]

@@ -138,8 +138,8 @@ impl KernelRun {
     ) -> Result<Self, KernelError> {
         reject_far_acks(scenario)?;
         reject_eln(scenario)?;
-        let here = std::env::current_dir().map_err(KernelError::Start)?;
-        let absolute = |file: &Path| here.join(file).to_string_lossy().into_owned();
+        let current_dir = std::env::current_dir().map_err(KernelError::Start)?;
+        let absolute = |file: &Path| current_dir.join(file).to_string_lossy().into_owned();
         let processor = Processor::take();
         let job = Job {
             scenario: scenario.to_toml(),
@@ -148,7 +148,7 @@ impl KernelRun {
                 .files()
                 .texts()
                 .into_iter()
-                .map(|(file, text)| (here.join(file), text))
+                .map(|(file, text)| (current_dir.join(file), text))
                 .collect(),
             seed,
             engine: std::process::id(),

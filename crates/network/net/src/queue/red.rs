@@ -135,12 +135,12 @@ impl RedQdisc {
         }
         self.next_adaptation = now + adaptation::INTERVAL;
         let (low, high) = adaptation::WANTED;
-        let (most, least) = adaptation::LIMITS;
+        let (max, min) = adaptation::LIMITS;
         let level = self.level();
-        if level > high && self.probability <= most {
+        if level > high && self.probability <= max {
             let (largest, share) = adaptation::GROWTH;
             self.probability += largest.min(share * self.probability);
-        } else if level < low && self.probability >= least {
+        } else if level < low && self.probability >= min {
             self.probability *= adaptation::DECREASE;
         }
     }

@@ -401,8 +401,8 @@ impl Bearer {
         let Some(heads) = &mut self.headers else {
             return;
         };
-        let least = self.up.sn.header() + HEAD;
-        let first = |segment: &&Segment| segment.offset == 0 && segment.len >= least;
+        let min_len = self.up.sn.header() + HEAD;
+        let first = |segment: &&Segment| segment.offset == 0 && segment.len >= min_len;
         let started = block.segments.iter().filter(first);
         heads.extend(started.filter_map(|segment| self.up.name(segment.sdu.id)));
     }

@@ -86,8 +86,10 @@ fn measure(
 /// is lost.
 fn reachable(user: &UserState, config: &RanConfig, now: Instant) -> Vec<bool> {
     let cells = 0..config.cells() as CellId;
-    let least = config.radio.link_failure.out_of_sync.get();
-    cells.map(|cell| user.mean_db(now, cell) >= least).collect()
+    let out_of_sync_db = config.radio.link_failure.out_of_sync.get();
+    cells
+        .map(|cell| user.mean_db(now, cell) >= out_of_sync_db)
+        .collect()
 }
 
 fn act(

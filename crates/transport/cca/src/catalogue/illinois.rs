@@ -134,14 +134,14 @@ impl Illinois {
     /// Returns the growth at `delay`: the fastest up to η1 of the largest delay, then κ1 / (κ2 + delay) down
     /// to the slowest.
     fn alpha_at(&mut self, delay: u64, largest: u64) -> u64 {
-        let (least, most) = (
+        let (min_alpha, max_alpha) = (
             alpha_parts(self.config.alpha_min),
             alpha_parts(self.config.alpha_max),
         );
         let low = largest * u64::from(self.config.eta1) / 100;
         if delay <= low {
             if !self.was_above {
-                return most;
+                return max_alpha;
             }
             self.low_rounds += 1;
             if self.low_rounds < self.config.theta {
@@ -149,29 +149,29 @@ impl Illinois {
             }
             self.low_rounds = 0;
             self.was_above = false;
-            return most;
+            return max_alpha;
         }
         self.was_above = true;
         let (delay, largest) = (delay - low, largest - low);
-        largest * most / (largest + delay * (most - least) / least)
+        largest * max_alpha / (largest + delay * (max_alpha - min_alpha) / min_alpha)
     }
 
     /// Returns the share that a loss takes at `delay`: the smallest up to η2 of the largest delay, the
     /// largest from η3 on, linear in between.
     fn beta_at(&self, delay: u64, largest: u64) -> u64 {
-        let (least, most) = (
+        let (min_beta, max_beta) = (
             beta_parts(self.config.beta_min),
             beta_parts(self.config.beta_max),
         );
         let from = largest * u64::from(self.config.eta2) / 100;
         if delay <= from {
-            return least;
+            return min_beta;
         }
         let to = largest * u64::from(self.config.eta3) / 100;
         if delay >= to || to <= from {
-            return most;
+            return max_beta;
         }
-        (least * (to - from) + (most - least) * (delay - from)) / (to - from)
+        (min_beta * (to - from) + (max_beta - min_beta) * (delay - from)) / (to - from)
     }
 }
 

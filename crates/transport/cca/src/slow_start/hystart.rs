@@ -100,8 +100,8 @@ impl HyStart {
             self.sampled += 1;
             return false;
         }
-        let (least, most) = DELAY_THRESHOLD;
-        self.lowest_in_round > delay_min + (delay_min / 8).clamp(least, most)
+        let (min, max) = DELAY_THRESHOLD;
+        self.lowest_in_round > delay_min + (delay_min / 8).clamp(min, max)
     }
 }
 

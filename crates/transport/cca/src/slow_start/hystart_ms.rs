@@ -92,8 +92,8 @@ impl HyStartMs {
             self.lowest_in_round = Some(lowest);
             return false;
         }
-        let (least, most) = DELAY_THRESHOLD;
-        let threshold = (delay_min / 8).min(eighths(most)).max(eighths(least));
+        let (min, max) = DELAY_THRESHOLD;
+        let threshold = (delay_min / 8).min(eighths(max)).max(eighths(min));
         self.lowest_in_round
             .is_some_and(|lowest| lowest > delay_min + threshold)
     }

@@ -86,13 +86,13 @@ impl HyStartPlus {
         let Some(before) = self.lowest_before else {
             return false;
         };
-        let (least, most) = (
+        let (min, max) = (
             self.config.hystartpp_min_rtt_thresh,
             self.config.hystartpp_max_rtt_thresh,
         );
         let threshold = (before / u64::from(self.config.hystartpp_min_rtt_divisor))
-            .min(most)
-            .max(least);
+            .min(max)
+            .max(min);
         lowest >= before + threshold
     }
 }

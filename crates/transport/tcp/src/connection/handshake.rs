@@ -132,9 +132,9 @@ impl Connection {
             receiver.set_echo(marks);
         }
         self.sender.congestion.window.ecn = self.ecn;
-        let least = self.segment_for(MIN_SEGMENT);
+        let min_mss = self.segment_for(MIN_SEGMENT);
         self.sender
-            .negotiate(self.config.mss, least, self.config.sack, window);
+            .negotiate(self.config.mss, min_mss, self.config.sack, window);
         let cautious = self.handshake_timeouts() > 1 && !self.were_timeouts_spurious(echo);
         self.sender.establish(now, rtt, window, cautious);
     }

@@ -172,9 +172,9 @@ impl Receiver {
             self.enter_quick_ack_mode(MAX_QUICK_ACKS);
         } else {
             let gap = self.ticks_since_arrival(now);
-            let least = self.delayed_ack_timeout;
-            if gap <= least / 2 {
-                self.ack_timeout = self.ack_timeout / 2 + least / 2;
+            let min_timeout = self.delayed_ack_timeout;
+            if gap <= min_timeout / 2 {
+                self.ack_timeout = self.ack_timeout / 2 + min_timeout / 2;
             } else if gap < self.ack_timeout {
                 let longer = self.ack_timeout / 2 + gap;
                 self.ack_timeout = longer.min(self.rto).min(MAX_DELAY);

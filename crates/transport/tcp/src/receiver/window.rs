@@ -386,10 +386,10 @@ impl WindowTuning {
         self.in_header(window)
     }
 
-    /// Returns the window field of a segment that acknowledges `kept` bytes less than the next expected number, whose
+    /// Returns the window field of a segment that acknowledges `unacked` bytes less than the next expected number, whose
     /// window field would be `field`.
-    pub(super) fn extended(&self, field: u16, kept: u64) -> u16 {
-        self.in_header((u64::from(field) << self.scale) + kept)
+    pub(super) fn extended(&self, field: u16, unacked: u64) -> u16 {
+        self.in_header((u64::from(field) << self.scale) + unacked)
     }
 
     fn in_header(&self, window: u64) -> u16 {

@@ -187,8 +187,8 @@ impl Sender {
         }
         let newly = (self.rate.delivered - delivered_before) as u32;
         let lost = self.congestion.window.lost;
-        let least = self.rtt.minimum();
-        let rate = self.rate.finish(now, newly, least, lost, reneged);
+        let min_rtt = self.rtt.minimum();
+        let rate = self.rate.finish(now, newly, min_rtt, lost, reneged);
         self.rate.store_rate(&rate, self.config.mss);
         self.refresh_window();
         // A single short segment without other signs has probably waited for the delayed-ACK timer.

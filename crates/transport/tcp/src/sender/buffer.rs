@@ -310,10 +310,10 @@ impl Sender {
             self.expand_buffer();
             self.usage.touch(now);
         }
-        let kept = self.memory();
-        let free = self.buffer.limit.saturating_sub(kept);
+        let memory = self.memory();
+        let free = self.buffer.limit.saturating_sub(memory);
         let scarce = 2 * self.seq.unsent() >= self.most_unsent();
-        self.buffer.waits = free == 0 || free < kept / 2 || scarce;
+        self.buffer.waits = free == 0 || free < memory / 2 || scarce;
         if !self.buffer.waits {
             self.stop_limit(now, SendLimit::SendBuffer);
         }

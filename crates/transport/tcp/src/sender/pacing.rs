@@ -128,9 +128,9 @@ impl Sender {
             bytes += GSO_MAX_SIZE >> shift;
         }
         let segments = (bytes.min(GSO_MAX_SIZE) / u64::from(self.config.mss)) as u32;
-        let least = self.config.min_burst_segments;
+        let min_segments = self.config.min_burst_segments;
         segments
-            .max(least.unwrap_or_else(|| self.congestion.min_tso_segs()))
+            .max(min_segments.unwrap_or_else(|| self.congestion.min_tso_segs()))
             .max(1)
     }
 

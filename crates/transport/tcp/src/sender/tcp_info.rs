@@ -7,12 +7,12 @@ use super::Sender;
 use crate::connection::Info;
 
 impl Sender {
-    /// Sets the negotiated values of the handshake. A segment takes at most half of the window, but at least `least` bytes
+    /// Sets the negotiated values of the handshake. A segment takes at most half of the window, but at min_mss `min_mss` bytes
     /// (the kernel's `tcp_bound_to_half_wnd`).
-    pub(crate) fn negotiate(&mut self, mss: u32, least: u32, sack: bool, window: u64) {
+    pub(crate) fn negotiate(&mut self, mss: u32, min_mss: u32, sack: bool, window: u64) {
         let half = if window > 536 { window / 2 } else { window };
         let mss = if half > 0 && u64::from(mss) > half {
-            half.max(u64::from(least)) as u32
+            half.max(u64::from(min_mss)) as u32
         } else {
             mss
         };

@@ -149,7 +149,7 @@ impl Tcp {
             return reject("rto_max", format!("{longest} is below min_rto"));
         }
         let seconds = Duration::from_secs;
-        for (field, value, least, most) in [
+        for (field, value, min, max) in [
             (
                 "delayed_ack_timeout",
                 self.delayed_ack_timeout,
@@ -171,7 +171,7 @@ impl Tcp {
                 MAX_KEEPALIVE,
             ),
         ] {
-            value.map_or(Ok(()), |value| within(field, value, least, most))?;
+            value.map_or(Ok(()), |value| within(field, value, min, max))?;
         }
         if let Some(probes) = self.keepalive_probes
             && !(1..=127).contains(&probes)

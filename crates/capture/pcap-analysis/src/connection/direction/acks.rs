@@ -65,8 +65,8 @@ impl Direction {
         self.peak.add(since_ns, result.delivered);
         if let Some(sample) = result.sample {
             // A capture that began later may have delayed ACKs and ACKs of the other side's data alone.
-            let least = self.queue.min_ns().or(self.answers.min_ns());
-            let delay_ns = sample.rtt_ns.saturating_sub(least.unwrap_or(u64::MAX));
+            let min_ns = self.queue.min_ns().or(self.answers.min_ns());
+            let delay_ns = sample.rtt_ns.saturating_sub(min_ns.unwrap_or(u64::MAX));
             let is_alone = segment.len == 0 && result.advanced <= self.full_segment();
             if is_alone && self.flight.is_empty() && !result.is_selective {
                 self.delayed_acks.on_ack(at_ns, delay_ns);

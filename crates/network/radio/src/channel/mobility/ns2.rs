@@ -162,7 +162,7 @@ impl Node {
         if at < last_at {
             return Err(format!("setdest at {at:?} stands after one at {last_at:?}"));
         }
-        let here = match self.heading.take() {
+        let position = match self.heading.take() {
             Some((arrival, goal)) if arrival <= at => {
                 self.push(arrival, goal);
                 goal
@@ -177,8 +177,8 @@ impl Node {
             }
             None => last,
         };
-        self.push(at, here);
-        let distance = libm::hypot(to.0 - here.0, to.1 - here.1);
+        self.push(at, position);
+        let distance = libm::hypot(to.0 - position.0, to.1 - position.1);
         if m_per_s > 0.0 && distance > 0.0 {
             let travel = Duration::from_secs_f64(distance / m_per_s);
             self.heading = Some((at + travel, to));

@@ -58,7 +58,7 @@ pub(super) fn check(fading: &Fading) -> Result<(), FieldError> {
 }
 
 fn movement(speed: Speed, on_a_train: bool) -> Result<(), FieldError> {
-    let least = if on_a_train { 1.0 } else { 0.0 };
-    let speeds = [least, 300.0].map(Speed::from_metres_per_second);
+    let min_speed = if on_a_train { 1.0 } else { 0.0 };
+    let speeds = [min_speed, 300.0].map(Speed::from_metres_per_second);
     within("speed", speed, speeds[0], speeds[1])
 }

@@ -58,12 +58,12 @@ fn granted(radio: &Radio, uplink: &Uplink) -> Result<(), FieldError> {
         one_of("periodic_bsr", time, &milliseconds(periodic))?;
     }
     one_of("retx_bsr", uplink.retx_bsr, &milliseconds(retx))?;
-    let (least, most) = (Bytes::new(10), Bytes::new(100_000));
-    within("first_grant", uplink.first_grant, least, most)?;
+    let (min, max) = (Bytes::new(10), Bytes::new(100_000));
+    within("first_grant", uplink.first_grant, min, max)?;
     if let Some(some) = &uplink.prescheduling {
         ttis("prescheduling.interval", some.interval, tti, 1)?;
         ttis("prescheduling.duration", some.duration, tti, 0)?;
-        within("prescheduling.grant", some.grant, least, most)?;
+        within("prescheduling.grant", some.grant, min, max)?;
     }
     headroom(&uplink.headroom).in_table("headroom")?;
     ttis("random_access", uplink.random_access, tti, 1)

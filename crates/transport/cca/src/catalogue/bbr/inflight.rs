@@ -45,9 +45,9 @@ impl Bbr {
     /// Returns the segments of a burst, which are those of a millisecond at the current pacing rate (§4.2.2).
     fn tso_segs_goal(&self, window: &Window) -> u32 {
         let bytes = ((window.pacing_rate.bits_per_second() / 8) >> 10).min(LARGEST_BURST);
-        let least = self.bbr_min_tso_segs(window);
+        let min_segs = self.bbr_min_tso_segs(window);
         ((bytes / u64::from(window.mss)) as u32)
-            .max(least)
+            .max(min_segs)
             .min(0x7f)
     }
 

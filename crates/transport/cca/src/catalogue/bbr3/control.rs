@@ -44,9 +44,9 @@ impl Bbr3 {
     fn with_budget(&self, window: &Window, segments: u32) -> u32 {
         let burst = window.pacing_rate.bytes_in(BURST_TIME).min(LARGEST_BURST);
         let burst = (burst.get() / u64::from(window.mss.max(1))) as u32;
-        let least = (BURSTS * burst.max(MIN_BURST)).max(self.config.min_pipe_cwnd);
+        let min_budget = (BURSTS * burst.max(MIN_BURST)).max(self.config.min_pipe_cwnd);
         let probing = if self.state == State::Up { 2 } else { 0 };
-        segments.max(least).saturating_add(probing)
+        segments.max(min_budget).saturating_add(probing)
     }
 
     /// `SetPacingRateWithGain`.

@@ -50,8 +50,8 @@ impl Bbr3 {
         self.probe_was_too_high = true;
         self.is_probe_sample = false;
         if !app_limited {
-            let least = Gain::of(self.config.beta).of_segments(self.target_inflight(window));
-            self.bounds.longterm = inflight.max(least);
+            let min_longterm = Gain::of(self.config.beta).of_segments(self.target_inflight(window));
+            self.bounds.longterm = inflight.max(min_longterm);
         }
         if self.state == State::Up {
             self.undo.state = Some(State::Up);

@@ -104,9 +104,9 @@ impl Sprout {
         let most = window.cwnd_clamp.max(1);
         window.cwnd = (forecast as u32).max(self.config.min_window).min(most);
         let rate = self.config.pacing_gain * self.belief.mean();
-        // At least the least window in the time ahead.
-        let least = f64::from(self.config.min_window) / ahead.as_secs_f64();
-        let bytes = Bytes::new((rate.max(least) * f64::from(window.mss)) as u64);
+        // At least the minimum window in the time ahead.
+        let min_rate = f64::from(self.config.min_window) / ahead.as_secs_f64();
+        let bytes = Bytes::new((rate.max(min_rate) * f64::from(window.mss)) as u64);
         let paced = Rate::of(bytes, Duration::from_secs(1));
         window.pacing_rate = paced.min(window.max_pacing_rate);
     }

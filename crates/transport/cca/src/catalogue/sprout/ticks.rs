@@ -33,11 +33,11 @@ impl Ticks {
 
     /// Skips all ticks but the last `most`, because older ones do not matter.
     pub(super) fn skip_to_last(&mut self, now: Instant, most: u32) {
-        let kept = self.length * u64::from(most);
-        if now.saturating_since(self.start) > kept + self.length {
+        let last_ticks = self.length * u64::from(most);
+        if now.saturating_since(self.start) > last_ticks + self.length {
             *self = Self::new(
                 self.length,
-                Instant::from_nanos(now.as_nanos() - kept.as_nanos()),
+                Instant::from_nanos(now.as_nanos() - last_ticks.as_nanos()),
             );
         }
     }
