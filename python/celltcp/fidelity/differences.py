@@ -146,18 +146,20 @@ def judge_case(case: Case, ccas: Sequence[str], native: Results, kernel: Results
     paths = [_trajectories(results) for results in (native, kernel)]
     judgements = []
     for cca in ccas:
-        ours, theirs = (side[side["cca"] == cca].sort_values("seed") for side in runs)
-        if ours["seed"].tolist() != theirs["seed"].tolist():
+        native_runs, linux_runs = (side[side["cca"] == cca].sort_values("seed") for side in runs)
+        if native_runs["seed"].tolist() != linux_runs["seed"].tolist():
             raise CelltcpError(f"{case.name}, {cca}: the engines ran different seeds")
         pairs = [
             (paths[0][mine], paths[1][other])
-            for mine, other in zip(ours["run"], theirs["run"], strict=True)
+            for mine, other in zip(native_runs["run"], linux_runs["run"], strict=True)
         ]
         limits = limits_for(case.group, cca)
-        if ours["completion_s"].isna().all() and theirs["completion_s"].isna().all():
+        if native_runs["completion_s"].isna().all() and linux_runs["completion_s"].isna().all():
             limits.pop("completion_s", None)
         differences: dict[str, Difference] = {
-            metric: difference(ours[metric].tolist(), theirs[metric].tolist(), limits.get(metric))
+            metric: difference(
+                native_runs[metric].tolist(), linux_runs[metric].tolist(), limits.get(metric)
+            )
             for metric in METRICS
         }
         judgements.append(
@@ -181,9 +183,9 @@ def difference(native: Sequence[float], kernel: Sequence[float], band: float | N
     A run in which the metric of one of the engines is NaN is left out.
     """
     pairs = [pair for pair in zip(native, kernel, strict=True) if not any(map(math.isnan, pair))]
-    ours, theirs = [mine for mine, _ in pairs], [other for _, other in pairs]
-    means = estimate(ours).mean, estimate(theirs).mean
-    difference = paired_difference(ours, theirs)
+    native_values, linux_values = [mine for mine, _ in pairs], [linux for _, linux in pairs]
+    means = estimate(native_values).mean, estimate(linux_values).mean
+    difference = paired_difference(native_values, linux_values)
     if difference.mean == 0.0 and means[1] == 0.0:
         return Difference(*means, 0.0, None, band)
     scale = 100.0 / means[1] if means[1] else math.nan

@@ -57,15 +57,15 @@ def rank_correlation(
     values = [np.asarray(ours[name], dtype=float) for name in names]
     means, widths = np.array([published[name] for name in names], dtype=float).T
     mine = ranks(np.array([[value.mean() for value in values]]))
-    theirs = ranks(means[None, :])
-    rho = float(correlated(mine, theirs)[0])
+    mean_ranks = ranks(means[None, :])
+    rho = float(correlated(mine, mean_ranks)[0])
     random = np.random.default_rng(1)
     sampled_ranks = ranks(_drawn_means(values, random))
     scattered = ranks(random.normal(means, widths / HALF_WIDTH, size=(_DRAWS, len(names))))
     rhos = correlated(sampled_ranks, scattered)
     known = rhos[~np.isnan(rhos)]
     low, high = np.quantile(known, [0.025, 0.975]) if known.size else (math.nan, math.nan)
-    return RankCorrelation(rho, float(low), float(high), _chance(rho, mine, theirs), len(names))
+    return RankCorrelation(rho, float(low), float(high), _chance(rho, mine, mean_ranks), len(names))
 
 
 def _drawn_means(
@@ -96,10 +96,12 @@ def joint_p_value(orders: Sequence[tuple[Sequence[float], Sequence[float]]]) -> 
     result = 0.0
     sampled_ranks = np.zeros(_DRAWS)
     for ours, published in orders:
-        mine, theirs = ranks(np.array([ours])), ranks(np.array([published]))
-        result += float(np.nan_to_num(correlated(mine, theirs))[0])
+        mine, published_ranks = ranks(np.array([ours])), ranks(np.array([published]))
+        result += float(np.nan_to_num(correlated(mine, published_ranks))[0])
         shuffled = random.permuted(np.repeat(mine, _DRAWS, axis=0), axis=1)
-        sampled_ranks += np.nan_to_num(correlated(shuffled, np.broadcast_to(theirs, shuffled.shape)))
+        sampled_ranks += np.nan_to_num(
+            correlated(shuffled, np.broadcast_to(published_ranks, shuffled.shape))
+        )
     # The observed order is itself one of the possible ones.
     return float((np.sum(sampled_ranks >= result - 1e-9) + 1) / (_DRAWS + 1))
 
@@ -108,8 +110,8 @@ def mean_correlation(orders: Sequence[Sequence[tuple[float, float]]]) -> float:
     """Returns the mean of the rank correlations of pairs of values; one without order counts as 0."""
     result = 0.0
     for pairs in orders:
-        mine, theirs = np.array(pairs, dtype=float).T
-        result += float(np.nan_to_num(correlated(ranks(mine[None, :]), ranks(theirs[None, :])))[0])
+        mine, other = np.array(pairs, dtype=float).T
+        result += float(np.nan_to_num(correlated(ranks(mine[None, :]), ranks(other[None, :])))[0])
     return result / len(orders)
 
 
@@ -144,8 +146,8 @@ def correlated(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArr
     return result
 
 
-def _chance(rho: float, mine: NDArray[np.float64], theirs: NDArray[np.float64]) -> float:
+def _chance(rho: float, mine: NDArray[np.float64], other: NDArray[np.float64]) -> float:
     if mine.shape[1] > _MAX_PERMUTED or math.isnan(rho):
         return math.nan
     orders = np.array(list(itertools.permutations(mine[0])))
-    return float(np.mean(correlated(orders, np.broadcast_to(theirs, orders.shape)) >= rho - 1e-9))
+    return float(np.mean(correlated(orders, np.broadcast_to(other, orders.shape)) >= rho - 1e-9))

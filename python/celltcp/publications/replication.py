@@ -60,8 +60,8 @@ def replicate(groups: Sequence[Sequence[Figure]]) -> Replication | None:
         known = means != 0
         errors.append(np.abs(resampled[:, known] / means[known] - 1))
         if len(group) >= 3:
-            theirs = np.broadcast_to(ranks(means[None, :]), resampled.shape)
-            rhos.append(np.nan_to_num(correlated(ranks(resampled), theirs)))
+            mean_ranks = np.broadcast_to(ranks(means[None, :]), resampled.shape)
+            rhos.append(np.nan_to_num(correlated(ranks(resampled), mean_ranks)))
     every = np.concatenate(errors, axis=1)
     error = float(every.mean()) if every.size else math.nan
     if not rhos:

@@ -118,13 +118,13 @@ def select_ccas(
 
 def _owners_in(error: str) -> list[str]:
     """Returns the CCAs that have the parameter that another one lacks; none if its name is near."""
-    found = re.search(r'has no parameters?(?:, but)? "(\w+)"', error)
-    if found is None or "did you mean" in error:
+    match = re.search(r'has no parameters?(?:, but)? "(\w+)"', error)
+    if match is None or "did you mean" in error:
         return []
     return [
-        f"{entry['name']}{_INSTEAD.get(found[1], '')}"
+        f"{entry['name']}{_INSTEAD.get(match[1], '')}"
         for entry in catalogue()
-        if any(parameter["name"] == found[1] for parameter in entry["parameters"])
+        if any(parameter["name"] == match[1] for parameter in entry["parameters"])
     ]
 
 

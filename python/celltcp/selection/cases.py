@@ -135,8 +135,8 @@ def pairwise_of(runs: pd.DataFrame) -> pd.DataFrame:
         select = series(group.assign(label=group["policy"]), str(requirement))
         for policy, values in select.items():
             rivals = {**stay, **{name: each for name, each in select.items() if name != policy}}
-            for rival, theirs in rivals.items():
-                result = relative(values, theirs)
+            for rival, rival_values in rivals.items():
+                result = relative(values, rival_values)
                 case = {"scenario": scenario, "requirement": requirement}
                 rows.append({**case, "policy": policy, "rival": rival, **result._asdict()})
     return pd.DataFrame(rows)

@@ -139,17 +139,17 @@ def ccas_to_set(comparison: Comparison) -> dict[str, list[str]]:
 
     They are those of all flows with a figure of their own, or else that of the first need.
     """
-    found: dict[str, list[str]] = {}
+    needs_of: dict[str, list[str]] = {}
     for index, (need, verdict) in enumerate(choices_of(comparison)):
-        if found and index >= len(comparison.ranked_stakes):
+        if needs_of and index >= len(comparison.ranked_stakes):
             break
         cca = _to_set(comparison, verdict)
         if cca is None:
             continue
         # One that is as good for a flow is no reason for a second one.
         as_good = (verdict.leader, *verdict.tied)
-        found.setdefault(next((each for each in found if each in as_good), cca), []).append(need)
-    return found
+        needs_of.setdefault(next((each for each in needs_of if each in as_good), cca), []).append(need)
+    return needs_of
 
 
 def settings_section(comparison: Comparison) -> Section | None:

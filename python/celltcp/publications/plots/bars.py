@@ -65,10 +65,10 @@ def _draw_rows(rows: Sequence[Row], axes: Axes) -> bool:
     for index, row in enumerate(rows):
         shade = shades[row.published.cca]
         ours = (0.2 if published else 0.0, shade, row.ours.mean, row.ours.ci95)
-        theirs = (-0.2, "white", row.published.value, row.published.ci95)
+        published_bar = (-0.2, "white", row.published.value, row.published.ci95)
         if row.ours.mean == 0:
             axes.annotate("0", (index + ours[0], 0), (0, 2), textcoords="offset points", ha="center")
-        for side, fill, mean, half in (theirs, ours):
+        for side, fill, mean, half in (published_bar, ours):
             axes.bar(
                 index + side,
                 math.nan if mean is None else mean,

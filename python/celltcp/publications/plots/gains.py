@@ -58,9 +58,9 @@ def _draw(name: str, grid: Grid, key: tuple[str, ...], rows: Sequence[Row], axes
             places, means, halves, capsize=2, label=_axis_value_text(grid.lines, line), **look
         )
         for place in places:
-            if (theirs := mine[place].published.value) is not None:
+            if (published_gain := mine[place].published.value) is not None:
                 star: dict[str, Any] = {"ms": 13, "mfc": "none", "mec": shade, "ls": "none"}
-                axes.plot(place, theirs, "*", label=f"published: {theirs:g} %", **star)
+                axes.plot(place, published_gain, "*", label=f"published: {published_gain:g} %", **star)
     ranges = [
         row.published.claim
         for row in rows

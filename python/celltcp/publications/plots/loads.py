@@ -76,11 +76,13 @@ def _draw(name: str, kinds: dict[str, list[tuple[int, Row]]], axes: Axes) -> Non
             lw=1.0,
             label=kind,
         )
-        theirs = [(ues, row.published.value) for ues, row in points if row.published.value is not None]
-        if theirs:
+        published_points = [
+            (ues, row.published.value) for ues, row in points if row.published.value is not None
+        ]
+        if published_points:
             axes.plot(
-                [ues for ues, _ in theirs],
-                [value for _, value in theirs],
+                [ues for ues, _ in published_points],
+                [value for _, value in published_points],
                 "x",
                 color="black",
                 label="published",

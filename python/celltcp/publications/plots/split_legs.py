@@ -106,17 +106,17 @@ def _draw(name: str, rows: list[Row], number: int, axes: Axes) -> None:
     for label, (times, values) in panel.lines.items():
         axes.plot(times, values, color=_LOOKS[label], lw=1.1, label=label)
     for row in rows:
-        theirs = row.published
-        if theirs.value is None or theirs.quantity not in panel.published:
+        published = row.published
+        if published.value is None or published.quantity not in panel.published:
             continue
-        label = _LEVELS.get(theirs.quantity, "split host to phone")
+        label = _LEVELS.get(published.quantity, "split host to phone")
         look: dict[str, Any] = {
-            "color": _LOOKS[label if "@" in theirs.cca else "without split"],
+            "color": _LOOKS[label if "@" in published.cca else "without split"],
             "ls": ":",
             "lw": 1.3,
         }
-        draw = axes.axvline if theirs.quantity in _TIMES else axes.axhline
-        draw(theirs.value, label=f"published: {theirs.value:g} {theirs.unit}", **look)
+        draw = axes.axvline if published.quantity in _TIMES else axes.axhline
+        draw(published.value, label=f"published: {published.value:g} {published.unit}", **look)
     axes.set_xlabel("time, s")
     axes.set_ylabel(panel.axis)
     axes.set_ylim(bottom=0)

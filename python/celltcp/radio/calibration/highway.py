@@ -151,10 +151,10 @@ def judge(downloads: Comparison, pings: Comparison) -> Highway:
 def _throughput(published: dict[str, Any], finished: pd.DataFrame) -> Throughput:
     cca = select_ccas(str(published["cca"]), ())[0]
     selected = finished[(finished["lineup"] == cca) & ~finished["failed"]]["goodput_mbps"]
-    theirs = tuple(float(published[name]) for name in ("mean_mbps", "sd_mbps", "median_mbps"))
+    published_mbps = tuple(float(published[name]) for name in ("mean_mbps", "sd_mbps", "median_mbps"))
     return Throughput(
         cca,
-        (theirs[0], theirs[1], theirs[2]),
+        (published_mbps[0], published_mbps[1], published_mbps[2]),
         (float(selected.mean()), float(selected.std()), float(selected.median())),
         len(selected),
     )
