@@ -46,8 +46,8 @@ pub fn file_head(file: &Path) -> String {
     String::from_utf8(bytes).unwrap_or_default()
 }
 
-/// Returns up to `most` bytes of what `input` has, unpacked.
-fn unpacked(mut input: impl Read, most: u64) -> io::Result<Vec<u8>> {
+/// Returns up to `max` bytes of what `input` has, unpacked.
+fn unpacked(mut input: impl Read, max: u64) -> io::Result<Vec<u8>> {
     let mut first = Vec::with_capacity(GZIP.len());
     input
         .by_ref()
@@ -58,18 +58,18 @@ fn unpacked(mut input: impl Read, most: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     if is_packed {
         let unpacked = MultiGzDecoder::new(BufReader::new(whole));
-        unpacked.take(most).read_to_end(&mut bytes)?;
+        unpacked.take(max).read_to_end(&mut bytes)?;
     } else {
-        whole.take(most).read_to_end(&mut bytes)?;
+        whole.take(max).read_to_end(&mut bytes)?;
     }
     Ok(bytes)
 }
 
-fn limited_text(input: impl Read, most: u64) -> io::Result<String> {
-    let bytes = unpacked(input, most + 1)?;
+fn limited_text(input: impl Read, max: u64) -> io::Result<String> {
+    let bytes = unpacked(input, max + 1)?;
     let reject = |what: String| Err(io::Error::new(io::ErrorKind::InvalidData, what));
-    if bytes.len() as u64 > most {
-        return reject(format!("is longer than {most} bytes of text"));
+    if bytes.len() as u64 > max {
+        return reject(format!("is longer than {max} bytes of text"));
     }
     String::from_utf8(bytes).or_else(|_| reject("is no text in UTF-8".to_owned()))
 }

@@ -23,8 +23,8 @@ impl EgressQueue {
     pub(crate) fn has_room(&self, size: u32, actions: &Actions<'_>) -> bool {
         let queue = actions.queued_towards(self.host);
         match self.limit {
-            Limit::Packets(most) => queue.packets < most,
-            Limit::Bytes(most) => queue.bytes + u64::from(size) <= most.get(),
+            Limit::Packets(max) => queue.packets < max,
+            Limit::Bytes(max) => queue.bytes + u64::from(size) <= max.get(),
             Limit::Unlimited => true,
         }
     }
@@ -33,9 +33,9 @@ impl EgressQueue {
     pub(crate) fn room(&self, size: u32, actions: &Actions<'_>) -> Option<u64> {
         let queue = actions.queued_towards(self.host);
         match self.limit {
-            Limit::Packets(most) => Some(most.saturating_sub(queue.packets)),
-            Limit::Bytes(most) => {
-                Some(most.get().saturating_sub(queue.bytes) / u64::from(size.max(1)))
+            Limit::Packets(max) => Some(max.saturating_sub(queue.packets)),
+            Limit::Bytes(max) => {
+                Some(max.get().saturating_sub(queue.bytes) / u64::from(size.max(1)))
             }
             Limit::Unlimited => None,
         }
@@ -44,8 +44,8 @@ impl EgressQueue {
     /// Returns the packets of `size` bytes that the whole queue holds.
     pub(crate) fn capacity(&self, size: u32) -> Option<u64> {
         match self.limit {
-            Limit::Packets(most) => Some(most),
-            Limit::Bytes(most) => Some(most.get() / u64::from(size.max(1))),
+            Limit::Packets(max) => Some(max),
+            Limit::Bytes(max) => Some(max.get() / u64::from(size.max(1))),
             Limit::Unlimited => None,
         }
     }

@@ -171,8 +171,8 @@ mod tests {
         // From −8.66 to 8.66 ms and from −5.66 to 11.66 ms, cut off at zero.
         let half = mean_ms(JitterDistribution::Uniform, 0, 5_000);
         assert!((half - 2.165).abs() < 0.05, "{half}");
-        let most = mean_ms(JitterDistribution::Uniform, 3_000, 5_000);
-        assert!((most - 3.925).abs() < 0.05, "{most}");
+        let max = mean_ms(JitterDistribution::Uniform, 3_000, 5_000);
+        assert!((max - 3.925).abs() < 0.05, "{max}");
         let normal = mean_ms(JitterDistribution::Normal, 10_000, 2_000);
         assert!((normal - 10.0).abs() < 0.1, "{normal}");
         // Half of it cut off at zero leaves 2 ms / √(2π).

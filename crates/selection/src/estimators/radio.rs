@@ -88,8 +88,8 @@ pub(super) fn speed(trend: &Trend, movement: Estimate<Movement>, hints: &Hints) 
         (Speed::Fast, fast),
         (Speed::VeryFast, 1.0 - slow - fast),
     ];
-    let most = all.into_iter().reduce(|a, b| if b.1 > a.1 { b } else { a });
-    let (class, chance) = most.unwrap_or_default();
+    let most_probable = all.into_iter().reduce(|a, b| if b.1 > a.1 { b } else { a });
+    let (class, chance) = most_probable.unwrap_or_default();
     Estimate::new(class, known * confidence(chance, 3.0))
 }
 

@@ -75,7 +75,7 @@ impl Condition {
     fn holds(&self, input: &DecisionInput<'_>) -> Option<f64> {
         let known = input.features.0[feature_index(&self.feature)?]?;
         let holds = self.at_least.is_none_or(|least| known.value >= least)
-            && self.below.is_none_or(|most| known.value < most);
+            && self.below.is_none_or(|max| known.value < max);
         holds.then_some(known.confidence)
     }
 }

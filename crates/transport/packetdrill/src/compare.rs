@@ -123,8 +123,8 @@ pub(crate) fn difference(
     let same = options.len() == sent.len()
         && options.iter().zip(&sent).all(|pair| match pair {
             (TcpOption::Timestamps(value, echo), TcpOption::Timestamps(_, sent_echo)) => {
-                let late = clock.is_some_and(|(actual, most)| {
-                    actual.wrapping_sub(*value).cast_signed().unsigned_abs() > most
+                let late = clock.is_some_and(|(actual, max)| {
+                    actual.wrapping_sub(*value).cast_signed().unsigned_abs() > max
                 });
                 !late && echo == sent_echo
             }

@@ -68,10 +68,10 @@ impl TcpConfig {
     /// Returns the memory of the receive buffer when a connection begins. Growth of the buffer would lift the cap of the
     /// window in Linux, so a buffer under a capped window has its size at once (as with `SO_RCVBUF`).
     pub fn first_receive_buffer(settings: &Tcp) -> u64 {
-        let most = settings.receive_buffer_max.get();
+        let max = settings.receive_buffer_max.get();
         match settings.receive_window_max {
-            Some(_) => most,
-            None => Self::RECEIVE_BUFFER.min(most),
+            Some(_) => max,
+            None => Self::RECEIVE_BUFFER.min(max),
         }
     }
 

@@ -123,8 +123,8 @@ impl Abr for BolaE {
             return;
         };
         let before = state.level() + download.duration().as_secs_f64();
-        let most = (utility.highest_level(download.quality) - before).max(0.0);
-        self.placeholder = (self.placeholder * DECAY).min(most);
+        let max = (utility.highest_level(download.quality) - before).max(0.0);
+        self.placeholder = (self.placeholder * DECAY).min(max);
     }
 
     fn abandon(&mut self, state: &AbrState, progress: &Progress) -> Option<usize> {

@@ -66,8 +66,8 @@ impl Reductions {
 
     /// Notes a segment of new data, and the bytes in flight behind it.
     pub(super) fn sent(&mut self, at_ns: u64, in_flight: u64, segment: u64) {
-        if let Phase::After(_, _, most) = &mut self.phase {
-            *most = (*most).max(in_flight);
+        if let Phase::After(_, _, max) = &mut self.phase {
+            *max = (*max).max(in_flight);
         }
         self.peak = self.peak.max(in_flight);
         let low = in_flight <= PROBE_SEGMENTS * segment;

@@ -48,15 +48,15 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), FieldError> {
     if total <= scenario.limits.events {
         return Ok(());
     }
-    let most = all
+    let largest = all
         .into_iter()
         .max_by(|one, other| one.events.total_cmp(&other.events));
-    let most = most.expect("the packets are always among them");
+    let largest = largest.expect("the packets are always among them");
     let allowed = format!(
         "values with which a run takes up to {:e} events (limits.events), not some {:.0e}",
-        scenario.limits.events, most.events
+        scenario.limits.events, largest.events
     );
-    invalid_value(most.field, most.value, allowed)
+    invalid_value(largest.field, largest.value, allowed)
 }
 
 /// Returns the packets of cross-traffic on all links.
@@ -153,11 +153,11 @@ fn packets(scenario: &Scenario) -> Work {
     let bytes = |flow: &Flow| {
         let count = f64::from(flow.count) * nodes(scenario, flow);
         let by_windows = window.get() as f64 / path.rtt.as_secs_f64() * seconds;
-        let most = match &flow.workload {
+        let max = match &flow.workload {
             Workload::Bulk(bulk) => bulk.bytes.map_or(f64::INFINITY, |bytes| bytes.get() as f64),
             _ => f64::INFINITY,
         };
-        count * by_windows.min(most)
+        count * by_windows.min(max)
     };
     // Flows over the access link share its capacity.
     let shared = |down: bool| {

@@ -66,13 +66,13 @@ pub(super) struct SnoopFlow {
 }
 
 impl SnoopFlow {
-    /// Keeps a copy of a data packet, if there is room in a cache of `most` bytes.
+    /// Keeps a copy of a data packet, if there is room in a cache of `max` bytes.
     pub(super) fn on_data(
         &mut self,
         now: Instant,
         (packet, segment): (&Packet, &Segment),
         payload: Option<Vec<u8>>,
-        most: u64,
+        max: u64,
     ) {
         let seq = self.stream.segment(segment.seq);
         let end = seq + u64::from(segment.len);
@@ -90,7 +90,7 @@ impl SnoopFlow {
             copy.by_sender = true;
             return;
         }
-        if self.bytes + u64::from(segment.len) > most {
+        if self.bytes + u64::from(segment.len) > max {
             return;
         }
         self.bytes += u64::from(segment.len);

@@ -90,8 +90,8 @@ impl RadioAudit {
             self.tti = Some(record.tti);
             self.used.fill([0; 2]);
         }
-        let within = |what, actual: u64, most: u64| {
-            if actual <= most {
+        let within = |what, actual: u64, max: u64| {
+            if actual <= max {
                 Ok(())
             } else {
                 Err(Violation::Radio {
@@ -99,15 +99,15 @@ impl RadioAudit {
                     at,
                     what,
                     actual,
-                    most,
+                    max,
                 })
             }
         };
         match self.limits[way] {
-            Buffer::Packets(most) => {
-                within("packets waiting", u64::from(record.queue_packets), most)?;
+            Buffer::Packets(max) => {
+                within("packets waiting", u64::from(record.queue_packets), max)?;
             }
-            Buffer::Bytes(most) => within("bytes waiting", record.queue_bytes, most.get())?,
+            Buffer::Bytes(max) => within("bytes waiting", record.queue_bytes, max.get())?,
             // The check of the settings rejects it.
             Buffer::Bdp(_) => {}
         }
@@ -148,15 +148,15 @@ impl RadioAudit {
         ];
         let exceeded = limits
             .into_iter()
-            .find(|(_, most)| account.known && account.arrived > *most);
+            .find(|(_, max)| account.known && account.arrived > *max);
         match exceeded {
             None => Ok(()),
-            Some((what, most)) => Err(Violation::Radio {
+            Some((what, max)) => Err(Violation::Radio {
                 user,
                 at,
                 what,
                 actual: account.arrived,
-                most,
+                max,
             }),
         }
     }

@@ -44,7 +44,7 @@ pub enum Violation {
         held: u64,
     },
     /// A TTI of the radio is impossible.
-    #[error("user {user} of the radio at {at:?}: {what} is {actual}, at most {most} is possible")]
+    #[error("user {user} of the radio at {at:?}: {what} is {actual}, at most {max} is possible")]
     Radio {
         /// The user.
         user: u32,
@@ -55,7 +55,7 @@ pub enum Violation {
         /// Its value.
         actual: u64,
         /// Its largest possible value.
-        most: u64,
+        max: u64,
     },
     /// A packet was seen before it could be there.
     #[error("packet {packet} is early: seen at {at:?}, possible from {earliest:?}")]

@@ -199,8 +199,8 @@ impl Fading {
         seed: u64,
         link: LinkId,
     ) -> Result<Self, ParameterError> {
-        let most = MAX_ANTENNAS as f64;
-        ParameterError::range("receive antennas", config.antennas as f64, 1.0, most)?;
+        let max = MAX_ANTENNAS as f64;
+        ParameterError::range("receive antennas", config.antennas as f64, 1.0, max)?;
         link.check()?;
         let turned = Arc::new(TapPhases::new(&config, grid));
         Ok(Self::draw(config, turned, seed, link))

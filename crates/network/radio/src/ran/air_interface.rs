@@ -63,14 +63,14 @@ pub enum AirError {
     #[error(transparent)]
     Grid(#[from] ParameterError),
     /// More or fewer layers than the technology has.
-    #[error("layers = {layers}: {technology} has 1 to {most}")]
+    #[error("layers = {layers}: {technology} has 1 to {max}")]
     Layers {
         /// As given.
         layers: u32,
         /// LTE or NR.
         technology: &'static str,
         /// Most of it.
-        most: u32,
+        max: u32,
     },
 }
 
@@ -113,9 +113,9 @@ impl Formats {
         (0..self.schemes()).rev().find(|mcs| carries(*mcs) <= rate)
     }
 
-    /// Returns the minimum number of resource blocks, up to `most`, on which scheme `mcs` carries these bytes.
-    pub(super) fn prbs_for(&self, mcs: u8, bytes: u64, most: u32) -> u32 {
-        let (mut low, mut high) = (1, most);
+    /// Returns the minimum number of resource blocks, up to `max`, on which scheme `mcs` carries these bytes.
+    pub(super) fn prbs_for(&self, mcs: u8, bytes: u64, max: u32) -> u32 {
+        let (mut low, mut high) = (1, max);
         while low < high {
             let middle = (low + high) / 2;
             if u64::from(self.get(mcs, middle).bits / 8) >= bytes {
@@ -363,14 +363,14 @@ impl AirInterface {
 
 const FULL_SLOT: u32 = 14;
 
-fn layers(layers: u32, technology: &'static str, most: u32) -> Result<u32, AirError> {
-    if (1..=most).contains(&layers) {
+fn layers(layers: u32, technology: &'static str, max: u32) -> Result<u32, AirError> {
+    if (1..=max).contains(&layers) {
         Ok(layers)
     } else {
         Err(AirError::Layers {
             layers,
             technology,
-            most,
+            max,
         })
     }
 }

@@ -281,14 +281,14 @@ fn allocation(
 ) -> (u8, u32) {
     let formats = &config.air.up;
     let bytes = requested + u64::from(subheader::SHORT_BSR) + 8;
-    let most = user.widest_allocation(at, config, free);
-    let mut prbs = most;
+    let max = user.widest_allocation(at, config, free);
+    let mut prbs = max;
     let mut mcs = 0;
     // A user spreads its power over the blocks it gets: fewer blocks allow a higher scheme. Twice is
     // enough, as the second answer needs no more blocks than the first.
     for _ in 0..2 {
         mcs = user.uplink_scheme(at, config, prbs);
-        prbs = formats.prbs_for(mcs, bytes, most);
+        prbs = formats.prbs_for(mcs, bytes, max);
     }
     (mcs, prbs)
 }

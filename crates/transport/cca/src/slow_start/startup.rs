@@ -55,9 +55,9 @@ impl SlowStart for Startup {
 
     /// Grows like standard slow start, but not beyond the gain times the bandwidth-delay product (§4.2.3.2).
     fn grow(&mut self, window: &mut Window, acked: u32) -> u32 {
-        let most = libm::ceil(self.bdp(window) * self.config.startup_gain) as u32;
+        let max = libm::ceil(self.bdp(window) * self.config.startup_gain) as u32;
         let room = if self.highest > 0.0 {
-            most.saturating_sub(window.cwnd)
+            max.saturating_sub(window.cwnd)
         } else {
             acked
         };

@@ -117,7 +117,7 @@ impl Player {
         let peer = self.sockets[seen.from].connection()?;
         let (script, first) = *peer.clocks.first()?;
         let (actual, _) = seen.packet.timestamps?;
-        let most = self.tolerance.as_nanos() / self.tick.as_nanos();
-        Some((actual.wrapping_sub(first).wrapping_add(script), most as u32))
+        let max = self.tolerance.as_nanos() / self.tick.as_nanos();
+        Some((actual.wrapping_sub(first).wrapping_add(script), max as u32))
     }
 }

@@ -133,12 +133,12 @@ impl Receiver {
         }
     }
 
-    pub(super) fn expect_quick_acks(&mut self, most: u32) {
+    pub(super) fn expect_quick_acks(&mut self, max: u32) {
         let quick_acks = match self.window.offered_window() / (2 * self.window.mss()) {
             0 => 2,
             segments => segments as u32,
         };
-        self.quick_acks = self.quick_acks.max(quick_acks.min(most));
+        self.quick_acks = self.quick_acks.max(quick_acks.min(max));
     }
 
     /// Acknowledges each segment at once for a while, and what an ACK is still due for.
@@ -147,8 +147,8 @@ impl Receiver {
         self.ack_now |= self.delayed_at != Instant::NEVER;
     }
 
-    pub(super) fn enter_quick_ack_mode(&mut self, most: u32) {
-        self.expect_quick_acks(most);
+    pub(super) fn enter_quick_ack_mode(&mut self, max: u32) {
+        self.expect_quick_acks(max);
         self.pingpong = false;
         self.ack_timeout = self.delayed_ack_timeout;
     }

@@ -26,7 +26,7 @@ const FIRST_RATIO: u64 = 128;
 pub(super) struct WindowTuning {
     /// Memory that waiting data may take (`sk_rcvbuf`), and its upper bound (`tcp_rmem[2]`), bytes.
     buffer: u64,
-    most: u64,
+    buffer_max: u64,
     /// Payload in 256 bytes of memory (`scaling_ratio`).
     ratio: u64,
     /// Upper bound of the window (`window_clamp`), and the application's.
@@ -105,7 +105,7 @@ impl WindowTuning {
         let header = u64::from(IP_HEADER + TCP_HEADER + option);
         Self {
             buffer,
-            most: config.settings.receive_buffer_max.get(),
+            buffer_max: config.settings.receive_buffer_max.get(),
             ratio: FIRST_RATIO,
             clamp,
             cap,
@@ -272,7 +272,7 @@ impl WindowTuning {
     /// of them would not hold it (the kernel's `__tcp_grow_window`).
     fn grow_step(&self, len: u64, memory: u64) -> u64 {
         let mut memory = memory >> 1;
-        let mut window = self.window_in(self.most) >> 1;
+        let mut window = self.window_in(self.buffer_max) >> 1;
         while self.threshold <= window {
             if memory <= len {
                 return 2 * self.mss;
@@ -293,7 +293,7 @@ impl WindowTuning {
         if held <= self.buffer {
             return false;
         }
-        self.buffer = self.buffer.max(held.min(self.most));
+        self.buffer = self.buffer.max(held.min(self.buffer_max));
         if held > self.buffer {
             self.threshold = self.clamp.min(2 * self.announced);
         }
@@ -498,7 +498,7 @@ impl WindowTuning {
             2 * window * per_rtt.saturating_sub(before) / before
         };
         let target = ((window + growth + beyond) << 8) / self.ratio;
-        let target = target.min(self.most);
+        let target = target.min(self.buffer_max);
         if target > self.buffer {
             self.buffer = target;
             self.clamp = self.window_in(target).min(self.cap);

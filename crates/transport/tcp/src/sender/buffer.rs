@@ -292,8 +292,8 @@ impl Sender {
             .max(self.reordering.degree + 1);
         let windows = u64::from(self.congestion.sndbuf_expand());
         let target = windows * u64::from(segments) * segment;
-        let most = self.config.settings.send_buffer_max.get();
-        self.buffer.limit = self.buffer.limit.max(target.min(most));
+        let max = self.config.settings.send_buffer_max.get();
+        self.buffer.limit = self.buffer.limit.max(target.min(max));
     }
 
     /// Wakes an application that waits for room if there is enough (the kernel's `tcp_check_space`). The buffer grows

@@ -40,9 +40,9 @@ impl Sender {
     /// Keeps the count below the segments that can have arrived; more duplicate ACKs than that show reordering.
     fn limit_reno_sacked(&mut self, acked: u32) {
         let holes = self.board.lost_out().max(1).min(self.board.packets_out());
-        let most = self.board.packets_out() - holes;
-        if self.board.sacked_out() > most {
-            self.board.set_arrived(most);
+        let max = self.board.packets_out() - holes;
+        if self.board.sacked_out() > max {
+            self.board.set_arrived(max);
             self.reordering.check_reno(self.board.packets_out() + acked);
         }
     }

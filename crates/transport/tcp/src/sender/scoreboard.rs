@@ -317,11 +317,11 @@ impl Scoreboard {
         None
     }
 
-    /// Returns the number of segments from `first` on, at most `most`, that are lost and left together. Linux
+    /// Returns the number of segments from `first` on, at most `max`, that are lost and left together. Linux
     /// retransmits the contents of one buffer as one burst.
-    pub(crate) fn lost_together(&self, first: u64, most: u32) -> u32 {
+    pub(crate) fn lost_together(&self, first: u64, max: u32) -> u32 {
         let at = self.get(first).sent_at;
-        let end = self.ordinals().end.min(first + u64::from(most));
+        let end = self.ordinals().end.min(first + u64::from(max));
         let more = (first + 1..end).take_while(|&ordinal| {
             let sent = self.get(ordinal);
             sent.lost && !sent.retransmitted && sent.sent_at == at

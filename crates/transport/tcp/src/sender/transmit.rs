@@ -130,14 +130,14 @@ impl Sender {
             let waits = len < mss && burst.last && fin == 0 && short;
             return (!waits).then_some(burst.end);
         }
-        let most = u64::from(burst.segments) * mss;
-        let takes = if most <= window && !burst.last {
-            most.min(len)
+        let max = u64::from(burst.segments) * mss;
+        let takes = if max <= window && !burst.last {
+            max.min(len)
         } else {
             let needed = len.min(window);
             let partial = needed % mss;
-            if most <= needed {
-                most
+            if max <= needed {
+                max
             } else if short {
                 needed - partial
             } else {

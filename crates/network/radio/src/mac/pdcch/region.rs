@@ -34,9 +34,9 @@ impl ControlRegion {
     /// a symbol, and six groups are an element (TS 38.211 clause 7.3.2.2). It is no larger than what a UE with
     /// numerology `numerology`, 0 to 3, can look at in a slot (TS 38.213 table 10.1-3).
     pub fn nr(numerology: u32, prbs: u32, symbols: u32) -> Self {
-        let most = [56, 56, 48, 32][numerology.min(3) as usize];
+        let max = [56, 56, 48, 32][numerology.min(3) as usize];
         Self {
-            elements: (prbs / 6 * symbols).min(most),
+            elements: (prbs / 6 * symbols).min(max),
             technology: Technology::Nr { numerology },
         }
     }
@@ -59,12 +59,12 @@ impl ControlRegion {
 
     /// Returns the largest size, up to `aggregation`, that there is room for.
     pub(super) fn fitting(&self, aggregation: Aggregation) -> Option<Aggregation> {
-        let most = match self.technology {
+        let max = match self.technology {
             Technology::Lte => Aggregation::Eight,
             Technology::Nr { .. } => Aggregation::Sixteen,
         };
         let fits = |size: &Aggregation| {
-            *size <= aggregation && *size <= most && *size as u32 <= self.elements
+            *size <= aggregation && *size <= max && *size as u32 <= self.elements
         };
         Aggregation::ALL.into_iter().rev().find(fits)
     }
@@ -203,13 +203,13 @@ mod tests {
         assert_eq!(elements(1, 273, 1), 45);
         assert_eq!(elements(1, 273, 3), 56);
         assert_eq!(elements(3, 264, 1), 32);
-        for (numerology, most) in [44, 36, 22, 20].into_iter().enumerate() {
+        for (numerology, max) in [44, 36, 22, 20].into_iter().enumerate() {
             let region = ControlRegion::nr(numerology as u32, 106, 1);
             let candidates: u32 = Aggregation::ALL
                 .map(|size| region.candidate_count(size))
                 .iter()
                 .sum();
-            assert!(2 * candidates <= most, "{candidates}");
+            assert!(2 * candidates <= max, "{candidates}");
         }
     }
 }

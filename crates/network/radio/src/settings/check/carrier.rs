@@ -179,12 +179,12 @@ fn duplex(radio: &Radio) -> Result<(), FieldError> {
 }
 
 fn antennas(radio: &Radio) -> Result<(), FieldError> {
-    let most = match radio.technology {
+    let max = match radio.technology {
         Technology::Lte => 2,
         Technology::Nr => 4,
     };
     let layers = radio.layers;
-    count("layers", layers, 1, most)?;
+    count("layers", layers, 1, max)?;
     let diversity = radio.transmit == Transmit::Diversity;
     only_for(
         "transmit",

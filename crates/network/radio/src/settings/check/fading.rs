@@ -17,8 +17,8 @@ pub(super) fn check(fading: &Fading) -> Result<(), FieldError> {
                 shift.write(),
                 "UEs that are not on a train",
             )?;
-            let most = Frequency::from_hertz(1e4);
-            within("doppler", shift, Frequency::from_hertz(0.0), most)?;
+            let max = Frequency::from_hertz(1e4);
+            within("doppler", shift, Frequency::from_hertz(0.0), max)?;
         }
         (Some(_), Some(_)) => {
             let message = "is given beside speed; allowed: one of the two";

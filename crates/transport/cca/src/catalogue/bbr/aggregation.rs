@@ -68,8 +68,8 @@ impl Aggregation {
         if !full {
             return 0;
         }
-        let most = bandwidth.segments_in(config.extra_acked_max);
+        let max = bandwidth.segments_in(config.extra_acked_max);
         let extra = Gain::of(config.extra_acked_gain).of_segments(self.extra[0].max(self.extra[1]));
-        u64::from(extra).min(most) as u32
+        u64::from(extra).min(max) as u32
     }
 }

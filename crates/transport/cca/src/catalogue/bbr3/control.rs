@@ -77,11 +77,11 @@ impl Bbr3 {
     pub(super) fn set_cwnd(&mut self, window: &mut Window, ack: &Ack) {
         let target = self.bdp(self.state.cwnd_gain(&self.config));
         let target = target.saturating_add(self.aggregation.extra());
-        let most = self.with_budget(window, target);
+        let max = self.with_budget(window, target);
         let grown = window.cwnd.saturating_add(ack.delivered);
         if self.full.reached {
-            window.cwnd = grown.min(most);
-        } else if window.cwnd < most || window.delivered < u64::from(INITIAL_CWND) {
+            window.cwnd = grown.min(max);
+        } else if window.cwnd < max || window.delivered < u64::from(INITIAL_CWND) {
             window.cwnd = grown;
         }
         window.cwnd = window.cwnd.max(self.config.min_pipe_cwnd);

@@ -124,8 +124,8 @@ impl Copa {
     }
 
     fn set_window(&mut self, w: &mut Window, cwnd: f64) {
-        let most = f64::from(w.cwnd_clamp).max(f64::from(MIN_CWND));
-        let cwnd = cwnd.clamp(f64::from(MIN_CWND), most);
+        let max = f64::from(w.cwnd_clamp).max(f64::from(MIN_CWND));
+        let cwnd = cwnd.clamp(f64::from(MIN_CWND), max);
         w.cwnd = (cwnd as u32).min(w.cwnd_clamp);
         if !self.starting {
             // The rest of TCP must not take this for slow start.

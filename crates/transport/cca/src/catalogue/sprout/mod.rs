@@ -101,8 +101,8 @@ impl Sprout {
         };
         let ahead = (lowest.min(MAX_HORIZON) + self.config.target_delay).min(MAX_HORIZON);
         let forecast = forecast::cautious(&self.belief, &self.config, ahead.as_secs_f64());
-        let most = window.cwnd_clamp.max(1);
-        window.cwnd = (forecast as u32).max(self.config.min_window).min(most);
+        let max = window.cwnd_clamp.max(1);
+        window.cwnd = (forecast as u32).max(self.config.min_window).min(max);
         let rate = self.config.pacing_gain * self.belief.mean();
         // At least the minimum window in the time ahead.
         let min_rate = f64::from(self.config.min_window) / ahead.as_secs_f64();

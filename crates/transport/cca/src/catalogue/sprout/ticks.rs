@@ -31,9 +31,9 @@ impl Ticks {
         }
     }
 
-    /// Skips all ticks but the last `most`, because older ones do not matter.
-    pub(super) fn skip_to_last(&mut self, now: Instant, most: u32) {
-        let last_ticks = self.length * u64::from(most);
+    /// Skips all ticks but the last `max`, because older ones do not matter.
+    pub(super) fn skip_to_last(&mut self, now: Instant, max: u32) {
+        let last_ticks = self.length * u64::from(max);
         if now.saturating_since(self.start) > last_ticks + self.length {
             *self = Self::new(
                 self.length,

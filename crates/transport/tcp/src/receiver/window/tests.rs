@@ -189,9 +189,9 @@ fn wasteful_segments_grow_the_window_gently() {
     // 300 bytes in memory that is good for 680: two halvings make it a fair share.
     assert!(w.grow(300, 0));
     assert_eq!(w.threshold, 64_088 + 2 * 1_448);
-    let half = w.window_in(w.most) / 2;
-    w.buffer = w.most;
-    w.clamp = w.window_in(w.most);
+    let half = w.window_in(w.buffer_max) / 2;
+    w.buffer = w.buffer_max;
+    w.clamp = w.window_in(w.buffer_max);
     w.threshold = half / 2;
     assert!(w.grow(300, 0));
     w.threshold = half / 2 + 1;
