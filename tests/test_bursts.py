@@ -45,7 +45,7 @@ def test_a_burst_that_does_not_fit_is_named_and_single_segments_are_the_advice(c
     }
     (new,) = first.replacement_ccas
     after = ct.compare("steady-20-68", new, 1, duration="5s", set=changes)
-    before = explained.result.values(cca, "goodput_mbps")[0]
+    before = explained.comparison.values(cca, "goodput_mbps")[0]
     assert after.values(new, "goodput_mbps")[0] > 3 * before
 
 

@@ -42,7 +42,7 @@ def test_a_path_without_a_cause_has_none() -> None:
     (explained,) = ExplainedComparison(result).ccas
     assert {each.name for each in explained.causes} <= {"queue", "held_queue"}
     assert explained.used_share > 0.9
-    assert explained.place.differences is None
+    assert explained.standing.differences is None
 
 
 def test_overflows_and_time_outs_are_dated_with_their_figures() -> None:
@@ -64,11 +64,11 @@ def test_differences_are_to_the_leader() -> None:
     leader = result.verdicts["balanced"].leader
     assert leader is not None
     (other,) = explained.keys() - {leader}
-    place = explained[other].place
-    assert place.leader == leader
-    assert place.differences is not None
+    standing = explained[other].standing
+    assert standing.leader == leader
+    assert standing.differences is not None
     gap = explained[other].goodput_mbps - explained[leader].goodput_mbps
-    assert place.differences.goodput_mbps == pytest.approx(gap)
+    assert standing.differences.goodput_mbps == pytest.approx(gap)
 
 
 def _names(result: ct.Comparison) -> list[set[str]]:
@@ -206,8 +206,8 @@ def test_places_are_by_the_figure_of_the_application() -> None:
     ]
     slow, fast = explained.ccas[2:]
     application = next(each for each in result.applications if each.flow == "game")
-    assert slow.place.metric == fast.place.metric == application.ranking.metric
-    assert application.verdict(random=True).best == fast.cca == slow.place.leader
+    assert slow.standing.metric == fast.standing.metric == application.ranking.metric
+    assert application.verdict(random=True).best == fast.cca == slow.standing.leader
     assert "queue" in {cause.name for cause in slow.causes}
     (heading, *_) = explained.texts(slow)
     assert heading.startswith(f"{explained.texts(slow)[0].split(':')[0]}: response p95 ")

@@ -48,10 +48,10 @@ def test_a_window_that_shrinks_in_pauses_is_the_cause_of_slow_responses_and_has_
 
 
 def test_a_window_that_stays_in_pauses_is_no_cause_and_the_advice_was_right() -> None:
-    slow = _explained("cubic").result.applications[0].means("response_p50_s")[0]
+    slow = _explained("cubic").comparison.applications[0].means("response_p50_s")[0]
     explained = _explained("cubic", **{"tcp.slow_start_after_idle": False})
     assert "idle_restart" not in {cause.name for cause in explained.ccas[0].causes}
-    assert explained.result.applications[0].means("response_p50_s")[0] < 0.5 * slow
+    assert explained.comparison.applications[0].means("response_p50_s")[0] < 0.5 * slow
 
 
 def test_short_transfers_on_new_connections_have_the_initial_window_as_a_remedy() -> None:

@@ -33,7 +33,7 @@ def test_frames_above_the_capacity_are_the_cause_and_those_below_are_not(seed: i
     made = 8e-3 * size / interval_ms
     for share in (0.5, 2.0):
         explained = _explained(made / share, size=f"{size}B", interval=f"{interval_ms}ms")
-        warned = [each for each in explained.result.warnings if "makes frames of" in each]
+        warned = [each for each in explained.comparison.warnings if "makes frames of" in each]
         assert len(warned) == (share > 1)
         assert all(each.startswith("flow-1 makes frames of") for each in warned)
         for each in explained.ccas:

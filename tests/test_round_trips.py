@@ -25,11 +25,11 @@ def test_a_page_over_a_long_path_is_round_trips_and_requests_at_once_help() -> N
     assert first.name == "round_trips"
     found = re.search(r"takes (\d+) round trips of 100 ms \(([\d.]+) s in the median\)", first.text)
     assert found is not None, first.text
-    median = explained.result.applications[0].means("page_load_p50_s")[0]
+    median = explained.comparison.applications[0].means("page_load_p50_s")[0]
     assert float(found[2]) == pytest.approx(median, abs=0.01)
     assert int(found[1]) == pytest.approx(median / 0.1, abs=1)
     # Its bytes pass in a part of that.
-    size = explained.result.applications[0].means("page_bytes")[0]
+    size = explained.comparison.applications[0].means("page_bytes")[0]
     passed = re.search(r"pass the link in ([\d.]+) s", first.text)
     assert passed is not None
     assert float(passed[1]) == pytest.approx(8 * size / 50e6, rel=0.25)

@@ -33,7 +33,7 @@ def test_a_link_below_the_rate_of_a_video_is_its_cause() -> None:
     explained = _explained(STEPS)
     (each,) = explained.ccas
     (text,) = (cause.text for cause in each.causes if cause.name == "video")
-    application = explained.result.applications[0]
+    application = explained.comparison.applications[0]
     found = re.search(r"played ([\d.]+) Mbit/s on average, with ([\d.]+) changes", text)
     assert found is not None, text
     rate, switches = (application.means(name)[0] for name in ("bitrate_mbps", "switches"))
@@ -51,7 +51,7 @@ def test_a_link_below_the_rate_of_a_video_is_its_cause() -> None:
     assert heading is not None
     assert queue is not None
     assert float(queue[1]) / float(heading[1]) == pytest.approx(float(queue[2]) / 100, abs=0.02)
-    assert len(explained.result.flows) > 1
+    assert len(explained.comparison.flows) > 1
 
 
 def test_a_link_above_it_is_none() -> None:

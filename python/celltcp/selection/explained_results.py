@@ -146,7 +146,7 @@ class Explanations:
         return {
             **explained.to_json(),
             "selection": [explanation.to_json() for explanation in self.selection(name)],
-            "unfinished": explained.result.unfinished,
+            "unfinished": explained.comparison.unfinished,
         }
 
 

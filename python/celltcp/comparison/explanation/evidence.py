@@ -91,17 +91,17 @@ class Evidence:
     """Metrics of a flow under one congestion control, over all runs."""
 
     def __init__(
-        self, result: Comparison, cca: str, flow: FlowUnderTest, limits: Sequence[FlowLimits]
+        self, comparison: Comparison, cca: str, flow: FlowUnderTest, limits: Sequence[FlowLimits]
     ) -> None:
         """Takes the runs of `cca` of a comparison, and the limits of all of its flows."""
         #: Congestion control or line-up.
         self.cca = cca
         #: Flow that the rules look at, and its name.
         self.flow_under_test, self.flow_name = flow, flow.name
-        about = result.results.about
+        about = comparison.results.about
         #: Length of a slot, s.
         self.slot_s = float(about["slot_s"])
-        runs = result.runs
+        runs = comparison.runs
         selected = runs[runs["cca"] == cca]
         #: Numbers of the runs.
         self.runs = [int(run) for run in selected["run"]]
@@ -112,41 +112,42 @@ class Evidence:
         self.scenario: Mapping[str, Any] = tomllib.loads(about["scenario"])
         #: Scenario as TOML text.
         self.scenario_text = str(about["scenario"])
-        flows = result.flows
+        flows = comparison.flows
         self._all_flows = flows[flows["run"].isin(self.runs)]
         #: Connections of the flow. The lowest delays are those of all connections of a run, as a short
         #: connection may have met a long queue all the time.
         self.flows = _with_lowest_delays(self._all_flows[flow.has(self._all_flows["name"])])
-        slots = joined_slots(flow, flows, result.slots)
+        slots = joined_slots(flow, flows, comparison.slots)
         #: Slots of the flow.
         self.slots = slots[slots["run"].isin(self.runs)]
-        self._all_slots = result.slots
-        samples = result.results.tables.get("samples")
+        self._all_slots = comparison.slots
+        samples = comparison.results.tables.get("samples")
         # Samples of several runs would need their run numbers.
         has_samples = samples is not None and len(samples) > 0 and len(self.runs) == 1
         self._samples = frame(samples) if samples is not None and has_samples else None
         #: Mean and largest congestion window, segments; both are means over the runs.
         self.cwnd_mean, self.cwnd_max = (
-            estimate(window).mean for window in result.windows_of(flow, cca).values()
+            estimate(window).mean for window in comparison.windows_of(flow, cca).values()
         )
         #: Share of the time under each limit, from 0 to 1; empty for results of earlier versions.
         self.shares: Mapping[str, float] = next(
             (limit.shares for limit in limits if limit[:2] == (cca, self.flow_name)), {}
         )
         #: Loss recoveries of the flow, with `drops` and `length_s`.
-        self.recoveries = self._recoveries(result)
-        self._outages = result.results.tables.get("outages")
-        self._events = result.results.tables.get("events")
+        self.recoveries = self._recoveries(comparison)
+        self._outages = comparison.results.tables.get("outages")
+        self._events = comparison.results.tables.get("events")
         self._flow_names = [flow_under_test.name for flow_under_test in FlowUnderTest.each(about)]
         #: Index of the flow in the scenario.
         self.flow_index = self._flow_names.index(flow.name)
         #: Application of the flow; None without one.
         self.application = next(
-            (application for application in result.applications if application.flow == flow.name), None
+            (application for application in comparison.applications if application.flow == flow.name),
+            None,
         )
         #: Workload of the flow.
         self.workload: Mapping[str, Any] = self.scenario["flows"][self.flow_index].get("workload", {})
-        units = result.units if has_application(about) else None
+        units = comparison.units if has_application(about) else None
         #: Units of work of the flow; None without an application.
         self.units = (
             None if units is None else units[(units["cca"] == cca) & (units["flow"] == flow.name)]
@@ -638,15 +639,15 @@ class Evidence:
                 result.append(Gap(int(run), float(t_s), float(end)))
         return result
 
-    def _recoveries(self, result: Comparison) -> pd.DataFrame:
+    def _recoveries(self, comparison: Comparison) -> pd.DataFrame:
         """Returns the recoveries of the flow; no row for results without that table."""
         names = ["t_s", "end_s", "dropped_s", "slow_start", "segments", "loss_probes", "timeouts"]
-        if "recoveries" not in result.results.tables:
+        if "recoveries" not in comparison.results.tables:
             timeout_names = ["timeout_s", "silence_s", "unreported_bytes", "undone"]
             columns = ["run", "flow", *names, *DROPS, *_FIRST_DROPS, *timeout_names]
             return pd.DataFrame({name: [] for name in [*columns, "drops", "length_s"]}, dtype=float)
         keys = self.flows[["run", "flow", "first_data_s", "duration_s"]]
-        rows = frame(result.results.tables["recoveries"]).merge(keys, on=["run", "flow"])
+        rows = frame(comparison.results.tables["recoveries"]).merge(keys, on=["run", "flow"])
         if "loss_probes" not in rows:
             rows = rows.assign(loss_probes=0)
         rows = rows.assign(**{name: np.nan for name in _FIRST_DROPS if name not in rows})

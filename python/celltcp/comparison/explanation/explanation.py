@@ -11,7 +11,6 @@ from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.explanation.cause import grouped
 from celltcp.comparison.explanation.events import longest_events
 from celltcp.comparison.explanation.evidence import MIN_LIMITED_SHARE, Evidence
-from celltcp.comparison.explanation.place import place_of
 from celltcp.comparison.explanation.remedies import (
     MAX_REMEDIES,
     ProposedRemedy,
@@ -19,6 +18,7 @@ from celltcp.comparison.explanation.remedies import (
     remedies_of,
 )
 from celltcp.comparison.explanation.rules import causes_of
+from celltcp.comparison.explanation.standing import standing_of
 from celltcp.comparison.explanation.trials import TrialBudget, Trials
 from celltcp.comparison.metrics import sign_of
 from celltcp.comparison.tables import has_rows_of_flows
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from celltcp.comparison.explanation.cause import Cause
     from celltcp.comparison.explanation.events import Event
     from celltcp.comparison.explanation.outcome import CcaExplanation, ExplainedResults
-    from celltcp.comparison.explanation.place import Place
+    from celltcp.comparison.explanation.standing import Standing
     from celltcp.results.tables import Results
 
 
@@ -69,7 +69,7 @@ class ExplainedCca(NamedTuple):
     used_share: float
     #: Whether other flows took a share of the capacity.
     is_shared: bool
-    place: Place
+    standing: Standing
     #: Share of the time under each limit; empty for results of earlier versions.
     limits: dict[str, float]
     #: Kind of the units of work and flow, such as `response:game`; empty without units.
@@ -107,24 +107,26 @@ class Setting(NamedTuple):
 class ExplainedComparison:
     """Explanation of a comparison or of a run."""
 
-    def __init__(self, result: Comparison) -> None:
-        """Takes the comparison; a run is one of a single congestion control."""
-        self.result = result
-        self.results: Results = result.results
-        limits = flow_limits(result.results)
-        applications = {application.flow: application for application in result.applications}
-        tested = result.tested
+    def __init__(self, comparison: Comparison) -> None:
+        """Takes a comparison; a single run is a comparison with one congestion control."""
+        self.comparison = comparison
+        self.results: Results = comparison.results
+        limits = flow_limits(comparison.results)
+        applications = {application.flow: application for application in comparison.applications}
+        tested = comparison.tested
         # Each flow of a line-up has one of the compared congestion controls.
-        has_rivals = any(map(is_of_several_flows, result.ccas)) and has_rows_of_flows([result])
-        rivals = result.competing_flows if has_rivals else []
+        has_rivals = any(map(is_of_several_flows, comparison.ccas)) and has_rows_of_flows([comparison])
+        rivals = comparison.competing_flows if has_rivals else []
         others = [
             flow
-            for flow in FlowUnderTest.each(result.results.about)
+            for flow in FlowUnderTest.each(comparison.results.about)
             if flow != tested and (flow.name in applications or flow in rivals)
         ]
         self._names_flows = bool(others)
         evidences = [
-            Evidence(result, cca, flow, limits) for flow in (tested, *others) for cca in result.ccas
+            Evidence(comparison, cca, flow, limits)
+            for flow in (tested, *others)
+            for cca in comparison.ccas
         ]
         #: The flow under test, then other flows with an application, each under every CCA.
         self.ccas = [
@@ -132,19 +134,19 @@ class ExplainedComparison:
         ]
         self._untried_remedies = remedies_of(
             (
-                (evidence, cause, cca.place.leads)
-                for evidence, cca in zip(evidences, self.ccas, strict=True)
-                if cca in self.shown
-                for cause in cca.causes
+                (evidence, cause, explained.standing.leads)
+                for evidence, explained in zip(evidences, self.ccas, strict=True)
+                if explained in self.shown
+                for cause in explained.causes
             ),
-            result.ccas,
+            comparison.ccas,
         )
         #: Remedies to try next, the most promising first.
         self.remedies = best_first(self._untried_remedies)[:MAX_REMEDIES]
 
     def try_remedies(self, budget: TrialBudget) -> None:
-        """Tries the remedies in short runs; keeps those that help, with their effect on the metrics."""
-        trials = Trials(self.result, budget)
+        """Tries the remedies in short runs; drops those that do not help. Untried ones stay."""
+        trials = Trials(self.comparison, budget)
         kept: list[ProposedRemedy] = []
         for proposed in self._untried_remedies:
             trial = trials.run(proposed)
@@ -171,9 +173,9 @@ class ExplainedComparison:
     def _explained(self, evidence: Evidence, application: Application | None) -> ExplainedCca:
         cca = evidence.cca
         goodput, rtt = evidence.goodput_mbps, evidence.mean("rtt_mean_ms")
-        if application is None or evidence.flow_name == self.result.tested.name:
+        if application is None or evidence.flow_name == self.comparison.tested.name:
             goodput, rtt = (
-                estimate(self.result.values_of(evidence.flow_under_test, cca, name)).mean
+                estimate(self.comparison.values_of(evidence.flow_under_test, cca, name)).mean
                 for name in ("goodput_mbps", "rtt_mean_ms")
             )
         return ExplainedCca(
@@ -184,7 +186,7 @@ class ExplainedComparison:
             rtt,
             1.0 - evidence.unused_share if evidence.capacity_mbps > 0 else math.nan,
             sum(evidence.competing_mbps.values()) > _MIN_SHARED_CAPACITY * evidence.capacity_mbps,
-            place_of(self.result, cca, application),
+            standing_of(self.comparison, cca, application),
             dict(evidence.shares),
             evidence.unit_key,
             causes_of(evidence),
@@ -198,7 +200,7 @@ class ExplainedComparison:
         """Returns the number of the run with the worst value of the ranking metric."""
         if application is None:
             metric = "pm_balanced"
-            values = self.result.values_of(evidence.flow_under_test, evidence.cca, metric)
+            values = self.comparison.values_of(evidence.flow_under_test, evidence.cca, metric)
         else:
             metric = application.ranking.metric
             values = application.values(metric)[evidence.cca]
@@ -213,10 +215,10 @@ class ExplainedComparison:
         from celltcp.comparison.report.front_page import ccas_to_set, on_flow
         from celltcp.comparison.report.settings_lines import linux_commands
 
-        names = labels(self.result.ccas)
+        names = labels(self.comparison.ccas)
         return [
-            Setting(f"{names[cca]}{on_flow(self.result)}", " and ".join(needs), commands)
-            for cca, needs in ccas_to_set(self.result).items()
+            Setting(f"{names[cca]}{on_flow(self.comparison)}", " and ".join(needs), commands)
+            for cca, needs in ccas_to_set(self.comparison).items()
             if (commands := linux_commands(cca))
         ]
 
@@ -225,16 +227,18 @@ class ExplainedComparison:
         """Options of `celltcp show` that draw the causes; for a single run its time series."""
         if len(self.results.tables["runs"]) == 1:
             return ["--plot time-series"]
-        return _plot_options((cca.unit_key, cause) for cca in self.ccas for cause in cca.causes)
+        return _plot_options(
+            (explained.unit_key, cause) for explained in self.ccas for cause in explained.causes
+        )
 
     @property
     def shown(self) -> list[ExplainedCca]:
         """Explanations to show: one for each group of congestion controls with the same runs."""
-        return [cca for cca in self.ccas if self._identical_ccas(cca.cca)[0] == cca.cca]
+        return [each for each in self.ccas if self._identical_ccas(each.cca)[0] == each.cca]
 
     def _identical_ccas(self, cca: str) -> list[str]:
         """Returns the congestion controls with the same runs as `cca`, including `cca`."""
-        return next((group for group in self.result.identical_ccas if cca in group), [cca])
+        return next((group for group in self.comparison.identical_ccas if cca in group), [cca])
 
     def remedy_texts(self, *source: str) -> list[str]:
         """Returns the commands that try the remedies, each with a comment on what it is for.
@@ -250,7 +254,7 @@ class ExplainedComparison:
         return [f"{start} {remedy.options}{end}  # {remedy.text}" for remedy in self.remedies]
 
     def texts(self, explained: ExplainedCca) -> list[str]:
-        """Returns an explanation in sentences: metrics and place, causes, events."""
+        """Returns an explanation in sentences: metrics and standing, causes, events."""
         lines = [f"{self._heading(explained)}."]
         lines += [f"  {cause.text}" for cause in explained.causes]
         if not explained.causes:
@@ -263,13 +267,15 @@ class ExplainedComparison:
 
     def _run_text(self, seed: int) -> str:
         """Returns the run of the events as text; empty for a single run."""
-        return "" if self.result.runs["seed"].nunique() == 1 else f" in the worst run, of seed {seed}"
+        return (
+            "" if self.comparison.runs["seed"].nunique() == 1 else f" in the worst run, of seed {seed}"
+        )
 
     def _heading(self, explained: ExplainedCca) -> str:
-        """Returns the metrics of a flow under a congestion control, and its place."""
-        names = labels(self.result.ccas)
-        place = explained.place
-        figures = [place.figure_text] if place.figure_text else []
+        """Returns the metrics of a flow under a congestion control, and its standing."""
+        names = labels(self.comparison.ccas)
+        standing = explained.standing
+        figures = [standing.figure_text] if standing.figure_text else []
         if math.isnan(explained.goodput_mbps):
             figures.append("no data arrived")
         elif not explained.is_intermittent:
@@ -282,11 +288,11 @@ class ExplainedComparison:
         flow_text = f", {explained.flow}" if self._names_flows else ""
         identical = self._identical_ccas(explained.cca)
         who = ", ".join(names[cca] for cca in identical)
-        if 1 < len(identical) == len(self.result.ccas):
+        if 1 < len(identical) == len(self.comparison.ccas):
             who += " (the same under all)"
         text = f"{who}{flow_text}: {', '.join(figures)}"
-        if place.leader is not None and place.leader not in identical:
-            text += f"; {place.behind_text(names[place.leader])}"
+        if standing.leader is not None and standing.leader not in identical:
+            text += f"; {standing.behind_text(names[standing.leader])}"
         return text
 
     def to_json(self) -> ExplainedResults:
@@ -295,7 +301,7 @@ class ExplainedComparison:
         return {
             "version": about["version"],
             "scenario": about["name"],
-            "ccas": [self._json(cca) for cca in self.ccas],
+            "ccas": [self._json(each) for each in self.ccas],
             "remedies": [
                 {
                     "cause": remedy.cause,
@@ -315,20 +321,20 @@ class ExplainedComparison:
 
     @staticmethod
     def _json(each: ExplainedCca) -> CcaExplanation:
-        place = each.place
-        goodput, rtt = place.differences or (None, None)
-        leads = place.leader is None or place.leader == each.cca
+        standing = each.standing
+        goodput, rtt = standing.differences or (None, None)
+        leads = standing.leader is None or standing.leader == each.cca
         return {
             "cca": each.cca,
             "flow": each.flow,
             "goodput_mbps": _none_if_nan(each.goodput_mbps),
             "rtt_mean_ms": _none_if_nan(each.rtt_mean_ms),
             "used_share": _none_if_nan(each.used_share),
-            "ranking": place.metric,
-            "value": _none_if_nan(place.value),
-            "leader": None if leads else place.leader,
-            "leader_value": None if leads else _none_if_nan(place.leader_value),
-            "as_good": None if leads else place.is_as_good,
+            "ranking": standing.metric,
+            "value": _none_if_nan(standing.value),
+            "leader": None if leads else standing.leader,
+            "leader_value": None if leads else _none_if_nan(standing.leader_value),
+            "as_good": None if leads else standing.is_as_good,
             "goodput_difference_mbps": _none_if_nan(goodput),
             "rtt_difference_ms": _none_if_nan(rtt),
             "cwnd_mean_segments": _none_if_nan(each.cwnd_mean),

@@ -110,9 +110,9 @@ class TrialBudget:
 class Trials:
     """Trials of the remedies of results, within a budget."""
 
-    def __init__(self, result: Comparison, budget: TrialBudget) -> None:
+    def __init__(self, comparison: Comparison, budget: TrialBudget) -> None:
         """Prepares trials on the scenario of these results."""
-        self._result = result
+        self._comparison = comparison
         self._budget = budget
 
     def run(self, proposed: ProposedRemedy) -> Trial | None:
@@ -151,14 +151,16 @@ class Trials:
         return Trial(tuple(helped_ccas), f"in {runs}, {'; '.join(texts)}", gain)
 
     def _is_cheap(self, proposed: ProposedRemedy) -> bool:
-        about = self._result.results.about
+        about = self._comparison.results.about
         ccas = [*proposed.ccas, *proposed.replacement_ccas]
         # A kernel takes long to start, and the cost of line-ups is not known.
         if about.get("engine") != NATIVE or any(map(is_of_several_flows, ccas)):
             return False
         count = len(set(proposed.replacement_ccas)) * min(_RUNS, int(about["runs"]))
-        flows = self._result.results.tables["flows"]
-        segments_per_run = float(np.nansum(numbers(flows["segments"]))) / max(len(self._result.runs), 1)
+        flows = self._comparison.results.tables["flows"]
+        segments_per_run = float(np.nansum(numbers(flows["segments"]))) / max(
+            len(self._comparison.runs), 1
+        )
         radio_s = count * float(about["duration_s"]) if "radio" in proposed.scenario else 0.0
         if radio_s > _MAX_RADIO_S or count * segments_per_run > _MAX_TRIAL_SEGMENTS:
             return False
@@ -166,7 +168,7 @@ class Trials:
 
     def _compare(self, proposed: ProposedRemedy) -> Comparison:
         """Runs the scenario with a remedy, and returns the comparison."""
-        about = self._result.results.about
+        about = self._comparison.results.about
         base: Scenario = read_scenario(about["scenario"], "results", Path())
         changes = list(proposed.remedy.changes)
         scenario = base.with_changes(changes) if changes else base
@@ -178,7 +180,7 @@ class Trials:
 
     def _figures(self, cca: str, new: str, after: Comparison) -> Iterator[_Figure]:
         """Yields the metrics of applications and bulk flows before and after, on the same seeds."""
-        before = self._result
+        before = self._comparison
         flow, count = before.tested.name, len(after.values(new, GOODPUT))
 
         def figure(name: str, metric: str, old: Sequence[float], later: Sequence[float]) -> _Figure:
@@ -213,7 +215,7 @@ class Trials:
     @property
     def _other_bulk_flows(self) -> list[FlowUnderTest]:
         """Bulk flows in either direction, without the flow under test."""
-        flows = FlowUnderTest.each_with_workload(self._result.results.about)[1:]
+        flows = FlowUnderTest.each_with_workload(self._comparison.results.about)[1:]
         return [flow for flow, workload in flows if is_endless(workload)]
 
 

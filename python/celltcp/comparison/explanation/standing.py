@@ -1,4 +1,4 @@
-"""Place: the ranking metric of a congestion control for a flow, and the leader by it."""
+"""Standing: the ranking metric of a congestion control for a flow, and the leader by it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class NetworkDifferences(NamedTuple):
     delay_ms: float
 
 
-class Place(NamedTuple):
+class Standing(NamedTuple):
     """Ranking metric of a flow under a congestion control, and its value under the leader."""
 
     #: Metric by which congestion controls rank.
@@ -83,25 +83,25 @@ def _is_as_good(verdict: Verdict, cca: str) -> bool | None:
     return cca in verdict.ranked
 
 
-def place_of(result: Comparison, cca: str, application: Application | None) -> Place:
-    """Returns the place of a congestion control for the flow under test, or for an application."""
+def standing_of(comparison: Comparison, cca: str, application: Application | None) -> Standing:
+    """Returns the standing of a congestion control for the flow under test, or for an application."""
     if application is None:
-        requirement = next(name for name in _REQUIREMENTS if name in result.requirements)
-        metric, verdict = result.requirements[requirement], result.verdicts[requirement]
-        values = {name: result.values(name, metric) for name in result.ccas}
+        requirement = next(name for name in _REQUIREMENTS if name in comparison.requirements)
+        metric, verdict = comparison.requirements[requirement], comparison.verdicts[requirement]
+        values = {name: comparison.values(name, metric) for name in comparison.ccas}
     else:
         requirement = ""
-        metric, verdict = application.ranking.metric, application.verdict(random=not result.decides)
+        metric, verdict = application.ranking.metric, application.verdict(random=not comparison.decides)
         values = application.values(metric)
-    leader = None if len(result.ccas) < 2 or is_of_several_flows(cca) else verdict.leader
+    leader = None if len(comparison.ccas) < 2 or is_of_several_flows(cca) else verdict.leader
     differences = None
     if application is None and leader not in (None, cca):
         goodput, rtt = (
-            paired_difference(result.values(cca, name), result.values(str(leader), name)).mean
-            for name in (GOODPUT, result.delay_metric)
+            paired_difference(comparison.values(cca, name), comparison.values(str(leader), name)).mean
+            for name in (GOODPUT, comparison.delay_metric)
         )
         differences = NetworkDifferences(goodput, rtt)
-    return Place(
+    return Standing(
         metric,
         requirement,
         estimate(values[cca]).mean,
@@ -109,6 +109,6 @@ def place_of(result: Comparison, cca: str, application: Application | None) -> P
         estimate(values[leader]).mean if leader else float("nan"),
         _is_as_good(verdict, cca),
         differences,
-        result.delay_metric,
+        comparison.delay_metric,
         leader in (None, cca) or bool(_is_as_good(verdict, cca)),
     )
