@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment
+from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
 from celltcp._core import __version__
@@ -41,7 +41,10 @@ def page_of(parts: Sequence[Part], title: str, command: str) -> str:
         title: of the page.
         command: command line that has made the page.
     """
-    environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    # A field that the classes lack is an error and no empty text.
+    environment = Environment(
+        autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined
+    )
     environment.filters["variable"] = variable
     template = environment.from_string(_text(_HERE / "report.html.jinja"))
     uplot = _text(_UPLOT / "uPlot.iife.min.js")
@@ -74,6 +77,7 @@ def _part(part: Part, number: int) -> dict[str, Any]:
 def _section(section: Section, name: str, group: str) -> dict[str, Any]:
     """Returns the fields of a section for the template."""
     fields: dict[str, Any] = {**vars(section), "name": name, "shades": _shades(section)}
+    fields |= {"svg": None, "chart": None}
     if section.figure is not None:
         fields["svg"] = Markup(svg_of(section.figure.draw(), name))
         fields["alternative"] = section.figure.alternative

@@ -289,8 +289,10 @@ def _even_rate(evidence: Evidence) -> str:
         return ""
     unknown = ", a receive window of unknown scale" if math.isnan(window) else ""
     known = "" if unknown else f", and the receive window is {size_text(window)}"
+    # The lowest RTT of a capture that begins later may be that of a queue.
+    queue = ", a path whose queue keeps its length" if row["handshake"] == "none" else ""
     return (
-        f"{SOME_LIMIT}{unknown} or a CCA that keeps its window limits "
+        f"{SOME_LIMIT}{unknown}{queue} or a CCA that keeps its window limits "
         f"the rate of the {evidence.sender}: {size_text(flight)} pass per RTT of "
         f"{evidence.rtt_ms:.3g} ms, nothing is lost{known}"
     )
