@@ -69,7 +69,7 @@ def test_what_cannot_be_is_refused_in_one_line(celltcp, given: str, message: str
 
 
 def test_bic_with_a_large_low_window_is_reno() -> None:
-    """What an error names for a threshold of Reno: without one, runs are those of Reno."""
+    """The error about a threshold of Reno names BIC: without a threshold, its runs are Reno's."""
     changes = {"path.buffer": "20packets"}
     ccas = ["reno", "bic:low_window=100000,beta=0.5"]
     result = ct.compare("steady-20-68", ccas, runs=1, duration="20s", set=changes)

@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from celltcp.results.columns import numbers, rows_of
+from celltcp.results.columns import connections, numbers, rows_of
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from numpy.typing import NDArray
 
     from celltcp.results.tables import Results
     from celltcp.results.tested import FlowUnderTest
-
-#: Bits for the number of a connection in a key with that of its run.
-_CONNECTION_BITS = 32
 
 
 class Windows(NamedTuple):
@@ -34,15 +30,15 @@ def windows_of(results: Results, flow: FlowUnderTest, runs: Sequence[int]) -> li
     """Returns the windows of a flow in some runs, with one connection at a time."""
     flows, slots = results.tables["flows"], results.tables["slots"]
     mine = np.array([flow.includes(name) for (name,) in rows_of(flows, "name")], bool)
-    connections = _connections(flows)[mine]
+    own_connections = connections(flows)[mine]
     exits = numbers(flows["slow_start_exit_cwnd"])[mine].astype(float)
-    own = np.isin(_connections(slots), connections)
+    own = np.isin(connections(slots), own_connections)
     # Summed run by run, so that one run has the same sum alone and among others.
     of_run, at_ends = numbers(slots["run"])[own], numbers(slots["cwnd"])[own].astype(float)
-    peaks = [(connections >> _CONNECTION_BITS, exits), (of_run, at_ends)]
+    peaks = [(numbers(flows["run"])[mine], exits), (of_run, at_ends)]
     samples = results.tables.get("samples")
     if samples is not None and len(samples):
-        at_acks = np.isin(_connections(samples), connections)
+        at_acks = np.isin(connections(samples), own_connections)
         peaks.append(
             (numbers(samples["run"])[at_acks], numbers(samples["cwnd"])[at_acks].astype(float))
         )
@@ -54,17 +50,10 @@ def windows_of(results: Results, flow: FlowUnderTest, runs: Sequence[int]) -> li
     ]
 
 
-def _connections(table: pa.Table) -> NDArray[Any]:
-    """Returns the run and the number of the connection of each row as one number."""
-    run, flow = (numbers(table[name]).astype(np.int64) for name in ("run", "flow"))
-    return (run << _CONNECTION_BITS) + flow
-
-
 def _mean(values: NDArray[np.float64]) -> float:
     return math.fsum(values) / len(values) if len(values) else math.nan
 
 
 def _largest(values: NDArray[np.float64]) -> float:
     """Returns the largest known value; 0 without one."""
-    numbers = values[~np.isnan(values)]
-    return float(numbers.max()) if len(numbers) else 0.0
+    return float(np.nanmax(values, initial=0.0))

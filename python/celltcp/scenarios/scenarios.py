@@ -217,14 +217,15 @@ class ScenarioSource:
         """Settings of the path that neither a trace nor a change gives; empty for a scenario."""
         if isinstance(self.what, Scenario) or not is_trace(self.name):
             return ""
-        path = tomllib.loads(self.scenario.to_toml())["path"]
         facts = dict(self.scenario.log_facts).get("down")
         has_rtt = facts is not None and json.loads(facts)["base_rtt_ms"]
         given = {override.partition("=")[0].strip() for override in override_texts(self.changes)}
-        fields = [field for field in ("rtt", "buffer") if f"path.{field}" not in given | {"path"}]
-        return ", ".join(
-            f"path.{field}={path[field]}" for field in fields if not (field == "rtt" and has_rtt)
-        )
+        given |= {"path.rtt"} if has_rtt else set()
+        fields = [field for field in ("rtt", "buffer") if f"path.{field}" not in given]
+        if not fields:
+            return ""
+        path = tomllib.loads(self.scenario.to_toml())["path"]
+        return ", ".join(f"path.{field}={path[field]}" for field in fields)
 
     def changed(self, *changes: str) -> ScenarioSource:
         """Returns the source with further fields overridden, as `"field=value"`."""

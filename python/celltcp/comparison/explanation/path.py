@@ -12,7 +12,7 @@ from celltcp.comparison.units_of_work import UNITS
 from celltcp.present.quantities import size_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     import pandas as pd
     from numpy.typing import NDArray
@@ -164,10 +164,9 @@ def uplink(evidence: Evidence) -> Cause | None:
     weight = min(max(silence_share, delay_share), 1.0)
     link = "downlink" if evidence.is_upload else "uplink"
     verb = "lost" if evidence.loses_acks and not is_late else "held up"
-    rates = evidence.reverse_mbps
-    filler = max(rates, key=rates.__getitem__, default="")
-    filler_text = f", which {filler} ({rates[filler]:.2f} Mbit/s) filled," if filler and is_late else ""
-    return Cause("uplink", f"The {link}{filler_text} {verb} ACKs: {', and '.join(parts)}.", weight)
+    filler_text = _filler_text(evidence.reverse_mbps) if is_late else ""
+    filled = f"{filler_text}," if filler_text else ""
+    return Cause("uplink", f"The {link}{filled} {verb} ACKs: {', and '.join(parts)}.", weight)
 
 
 def _time_out_in_gaps(rows: pd.DataFrame, gaps: Sequence[Gap]) -> NDArray[np.bool_]:
@@ -351,9 +350,11 @@ def queue(evidence: Evidence) -> Cause | None:
     waits = evidence.queue_wait_ms
     if not waits >= max(_MIN_QUEUE_WAIT_RTTS * min_rtt, _MIN_QUEUE_WAIT_MS):
         return None
+    # A bulk flow fills the queue itself.
+    filler_text = "" if evidence.is_bulk else _filler_text(evidence.competing_mbps)
     return Cause(
         "queue",
-        f"A queue stood on the way{_filler_text(evidence)}: packets waited {waits:.0f} ms on average, "
+        f"A queue stood on the way{filler_text}: packets waited {waits:.0f} ms on average, "
         f"{percent(_share_of_rtt(evidence))} of the mean RTT; the lowest RTT is {min_rtt:.0f} ms.",
         min(excess_rtt / (excess_rtt + min_rtt), 1.0) if excess_rtt > 0 else 0.0,
     )
@@ -393,10 +394,9 @@ def _share_of_rtt(evidence: Evidence) -> float:
     return waits / max(evidence.mean("rtt_mean_ms"), waits + evidence.mean("rtt_min_ms"))
 
 
-def _filler_text(evidence: Evidence) -> str:
-    """Returns the flow that fills the queue as text; empty for a bulk flow, or if none competes."""
-    rates = evidence.competing_mbps
-    if evidence.is_bulk or not rates:
+def _filler_text(rates: Mapping[str, float]) -> str:
+    """Returns the flow that fills a queue, that of the highest rate, as text; empty without flows."""
+    if not rates:
         return ""
     largest = max(rates, key=rates.__getitem__)
     return f", which {largest} ({rates[largest]:.2f} Mbit/s) filled"

@@ -223,8 +223,7 @@ def uplink(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
         yield Remedy("waits for grants of the uplink", changes)
     elif evidence.has_data_on_ack_path:
         yield Remedy("ACKs that wait behind data", (f"{_queue_field(evidence)}=fq-codel",))
-        back = evidence.reverse_mbps
-        yield from _bbr_for(evidence, max(back, key=back.__getitem__, default=None))
+        yield from _bbr_for(evidence, _filler(evidence.reverse_mbps))
 
 
 def sleep(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
@@ -298,7 +297,7 @@ def competition(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
 
 def queue(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     """An AQM at the bottleneck, or BBR for the flow that fills the queue."""
-    filler = max(evidence.competing_mbps, key=evidence.competing_mbps.__getitem__, default=None)
+    filler = _filler(evidence.competing_mbps)
     # fq-codel keeps the queue so short that it is empty when a varying rate rises.
     price = "goodput, above all where the rate varies" if evidence.is_bulk else ""
     fq = Remedy("a standing queue", (f"{_queue_field(evidence)}=fq-codel",), price=price)
@@ -310,6 +309,11 @@ def queue(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
         return
     yield fq
     yield from _bbr_for(evidence, filler)
+
+
+def _filler(rates: Mapping[str, float]) -> str | None:
+    """Returns the flow that fills a queue, that of the highest rate; None without flows."""
+    return max(rates, key=rates.__getitem__, default=None)
 
 
 def _bbr_for(evidence: Evidence, filler: str | None) -> Iterator[Remedy]:
