@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use config::{ConfigError, Document, FieldContext, FieldError, invalid_value, number, reject};
+use config::{
+    ConfigError, Document, FieldContext, FieldError, check_number, invalid_value, reject,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::estimators::PathEstimates;
@@ -44,11 +46,11 @@ pub struct DestinationEntry {
 impl DestinationEntry {
     /// Checks that all values are possible, and that CCAs have the kernel's names, as selectors use them.
     fn check(&self) -> Result<(), FieldError> {
-        number("min_rtt_ms", self.min_rtt_ms, 0.0, MAX_RTT_MS)?;
+        check_number("min_rtt_ms", self.min_rtt_ms, 0.0, MAX_RTT_MS)?;
         not_negative("max_rate_mbps", self.max_rate_mbps)?;
         not_negative("capacity_mbps", self.capacity_mbps)?;
         not_negative("buffer_segments", self.buffer_segments)?;
-        number("retransmitted", self.retransmitted, 0.0, 1.0)?;
+        check_number("retransmitted", self.retransmitted, 0.0, 1.0)?;
         for (cca, stats) in &self.ccas {
             let checked = match cca_named(cca) {
                 Ok(known) if known == cca => not_negative("cost", stats.cost),

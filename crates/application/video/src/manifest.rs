@@ -1,6 +1,6 @@
 //! Manifest: the representations of a video, the duration of its segments and their sizes.
 
-use config::{FieldError, invalid_value, number, positive};
+use config::{FieldError, check_number, check_positive, invalid_value};
 use units::{Bytes, Duration, Rate};
 
 /// One encoding of the video.
@@ -38,14 +38,14 @@ impl Manifest {
         segment: Duration,
         representations: Vec<Representation>,
     ) -> Result<Self, FieldError> {
-        positive("segment", segment)?;
+        check_positive("segment", segment)?;
         if representations.is_empty() {
             let message = "there is none; allowed: 1 or more".to_owned();
             return Err(FieldError::new("representations", message));
         }
         for (index, representation) in representations.iter().enumerate() {
             let field = |name| format!("representations.{index}.{name}");
-            positive(field("rate"), representation.rate)?;
+            check_positive(field("rate"), representation.rate)?;
             if representation.width == 0 || representation.height == 0 {
                 let size = format!("{}x{}", representation.width, representation.height);
                 invalid_value(field("resolution"), size, "1x1 or more")?;
@@ -103,7 +103,7 @@ impl Manifest {
     /// # Errors
     /// If there are fewer than 1 or more than 240.
     pub(crate) fn with_frame_rate(self, frame_rate: f64) -> Result<Self, FieldError> {
-        number("frame_rate", frame_rate, 1.0, 240.0)?;
+        check_number("frame_rate", frame_rate, 1.0, 240.0)?;
         Ok(Self { frame_rate, ..self })
     }
 

@@ -1,6 +1,6 @@
 //! Settings of the player, with their ranges.
 
-use config::{FieldError, count, invalid_value, positive, within};
+use config::{FieldError, check_number, check_positive, check_range, invalid_value};
 use units::Duration;
 
 use crate::manifest::Manifest;
@@ -78,17 +78,17 @@ impl Player {
     /// # Errors
     /// [`FieldError`] names the first that is not.
     pub fn check(&self) -> Result<(), FieldError> {
-        positive("length", self.length)?;
-        positive("max_buffer", self.max_buffer)?;
-        positive("initial", self.initial)?;
-        positive("patience", self.patience)?;
-        within("startup", self.startup, Duration::ZERO, self.max_buffer)?;
-        within("resume", self.resume, Duration::ZERO, self.max_buffer)?;
+        check_positive("length", self.length)?;
+        check_positive("max_buffer", self.max_buffer)?;
+        check_positive("initial", self.initial)?;
+        check_positive("patience", self.patience)?;
+        check_range("startup", self.startup, Duration::ZERO, self.max_buffer)?;
+        check_range("resume", self.resume, Duration::ZERO, self.max_buffer)?;
         if let Some(latency) = self.latency {
             // Live: no more video than the latency exists, so a higher level is never reached.
-            within("startup", self.startup, Duration::ZERO, latency)?;
+            check_range("startup", self.startup, Duration::ZERO, latency)?;
         }
-        count("connections", self.connections, 1, 8)
+        check_number("connections", self.connections, 1, 8)
     }
 
     /// Checks the fields against the segments of a manifest.

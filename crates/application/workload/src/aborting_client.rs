@@ -1,6 +1,6 @@
 //! Aborting client: downloads a video over a series of connections, each of which it aborts.
 
-use config::{Distribution, FieldContext, FieldError, positive, table};
+use config::{Distribution, FieldContext, FieldError, check_positive, table};
 use units::random::RngStream;
 use units::{Bytes, Duration, Instant, Measure};
 
@@ -30,8 +30,8 @@ table! {
 
 impl Settings for AbortingClient {
     fn check(&self) -> Result<(), FieldError> {
-        positive("request", self.request)?;
-        positive("video", self.video)?;
+        check_positive("request", self.request)?;
+        check_positive("video", self.video)?;
         self.keep.check(false).in_table("keep")?;
         check_jitter(self.jitter)
     }

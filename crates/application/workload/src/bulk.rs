@@ -1,6 +1,6 @@
 //! Bulk transfer: the server sends as much as it can, until a number of bytes or a time.
 
-use config::{FieldError, positive, table};
+use config::{FieldError, check_positive, table};
 use units::random::RngStream;
 use units::{Bytes, Duration, Instant};
 
@@ -19,8 +19,10 @@ table! {
 
 impl Settings for Bulk {
     fn check(&self) -> Result<(), FieldError> {
-        self.stop.map_or(Ok(()), |stop| positive("stop", stop))?;
-        self.bytes.map_or(Ok(()), |bytes| positive("bytes", bytes))
+        self.stop
+            .map_or(Ok(()), |stop| check_positive("stop", stop))?;
+        self.bytes
+            .map_or(Ok(()), |bytes| check_positive("bytes", bytes))
     }
 
     fn is_random(&self) -> bool {

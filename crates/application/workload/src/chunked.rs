@@ -1,6 +1,6 @@
 //! Chunked client: requests a chunk of a video at regular times, on one connection.
 
-use config::{FieldError, positive, table};
+use config::{FieldError, check_positive, table};
 use units::random::RngStream;
 use units::{Bytes, Duration, Instant, Measure};
 
@@ -28,9 +28,9 @@ table! {
 
 impl Settings for Chunked {
     fn check(&self) -> Result<(), FieldError> {
-        positive("request", self.request)?;
-        positive("piece", self.piece)?;
-        positive("period", self.period)?;
+        check_positive("request", self.request)?;
+        check_positive("piece", self.piece)?;
+        check_positive("period", self.period)?;
         check_jitter(self.jitter)?;
         at_least_one("count", self.count, "1 piece or more")
     }

@@ -4,7 +4,7 @@ mod backlog;
 mod encoder;
 mod source;
 
-use config::{Distribution, FieldContext, FieldError, positive, table};
+use config::{Distribution, FieldContext, FieldError, check_positive, table};
 use units::random::RngStream;
 use units::{Bytes, Duration};
 
@@ -99,7 +99,7 @@ impl Settings for Frames {
         if let Some(encoder) = &self.encoder {
             encoder.check().in_table("encoder")?;
         }
-        positive("deadline", self.deadline)
+        check_positive("deadline", self.deadline)
     }
 
     fn is_random(&self) -> bool {

@@ -6,7 +6,7 @@
 //! the period, as RTCP does (RFC 3550 section 6.2). 0.1 is the smallest round value with which fetches
 //! that share a buffer of 20 packets with a bulk transfer lose about as few handshakes as with exponential pauses.
 
-use config::{Distribution, FieldError, number};
+use config::{Distribution, FieldError, check_number};
 use units::Duration;
 use units::random::{Purpose, RngStream};
 
@@ -15,7 +15,7 @@ pub(crate) const DEFAULT_JITTER: f64 = 0.1;
 
 /// Checks a share of pauses.
 pub(crate) fn check_jitter(share: f64) -> Result<(), FieldError> {
-    number("jitter", share, 0.0, 1.0)
+    check_number("jitter", share, 0.0, 1.0)
 }
 
 /// Returns whether pauses with this jitter are random.

@@ -1,6 +1,6 @@
 //! Telemetry of machines: a small message down and a larger one up on each connection.
 
-use config::{Distribution, FieldContext, FieldError, positive, table};
+use config::{Distribution, FieldContext, FieldError, check_positive, table};
 use units::random::RngStream;
 use units::{Bytes, Duration, Instant, Measure};
 
@@ -33,8 +33,8 @@ table! {
 
 impl Settings for Telemetry {
     fn check(&self) -> Result<(), FieldError> {
-        positive("down", self.down)?;
-        positive("up", self.up)?;
+        check_positive("down", self.down)?;
+        check_positive("up", self.up)?;
         self.gap.check(true).in_table("gap")?;
         check_jitter(self.jitter)?;
         at_least_one("count", self.count, "1 session or more")

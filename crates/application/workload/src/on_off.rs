@@ -1,6 +1,6 @@
 //! On-off source: the server sends and pauses in turn, on one connection.
 
-use config::{Distribution, FieldContext, FieldError, positive, table};
+use config::{Distribution, FieldContext, FieldError, check_positive, table};
 use units::random::RngStream;
 use units::{Bytes, Duration, Instant, Rate};
 
@@ -31,7 +31,8 @@ impl Settings for OnOff {
         self.on.check(false).in_table("on")?;
         self.off.check(true).in_table("off")?;
         check_jitter(self.jitter)?;
-        self.rate.map_or(Ok(()), |rate| positive("rate", rate))
+        self.rate
+            .map_or(Ok(()), |rate| check_positive("rate", rate))
     }
 
     fn is_random(&self) -> bool {

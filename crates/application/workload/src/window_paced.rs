@@ -1,6 +1,6 @@
 //! Window-paced client: downloads a video on one connection, and limits the server by its receive window.
 
-use config::{FieldError, count, positive, table};
+use config::{FieldError, check_number, check_positive, table};
 use units::random::RngStream;
 use units::{Bytes, Duration, Instant, Measure};
 
@@ -32,13 +32,13 @@ table! {
 
 impl Settings for WindowPaced {
     fn check(&self) -> Result<(), FieldError> {
-        positive("request", self.request)?;
-        positive("video", self.video)?;
-        positive("burst", self.burst)?;
-        positive("period", self.period)?;
-        positive("read", self.read)?;
+        check_positive("request", self.request)?;
+        check_positive("video", self.video)?;
+        check_positive("burst", self.burst)?;
+        check_positive("period", self.period)?;
+        check_positive("read", self.read)?;
         check_jitter(self.jitter)?;
-        count("reads", self.reads, 0, 1_000)
+        check_number("reads", self.reads, 0, 1_000)
     }
 
     fn is_random(&self) -> bool {

@@ -19,7 +19,7 @@ pub enum Buffer {
 impl Buffer {
     /// Returns this buffer on a link of the given mean rate and base RTT: packets stay packets, other units become
     /// bytes.
-    pub fn on(self, mean: Rate, rtt: Duration) -> Self {
+    pub fn resolve(self, mean: Rate, rtt: Duration) -> Self {
         match self {
             Self::Bdp(products) => {
                 let bdp = mean.bytes_in(rtt).get() as f64;

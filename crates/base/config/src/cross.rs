@@ -2,7 +2,9 @@
 
 use units::{Bytes, Duration, Rate};
 
-use crate::validate::{FieldContext, FieldError, invalid_value, positive, reject, within};
+use crate::validate::{
+    FieldContext, FieldError, check_positive, check_range, invalid_value, reject,
+};
 use crate::{Distribution, table};
 
 /// The headers of IPv4 and UDP, without payload.
@@ -33,9 +35,9 @@ impl Cross {
     /// # Errors
     /// The first field that is out of range.
     pub fn check(&self, mtu: Bytes) -> Result<(), FieldError> {
-        positive("rate", self.rate)?;
+        check_positive("rate", self.rate)?;
         if let Some(packet) = self.packet {
-            within("packet", packet, MIN_PACKET, mtu)?;
+            check_range("packet", packet, MIN_PACKET, mtu)?;
         }
         if let Some(stop) = self.stop.filter(|stop| *stop <= self.start) {
             return invalid_value("stop", stop, format!("times after start, {}", self.start));

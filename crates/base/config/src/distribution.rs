@@ -11,7 +11,7 @@ use units::random::RngStream;
 
 use crate::Measure;
 use crate::tagged_enum::take_kind;
-use crate::validate::{FieldError, invalid_value, number, positive};
+use crate::validate::{FieldError, check_number, check_positive, invalid_value};
 
 /// Declares the kinds, with their names and parameters.
 macro_rules! kinds {
@@ -174,25 +174,25 @@ impl<Q: Measure> Distribution<Q> {
         Q: Default + PartialOrd,
     {
         match *self {
-            Self::Lognormal { sigma, .. } => number("sigma", sigma, 0.0, 100.0)?,
+            Self::Lognormal { sigma, .. } => check_number("sigma", sigma, 0.0, 100.0)?,
             Self::Weibull { shape, .. }
             | Self::Pareto { shape, .. }
-            | Self::Gamma { shape, .. } => number("shape", shape, 0.01, 100.0)?,
+            | Self::Gamma { shape, .. } => check_number("shape", shape, 0.01, 100.0)?,
             _ => {}
         }
         match *self {
             Self::Constant { .. } if zero_allowed => Ok(()),
-            Self::Constant { value } => positive("", value),
+            Self::Constant { value } => check_positive("", value),
             Self::Uniform { min, max } if max < min => {
                 invalid_value("max", max.write(), format!("min, {}, or more", min.write()))
             }
-            Self::Uniform { max, .. } => positive("max", max),
-            Self::Exponential { mean } | Self::Normal { mean, .. } => positive("mean", mean),
-            Self::Lognormal { median, .. } => positive("median", median),
+            Self::Uniform { max, .. } => check_positive("max", max),
+            Self::Exponential { mean } | Self::Normal { mean, .. } => check_positive("mean", mean),
+            Self::Lognormal { median, .. } => check_positive("median", median),
             Self::Weibull { scale, .. }
             | Self::Pareto { scale, .. }
-            | Self::Gamma { scale, .. } => positive("scale", scale),
-            Self::Logistic { location, .. } => positive("location", location),
+            | Self::Gamma { scale, .. } => check_positive("scale", scale),
+            Self::Logistic { location, .. } => check_positive("location", location),
         }
     }
 }

@@ -39,8 +39,8 @@ pub use to_toml::to_toml;
 pub use tree::{Location, Node, Value};
 pub use units::{Measure, Quantity, as_text, word_or_time};
 pub use validate::{
-    FieldContext, FieldError, changed, count, each, invalid_value, number, one_of, only_for,
-    positive, reject, unique, within,
+    FieldContext, FieldError, changed_fields, check_choice, check_each, check_number,
+    check_positive, check_range, check_unique, invalid_value, reject, reject_if_set,
 };
 
 /// Crates that the macros expand to.

@@ -61,7 +61,7 @@ impl<T> FieldContext for Result<T, FieldError> {
 ///
 /// # Errors
 /// The first item that `check` rejects, by its position in the list.
-pub fn each<'a, T: 'a>(
+pub fn check_each<'a, T: 'a>(
     name: &str,
     items: impl IntoIterator<Item = &'a T>,
     mut check: impl FnMut(&'a T) -> Result<(), FieldError>,
@@ -97,7 +97,7 @@ pub fn invalid_value(
 ///
 /// # Errors
 /// If it is zero.
-pub fn positive<Q: Quantity + Default + PartialEq>(
+pub fn check_positive<Q: Quantity + Default + PartialEq>(
     field: impl Into<String>,
     value: Q,
 ) -> Result<(), FieldError> {
@@ -112,7 +112,7 @@ pub fn positive<Q: Quantity + Default + PartialEq>(
 ///
 /// # Errors
 /// If it is outside.
-pub fn within<Q: Quantity + PartialOrd>(
+pub fn check_range<Q: Quantity + PartialOrd>(
     field: impl Into<String>,
     value: Q,
     low: Q,
@@ -129,8 +129,13 @@ pub fn within<Q: Quantity + PartialOrd>(
 ///
 /// # Errors
 /// If it is outside.
-pub fn number(field: impl Into<String>, value: f64, low: f64, high: f64) -> Result<(), FieldError> {
-    if (low..=high).contains(&value) {
+pub fn check_number<T: PartialOrd + Display>(
+    field: impl Into<String>,
+    value: T,
+    low: T,
+    high: T,
+) -> Result<(), FieldError> {
+    if low <= value && value <= high {
         Ok(())
     } else {
         invalid_value(field, value, format!("{low} to {high}"))
@@ -141,7 +146,7 @@ pub fn number(field: impl Into<String>, value: f64, low: f64, high: f64) -> Resu
 ///
 /// # Errors
 /// If it is none of them.
-pub fn one_of<T: PartialEq + Display>(
+pub fn check_choice<T: PartialEq + Display>(
     field: impl Into<String>,
     value: T,
     allowed: &[T],
@@ -153,23 +158,11 @@ pub fn one_of<T: PartialEq + Display>(
     invalid_value(field, value, allowed.join(", "))
 }
 
-/// Checks that a whole number is from `low` to `high`.
-///
-/// # Errors
-/// If it is outside.
-pub fn count(field: impl Into<String>, value: u32, low: u32, high: u32) -> Result<(), FieldError> {
-    if (low..=high).contains(&value) {
-        Ok(())
-    } else {
-        invalid_value(field, value, format!("{low} to {high}"))
-    }
-}
-
 /// Rejects a field that is set to `value`, but has a meaning for `owner` only.
 ///
 /// # Errors
 /// If `is_set`.
-pub fn only_for(
+pub fn reject_if_set(
     field: impl Into<String>,
     is_set: bool,
     value: impl Display,
@@ -183,7 +176,7 @@ pub fn only_for(
 }
 
 /// Returns the fields of a table that are not at their default, with their values in JSON.
-pub fn changed<T: Default + Serialize>(table: &T) -> Vec<(String, String)> {
+pub fn changed_fields<T: Default + Serialize>(table: &T) -> Vec<(String, String)> {
     let fields = |table: &T| match serde_json::to_value(table) {
         Ok(serde_json::Value::Object(fields)) => fields,
         _ => serde_json::Map::new(),
@@ -200,7 +193,7 @@ pub fn changed<T: Default + Serialize>(table: &T) -> Vec<(String, String)> {
 ///
 /// # Errors
 /// If another field has it.
-pub fn unique<'a>(
+pub fn check_unique<'a>(
     names: &mut BTreeMap<&'a str, String>,
     name: &'a str,
     field: String,
@@ -223,7 +216,7 @@ mod tests {
     #[test]
     fn a_nested_check_names_the_whole_field() {
         let times = [Duration::from_millis(1), Duration::ZERO];
-        let result = each("times", &times, |time| positive("", *time)).in_table("path");
+        let result = check_each("times", &times, |time| check_positive("", *time)).in_table("path");
         let wrong = result.unwrap_err();
         assert_eq!(wrong.field, "path.times.1");
         assert_eq!(wrong.message, "0s is out of range; allowed: more than zero");

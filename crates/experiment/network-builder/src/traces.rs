@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use config::{ConfigError, FieldContext, FieldError, each};
+use config::{ConfigError, FieldContext, FieldError, check_each};
 use link_trace::{Direction, ReadOptions, Trace};
 use scenario::{Capacity, Scenario, TraceFile};
 use units::Duration;
@@ -75,7 +75,7 @@ impl Traces {
             ("path.wired", hops.collect::<Vec<_>>()),
             ("links", links.collect()),
         ] {
-            let read = each(list, capacities, |rate| {
+            let read = check_each(list, capacities, |rate| {
                 traces.add(rate, Direction::Downlink).in_table("rate")
             });
             read.map_err(located)?;

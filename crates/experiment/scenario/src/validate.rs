@@ -7,7 +7,7 @@ mod output_size;
 mod traffic;
 mod work;
 
-pub(crate) use config::{FieldError, invalid_value, positive, reject};
+pub(crate) use config::{FieldError, check_positive, invalid_value, reject};
 
 use crate::model::{Samples, Scenario};
 use config::{FieldContext, Quantity};
@@ -26,8 +26,8 @@ impl Scenario {
 /// Checks the ranges that the types of the fields leave open.
 pub(crate) fn check(scenario: &Scenario) -> Result<(), FieldError> {
     let Scenario { duration, slot, .. } = scenario;
-    positive("duration", *duration)?;
-    positive("slot", *slot)?;
+    check_positive("duration", *duration)?;
+    check_positive("slot", *slot)?;
     if duration.as_nanos() % slot.as_nanos() != 0 {
         // Who sets the duration may know of no slot.
         let mut usual = [100, 50, 20, 10, 5, 2, 1]
@@ -39,7 +39,7 @@ pub(crate) fn check(scenario: &Scenario) -> Result<(), FieldError> {
         return invalid_value("slot", slot.write(), allowed);
     }
     if let Samples::Interval(interval) = scenario.samples {
-        positive("samples", interval)?;
+        check_positive("samples", interval)?;
     }
     if scenario.variation.start_jitter >= *duration {
         let allowed = format!("times below the duration, {duration}");

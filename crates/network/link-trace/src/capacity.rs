@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use config::{FieldContext, FieldError, Quantity, invalid_value, positive, reject};
+use config::{FieldContext, FieldError, Quantity, check_positive, invalid_value, reject};
 use schemars::{JsonSchema, Schema, json_schema};
 use serde::de::{Error, MapAccess, Visitor, value::MapAccessDeserializer};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -84,7 +84,7 @@ impl Capacity {
     /// The first field that is not.
     pub fn check(&self) -> Result<(), FieldError> {
         match self {
-            Self::Constant { rate } => positive("rate", *rate),
+            Self::Constant { rate } => check_positive("rate", *rate),
             Self::Steps { steps } => check_steps(steps).in_table("steps"),
             Self::Trace(file) if file.trace.is_empty() => {
                 invalid_value("trace", "\"\"", "the name of a file")

@@ -9,7 +9,7 @@
 //! (a two-state Markov process in continuous time, started in its stationary state). The rate in
 //! service is raised by what outages take, so that the mean of the whole is the wanted one.
 
-use config::{FieldError, number, positive, table, within};
+use config::{FieldError, check_number, check_positive, check_range, table};
 use units::random::{Purpose, RngStream};
 use units::{Duration, Rate};
 
@@ -102,13 +102,13 @@ impl Generate {
     /// # Errors
     /// The first one that is not.
     pub fn check(&self) -> Result<(), FieldError> {
-        positive("mean", self.mean)?;
-        number("variability", self.variability, 0.0, 5.0)?;
-        within("period", self.period, GRID, Duration::from_secs(24 * 3600))?;
+        check_positive("mean", self.mean)?;
+        check_number("variability", self.variability, 0.0, 5.0)?;
+        check_range("period", self.period, GRID, Duration::from_secs(24 * 3600))?;
         if self.outage_interval.is_zero() {
             return Ok(());
         }
-        positive("outage_duration", self.outage_duration)
+        check_positive("outage_duration", self.outage_duration)
     }
 
     /// Returns the share of time in outage.

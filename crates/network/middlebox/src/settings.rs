@@ -3,7 +3,7 @@
 use core::fmt::Display;
 
 use cca::cca_by_name;
-use config::{FieldError, count, only_for, positive, reject, table, within};
+use config::{FieldError, check_number, check_positive, check_range, reject, reject_if_set, table};
 use net::LinkSubscription;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -190,17 +190,17 @@ impl Middlebox {
         {
             return reject("cca", message);
         }
-        within(
+        check_range(
             "buffer",
             self.buffer,
             Bytes::new(3_000),
             Bytes::new(1 << 30),
         )?;
-        within("memory", self.memory, self.buffer, Bytes::new(1 << 40))?;
-        positive("idle_timeout", self.idle_timeout)?;
+        check_range("memory", self.memory, self.buffer, Bytes::new(1 << 40))?;
+        check_positive("idle_timeout", self.idle_timeout)?;
         let splits = self.kind.splits();
         if let Some(cca) = &self.cca {
-            only_for("cca", !splits, cca, "split hosts")?;
+            reject_if_set("cca", !splits, cca, "split hosts")?;
         }
         self.check_fields_of_kinds()
     }
@@ -208,18 +208,18 @@ impl Middlebox {
     /// Checks the fields that only some kinds have.
     fn check_fields_of_kinds(&self) -> Result<(), FieldError> {
         if let Some(time) = self.of("discard_time", self.discard_time, &[Kind::ResetTracker])? {
-            positive("discard_time", time)?;
+            check_positive("discard_time", time)?;
         }
         if let Some(reserve) = self.of("reserve", self.reserve, &[Kind::Es, Kind::As])? {
-            count("reserve", reserve, 2, 1_000)?;
+            check_number("reserve", reserve, 2, 1_000)?;
         }
         let timed = [Kind::Es, Kind::As, Kind::Mtcp, Kind::MtcpPlus, Kind::Pam];
         if let Some(after) = self.of("freeze_after", self.freeze_after, &timed)? {
-            positive("freeze_after", after)?;
+            check_positive("freeze_after", after)?;
         }
         let second = Duration::from_secs(1);
         if let Some(wait) = self.of("max_ack_wait", self.max_ack_wait, &[Kind::As])? {
-            within("max_ack_wait", wait, Duration::ZERO, second)?;
+            check_range("max_ack_wait", wait, Duration::ZERO, second)?;
         }
         if let Some(kind) = self.of("option_kind", self.option_kind, &[Kind::As])?
             && !Self::OPTION_KINDS.contains(&kind)
@@ -229,11 +229,11 @@ impl Middlebox {
         }
         let warned = [Kind::MtcpPlus, Kind::Freeze];
         if let Some(warning) = self.of("warning", self.warning, &warned)? {
-            within("warning", warning, Duration::ZERO, second * 10)?;
+            check_range("warning", warning, Duration::ZERO, second * 10)?;
         }
         let watching = [Kind::As, Kind::MtcpPlus, Kind::Freeze];
         if let Some(least) = self.of("interruption", self.interruption, &watching)? {
-            positive("interruption", least)?;
+            check_positive("interruption", least)?;
         }
         Ok(())
     }
@@ -256,7 +256,7 @@ impl Middlebox {
                 }
                 _ => names.concat(),
             };
-            only_for(field, !kinds.contains(&self.kind), value, what)?;
+            reject_if_set(field, !kinds.contains(&self.kind), value, what)?;
         }
         Ok(value)
     }

@@ -35,7 +35,7 @@ impl FromStr for Middlebox {
 impl fmt::Display for Middlebox {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.kind.name())?;
-        let set = config::changed(self);
+        let set = config::changed_fields(self);
         let others = set.into_iter().filter(|(name, _)| name != "kind");
         for (number, (name, value)) in others.enumerate() {
             let sign = if number == 0 { ':' } else { ',' };

@@ -1,6 +1,6 @@
 //! Blackout: a time in which a link loses all that it transmits. It does not stay in the queue.
 
-use config::{FieldContext, FieldError, invalid_value, positive, table};
+use config::{FieldContext, FieldError, check_positive, invalid_value, table};
 use units::{Duration, Instant};
 
 table! {
@@ -21,7 +21,7 @@ impl Blackout {
     pub fn check(all: &[Self]) -> Result<(), FieldError> {
         let mut end = Duration::ZERO;
         for (index, each) in all.iter().enumerate() {
-            positive("duration", each.duration).in_table(index)?;
+            check_positive("duration", each.duration).in_table(index)?;
             if each.at < end {
                 return invalid_value(
                     format!("{index}.at"),

@@ -4,7 +4,7 @@ mod error_model;
 mod gilbert_elliott;
 mod loss_trace;
 
-use config::{FieldContext, FieldError, invalid_value, number, take_kind};
+use config::{FieldContext, FieldError, check_number, invalid_value, take_kind};
 use schemars::{JsonSchema, Schema};
 use serde::de::{
     Error, MapAccess, SeqAccess, Visitor,
@@ -59,7 +59,7 @@ impl Loss {
     /// The first one that is not.
     pub fn check(&self) -> Result<(), FieldError> {
         match self {
-            Self::Random(probability) => number("", *probability, 0.0, 1.0),
+            Self::Random(probability) => check_number("", *probability, 0.0, 1.0),
             Self::Steps(steps) => check_steps(steps),
             Self::GilbertElliott(model) => model.check(),
             Self::GilbertElliottTime(model) => model.check(),
@@ -107,7 +107,7 @@ fn check_steps(steps: &[LossStep]) -> Result<(), FieldError> {
         if let Some(allowed) = allowed {
             return invalid_value(format!("{index}.at"), step.at.to_string(), allowed);
         }
-        number("loss", step.loss, 0.0, 1.0).in_table(index)?;
+        check_number("loss", step.loss, 0.0, 1.0).in_table(index)?;
         before = Some(step.at);
     }
     Ok(())

@@ -1,6 +1,6 @@
 //! Policer: a token bucket that drops packets above a rate and lets none wait (RFC 2475 §2.3.3.3).
 
-use config::{FieldError, positive, table};
+use config::{FieldError, check_positive, table};
 use units::{Bytes, Duration, Instant, Rate};
 
 table! {
@@ -19,8 +19,8 @@ impl Policer {
     /// # Errors
     /// The field that does not let them.
     pub fn check(&self, mtu: Bytes) -> Result<(), FieldError> {
-        positive("rate", self.rate)?;
-        config::within("burst", self.burst, mtu, Bytes::new(1 << 40))
+        check_positive("rate", self.rate)?;
+        config::check_range("burst", self.burst, mtu, Bytes::new(1 << 40))
     }
 }
 

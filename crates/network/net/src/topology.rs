@@ -142,7 +142,7 @@ impl Limit {
     /// The limit of a buffer on a link of the given mean rate, MTU and base RTT. One packet always fits, or nothing
     /// would ever pass.
     pub fn of(buffer: Buffer, mean: Rate, mtu: Bytes, rtt: Duration) -> Self {
-        match buffer.on(mean, rtt) {
+        match buffer.resolve(mean, rtt) {
             Buffer::Packets(packets) => Self::Packets(packets.max(1)),
             Buffer::Bytes(bytes) => Self::Bytes(bytes.max(mtu)),
             Buffer::Bdp(_) => unreachable!("a buffer on a link is in bytes or packets"),

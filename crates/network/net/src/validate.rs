@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use config::{FieldContext, FieldError, each, invalid_value, within};
+use config::{FieldContext, FieldError, check_each, check_range, invalid_value};
 use link_trace::StepsError;
 use units::{Bytes, Rate};
 
@@ -175,7 +175,7 @@ fn validate_link(link: &LinkConfig) -> Result<(), TopologyError> {
     }
     let mtu = Bytes::new(u64::from(link.mtu));
     let value = || {
-        within("mtu", mtu, MIN_MTU, Bytes::new(u64::from(u32::MAX)))?;
+        check_range("mtu", mtu, MIN_MTU, Bytes::new(u64::from(u32::MAX)))?;
         link.loss.check().in_table("loss")?;
         Blackout::check(&link.blackouts).in_table("blackouts")?;
         let policer = link.policer.as_ref();
@@ -191,7 +191,7 @@ fn validate_link(link: &LinkConfig) -> Result<(), TopologyError> {
             invalid_value("queue.limit", 0, "more than zero")?;
         }
         link.queue.discipline.check().in_table("queue")?;
-        each("cross", &link.cross, |cross| cross.check(mtu))
+        check_each("cross", &link.cross, |cross| cross.check(mtu))
     };
     value().map_err(|error| TopologyError::Value {
         link: link.name.clone(),

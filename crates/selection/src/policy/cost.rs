@@ -1,6 +1,6 @@
 //! Cost method: chooses by the cost of each CCA on earlier connections, as oracle/bpftune's tcp_conn_tuner.
 
-use config::{FieldError, number};
+use config::{FieldError, check_number};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -32,8 +32,8 @@ impl Cost {
             check_cca_name(field("candidates"), name)?;
         }
         check_cca_name(field("on_loss"), &self.on_loss)?;
-        number(field("explore"), self.explore, 0.0, 1.0)?;
-        number(
+        check_number(field("explore"), self.explore, 0.0, 1.0)?;
+        check_number(
             field("loss_share"),
             self.loss_share.unwrap_or_default(),
             0.0,

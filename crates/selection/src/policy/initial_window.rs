@@ -1,6 +1,6 @@
 //! Initial window of short flows: segments that they may send before the first ACK of data.
 
-use config::{FieldError, count, invalid_value};
+use config::{FieldError, check_number, invalid_value};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -35,7 +35,7 @@ pub struct InitialWindow {
 
 impl InitialWindow {
     pub(super) fn check(&self) -> Result<(), FieldError> {
-        count(
+        check_number(
             "initial_window.segments",
             self.segments,
             DEFAULT_WINDOW,

@@ -118,7 +118,7 @@ impl KnnPolicy {
                 ("reach", choice.reach, 1e-6, 1.0),
             ];
             for (name, value, low, high) in bounds {
-                config::number(field(name), value, low, high)?;
+                config::check_number(field(name), value, low, high)?;
             }
             for (name, weight) in &choice.weights {
                 if name != BEFORE && feature_index(name).is_none_or(|n| !self.table.has(n)) {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use config::{FieldError, invalid_value, number, reject};
+use config::{FieldError, check_number, invalid_value, reject};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -250,7 +250,7 @@ impl Trees {
 
 impl Tree {
     fn check(&self, features: &[String], field: &dyn Fn(&str) -> String) -> Result<(), FieldError> {
-        number(field("margin"), self.margin, 0.0, 1.0)?;
+        check_number(field("margin"), self.margin, 0.0, 1.0)?;
         not_empty(field("nodes"), &self.nodes, "node")?;
         let mut reached = vec![false; self.nodes.len()];
         reached[0] = true;

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::Duration;
 
-use config::{FieldContext, FieldError, count, number};
+use config::{FieldContext, FieldError, check_number};
 
 /// Limits on switches of the CCA.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -57,10 +57,10 @@ impl Tuning {
             ("bar", self.bar, 0.0, 3600.0),
         ];
         for (name, value, low, high) in bounds {
-            number(name, value, low, high).in_table("tuning")?;
+            check_number(name, value, low, high).in_table("tuning")?;
         }
-        count("round_trips", self.round_trips, 0, 1000).in_table("tuning")?;
-        count("agree", self.agree, 1, 100).in_table("tuning")
+        check_number("round_trips", self.round_trips, 0, 1000).in_table("tuning")?;
+        check_number("agree", self.agree, 1, 100).in_table("tuning")
     }
 
     /// Returns the time between decisions at this smoothed RTT.

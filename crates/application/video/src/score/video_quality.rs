@@ -1,6 +1,6 @@
 //! Video quality by ITU-T P.1203.1, mode 0: a score for each second from rate, resolution and frame rate of H.264.
 
-use config::{FieldError, count, table};
+use config::{FieldError, check_number, table};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -54,8 +54,8 @@ impl Screen {
     /// # Errors
     /// [`FieldError`] names the side that is out of range.
     pub fn check(&self) -> Result<(), FieldError> {
-        count("width", self.width, 1, 16_384)?;
-        count("height", self.height, 1, 16_384)
+        check_number("width", self.width, 1, 16_384)?;
+        check_number("height", self.height, 1, 16_384)
     }
 
     fn pixels(&self) -> f64 {

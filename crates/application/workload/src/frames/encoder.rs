@@ -1,6 +1,6 @@
 //! Encoder that follows the rate of the connection, by additive increase and multiplicative decrease.
 
-use config::{FieldError, number, table};
+use config::{FieldError, check_number, table};
 use units::{Duration, Instant};
 
 /// Factor of the size of frames while a frame waits.
@@ -22,7 +22,7 @@ table! {
 
 impl Encoder {
     pub(super) fn check(&self) -> Result<(), FieldError> {
-        number("lowest", self.lowest, 0.01, 1.0)
+        check_number("lowest", self.lowest, 0.01, 1.0)
     }
 }
 

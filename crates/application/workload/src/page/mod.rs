@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use config::{Distribution, FieldContext, FieldError, count, table};
+use config::{Distribution, FieldContext, FieldError, check_number, table};
 use units::random::RngStream;
 use units::{Bytes, Duration, Instant};
 
@@ -64,10 +64,10 @@ impl Settings for Page {
     fn check(&self) -> Result<(), FieldError> {
         self.document.check(false).in_table("document")?;
         self.object.check(false).in_table("object")?;
-        count("depth", self.depth, 1, 100)?;
+        check_number("depth", self.depth, 1, 100)?;
         self.parse.check(true).in_table("parse")?;
-        count("objects", self.objects, 0, 10_000)?;
-        count("connections", self.connections, 1, MAX_CONNECTIONS)?;
+        check_number("objects", self.objects, 0, 10_000)?;
+        check_number("connections", self.connections, 1, MAX_CONNECTIONS)?;
         self.think.check(true).in_table("think")?;
         self.gap.check(true).in_table("gap")?;
         check_jitter(self.jitter)?;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use config::{FieldContext, FieldError, each};
+use config::{FieldContext, FieldError, check_each};
 use radio::channel::mobility::{Trajectory, read_fcd, read_ns2};
 use radio::channel::{PhoneLog, SinrTrace};
 use scenario::radio::{Radio, SignalSource, Sinr, Sumo};
@@ -25,7 +25,7 @@ impl RadioFiles {
             ..Self::default()
         };
         let height_m = radio.propagation.ue_height.metres();
-        each("ues", &radio.ues, |ue| {
+        check_each("ues", &radio.ues, |ue| {
             match ue.reception() {
                 SignalSource::Sinr(sinr) => {
                     if let Some(trace) = files.read_sinr(sinr, texts).in_table("sinr")? {

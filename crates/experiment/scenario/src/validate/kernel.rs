@@ -2,7 +2,7 @@
 
 use super::{FieldError, reject};
 use crate::model::{Buffer, Capacity, Kernel, Queue, Scenario};
-use config::changed;
+use config::changed_fields;
 
 /// Fields of the path that an access link with a queue of Linux can have.
 const BESIDE_LINUX_QUEUE: [&str; 9] = [
@@ -41,7 +41,7 @@ fn queue(scenario: &Scenario) -> Result<(), FieldError> {
     ) {
         return reject(field, "path.queue is not one of codel, fq-codel, pie");
     }
-    let mut set = changed(path).into_iter();
+    let mut set = changed_fields(path).into_iter();
     match set.find(|(name, _)| !BESIDE_LINUX_QUEUE.contains(&name.as_str())) {
         Some((name, _)) => reject(
             field,

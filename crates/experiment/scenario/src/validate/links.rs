@@ -8,7 +8,8 @@ use crate::model::{
     Blackout, Buffer, Capacity, Cross, Jitter, Loss, Path, Policer, Queue, Radio, Scenario,
 };
 use config::{
-    FieldContext, FieldError, changed, each, invalid_value, positive, reject, unique, within,
+    FieldContext, FieldError, changed_fields, check_each, check_positive, check_range,
+    check_unique, invalid_value, reject,
 };
 
 /// Limits of the MTU: the smallest datagram that every host must accept (RFC 791), and jumbo frames.
@@ -20,7 +21,7 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), FieldError> {
     let mut names = BTreeMap::new();
     for (index, hop) in path.wired.iter().enumerate() {
         let field = format!("path.wired.{index}");
-        unique(&mut names, &hop.name, format!("{field}.name"))?;
+        check_unique(&mut names, &hop.name, format!("{field}.name"))?;
         wire(&hop.rate, (&hop.buffer, &hop.queue, hop.mtu))
             .and_then(|()| impairments(&hop.loss, &hop.jitter, &hop.cross_traffic, hop.mtu))
             .and_then(|()| interruptions(&hop.blackouts, hop.policer.as_ref(), hop.mtu))
@@ -29,7 +30,7 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), FieldError> {
     delays(scenario)?;
     for (index, link) in scenario.links.iter().enumerate() {
         let field = format!("links.{index}");
-        unique(&mut names, &link.name, format!("{field}.name"))?;
+        check_unique(&mut names, &link.name, format!("{field}.name"))?;
         wire(&link.rate, (&link.buffer, &link.queue, link.mtu))
             .and_then(|()| impairments(&link.loss, &link.jitter, &link.cross_traffic, link.mtu))
             .and_then(|()| interruptions(&link.blackouts, link.policer.as_ref(), link.mtu))
@@ -41,7 +42,7 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), FieldError> {
 /// Rejects fields of the path's access link where the radio takes its place.
 pub(super) fn access_link(path: &Path) -> Result<(), FieldError> {
     let allowed = ["rtt", "mtu", "queue", "wired", "middleboxes"];
-    let mut set = changed(path).into_iter();
+    let mut set = changed_fields(path).into_iter();
     match set.find(|(name, _)| !allowed.contains(&name.as_str())) {
         Some((name, _)) => reject(
             format!("path.{name}"),
@@ -52,10 +53,10 @@ pub(super) fn access_link(path: &Path) -> Result<(), FieldError> {
 }
 
 fn path_itself(path: &Path) -> Result<(), FieldError> {
-    positive("rtt", path.rtt)?;
+    check_positive("rtt", path.rtt)?;
     path.down.check().in_table("down")?;
     path.up.check().in_table("up")?;
-    within("mtu", path.mtu, MTU.0, MTU.1)?;
+    check_range("mtu", path.mtu, MTU.0, MTU.1)?;
     path.buffer.check(path.mtu).in_table("buffer")?;
     path.uplink_buffer
         .check(path.mtu)
@@ -72,7 +73,7 @@ fn path_itself(path: &Path) -> Result<(), FieldError> {
 
 fn wire(rate: &Capacity, (buffer, queue, mtu): (&Buffer, &Queue, Bytes)) -> Result<(), FieldError> {
     rate.check().in_table("rate")?;
-    within("mtu", mtu, MTU.0, MTU.1)?;
+    check_range("mtu", mtu, MTU.0, MTU.1)?;
     buffer.check(mtu).in_table("buffer")?;
     queue.check().in_table("queue")
 }
@@ -88,7 +89,7 @@ fn impairments(
         .as_ref()
         .map_or(Ok(()), Jitter::check)
         .in_table("jitter")?;
-    each("cross_traffic", cross, |cross| cross.check(mtu))
+    check_each("cross_traffic", cross, |cross| cross.check(mtu))
 }
 
 fn interruptions(

@@ -1,12 +1,12 @@
 //! Checks of middleboxes: their fields, and that each has a node of its own between the hosts.
 
-use config::{FieldContext, FieldError, each, reject};
+use config::{FieldContext, FieldError, check_each, reject};
 
 use crate::model::{Middlebox, MiddleboxKind, Queue, Scenario};
 
 pub(super) fn check(scenario: &Scenario) -> Result<(), FieldError> {
     let boxes = &scenario.path.middleboxes;
-    each("middleboxes", boxes, Middlebox::check).in_table("path")?;
+    check_each("middleboxes", boxes, Middlebox::check).in_table("path")?;
     let nodes = scenario.path.inner_nodes();
     for (number, middlebox) in boxes.iter().enumerate() {
         let field = format!("path.middleboxes.{number}.at");

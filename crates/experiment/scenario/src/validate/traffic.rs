@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use units::Duration;
 
-use super::{FieldError, invalid_value, positive, reject};
+use super::{FieldError, check_positive, invalid_value, reject};
 use crate::model::{Flow, Radio, Scenario, Switch};
 use config::FieldContext;
 
@@ -36,7 +36,7 @@ pub(super) fn check_flows(scenario: &Scenario) -> Result<(), FieldError> {
     let mut names = BTreeMap::new();
     for (index, flow) in scenario.flows.iter().enumerate() {
         let field = |name: &str| format!("flows.{index}.{name}");
-        config::unique(&mut names, &flow.name, field("name"))?;
+        config::check_unique(&mut names, &flow.name, field("name"))?;
         for (name, node) in [("from", &flow.from), ("to", &flow.to)] {
             if !nodes.contains(&node.as_str()) && !is_vehicle(node) && !is_each(node) {
                 let message = format!("{node:?} is not a node; allowed: {}", nodes.join(", "));
@@ -58,7 +58,7 @@ pub(super) fn check_flows(scenario: &Scenario) -> Result<(), FieldError> {
             return invalid_value(field("count"), 0, "1 connection or more");
         }
         if let Some(cap) = flow.max_pacing_rate {
-            positive(field("max_pacing_rate"), cap)?;
+            check_positive(field("max_pacing_rate"), cap)?;
         }
         if flow.start >= scenario.duration {
             let allowed = format!("times below the duration, {}", scenario.duration);
@@ -75,7 +75,7 @@ fn switches(field: &str, switches: &[Switch], duration: Duration) -> Result<(), 
     let mut before = Duration::ZERO;
     for (index, switch) in switches.iter().enumerate() {
         let field = format!("{field}.{index}.at");
-        positive(field.clone(), switch.at)?;
+        check_positive(field.clone(), switch.at)?;
         if switch.at <= before || switch.at >= duration {
             let allowed = format!(
                 "times after that of the switch before, {before}, and below the duration, {duration}"

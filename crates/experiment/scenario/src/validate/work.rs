@@ -4,7 +4,9 @@
 //! application timers are known, and connections send no more than their windows and the access link allow. The capacity
 //! of traces and of the radio is not known before the run; [`CELLULAR`] is assumed.
 
-use config::{Cross, FieldContext, FieldError, Measure, Quantity, invalid_value, number, positive};
+use config::{
+    Cross, FieldContext, FieldError, Measure, Quantity, check_number, check_positive, invalid_value,
+};
 use units::{Bytes, Duration, Rate};
 use workload::Workload;
 
@@ -38,8 +40,8 @@ impl Work {
 
 /// Checks that the estimated events of a run stay within the limit of the scenario.
 pub(super) fn check(scenario: &Scenario) -> Result<(), FieldError> {
-    number("events", scenario.limits.events, 1.0, MAX_EVENTS).in_table("limits")?;
-    positive("memory", scenario.limits.memory).in_table("limits")?;
+    check_number("events", scenario.limits.events, 1.0, MAX_EVENTS).in_table("limits")?;
+    check_positive("memory", scenario.limits.memory).in_table("limits")?;
     let mut all = cross_traffic(scenario);
     all.extend(radio(scenario));
     all.extend(applications(scenario));

@@ -205,7 +205,7 @@ fn the_mean_of_steps_is_weighted_by_time() {
         .mean_rate(Duration::from_secs(60));
     assert_eq!(mean, Some(Rate::from_mbps(30.0)));
     assert_eq!(
-        Buffer::Bdp(1.0).on(Rate::from_mbps(30.0), Duration::from_millis(40)),
+        Buffer::Bdp(1.0).resolve(Rate::from_mbps(30.0), Duration::from_millis(40)),
         Buffer::Bytes(Bytes::new(150_000))
     );
 }

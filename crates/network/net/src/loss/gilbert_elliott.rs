@@ -1,6 +1,6 @@
 //! The model of Gilbert and Elliott: losses in bursts, by packets or over time.
 
-use config::{FieldError, invalid_value, number};
+use config::{FieldError, check_number, invalid_value};
 use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -33,8 +33,8 @@ pub struct GilbertElliott {
 
 impl GilbertElliott {
     pub(super) fn check(&self) -> Result<(), FieldError> {
-        number("to_bad", self.to_bad, 0.0, 1.0)?;
-        number("to_good", self.to_good, 0.0, 1.0)?;
+        check_number("to_bad", self.to_bad, 0.0, 1.0)?;
+        check_number("to_good", self.to_good, 0.0, 1.0)?;
         check_losses(self.loss_good, self.loss_bad)
     }
 
@@ -88,8 +88,8 @@ fn check_time(field: &str, mean: Duration) -> Result<(), FieldError> {
 }
 
 fn check_losses(good: f64, bad: f64) -> Result<(), FieldError> {
-    number("loss_good", good, 0.0, 1.0)?;
-    number("loss_bad", bad, 0.0, 1.0)
+    check_number("loss_good", good, 0.0, 1.0)?;
+    check_number("loss_bad", bad, 0.0, 1.0)
 }
 
 fn certain() -> f64 {

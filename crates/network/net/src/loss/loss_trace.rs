@@ -1,6 +1,6 @@
 //! Loss trace: a file with the loss of a link over time.
 
-use config::{FieldError, number};
+use config::{FieldError, check_number};
 use schemars::{JsonSchema, Schema};
 use serde::{Deserialize, Serialize};
 use units::Duration;
@@ -107,7 +107,7 @@ fn step(line: &str) -> Result<LossStep, String> {
     let (Some(seconds), Some(loss)) = (seconds, number_of(loss)) else {
         return Err(allowed());
     };
-    number("loss", loss, 0.0, 1.0).map_err(|error| error.to_string())?;
+    check_number("loss", loss, 0.0, 1.0).map_err(|error| error.to_string())?;
     Ok(LossStep {
         at: Duration::from_nanos((seconds * 1e9).round() as u64),
         loss,

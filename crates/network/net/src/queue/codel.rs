@@ -1,6 +1,6 @@
 //! Controlled delay (RFC 8289).
 
-use config::{FieldError, positive, table};
+use config::{FieldError, check_positive, table};
 use units::{Duration, Instant};
 
 use super::{Attachment, Qdisc, QueueContext};
@@ -21,8 +21,8 @@ table! {
 
 impl Codel {
     pub(super) fn check(&self) -> Result<(), FieldError> {
-        positive("target", self.target)?;
-        positive("interval", self.interval)
+        check_positive("target", self.target)?;
+        check_positive("interval", self.interval)
     }
 }
 

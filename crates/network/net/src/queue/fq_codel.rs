@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use config::{FieldError, number, positive, table};
+use config::{FieldError, check_number, check_positive, table};
 use units::random::{Purpose, RngStream};
 use units::{Bytes, Duration};
 
@@ -29,11 +29,11 @@ table! {
 
 impl FqCodel {
     pub(super) fn check(&self) -> Result<(), FieldError> {
-        positive("target", self.target)?;
-        positive("interval", self.interval)?;
-        positive("quantum", self.quantum)?;
+        check_positive("target", self.target)?;
+        check_positive("interval", self.interval)?;
+        check_positive("quantum", self.quantum)?;
         // Sub-queues are allocated once.
-        number("flows", f64::from(self.flows), 1.0, 65_536.0)
+        check_number("flows", self.flows, 1, 65_536)
     }
 }
 

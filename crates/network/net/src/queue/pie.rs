@@ -2,7 +2,7 @@
 
 mod departures;
 
-use config::{FieldError, number, positive, table, within};
+use config::{FieldError, check_number, check_positive, check_range, table};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::random::{Purpose, RngStream};
@@ -50,11 +50,11 @@ pub enum Estimator {
 
 impl Pie {
     pub(super) fn check(&self) -> Result<(), FieldError> {
-        positive("target", self.target)?;
+        check_positive("target", self.target)?;
         // Each update costs time, whether packets come or not.
-        within("update", self.update, MIN_UPDATE, Duration::MAX)?;
-        number("alpha", self.alpha, 0.0, 1000.0)?;
-        number("beta", self.beta, 0.0, 1000.0)
+        check_range("update", self.update, MIN_UPDATE, Duration::MAX)?;
+        check_number("alpha", self.alpha, 0.0, 1000.0)?;
+        check_number("beta", self.beta, 0.0, 1000.0)
     }
 }
 

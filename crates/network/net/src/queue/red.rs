@@ -1,6 +1,6 @@
 //! Random early detection (Floyd and Jacobson 1993), as in Linux (`include/net/red.h`).
 
-use config::{FieldError, Quantity, invalid_value, number, positive, table};
+use config::{FieldError, Quantity, check_number, check_positive, invalid_value, table};
 use units::random::{Purpose, RngStream};
 use units::{Bytes, Duration, Instant, Rate};
 
@@ -39,7 +39,7 @@ table! {
 
 impl Red {
     pub(super) fn check(&self) -> Result<(), FieldError> {
-        positive("min", self.min)?;
+        check_positive("min", self.min)?;
         if self.max <= self.min {
             invalid_value(
                 "max",
@@ -47,9 +47,9 @@ impl Red {
                 format!("more than min, {}", self.min.write()),
             )?;
         }
-        number("probability", self.probability, LEAST, 1.0)?;
-        number("weight", self.weight, LEAST, 1.0)?;
-        positive("bandwidth", self.bandwidth)
+        check_number("probability", self.probability, LEAST, 1.0)?;
+        check_number("weight", self.weight, LEAST, 1.0)?;
+        check_positive("bandwidth", self.bandwidth)
     }
 }
 

@@ -3,7 +3,7 @@
 mod tso;
 mod window_scale;
 
-use config::{FieldError, invalid_value, reject, table, within};
+use config::{FieldError, check_range, invalid_value, reject, table};
 use units::{Bytes, Duration};
 
 use crate::segment::{IP_HEADER, TCP_HEADER, TIMESTAMPS_OPTION};
@@ -134,10 +134,10 @@ impl Tcp {
             return invalid_value("initial_window", self.initial_window, "1 to 1000 segments");
         }
         if let Some(mss) = self.mss {
-            within("mss", mss, Bytes::new(88), largest_mss(path_mtu))?;
+            check_range("mss", mss, Bytes::new(88), largest_mss(path_mtu))?;
         }
         let milliseconds = Duration::from_millis;
-        within(
+        check_range(
             "min_rto",
             self.min_rto,
             milliseconds(1),
@@ -171,7 +171,7 @@ impl Tcp {
                 MAX_KEEPALIVE,
             ),
         ] {
-            value.map_or(Ok(()), |value| within(field, value, min, max))?;
+            value.map_or(Ok(()), |value| check_range(field, value, min, max))?;
         }
         if let Some(probes) = self.keepalive_probes
             && !(1..=127).contains(&probes)
@@ -179,9 +179,9 @@ impl Tcp {
             return invalid_value("keepalive_probes", probes, "1 to 127 probes");
         }
         self.check_dependent()?;
-        let buffer = |field, bytes| within(field, bytes, BUFFER.0, BUFFER.1);
+        let buffer = |field, bytes| check_range(field, bytes, BUFFER.0, BUFFER.1);
         if let Some(bytes) = self.notsent_lowat {
-            within("notsent_lowat", bytes, Bytes::new(1), BUFFER.1)?;
+            check_range("notsent_lowat", bytes, Bytes::new(1), BUFFER.1)?;
         }
         buffer("receive_buffer_max", self.receive_buffer_max)?;
         buffer("send_buffer_max", self.send_buffer_max)?;

@@ -1,6 +1,8 @@
 //! Band, width, duplex and antennas.
 
-use config::{FieldError, Quantity, count, invalid_value, one_of, only_for, reject};
+use config::{
+    FieldError, Quantity, check_choice, check_number, invalid_value, reject, reject_if_set,
+};
 
 use super::super::{Band, Modulation, NR_RANGES_MHZ, Radio, SpecialSlot, Technology, Transmit};
 use crate::phy::{lte, nr};
@@ -40,29 +42,29 @@ fn alternative(second: (&str, bool), first: (&str, bool)) -> Result<(), FieldErr
 fn technology(radio: &Radio) -> Result<(), FieldError> {
     let lte = radio.technology == Technology::Lte;
     if let Some(spacing) = radio.subcarrier_spacing {
-        only_for("subcarrier_spacing", lte, spacing.write(), NR_ONLY)?;
+        reject_if_set("subcarrier_spacing", lte, spacing.write(), NR_ONLY)?;
     }
     if let Some(tdd) = &radio.tdd {
-        only_for("tdd", lte, tdd.letters(), NR_ONLY)?;
+        reject_if_set("tdd", lte, tdd.letters(), NR_ONLY)?;
     }
     let slot = radio.special_slot;
     let special = radio
         .tdd
         .as_ref()
         .is_some_and(|tdd| tdd.letters().contains('S'));
-    only_for(
+    reject_if_set(
         "special_slot",
         slot != SpecialSlot::default() && !special,
         slot.write(),
         "a tdd pattern with an S",
     )?;
     let low_rate = radio.modulation == Modulation::LowRate;
-    only_for("modulation", lte && low_rate, "64qam-low-rate", NR_ONLY)?;
+    reject_if_set("modulation", lte && low_rate, "64qam-low-rate", NR_ONLY)?;
     if let Some(prbs) = radio.prbs {
-        only_for("prbs", !lte, prbs, LTE_ONLY)?;
+        reject_if_set("prbs", !lte, prbs, LTE_ONLY)?;
     }
     let diversity = radio.transmit == Transmit::Diversity;
-    only_for("transmit", !lte && diversity, "diversity", LTE_ONLY)
+    reject_if_set("transmit", !lte && diversity, "diversity", LTE_ONLY)
 }
 
 /// Centre of the carrier in MHz.
@@ -97,7 +99,7 @@ fn centre_mhz(radio: &Radio) -> Result<f64, FieldError> {
 
 fn lte_width(radio: &Radio) -> Result<(), FieldError> {
     if let Some(prbs) = radio.prbs {
-        return one_of("prbs", prbs, &lte::CARRIERS.map(|carrier| carrier.1));
+        return check_choice("prbs", prbs, &lte::CARRIERS.map(|carrier| carrier.1));
     }
     let known = |hertz: f64| {
         lte::CARRIERS
@@ -172,7 +174,7 @@ fn duplex(radio: &Radio) -> Result<(), FieldError> {
         ),
         Some(tdd) => {
             let what = format!("TDD bands, and band {number} is FDD");
-            only_for("tdd", !band.is_tdd, tdd.letters(), what)
+            reject_if_set("tdd", !band.is_tdd, tdd.letters(), what)
         }
         None => Ok(()),
     }
@@ -184,9 +186,9 @@ fn antennas(radio: &Radio) -> Result<(), FieldError> {
         Technology::Nr => 4,
     };
     let layers = radio.layers;
-    count("layers", layers, 1, max)?;
+    check_number("layers", layers, 1, max)?;
     let diversity = radio.transmit == Transmit::Diversity;
-    only_for(
+    reject_if_set(
         "transmit",
         diversity && layers > 1,
         "diversity",
@@ -196,5 +198,5 @@ fn antennas(radio: &Radio) -> Result<(), FieldError> {
         let allowed = format!("as many as there are layers, {layers}, up to 8");
         return invalid_value("receive_antennas", radio.receive_antennas, allowed);
     }
-    count("control_symbols", radio.control_symbols, 1, 3)
+    check_number("control_symbols", radio.control_symbols, 1, 3)
 }

@@ -1,6 +1,6 @@
 //! Checks of the settings of fast fading.
 
-use config::{FieldError, Quantity, only_for, positive, reject, within};
+use config::{FieldError, Quantity, check_positive, check_range, reject, reject_if_set};
 use units::{Frequency, Speed};
 
 use super::super::{Estimation, Fading, Tracking};
@@ -11,14 +11,14 @@ pub(super) fn check(fading: &Fading) -> Result<(), FieldError> {
         (Some(speed), None) => movement(speed, fading.track().is_some())?,
         (None, Some(shift)) => {
             let train = fading.track().is_some();
-            only_for(
+            reject_if_set(
                 "doppler",
                 train,
                 shift.write(),
                 "UEs that are not on a train",
             )?;
             let max = Frequency::from_hertz(1e4);
-            within("doppler", shift, Frequency::from_hertz(0.0), max)?;
+            check_range("doppler", shift, Frequency::from_hertz(0.0), max)?;
         }
         (Some(_), Some(_)) => {
             let message = "is given beside speed; allowed: one of the two";
@@ -37,7 +37,7 @@ pub(super) fn check(fading: &Fading) -> Result<(), FieldError> {
     }
     let angle = fading.angle;
     let direct = fading.k.is_some() && fading.track().is_none();
-    only_for(
+    reject_if_set(
         "angle",
         angle != Fading::default().angle && !direct,
         angle.write(),
@@ -49,10 +49,10 @@ pub(super) fn check(fading: &Fading) -> Result<(), FieldError> {
         metres("train.distance", train.distance, 0.1, 1e4)?;
     }
     if let Tracking::Held(period) = fading.tracking {
-        positive("tracking", period)?;
+        check_positive("tracking", period)?;
     }
     match fading.estimation {
-        Estimation::Interpolated(time) => positive("estimation", time),
+        Estimation::Interpolated(time) => check_positive("estimation", time),
         _ => Ok(()),
     }
 }
@@ -60,5 +60,5 @@ pub(super) fn check(fading: &Fading) -> Result<(), FieldError> {
 fn movement(speed: Speed, on_a_train: bool) -> Result<(), FieldError> {
     let min_speed = if on_a_train { 1.0 } else { 0.0 };
     let speeds = [min_speed, 300.0].map(Speed::from_metres_per_second);
-    within("speed", speed, speeds[0], speeds[1])
+    check_range("speed", speed, speeds[0], speeds[1])
 }

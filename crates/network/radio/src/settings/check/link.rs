@@ -1,8 +1,8 @@
 //! Downlink, HARQ, RLC and DRX.
 
 use config::{
-    Buffer, FieldContext, FieldError, Quantity, changed, count, invalid_value, number, one_of,
-    only_for, positive,
+    Buffer, FieldContext, FieldError, Quantity, changed_fields, check_choice, check_number,
+    check_positive, invalid_value, reject_if_set,
 };
 use units::Bytes;
 
@@ -24,15 +24,15 @@ pub(super) fn check(radio: &Radio, mtu: Bytes) -> Result<(), FieldError> {
 
 fn downlink(radio: &Radio, downlink: &Downlink) -> Result<(), FieldError> {
     let tti = radio.tti();
-    positive("time_constant", downlink.time_constant)?;
-    only_for(
+    check_positive("time_constant", downlink.time_constant)?;
+    reject_if_set(
         "time_constant",
         downlink.scheduler != Scheduler::ProportionalFair
             && downlink.time_constant != Downlink::default().time_constant,
         downlink.time_constant,
         "scheduler \"proportional-fair\"",
     )?;
-    only_for(
+    reject_if_set(
         "subband_rate",
         downlink.cqi == Cqi::Wideband && downlink.subband_rate == SubbandRate::Weakest,
         "weakest",
@@ -45,27 +45,27 @@ fn downlink(radio: &Radio, downlink: &Downlink) -> Result<(), FieldError> {
         ttis("channel_period", period, tti, 1)?;
     }
     if let Some(errors) = &downlink.control_errors {
-        number("control_errors.dtx_to_ack", errors.dtx_to_ack, 0.0, 1.0)?;
-        number("control_errors.ack_to_nack", errors.ack_to_nack, 0.0, 1.0)?;
-        number("control_errors.nack_to_ack", errors.nack_to_ack, 0.0, 1.0)?;
+        check_number("control_errors.dtx_to_ack", errors.dtx_to_ack, 0.0, 1.0)?;
+        check_number("control_errors.ack_to_nack", errors.ack_to_nack, 0.0, 1.0)?;
+        check_number("control_errors.nack_to_ack", errors.nack_to_ack, 0.0, 1.0)?;
     }
     let Some(outer) = &downlink.outer_loop else {
         return Ok(());
     };
-    number("outer_loop.target", outer.target, 0.001, 0.9)?;
+    check_number("outer_loop.target", outer.target, 0.001, 0.9)?;
     decibels("outer_loop.step", outer.step, 0.01, 10.0)?;
     decibels("outer_loop.limit", outer.limit, 0.0, 50.0)
 }
 
 fn harq(radio: &Radio, harq: &Harq) -> Result<(), FieldError> {
     let tti = radio.tti();
-    count("transmissions", harq.transmissions, 1, 28)?;
+    check_number("transmissions", harq.transmissions, 1, 28)?;
     let max_processes = match radio.technology {
         Technology::Lte => 8,
         Technology::Nr => 16,
     };
     if let Some(processes) = harq.processes {
-        count("processes", processes, 1, max_processes)?;
+        check_number("processes", processes, 1, max_processes)?;
     }
     let round_trip = radio.harq_round_trip();
     ttis("round_trip", round_trip, tti, 1)?;
@@ -92,9 +92,9 @@ fn rlc(rlc: &Rlc, technology: Technology, mtu: Bytes) -> Result<(), FieldError> 
         (Technology::Nr, RlcMode::Um) => &[6, 12],
     };
     if let Some(bits) = rlc.sn_bits {
-        one_of("sn_bits", bits, widths)?;
+        check_choice("sn_bits", bits, widths)?;
     }
-    one_of(
+    check_choice(
         "length_indicator_bits",
         rlc.length_indicator_bits,
         &[11, 15],
@@ -102,11 +102,11 @@ fn rlc(rlc: &Rlc, technology: Technology, mtu: Bytes) -> Result<(), FieldError> 
     if rlc.mode == RlcMode::Um {
         return without_acknowledgement(rlc);
     }
-    positive("poll_retransmit", rlc.poll_retransmit)?;
+    check_positive("poll_retransmit", rlc.poll_retransmit)?;
     if let Some(bytes) = rlc.poll_bytes {
-        positive("poll_bytes", bytes)?;
+        check_positive("poll_bytes", bytes)?;
     }
-    count("max_retransmissions", rlc.max_retransmissions, 1, 32)
+    check_number("max_retransmissions", rlc.max_retransmissions, 1, 32)
 }
 
 /// Checks that mode "um" has no settings of acknowledgements.
@@ -119,9 +119,9 @@ fn without_acknowledgement(rlc: &Rlc) -> Result<(), FieldError> {
         "poll_bytes",
         "max_retransmissions",
     ];
-    let set = changed(rlc).into_iter();
+    let set = changed_fields(rlc).into_iter();
     set.filter(|(name, _)| ACKNOWLEDGED.contains(&name.as_str()))
-        .try_for_each(|(name, value)| only_for(name, true, value, "mode \"am\""))
+        .try_for_each(|(name, value)| reject_if_set(name, true, value, "mode \"am\""))
 }
 
 fn buffer(field: &str, buffer: Buffer, mtu: Bytes) -> Result<(), FieldError> {
@@ -158,12 +158,12 @@ fn drx(radio: &Radio, drx: &Drx) -> Result<(), FieldError> {
     }
     let Some(short) = drx.short_cycle else {
         let (cycles, plain) = (drx.short_cycles, Drx::default().short_cycles);
-        return only_for("short_cycles", cycles != plain, cycles, "a short_cycle");
+        return reject_if_set("short_cycles", cycles != plain, cycles, "a short_cycle");
     };
     ttis("short_cycle", short, tti, 1)?;
     if short >= cycle || !cycle.as_nanos().is_multiple_of(short.as_nanos()) {
         let allowed = format!("times of which the long cycle, {cycle}, is a multiple");
         return invalid_value("short_cycle", short, allowed);
     }
-    count("short_cycles", drx.short_cycles, 1, 16)
+    check_number("short_cycles", drx.short_cycles, 1, 16)
 }

@@ -1,6 +1,9 @@
 //! Handover and radio link failure.
 
-use config::{FieldContext, FieldError, Quantity, count, invalid_value, one_of, positive, reject};
+use config::{
+    FieldContext, FieldError, Quantity, check_choice, check_number, check_positive, invalid_value,
+    reject,
+};
 use units::Decibel;
 
 use super::super::{A2A4, A3, Handover, LinkFailure, Radio, Trigger};
@@ -23,10 +26,10 @@ pub(super) fn check(radio: &Radio) -> Result<(), FieldError> {
 
 fn handover(handover: &Handover) -> Result<(), FieldError> {
     handover.trigger.check().in_table("trigger")?;
-    positive("measurement_period", handover.measurement_period)?;
-    count("filter_coefficient", handover.filter_coefficient, 0, 19)?;
-    positive("report_interval", handover.report_interval)?;
-    positive("t304", handover.t304)
+    check_positive("measurement_period", handover.measurement_period)?;
+    check_number("filter_coefficient", handover.filter_coefficient, 0, 19)?;
+    check_positive("report_interval", handover.report_interval)?;
+    check_positive("t304", handover.t304)
 }
 
 impl Trigger {
@@ -45,7 +48,7 @@ impl Trigger {
 fn a3(a3: &A3) -> Result<(), FieldError> {
     half_steps("offset", a3.offset, -15.0)?;
     half_steps("hysteresis", a3.hysteresis, 0.0)?;
-    one_of(
+    check_choice(
         "time_to_trigger",
         a3.time_to_trigger,
         &milliseconds(&TIME_TO_TRIGGER),
@@ -68,9 +71,9 @@ fn a2_a4(a2_a4: &A2A4) -> Result<(), FieldError> {
         ("neighbour", a2_a4.neighbour),
         ("offset", a2_a4.offset),
     ] {
-        count(name, value, 0, LARGEST_RSRQ)?;
+        check_number(name, value, 0, LARGEST_RSRQ)?;
     }
-    one_of(
+    check_choice(
         "time_to_trigger",
         a2_a4.time_to_trigger,
         &milliseconds(&TIME_TO_TRIGGER),
@@ -84,6 +87,6 @@ fn link_failure(failure: &LinkFailure) -> Result<(), FieldError> {
         return invalid_value("in_sync", failure.in_sync.write(), allowed);
     }
     decibels("in_sync", failure.in_sync, -100.0, 100.0)?;
-    count("n310", failure.n310, 1, 20)?;
-    count("n311", failure.n311, 1, 20)
+    check_number("n310", failure.n310, 1, 20)?;
+    check_number("n311", failure.n311, 1, 20)
 }

@@ -8,7 +8,7 @@ mod place;
 mod ues;
 mod uplink;
 
-use config::{FieldContext, FieldError, invalid_value, within};
+use config::{FieldContext, FieldError, check_range, invalid_value};
 use units::{Angle, Bytes, Decibel, Duration, Gain, Length, Power};
 
 use super::Radio;
@@ -51,25 +51,25 @@ fn ttis(field: &str, time: Duration, tti: Duration, min: u64) -> Result<(), Fiel
 }
 
 fn decibels(field: &str, value: Decibel, low: f64, high: f64) -> Result<(), FieldError> {
-    within(field, value, Decibel::new(low), Decibel::new(high))
+    check_range(field, value, Decibel::new(low), Decibel::new(high))
 }
 
 fn metres(field: &str, value: Length, low: f64, high: f64) -> Result<(), FieldError> {
     let bounds = [low, high].map(Length::from_metres);
-    within(field, value, bounds[0], bounds[1])
+    check_range(field, value, bounds[0], bounds[1])
 }
 
 fn degrees(field: &str, angle: Angle, low: f64, high: f64) -> Result<(), FieldError> {
     let bounds = [low, high].map(Angle::from_degrees);
-    within(field, angle, bounds[0], bounds[1])
+    check_range(field, angle, bounds[0], bounds[1])
 }
 
 fn power(field: &str, value: Power) -> Result<(), FieldError> {
-    within(field, value, Power::from_dbm(-50.0), Power::from_dbm(80.0))
+    check_range(field, value, Power::from_dbm(-50.0), Power::from_dbm(80.0))
 }
 
 fn gain(field: &str, value: Gain) -> Result<(), FieldError> {
-    within(field, value, Gain::from_dbi(-30.0), Gain::from_dbi(40.0))
+    check_range(field, value, Gain::from_dbi(-30.0), Gain::from_dbi(40.0))
 }
 
 fn milliseconds(times: &[u64]) -> Vec<Duration> {

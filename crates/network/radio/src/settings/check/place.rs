@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use config::{
-    FieldContext, FieldError, Quantity, changed, invalid_value, number, only_for, positive, reject,
-    unique,
+    FieldContext, FieldError, Quantity, changed_fields, check_number, check_positive, check_unique,
+    invalid_value, reject, reject_if_set,
 };
 use units::Length;
 
@@ -33,14 +33,14 @@ pub(super) fn check(radio: &Radio) -> Result<(), FieldError> {
     let mut names = BTreeMap::new();
     for (index, each) in radio.cells.iter().enumerate() {
         let field = format!("radio.cells.{index}");
-        unique(&mut names, &each.name, format!("{field}.name"))?;
+        check_unique(&mut names, &each.name, format!("{field}.name"))?;
         cell(each).in_table(field)?;
     }
     if placed.is_none() {
-        let set = changed(&radio.propagation).into_iter();
+        let set = changed_fields(&radio.propagation).into_iter();
         set.take(1).try_for_each(|(name, value)| {
             let field = format!("radio.propagation.{name}");
-            only_for(field, true, value, "UEs that have a place, and none has")
+            reject_if_set(field, true, value, "UEs that have a place, and none has")
         })?;
     }
     propagation(&radio.propagation).in_table("radio.propagation")
@@ -91,7 +91,7 @@ fn propagation(propagation: &Propagation) -> Result<(), FieldError> {
         LosModel::None => "none",
         LosModel::Probable => "probable",
     };
-    only_for(
+    reject_if_set(
         "los",
         propagation.los != LosModel::Line && !propagation.model.knows_sight(),
         los,
@@ -101,7 +101,7 @@ fn propagation(propagation: &Propagation) -> Result<(), FieldError> {
         let distance = shadowing.correlation_distance;
         decibels("shadowing.deviation", shadowing.deviation, 0.0, 30.0)?;
         metres("shadowing.correlation_distance", distance, 1.0, 1e4)?;
-        number(
+        check_number(
             "shadowing.site_correlation",
             shadowing.site_correlation,
             0.0,
@@ -111,7 +111,7 @@ fn propagation(propagation: &Propagation) -> Result<(), FieldError> {
     decibels("noise_figure", propagation.noise_figure, 0.0, 30.0)?;
     decibels("enb_noise_figure", propagation.enb_noise_figure, 0.0, 30.0)?;
     metres("ue_height", propagation.ue_height, 0.5, 100.0)?;
-    only_for(
+    reject_if_set(
         "culling",
         propagation.culling != Propagation::default().culling
             && propagation.interference != Interference::Faded,
@@ -119,13 +119,13 @@ fn propagation(propagation: &Propagation) -> Result<(), FieldError> {
         "interference \"faded\"",
     )?;
     decibels("culling", propagation.culling, 0.0, 100.0)?;
-    positive("update_period", propagation.update_period)
+    check_positive("update_period", propagation.update_period)
 }
 
 fn model(model: &PathLoss) -> Result<(), FieldError> {
     match model {
         PathLoss::LogDistance(log) => {
-            number("exponent", log.exponent, 1.0, 8.0)?;
+            check_number("exponent", log.exponent, 1.0, 8.0)?;
             metres("reference", log.reference, 1.0, 1e4)
         }
         PathLoss::Tr36942Urban(roofs) => metres("above_roofs", roofs.above_roofs, 1.0, 50.0),

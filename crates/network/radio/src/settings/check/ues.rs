@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use config::{
-    FieldContext, FieldError, count, each, invalid_value, positive, reject, unique, within,
+    FieldContext, FieldError, check_each, check_number, check_positive, check_range, check_unique,
+    invalid_value, reject,
 };
 use units::{Bytes, Duration, Speed};
 
@@ -14,7 +15,7 @@ use super::{decibels, fading};
 const MAX_NEIGHBOURS: u32 = 10_000;
 
 pub(super) fn check(ues: &[Ue], mtu: Bytes) -> Result<(), FieldError> {
-    each("radio.ues", ues, |entry| ue(entry, mtu))?;
+    check_each("radio.ues", ues, |entry| ue(entry, mtu))?;
     nodes(ues)?;
     vehicles(ues)
 }
@@ -23,7 +24,7 @@ fn ue(ue: &Ue, mtu: Bytes) -> Result<(), FieldError> {
     if ["", "server", "gateway"].contains(&ue.name.as_str()) {
         return invalid_value("name", format!("{:?}", ue.name), "the name of a new node");
     }
-    count("count", ue.count, 1, MAX_NEIGHBOURS)?;
+    check_number("count", ue.count, 1, MAX_NEIGHBOURS)?;
     signal_source(ue)?;
     if let Some(sinr) = &ue.sinr {
         check_sinr(sinr).in_table("sinr")?;
@@ -34,8 +35,8 @@ fn ue(ue: &Ue, mtu: Bytes) -> Result<(), FieldError> {
     }
     if let Some(velocity) = ue.velocity {
         let speeds = [-300.0, 300.0].map(Speed::from_metres_per_second);
-        within("velocity.x", velocity.x, speeds[0], speeds[1])?;
-        within("velocity.y", velocity.y, speeds[0], speeds[1])?;
+        check_range("velocity.x", velocity.x, speeds[0], speeds[1])?;
+        check_range("velocity.y", velocity.y, speeds[0], speeds[1])?;
     }
     waypoints(&ue.waypoints)?;
     if let Some(vehicle) = &ue.sumo {
@@ -44,7 +45,7 @@ fn ue(ue: &Ue, mtu: Bytes) -> Result<(), FieldError> {
     if let Some(own) = &ue.fading {
         fading::check(own).in_table("fading")?;
     }
-    each("cross_traffic", &ue.cross_traffic, |cross| cross.check(mtu))
+    check_each("cross_traffic", &ue.cross_traffic, |cross| cross.check(mtu))
 }
 
 /// Checks that the mean SINR of a UE follows from one field at most: from its own value, or from a position.
@@ -74,7 +75,7 @@ fn check_sinr(sinr: &Sinr) -> Result<(), FieldError> {
         if file.is_empty() {
             return invalid_value(name, "\"\"", "the name of a file");
         }
-        positive("longest_gap", longest_gap)
+        check_positive("longest_gap", longest_gap)
     };
     match sinr {
         Sinr::Constant(value) => ratio("", *value),
@@ -97,7 +98,7 @@ fn check_sinr(sinr: &Sinr) -> Result<(), FieldError> {
 
 fn waypoints(points: &[WayPoint]) -> Result<(), FieldError> {
     rising(points.iter().map(|point| point.at)).in_table("waypoints")?;
-    each("waypoints", points, |point| {
+    check_each("waypoints", points, |point| {
         coordinate("x", point.x)?;
         coordinate("y", point.y)
     })
@@ -140,7 +141,7 @@ fn nodes(ues: &[Ue]) -> Result<(), FieldError> {
         .collect();
     let mut names = BTreeMap::new();
     for (node, field) in &all {
-        unique(&mut names, node, field.clone())?;
+        check_unique(&mut names, node, field.clone())?;
     }
     if names.contains_key("phone") {
         return Ok(());

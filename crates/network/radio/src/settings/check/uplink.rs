@@ -1,6 +1,9 @@
 //! Requests, reports and grants.
 
-use config::{FieldContext, FieldError, changed, count, invalid_value, one_of, only_for, within};
+use config::{
+    FieldContext, FieldError, changed_fields, check_choice, check_number, check_range,
+    invalid_value, reject_if_set,
+};
 use units::{Bytes, Decibel, Power, Quantity};
 
 use super::super::{Access, HeadroomReports, Radio, Technology, Timer, Uplink};
@@ -30,8 +33,8 @@ pub(super) fn check(radio: &Radio) -> Result<(), FieldError> {
     decibels("sinr", uplink.sinr, -100.0, 100.0)?;
     power("power", uplink.power)?;
     let p0 = [-202.0, 24.0].map(Power::from_dbm);
-    within("p0", uplink.p0, p0[0], p0[1])?;
-    one_of("alpha", uplink.alpha, &ALPHA)?;
+    check_range("p0", uplink.p0, p0[0], p0[1])?;
+    check_choice("alpha", uplink.alpha, &ALPHA)?;
     match uplink.access {
         Access::Granted => granted(radio, uplink),
         Access::Configured => configured(uplink),
@@ -45,25 +48,25 @@ fn granted(radio: &Radio, uplink: &Uplink) -> Result<(), FieldError> {
         Technology::Nr => (&NR_PERIODIC, &NR_RETRANSMISSION),
     };
     match radio.technology {
-        Technology::Lte => one_of("sr_period", uplink.sr_period, &milliseconds(&SR_PERIODS))?,
+        Technology::Lte => check_choice("sr_period", uplink.sr_period, &milliseconds(&SR_PERIODS))?,
         Technology::Nr => ttis("sr_period", uplink.sr_period, tti, 1)?,
     }
-    count("sr_prohibit", uplink.sr_prohibit, 0, 7)?;
-    one_of(
+    check_number("sr_prohibit", uplink.sr_prohibit, 0, 7)?;
+    check_choice(
         "sr_transmissions",
         uplink.sr_transmissions,
         &SR_TRANSMISSIONS,
     )?;
     if let Timer::After(time) = uplink.periodic_bsr {
-        one_of("periodic_bsr", time, &milliseconds(periodic))?;
+        check_choice("periodic_bsr", time, &milliseconds(periodic))?;
     }
-    one_of("retx_bsr", uplink.retx_bsr, &milliseconds(retx))?;
+    check_choice("retx_bsr", uplink.retx_bsr, &milliseconds(retx))?;
     let (min, max) = (Bytes::new(10), Bytes::new(100_000));
-    within("first_grant", uplink.first_grant, min, max)?;
+    check_range("first_grant", uplink.first_grant, min, max)?;
     if let Some(some) = &uplink.prescheduling {
         ttis("prescheduling.interval", some.interval, tti, 1)?;
         ttis("prescheduling.duration", some.duration, tti, 0)?;
-        within("prescheduling.grant", some.grant, min, max)?;
+        check_range("prescheduling.grant", some.grant, min, max)?;
     }
     headroom(&uplink.headroom).in_table("headroom")?;
     ttis("random_access", uplink.random_access, tti, 1)
@@ -71,9 +74,9 @@ fn granted(radio: &Radio, uplink: &Uplink) -> Result<(), FieldError> {
 
 fn headroom(reports: &HeadroomReports) -> Result<(), FieldError> {
     if let Timer::After(time) = reports.periodic {
-        one_of("periodic", time, &milliseconds(&HEADROOM_PERIODIC))?;
+        check_choice("periodic", time, &milliseconds(&HEADROOM_PERIODIC))?;
     }
-    one_of(
+    check_choice(
         "prohibit",
         reports.prohibit,
         &milliseconds(&HEADROOM_PROHIBIT),
@@ -88,7 +91,7 @@ fn headroom(reports: &HeadroomReports) -> Result<(), FieldError> {
 
 /// Checks that grants and reports that are never asked for have no timers.
 fn configured(uplink: &Uplink) -> Result<(), FieldError> {
-    let set = changed(uplink).into_iter();
+    let set = changed_fields(uplink).into_iter();
     set.filter(|(name, _)| !["access", "sinr", "power", "p0", "alpha"].contains(&name.as_str()))
-        .try_for_each(|(name, value)| only_for(name, true, value, "access \"granted\""))
+        .try_for_each(|(name, value)| reject_if_set(name, true, value, "access \"granted\""))
 }
