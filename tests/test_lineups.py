@@ -6,7 +6,7 @@ import pytest
 
 import celltcp as ct
 from celltcp._core import in_unit, lineups
-from celltcp.scenarios.cca_mix import labels, of_single_flows, parse_mix
+from celltcp.scenarios.cca_mix import labels, parse_mix, single_flow_mixes
 from celltcp.scenarios.requirements import required_in
 
 
@@ -17,9 +17,9 @@ def test_a_line_up_is_read_as_the_core_prints_it() -> None:
     assert result.flows[0].parameters == {"beta": "0.8", "hystart": "off"}
     assert result.flows[2].parameters == {"hints": "on"}
     assert result.middleboxes == "split:at=node-1@es"
-    assert result.selects
-    assert result.single is None
-    assert parse_mix("bbr@none").single == "bbr"
+    assert result.has_selector
+    assert result.single_cca is None
+    assert parse_mix("bbr@none").single_cca == "bbr"
 
 
 def test_a_requirement_is_found_before_middleboxes() -> None:
@@ -58,4 +58,4 @@ def test_plus_signs_of_hystart_are_none_of_a_line_up() -> None:
     """CCAs with HyStart++ were left out of verdicts, as if several flows ran."""
     one = ("reno:slow_start=hystart++", "reno:slow_start=hystart++@split", "cubic")
     several = ("cubic+bbr", "reno:slow_start=hystart+++bbr", "bbr+reno:slow_start=hystart++")
-    assert of_single_flows((*one, *several)) == list(one)
+    assert single_flow_mixes((*one, *several)) == list(one)

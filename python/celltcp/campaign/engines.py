@@ -59,8 +59,8 @@ class Engine:
         for cca in ccas:
             if cca not in available:
                 who = f"kernel {self.kernel.version}" if self.kernel else "the native engine"
-                selects = parse_mix(lineup).selects
-                chosen = f"{lineup} has or may choose {cca!r}, but " if selects else ""
+                has_selector = parse_mix(lineup).has_selector
+                chosen = f"{lineup} has or may choose {cca!r}, but " if has_selector else ""
                 what = "it" if chosen else repr(cca)
                 allowed = ", ".join(available)
                 raise CelltcpError(f"cca: {chosen}{who} does not have {what}; allowed: {allowed}")

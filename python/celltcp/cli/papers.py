@@ -121,7 +121,7 @@ def papers(
 def _print_list(known: Sequence[Publication], runs: int | None) -> None:
     """Prints publications with their experiments, and the cost of each on this machine."""
     from celltcp.publications.paper_run import scenarios_of, simulated_s, speed
-    from celltcp.scenarios.cca_mix import counted
+    from celltcp.scenarios.cca_mix import count_text
 
     rate = speed()
     for publication in known:
@@ -132,8 +132,8 @@ def _print_list(known: Sequence[Publication], runs: int | None) -> None:
             seconds = simulated_s([table], times)
             click.echo(
                 f"  {table.experiment:<{width}}  {table.title}: "
-                f"{counted(len(scenarios_of([table])), 'scenario')}, "
-                f"{counted(len(table.entries), 'figure')}; {counted(times, 'run')} some "
+                f"{count_text(len(scenarios_of([table])), 'scenario')}, "
+                f"{count_text(len(table.entries), 'figure')}; {count_text(times, 'run')} some "
                 f"{_time_text(seconds / rate)}"
             )
         for condition in publication.unpublished:

@@ -46,10 +46,10 @@ def bar() -> Iterator[Callable[[str, float], None]]:
 def done_text(share: float) -> str:
     """Returns the numbers of finished and all runs; the share where runs are not counted."""
     from celltcp.campaign.run import RunsDone
-    from celltcp.scenarios.cca_mix import counted
+    from celltcp.scenarios.cca_mix import count_text
 
     if isinstance(share, RunsDone):
-        return f"{share.finished} of {counted(share.total, 'run')}"
+        return f"{share.finished} of {count_text(share.total, 'run')}"
     return f"{100 * share:.0f} %"
 
 

@@ -14,7 +14,7 @@ from celltcp.comparison.verdict_tables import hint_text, rank_word
 from celltcp.present.section import Column, Table, mean_text
 from celltcp.results.rows import json_interval
 from celltcp.results.statistics import estimate, paired_gap
-from celltcp.scenarios.cca_mix import first_names, labels
+from celltcp.scenarios.cca_mix import join_names, labels
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -152,12 +152,12 @@ def _cells(stake: Stake) -> tuple[str, str, str, str]:
     if near:
         is_open = any(name in verdict.undecided for name in near) and not far
         texts.append(
-            f"{first_names(near, _MAX_LISTED_VALUES)}{f' (undecided: {runs})' if is_open else ''}"
+            f"{join_names(near, _MAX_LISTED_VALUES)}{f' (undecided: {runs})' if is_open else ''}"
         )
     if far:
         need = "needs" if len(far) == 1 else "need"
         at = f" ({runs})" if verdict.runs_needed else ""
-        texts.append(f"{first_names(far, _MAX_LISTED_VALUES)} {need} more runs{at}")
+        texts.append(f"{join_names(far, _MAX_LISTED_VALUES)} {need} more runs{at}")
     following = "-"
     if worse:
         gap = mean_text(_difference(stake, worse[0], leader), words_of(stake.metric).digits)

@@ -25,7 +25,7 @@ from celltcp.comparison.stakes import Stake
 from celltcp.results.columns import numbers
 from celltcp.results.statistics import estimate
 from celltcp.results.tested import FlowUnderTest
-from celltcp.scenarios.cca_mix import labels, of_single_flows
+from celltcp.scenarios.cca_mix import labels, single_flow_mixes
 from celltcp.scenarios.ccas import DEFAULT_CCA
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ class _Points:
         self.comparisons = {
             ", ".join(of): comparison for of, comparison in comparisons.items() if comparison.ccas
         }
-        known = (set(of_single_flows(comparison.ccas)) for comparison in self.comparisons.values())
+        known = (set(single_flow_mixes(comparison.ccas)) for comparison in self.comparisons.values())
         common = set.intersection(*known)
         first = next(iter(self.comparisons.values()))
         #: Congestion controls with runs at each value.

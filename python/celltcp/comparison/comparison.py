@@ -29,7 +29,7 @@ from celltcp.results.statistics import Verdict, estimate
 from celltcp.results.tables import Results, RunTables
 from celltcp.results.tested import FlowUnderTest, has_application, joined_slots
 from celltcp.results.warnings import all_warnings
-from celltcp.scenarios.cca_mix import counted, labels, of_single_flows
+from celltcp.scenarios.cca_mix import count_text, labels, single_flow_mixes
 from celltcp.scenarios.ccas import middlebox_of
 from celltcp.scenarios.lazy_attributes import LazyAttribute
 from celltcp.scenarios.requirements import (
@@ -313,7 +313,7 @@ class Comparison(RunTables):
         from celltcp.comparison.application import served_by, verdicts_by_metric
 
         all_series = self.series()
-        series = {cca: all_series[cca] for cca in of_single_flows(all_series)}
+        series = {cca: all_series[cca] for cca in single_flow_mixes(all_series)}
         served = served_by(self._columns, {cca: self._places.get(cca, []) for cca in series})
         return verdicts_by_metric(
             self.requirements,
@@ -375,7 +375,7 @@ class Comparison(RunTables):
 
         A video ranks by its score, which is in `stakes`. A single congestion control has no verdicts.
         """
-        if len(of_single_flows(self.ccas)) < 2:
+        if len(single_flow_mixes(self.ccas)) < 2:
             return {}
         is_video = QOE in self.requirements
         hidden = {*REQUIREMENTS, QOE} if is_video or not self.is_competing else set()
@@ -607,7 +607,7 @@ class Comparison(RunTables):
         verdicts = self.network_verdicts
         ranked = {name: ccas[0] for name, ccas in self.recommendation.items() if ccas}
         best = ", ".join(f"{cca} for {name}" for name, cca in ranked.items() if name in verdicts)
-        runs = f"{counted(about['runs'], 'run')} of {', '.join(self.ccas)}"
+        runs = f"{count_text(about['runs'], 'run')} of {', '.join(self.ccas)}"
         return f"<Comparison {about['name']}: {runs}{f'; leading: {best}' if best else ''}>"
 
     def _repr_html_(self) -> str:

@@ -13,7 +13,7 @@ from celltcp.present.section import mean_text
 from celltcp.results.columns import records
 from celltcp.results.tables import Results
 from celltcp.results.tested import FlowUnderTest
-from celltcp.scenarios.cca_mix import counted, labels
+from celltcp.scenarios.cca_mix import count_text, labels
 
 _Rows = Sequence[Mapping[str, Any]]
 
@@ -46,8 +46,8 @@ def _text(rows: _Rows, *, is_split: bool = False) -> str:
         f"{title} mean {mean_text([_weighted_mean(rows, f'{delay}_mean_ms')], 1)} "
         f"p95 {mean_text([_statistic(rows, f'{delay}_p95_ms', max)], 1)} "
         f"min {mean_text([_statistic(rows, f'{delay}_min_ms', min)], 1)} ms",
-        counted(sum(flow["retransmissions"] for flow in rows), "retransmission"),
-        counted(int(sum(flow["timeouts"] for flow in rows)), "time-out"),
+        count_text(sum(flow["retransmissions"] for flow in rows), "retransmission"),
+        count_text(int(sum(flow["timeouts"] for flow in rows)), "time-out"),
     ]
     if len(rows) == 1:
         (flow,) = rows
@@ -58,7 +58,10 @@ def _text(rows: _Rows, *, is_split: bool = False) -> str:
     rate = goodput_together(columns, range(len(rows)))
     bounds = (_statistic(rows, "goodput_mbps", statistic) for statistic in (min, max))
     low, high = map(_rate_text, bounds)
-    head_parts = [f"{counted(len(rows), 'connection')}", f"{_rate_text(rate)} together while one ran"]
+    head_parts = [
+        f"{count_text(len(rows), 'connection')}",
+        f"{_rate_text(rate)} together while one ran",
+    ]
     return ", ".join([*head_parts, f"each {low} to {high}", *_completions(rows), *common_parts])
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from celltcp.comparison.metrics import APP_METRICS, GOODPUT, MEAN_RTT, words_of
 from celltcp.results.statistics import Estimate, estimate, runs_for
-from celltcp.scenarios.cca_mix import counted
+from celltcp.scenarios.cca_mix import count_text
 
 if TYPE_CHECKING:
     from celltcp.comparison.comparison import Comparison
@@ -45,9 +45,9 @@ def few_runs_text(comparisons: Sequence[Comparison]) -> str:
     if not wide:
         return ""
     runs = min(runs for _, runs in wide.values())
-    text = f"{counted(runs, 'run')} decide little: intervals are longer than the means of"
+    text = f"{count_text(runs, 'run')} decide little: intervals are longer than the means of"
     names = list(wide)
-    more = f" and {counted(len(names) - 2, 'other metric')}" if len(names) > 2 else ""
+    more = f" and {count_text(len(names) - 2, 'other metric')}" if len(names) > 2 else ""
     many = f"--runs {needed:.0f} would likely do" if math.isfinite(needed) else "far more are needed"
     return f"{text} {', '.join(names[:2])}{more}; {many}"
 

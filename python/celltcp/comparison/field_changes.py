@@ -13,7 +13,7 @@ from celltcp.comparison.linux_lines import cca_line, linux_line
 from celltcp.comparison.metrics import APP_METRICS, GOODPUT, METRICS, words_of
 from celltcp.comparison.verdict_tables import hint_text
 from celltcp.results.statistics import estimate
-from celltcp.scenarios.cca_mix import first_names, labels
+from celltcp.scenarios.cca_mix import join_names, labels
 
 if TYPE_CHECKING:
     from celltcp.comparison.parameter_sweep import Sweep
@@ -471,11 +471,11 @@ class _Sentences:
             return f"No value differs significantly from {what}{hint}"
         parts = [
             f"No value is significantly better than {what}",
-            f"worse: {first_names(worse, _MAX_LISTED_VALUES)}",
+            f"worse: {join_names(worse, _MAX_LISTED_VALUES)}",
         ]
         if equal:
-            parts.append(f"as good: {first_names(equal, _MAX_LISTED_VALUES)}")
+            parts.append(f"as good: {join_names(equal, _MAX_LISTED_VALUES)}")
         if undecided:
             hint = f" ({hints[0]})" if hints else ""
-            parts.append(f"undecided: {first_names(undecided, _MAX_LISTED_VALUES)}{hint}")
+            parts.append(f"undecided: {join_names(undecided, _MAX_LISTED_VALUES)}{hint}")
         return "; ".join(parts)

@@ -10,7 +10,7 @@ from celltcp.comparison.metrics import METRICS, SHARE
 from celltcp.results.rows import json_interval, json_value
 from celltcp.results.statistics import Verdict, paired_gap
 from celltcp.results.tested import FlowUnderTest
-from celltcp.scenarios.cca_mix import of_single_flows
+from celltcp.scenarios.cca_mix import single_flow_mixes
 
 if TYPE_CHECKING:
     from celltcp.comparison.applications import Application
@@ -55,7 +55,7 @@ def comparison_outcome(comparison: Comparison, by: Sequence[str]) -> ComparisonO
             _difference(requirement, (best[requirement], cca), metric, series)
             for requirement, metric in comparison.requirements.items()
             if requirement in best
-            for cca in of_single_flows(series)
+            for cca in single_flow_mixes(series)
             if cca != best[requirement]
         ],
         "recommendation": comparison.recommendation,

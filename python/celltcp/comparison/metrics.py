@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from celltcp.present.section import INFINITE
 from celltcp.results.statistics import Estimate, Verdict, verdict
-from celltcp.scenarios.cca_mix import of_single_flows
+from celltcp.scenarios.cca_mix import single_flow_mixes
 
 GOODPUT, MEAN_RTT, ONE_WAY_DELAY = "goodput_mbps", "rtt_mean_ms", "owd_p95_ms"
 
@@ -380,7 +380,7 @@ def best_by_metric(metric: str, values: Mapping[str, Sequence[float]], *, random
         values: by CCA or line-up; paired by position (the same seed, the same channel).
         random: whether runs differ.
     """
-    return best_of(metric, {cca: values[cca] for cca in of_single_flows(values)}, random=random)
+    return best_of(metric, {cca: values[cca] for cca in single_flow_mixes(values)}, random=random)
 
 
 def best_of(metric: str, values: Mapping[str, Sequence[float]], *, random: bool) -> Verdict:

@@ -23,7 +23,7 @@ from celltcp.results.keys import part_of_file_name
 from celltcp.results.layout import Layout
 from celltcp.results.publishing import list_files
 from celltcp.results.tables import Results
-from celltcp.scenarios.cca_mix import counted
+from celltcp.scenarios.cca_mix import count_text
 from celltcp.scenarios.ccas import DEFAULT_CCAS
 from celltcp.scenarios.changes import Changes
 from celltcp.scenarios.lazy_attributes import LazyAttribute
@@ -220,7 +220,7 @@ class Sweep:
             parts.append(f"{axis} = {', '.join(values)}")
         if SCENARIO not in self.axes:
             parts.insert(0, str(first.results.about["name"]))
-        runs = counted(first.results.about["runs"], "run")
+        runs = count_text(first.results.about["runs"], "run")
         return f"<Sweep {', '.join(parts)}: {runs} of {', '.join(first.ccas)}>"
 
     def _repr_html_(self) -> str:

@@ -11,7 +11,7 @@ from celltcp.comparison.metrics import APP_METRICS, GOODPUT, MetricText, best_of
 from celltcp.present.section import mean_text
 from celltcp.results.statistics import Estimate, Verdict, estimate, is_tie, paired_gap
 from celltcp.results.tested import FlowUnderTest
-from celltcp.scenarios.cca_mix import is_of_several_flows, of_single_flows
+from celltcp.scenarios.cca_mix import has_several_flows, single_flow_mixes
 
 if TYPE_CHECKING:
     from celltcp.comparison.comparison import Comparison
@@ -100,13 +100,13 @@ def stakes_of(comparison: Comparison) -> list[Stake]:
 
     Line-ups of several flows, which compete with each other, are left out.
     """
-    alone = of_single_flows(comparison.ccas)
+    alone = single_flow_mixes(comparison.ccas)
     return _stakes(comparison, alone) if len(alone) > 1 else []
 
 
 def lineup_stakes(comparison: Comparison) -> list[Stake]:
     """Returns the stakes under line-ups; none where the first flow has no application of its own."""
-    lineups = [cca for cca in comparison.ccas if is_of_several_flows(cca)]
+    lineups = [cca for cca in comparison.ccas if has_several_flows(cca)]
     return [] if len(lineups) < 2 or comparison.is_competing else _stakes(comparison, lineups)
 
 

@@ -19,7 +19,7 @@ from celltcp.comparison.verdict_tables import rank_word
 from celltcp.present.rounding import column_texts, rounded, rounded_text
 from celltcp.present.section import Column, Table, number_columns
 from celltcp.results.statistics import Estimate, Verdict, estimate, paired_gap
-from celltcp.scenarios.cca_mix import is_of_several_flows, labels, of_single_flows
+from celltcp.scenarios.cca_mix import has_several_flows, labels, single_flow_mixes
 
 #: Network metrics, without auxiliary ones.
 _NETWORK = {
@@ -330,7 +330,7 @@ def _summary(
     verdict: Verdict | None,
 ) -> MetricSummary:
     metric, heading, digits = described
-    leader = verdict.leader if verdict is not None and not is_of_several_flows(cca) else None
+    leader = verdict.leader if verdict is not None and not has_several_flows(cca) else None
     difference = None
     if leader not in (None, cca) and len(values[cca]) == len(values[str(leader)]):
         difference = paired_gap(values[cca], values[str(leader)])
@@ -358,7 +358,7 @@ def _number(value: float, digits: int) -> str:
 
 def _verdict(comparison: Comparison, metric: str) -> Verdict | None:
     """Returns the verdict by a metric; None if there is nothing to rank."""
-    alone = of_single_flows(comparison.ccas)
+    alone = single_flow_mixes(comparison.ccas)
     if len(alone) < 2 or metric.partition(":")[0] not in RANKED:
         return None
     of_requirement = {value: key for key, value in comparison.requirements.items()}

@@ -17,7 +17,7 @@ from celltcp.present.section import (
 )
 from celltcp.results.columns import records
 from celltcp.results.limits import LIMITS, flow_limits
-from celltcp.scenarios.cca_mix import is_of_several_flows, labels
+from celltcp.scenarios.cca_mix import has_several_flows, labels
 from celltcp.scenarios.requirements import COMPLETION, QOE, REQUIREMENTS
 
 if TYPE_CHECKING:
@@ -359,7 +359,7 @@ def subject_text(comparison: Comparison) -> str:
     """Returns the flow of the means; empty where there is only one, or a row for each."""
     if not comparison.subject or has_rows_of_flows([comparison]):
         return ""
-    if any(map(is_of_several_flows, comparison.ccas)):
+    if any(map(has_several_flows, comparison.ccas)):
         return f"Means are those of the first flow: {comparison.subject}."
     return f"Means are those of the flow under test: {comparison.subject}."
 

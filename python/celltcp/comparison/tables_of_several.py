@@ -21,7 +21,7 @@ from celltcp.comparison.tables import (
 )
 from celltcp.present.section import INFINITE, Column, Table, mean_text, percent_text, runs_text
 from celltcp.results.statistics import estimate, mean_ratio
-from celltcp.scenarios.cca_mix import counted, labels
+from celltcp.scenarios.cca_mix import count_text, labels
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -145,7 +145,7 @@ def set_table(scenario_set: ScenarioSet, by: Sequence[str] = ()) -> Table:
         by: chosen ranking metrics.
     """
     names = labels(scenario_set.ccas)
-    scenarios = counted(len(scenario_set.comparisons), "scenario")
+    scenarios = count_text(len(scenario_set.comparisons), "scenario")
     metric_columns = columns_for(scenario_set.comparisons.values())
     if (baseline := scenario_set.baseline) is None:
         title = f"No mean over {scenarios}: they have no CCA in common"

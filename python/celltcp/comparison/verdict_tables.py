@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from celltcp.comparison.metrics import JAIN, SHARE, best_by_metric, words_of
 from celltcp.present.section import Column, Table, mean_text
-from celltcp.scenarios.cca_mix import is_of_several_flows, labels
+from celltcp.scenarios.cca_mix import has_several_flows, labels
 
 if TYPE_CHECKING:
     from celltcp.comparison.by_metric import ChosenBest
@@ -73,7 +73,7 @@ def unranked_text(comparison: Comparison) -> str:
     It is empty if there are none.
     """
     names = labels(comparison.ccas)
-    unranked = ", ".join(names[cca] for cca in comparison.ccas if is_of_several_flows(cca))
+    unranked = ", ".join(names[cca] for cca in comparison.ccas if has_several_flows(cca))
     if not unranked:
         return ""
     metrics = [

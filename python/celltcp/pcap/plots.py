@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from celltcp._core import CelltcpError
 from celltcp.pcap.analysis import CaptureAnalyses, of_connection
 from celltcp.present.style import draw_series, figure, footnote, legend_outside, titled
-from celltcp.scenarios.cca_mix import counted
+from celltcp.scenarios.cca_mix import count_text
 
 #: Colours of what is sent for the first time, again, and late.
 NEW = "#0072B2"
@@ -134,7 +134,7 @@ def overview(analyses: CaptureAnalyses) -> Figure:
     """
     rows = analyses.by_waiting_time()
     picture = _few_over_time(analyses, rows) if 0 < len(rows) <= _FEW else _many(rows)
-    titled(picture, counted(len(rows), "connection"))
+    titled(picture, count_text(len(rows), "connection"))
     footnote(picture, [", ".join(str(summary["file"]) for summary in analyses.summaries)])
     return picture
 

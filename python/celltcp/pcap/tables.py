@@ -15,7 +15,7 @@ from celltcp.pcap.outcome import AgreementOutcome, Group, JudgementOutcome, Scor
 from celltcp.pcap.resets import ResetSavings
 from celltcp.present.section import Column, Table, number_columns, whole_percents
 from celltcp.present.terminal import Terminal
-from celltcp.scenarios.cca_mix import counted
+from celltcp.scenarios.cca_mix import count_text
 
 #: Columns of a terminal that does not say how many it has.
 _WIDTH = 80
@@ -150,7 +150,7 @@ def print_summaries(analyses: CaptureAnalyses) -> None:
         count = int((connections["file"] == summary["file"]).sum())
         click.echo(
             f"{summary['file']}: {summary['packets']} packets, {summary['segments']} of TCP, "
-            f"{counted(count, 'connection')}"
+            f"{count_text(count, 'connection')}"
         )
         if summary["left_out"]:
             kinds = (f"{times} of {kind}" for kind, times in summary["left_out"].items())

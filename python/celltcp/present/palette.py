@@ -128,7 +128,7 @@ def _place(cca: str) -> int:
 
 def _spare(cca: str) -> Iterator[str]:
     """Returns colours for one that has none of its own, in its own order."""
-    own = COLOURS.get(parse_mix(cca).single or "")
+    own = COLOURS.get(parse_mix(cca).single_cca or "")
     if own:
         # The first variant gets a similar colour; that of a second one would be too similar.
         red, green, blue = (1 - (1 - part) * 0.55 for part in to_rgb(own))

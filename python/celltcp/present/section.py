@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from celltcp.results.statistics import Estimate, estimate
-from celltcp.scenarios.cca_mix import counted
+from celltcp.scenarios.cca_mix import count_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -189,7 +189,7 @@ def estimate_text(estimate: Estimate, digits: int) -> str:
 
 def runs_text(runs: int) -> str:
     """Returns a number of runs in words."""
-    return counted(runs, "run")
+    return count_text(runs, "run")
 
 
 def percent_text(value: float, half: float, digits: int = 1) -> str:

@@ -17,7 +17,7 @@ from celltcp.results.keys import Keys
 from celltcp.results.manifest import Manifest, manifest_of, read_manifest
 from celltcp.results.publishing import finish_interrupted
 from celltcp.results.working import INDEX, PARTS, check_folder
-from celltcp.scenarios.cca_mix import counted
+from celltcp.scenarios.cca_mix import count_text
 from celltcp.scenarios.stored import MANIFEST
 
 #: Pictures that commands draw in folders of results, as patterns of names without endings.
@@ -119,7 +119,7 @@ def check_runs(folder: Path, planned: Mapping[str, Any]) -> None:
     keys = Keys.from_meta(planned) or Keys(())
     kept_keys = Keys.from_meta(existing) if existing is not None else None
     if existing is not None and (kept_keys is None or not keys.has(kept_keys)):
-        ccas, runs = ", ".join(existing.get("cca", [])), counted(existing.get("runs", 0), "run")
+        ccas, runs = ", ".join(existing.get("cca", [])), count_text(existing.get("runs", 0), "run")
         details = f"{ccas}; {runs} from seed {existing.get('seed')}, {existing.get('engine')}"
         raise CelltcpError(
             f"{folder}: holds finished results of {existing.get('name')} ({details}), which this "
@@ -214,7 +214,7 @@ def _difference(existing: Mapping[str, Any], planned: Mapping[str, Any]) -> str:
         return f"it is without {', '.join(missing)}"
     if existing.get("seed", 0) < planned["seed"] or last[0] > last[1]:
         runs, seed = planned["runs"], planned["seed"]
-        return f"it has {counted(runs, 'run')} from seed {seed}"
+        return f"it has {count_text(runs, 'run')} from seed {seed}"
     return "it has other runs"
 
 

@@ -1,12 +1,13 @@
-"""Line-ups: the congestion controls of flows that run together, their middleboxes, and their labels.
+"""CCA mixes: the congestion controls of the flows of a run, their middleboxes, and labels for both.
 
-Results also name congestion controls that this process does not know, so that no name is checked here.
-Labels are short names of selectors in tables, legends and messages; data keep the full text.
+Stored results may name congestion controls that this process lacks, so names are not checked here.
+Labels are short names of selectors in tables, legends and messages; data files keep the full text.
 """
 
 from __future__ import annotations
 
 import functools
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import PurePath
 from typing import NamedTuple
@@ -25,7 +26,7 @@ class FlowCca(NamedTuple):
 
     name: str
     parameters: dict[str, str]
-    #: Name and parameters as in the text of the line-up.
+    #: Name and parameters as in the text of the mix.
     text: str
 
     @property
@@ -35,81 +36,77 @@ class FlowCca(NamedTuple):
 
 
 class CcaMix(NamedTuple):
-    """A line-up in its parts."""
+    """The congestion controls of all flows, and the middleboxes on their path."""
 
     flows: tuple[FlowCca, ...]
     #: Middleboxes, joined by at signs, or `"none"`; empty for those of the scenario.
     middleboxes: str
 
     @property
-    def selects(self) -> bool:
+    def has_selector(self) -> bool:
         """Whether a flow has a selector."""
         return any(flow.is_selector for flow in self.flows)
 
     @property
-    def single(self) -> str | None:
+    def single_cca(self) -> str | None:
         """Name of the congestion control of a single flow; None for several flows."""
         return self.flows[0].name if len(self.flows) == 1 else None
 
 
-def is_of_several_flows(mix: str) -> bool:
-    """Returns whether the text of a line-up has the congestion controls of several flows."""
-    # HyStart++ has plus signs of its own.
-    return "+" in mix and ("++" not in mix or _flows_of(mix) > 1)
-
-
 @functools.cache
-def _flows_of(mix: str) -> int:
-    return len(parse_mix(mix).flows)
+def has_several_flows(mix: str) -> bool:
+    """Returns whether the text of a mix has the congestion controls of several flows."""
+    # A plus sign alone is not enough: `slow_start=hystart++` has two.
+    return "+" in mix and len(parse_mix(mix).flows) > 1
 
 
-def of_single_flows(mixes: Iterable[str]) -> list[str]:
-    """Returns the congestion controls of a single flow among line-ups; only those are compared."""
-    return [mix for mix in mixes if not is_of_several_flows(mix)]
+def single_flow_mixes(mixes: Iterable[str]) -> list[str]:
+    """Returns the mixes with the congestion control of one flow; only those are compared."""
+    return [mix for mix in mixes if not has_several_flows(mix)]
 
 
 def parse_mix(text: str) -> CcaMix:
-    """Returns the parts of a line-up, such as `cubic:beta=0.8,hystart=off+bbr@es`."""
+    """Returns the parts of a mix, such as `cubic:beta=0.8,hystart=off+bbr@es`."""
     flows, middleboxes = lineup_parts(text)
     ccas = tuple(FlowCca(name, dict(settings), flow) for flow, name, settings in flows)
     return CcaMix(ccas, middleboxes or "")
 
 
-def flow_cca(text: str) -> FlowCca:
-    """Returns the parts of the congestion control of one flow."""
+def parse_flow_cca(text: str) -> FlowCca:
+    """Returns name and parameters of the congestion control of one flow."""
     return parse_mix(text).flows[0]
 
 
 def labels(ccas: Iterable[str]) -> dict[str, str]:
-    """Returns a short name for each congestion control or line-up.
+    """Returns a label for each congestion control or mix.
 
-    `auto:policy=rules,requirement=delay` is `auto rules delay`; files go by their names without folder
-    and ending. Those that would be called the same keep their full text, as do all others.
+    The label of `auto:policy=rules,requirement=delay` is `auto rules delay`; a file is named without
+    folder and ending. Mixes without selectors, or with the same label, keep their full text.
     """
-    short = {cca: _lineup_label(cca) for cca in ccas}
-    taken = list(short.values())
-    return {cca: label if taken.count(label) == 1 else cca for cca, label in short.items()}
+    label_of = {cca: _mix_label(cca) for cca in ccas}
+    uses = Counter(label_of.values())
+    return {cca: label if uses[label] == 1 else cca for cca, label in label_of.items()}
 
 
-def counted(number: int, word: str) -> str:
-    """Returns a number with its word, as `1 run` or `2 runs`."""
+def count_text(number: int, word: str) -> str:
+    """Returns a count with its noun, as `1 run` or `2 runs`."""
     return f"{number} {word}" if number == 1 else f"{number} {word}s"
 
 
-def first_names(names: Sequence[str], most: int) -> str:
-    """Returns names with commas; of more than `most` the first ones, and the number of others."""
-    if len(names) <= most:
+def join_names(names: Sequence[str], max_names: int) -> str:
+    """Returns names with commas; of more than `max_names` the first ones, and the number of others."""
+    if len(names) <= max_names:
         return ", ".join(names)
-    return f"{', '.join(names[:most])} and {counted(len(names) - most, 'other')}"
+    return f"{', '.join(names[:max_names])} and {count_text(len(names) - max_names, 'other')}"
 
 
-def _lineup_label(text: str) -> str:
-    lineup = parse_mix(text)
-    boxes = f"@{lineup.middleboxes}" if lineup.middleboxes else ""
-    return "+".join(_label(flow) for flow in lineup.flows) + boxes
+def _mix_label(text: str) -> str:
+    mix = parse_mix(text)
+    middleboxes = f"@{mix.middleboxes}" if mix.middleboxes else ""
+    return "+".join(_flow_label(flow) for flow in mix.flows) + middleboxes
 
 
-def _label(cca: FlowCca) -> str:
+def _flow_label(cca: FlowCca) -> str:
     if not cca.is_selector:
         return cca.text
     given = cca.parameters

@@ -55,7 +55,7 @@ def fixed_ccas(given: str | Sequence[str], available: Sequence[str]) -> list[str
         CelltcpError: if there is no such congestion control, or it is no fixed one.
     """
     named = select_ccas(given, available)
-    other = next((each for each in named if parse_mix(each).single in (None, AUTO)), None)
+    other = next((each for each in named if parse_mix(each).single_cca in (None, AUTO)), None)
     if other is not None:
         raise CelltcpError(f"cca: {other!r} is no fixed CCA; allowed: single names, all")
     return named

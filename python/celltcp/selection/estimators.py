@@ -16,7 +16,7 @@ from celltcp.comparison.run import compare
 from celltcp.results.keys import part_of_file_name
 from celltcp.results.rows import json_rows
 from celltcp.results.tables import frame
-from celltcp.scenarios.cca_mix import AUTO, flow_cca, parse_mix
+from celltcp.scenarios.cca_mix import AUTO, parse_flow_cca, parse_mix
 from celltcp.scenarios.ccas import select_ccas
 from celltcp.scenarios.scenario_list import expand_scenarios, names_of
 from celltcp.scenarios.scenarios import scenario_names
@@ -117,11 +117,11 @@ def check_estimators(
         raise CelltcpError("scenarios: give one scenario at least")
     scenario_list = expand_scenarios(scenarios)
     mix_names = select_ccas(cca, engine().ccas)
-    if several := [name for name in mix_names if parse_mix(name).single is None]:
+    if several := [name for name in mix_names if parse_mix(name).single_cca is None]:
         raise CelltcpError(
             f"cca: {several[0]!r} is several flows; allowed: one congestion control each"
         )
-    given = {name: flow_cca(name) for name in mix_names}
+    given = {name: parse_flow_cca(name) for name in mix_names}
     with_parameters = [name for name, each in given.items() if each.parameters and not each.is_selector]
     if with_parameters:
         raise CelltcpError(
@@ -155,7 +155,7 @@ def check_estimators(
 
 def _watched(name: str) -> str:
     """Returns the CCA with passive estimators."""
-    return name if flow_cca(name).is_selector else f"{AUTO}:policy=fixed,cca={name}"
+    return name if parse_flow_cca(name).is_selector else f"{AUTO}:policy=fixed,cca={name}"
 
 
 def _shares(answers: pd.DataFrame, by: list[str]) -> pd.DataFrame:

@@ -9,7 +9,7 @@ import pandas as pd
 
 from celltcp._core import CelltcpError, lineups, memory_text, sealed_text
 from celltcp.results.tables import Results, frame, read_results
-from celltcp.scenarios.cca_mix import flow_cca
+from celltcp.scenarios.cca_mix import parse_flow_cca
 from celltcp.selection.prior_connections import PriorConnection, final_measures
 
 #: Reason for rejecting a file as memory.
@@ -37,7 +37,7 @@ def memory_of(
     estimates = frame(read.estimates)
     flows = frame(read.tables["flows"])
     flows["cca"] = flows["cca"].astype(str)
-    selected = flows[[flow_cca(text).is_selector for text in flows["cca"]]]
+    selected = flows[[parse_flow_cca(text).is_selector for text in flows["cca"]]]
     rows = selected[selected["cca"] == _chosen(list(selected["cca"].unique()), cca)]
     rows = rows.assign(end=rows["first_data_s"] + rows["duration_s"]).sort_values(["run", "end"])
     text = _text(known)

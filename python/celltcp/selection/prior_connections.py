@@ -12,7 +12,7 @@ import pyarrow as pa
 from celltcp.campaign.engines import Engine
 from celltcp.campaign.jobs import Job
 from celltcp.results.tables import frame
-from celltcp.scenarios.cca_mix import flow_cca
+from celltcp.scenarios.cca_mix import parse_flow_cca
 from celltcp.scenarios.scenarios import ScenarioSource
 from celltcp.selection.candidates import HISTORY
 
@@ -62,7 +62,7 @@ def prior_connections(tables: dict[str, pa.Table], jobs: Sequence[Job]) -> list[
     result = []
     for job in jobs:
         flow = flows[flows["run"] == job.number].iloc[0]
-        result.append(final_measures(flow_cca(job.cca).parameters["cca"], flow, slots, estimates))
+        result.append(final_measures(parse_flow_cca(job.cca).parameters["cca"], flow, slots, estimates))
     return result
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from celltcp.comparison.explanation.cause import grouped
 from celltcp.present.quantities import size_text
-from celltcp.scenarios.cca_mix import counted
+from celltcp.scenarios.cca_mix import count_text
 
 if TYPE_CHECKING:
     from celltcp.comparison.explanation.evidence import Evidence, Gap
@@ -127,7 +127,9 @@ def _recovery(evidence: Evidence, row: dict[Any, Any]) -> Event:
         f", and {_reason_text(evidence, row, loss)}{_first_drop_text(loss)}: {grouped(loss.segments)}"
         for loss in later
     )
-    timeouts_text = f", with {counted(int(row['timeouts']), 'time-out')}" if row["timeouts"] > 0 else ""
+    timeouts_text = (
+        f", with {count_text(int(row['timeouts']), 'time-out')}" if row["timeouts"] > 0 else ""
+    )
     text = (
         f"{_DROP_TEXTS[first.reason]} at {row['dropped_s']:.2f} s{start}: {grouped(first.segments)} of "
         f"{grouped(row['segments'])} segments lost{more}; recovery {length:.1f} s{timeouts_text}"
@@ -168,8 +170,8 @@ def _probe(row: dict[Any, Any], losses: list[_Loss], seed: int) -> Event:
     dropped_s = float(row["dropped_s"])
     length = float(row["t_s"] - dropped_s + row["length_s"])
     text = (
-        f"{reasons} at {dropped_s:.2f} s: {counted(lost, 'segment')} lost, which a loss probe repaired "
-        f"{length:.2f} s after that"
+        f"{reasons} at {dropped_s:.2f} s: {count_text(lost, 'segment')} lost, which a loss probe "
+        f"repaired {length:.2f} s after that"
     )
     return Event(seed, dropped_s, "probe", text, length)
 
@@ -179,7 +181,7 @@ def _time_out(evidence: Evidence, row: dict[Any, Any], losses: list[_Loss], seed
     timeout_s, silence = float(row["timeout_s"]), float(row["silence_s"])
     cause = _time_out_cause_text(evidence, row, losses)
     later = int(row["timeouts"]) - 1
-    later_text = f", and {counted(later, 'time-out')} after it" if later else ""
+    later_text = f", and {count_text(later, 'time-out')} after it" if later else ""
     undone = ", reduction undone" if row["undone"] > 0 else ""
     # An unrelated ACK, such as that of a keep-alive, may have come just before.
     silence_text = f": no ACK for {silence:.1f} s" if silence >= _MIN_SILENCE_S else ""
@@ -207,7 +209,7 @@ def _time_out_cause_text(evidence: Evidence, row: dict[Any, Any], losses: list[_
         causes.append("nothing passed on the way of the ACKs")
     else:
         causes += [
-            f"{_DROP_TEXTS[loss.reason]}: {counted(loss.segments, 'segment')}" for loss in losses
+            f"{_DROP_TEXTS[loss.reason]}: {count_text(loss.segments, 'segment')}" for loss in losses
         ]
     if row["unreported_bytes"] > 0 and not losses:
         causes.append(f"{size_text(row['unreported_bytes'])} had arrived that no ACK reported")

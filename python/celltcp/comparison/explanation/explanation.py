@@ -26,7 +26,7 @@ from celltcp.present.quantities import size_text
 from celltcp.results.limits import flow_limits
 from celltcp.results.statistics import estimate
 from celltcp.results.tested import FlowUnderTest
-from celltcp.scenarios.cca_mix import is_of_several_flows, labels
+from celltcp.scenarios.cca_mix import has_several_flows, labels
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -115,7 +115,7 @@ class ExplainedComparison:
         applications = {application.flow: application for application in comparison.applications}
         tested = comparison.tested
         # Each flow of a line-up has one of the compared congestion controls.
-        has_rivals = any(map(is_of_several_flows, comparison.ccas)) and has_rows_of_flows([comparison])
+        has_rivals = any(map(has_several_flows, comparison.ccas)) and has_rows_of_flows([comparison])
         rivals = comparison.competing_flows if has_rivals else []
         others = [
             flow

@@ -23,7 +23,7 @@ from celltcp.comparison.explanation.tail import (
     TIME_OUT,
 )
 from celltcp.comparison.linux_lines import cca_line, linux_line
-from celltcp.scenarios.cca_mix import is_of_several_flows
+from celltcp.scenarios.cca_mix import has_several_flows
 from celltcp.scenarios.frames import frames_of
 from celltcp.scenarios.scenario_files import read_scenario
 
@@ -322,7 +322,7 @@ def _bbr_for(evidence: Evidence, filler: str | None) -> Iterator[Remedy]:
     against = f"the queue that {filler} fills"
     if index == 0:
         yield Remedy(against, cca="bbr")
-    elif index is not None and not is_of_several_flows(evidence.cca):
+    elif index is not None and not has_several_flows(evidence.cca):
         yield Remedy(against, (f"flows.{index}.cca=bbr",))
 
 
@@ -507,7 +507,7 @@ def _loaded_scenario(evidence: Evidence) -> Scenario | None:
 def _is_new(remedy: Remedy, base: Scenario, evidence: Evidence, compared: Sequence[str]) -> bool:
     """Returns whether a remedy can be tried, and is not in the results already."""
     cca = _with_parameter(evidence.cca, remedy.parameter) if remedy.parameter else remedy.cca
-    if cca and (cca in compared or is_of_several_flows(evidence.cca)):
+    if cca and (cca in compared or has_several_flows(evidence.cca)):
         return False
     try:
         return not remedy.changes or base.with_changes(list(remedy.changes)).hash != base.hash

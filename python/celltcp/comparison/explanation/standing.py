@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from celltcp.comparison.metrics import APP_METRICS, GOODPUT, MEAN_RTT, words_of
 from celltcp.results.statistics import estimate, paired_difference
-from celltcp.scenarios.cca_mix import is_of_several_flows
+from celltcp.scenarios.cca_mix import has_several_flows
 
 if TYPE_CHECKING:
     from celltcp.comparison.applications import Application
@@ -93,7 +93,7 @@ def standing_of(comparison: Comparison, cca: str, application: Application | Non
         requirement = ""
         metric, verdict = application.ranking.metric, application.verdict(random=not comparison.decides)
         values = application.values(metric)
-    leader = None if len(comparison.ccas) < 2 or is_of_several_flows(cca) else verdict.leader
+    leader = None if len(comparison.ccas) < 2 or has_several_flows(cca) else verdict.leader
     differences = None
     if application is None and leader not in (None, cca):
         goodput, rtt = (

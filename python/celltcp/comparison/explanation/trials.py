@@ -19,7 +19,7 @@ from celltcp.present.section import runs_text
 from celltcp.results.columns import numbers
 from celltcp.results.statistics import estimate
 from celltcp.results.tested import FlowUnderTest, is_endless
-from celltcp.scenarios.cca_mix import is_of_several_flows, labels
+from celltcp.scenarios.cca_mix import has_several_flows, labels
 from celltcp.scenarios.scenario_files import read_scenario
 
 if TYPE_CHECKING:
@@ -154,7 +154,7 @@ class Trials:
         about = self._comparison.results.about
         ccas = [*proposed.ccas, *proposed.replacement_ccas]
         # A kernel takes long to start, and the cost of line-ups is not known.
-        if about.get("engine") != NATIVE or any(map(is_of_several_flows, ccas)):
+        if about.get("engine") != NATIVE or any(map(has_several_flows, ccas)):
             return False
         count = len(set(proposed.replacement_ccas)) * min(_RUNS, int(about["runs"]))
         flows = self._comparison.results.tables["flows"]

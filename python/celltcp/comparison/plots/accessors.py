@@ -45,7 +45,7 @@ from celltcp.comparison.units_of_work import (
 )
 from celltcp.present.style import figure, footnote, legend_beside, titled
 from celltcp.results.tables import frame
-from celltcp.scenarios.cca_mix import counted, labels
+from celltcp.scenarios.cca_mix import count_text, labels
 
 #: Maximum of panels of competing flows side by side.
 _MAX_PER_ROW = 3
@@ -447,7 +447,7 @@ def _legs(
 
 
 def _runs(about: Mapping[str, Any]) -> str:
-    return counted(about["runs"], "run")
+    return count_text(about["runs"], "run")
 
 
 def plot_sweep(sweep: Sweep, by: Sequence[str] = ()) -> Figure:

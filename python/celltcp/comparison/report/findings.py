@@ -12,7 +12,7 @@ from celltcp.comparison.metrics import APP_METRICS, GOODPUT, RANKED, sign_of, wo
 from celltcp.present.palette import colours
 from celltcp.present.section import Column, Finding, Table, estimate_text, mean_text, runs_text
 from celltcp.results.statistics import Verdict, estimate, paired_gap
-from celltcp.scenarios.cca_mix import labels, of_single_flows
+from celltcp.scenarios.cca_mix import labels, single_flow_mixes
 from celltcp.scenarios.requirements import QOE
 
 
@@ -57,14 +57,14 @@ def findings_of(comparison: Comparison) -> tuple[Finding, ...]:
 
 def requirement_finding(comparison: Comparison, requirement: str) -> Finding:
     """Returns the finding for a requirement."""
-    alone = of_single_flows(comparison.ccas)
+    alone = single_flow_mixes(comparison.ccas)
     ranking = _of_requirement(comparison, requirement, alone)
     return _finding(comparison, ranking, labels(comparison.ccas), colours(comparison.ccas))
 
 
 def _rankings(comparison: Comparison) -> list[_Ranking]:
     """Returns the rankings for the flows of a workload, then those by requirement."""
-    alone = of_single_flows(comparison.ccas)
+    alone = single_flow_mixes(comparison.ccas)
     if not alone:
         return []
     if len(alone) == 1 and not comparison.is_competing:
@@ -181,7 +181,7 @@ def differences_table(comparison: Comparison) -> Table | None:
     names = labels(comparison.ccas)
     rows: list[tuple[str, ...]] = []
     ends = set()
-    alone = of_single_flows(comparison.ccas)
+    alone = single_flow_mixes(comparison.ccas)
     if len(alone) < 2 or not comparison.decides:
         return None
     for ranking in _rankings(comparison):

@@ -18,7 +18,7 @@ from celltcp.present.rounding import rounded_text
 from celltcp.present.section import Section
 from celltcp.results.statistics import Verdict, estimate, is_tie, paired_gap
 from celltcp.results.tested import FlowUnderTest
-from celltcp.scenarios.cca_mix import labels, of_single_flows
+from celltcp.scenarios.cca_mix import labels, single_flow_mixes
 from celltcp.scenarios.ccas import DEFAULT_CCA
 
 #: Minimum share of retransmitted segments that is mentioned.
@@ -38,7 +38,7 @@ class Choice(NamedTuple):
 
 def choices_of(comparison: Comparison) -> list[Choice]:
     """Returns the choice for each need: first of the scenario's flows, then by the network."""
-    if len(of_single_flows(comparison.ccas)) < 2:
+    if len(single_flow_mixes(comparison.ccas)) < 2:
         return []
     choices = [
         Choice(ranked_stake.question, ranked_stake.verdict) for ranked_stake in comparison.ranked_stakes
@@ -207,7 +207,7 @@ def settings_section(comparison: Comparison) -> Section | None:
 def _other(comparison: Comparison, cca: str, choices: Sequence[Choice]) -> str:
     """Returns the CCA to compare with: the default, that of another need, or the first other one."""
     alone = [
-        of_single_flow for of_single_flow in of_single_flows(comparison.ccas) if of_single_flow != cca
+        of_single_flow for of_single_flow in single_flow_mixes(comparison.ccas) if of_single_flow != cca
     ]
     if DEFAULT_CCA in alone:
         return DEFAULT_CCA

@@ -22,7 +22,7 @@ from celltcp.fidelity.saved import SavedFidelity
 from celltcp.present.chart import Chart, Panel, Series, forward_fill, numbers
 from celltcp.present.palette import colour, colours
 from celltcp.present.section import Column, Figure, Finding, Part, Section, Table, runs_text
-from celltcp.scenarios.cca_mix import counted, labels
+from celltcp.scenarios.cca_mix import count_text, labels
 
 #: Metrics that have a band in each group.
 _JUDGED = COLUMNS[:2]
@@ -34,7 +34,7 @@ def fidelity_part(saved: SavedFidelity) -> Part:
     """Returns the part of a report on the judgements of a campaign."""
     result = saved.fidelity
     ccas = list(dict.fromkeys(judgement.cca for judgement in result.judgements))
-    cases = counted(len(saved.cases), "case")
+    cases = count_text(len(saved.cases), "case")
     is_random = all(case.group == RANDOM for case in saved.cases)
     linux = f"Linux {result.kernel_version}"
     sections = [Section("Differences", figure=_overview(result), text=(_BANDS,))]

@@ -6,7 +6,7 @@ import math
 
 from celltcp.publications.agreement import Agreement, Outcome, Row
 from celltcp.publications.capabilities import capability_table
-from celltcp.scenarios.cca_mix import counted
+from celltcp.scenarios.cca_mix import count_text
 
 #: Minimum rise of the mean rank correlation without a CCA that is reported.
 _NOTABLE_RISE = 0.1
@@ -58,7 +58,7 @@ def agreement_text(agreement: Agreement) -> str:
     texts = []
     if not math.isnan(agreement.rho):
         texts.append(
-            f"mean rank correlation {agreement.rho:+.2f} ({counted(agreement.groups, 'ranking')}, "
+            f"mean rank correlation {agreement.rho:+.2f} ({count_text(agreement.groups, 'ranking')}, "
             f"ties within 2 %; p = {agreement.chance:.2g})"
         )
         if agreement.without is not None and agreement.without[1] >= agreement.rho + _NOTABLE_RISE:

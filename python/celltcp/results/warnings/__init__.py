@@ -12,7 +12,7 @@ from celltcp.results.columns import rows_of
 from celltcp.results.limits import limited_flows
 from celltcp.results.tested import FlowUnderTest
 from celltcp.results.warnings.delivered import no_delivery, uncovered
-from celltcp.scenarios.cca_mix import flow_cca, labels
+from celltcp.scenarios.cca_mix import labels, parse_flow_cca
 
 if TYPE_CHECKING:
     from celltcp.results.tables import Results
@@ -151,7 +151,7 @@ def unused_hints(results: Results) -> list[str]:
 
 
 def _asks(cca: str) -> bool:
-    given = flow_cca(cca)
+    given = parse_flow_cca(cca)
     return given.is_selector and given.parameters.get("hints") == "on"
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from celltcp._core import CelltcpError, in_unit
 from celltcp.results.columns import records, rows_of
-from celltcp.scenarios.cca_mix import counted, labels
+from celltcp.scenarios.cca_mix import count_text, labels
 
 if TYPE_CHECKING:
     from celltcp.results.tables import Results
@@ -95,7 +95,7 @@ def no_delivery(results: Results) -> list[str]:
     runs = Counter(lineups.values())
     lineups_by_failure: dict[tuple[str, str, str], list[str]] = {}
     for (lineup, name), silent in result.items():
-        times = f"{len({run for run, _ in silent})} of {counted(runs[lineup], 'run')}"
+        times = f"{len({run for run, _ in silent})} of {count_text(runs[lineup], 'run')}"
         # The same flow can fail for several reasons; the warning has the most frequent one.
         reasons = Counter(reason for _, reason in silent)
         reason = min(reasons, key=lambda each: (-reasons[each], each))

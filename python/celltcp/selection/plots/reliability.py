@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 from celltcp.campaign.provenance import engine_text
 from celltcp.present.style import figure, footnote
-from celltcp.scenarios.cca_mix import counted
+from celltcp.scenarios.cca_mix import count_text
 from celltcp.selection.evaluation import Evaluation
 from celltcp.selection.plots.selection import LOOKS
 
@@ -77,5 +77,5 @@ def plot_reliability(evaluation: Evaluation) -> Figure:
     about = evaluation.about
     picture = draw_reliability(evaluation.reliability, list(about["policies"]), about["requirements"])
     legend = "numbers: decisions; means over the scenarios with 95 % intervals"
-    footnote(picture, [f"{legend}; {counted(about['runs'], 'run')} of each; {engine_text(about)}"])
+    footnote(picture, [f"{legend}; {count_text(about['runs'], 'run')} of each; {engine_text(about)}"])
     return picture

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from celltcp.campaign.provenance import engine_text
 from celltcp.present.style import figure, footnote
-from celltcp.scenarios.cca_mix import counted
+from celltcp.scenarios.cca_mix import count_text
 from celltcp.scenarios.scenario_list import short_name
 from celltcp.selection.evaluation import Evaluation
 
@@ -84,5 +84,5 @@ def plot_evaluation(evaluation: Evaluation) -> Figure:
     """Draws gain over the default and regret to the best in hindsight of the evaluated policies."""
     about = evaluation.about
     picture = draw_cases(evaluation.cases, list(about["policies"]), about["requirements"])
-    footnote(picture, [f"{counted(about['runs'], 'run')} of each; {engine_text(about)}"])
+    footnote(picture, [f"{count_text(about['runs'], 'run')} of each; {engine_text(about)}"])
     return picture

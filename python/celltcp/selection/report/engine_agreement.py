@@ -22,7 +22,7 @@ from celltcp.present.section import (
     percent_text,
     runs_text,
 )
-from celltcp.scenarios.cca_mix import counted, labels
+from celltcp.scenarios.cca_mix import count_text, labels
 from celltcp.selection.engine_agreement import Overlap
 from celltcp.selection.plots.engine_agreement import differences_by_cca, draw_standings
 from celltcp.selection.report.engine_agreement_tables import (
@@ -35,7 +35,7 @@ from celltcp.selection.report.engine_agreement_tables import (
 def engines_part(overlap: Overlap) -> Part:
     """Returns the part of a report on a comparison of engines."""
     about = overlap.about
-    count = counted(len(about["scenarios"]), "scenario")
+    count = count_text(len(about["scenarios"]), "scenario")
     engines = f"native engine and Linux {about['kernel_version']}"
     sections = [
         Section(
@@ -104,7 +104,7 @@ def _findings(all_overlaps: Overlap) -> tuple[Finding, ...]:
             Finding(
                 f"Best for {row['requirement']}",
                 f"same in {overlap} of {cases}",
-                f"The same leader in {row['same_best']} of {counted(cases, 'case')}",
+                f"The same leader in {row['same_best']} of {count_text(cases, 'case')}",
                 f"{100 * row['by_chance']:.0f} % would overlap by chance{cost}",
                 "decided" if is_all else "tied" if row["share"] > row["by_chance"] else "undecided",
             )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from celltcp.comparison.metrics import VIDEO, words_of
 from celltcp.comparison.verdict_tables import short_text, verdict_text
 from celltcp.present.section import Column, Table, mean_text, number_columns, runs_text
-from celltcp.scenarios.cca_mix import counted, labels
+from celltcp.scenarios.cca_mix import count_text, labels
 from celltcp.scenarios.requirements import QOE
 from celltcp.video.comparison import VideoComparison
 
@@ -86,7 +86,7 @@ def adaptations_table(comparison: VideoComparison) -> Table | None:
     scenarios = comparison.scenarios
     cells: dict[tuple[str, str], dict[str, str]] = {}
     for verdict in verdicts:
-        place = verdict.scenario or f"mean over {counted(len(scenarios), 'scenario')}"
+        place = verdict.scenario or f"mean over {count_text(len(scenarios), 'scenario')}"
         of_row = cells.setdefault((place, names[verdict.cca]), {})
         of_row[verdict.metric] = short_text(
             verdict.verdict, {abr: abr for abr in comparison.adaptations}
