@@ -18,14 +18,14 @@ pub(crate) fn file_digest(py: Python<'_>, file: PathBuf) -> Result<String> {
 /// Returns a TOML text with a last line that seals it.
 #[pyfunction]
 pub(crate) fn sealed_text(text: &str) -> String {
-    config::sealed(text)
+    config::seal_text(text)
 }
 
 /// Returns the bytes of a file with its digest in the place of `BLANK_DIGEST`.
 #[pyfunction]
 pub(crate) fn seal<'py>(py: Python<'py>, file: &[u8]) -> Result<Bound<'py, PyBytes>> {
     let mut file = file.to_vec();
-    if !config::seal(&mut file) {
+    if !config::write_seal(&mut file) {
         return Err(reject("a file without a place for its digest"));
     }
     Ok(PyBytes::new(py, &file))
@@ -34,7 +34,7 @@ pub(crate) fn seal<'py>(py: Python<'py>, file: &[u8]) -> Result<Bound<'py, PyByt
 /// Returns whether a file is as it was sealed; None if it has no seal.
 #[pyfunction]
 pub(crate) fn is_intact(file: &[u8]) -> Option<bool> {
-    match config::check_seal(file) {
+    match config::seal_state(file) {
         Seal::Absent => None,
         Seal::Intact => Some(true),
         Seal::Broken => Some(false),

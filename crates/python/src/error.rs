@@ -109,7 +109,6 @@ input_errors! {
     link_trace::ParseError,
     radio::ran::AirError,
     selection::PolicyError,
-    units::ParseQuantityError,
 }
 
 /// Adds the classes to the module.

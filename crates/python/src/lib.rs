@@ -68,7 +68,7 @@ mod _core {
         let (v4, v6) = ::live::GATEWAY_ADDRESSES;
         module.add("GATEWAY_ADDRESSES", (v4.to_string(), v6.to_string()))?;
         module.add("SEAL_LABEL", config::SEAL_LABEL)?;
-        module.add("BLANK_DIGEST", config::blank())?;
+        module.add("BLANK_DIGEST", config::digest_placeholder())?;
         crate::faults::remember_panics();
         crate::error::add_to(module)
     }

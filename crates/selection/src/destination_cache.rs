@@ -122,7 +122,7 @@ impl DestinationCache {
     /// # Errors
     /// The message names destination, field, value and what is allowed.
     pub fn from_toml(text: &str, file: &str) -> Result<Self, ConfigError> {
-        config::check_sealed(text).map_err(|message| ConfigError {
+        config::check_seal(text).map_err(|message| ConfigError {
             place: file.to_owned(),
             field: String::new(),
             message,

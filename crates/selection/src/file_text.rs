@@ -25,6 +25,6 @@ fn on_line(text: &str, place: Option<usize>, message: &str) -> String {
 
 /// Checks the seal of a policy or memory file, and that parsers can bear how deep its tables are.
 pub(crate) fn check_text(text: &str) -> Result<(), String> {
-    config::check_sealed(text)?;
+    config::check_seal(text)?;
     config::check_nesting(text).map_err(|(place, message)| on_line(text, Some(place), &message))
 }

@@ -1,6 +1,6 @@
 //! Workload: the configuration that chooses a flow's application.
 
-use config::{Distribution, FieldError, invalid_value, or_word, word_or_table};
+use config::{Distribution, FieldError, add_kind_words, invalid_value, word_or_table};
 use schemars::JsonSchema;
 use serde::Serialize;
 use units::random::RngStream;
@@ -44,7 +44,7 @@ macro_rules! kinds {
         /// Application of a flow.
         #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
         #[serde(tag = "kind")]
-        #[schemars(transform = or_word)]
+        #[schemars(transform = add_kind_words)]
         pub enum Workload {
             $(
                 $(#[$about])*

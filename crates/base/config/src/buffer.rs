@@ -5,10 +5,10 @@ use units::{Bytes, Duration, Rate};
 use crate::validate::{FieldError, invalid_value};
 use crate::{Quantity, as_text};
 
-/// The size of a buffer.
+/// Size of a buffer.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Buffer {
-    /// In products of the link's mean rate and the path's base RTT: `"1bdp"`.
+    /// In bandwidth-delay products, of the link's mean rate and the path's base RTT: `"1bdp"`.
     Bdp(f64),
     /// In packets of any size: `"150packets"`.
     Packets(u64),
@@ -17,8 +17,7 @@ pub enum Buffer {
 }
 
 impl Buffer {
-    /// Returns this buffer on a link of the given mean rate and base RTT: packets stay packets, other units become
-    /// bytes.
+    /// Converts bandwidth-delay products to bytes, for a link of this mean rate and base RTT.
     pub fn resolve(self, mean: Rate, rtt: Duration) -> Self {
         match self {
             Self::Bdp(products) => {
@@ -29,7 +28,7 @@ impl Buffer {
         }
     }
 
-    /// Checks that a packet of `mtu` fits.
+    /// Checks that a packet of `mtu` fits; of bandwidth-delay products only that they are above zero.
     ///
     /// # Errors
     /// If not even one packet fits.
@@ -55,14 +54,14 @@ impl Quantity for Buffer {
 
     fn read(text: &str) -> Result<Self, String> {
         let trimmed = text.trim();
-        let number = |unit: &str| trimmed.strip_suffix(unit).map(str::trim);
-        let buffer = if let Some(products) = number("bdp") {
+        let before_unit = |unit: &str| trimmed.strip_suffix(unit).map(str::trim);
+        let buffer = if let Some(products) = before_unit("bdp") {
             products
                 .parse()
                 .ok()
                 .filter(|p: &f64| p.is_finite() && *p >= 0.0)
                 .map(Self::Bdp)
-        } else if let Some(packets) = number("packets").or_else(|| number("packet")) {
+        } else if let Some(packets) = before_unit("packets").or_else(|| before_unit("packet")) {
             packets.parse().ok().map(Self::Packets)
         } else {
             trimmed.parse().ok().map(Self::Bytes)

@@ -7,7 +7,7 @@ use crate::validate::{
 };
 use crate::{Distribution, table};
 
-/// The headers of IPv4 and UDP, without payload.
+/// Headers of IPv4 and UDP.
 const MIN_PACKET: Bytes = Bytes::new(28);
 
 table! {
@@ -30,7 +30,7 @@ table! {
 }
 
 impl Cross {
-    /// Checks that values are in their ranges, on a link with that MTU.
+    /// Checks the ranges of values, on a link with this MTU.
     ///
     /// # Errors
     /// The first field that is out of range.
@@ -53,7 +53,7 @@ impl Cross {
         }
     }
 
-    /// Returns whether its periods are random.
+    /// Returns whether the length of its periods is random.
     pub fn is_random(&self) -> bool {
         [&self.on, &self.off]
             .into_iter()

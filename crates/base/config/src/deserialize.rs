@@ -17,7 +17,7 @@ const NO_TABLE: &str = " is not a table";
 /// Start of the message about an unknown field.
 pub const UNKNOWN_FIELD: &str = "there is no such field";
 
-/// An error of serde on its way up the tree.
+/// Error of serde. Each list and table around the value adds its field on the way up the tree.
 #[derive(Debug)]
 pub struct ReadError {
     /// Path to the field, from the innermost outwards.
@@ -27,7 +27,7 @@ pub struct ReadError {
 }
 
 impl ReadError {
-    fn within(mut self, field: &str, location: Location) -> Self {
+    fn in_field(mut self, field: &str, location: Location) -> Self {
         self.fields.push(field.to_owned());
         self.location.get_or_insert(location);
         self
@@ -140,7 +140,7 @@ impl<'de> Deserializer<'de> for &'de Node {
             Value::Text(text) => visitor.visit_str(text),
             Value::List(items) => visitor.visit_seq(Items(items.iter().enumerate())),
             Value::Table(fields) => visitor.visit_map(Fields {
-                rest: fields.iter(),
+                entries: fields.iter(),
                 current: None,
             }),
         }
@@ -210,15 +210,15 @@ impl<'de> SeqAccess<'de> for Items<'de> {
             .next()
             .map(|(index, node)| {
                 seed.deserialize(node)
-                    .map_err(|error| error.within(&index.to_string(), node.location))
+                    .map_err(|error| error.in_field(&index.to_string(), node.location))
             })
             .transpose()
     }
 }
 
 struct Fields<'de> {
-    rest: core::slice::Iter<'de, (String, Node)>,
-    /// Entry whose key was read last.
+    entries: core::slice::Iter<'de, (String, Node)>,
+    /// Entry whose key was read, but not its value.
     current: Option<&'de (String, Node)>,
 }
 
@@ -229,12 +229,12 @@ impl<'de> MapAccess<'de> for Fields<'de> {
         &mut self,
         seed: K,
     ) -> Result<Option<K::Value>, ReadError> {
-        self.current = self.rest.next();
+        self.current = self.entries.next();
         self.current
             .map(|(key, node)| {
                 let name: StrDeserializer<'de, ReadError> = key.as_str().into_deserializer();
                 seed.deserialize(name)
-                    .map_err(|error| error.within(key, node.location))
+                    .map_err(|error| error.in_field(key, node.location))
             })
             .transpose()
     }
@@ -244,6 +244,6 @@ impl<'de> MapAccess<'de> for Fields<'de> {
             return Err(de::Error::custom("a value is asked for before its key"));
         };
         seed.deserialize(node)
-            .map_err(|error| error.within(key, node.location))
+            .map_err(|error| error.in_field(key, node.location))
     }
 }

@@ -22,7 +22,7 @@ macro_rules! kinds {
         /// Distribution of a time or size; a text alone is a constant. Draws below zero become zero.
         #[derive(Clone, Copy, PartialEq, Debug, Serialize, JsonSchema)]
         #[serde(tag = "kind", bound = "Q: Measure")]
-        #[schemars(bound = "Q: Measure", deny_unknown_fields, transform = or_constant)]
+        #[schemars(bound = "Q: Measure", deny_unknown_fields, transform = add_constant)]
         pub enum Distribution<Q> {
             $(
                 $(#[$about])*
@@ -144,8 +144,8 @@ impl<Q: Measure> Distribution<Q> {
         Q::from_base(base)
     }
 
-    /// Returns the mean in base units, nanoseconds or bytes, without what cutting off at zero adds; infinite where there
-    /// is none.
+    /// Returns the mean in base units, nanoseconds or bytes, as if draws below zero stayed negative. It is infinite where
+    /// the distribution has none.
     pub fn mean(&self) -> f64 {
         match *self {
             Self::Constant { value } => value.to_base(),
@@ -160,7 +160,7 @@ impl<Q: Measure> Distribution<Q> {
         }
     }
 
-    /// Returns whether draws differ.
+    /// Returns whether the value is drawn, even from a distribution that has a single one.
     pub fn is_random(&self) -> bool {
         !matches!(self, Self::Constant { .. })
     }
@@ -223,7 +223,7 @@ impl<'de, Q: Measure> Deserialize<'de> for Distribution<Q> {
 }
 
 /// Adds to the schema that a text is a constant.
-fn or_constant(schema: &mut Schema) {
+fn add_constant(schema: &mut Schema) {
     let text = schema
         .get("oneOf")
         .map(|kinds| kinds[0]["properties"]["value"].clone());

@@ -45,7 +45,7 @@ impl Document {
         let empty = Self::new(Node::empty(Location::Whole), file);
         match Node::from_toml(text) {
             Ok(tree) => Ok(Self { tree, ..empty }),
-            Err(problem) => Err(empty.error_at(problem.location, problem.error)),
+            Err(LocatedError { location, error }) => Err(empty.error_at(location, error)),
         }
     }
 
@@ -83,7 +83,7 @@ impl Document {
         })
     }
 
-    /// Returns the error for a value that is rejected, with its line.
+    /// Returns the error for a rejected value, with its line.
     pub fn error(&self, error: FieldError) -> ConfigError {
         self.error_at(self.tree.location_of(&error.field), error)
     }
@@ -106,19 +106,18 @@ impl Document {
     }
 }
 
-/// Source: the document that a configuration was read from, for errors that are detected after reading.
+/// Document that a configuration was read from, for errors that are detected after reading.
 ///
 /// It is not part of the configuration: any two sources are equal, and serde skips it.
 #[derive(Clone, Debug, Default)]
 pub struct Source(Option<Arc<Document>>);
 
 impl Source {
-    /// Returns the error for a value that is rejected. If the configuration was not read from a document, `otherwise`
-    /// is its name in the error.
-    pub fn error(&self, error: FieldError, otherwise: &str) -> ConfigError {
+    /// Returns the error for a rejected value. A configuration that was not read from a document is called `name` in it.
+    pub fn error(&self, error: FieldError, name: &str) -> ConfigError {
         match &self.0 {
             Some(document) => document.error(error),
-            None => Document::new(Node::empty(Location::Whole), otherwise).error(error),
+            None => Document::new(Node::empty(Location::Whole), name).error(error),
         }
     }
 }

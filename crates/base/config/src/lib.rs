@@ -25,7 +25,9 @@ mod validate;
 pub use buffer::Buffer;
 pub use cross::Cross;
 pub use deserialize::UNKNOWN_FIELD;
-pub use digest::{SEAL_LABEL, Seal, blank, check_seal, check_sealed, digest, seal, sealed};
+pub use digest::{
+    SEAL_LABEL, Seal, check_seal, digest, digest_placeholder, seal_state, seal_text, write_seal,
+};
 pub use distribution::Distribution;
 pub use document::{ConfigError, Document, Source};
 pub use nesting::check_nesting;
@@ -34,7 +36,7 @@ pub use parameter::Parameter;
 pub use scalar::{Scalar, read_scalar};
 pub use spec::{Settings, Spec};
 pub use suggest::{nearest, suggestion};
-pub use tagged_enum::{or_word, take_kind};
+pub use tagged_enum::{add_kind_words, take_kind};
 pub use to_toml::to_toml;
 pub use tree::{Location, Node, Value};
 pub use units::{Measure, Quantity, as_text, word_or_time};

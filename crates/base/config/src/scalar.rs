@@ -20,7 +20,7 @@ pub enum Scalar<'a> {
 /// Deserializes a value that is written as a scalar; `read` returns `None` for a scalar that is no such value.
 ///
 /// # Errors
-/// The document has something else, or `read` rejects it; the message says that `expected` was.
+/// The document has no scalar, or `read` rejects it. The message ends with what was `expected`.
 pub fn read_scalar<'de, T, D: Deserializer<'de>>(
     deserializer: D,
     expected: &'static str,

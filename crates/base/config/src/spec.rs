@@ -12,16 +12,16 @@ use crate::Parameter;
 /// Chosen values as text (`"off"`, `"0.8"`, `"2ms"`), by name.
 pub type Settings = BTreeMap<String, String>;
 
-/// Name with settings. As text, a colon follows the name, and commas stand between settings. In documents it is the name
-/// alone or, with settings, a table that has it in the field `name`. Nothing is checked but this form.
+/// Name with settings. As text, a colon follows the name, and commas separate settings. In a document it is the name
+/// alone or a table of the field `name` and the settings. Only this form is checked.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Spec {
     /// Name of a congestion control or a kind of middlebox.
     pub name: String,
     /// Its settings.
     pub settings: Settings,
-    /// Settings that a document has as texts although they read as switches or numbers, such as `hints = "on"`. They
-    /// are printed as they stand there, so that the digest of a document stays.
+    /// Settings that a document quotes although they read as switches or numbers, such as `hints = "on"`. They are
+    /// printed with their quotes, so that the digest of the document stays.
     quoted: BTreeSet<String>,
 }
 
@@ -40,9 +40,9 @@ impl FromStr for Spec {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let (name, rest) = text.split_once(':').unwrap_or((text, ""));
+        let (name, list) = text.split_once(':').unwrap_or((text, ""));
         let mut settings = Settings::new();
-        for setting in rest
+        for setting in list
             .split(',')
             .map(str::trim)
             .filter(|part| !part.is_empty())
@@ -64,9 +64,9 @@ impl FromStr for Spec {
 impl fmt::Display for Spec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.name)?;
-        for (number, (name, value)) in self.settings.iter().enumerate() {
-            let sign = if number == 0 { ':' } else { ',' };
-            write!(f, "{sign}{name}={value}")?;
+        for (index, (name, value)) in self.settings.iter().enumerate() {
+            let separator = if index == 0 { ':' } else { ',' };
+            write!(f, "{separator}{name}={value}")?;
         }
         Ok(())
     }

@@ -1,15 +1,15 @@
 //! Suggestions: the known name that is nearest to an unknown one.
 
-/// Returns the candidate with the fewest edits from `word`, if they are few for its length.
+/// Returns the candidate with the fewest edits from `word`, at most a third of its length.
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let length = word.chars().count();
-    let bound = (length / 3).max(1);
+    let max_edits = (length / 3).max(1);
     candidates
         .into_iter()
-        // There are at least as many edits as the lengths differ. Counting them takes the product of the lengths.
-        .filter(|candidate| candidate.chars().count().abs_diff(length) <= bound)
+        // The difference of lengths is a lower max_edits of the edits, which take longer to count.
+        .filter(|candidate| candidate.chars().count().abs_diff(length) <= max_edits)
         .map(|candidate| (strsim::osa_distance(word, candidate), candidate))
-        .filter(|(edits, _)| *edits <= bound)
+        .filter(|(edits, _)| *edits <= max_edits)
         .min_by_key(|(edits, _)| *edits)
         .map(|(_, candidate)| candidate)
 }

@@ -19,8 +19,8 @@ pub fn take_kind<'de, A: MapAccess<'de>>(map: &mut A) -> Result<String, A::Error
     }
 }
 
-/// Adds to the schema of a tagged enum that the kinds without compulsory fields may stand alone.
-pub fn or_word(schema: &mut Schema) {
+/// Adds the words of kinds without compulsory fields to the schema of a tagged enum.
+pub fn add_kind_words(schema: &mut Schema) {
     let Some(Value::Array(kinds)) = schema.get_mut("oneOf") else {
         return;
     };

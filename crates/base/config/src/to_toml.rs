@@ -15,7 +15,7 @@ pub fn to_toml(schema: &Value, fields: &Value) -> String {
         text: String::new(),
     };
     if let Value::Object(fields) = fields {
-        printer.table(&mut Vec::new(), fields, schema, true);
+        printer.print_table(&mut Vec::new(), fields, schema, true);
     }
     printer.text
 }
@@ -28,7 +28,7 @@ struct Printer<'a> {
 impl<'a> Printer<'a> {
     /// Prints the fields of the table called `path`: first those on one line, then unset fields that the JSON leaves
     /// out, then those with a header.
-    fn table(
+    fn print_table(
         &mut self,
         path: &mut Vec<String>,
         fields: &Map<String, Value>,
@@ -40,24 +40,24 @@ impl<'a> Printer<'a> {
                 continue;
             };
             if commented {
-                self.comment(self.property(schema, key, fields));
+                self.print_comment(self.property(schema, key, fields));
             }
             match value {
-                Value::Null => self.text.push_str(&format!("# {} =\n", bare(key))),
+                Value::Null => self.text.push_str(&format!("# {} =\n", toml_key(key))),
                 // A hop's constant rate reads better without braces.
                 Value::Object(inner) if inner.keys().eq([key]) => {
                     self.text
-                        .push_str(&format!("{} = {}\n", bare(key), inner[key]));
+                        .push_str(&format!("{} = {}\n", toml_key(key), inner[key]));
                 }
-                _ => self.text.push_str(&format!("{} = {line}\n", bare(key))),
+                _ => self.text.push_str(&format!("{} = {line}\n", toml_key(key))),
             }
         }
-        let known = self.properties(schema, fields).into_iter().flatten();
-        for (key, property) in known.filter(|(key, _)| !fields.contains_key(*key)) {
+        let declared = self.properties(schema, fields).into_iter().flatten();
+        for (key, property) in declared.filter(|(key, _)| !fields.contains_key(*key)) {
             if commented {
-                self.comment(Some(property));
+                self.print_comment(Some(property));
             }
-            self.text.push_str(&format!("# {} =\n", bare(key)));
+            self.text.push_str(&format!("# {} =\n", toml_key(key)));
         }
         for (key, value) in fields {
             if on_one_line(value).is_some() {
@@ -69,17 +69,17 @@ impl<'a> Printer<'a> {
                 Value::Array(items) => {
                     for (index, item) in items.iter().enumerate() {
                         let first = commented && index == 0;
-                        let inner = property.map(|p| &p["items"]);
-                        self.section(path, ("[[", "]]"), item, (property, inner), first);
+                        let items = property.map(|p| &p["items"]);
+                        self.print_section(path, ("[[", "]]"), item, (property, items), first);
                     }
                 }
-                _ => self.section(path, ("[", "]"), value, (property, property), commented),
+                _ => self.print_section(path, ("[", "]"), value, (property, property), commented),
             }
             path.pop();
         }
     }
 
-    fn section(
+    fn print_section(
         &mut self,
         path: &mut Vec<String>,
         (open, close): (&str, &str),
@@ -89,12 +89,12 @@ impl<'a> Printer<'a> {
     ) {
         self.text.push('\n');
         if commented {
-            self.comment(described);
+            self.print_comment(described);
         }
         self.text
             .push_str(&format!("{open}{}{close}\n", path.join(".")));
         if let Value::Object(fields) = value {
-            self.table(path, fields, schema.unwrap_or(&Value::Null), commented);
+            self.print_table(path, fields, schema.unwrap_or(&Value::Null), commented);
         }
     }
 
@@ -112,12 +112,12 @@ impl<'a> Printer<'a> {
                 fits && fields.keys().all(|key| properties.contains_key(key))
             });
         }
-        self.inner(schema)
+        self.subschemas(schema)
             .find_map(|inner| self.properties(inner, fields))
     }
 
-    /// Returns the schemas that a schema refers to or chooses from.
-    fn inner(&self, schema: &'a Value) -> impl Iterator<Item = &'a Value> {
+    /// Returns the schemas that a schema refers to, or has as alternatives.
+    fn subschemas(&self, schema: &'a Value) -> impl Iterator<Item = &'a Value> {
         let referred = schema["$ref"]
             .as_str()
             .and_then(|reference| self.schema.pointer(reference.trim_start_matches('#')));
@@ -142,12 +142,12 @@ impl<'a> Printer<'a> {
         if let Some(property) = schema["properties"].get(key) {
             return Some(property);
         }
-        self.inner(schema)
+        self.subschemas(schema)
             .find_map(|inner| self.property(inner, key, fields))
     }
 
-    /// Returns the description in `schema`, in lines that begin with `#`.
-    fn comment(&mut self, schema: Option<&Value>) {
+    /// Prints the description in `schema` as comments.
+    fn print_comment(&mut self, schema: Option<&Value>) {
         let Some(description) = schema.and_then(|schema| schema["description"].as_str()) else {
             return;
         };
@@ -167,7 +167,7 @@ impl<'a> Printer<'a> {
 }
 
 /// Returns a key, in quotes if it needs them.
-fn bare(key: &str) -> Cow<'_, str> {
+fn toml_key(key: &str) -> Cow<'_, str> {
     let plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     if key.chars().all(plain) {
         Cow::Borrowed(key)
@@ -188,28 +188,28 @@ fn on_one_line(value: &Value) -> Option<String> {
             let short = |item: &Value| {
                 item.as_object()
                     .filter(|fields| fields.len() <= 2)
-                    .and_then(braces)
+                    .and_then(inline_table)
             };
             let lines: Option<Vec<String>> = items.iter().map(short).collect();
             lines.map(|lines| format!("[\n    {},\n]", lines.join(",\n    ")))
         }
         Value::Object(fields) => match fields.get("kind") {
             Some(kind) if fields.len() == 1 => on_one_line(kind),
-            Some(_) if fields.len() == 2 => braces(fields),
+            Some(_) if fields.len() == 2 => inline_table(fields),
             None if fields.is_empty() => Some("{}".to_owned()),
-            None if fields.len() == 1 => braces(fields),
+            None if fields.len() == 1 => inline_table(fields),
             _ => None,
         },
     }
 }
 
-/// Returns a table of set scalars in braces.
-fn braces(fields: &Map<String, Value>) -> Option<String> {
+/// Returns a table in braces, if all its values are scalars.
+fn inline_table(fields: &Map<String, Value>) -> Option<String> {
     let scalars: Option<Vec<String>> = fields
         .iter()
         .map(|(key, value)| match value {
             Value::Null | Value::Array(_) | Value::Object(_) => None,
-            scalar => on_one_line(scalar).map(|text| format!("{} = {text}", bare(key))),
+            scalar => on_one_line(scalar).map(|text| format!("{} = {text}", toml_key(key))),
         })
         .collect();
     scalars.map(|scalars| format!("{{ {} }}", scalars.join(", ")))

@@ -9,7 +9,7 @@ use crate::nesting::check_nesting;
 /// Place where a value was written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Location {
-    /// No particular place.
+    /// Anywhere in the document.
     Whole,
     /// On this line of the file, counted from one.
     Line(usize),
@@ -55,25 +55,20 @@ impl Node {
     /// Parses a TOML document.
     pub(crate) fn from_toml(text: &str) -> Result<Self, LocatedError> {
         let lines = Lines::of(text);
-        check_nesting(text).map_err(|(at, message)| LocatedError {
-            location: lines.location(at),
-            error: FieldError {
-                field: String::new(),
-                message,
-            },
-        })?;
-        let document = DeTable::parse(text).map_err(|error| LocatedError {
-            location: error
-                .span()
-                .map_or(Location::Whole, |span| lines.location(span.start)),
-            error: FieldError {
-                field: String::new(),
-                message: error.message().replace('\n', "; "),
-            },
+        let syntax_error = |location, message: String| LocatedError {
+            location,
+            error: FieldError::new("", message),
+        };
+        check_nesting(text)
+            .map_err(|(offset, message)| syntax_error(lines.location(offset), message))?;
+        let document = DeTable::parse(text).map_err(|error| {
+            let span = error.span();
+            let location = span.map_or(Location::Whole, |span| lines.location(span.start));
+            syntax_error(location, error.message().replace('\n', "; "))
         })?;
         Ok(Self {
             location: Location::Whole,
-            value: table(document.get_ref(), &|at| lines.location(at)),
+            value: convert_table(document.get_ref(), &|offset| lines.location(offset)),
         })
     }
 
@@ -82,7 +77,7 @@ impl Node {
         let parsed = check_nesting(text)
             .ok()
             .and_then(|()| DeValue::parse(text).ok())
-            .map(|toml_value| value(toml_value.get_ref(), &|_| location));
+            .map(|value| convert_value(value.get_ref(), &|_| location));
         Self {
             location,
             value: parsed.unwrap_or_else(|| Value::Text(text.to_owned())),
@@ -154,26 +149,23 @@ impl Node {
     }
 }
 
-fn table(table: &DeTable<'_>, location: &dyn Fn(usize) -> Location) -> Value {
+/// Converts a TOML table; `locate` returns the location of a byte offset.
+fn convert_table(table: &DeTable<'_>, locate: &dyn Fn(usize) -> Location) -> Value {
     let mut fields = Vec::with_capacity(table.len());
     for (key, entry) in table {
-        let location_of_key = location(key.span().start);
         let node = Node {
-            location: location_of_key,
-            value: value(entry.get_ref(), location),
+            location: locate(key.span().start),
+            value: convert_value(entry.get_ref(), locate),
         };
-        let place = if key.get_ref() == "kind" {
-            0
-        } else {
-            fields.len()
-        };
-        fields.insert(place, (key.get_ref().to_string(), node));
+        let is_kind = key.get_ref() == "kind";
+        let index = if is_kind { 0 } else { fields.len() };
+        fields.insert(index, (key.get_ref().to_string(), node));
     }
     Value::Table(fields)
 }
 
-fn value(toml_value: &DeValue<'_>, location: &dyn Fn(usize) -> Location) -> Value {
-    match toml_value {
+fn convert_value(value: &DeValue<'_>, locate: &dyn Fn(usize) -> Location) -> Value {
+    match value {
         DeValue::Boolean(b) => Value::Bool(*b),
         DeValue::String(s) => Value::Text(s.to_string()),
         DeValue::Datetime(time) => Value::Text(time.to_string()),
@@ -184,16 +176,16 @@ fn value(toml_value: &DeValue<'_>, location: &dyn Fn(usize) -> Location) -> Valu
             items
                 .iter()
                 .map(|item| Node {
-                    location: location(item.span().start),
-                    value: value(item.get_ref(), location),
+                    location: locate(item.span().start),
+                    value: convert_value(item.get_ref(), locate),
                 })
                 .collect(),
         ),
-        DeValue::Table(fields) => table(fields, location),
+        DeValue::Table(fields) => convert_table(fields, locate),
     }
 }
 
-/// Offsets at which lines begin.
+/// Byte offsets at which lines begin.
 struct Lines(Vec<usize>);
 
 impl Lines {
@@ -202,7 +194,7 @@ impl Lines {
         Self(core::iter::once(0).chain(after_breaks).collect())
     }
 
-    fn location(&self, at: usize) -> Location {
-        Location::Line(self.0.partition_point(|start| *start <= at))
+    fn location(&self, offset: usize) -> Location {
+        Location::Line(self.0.partition_point(|start| *start <= offset))
     }
 }

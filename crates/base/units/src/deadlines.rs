@@ -2,7 +2,7 @@
 
 use crate::Instant;
 
-/// Deadlines in a group, which is searched as a whole when its earliest one has moved to later.
+/// Deadlines in a group. All of them are compared when the earliest one moves to a later time.
 const GROUP: usize = 8;
 
 /// Tournament over a fixed number of entities, each with one deadline.
@@ -15,18 +15,19 @@ pub struct Deadlines {
     groups: Vec<Group>,
     /// Level by level, groups of the earliest deadlines of the groups below, until there is one group.
     above: Vec<Vec<Group>>,
+    /// Earliest deadline and its entity.
     earliest: (Instant, usize),
 }
 
-/// Deadlines next to each other. Places without an entity never have an earlier one than the others.
+/// Deadlines of [`GROUP`] neighbours. Slots without an entity stay at [`Instant::NEVER`].
 #[derive(Clone, Debug)]
 struct Group {
     deadlines: [Instant; GROUP],
-    /// Place of the earliest one.
+    /// Slot of the earliest deadline.
     first: usize,
 }
 
-/// Returns the earlier deadline with its place, of equal ones the first.
+/// Returns the earlier of two deadlines with their slots; of equal deadlines the first.
 #[inline]
 fn earlier(one: (Instant, usize), other: (Instant, usize)) -> (Instant, usize) {
     if other.0 < one.0 { other } else { one }
@@ -38,18 +39,18 @@ impl Group {
         first: 0,
     };
 
-    /// Sets the deadline at `place`; returns the earliest one if that may have changed.
+    /// Sets the deadline of a slot; returns the earliest deadline of the group if that may have changed.
     #[inline]
-    fn set(&mut self, place: usize, at: Instant) -> Option<Instant> {
-        let previous = core::mem::replace(&mut self.deadlines[place], at);
-        if self.first == place {
+    fn set(&mut self, slot: usize, at: Instant) -> Option<Instant> {
+        let previous = core::mem::replace(&mut self.deadlines[slot], at);
+        if self.first == slot {
             return Some(if at > previous { self.search() } else { at });
         }
         let earliest = self.deadlines[self.first];
-        if at > earliest || (at == earliest && place > self.first) {
+        if at > earliest || (at == earliest && slot > self.first) {
             return None;
         }
-        self.first = place;
+        self.first = slot;
         Some(at)
     }
 
@@ -68,7 +69,7 @@ impl Group {
 }
 
 impl Deadlines {
-    /// Returns the deadlines of `entities` entities, none of which waits.
+    /// Returns the deadlines of `entities` entities, all at [`Instant::NEVER`].
     pub fn new(entities: usize) -> Self {
         let groups = vec![Group::EMPTY; entities.max(1).div_ceil(GROUP)];
         let mut above = Vec::new();
@@ -84,7 +85,7 @@ impl Deadlines {
         }
     }
 
-    /// Sets the deadline of `entity`; [`Instant::NEVER`] if it waits for nothing.
+    /// Sets the deadline of `entity`; [`Instant::NEVER`] for none.
     #[inline]
     pub fn set(&mut self, entity: usize, at: Instant) {
         if self.get(entity) != at {
@@ -93,7 +94,7 @@ impl Deadlines {
     }
 
     fn change(&mut self, entity: usize, at: Instant) {
-        // Mostly there are few entities, so that one group has all.
+        // Mostly there are few entities, which fit one group.
         if let [group] = &mut self.groups[..] {
             if let Some(earliest) = group.set(entity, at) {
                 self.earliest = (earliest, group.first);
@@ -104,14 +105,14 @@ impl Deadlines {
     }
 
     fn change_in_levels(&mut self, entity: usize, at: Instant) {
-        let (mut number, mut earliest) = (entity, at);
+        let (mut index, mut earliest) = (entity, at);
         let levels = core::iter::once(&mut self.groups).chain(&mut self.above);
         for level in levels {
-            match level[number / GROUP].set(number % GROUP, earliest) {
+            match level[index / GROUP].set(index % GROUP, earliest) {
                 Some(at) => earliest = at,
                 None => return,
             }
-            number /= GROUP;
+            index /= GROUP;
         }
         let mut first = 0;
         for level in self.above.iter().rev() {
@@ -127,7 +128,7 @@ impl Deadlines {
         self.groups[entity / GROUP].deadlines[entity % GROUP]
     }
 
-    /// Returns the earliest deadline and its entity; [`Instant::NEVER`] if none waits.
+    /// Returns the earliest deadline and its entity; [`Instant::NEVER`] if no entity has one.
     #[inline]
     pub fn earliest(&self) -> (Instant, usize) {
         self.earliest

@@ -4,7 +4,7 @@
 
 pub mod deadlines;
 mod decibel;
-pub mod parse;
+mod parse;
 mod quantity;
 pub mod random;
 mod rate;
@@ -14,7 +14,6 @@ mod time;
 
 pub use deadlines::Deadlines;
 pub use decibel::Decibel;
-pub use parse::ParseQuantityError;
 pub use quantity::{Angle, Frequency, Gain, Length, Power, Speed};
 pub use rate::Rate;
 pub use size::Bytes;

@@ -5,41 +5,23 @@ use core::str::FromStr;
 use crate::quantity::{Units, read};
 use crate::{Bytes, Duration, Rate};
 
-/// Error about a text that is not a quantity.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct ParseQuantityError {
-    text: String,
-    wanted: &'static str,
-}
-
-impl core::fmt::Display for ParseQuantityError {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        write!(f, "{:?} is not {}", self.text, self.wanted)
-    }
-}
-
-impl std::error::Error for ParseQuantityError {}
-
-/// Implements `FromStr` for a quantity that is a whole number of base units: its units, and the constructor.
+/// Implements `FromStr` for a quantity that is a whole number of base units. The units have their sizes in base units.
 macro_rules! from_text {
-    ($name:ident: $wanted:literal; $new:path; $units:expr) => {
+    ($name:ident: $expected:literal; $new:path; $units:expr) => {
         impl FromStr for $name {
-            type Err = ParseQuantityError;
+            type Err = String;
 
             fn from_str(text: &str) -> Result<Self, Self::Err> {
-                scaled(text, $wanted, &$units).map(|value| $new(libm::round(value) as u64))
+                parse_scaled(text, $expected, &$units).map(|value| $new(libm::round(value) as u64))
             }
         }
     };
 }
 
-/// Returns `text` in base units, if it is a number that is neither negative nor infinite with one of the units.
-fn scaled(text: &str, wanted: &'static str, units: &Units) -> Result<f64, ParseQuantityError> {
+/// Parses a number of base units, from 0 to less than 9e18, that is written with one of the units.
+fn parse_scaled(text: &str, expected: &str, units: &Units) -> Result<f64, String> {
     let value = read(text, units).filter(|value| (0.0..9e18).contains(value));
-    value.ok_or_else(|| ParseQuantityError {
-        text: text.to_owned(),
-        wanted,
-    })
+    value.ok_or_else(|| format!("{text:?} is not {expected}"))
 }
 
 from_text! {
@@ -98,7 +80,7 @@ mod tests {
     #[test]
     fn anything_else_is_rejected_by_name() {
         for text in ["", "ms", "5", "-5ms", "5 parsecs", "1e400s", "nanms"] {
-            let error = text.parse::<Duration>().unwrap_err().to_string();
+            let error = text.parse::<Duration>().unwrap_err();
             assert!(
                 error.starts_with(&format!("{text:?} is not a time")),
                 "{error}"

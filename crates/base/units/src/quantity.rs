@@ -2,10 +2,10 @@
 
 use crate::{Decibel, Quantity};
 
-/// Units by name, and how many base units each is. One of them is the base unit.
+/// Names of units with their sizes in base units. One of them is the base unit, of size 1.
 pub(crate) type Units = [(&'static str, f64)];
 
-/// `text` in base units, if it is a finite number with one of the units.
+/// Returns `text` in base units, if it is a finite number with one of the units.
 pub(crate) fn read(text: &str, units: &Units) -> Option<f64> {
     units.iter().find_map(|(unit, size)| {
         let number: f64 = text.trim().strip_suffix(unit)?.trim_end().parse().ok()?;
@@ -13,8 +13,8 @@ pub(crate) fn read(text: &str, units: &Units) -> Option<f64> {
     })
 }
 
-/// Returns the shortest text that [`read`] parses as `value`; a unit with a number of 1 or more comes first. Values
-/// without such a text (not a number, infinite) are written in the base unit, for error messages.
+/// Returns the shortest text that [`read`] parses as `value`, with a number of 1 or more if there is one. Values without
+/// such a text (not a number, infinite) are written in the base unit, for error messages.
 fn write(value: f64, units: &Units) -> String {
     let texts = units.iter().flat_map(|(unit, size)| {
         let exact = value / size;
@@ -35,7 +35,7 @@ fn write(value: f64, units: &Units) -> String {
 }
 
 macro_rules! quantity {
-    ($(#[$about:meta])* $name:ident: $base:ident, $from:ident; $pattern:literal; $wanted:literal; $units:expr) => {
+    ($(#[$about:meta])* $name:ident: $base:ident, $from:ident; $pattern:literal; $expected:literal; $units:expr) => {
         $(#[$about])*
         #[derive(Clone, Copy, PartialEq, PartialOrd, Debug, Default)]
         pub struct $name(f64);
@@ -52,16 +52,16 @@ macro_rules! quantity {
             }
         }
 
-        quantity!($name(value) $pattern; $wanted; $units; Self(value), |quantity: &Self| quantity.0);
+        quantity!($name(value) $pattern; $expected; $units; Self(value), |quantity: &Self| quantity.0);
     };
-    ($name:ident($value:ident) $pattern:literal; $wanted:literal; $units:expr; $new:expr, $get:expr) => {
+    ($name:ident($value:ident) $pattern:literal; $expected:literal; $units:expr; $new:expr, $get:expr) => {
         impl Quantity for $name {
             const NAME: &'static str = stringify!($name);
             const PATTERN: &'static str = $pattern;
 
             fn read(text: &str) -> Result<Self, String> {
                 let $value = read(text, &$units)
-                    .ok_or_else(|| format!("{text:?} is not {}", $wanted))?;
+                    .ok_or_else(|| format!("{text:?} is not {}", $expected))?;
                 Ok($new)
             }
 
@@ -75,7 +75,7 @@ macro_rules! quantity {
 }
 
 quantity! {
-    /// A frequency: of a carrier, of its width, of a Doppler shift.
+    /// A frequency, such as a carrier's, its bandwidth or a Doppler shift.
     Frequency: hertz, from_hertz;
     r"^\s*[0-9.+eE-]+\s*[kMG]?Hz\s*$";
     "a frequency such as \"2.65GHz\" (units: Hz, kHz, MHz, GHz)";
@@ -83,7 +83,7 @@ quantity! {
 }
 
 quantity! {
-    /// A speed, or a part of a velocity.
+    /// A speed, or a component of a velocity.
     Speed: metres_per_second, from_metres_per_second;
     r"^\s*[0-9.+eE-]+\s*(km/h|m/s)\s*$";
     "a speed such as \"60km/h\" (units: m/s, km/h)";
@@ -115,7 +115,7 @@ quantity! {
 }
 
 quantity! {
-    /// The gain of an antenna over one that radiates alike in all directions.
+    /// The gain of an antenna over an isotropic one.
     Gain: dbi, from_dbi;
     r"^\s*[0-9.+eE-]+\s*dBi\s*$";
     "a gain such as \"15dBi\" (unit: dBi)";

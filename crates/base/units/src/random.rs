@@ -130,7 +130,7 @@ impl RngStream {
         -mean * libm::log(1.0 - self.uniform())
     }
 
-    /// Draws from a normal distribution, by the cosine half of Box and Muller, with two draws each.
+    /// Draws from a normal distribution by the cosine half of Box and Muller, which takes two uniform draws.
     pub fn normal(&mut self, mean: f64, standard_deviation: f64) -> f64 {
         let radius = libm::sqrt(-2.0 * libm::log(1.0 - self.uniform()));
         let angle = core::f64::consts::TAU * self.uniform();

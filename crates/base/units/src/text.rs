@@ -24,7 +24,7 @@ pub trait Quantity: Sized {
     fn write(&self) -> String;
 }
 
-/// A quantity that distributions can be given in.
+/// A quantity that a distribution can have.
 pub trait Measure:
     Quantity + Copy + serde::Serialize + serde::de::DeserializeOwned + schemars::JsonSchema
 {
@@ -61,7 +61,6 @@ impl Quantity for Duration {
 
     fn read(text: &str) -> Result<Self, String> {
         text.parse()
-            .map_err(|e: crate::ParseQuantityError| e.to_string())
     }
 
     fn write(&self) -> String {
@@ -75,7 +74,6 @@ impl Quantity for Rate {
 
     fn read(text: &str) -> Result<Self, String> {
         text.parse()
-            .map_err(|e: crate::ParseQuantityError| e.to_string())
     }
 
     fn write(&self) -> String {
@@ -89,7 +87,6 @@ impl Quantity for Bytes {
 
     fn read(text: &str) -> Result<Self, String> {
         text.parse()
-            .map_err(|e: crate::ParseQuantityError| e.to_string())
     }
 
     /// Uses powers of 1024 if the number of bytes is a multiple of 1024 and not of 1000.

@@ -1,9 +1,9 @@
 //! Instants and durations in integer nanoseconds of simulated time.
 //!
-//! One rule holds for their arithmetic, in debug and in release builds alike. Sums and products saturate at
-//! [`Instant::NEVER`] and [`Duration::MAX`]: these stand for "no deadline", and a delay after "never" is "never". A
-//! difference has no such value to stand for what is below zero, so `-` panics, as that of [`std::time::Duration`] does.
-//! [`Duration::saturating_sub`] and [`Instant::saturating_since`] are the differences that are zero instead.
+//! Their arithmetic is the same in debug and in release builds. Sums and products saturate at [`Instant::NEVER`] and
+//! [`Duration::MAX`], which stand for "no deadline": a delay after "never" is "never". A difference below zero panics, as
+//! that of [`std::time::Duration`] does. [`Duration::saturating_sub`] and [`Instant::saturating_since`] return zero
+//! instead.
 
 use core::fmt;
 use core::ops::{Add, AddAssign, Div, Mul, Sub};
@@ -120,7 +120,7 @@ impl Instant {
         Duration(self.0)
     }
 
-    /// Time from `earlier` to here, or zero where `earlier` is later.
+    /// Time from `earlier` to this instant, or zero where `earlier` is later.
     pub const fn saturating_since(self, earlier: Self) -> Duration {
         Duration(self.0.saturating_sub(earlier.0))
     }
@@ -172,8 +172,6 @@ impl AddAssign for Duration {
 
 impl Sub for Duration {
     type Output = Self;
-    /// The rest of `self` after `rhs`.
-    ///
     /// # Panics
     /// If `rhs` is longer, in every build.
     #[inline]

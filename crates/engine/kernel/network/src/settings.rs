@@ -103,9 +103,7 @@ fn module_parameter(
             (format!("{module}.hystart_detect"), bits.to_string())
         }
         "hystart_ack_delta" => {
-            let delta: units::Duration = value
-                .parse()
-                .map_err(|error: units::ParseQuantityError| error.to_string())?;
+            let delta: units::Duration = value.parse()?;
             (
                 format!("{module}.hystart_ack_delta_us"),
                 delta.as_micros().to_string(),

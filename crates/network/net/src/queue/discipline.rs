@@ -1,6 +1,6 @@
 //! Queue disciplines of a link, by their names in a scenario.
 
-use config::{FieldError, or_word, word_or_table};
+use config::{FieldError, add_kind_words, word_or_table};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -24,7 +24,7 @@ macro_rules! disciplines {
         /// Queue discipline: the order of packets, and the rule by which some are dropped.
         #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
         #[serde(tag = "kind", rename_all = "kebab-case")]
-        #[schemars(deny_unknown_fields, transform = or_word)]
+        #[schemars(deny_unknown_fields, transform = add_kind_words)]
         pub enum Queue {
             $(#[$plain_doc])*
             $plain,

@@ -1,6 +1,6 @@
 //! Cells.
 
-use config::{or_word, table, word_or_table};
+use config::{add_kind_words, table, word_or_table};
 use schemars::JsonSchema;
 use serde::Serialize;
 use units::Decibel;
@@ -30,7 +30,7 @@ table! {
 /// Antenna of a cell.
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
-#[schemars(transform = or_word)]
+#[schemars(transform = add_kind_words)]
 pub enum Antenna {
     /// The same gain in all directions.
     Omni(Omni),

@@ -1,6 +1,6 @@
 //! Handover between cells.
 
-use config::{or_word, table, word_or_table};
+use config::{add_kind_words, table, word_or_table};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Decibel, Duration};
@@ -38,7 +38,7 @@ table! {
 /// Events of TS 36.331 clause 5.5.4 after which a UE is handed over.
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 #[serde(tag = "kind")]
-#[schemars(transform = or_word)]
+#[schemars(transform = add_kind_words)]
 pub enum Trigger {
     /// Event A3 on RSRP: a neighbour is better than the serving cell by an offset.
     #[serde(rename = "a3")]

@@ -1,6 +1,6 @@
 //! Models of path loss.
 
-use config::{or_word, table, word_or_table};
+use config::{add_kind_words, table, word_or_table};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +9,7 @@ use super::Length;
 /// Loss over distance; each model has carriers and heights that it is made for.
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
-#[schemars(deny_unknown_fields, transform = or_word)]
+#[schemars(deny_unknown_fields, transform = add_kind_words)]
 pub enum PathLoss {
     /// Free space (Friis, Proc. IRE 34(5), 1946).
     Friis,
