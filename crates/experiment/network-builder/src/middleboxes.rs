@@ -66,7 +66,7 @@ fn egress_queues(plan: &Plan) -> Vec<EgressQueue> {
         EgressQueue {
             host: access.ue,
             limit: queue.limit,
-            tail_drop: queue.discipline == Queue::Droptail,
+            is_droptail: queue.discipline == Queue::Droptail,
         }
     });
     egress_queues.collect()

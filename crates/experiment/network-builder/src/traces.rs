@@ -155,8 +155,8 @@ impl Traces {
 
     fn key(&self, file: &TraceFile, direction: Direction) -> Key {
         (
-            file.located(self.files.directory()),
-            file.options(),
+            file.path_in(self.files.directory()),
+            file.read_options(),
             direction,
         )
     }

@@ -10,13 +10,14 @@ use serde_json::Value;
 use units::{Duration, Rate};
 
 use crate::parse::with_read_options;
+use crate::steps::work;
 use crate::{DateOrder, Direction, Generate, Holes, ReadOptions, TraceFormat};
 
 /// The capacity of one direction of a link, at the IP layer: one of `rate`, `steps`, `trace`,
 /// `generate`; a text alone is a rate.
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 #[serde(into = "CapacityTable")]
-#[schemars(!into, untagged, deny_unknown_fields, transform = or_rate)]
+#[schemars(!into, untagged, deny_unknown_fields, transform = allow_bare_rate)]
 pub enum Capacity {
     /// The same all the time.
     Constant {
@@ -58,7 +59,7 @@ with_read_options! {
 }
 
 impl TraceFile {
-    /// Trace in the file `trace`; its format is detected from name and contents.
+    /// Returns the trace in the file `trace`; its format is detected from name and contents.
     pub fn named(trace: &str) -> Self {
         Self {
             trace: trace.to_owned(),
@@ -66,13 +67,8 @@ impl TraceFile {
         }
     }
 
-    /// Returns the options for reading the file.
-    pub fn options(&self) -> ReadOptions {
-        self.read_options()
-    }
-
-    /// Returns the path of the file, if the scenario file is in `directory`.
-    pub fn located(&self, directory: &Path) -> PathBuf {
+    /// Returns the path of the file for a scenario file in `directory`.
+    pub fn path_in(&self, directory: &Path) -> PathBuf {
         directory.join(&self.trace)
     }
 }
@@ -81,7 +77,7 @@ impl Capacity {
     /// Checks that values are in their ranges.
     ///
     /// # Errors
-    /// The first field that is not.
+    /// The first field that is out of its range.
     pub fn check(&self) -> Result<(), FieldError> {
         match self {
             Self::Constant { rate } => check_positive("rate", *rate),
@@ -94,12 +90,12 @@ impl Capacity {
         }
     }
 
-    /// The same rate all the time.
+    /// Returns a capacity that never changes.
     pub const fn constant(rate: Rate) -> Self {
         Self::Constant { rate }
     }
 
-    /// The mean rate over the first `time`; `None` for a trace, which has to be read first.
+    /// Returns the mean rate over the first `time` of a run; `None` for a trace, which has to be read first.
     pub fn mean_rate(&self, time: Duration) -> Option<Rate> {
         match self {
             Self::Constant { rate } => Some(*rate),
@@ -111,8 +107,8 @@ impl Capacity {
                     .iter()
                     .zip(ends)
                     .map(|(step, end)| {
-                        let length = end.min(time).saturating_sub(step.at).as_nanos();
-                        u128::from(step.rate.bits_per_second()) * u128::from(length)
+                        let length = end.min(time).saturating_sub(step.at);
+                        work(step.rate, length)
                     })
                     .sum();
                 let mean = bits / u128::from(time.as_nanos().max(1));
@@ -123,7 +119,7 @@ impl Capacity {
 }
 
 with_read_options! {
-    /// The alternatives as a file writes them.
+    /// Table of a capacity in a file, in which the alternatives are optional keys.
     #[derive(Clone, Default, Serialize, Deserialize)]
     #[serde(default, deny_unknown_fields)]
     struct CapacityTable {
@@ -156,7 +152,7 @@ impl From<Capacity> for CapacityTable {
 
 impl CapacityTable {
     /// Returns the one alternative that is given.
-    fn only<E: Error>(self) -> Result<Capacity, E> {
+    fn into_capacity<E: Error>(self) -> Result<Capacity, E> {
         let options = self.read_options();
         let has_read_options = options != ReadOptions::default();
         let mut given: Vec<Capacity> = Vec::new();
@@ -182,8 +178,8 @@ impl CapacityTable {
 
 impl<'de> Deserialize<'de> for Capacity {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Alternatives;
-        impl<'de> Visitor<'de> for Alternatives {
+        struct CapacityVisitor;
+        impl<'de> Visitor<'de> for CapacityVisitor {
             type Value = Capacity;
 
             fn expecting(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
@@ -195,10 +191,10 @@ impl<'de> Deserialize<'de> for Capacity {
             }
 
             fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Capacity, A::Error> {
-                CapacityTable::deserialize(MapAccessDeserializer::new(map))?.only()
+                CapacityTable::deserialize(MapAccessDeserializer::new(map))?.into_capacity()
             }
         }
-        deserializer.deserialize_any(Alternatives)
+        deserializer.deserialize_any(CapacityVisitor)
     }
 }
 
@@ -223,7 +219,7 @@ fn check_steps(steps: &[Step]) -> Result<(), FieldError> {
 }
 
 /// Adds to the schema that a text is a rate.
-fn or_rate(schema: &mut Schema) {
+fn allow_bare_rate(schema: &mut Schema) {
     if let Some(Value::Array(alternatives)) = schema.get_mut("anyOf") {
         let rate = json_schema!({
             "type": "string",

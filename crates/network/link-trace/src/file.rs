@@ -1,4 +1,4 @@
-//! Files of traces as texts, compressed by gzip or not.
+//! Text of trace files, which may be compressed by gzip.
 
 use std::fs::File;
 use std::io::{self, BufReader, Cursor, Read};
@@ -6,13 +6,13 @@ use std::path::Path;
 
 use flate2::read::MultiGzDecoder;
 
-/// First bytes of a file that gzip compressed.
-const GZIP: [u8; 2] = [0x1f, 0x8b];
+/// First bytes of a gzip file.
+const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
 
-/// Longest text, bytes: a few kilobytes of gzip can unpack to any length.
+/// Maximum length of a text, bytes: a few kilobytes of gzip can unpack to any length.
 const MAX_LENGTH: u64 = 1 << 30;
 
-/// Returns the text of a file; one that gzip compressed is unpacked.
+/// Returns the text of a file, after unpacking if it is a gzip file.
 ///
 /// # Errors
 /// If the file cannot be read, is damaged, is no text in UTF-8, or is longer than 1 GiB.
@@ -20,21 +20,21 @@ pub fn file_text(file: &Path) -> io::Result<String> {
     text_of(File::open(file)?)
 }
 
-/// Returns the text that `input` has the bytes of, as [`file_text`] does.
+/// Returns the text in the bytes of `input`, as [`file_text`] does.
 ///
 /// # Errors
 /// Those of [`file_text`].
 pub fn text_of(input: impl Read) -> io::Result<String> {
-    limited_text(input, MAX_LENGTH)
+    text_up_to(input, MAX_LENGTH)
 }
 
-/// Returns the first text of a file, unpacked; empty if it cannot be read or is no text.
+/// Returns the magic 64 KiB of the text of a file; empty if it cannot be read or is no text.
 pub fn file_head(file: &Path) -> String {
     const LENGTH: u64 = 1 << 16;
     let Ok(input) = File::open(file) else {
         return String::new();
     };
-    let Ok(mut bytes) = unpacked(input, LENGTH) else {
+    let Ok(mut bytes) = unpack(input, LENGTH) else {
         return String::new();
     };
     // A character may be cut at the end.
@@ -46,28 +46,28 @@ pub fn file_head(file: &Path) -> String {
     String::from_utf8(bytes).unwrap_or_default()
 }
 
-/// Returns up to `max` bytes of what `input` has, unpacked.
-fn unpacked(mut input: impl Read, max: u64) -> io::Result<Vec<u8>> {
-    let mut first = Vec::with_capacity(GZIP.len());
+/// Returns the magic `max` bytes of `input`, counted after unpacking.
+fn unpack(mut input: impl Read, max: u64) -> io::Result<Vec<u8>> {
+    let mut magic = Vec::with_capacity(GZIP_MAGIC.len());
     input
         .by_ref()
-        .take(GZIP.len() as u64)
-        .read_to_end(&mut first)?;
-    let is_packed = first == GZIP;
-    let whole = Cursor::new(first).chain(input);
+        .take(GZIP_MAGIC.len() as u64)
+        .read_to_end(&mut magic)?;
+    let is_gzip = magic == GZIP_MAGIC;
+    let file = Cursor::new(magic).chain(input);
     let mut bytes = Vec::new();
-    if is_packed {
-        let unpacked = MultiGzDecoder::new(BufReader::new(whole));
-        unpacked.take(max).read_to_end(&mut bytes)?;
+    if is_gzip {
+        let decoder = MultiGzDecoder::new(BufReader::new(file));
+        decoder.take(max).read_to_end(&mut bytes)?;
     } else {
-        whole.take(max).read_to_end(&mut bytes)?;
+        file.take(max).read_to_end(&mut bytes)?;
     }
     Ok(bytes)
 }
 
-fn limited_text(input: impl Read, max: u64) -> io::Result<String> {
-    let bytes = unpacked(input, max + 1)?;
-    let reject = |what: String| Err(io::Error::new(io::ErrorKind::InvalidData, what));
+fn text_up_to(input: impl Read, max: u64) -> io::Result<String> {
+    let bytes = unpack(input, max + 1)?;
+    let reject = |message: String| Err(io::Error::new(io::ErrorKind::InvalidData, message));
     if bytes.len() as u64 > max {
         return reject(format!("is longer than {max} bytes of text"));
     }
@@ -106,9 +106,9 @@ mod tests {
         encoder.write_all(&vec![b'0'; 1_000_000]).unwrap();
         let packed = encoder.finish().unwrap();
         assert!(packed.len() < 10_000);
-        let error = limited_text(packed.as_slice(), 999_999).unwrap_err();
+        let error = text_up_to(packed.as_slice(), 999_999).unwrap_err();
         assert_eq!(error.to_string(), "is longer than 999999 bytes of text");
-        assert!(limited_text(packed.as_slice(), 1_000_000).is_ok());
-        assert!(limited_text([b'0'; 11].as_slice(), 10).is_err());
+        assert!(text_up_to(packed.as_slice(), 1_000_000).is_ok());
+        assert!(text_up_to([b'0'; 11].as_slice(), 10).is_err());
     }
 }

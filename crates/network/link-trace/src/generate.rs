@@ -2,12 +2,12 @@
 //!
 //! The logarithm of the rate is an Ornstein-Uhlenbeck process: stationary, normal, its correlation
 //! falling as exp(-t/τ). Rates are therefore lognormal, as measured rates of cellular links
-//! roughly are, with the wanted coefficient of variation c if the variance of the logarithm is
+//! roughly are. Their coefficient of variation is c if the variance of the logarithm is
 //! ln(1 + c²). It is sampled exactly on a grid of 20 ms: x' = ρx + √(1 - ρ²)·σ·n, ρ = exp(-20 ms/τ).
 //!
 //! Independently, the link alternates between service and outage, both exponentially distributed
 //! (a two-state Markov process in continuous time, started in its stationary state). The rate in
-//! service is raised by what outages take, so that the mean of the whole is the wanted one.
+//! service is raised accordingly, so that the mean with outages is the one that is set.
 
 use config::{FieldError, check_number, check_positive, check_range, table};
 use units::random::{Purpose, RngStream};
@@ -51,31 +51,30 @@ pub enum GenerateError {
 }
 
 impl Generate {
-    /// A trace of the model; the same `seed` and `entity` (the number of the link) give the same
-    /// one.
+    /// Returns a trace of the model, which depends on `seed` and `entity` (the index of the link) only.
     ///
     /// # Errors
     /// If a parameter is out of its range.
     pub fn generate(&self, seed: u64, entity: u32) -> Result<Trace, GenerateError> {
         self.check().map_err(GenerateError::Value)?;
         let outages = self.outages(&mut RngStream::new(seed, Purpose::GeneratedOutage, entity));
-        let mut draws = RngStream::new(seed, Purpose::GeneratedCapacity, entity);
+        let mut rng = RngStream::new(seed, Purpose::GeneratedCapacity, entity);
         let sigma = libm::sqrt(libm::log1p(self.variability * self.variability));
         let rho = if self.correlation.is_zero() {
             0.0
         } else {
             libm::exp(-GRID.as_secs_f64() / self.correlation.as_secs_f64())
         };
-        let fresh = libm::sqrt(1.0 - rho * rho);
-        let in_service = self.mean.as_mbps() / (1.0 - self.outage_share());
+        let innovation_share = libm::sqrt(1.0 - rho * rho);
+        let service_mbps = self.mean.as_mbps() / (1.0 - self.outage_share());
 
         let mut steps = Vec::with_capacity((self.period.as_nanos() / GRID.as_nanos()) as usize);
         let mut outages = outages.iter().copied().peekable();
-        let mut x = draws.normal(0.0, 1.0);
+        let mut x = rng.normal(0.0, 1.0);
         let mut from = Duration::ZERO;
         while from < self.period {
             let to = (from + GRID).min(self.period);
-            let rate = Rate::from_mbps(in_service * libm::exp(sigma * x - sigma * sigma / 2.0));
+            let rate = Rate::from_mbps(service_mbps * libm::exp(sigma * x - sigma * sigma / 2.0));
             let mut at = from;
             while at < to {
                 while outages.next_if(|&(_, end)| end <= at).is_some() {}
@@ -87,7 +86,7 @@ impl Generate {
                 steps.push((at, rate));
                 at = until.min(to);
             }
-            x = rho * x + fresh * draws.normal(0.0, 1.0);
+            x = rho * x + innovation_share * rng.normal(0.0, 1.0);
             from = to;
         }
         match Steps::new(&steps, self.period) {
@@ -100,7 +99,7 @@ impl Generate {
     /// Checks that parameters are in their ranges.
     ///
     /// # Errors
-    /// The first one that is not.
+    /// The first one that is out of its range.
     pub fn check(&self) -> Result<(), FieldError> {
         check_positive("mean", self.mean)?;
         check_number("variability", self.variability, 0.0, 5.0)?;
@@ -120,15 +119,14 @@ impl Generate {
         outage / (outage + self.outage_interval.as_secs_f64())
     }
 
-    /// Starts and ends of the outages, in order.
-    fn outages(&self, draws: &mut RngStream) -> Vec<(Duration, Duration)> {
+    /// Returns start and end of each outage, in order.
+    fn outages(&self, rng: &mut RngStream) -> Vec<(Duration, Duration)> {
         let mut outages = Vec::new();
         if self.outage_duration.is_zero() || self.outage_interval.is_zero() {
             return outages;
         }
-        // The exponential forgets: what is left of the state found at the start is as long as a
-        // whole one.
-        let mut in_outage = draws.uniform() < self.outage_share();
+        // The exponential distribution is memoryless: the rest of the first state is as long as a whole one.
+        let mut in_outage = rng.uniform() < self.outage_share();
         let mut at = Duration::ZERO;
         while at < self.period {
             let mean = if in_outage {
@@ -136,7 +134,7 @@ impl Generate {
             } else {
                 self.outage_interval
             };
-            let end = at + Duration::from_secs_f64(draws.exponential(mean.as_secs_f64()));
+            let end = at + Duration::from_secs_f64(rng.exponential(mean.as_secs_f64()));
             if in_outage && at < end {
                 outages.push((at, end));
             }

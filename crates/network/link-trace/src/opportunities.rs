@@ -41,7 +41,8 @@ pub struct Opportunities {
 }
 
 impl Opportunities {
-    /// Returns the trace of opportunities at `at_ms` milliseconds from the start, in order; several may share one.
+    /// Returns the trace of opportunities at these times, in ms from the start and in order.
+    /// Several may share a time.
     ///
     /// # Errors
     /// If there is none, if they are not in order, or if all are at zero.
@@ -58,7 +59,7 @@ impl Opportunities {
     }
 
     /// Returns the times of one period, in milliseconds.
-    pub fn as_millis(&self) -> &[u32] {
+    pub fn times_ms(&self) -> &[u32] {
         &self.at_ms
     }
 
@@ -77,16 +78,16 @@ impl Opportunities {
     /// Returns the number of opportunities up to and including `at`. O(log n).
     pub fn count_until(&self, at: Instant) -> u64 {
         let period = self.period().as_nanos();
-        let (lap, within) = (at.as_nanos() / period, at.as_nanos() % period);
+        let (period_number, within) = (at.as_nanos() / period, at.as_nanos() % period);
         let limit = within / NANOS_PER_MILLI;
-        let in_lap = self.at_ms.partition_point(|&ms| u64::from(ms) <= limit);
-        lap * self.at_ms.len() as u64 + in_lap as u64
+        let in_period = self.at_ms.partition_point(|&ms| u64::from(ms) <= limit);
+        period_number * self.at_ms.len() as u64 + in_period as u64
     }
 
-    /// Returns the number of the first opportunity after `at`, which is not before number `known`. It is fast if the
-    /// result is near `known`.
-    pub fn first_after(&self, at: Instant, known: u64) -> u64 {
-        (known..known + LINEAR_STEPS)
+    /// Returns the number of the first opportunity after `at`, which is at least `min_index`. It is fast if the result
+    /// is near `min_index`.
+    pub fn first_after(&self, at: Instant, min_index: u64) -> u64 {
+        (min_index..min_index + LINEAR_STEPS)
             .find(|&index| self.time_of(index) > at)
             .unwrap_or_else(|| self.count_until(at))
     }

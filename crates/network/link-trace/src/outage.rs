@@ -14,15 +14,15 @@ pub struct Outage {
 }
 
 impl Outage {
-    /// Returns whether it lasts for at least `min_length`.
+    /// Returns whether the outage lasts at least `min_length`.
     pub fn is_at_least(self, min_length: Duration) -> bool {
         self.end == Instant::NEVER || self.end.saturating_since(self.start) >= min_length
     }
 }
 
 impl Trace {
-    /// Returns the first outage that lasts for at least `min_length`, ends after `from` and begins before `until`, where
-    /// the run started `offset` into the trace. Of an outage that has begun before `from`, the rest counts.
+    /// Returns the first outage of at least `min_length` that ends after `from` and starts before `until`. An outage that
+    /// has started before `from` is cut there. The run started `offset` into the trace.
     pub fn next_outage(
         &self,
         from: Instant,
@@ -36,24 +36,24 @@ impl Trace {
             Self::Steps(steps) => steps.next_gap(from, min_length),
         };
         let gap = gap.filter(|gap| gap.start < until)?;
-        let of_run = |at: Instant| match at {
+        let run_time = |at: Instant| match at {
             Instant::NEVER => at,
             at => Instant::ZERO + at.since_start().saturating_sub(offset),
         };
         Some(Outage {
-            start: of_run(gap.start),
-            end: of_run(gap.end),
+            start: run_time(gap.start),
+            end: run_time(gap.end),
         })
     }
 }
 
 impl Opportunities {
-    /// Returns the first time of `min_length` without an opportunity after `from`, if it begins before `until`.
+    /// Returns the first gap of at least `min_length` between opportunities after `from`, if it starts before `until`.
     fn next_gap(&self, from: Instant, until: Instant, min_length: Duration) -> Option<Outage> {
         let first = self.count_until(from);
         let mut start = from;
-        // One whole period, and the part of a gap at either end of it.
-        for index in first..first + self.as_millis().len() as u64 + 2 {
+        // A whole period, and a cut gap at each end of it.
+        for index in first..first + self.times_ms().len() as u64 + 2 {
             let end = self.time_of(index);
             let gap = Outage { start, end };
             if gap.is_at_least(min_length) {
@@ -69,42 +69,30 @@ impl Opportunities {
 }
 
 impl Steps {
-    /// Returns the first time of `min_length` with a rate of zero after `from`.
+    /// Returns the first time of at least `min_length` after `from` in which the rate is zero.
     fn next_gap(&self, from: Instant, min_length: Duration) -> Option<Outage> {
         let endless = self.period() == Duration::MAX;
-        let laps = if endless {
-            0
-        } else {
-            from.as_nanos() / self.period().as_nanos()
-        };
-        let mut silence: Option<Outage> = None;
+        let (first, _) = self.lap(from);
+        let mut gap: Option<Outage> = None;
         // Up to the end of the second lap, since an outage may last from one lap into the next.
-        for lap in laps..laps + if endless { 1 } else { 3 } {
-            let lap_start = if endless {
-                Instant::ZERO
-            } else {
-                Instant::ZERO + self.period() * lap
-            };
+        for lap in first..first + if endless { 1 } else { 3 } {
+            let lap_start = Instant::ZERO + self.period() * lap;
             for (start, end, rate) in self.iter() {
                 let start = (lap_start + start).max(from);
-                let end = if end == Duration::MAX {
-                    Instant::NEVER
-                } else {
-                    lap_start + end
-                };
+                let end = lap_start + end;
                 if end <= from {
                     continue;
                 }
                 if rate.bits_per_second() == 0 {
-                    silence.get_or_insert(Outage { start, end }).end = end;
-                } else if let Some(outage) = silence.take()
+                    gap.get_or_insert(Outage { start, end }).end = end;
+                } else if let Some(outage) = gap.take()
                     && outage.is_at_least(min_length)
                 {
                     return Some(outage);
                 }
             }
         }
-        silence.filter(|outage| outage.is_at_least(min_length))
+        gap.filter(|outage| outage.is_at_least(min_length))
     }
 }
 

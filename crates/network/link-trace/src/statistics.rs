@@ -1,7 +1,7 @@
 //! Statistics of a trace: mean, percentiles, gaps.
 //!
-//! A trace may last for centuries, by one time in its file that is wrong. So equal bins in a row are one run with a
-//! count: memory and time depend on the lines of the file only, not on how long it lasts.
+//! One wrong time in a file can make a trace last for centuries. So equal bins in a row are one run with a count: memory
+//! and time depend on the number of lines, not on the length of the trace.
 
 use units::{Duration, Instant, Rate};
 
@@ -36,7 +36,7 @@ pub struct Statistics {
     pub mean: Rate,
     /// The [`PERCENTILES`] of the rate in bins, interpolated linearly between ranks.
     pub percentiles: [Rate; 5],
-    /// That of [`Trace::longest_gap`].
+    /// Longest time without capacity: [`Trace::longest_gap`].
     pub longest_gap: Duration,
     /// Number of opportunities; `None` for a rate.
     pub opportunities: Option<u64>,
@@ -60,18 +60,18 @@ impl Trace {
             percentiles: PERCENTILES.map(|percent| percentile(&runs, percent)),
             longest_gap: self.longest_gap(),
             opportunities: match self {
-                Self::Opportunities(opportunities) => Some(opportunities.as_millis().len() as u64),
+                Self::Opportunities(opportunities) => Some(opportunities.times_ms().len() as u64),
                 Self::Steps(_) => None,
             },
         }
     }
 
-    /// Returns the longest time in which nothing can pass, also across the end of the period. Between opportunities it is
-    /// the time from one to the next.
+    /// Returns the longest time without capacity, also across the end of the period. Between opportunities it is the time
+    /// from one to the next.
     pub fn longest_gap(&self) -> Duration {
         match self {
-            Self::Opportunities(opportunities) => gap_between(opportunities),
-            Self::Steps(steps) => gap_at_zero(steps),
+            Self::Opportunities(opportunities) => longest_opportunity_gap(opportunities),
+            Self::Steps(steps) => longest_outage(steps),
         }
     }
 
@@ -94,8 +94,8 @@ impl Trace {
             .collect())
     }
 
-    /// Returns the mean rates in the bins of one period, each with the number of bins in a row that it is that of. The
-    /// last bin may be shorter than the others and is always alone.
+    /// Returns the mean rates in the bins of one period, each with the number of bins in a row that have it. The last bin
+    /// may be shorter than the others and is always a run of its own.
     fn runs(&self, bin: Duration) -> Vec<(Rate, u64)> {
         assert!(!bin.is_zero(), "a bin of no length has no rate");
         let end = Instant::ZERO + self.period();
@@ -104,10 +104,12 @@ impl Trace {
         while from < end {
             let to = (from + bin).min(end);
             let rate = Rate::of(self.bytes_between(from, to, Duration::ZERO), to - from);
-            let alike = self.unchanged_until(from).saturating_since(from);
+            let unchanged = self.unchanged_until(from).saturating_since(from);
             // The last bin, which may be short, is left for a run of its own.
-            let whole = (end - from).as_nanos().div_ceil(bin.as_nanos()) - 1;
-            let count = (alike.as_nanos() / bin.as_nanos()).min(whole).max(1);
+            let whole_bins = (end - from).as_nanos().div_ceil(bin.as_nanos()) - 1;
+            let count = (unchanged.as_nanos() / bin.as_nanos())
+                .min(whole_bins)
+                .max(1);
             runs.push((rate, count));
             from += bin * count;
         }
@@ -127,57 +129,48 @@ impl Trace {
     }
 }
 
-/// Returns the percentile of rates that are in order, each as often as its count says, between neighbours in proportion.
+/// Returns a percentile of rates, interpolated linearly. `sorted` has each rate with its count, in ascending order.
 fn percentile(sorted: &[(Rate, u64)], percent: u8) -> Rate {
     let bins: u64 = sorted.iter().map(|(_, count)| count).sum();
     let rank = u128::from(bins - 1) * u128::from(percent);
     let (below, hundredths) = ((rank / 100) as u64, rank % 100);
-    let at = |index: u64| {
-        let mut left = index;
+    let rate_at = |index: u64| {
+        let mut rest = index;
         for &(rate, count) in sorted {
-            if left < count {
+            if rest < count {
                 return rate.bits_per_second();
             }
-            left -= count;
+            rest -= count;
         }
         unreachable!("bin {index} of {bins}")
     };
-    let (low, high) = (at(below), at((below + 1).min(bins - 1)));
+    let (low, high) = (rate_at(below), rate_at((below + 1).min(bins - 1)));
     let above = u128::from(high - low) * hundredths / 100;
     Rate::from_bits_per_second(low + above as u64)
 }
 
-fn gap_between(opportunities: &Opportunities) -> Duration {
-    let at = opportunities.as_millis();
+fn longest_opportunity_gap(opportunities: &Opportunities) -> Duration {
+    let times_ms = opportunities.times_ms();
     // The gap from the last opportunity to the first of the next period, which begins in the same moment.
-    let around = at[0];
-    let longest = at
+    let wrapped = times_ms[0];
+    let longest = times_ms
         .windows(2)
         .map(|pair| pair[1] - pair[0])
-        .fold(around, u32::max);
+        .fold(wrapped, u32::max);
     Duration::from_millis(u64::from(longest))
 }
 
-fn gap_at_zero(steps: &Steps) -> Duration {
-    let outage = |&(_, _, rate): &(Duration, Duration, Rate)| rate == Rate::ZERO;
-    let length = |(start, end, _): (Duration, Duration, Rate)| end - start;
-    let within = steps
-        .iter()
-        .filter(outage)
-        .map(length)
-        .max()
-        .unwrap_or_default();
-    let ending = steps
-        .iter()
-        .next_back()
-        .filter(outage)
-        .map_or(Duration::ZERO, length);
-    let beginning = steps
-        .iter()
-        .next()
-        .filter(outage)
-        .map_or(Duration::ZERO, length);
-    within.max(ending + beginning)
+fn longest_outage(steps: &Steps) -> Duration {
+    let outages = || {
+        steps.iter().map(|(start, end, rate)| match rate {
+            Rate::ZERO => end - start,
+            _ => Duration::ZERO,
+        })
+    };
+    let within = outages().max().unwrap_or_default();
+    // The outage at the end of a period goes on at the start of the next.
+    let wrapped = outages().next_back().unwrap_or_default() + outages().next().unwrap_or_default();
+    within.max(wrapped)
 }
 
 #[cfg(test)]

@@ -31,23 +31,23 @@ pub enum StepsError {
     TooLong,
 }
 
-/// Steps of a rate, with a period or without.
+/// A rate that is constant between steps, with a period or without.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Steps {
     starts: Vec<Duration>,
     rates: Vec<Rate>,
     /// Work that was possible before each step, in (bit/s)·ns.
-    before: Vec<u128>,
+    work_before: Vec<u128>,
     /// Work that is possible in one period.
-    total: u128,
+    period_work: u128,
     period: Duration,
     /// Starts of pieces between which time is missing; the first is zero.
     pieces: Vec<Duration>,
 }
 
 impl Steps {
-    /// Returns the rate with `steps` (start, rate), repeated after `period`; the last rate stays for ever if `period`
-    /// is [`Duration::MAX`]. Neighbours with the same rate become one.
+    /// Returns the steps with these starts and rates, repeated after `period`. If that is [`Duration::MAX`], the last rate
+    /// stays for ever. Neighbours with the same rate become one step.
     ///
     /// # Errors
     /// If there is no step, the first is not at zero, times do not increase up to the period, or
@@ -79,8 +79,8 @@ impl Steps {
         Ok(result)
     }
 
-    /// Returns the rates of `intervals`, one after another, each with its length. The time before the intervals whose
-    /// numbers are in `pieces`, which are in order, is missing.
+    /// Returns the steps of `intervals` (length, rate) in a row. A piece starts, after missing time, at each interval
+    /// whose index is in `pieces`, which is sorted.
     ///
     /// # Errors
     /// If there is no interval, one has no length, all rates are zero, or they are longer than a time can be.
@@ -107,7 +107,7 @@ impl Steps {
             }
             result.push(length, rate);
         }
-        match (result.starts.is_empty(), result.total) {
+        match (result.starts.is_empty(), result.period_work) {
             (true, _) => Err(StepsError::Empty),
             (false, 0) => Err(StepsError::AllZero),
             (false, _) => Ok(result),
@@ -118,32 +118,27 @@ impl Steps {
         Self {
             starts: Vec::with_capacity(steps),
             rates: Vec::with_capacity(steps),
-            before: Vec::with_capacity(steps),
-            total: 0,
+            work_before: Vec::with_capacity(steps),
+            period_work: 0,
             period: Duration::ZERO,
             pieces: vec![Duration::ZERO],
         }
     }
 
-    /// Adds a rate for the time after the end.
+    /// Appends an interval.
     fn push(&mut self, length: Duration, rate: Rate) {
         if self.rates.last() != Some(&rate) {
             self.starts.push(self.period);
             self.rates.push(rate);
-            self.before.push(self.total);
+            self.work_before.push(self.period_work);
         }
-        self.total += work(rate, length);
+        self.period_work += work(rate, length);
         self.period += length;
     }
 
     /// Returns the starts of the pieces; the first is zero.
     pub fn pieces(&self) -> &[Duration] {
         &self.pieces
-    }
-
-    /// Returns a rate that never changes.
-    pub fn constant(rate: Rate, period: Duration) -> Result<Self, StepsError> {
-        Self::new(&[(Duration::ZERO, rate)], period)
     }
 
     /// Returns the time after which the first step follows again.
@@ -156,36 +151,35 @@ impl Steps {
         (0..self.starts.len()).map(|step| (self.starts[step], self.end(step), self.rates[step]))
     }
 
-    /// Returns the work that the link can do from the start until `at`, exactly, in (bit/s)·ns: one byte is
-    /// [`WORK_PER_BYTE`]. O(log n).
+    /// Returns the exact capacity from the start until `at`, in (bit/s)·ns: one byte is [`WORK_PER_BYTE`]. O(log n).
     pub fn cumulative(&self, at: Instant) -> u128 {
         let (lap, within) = self.lap(at);
         let step = self.step(within, 0);
-        u128::from(lap) * self.total
-            + self.before[step]
+        u128::from(lap) * self.period_work
+            + self.work_before[step]
             + work(self.rates[step], within - self.starts[step])
     }
 
     /// Returns the time at which `size`, begun at `start`, has passed; [`Instant::NEVER`] if that does not happen. It
     /// is rounded up to the nanosecond, so that the link is never faster than its rate.
     ///
-    /// `hint` remembers the step, which makes calls in the order of time O(1) on average.
+    /// `hint` stores the step between calls, which makes calls in the order of time O(1) on average.
     pub fn finish(&self, start: Instant, size: Bytes, hint: &mut usize) -> Instant {
         let (lap, within) = self.lap(start);
         let mut lap_start = self.period * lap;
         let mut step = self.step(within, *hint);
         let mut at = within;
-        let mut left = size.get() * WORK_PER_BYTE;
+        let mut rest = size.get() * WORK_PER_BYTE;
         loop {
             let (rate, end) = (self.rates[step].bits_per_second(), self.end(step));
             if rate > 0 {
-                let needed = Duration::from_nanos(left.div_ceil(rate));
+                let needed = Duration::from_nanos(rest.div_ceil(rate));
                 if needed <= end.saturating_sub(at) {
                     *hint = step;
                     return Instant::ZERO + lap_start + at + needed;
                 }
-                // Less than `left`, so it fits.
-                left -= rate * (end - at).as_nanos();
+                // Less than `rest`, so it fits.
+                rest -= rate * (end - at).as_nanos();
             }
             step += 1;
             at = end;
@@ -196,8 +190,8 @@ impl Steps {
                 (step, at) = (0, Duration::ZERO);
                 lap_start += self.period;
                 // Whole laps in one step: of a trace with little capacity a packet may need any number.
-                let laps = u128::from(left.saturating_sub(1)) / self.total;
-                left -= (laps * self.total) as u64;
+                let laps = u128::from(rest.saturating_sub(1)) / self.period_work;
+                rest -= (laps * self.period_work) as u64;
                 lap_start += self.period * laps as u64;
             }
         }
@@ -209,7 +203,8 @@ impl Steps {
         Instant::ZERO + self.period * lap + self.end(self.step(within, 0))
     }
 
-    fn lap(&self, at: Instant) -> (u64, Duration) {
+    /// Returns the index of the period at `at`, and the time within it.
+    pub(crate) fn lap(&self, at: Instant) -> (u64, Duration) {
         let (at, period) = (at.as_nanos(), self.period.as_nanos());
         if at < period {
             return (0, Duration::from_nanos(at));
@@ -236,7 +231,8 @@ impl Steps {
     }
 }
 
-fn work(rate: Rate, time: Duration) -> u128 {
+/// Returns the capacity of `rate` in `time`, in (bit/s)·ns.
+pub(crate) fn work(rate: Rate, time: Duration) -> u128 {
     u128::from(rate.bits_per_second()) * u128::from(time.as_nanos())
 }
 

@@ -4,6 +4,7 @@ use core::fmt::{self, Write};
 
 use units::{Duration, Instant, Rate};
 
+use crate::steps::work;
 use crate::{OPPORTUNITY, Trace, WORK_PER_BYTE};
 
 const NANOS_PER_MILLI: u128 = 1_000_000;
@@ -29,16 +30,16 @@ pub enum WriteError {
          ends in .csv"
     )]
     Length(Duration),
-    /// That of the output.
+    /// The output has rejected the text.
     #[error("the text cannot be written")]
     Output(#[from] fmt::Error),
 }
 
 impl Trace {
-    /// Returns the number of lines of the trace in mahimahi's format; [`u64::MAX`] if there are more.
+    /// Returns the number of lines of the trace in mahimahi's format, at most [`u64::MAX`].
     pub fn mahimahi_lines(&self) -> u64 {
         match self {
-            Self::Opportunities(opportunities) => opportunities.as_millis().len() as u64,
+            Self::Opportunities(opportunities) => opportunities.times_ms().len() as u64,
             Self::Steps(steps) => {
                 let end = Instant::ZERO + Duration::from_millis(steps.period().as_millis());
                 u64::try_from(steps.cumulative(end) / WORK_PER_OPPORTUNITY).unwrap_or(u64::MAX)
@@ -67,7 +68,7 @@ pub fn write_mahimahi(trace: &Trace, out: &mut impl Write) -> Result<(), WriteEr
     }
     match trace {
         Trace::Opportunities(opportunities) => {
-            for at in opportunities.as_millis() {
+            for at in opportunities.times_ms() {
                 writeln!(out, "{at}")?;
             }
         }
@@ -75,14 +76,16 @@ pub fn write_mahimahi(trace: &Trace, out: &mut impl Write) -> Result<(), WriteEr
             let (mut written, mut carried) = (0, 0);
             for (start, end, rate) in steps.iter() {
                 let bits = u128::from(rate.bits_per_second());
-                let whole = carried + bits * u128::from((end - start).as_nanos());
-                while written < lines && (u128::from(written) + 1) * WORK_PER_OPPORTUNITY <= whole {
+                let carried_at_end = carried + work(rate, end - start);
+                while written < lines
+                    && (u128::from(written) + 1) * WORK_PER_OPPORTUNITY <= carried_at_end
+                {
                     let work = (u128::from(written) + 1) * WORK_PER_OPPORTUNITY - carried;
                     let at = u128::from(start.as_nanos()) + work.div_ceil(bits);
                     writeln!(out, "{}", at.div_ceil(NANOS_PER_MILLI))?;
                     written += 1;
                 }
-                carried = whole;
+                carried = carried_at_end;
             }
         }
     }
@@ -91,8 +94,8 @@ pub fn write_mahimahi(trace: &Trace, out: &mut impl Write) -> Result<(), WriteEr
 
 /// Writes `time,Mbit/s` with a line per change of the rate; opportunities are counted per second.
 ///
-/// By the rule of the reader, the last line holds as long as the one before it. The last step is therefore written in
-/// two halves unless it is that long already.
+/// Readers assume that the last line holds as long as the line before it. So the last step is written in two halves,
+/// unless it is as long as the step before it.
 ///
 /// # Errors
 /// Those of `out`.
@@ -124,11 +127,11 @@ fn write_steps(steps: &[(Duration, Rate)], period: Duration, out: &mut impl Writ
         return Ok(());
     };
     let length = period - last;
-    let implied = match steps {
+    let assumed_length = match steps {
         [.., (before, _), _] => last - *before,
         _ => Duration::from_secs(1),
     };
-    if length == implied {
+    if length == assumed_length {
         return Ok(());
     }
     let odd = Duration::from_nanos(length.as_nanos() % 2);
@@ -146,7 +149,7 @@ fn write_line(at: Duration, rate: Rate, out: &mut impl Write) -> fmt::Result {
     writeln!(out, "{time},{mbps}")
 }
 
-/// Writes `whole.fraction` without trailing zeros.
+/// Returns `whole.fraction` without trailing zeros.
 fn decimal(whole: u64, fraction: u64, digits: usize) -> String {
     let text = format!("{whole}.{fraction:0digits$}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
@@ -195,14 +198,21 @@ mod tests {
 
     #[test]
     fn a_rate_of_twelve_megabits_is_an_opportunity_per_millisecond() {
-        let steps = Steps::constant(Rate::from_mbps(12.0), Duration::from_millis(4)).unwrap();
+        let steps = Steps::new(
+            &[(Duration::ZERO, Rate::from_mbps(12.0))],
+            Duration::from_millis(4),
+        )
+        .unwrap();
         assert_eq!(mahimahi(&steps.into()), "1\n2\n3\n4\n");
     }
 
     #[test]
     fn traces_that_the_format_cannot_hold_are_rejected() {
         let rejected = |mbps: f64, seconds: u64| {
-            let steps = Steps::constant(Rate::from_mbps(mbps), Duration::from_secs(seconds));
+            let steps = Steps::new(
+                &[(Duration::ZERO, Rate::from_mbps(mbps))],
+                Duration::from_secs(seconds),
+            );
             let error = write_mahimahi(&steps.unwrap().into(), &mut String::new()).unwrap_err();
             error.to_string()
         };

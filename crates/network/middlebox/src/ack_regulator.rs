@@ -1,4 +1,4 @@
-//! ACK Regulator: holds ACKs back where their data would overflow the queue of the access link. See Chan and Ramjee,
+//! ACK Regulator: delays ACKs whose data would overflow the queue of the access link. See Chan and Ramjee,
 //! "TCP/IP performance over 3G wireless links with rate and delay variation", MobiCom 2002.
 //!
 //! An ACK triggers as much data as it covers, and a segment more as the window grows. The regulator releases it when the
@@ -12,118 +12,119 @@ use net::{Actions, HostId, Node, Packet};
 use tcp::{Flags, Segment, SeqUnwrapper};
 use units::{Duration, Instant};
 
+use crate::connections::{ConnectionTimers, state_of};
 use crate::egress::EgressQueue;
-use crate::timers::ConnectionTimers;
 
-/// Time between looks at the queue while ACKs wait: a TTI.
-const LOOK: Duration = Duration::from_millis(1);
+/// Interval at which the queue is polled while ACKs wait: a TTI.
+const POLL_INTERVAL: Duration = Duration::from_millis(1);
 /// RTT between the base station and the sender before it is measured.
-const FIRST_RTT: Duration = Duration::from_millis(200);
+const INITIAL_RTT: Duration = Duration::from_millis(200);
 
 /// Middlebox that regulates the ACKs of mobile hosts.
 pub struct AckRegulator {
-    outlets: Vec<EgressQueue>,
+    queues: Vec<EgressQueue>,
     /// By the number of the connection.
     flows: Vec<RegulatedConnection>,
-    due: ConnectionTimers,
+    timers: ConnectionTimers,
 }
 
 /// ACKs and data of one connection.
 #[derive(Default)]
 struct RegulatedConnection {
-    /// Host at which the ACKs begin.
+    /// Host that sends the ACKs.
     mobile: HostId,
     data: SeqUnwrapper,
     /// End of the data that has arrived, and the largest packet of it: payload and size.
-    arrived: u64,
-    payload: u32,
-    size: u32,
-    /// Highest number that was released.
+    arrived_end: u64,
+    max_payload: u32,
+    packet_size: u32,
+    /// Highest ACK number that was released.
     released: Option<u64>,
-    /// ACKs that wait: number and identity of the packet.
+    /// ACKs that wait: ACK number and identity of the packet.
     waiting: VecDeque<(u64, u64)>,
-    /// Packets that the sender may send because of released ACKs: when they were released, and how many.
-    called: VecDeque<(Instant, u64)>,
-    /// Time of the request or of its answer that the sender was sent, and the RTT to the sender.
-    asked_at: Option<Instant>,
+    /// Packets that released ACKs have triggered and that have not arrived: time of the release, number.
+    triggered: VecDeque<(Instant, u64)>,
+    /// Time of the first packet from the mobile host, and the RTT between here and the sender.
+    request_at: Option<Instant>,
     rtt: Option<Duration>,
-    /// ACK number that ends the window with the intentional drop.
+    /// End of the data that was dropped on purpose. Until it is acknowledged, no more is dropped.
     no_drop_until: u64,
 }
 
 impl RegulatedConnection {
-    /// Handles data of the sender. Returns whether it is to be dropped.
-    fn on_data(&mut self, packet: &Packet, segment: &Segment, queue: Option<u64>) -> bool {
+    /// Handles data of the sender, with the `capacity` of the queue in packets. Returns whether to drop it.
+    fn on_data(&mut self, packet: &Packet, segment: &Segment, capacity: Option<u64>) -> bool {
         let start = self.data.segment(segment.seq);
         let end = start + u64::from(segment.len);
-        if segment.len >= self.payload {
-            (self.payload, self.size) = (segment.len, packet.size);
+        if segment.len >= self.max_payload {
+            (self.max_payload, self.packet_size) = (segment.len, packet.size);
         }
-        if end <= self.arrived {
+        if end <= self.arrived_end {
             return false;
         }
-        self.arrived = end;
-        if let Some((_, packets)) = self.called.front_mut() {
+        self.arrived_end = end;
+        if let Some((_, packets)) = self.triggered.front_mut() {
             *packets -= 1;
             if *packets == 0 {
-                self.called.pop_front();
+                self.triggered.pop_front();
             }
         }
         let released = self.released.unwrap_or(start);
         let last = self.waiting.back().map_or(released, |&(number, _)| number);
-        let wait = (last - released) / u64::from(self.payload.max(1));
-        let drops = queue.is_some_and(|queue| wait > queue) && released >= self.no_drop_until;
+        let waiting_packets = (last - released) / u64::from(self.max_payload.max(1));
+        let drops = capacity.is_some_and(|capacity| waiting_packets > capacity)
+            && released >= self.no_drop_until;
         if drops {
             self.no_drop_until = end;
         }
         drops
     }
 
-    /// Returns the packets that an ACK for `number` calls for.
-    fn calls(&self, number: u64) -> u64 {
+    /// Returns the number of packets that an ACK for `number` triggers.
+    fn triggered_packets(&self, number: u64) -> u64 {
         let advance = self
             .released
             .map_or(0, |released| number.saturating_sub(released));
-        advance.div_ceil(u64::from(self.payload.max(1))) + 1
+        advance.div_ceil(u64::from(self.max_payload.max(1))) + 1
     }
 
-    /// Returns whether an ACK only acknowledges more data.
+    /// Returns whether a segment acknowledges more data and does nothing else.
     fn is_progress(&self, segment: &Segment, number: u64) -> bool {
-        let known = self.waiting.back().map(|&(number, _)| number);
-        let known = known.or(self.released);
+        let waiting = self.waiting.back().map(|&(number, _)| number);
+        let highest = waiting.or(self.released);
         segment.flags == Flags::ACK
             && segment.len == 0
             && segment.sack.is_empty()
-            && known.is_some_and(|known| number > known)
+            && highest.is_some_and(|highest| number > highest)
     }
 
     /// Removes and returns the first waiting ACK, if the queue has room for `room` packets.
     fn release(&mut self, now: Instant, room: Option<u64>) -> Option<u64> {
-        let timeout = self.rtt.unwrap_or(FIRST_RTT) * 2;
+        let timeout = self.rtt.unwrap_or(INITIAL_RTT) * 2;
         while self
-            .called
+            .triggered
             .front()
             .is_some_and(|&(at, _)| at + timeout < now)
         {
             // The sender had nothing to send, or its window did not grow.
-            self.called.pop_front();
+            self.triggered.pop_front();
         }
         let &(number, packet) = self.waiting.front()?;
-        let calls = self.calls(number);
-        let under_way: u64 = self.called.iter().map(|&(_, packets)| packets).sum();
-        // An empty connection is never held up, or nothing would ever come.
+        let packets = self.triggered_packets(number);
+        let under_way: u64 = self.triggered.iter().map(|&(_, packets)| packets).sum();
+        // With nothing under way, any room is enough: otherwise the connection could stall for ever.
         let fits =
-            room.is_none_or(|room| under_way + calls <= room) || under_way == 0 && room > Some(0);
+            room.is_none_or(|room| under_way + packets <= room) || under_way == 0 && room > Some(0);
         if !fits {
             return None;
         }
         self.waiting.pop_front();
-        self.called.push_back((now, calls));
+        self.triggered.push_back((now, packets));
         self.released = Some(number);
         Some(packet)
     }
 
-    /// Removes and returns all waiting ACKs, because the next segment of the mobile host must not be held up.
+    /// Removes and returns all waiting ACKs, so that the next segment of the mobile host can follow at once.
     fn release_all(&mut self) -> Vec<u64> {
         if let Some(&(number, _)) = self.waiting.back() {
             self.released = Some(number);
@@ -131,31 +132,31 @@ impl RegulatedConnection {
         self.waiting.drain(..).map(|(_, packet)| packet).collect()
     }
 
-    /// Measures the RTT to the sender: from the first packet of the mobile host to the answer.
-    fn measure(&mut self, now: Instant, from_mobile: bool) {
+    /// Measures the RTT to the sender: from the first packet of the mobile host to the first one from the sender.
+    fn measure_rtt(&mut self, now: Instant, from_mobile: bool) {
         if from_mobile {
-            self.asked_at.get_or_insert(now);
-        } else if let Some(asked) = self.asked_at {
-            self.rtt.get_or_insert(now.saturating_since(asked));
+            self.request_at.get_or_insert(now);
+        } else if let Some(request_at) = self.request_at {
+            self.rtt.get_or_insert(now.saturating_since(request_at));
         }
     }
 }
 
 impl AckRegulator {
-    /// Creates the middlebox; `outlets` are the hosts behind the wireless link.
-    pub fn new(outlets: Vec<EgressQueue>) -> Self {
+    /// Creates the middlebox; `queues` are those of the hosts behind the wireless link.
+    pub fn new(queues: Vec<EgressQueue>) -> Self {
         Self {
-            outlets,
+            queues,
             flows: Vec::new(),
-            due: ConnectionTimers::new(),
+            timers: ConnectionTimers::new(),
         }
     }
 
-    /// Releases the ACKs of a connection for whose data there is room, and plans the next look.
+    /// Releases the ACKs of a connection for whose data there is room, and schedules the next poll.
     fn release(&mut self, number: u32, actions: &mut Actions<'_>) {
         let flow = &mut self.flows[number as usize];
-        if let Some(outlet) = EgressQueue::towards(&self.outlets, flow.mobile) {
-            let room = outlet.room(flow.size, actions);
+        if let Some(queue) = EgressQueue::towards(&self.queues, flow.mobile) {
+            let room = queue.room(flow.packet_size, actions);
             while let Some(packet) = flow.release(actions.now(), room) {
                 actions.forward(packet);
             }
@@ -163,9 +164,9 @@ impl AckRegulator {
         let next = if flow.waiting.is_empty() {
             Instant::NEVER
         } else {
-            actions.now() + LOOK
+            actions.now() + POLL_INTERVAL
         };
-        self.due.set(number, next);
+        self.timers.set(number, next);
     }
 }
 
@@ -175,23 +176,18 @@ impl Node for AckRegulator {
             actions.forward(packet.id);
             return;
         };
-        let to = EgressQueue::towards(&self.outlets, packet.destination);
-        let from = EgressQueue::towards(&self.outlets, packet.source);
+        let to = EgressQueue::towards(&self.queues, packet.destination);
+        let from = EgressQueue::towards(&self.queues, packet.source);
         if to.is_some() == from.is_some() {
             actions.forward(packet.id);
             return;
         }
-        let index = packet.flow as usize;
-        if self.flows.len() <= index {
-            self.flows
-                .resize_with(index + 1, RegulatedConnection::default);
-        }
-        let flow = &mut self.flows[index];
-        flow.measure(actions.now(), from.is_some());
-        if let Some(outlet) = to {
-            flow.mobile = outlet.host;
-            let queue = outlet.capacity(packet.size);
-            if segment.len > 0 && flow.on_data(packet, segment, queue) {
+        let flow = state_of(&mut self.flows, packet.flow);
+        flow.measure_rtt(actions.now(), from.is_some());
+        if let Some(queue) = to {
+            flow.mobile = queue.host;
+            let capacity = queue.capacity(packet.size);
+            if segment.len > 0 && flow.on_data(packet, segment, capacity) {
                 actions.absorb(packet.id);
             } else {
                 actions.forward(packet.id);
@@ -207,7 +203,9 @@ impl Node for AckRegulator {
                         actions.forward(held);
                     }
                     if let Some(number) = number {
-                        let released = flow.released.map_or(number, |known| known.max(number));
+                        let released = flow
+                            .released
+                            .map_or(number, |released| released.max(number));
                         flow.released = Some(released);
                     }
                     actions.forward(packet.id);
@@ -215,13 +213,13 @@ impl Node for AckRegulator {
             }
         }
         self.release(packet.flow, actions);
-        actions.call_at(self.due.earliest());
+        actions.call_at(self.timers.earliest());
     }
 
     fn on_call(&mut self, actions: &mut Actions<'_>) {
-        while let Some(number) = self.due.due(actions.now()) {
+        while let Some(number) = self.timers.due(actions.now()) {
             self.release(number, actions);
         }
-        actions.call_at(self.due.earliest());
+        actions.call_at(self.timers.earliest());
     }
 }

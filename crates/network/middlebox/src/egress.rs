@@ -1,6 +1,6 @@
-//! Egress: the queue of the access link of a mobile host, as a middlebox at the base station knows it.
+//! Egress queue: the queue of the access link of a mobile host, as a middlebox at the base station sees it.
 
-use net::{Actions, HostId, Limit};
+use net::{Actions, Backlog, HostId, Limit};
 
 /// A host behind the wireless link, with the limit of the queue towards it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -9,43 +9,37 @@ pub struct EgressQueue {
     pub host: HostId,
     /// Limit of its queue.
     pub limit: Limit,
-    /// Whether the queue drops nothing but what finds it full.
-    pub tail_drop: bool,
+    /// Whether the queue drops only packets that arrive when it is full.
+    pub is_droptail: bool,
 }
 
 impl EgressQueue {
-    /// Returns the outlet of `host`.
-    pub(crate) fn towards(outlets: &[Self], host: HostId) -> Option<Self> {
-        outlets.iter().copied().find(|outlet| outlet.host == host)
+    /// Returns the queue of `host`, if there is one among `queues`.
+    pub(crate) fn towards(queues: &[Self], host: HostId) -> Option<Self> {
+        queues.iter().copied().find(|queue| queue.host == host)
     }
 
-    /// Returns whether a packet of `size` bytes that comes now finds room.
+    /// Returns whether the queue has room for a packet of `size` bytes now.
     pub(crate) fn has_room(&self, size: u32, actions: &Actions<'_>) -> bool {
-        let queue = actions.queued_towards(self.host);
-        match self.limit {
-            Limit::Packets(max) => queue.packets < max,
-            Limit::Bytes(max) => queue.bytes + u64::from(size) <= max.get(),
-            Limit::Unlimited => true,
-        }
+        self.room(size, actions) != Some(0)
     }
 
-    /// Returns the packets of `size` bytes that find room now; `None` if their number has no limit.
+    /// Returns the number of packets of `size` bytes for which there is room now; `None` if there is no limit.
     pub(crate) fn room(&self, size: u32, actions: &Actions<'_>) -> Option<u64> {
-        let queue = actions.queued_towards(self.host);
-        match self.limit {
-            Limit::Packets(max) => Some(max.saturating_sub(queue.packets)),
-            Limit::Bytes(max) => {
-                Some(max.get().saturating_sub(queue.bytes) / u64::from(size.max(1)))
-            }
-            Limit::Unlimited => None,
-        }
+        self.room_beside(actions.queued_towards(self.host), size)
     }
 
-    /// Returns the packets of `size` bytes that the whole queue holds.
+    /// Returns the number of packets of `size` bytes that the empty queue has room for.
     pub(crate) fn capacity(&self, size: u32) -> Option<u64> {
+        self.room_beside(Backlog::default(), size)
+    }
+
+    fn room_beside(&self, queued: Backlog, size: u32) -> Option<u64> {
         match self.limit {
-            Limit::Packets(max) => Some(max),
-            Limit::Bytes(max) => Some(max.get() / u64::from(size.max(1))),
+            Limit::Packets(max) => Some(max.saturating_sub(queued.packets)),
+            Limit::Bytes(max) => {
+                Some(max.get().saturating_sub(queued.bytes) / u64::from(size.max(1)))
+            }
             Limit::Unlimited => None,
         }
     }

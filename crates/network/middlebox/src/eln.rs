@@ -1,19 +1,21 @@
 //! ELN: notifies the sender of losses on the radio (Balakrishnan and Katz, "Explicit loss notification and wireless
 //! web performance", Globecom 1998).
 //!
-//! The middlebox notes which data has left towards a mobile host, but stores no copies. When ACKs of that host report a
-//! hole that the middlebox has seen pass, the loss was on the radio. It sets a bit in these ACKs; a sender that
-//! understands it retransmits the data without a smaller window. Data that found the queue of the access link full was
-//! lost to congestion.
+//! The middlebox stores which data has left towards a mobile host, but no copies. When ACKs of that host report that such
+//! data is missing, it was lost on the radio. The middlebox sets a bit in these ACKs. A sender that understands the bit
+//! retransmits the data without reducing its window. Data that found the queue of the access link full was lost to
+//! congestion.
 
-use net::{Actions, HostId, Node, Packet};
+use net::{Actions, Node, Packet};
 use tcp::{Flags, Segment, SeqUnwrapper};
 
+use crate::connections::state_of;
 use crate::egress::EgressQueue;
+use crate::replace;
 
 /// Middlebox that marks the ACKs which report losses of the radio.
 pub struct Eln {
-    outlets: Vec<EgressQueue>,
+    queues: Vec<EgressQueue>,
     /// By the number of the connection.
     flows: Vec<SentData>,
 }
@@ -22,22 +24,22 @@ pub struct Eln {
 #[derive(Default)]
 struct SentData {
     numbers: SeqUnwrapper,
-    /// Ranges, in order and not adjacent.
+    /// Ranges of the stream (start, end), sorted and not adjacent.
     ranges: Vec<(u64, u64)>,
-    /// Latest acknowledgement.
+    /// Highest ACK number.
     acknowledged: u64,
 }
 
 impl SentData {
-    /// Notes that a segment has left; not so if it was lost before the radio.
-    fn note(&mut self, segment: &Segment, reached_radio: bool) {
+    /// Adds the data of a segment, unless it was dropped before it `reached_radio`.
+    fn add(&mut self, segment: &Segment, reached_radio: bool) {
         let start = self.numbers.segment(segment.seq);
         let end = start + u64::from(segment.len);
-        let end_of_known = self.ranges.last().map_or(0, |&(_, to)| to);
+        let highest_end = self.ranges.last().map_or(0, |&(_, to)| to);
         if !reached_radio {
             return;
         }
-        if start == end_of_known
+        if start == highest_end
             && let Some(last) = self.ranges.last_mut()
         {
             last.1 = end;
@@ -58,7 +60,7 @@ impl SentData {
         let Some(number) = self.numbers.acknowledgement(segment.ack) else {
             return false;
         };
-        let repeats = number == self.acknowledged && segment.len == 0;
+        let is_duplicate = number == self.acknowledged && segment.len == 0;
         self.acknowledged = self.acknowledged.max(number);
         self.ranges.retain(|&(_, to)| to > number);
         let mut blocks: Vec<(u64, u64)> = segment
@@ -77,11 +79,11 @@ impl SentData {
         blocks.sort_unstable();
         if blocks.is_empty() {
             // Without SACK, only the first byte that is missing is known.
-            return repeats && self.has_passed(number, number + 1);
+            return is_duplicate && self.has_left(number, number + 1);
         }
         let mut next = number;
         for (left, right) in blocks {
-            if left > next && !self.has_passed(next, left) {
+            if left > next && !self.has_left(next, left) {
                 return false;
             }
             next = next.max(right);
@@ -90,31 +92,19 @@ impl SentData {
     }
 
     /// Returns whether all bytes of a range have left.
-    fn has_passed(&self, from: u64, to: u64) -> bool {
+    fn has_left(&self, from: u64, to: u64) -> bool {
         let mut ranges = self.ranges.iter();
         ranges.any(|&(start, end)| start <= from && to <= end)
     }
 }
 
 impl Eln {
-    /// Creates the middlebox; `outlets` are the hosts behind the wireless link.
-    pub fn new(outlets: Vec<EgressQueue>) -> Self {
+    /// Creates the middlebox; `queues` are those of the hosts behind the wireless link.
+    pub fn new(queues: Vec<EgressQueue>) -> Self {
         Self {
-            outlets,
+            queues,
             flows: Vec::new(),
         }
-    }
-
-    fn flow(&mut self, number: u32) -> &mut SentData {
-        let index = number as usize;
-        if self.flows.len() <= index {
-            self.flows.resize_with(index + 1, SentData::default);
-        }
-        &mut self.flows[index]
-    }
-
-    fn outlet(&self, host: HostId) -> Option<EgressQueue> {
-        EgressQueue::towards(&self.outlets, host)
     }
 }
 
@@ -124,31 +114,28 @@ impl Node for Eln {
             actions.forward(packet.id);
             return;
         };
-        let to = self.outlet(packet.destination);
-        let from = self.outlet(packet.source);
-        let others = Flags::SYN.bits() | Flags::RST.bits();
-        let plain = segment.flags.bits() & others == 0;
-        if plain {
-            if let Some(outlet) = to
+        let to = EgressQueue::towards(&self.queues, packet.destination);
+        let from = EgressQueue::towards(&self.queues, packet.source);
+        let syn_or_rst = Flags::SYN.bits() | Flags::RST.bits();
+        if segment.flags.bits() & syn_or_rst == 0 {
+            if let Some(queue) = to
                 && segment.len > 0
             {
-                let reached_radio = outlet.has_room(packet.size, actions);
-                self.flow(packet.flow).note(segment, reached_radio);
+                let reached_radio = queue.has_room(packet.size, actions);
+                state_of(&mut self.flows, packet.flow).add(segment, reached_radio);
             } else if from.is_some()
                 && segment.flags.contains(Flags::ACK)
-                && self.flow(packet.flow).reports_radio_loss(segment)
+                && state_of(&mut self.flows, packet.flow).reports_radio_loss(segment)
             {
-                let payload = actions.payload(packet.id);
-                actions.absorb(packet.id);
-                let marked = Segment {
+                let segment = Segment {
                     eln: true,
                     ..*segment
                 };
                 let marked = Packet {
-                    payload: marked.into(),
+                    payload: segment.into(),
                     ..*packet
                 };
-                actions.create(marked, payload);
+                replace(marked, actions);
                 return;
             }
         }
@@ -184,7 +171,7 @@ mod tests {
     #[test]
     fn a_hole_that_has_passed_is_a_loss_of_the_radio() {
         let mut flow = SentData::default();
-        (0..5).for_each(|n| flow.note(&data(1_000 * n), true));
+        (0..5).for_each(|n| flow.add(&data(1_000 * n), true));
         assert!(!flow.reports_radio_loss(&ack(1_000, &[])), "progress");
         assert!(flow.reports_radio_loss(&ack(1_000, &[(2_000, 3_000)])));
         assert!(flow.reports_radio_loss(&ack(1_000, &[(4_000, 5_000), (2_000, 3_000)])));
@@ -198,12 +185,12 @@ mod tests {
     fn a_hole_from_before_the_middlebox_or_from_its_queue_is_none() {
         let mut flow = SentData::default();
         for (number, reached) in [(0, true), (1, true), (3, true), (4, false), (5, true)] {
-            flow.note(&data(1_000 * number), reached);
+            flow.add(&data(1_000 * number), reached);
         }
         assert!(flow.reports_radio_loss(&ack(0, &[(1_000, 2_000)])));
         assert!(!flow.reports_radio_loss(&ack(2_000, &[(3_000, 4_000)])));
         assert!(!flow.reports_radio_loss(&ack(0, &[(3_000, 4_000)])));
-        flow.note(&data(2_000), true);
+        flow.add(&data(2_000), true);
         assert!(
             flow.reports_radio_loss(&ack(2_000, &[(3_000, 4_000)])),
             "repeated"

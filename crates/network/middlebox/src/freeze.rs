@@ -8,31 +8,34 @@
 use net::{Actions, HostId, LinkChange, LinkSubscription, Node, Packet};
 use tcp::{Flags, SackBlocks, Segment, SeqUnwrapper};
 
-use crate::Middlebox;
+use crate::connections::state_of;
+use crate::{Middlebox, replace};
 
-/// ACKs by which a reconnected mobile host lets the sender go on at once.
-const ACKS_AFTER: usize = 3;
+/// Number of ACKs after which the sender of a reconnected mobile host resumes at once.
+const RESUMING_ACKS: usize = 3;
 
 /// Middlebox that freezes the senders to a mobile host whose link is interrupted.
 pub struct Freeze {
-    watch: Option<LinkSubscription>,
+    subscription: Option<LinkSubscription>,
     /// Hosts behind the wireless link, and whether their link is interrupted, or will be soon.
     mobiles: Vec<(HostId, bool)>,
     /// By the number of the connection.
-    flows: Vec<Entry>,
+    flows: Vec<Tracked>,
 }
 
-/// A connection as Freeze-TCP knows it.
-enum Entry {
+/// State of a connection.
+#[derive(Default)]
+enum Tracked {
     /// The mobile host has sent no ACK.
+    #[default]
     Unknown,
     /// The sender may have data.
     Open(Box<LatestAck>),
     /// The sender has ended its data: there is nothing to freeze.
-    Over,
+    Ended,
 }
 
-/// Latest ACK of a mobile host on one connection, as it would be without data.
+/// Latest ACK of a mobile host on one connection, without its data.
 struct LatestAck {
     ack: Packet,
     segment: Segment,
@@ -50,8 +53,8 @@ impl LatestAck {
         }
     }
 
-    /// Processes a segment of the mobile host, unless a later one has overtaken it.
-    fn note(&mut self, packet: &Packet, segment: &Segment) {
+    /// Stores the ACK of a segment of the mobile host, unless a later one has overtaken it.
+    fn update(&mut self, packet: &Packet, segment: &Segment) {
         let number = self.numbers.segment(segment.ack);
         if number < self.acknowledged {
             return;
@@ -74,7 +77,7 @@ impl LatestAck {
         };
     }
 
-    /// Returns the ACK with this window.
+    /// Returns the ACK with the field `window`.
     fn with_window(&self, window: u16) -> Packet {
         let segment = Segment {
             window,
@@ -91,33 +94,25 @@ impl Freeze {
     /// Creates the middlebox; `mobiles` are the hosts behind the wireless link.
     pub fn new(settings: &Middlebox, mobiles: Vec<HostId>) -> Self {
         Self {
-            watch: settings.watch(),
+            subscription: settings.link_subscription(),
             mobiles: mobiles.into_iter().map(|host| (host, false)).collect(),
             flows: Vec::new(),
         }
     }
 
-    fn entry(&mut self, flow: u32) -> &mut Entry {
-        let index = flow as usize;
-        if self.flows.len() <= index {
-            self.flows.resize_with(index + 1, || Entry::Unknown);
-        }
-        &mut self.flows[index]
-    }
-
-    /// Returns the latest ACK of the connection of `packet`, unless that is over.
-    fn open(&mut self, packet: &Packet, segment: &Segment) -> Option<&mut LatestAck> {
-        let entry = self.entry(packet.flow);
-        if let Entry::Unknown = entry {
-            *entry = Entry::Open(Box::new(LatestAck::new(packet, segment)));
+    /// Returns the latest ACK of the connection of `packet`, unless its data has ended.
+    fn latest_ack(&mut self, packet: &Packet, segment: &Segment) -> Option<&mut LatestAck> {
+        let entry = state_of(&mut self.flows, packet.flow);
+        if let Tracked::Unknown = entry {
+            *entry = Tracked::Open(Box::new(LatestAck::new(packet, segment)));
         }
         match entry {
-            Entry::Open(latest) => Some(latest),
+            Tracked::Open(latest) => Some(latest),
             _ => None,
         }
     }
 
-    /// Returns whether the link of a mobile host is interrupted; `None` if the host is none.
+    /// Returns whether the link of a mobile host is interrupted; `None` for other hosts.
     fn is_interrupted(&self, host: HostId) -> Option<bool> {
         let mut mobiles = self.mobiles.iter();
         mobiles.find_map(|&(mobile, interrupted)| (mobile == host).then_some(interrupted))
@@ -130,42 +125,39 @@ impl Node for Freeze {
             actions.forward(packet.id);
             return;
         };
-        let others = Flags::SYN.bits() | Flags::RST.bits();
-        let plain = segment.flags.bits() & others == 0;
-        let is_ack = segment.flags.contains(Flags::ACK) && plain;
+        let syn_or_rst = Flags::SYN.bits() | Flags::RST.bits();
+        let is_ack = segment.flags.contains(Flags::ACK) && segment.flags.bits() & syn_or_rst == 0;
         let interrupted = self.is_interrupted(packet.source);
-        let ends = Flags::FIN.bits() | Flags::RST.bits();
-        if segment.flags.bits() & ends != 0 && self.is_interrupted(packet.destination).is_some() {
-            *self.entry(packet.flow) = Entry::Over;
+        let fin_or_rst = Flags::FIN.bits() | Flags::RST.bits();
+        if segment.flags.bits() & fin_or_rst != 0
+            && self.is_interrupted(packet.destination).is_some()
+        {
+            *state_of(&mut self.flows, packet.flow) = Tracked::Ended;
         }
         if !is_ack || interrupted.is_none() {
             actions.forward(packet.id);
             return;
         }
-        if let Some(latest) = self.open(packet, segment) {
-            latest.note(packet, segment);
+        if let Some(latest) = self.latest_ack(packet, segment) {
+            latest.update(packet, segment);
         }
         if interrupted != Some(true) {
             actions.forward(packet.id);
             return;
         }
-        let payload = actions.payload(packet.id);
-        actions.absorb(packet.id);
         let segment = Segment {
             window: 0,
             ..*segment
         };
-        actions.create(
-            Packet {
-                payload: segment.into(),
-                ..*packet
-            },
-            payload,
-        );
+        let frozen = Packet {
+            payload: segment.into(),
+            ..*packet
+        };
+        replace(frozen, actions);
     }
 
     fn link_subscription(&self) -> Option<LinkSubscription> {
-        self.watch
+        self.subscription
     }
 
     fn on_link(&mut self, to: HostId, change: LinkChange, actions: &mut Actions<'_>) {
@@ -177,7 +169,7 @@ impl Node for Freeze {
             return;
         }
         for entry in &self.flows {
-            let Entry::Open(latest) = entry else {
+            let Tracked::Open(latest) = entry else {
                 continue;
             };
             if latest.ack.source != to {
@@ -188,7 +180,7 @@ impl Node for Freeze {
                 continue;
             }
             let window = latest.segment.window;
-            for _ in 0..ACKS_AFTER {
+            for _ in 0..RESUMING_ACKS {
                 actions.create(latest.with_window(window), None);
             }
         }

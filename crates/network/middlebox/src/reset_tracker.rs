@@ -1,7 +1,7 @@
 //! Reset tracker: drops, before the air interface, data of connections that a phone has reset.
 //!
-//! A phone answers data of a connection that it has aborted by a RST. At the first one, the base station discards what
-//! waits for the phone on that connection, and what still comes (Kim 2016, section 4.5). It holds nothing else up.
+//! A phone answers data of a connection that it has aborted by a RST. From the first RST on, the base station discards
+//! the data that waits or arrives for the phone on that connection (Kim 2016, section 4.5). It delays nothing else.
 
 use std::collections::HashMap;
 
@@ -17,7 +17,7 @@ pub struct ResetTracker {
     discard_time: Duration,
     /// Hosts behind the wireless link.
     mobiles: Vec<HostId>,
-    /// The time until which data of a connection is discarded.
+    /// Time until which data is discarded, by connection.
     discard_until: HashMap<u32, Instant>,
 }
 
@@ -31,8 +31,8 @@ impl ResetTracker {
         }
     }
 
-    /// Notes the flags of a packet of a phone: a RST starts the discard time of the connection, a SYN ends it.
-    fn note(&mut self, flags: Flags, packet: &Packet, actions: &mut Actions<'_>) {
+    /// Handles the flags of a packet of a phone: a RST starts the discard time of the connection, a SYN ends it.
+    fn on_phone_flags(&mut self, flags: Flags, packet: &Packet, actions: &mut Actions<'_>) {
         if flags.contains(Flags::RST) {
             self.discard_until
                 .insert(packet.flow, actions.now() + self.discard_time);
@@ -42,7 +42,7 @@ impl ResetTracker {
         }
     }
 
-    /// Returns whether data of a connection towards a phone is discarded.
+    /// Returns whether a packet towards a phone is discarded.
     fn discards(&mut self, now: Instant, flags: Flags, packet: &Packet) -> bool {
         if flags.contains(Flags::SYN) {
             // The ports are used again.
@@ -64,7 +64,7 @@ impl Node for ResetTracker {
     fn on_packet(&mut self, packet: &Packet, actions: &mut Actions<'_>) {
         if let Some(&Segment { flags, .. }) = packet.segment() {
             if self.mobiles.contains(&packet.source) {
-                self.note(flags, packet, actions);
+                self.on_phone_flags(flags, packet, actions);
             } else if self.mobiles.contains(&packet.destination)
                 && self.discards(actions.now(), flags, packet)
             {
@@ -83,7 +83,7 @@ impl Node for ResetTracker {
         if let Some(segment) = packet.segment()
             && self.mobiles.contains(&packet.source)
         {
-            self.note(segment.flags, packet, actions);
+            self.on_phone_flags(segment.flags, packet, actions);
         }
     }
 }

@@ -157,30 +157,29 @@ table! {
 }
 
 impl Middlebox {
-    /// Default of `reserve`: bytes that ES-TCP leaves unacknowledged.
+    /// Default of `reserve`, bytes.
     const RESERVE: u32 = 2;
-    /// Default of `freeze_after`: time after which ES-TCP freezes the sender. The sender's time-out is at
-    /// least 200 ms longer than its RTT (Linux), and runs since the data was sent. So it is not yet over 200 ms after
-    /// the data has come, even if the ACK needs the other half of the RTT; the rest allows for a longer RTT.
+    /// Default of `freeze_after`. The sender's RTO is at least 200 ms longer than its RTT (Linux), and starts when the data
+    /// is sent. So an ACK that leaves 200 ms after the data has arrived is still in time. The other 50 ms allow for a
+    /// longer RTT.
     const FREEZE_AFTER: Duration = Duration::from_millis(150);
 
-    /// Default of `max_ack_wait`, the wait of AS-TCP's far acknowledgements: a quarter of Linux' shortest
-    /// delayed ACK, so that many ACKs share one and none is late by much.
+    /// Default of `max_ack_wait`: a quarter of Linux' minimum delayed-ACK timeout. Many far acknowledgements share an ACK,
+    /// and none is late by much.
     const MAX_ACK_WAIT: Duration = Duration::from_millis(10);
-    /// Default of `warning`, the time between warning and interruption: about an RTT, as Freeze-TCP advises.
+    /// Default of `warning`: about an RTT, as Freeze-TCP advises.
     const WARNING: Duration = Duration::from_millis(100);
-    /// Default of `interruption`, the shortest one: half of Linux' shortest time-out, so that an
-    /// interruption that brings a time-out about is one.
+    /// Default of `interruption`: half of Linux' minimum RTO, so that an interruption that causes a time-out counts.
     const INTERRUPTION: Duration = Duration::from_millis(100);
-    /// Default of `discard_time`, the time that a reset tracker discards data: "a few seconds" (Kim 2016, section 4.5).
+    /// Default of `discard_time`: "a few seconds" (Kim 2016, section 4.5).
     const DISCARD_TIME: Duration = Duration::from_secs(5);
-    /// Option kinds that nobody else has (RFC 4727 §2.2).
+    /// Option kinds for experiments (RFC 4727 §2.2).
     const OPTION_KINDS: [u8; 2] = [253, 254];
 
     /// Checks that all fields are in their ranges, and belong to the kind.
     ///
     /// # Errors
-    /// The first that is or does not.
+    /// The first field that is out of its range, or that the kind does not have.
     pub fn check(&self) -> Result<(), FieldError> {
         if self.at.is_empty() {
             return reject("at", "\"\" is not a node; allowed: the name of a node");
@@ -207,39 +206,41 @@ impl Middlebox {
 
     /// Checks the fields that only some kinds have.
     fn check_fields_of_kinds(&self) -> Result<(), FieldError> {
-        if let Some(time) = self.of("discard_time", self.discard_time, &[Kind::ResetTracker])? {
+        if let Some(time) =
+            self.only_of("discard_time", self.discard_time, &[Kind::ResetTracker])?
+        {
             check_positive("discard_time", time)?;
         }
-        if let Some(reserve) = self.of("reserve", self.reserve, &[Kind::Es, Kind::As])? {
+        if let Some(reserve) = self.only_of("reserve", self.reserve, &[Kind::Es, Kind::As])? {
             check_number("reserve", reserve, 2, 1_000)?;
         }
-        let timed = [Kind::Es, Kind::As, Kind::Mtcp, Kind::MtcpPlus, Kind::Pam];
-        if let Some(after) = self.of("freeze_after", self.freeze_after, &timed)? {
+        let freezing = [Kind::Es, Kind::As, Kind::Mtcp, Kind::MtcpPlus, Kind::Pam];
+        if let Some(after) = self.only_of("freeze_after", self.freeze_after, &freezing)? {
             check_positive("freeze_after", after)?;
         }
         let second = Duration::from_secs(1);
-        if let Some(wait) = self.of("max_ack_wait", self.max_ack_wait, &[Kind::As])? {
+        if let Some(wait) = self.only_of("max_ack_wait", self.max_ack_wait, &[Kind::As])? {
             check_range("max_ack_wait", wait, Duration::ZERO, second)?;
         }
-        if let Some(kind) = self.of("option_kind", self.option_kind, &[Kind::As])?
+        if let Some(kind) = self.only_of("option_kind", self.option_kind, &[Kind::As])?
             && !Self::OPTION_KINDS.contains(&kind)
         {
             let message = format!("{kind} is taken or reserved; allowed: 253, 254");
             return reject("option_kind", message);
         }
         let warned = [Kind::MtcpPlus, Kind::Freeze];
-        if let Some(warning) = self.of("warning", self.warning, &warned)? {
+        if let Some(warning) = self.only_of("warning", self.warning, &warned)? {
             check_range("warning", warning, Duration::ZERO, second * 10)?;
         }
-        let watching = [Kind::As, Kind::MtcpPlus, Kind::Freeze];
-        if let Some(least) = self.of("interruption", self.interruption, &watching)? {
-            check_positive("interruption", least)?;
+        let subscribing = [Kind::As, Kind::MtcpPlus, Kind::Freeze];
+        if let Some(min_length) = self.only_of("interruption", self.interruption, &subscribing)? {
+            check_positive("interruption", min_length)?;
         }
         Ok(())
     }
 
     /// Returns the value of a field, which only these kinds may have.
-    fn of<T: Copy + Display>(
+    fn only_of<T: Copy + Display>(
         &self,
         field: &str,
         value: Option<T>,
@@ -250,13 +251,13 @@ impl Middlebox {
                 .iter()
                 .map(|kind| format!("{:?}", kind.name()))
                 .collect();
-            let what = match names.as_slice() {
+            let owners = match names.as_slice() {
                 [others @ .., last] if !others.is_empty() => {
                     format!("{} and {last}", others.join(", "))
                 }
                 _ => names.concat(),
             };
-            reject_if_set(field, !kinds.contains(&self.kind), value, what)?;
+            reject_if_set(field, !kinds.contains(&self.kind), value, owners)?;
         }
         Ok(value)
     }
@@ -267,7 +268,7 @@ impl Middlebox {
         (self.kind == Kind::As).then_some(kind)
     }
 
-    /// Returns the time that far acknowledgements wait for another ACK.
+    /// Returns the maximum time that a far acknowledgement waits for an ACK that carries it.
     pub(crate) fn max_ack_wait(&self) -> Duration {
         self.max_ack_wait.unwrap_or(Self::MAX_ACK_WAIT)
     }
@@ -280,7 +281,7 @@ impl Middlebox {
         }
     }
 
-    /// Returns the time that a reset tracker discards data.
+    /// Returns the time after a RST in which a reset tracker discards data.
     pub(crate) fn discard_time(&self) -> Duration {
         self.discard_time.unwrap_or(Self::DISCARD_TIME)
     }
@@ -290,8 +291,8 @@ impl Middlebox {
         u64::from(self.reserve.unwrap_or(Self::RESERVE))
     }
 
-    /// Returns the interruptions that the middlebox wants to hear of.
-    pub(crate) fn watch(&self) -> Option<LinkSubscription> {
+    /// Returns the interruptions that the middlebox subscribes to.
+    pub(crate) fn link_subscription(&self) -> Option<LinkSubscription> {
         let warning = match self.kind {
             Kind::As => Duration::ZERO,
             Kind::MtcpPlus | Kind::Freeze => self.warning.unwrap_or(Self::WARNING),
@@ -304,7 +305,7 @@ impl Middlebox {
         })
     }
 
-    /// Returns the time after which ES-TCP freezes the sender.
+    /// Returns the time after which a policy freezes the sender, or PAM acknowledges in advance.
     pub(crate) fn freeze_after(&self) -> Duration {
         self.freeze_after.unwrap_or(Self::FREEZE_AFTER)
     }

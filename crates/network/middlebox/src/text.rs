@@ -1,4 +1,4 @@
-//! Middleboxes as texts, such as `es:reserve=4,at=node-1` on the command line.
+//! Middleboxes as text, such as `es:reserve=4,at=node-1` on the command line.
 
 use core::fmt;
 use core::str::FromStr;
@@ -27,7 +27,7 @@ impl FromStr for Middlebox {
         }
         let read: Self = serde_json::from_value(Value::Object(fields))
             .map_err(|error| format!("{text:?}: {error}"))?;
-        read.check().map_err(|wrong| format!("{text:?}: {wrong}"))?;
+        read.check().map_err(|error| format!("{text:?}: {error}"))?;
         Ok(read)
     }
 }
@@ -35,11 +35,10 @@ impl FromStr for Middlebox {
 impl fmt::Display for Middlebox {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.kind.name())?;
-        let set = config::changed_fields(self);
-        let others = set.into_iter().filter(|(name, _)| name != "kind");
-        for (number, (name, value)) in others.enumerate() {
-            let sign = if number == 0 { ':' } else { ',' };
-            write!(f, "{sign}{name}={}", value.trim_matches('"'))?;
+        let changed = config::changed_fields(self).into_iter();
+        for (index, (name, value)) in changed.filter(|(name, _)| name != "kind").enumerate() {
+            let separator = if index == 0 { ':' } else { ',' };
+            write!(f, "{separator}{name}={}", value.trim_matches('"'))?;
         }
         Ok(())
     }

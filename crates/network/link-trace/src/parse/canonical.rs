@@ -1,17 +1,17 @@
-//! Canonical traces: the line `celltcp trace`, then one for each interval, its length in ns and its rate in bit/s. An
-//! empty line ends a piece: time follows that was not measured.
+//! Canonical traces: the line `celltcp trace`, then a line per interval with its length in ns and its rate in bit/s. An
+//! empty line ends a piece: after it, time is missing that was not measured.
 
 use core::fmt::Write;
 
 use units::{Duration, Rate};
 
-use super::LineError;
+use super::ParseError;
 use crate::Steps;
 
-/// First line of such a trace.
+/// First line of a canonical trace.
 pub(super) const MARKER: &str = "celltcp trace";
 
-pub(super) fn read(text: &str) -> Result<Steps, LineError> {
+pub(super) fn read(text: &str, origin: &str) -> Result<Steps, ParseError> {
     let mut intervals: Vec<(Duration, Rate)> = Vec::new();
     let mut pieces = Vec::new();
     for (index, content) in text.lines().enumerate().skip(1) {
@@ -31,14 +31,19 @@ pub(super) fn read(text: &str) -> Result<Steps, LineError> {
             })
             .ok_or_else(|| {
                 let expected = "a length in ns and a rate in bit/s";
-                LineError::on(index + 1, format_args!("{content:?} is not {expected}"))
+                ParseError::on(
+                    origin,
+                    index + 1,
+                    format_args!("{content:?} is not {expected}"),
+                )
             })?;
         intervals.push(interval);
     }
-    Steps::from_intervals(intervals.into_iter(), &pieces).map_err(LineError::without_line)
+    Steps::from_intervals(intervals.into_iter(), &pieces)
+        .map_err(|error| ParseError::for_file(origin, error))
 }
 
-/// Returns the text of steps, which [`read`] reads to the same ones.
+/// Returns the text from which [`read`] reads the same steps.
 pub(super) fn text(steps: &Steps) -> String {
     let mut result = format!("{MARKER}\n");
     let mut pieces = steps.pieces().iter().copied().skip(1).peekable();
@@ -47,17 +52,17 @@ pub(super) fn text(steps: &Steps) -> String {
         // A piece may begin within a step, as neighbours with one rate are one step.
         while let Some(piece) = pieces.next_if(|&piece| piece < end) {
             if piece > at {
-                line(&mut result, piece - at, rate);
+                write_line(&mut result, piece - at, rate);
             }
             result.push('\n');
             at = piece;
         }
-        line(&mut result, end - at, rate);
+        write_line(&mut result, end - at, rate);
     }
     result
 }
 
-fn line(text: &mut String, length: Duration, rate: Rate) {
+fn write_line(text: &mut String, length: Duration, rate: Rate) {
     let (nanos, bits) = (length.as_nanos(), rate.bits_per_second());
     writeln!(text, "{nanos} {bits}").expect("a string takes any text");
 }

@@ -37,15 +37,20 @@ impl Direction {
     }
 }
 
-/// Returns whether the file called `name` is one of mahimahi or a canonical trace, by its first lines, `head`. A name of
-/// mahimahi's files decides if the first line is a number, so that mistakes in the others are named with their lines.
+/// Returns whether the file called `name`, which begins with `head`, is a canonical trace or a file of mahimahi.
+///
+/// A file of mahimahi has integers only. If it is named like one, a number in its first line is enough. So errors in
+/// later lines are reported with their line numbers.
 pub fn is_own_format(name: &str, head: &str) -> bool {
-    const LINES: usize = 100;
+    const CHECKED_LINES: usize = 100;
     if head.lines().next() == Some(canonical::MARKER) {
         return true;
     }
-    let whole = head.rfind('\n').map_or(head, |end| &head[..end]);
-    let mut first = lines(whole).map(|(_, line)| line).take(LINES).peekable();
+    let whole_lines = head.rfind('\n').map_or(head, |end| &head[..end]);
+    let mut first = lines(whole_lines)
+        .map(|(_, line)| line)
+        .take(CHECKED_LINES)
+        .peekable();
     let Some(line) = first.peek() else {
         return false;
     };
@@ -60,12 +65,11 @@ pub fn is_own_format(name: &str, head: &str) -> bool {
 /// # Errors
 /// If the file is neither.
 pub fn read(text: &str, origin: &str) -> Result<Trace, ParseError> {
-    let trace = if text.lines().next() == Some(canonical::MARKER) {
-        canonical::read(text).map(Trace::from)
+    if text.lines().next() == Some(canonical::MARKER) {
+        canonical::read(text, origin).map(Trace::from)
     } else {
-        mahimahi::read(text).map(Trace::from)
-    };
-    trace.map_err(|mistake| mistake.of(origin))
+        mahimahi::read(text, origin).map(Trace::from)
+    }
 }
 
 impl Trace {
@@ -78,71 +82,24 @@ impl Trace {
     }
 }
 
-/// Error about a text that is no trace: `FILE:LINE: what is wrong`.
+/// Error about a text that is no trace: `FILE:LINE: message`, or `FILE: message` if the file as a whole is wrong.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-pub struct ParseError {
-    origin: String,
-    line: Option<usize>,
-    message: String,
-}
+#[error("{0}")]
+pub struct ParseError(String);
 
 impl ParseError {
     /// Returns the error about a line of the file called `origin`, counted from one.
     pub fn on(origin: &str, line: usize, message: impl fmt::Display) -> Self {
-        LineError::on(line, message).of(origin)
+        Self(format!("{origin}:{line}: {message}"))
     }
 
     /// Returns the error about a file called `origin` as a whole.
     pub fn for_file(origin: &str, message: impl fmt::Display) -> Self {
-        LineError::without_line(message).of(origin)
-    }
-
-    /// Returns the line with the mistake, counted from one; `None` if the file as a whole is wrong.
-    pub fn line(&self) -> Option<usize> {
-        self.line
+        Self(format!("{origin}: {message}"))
     }
 }
 
-impl fmt::Display for ParseError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.line {
-            Some(line) => write!(f, "{}:{line}: {}", self.origin, self.message),
-            None => write!(f, "{}: {}", self.origin, self.message),
-        }
-    }
-}
-
-/// Mistake and its line, before the name of the file is known.
-struct LineError {
-    line: Option<usize>,
-    message: String,
-}
-
-impl LineError {
-    fn on(line: usize, message: impl fmt::Display) -> Self {
-        Self {
-            line: Some(line),
-            message: message.to_string(),
-        }
-    }
-
-    fn without_line(message: impl fmt::Display) -> Self {
-        Self {
-            line: None,
-            message: message.to_string(),
-        }
-    }
-
-    fn of(self, origin: &str) -> ParseError {
-        ParseError {
-            origin: origin.to_owned(),
-            line: self.line,
-            message: self.message,
-        }
-    }
-}
-
-/// Returns the lines that are neither empty nor comments, trimmed, with their numbers from one.
+/// Returns number, from one, and trimmed text of each line that is neither empty nor a comment.
 fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let numbered = text.trim_start_matches('\u{feff}').lines().enumerate();
     numbered

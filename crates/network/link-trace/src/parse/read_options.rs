@@ -1,4 +1,4 @@
-//! Options for reading a log: whatever its column names and values leave ambiguous.
+//! Options for reading a trace or log: properties that column names and values leave ambiguous.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -123,7 +123,7 @@ macro_rules! with_read_options {
 
         impl $name {
             /// Returns the options for reading the file.
-            pub(crate) fn read_options(&self) -> $crate::ReadOptions {
+            pub fn read_options(&self) -> $crate::ReadOptions {
                 $crate::ReadOptions {
                     format: self.format,
                     column: self.column.clone(),
@@ -138,7 +138,7 @@ macro_rules! with_read_options {
                 }
             }
 
-            /// Returns this with the options of `options`.
+            /// Returns a copy with these options.
             pub(crate) fn with_read_options(mut self, options: &$crate::ReadOptions) -> Self {
                 self.format = options.format;
                 self.column = options.column.clone();
@@ -170,15 +170,12 @@ with_read_options! {
 impl ReadOptions {
     /// Returns whether no option is set, or only the format mahimahi, which needs none.
     pub fn are_of_own_formats(&self) -> bool {
-        let format = self
-            .format
-            .filter(|&format| format != TraceFormat::Mahimahi);
-        *self
-            == Self {
-                format: self.format,
-                ..Self::default()
-            }
-            && format.is_none()
+        matches!(self.format, None | Some(TraceFormat::Mahimahi))
+            && *self
+                == Self {
+                    format: self.format,
+                    ..Self::default()
+                }
     }
 
     /// Parses options from JSON.

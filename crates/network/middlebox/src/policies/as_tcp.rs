@@ -12,11 +12,13 @@ use super::{Policy, pause_with_link};
 
 /// Policy of AS-TCP.
 pub(crate) struct AsTcp {
-    /// Time that a far acknowledgement waits for another ACK to go with.
+    /// Maximum time that a far acknowledgement waits for an ACK that carries it.
     max_ack_wait: Duration,
+    /// Time at which it is sent in an ACK of its own.
     ack_deadline: Instant,
-    /// Acknowledgement number that the sender had when the wait began.
-    reported: u64,
+    /// Far acknowledgement that the sender had when the wait began, bytes.
+    far_acked: u64,
+    /// Policy towards a sender without the option.
     fallback: EsTcp,
     falls_back: bool,
 }
@@ -26,7 +28,7 @@ impl AsTcp {
         Self {
             max_ack_wait,
             ack_deadline: Instant::NEVER,
-            reported: 0,
+            far_acked: 0,
             fallback,
             falls_back: false,
         }
@@ -68,9 +70,9 @@ impl Policy for AsTcp {
         {
             self.ack_deadline = Instant::NEVER;
             inbound.acknowledge(now);
-        } else if self.ack_deadline == Instant::NEVER || self.reported != inbound.far_acked() {
+        } else if self.ack_deadline == Instant::NEVER || self.far_acked != inbound.far_acked() {
             self.ack_deadline = now + self.max_ack_wait;
-            self.reported = inbound.far_acked();
+            self.far_acked = inbound.far_acked();
         }
     }
 

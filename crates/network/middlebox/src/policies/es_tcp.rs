@@ -1,7 +1,7 @@
 //! ES-TCP: the last bytes are acknowledged only after the far end has confirmed everything (Kim 2016, section 5.4).
 //!
 //! Both hosts run unmodified TCP. The split host leaves K bytes at the end of the data unacknowledged. All but one
-//! of them serve to freeze the sender, or to let it go on. The last one is acknowledged when the far end has confirmed
+//! of them are acknowledged to freeze the sender, or to let it go on. The last one is acknowledged when the far end has confirmed
 //! all data and nothing is pending.
 
 use tcp::{Connection, Segment};
@@ -14,7 +14,7 @@ use super::Policy;
 enum Sender {
     /// It has a window.
     Free,
-    /// It has no window because it was about to send reserved bytes again.
+    /// It has no window, because it was about to retransmit reserved bytes.
     Frozen,
 }
 
@@ -50,8 +50,8 @@ impl EsTcp {
         }
     }
 
-    /// Returns whether the window allows a full segment. If not, the sender is frozen already, and a window update will
-    /// end that.
+    /// Returns whether the window allows a full segment. If not, the sender has stopped already, and a window update will
+    /// start it.
     fn has_window(&self, inbound: &Connection) -> bool {
         inbound.offered_window() >= self.mss
     }

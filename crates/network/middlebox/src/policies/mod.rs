@@ -3,7 +3,6 @@
 mod as_tcp;
 mod es_tcp;
 mod mtcp;
-mod mtcp_plus;
 mod pam;
 mod split;
 
@@ -15,16 +14,15 @@ use crate::{Kind, Middlebox};
 use as_tcp::AsTcp;
 use es_tcp::EsTcp;
 use mtcp::MTcp;
-use mtcp_plus::MTcpPlus;
 use pam::Pam;
 use split::Split;
 
-/// Progress of the far end.
+/// Confirmation by the far end.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Progress {
-    /// Payload that it has confirmed, bytes.
+    /// Payload that the far end has confirmed, bytes.
     pub(crate) confirmed: u64,
-    /// Whether this is all that has arrived.
+    /// Whether that is all data that the split host has received.
     pub(crate) all_confirmed: bool,
     /// Smoothed RTT between the split host and the far end.
     pub(crate) rtt: Duration,
@@ -33,7 +31,7 @@ pub(crate) struct Progress {
 /// Policy of one direction of a connection. It steers the acknowledgements of `inbound`, the split host's end of the
 /// leg on which the data comes. `outbound` is its end of the other leg.
 pub(crate) trait Policy: Send {
-    /// Returns the bytes at the end of the data that ACKs leave unacknowledged.
+    /// Returns the number of bytes at the end of the data that ACKs leave unacknowledged.
     fn reserve(&self) -> u64;
 
     /// Applies the options of `inbound`, which have just been negotiated. Data may come next.
@@ -46,17 +44,17 @@ pub(crate) trait Policy: Send {
         let _ = (inbound, segment);
     }
 
-    /// Handles data in order that has come.
+    /// Handles in-order data that has arrived.
     fn on_data(&mut self, now: Instant, inbound: &mut Connection) {
         let _ = (now, inbound);
     }
 
-    /// Returns how many bytes ACKs may cover after this progress of the far end.
+    /// Returns the number of payload bytes that ACKs may cover after this progress of the far end.
     fn acknowledges(&mut self, progress: &Progress) -> u64 {
         progress.confirmed
     }
 
-    /// Handles progress of the far end, which has confirmed more data; all that has arrived, if `all_confirmed`.
+    /// Handles progress of the far end, which has confirmed more data, or all of it (`all_confirmed`).
     fn on_confirmed(&mut self, now: Instant, inbound: &mut Connection, all_confirmed: bool);
 
     /// Handles a change of the link to the far end.
@@ -81,7 +79,7 @@ pub(crate) trait Policy: Send {
     }
 }
 
-/// Lets a sender pause as long as its link is interrupted, with its state as it is.
+/// Pauses a sender while its link is interrupted; its state does not change.
 fn pause_with_link(now: Instant, outbound: &mut Connection, change: LinkChange) {
     match change {
         LinkChange::Expected => {}
@@ -93,18 +91,11 @@ fn pause_with_link(now: Instant, outbound: &mut Connection, change: LinkChange) 
 /// Returns the policy of one direction through a split host with these settings.
 pub(crate) fn policy(settings: &Middlebox) -> Box<dyn Policy> {
     let es = || EsTcp::new(settings.reserve(), settings.freeze_after());
-    let mtcp = || MTcp::new(settings.freeze_after());
     match settings.kind {
         Kind::Es => Box::new(es()),
         Kind::As => Box::new(AsTcp::new(settings.max_ack_wait(), es())),
-        Kind::Mtcp => Box::new(mtcp()),
-        Kind::MtcpPlus => Box::new(MTcpPlus::new(mtcp())),
+        Kind::Mtcp | Kind::MtcpPlus => Box::new(MTcp::new(settings.freeze_after())),
         Kind::Pam => Box::new(Pam::new(settings.freeze_after())),
-        Kind::Split
-        | Kind::Snoop
-        | Kind::Eln
-        | Kind::Freeze
-        | Kind::AckRegulator
-        | Kind::ResetTracker => Box::new(Split),
+        _ => Box::new(Split),
     }
 }

@@ -1,24 +1,32 @@
-//! M-TCP: the sender is acknowledged as the far end acknowledges. It is frozen (zero window) when the far end falls
-//! silent (Brown and Singh, "M-TCP: TCP for mobile cellular networks", 1997).
+//! M-TCP: ACKs follow those of the far end, and the sender is frozen (zero window) while the far end is silent (Brown and
+//! Singh, "M-TCP: TCP for mobile cellular networks", 1997).
 //!
-//! The split host acknowledges what the far end has confirmed, less the last byte. When the far end falls silent, an
-//! ACK for that byte withdraws the window. The sender then waits for a window instead of timing out. The next sign of
-//! the far end opens the window again.
+//! The split host acknowledges what the far end has confirmed, except its last byte. When the far end falls silent, an
+//! ACK for that byte withdraws the window. The sender then waits for a window instead of timing out. The next ACK of the
+//! far end opens the window again.
+//!
+//! M-TCP+ is M-TCP that is notified of disconnections before they happen (Omueti and Trajković, SPECTS 2007). There the
+//! mobile host announces them; here the link does, to which only M-TCP+ subscribes. The sender is frozen before the
+//! interruption, and its window opens as soon as the link is back. The buffer then fills while the local sender
+//! continues from its former state.
 
+use net::LinkChange;
 use tcp::{Connection, Segment};
 use units::{Duration, Instant};
 
-use super::{Policy, Progress};
+use super::{Policy, Progress, pause_with_link};
 
-/// Policy of M-TCP.
+/// Policy of M-TCP and M-TCP+.
 pub(crate) struct MTcp {
-    /// Time by which the silence of the far end exceeds its RTT before the sender is frozen.
+    /// Silence of the far end beyond its RTT after which the sender is frozen.
     freeze_after: Duration,
     progress: Progress,
     /// Whether the sender has no window.
     frozen: bool,
+    /// Whether the link is interrupted, or will be soon; known to M-TCP+ only.
+    disconnected: bool,
     /// Time at which the silence of the far end counts as a disconnection.
-    expires: Instant,
+    deadline: Instant,
 }
 
 impl MTcp {
@@ -32,51 +40,42 @@ impl MTcp {
             freeze_after,
             progress,
             frozen: false,
-            expires: Instant::NEVER,
+            disconnected: false,
+            deadline: Instant::NEVER,
         }
     }
 
     /// Withdraws the sender's window by an ACK for the byte that was left unacknowledged.
-    pub(super) fn freeze(&mut self, now: Instant, inbound: &mut Connection) {
+    fn freeze(&mut self, now: Instant, inbound: &mut Connection) {
         self.prepare_to_freeze(inbound);
         inbound.acknowledge(now);
     }
 
     /// Makes the next ACK advertise a zero window.
     fn prepare_to_freeze(&mut self, inbound: &mut Connection) {
-        self.expires = Instant::NEVER;
+        self.deadline = Instant::NEVER;
         self.frozen = true;
         inbound.confirm(self.progress.confirmed);
         inbound.freeze(true);
     }
 
     /// Opens the sender's window again.
-    pub(super) fn thaw(&mut self, now: Instant, inbound: &mut Connection) {
+    fn thaw(&mut self, now: Instant, inbound: &mut Connection) {
         if self.frozen {
             self.frozen = false;
             inbound.freeze(false);
             inbound.acknowledge(now);
         }
-        self.wait(now);
+        self.restart_timer(now);
     }
 
     /// Restarts the silence timer if data is outstanding.
-    fn wait(&mut self, now: Instant) {
-        self.expires = if self.progress.all_confirmed || self.frozen {
+    fn restart_timer(&mut self, now: Instant) {
+        self.deadline = if self.progress.all_confirmed || self.frozen {
             Instant::NEVER
         } else {
             now + self.progress.rtt + self.freeze_after
         };
-    }
-
-    /// Notes progress of the far end.
-    pub(super) fn note(&mut self, progress: &Progress) {
-        self.progress = *progress;
-    }
-
-    /// Returns whether the sender has no window.
-    pub(super) fn is_frozen(&self) -> bool {
-        self.frozen
     }
 }
 
@@ -94,13 +93,13 @@ impl Policy for MTcp {
 
     fn on_data(&mut self, now: Instant, _: &mut Connection) {
         let idle = core::mem::take(&mut self.progress.all_confirmed);
-        if idle || self.expires == Instant::NEVER {
-            self.wait(now);
+        if idle || self.deadline == Instant::NEVER {
+            self.restart_timer(now);
         }
     }
 
     fn acknowledges(&mut self, progress: &Progress) -> u64 {
-        self.note(progress);
+        self.progress = *progress;
         if progress.all_confirmed {
             progress.confirmed
         } else {
@@ -109,14 +108,35 @@ impl Policy for MTcp {
     }
 
     fn on_confirmed(&mut self, now: Instant, inbound: &mut Connection, _: bool) {
+        if self.disconnected {
+            // An ACK that was under way is passed on, but the window stays closed.
+            inbound.acknowledge(now);
+            return;
+        }
         self.frozen = false;
         inbound.freeze(false);
         inbound.acknowledge(now);
-        self.wait(now);
+        self.restart_timer(now);
+    }
+
+    fn on_link(
+        &mut self,
+        now: Instant,
+        inbound: &mut Connection,
+        outbound: &mut Connection,
+        change: LinkChange,
+    ) {
+        pause_with_link(now, outbound, change);
+        self.disconnected = change != LinkChange::Restored;
+        if !self.disconnected {
+            self.thaw(now, inbound);
+        } else if !self.frozen {
+            self.freeze(now, inbound);
+        }
     }
 
     fn deadline(&self) -> Instant {
-        self.expires
+        self.deadline
     }
 
     fn on_deadline(&mut self, now: Instant, inbound: &mut Connection) {

@@ -1,22 +1,22 @@
 //! PAM: split TCP that acknowledges in advance while the far end is silent (Amjad, Aslam and Zou, CCNC 2013; Kim 2016,
 //! section 2.2.2).
 //!
-//! ACKs of the far end decide, as with M-TCP. When it falls silent for so long that the sender could time out, the
-//! split host acknowledges the data it has and receives, until the far end sends again.
+//! ACKs follow those of the far end, as with M-TCP. When the far end is silent for so long that the sender could time
+//! out, the split host acknowledges all data that it has received. It does so until the far end sends again.
 
 use tcp::{Connection, Segment};
 use units::{Duration, Instant};
 
 use super::{Policy, Progress};
 
-/// Policy of pre-acknowledgement.
+/// Policy of PAM.
 pub(crate) struct Pam {
-    /// Time by which the silence of the far end exceeds its RTT before data is acknowledged in advance.
+    /// Silence of the far end beyond its RTT after which data is acknowledged in advance.
     silence_timeout: Duration,
     far_rtt: Duration,
     /// Whether data is acknowledged in advance.
     acks_early: bool,
-    expires: Instant,
+    deadline: Instant,
 }
 
 impl Pam {
@@ -25,7 +25,7 @@ impl Pam {
             silence_timeout,
             far_rtt: Duration::ZERO,
             acks_early: false,
-            expires: Instant::NEVER,
+            deadline: Instant::NEVER,
         }
     }
 }
@@ -37,9 +37,9 @@ impl Policy for Pam {
 
     fn before_data(&mut self, inbound: &mut Connection, segment: &Segment) {
         if inbound.repeats(segment) {
-            // The sender's time-out has come first. The answer to the repetition is an ACK for all.
+            // The sender's RTO has fired before our deadline. Its retransmission is answered by an ACK for all data.
             self.acks_early = true;
-            self.expires = Instant::NEVER;
+            self.deadline = Instant::NEVER;
             inbound.release(u64::MAX);
         }
     }
@@ -48,8 +48,8 @@ impl Policy for Pam {
         if self.acks_early {
             inbound.release(u64::MAX);
             inbound.acknowledge(now);
-        } else if self.expires == Instant::NEVER {
-            self.expires = now + self.far_rtt + self.silence_timeout;
+        } else if self.deadline == Instant::NEVER {
+            self.deadline = now + self.far_rtt + self.silence_timeout;
         }
     }
 
@@ -63,7 +63,7 @@ impl Policy for Pam {
         if inbound.could_acknowledge_more() || inbound.window_update_due() {
             inbound.acknowledge(now);
         }
-        self.expires = if all_confirmed {
+        self.deadline = if all_confirmed {
             Instant::NEVER
         } else {
             now + self.far_rtt + self.silence_timeout
@@ -71,12 +71,12 @@ impl Policy for Pam {
     }
 
     fn deadline(&self) -> Instant {
-        self.expires
+        self.deadline
     }
 
     fn on_deadline(&mut self, now: Instant, inbound: &mut Connection) {
         self.acks_early = true;
-        self.expires = Instant::NEVER;
+        self.deadline = Instant::NEVER;
         inbound.release(u64::MAX);
         inbound.acknowledge(now);
     }

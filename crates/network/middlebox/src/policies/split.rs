@@ -1,4 +1,4 @@
-//! Split TCP as such (I-TCP): data is acknowledged as soon as the split host has it.
+//! Plain split TCP (I-TCP): data is acknowledged as soon as the split host has it.
 
 use tcp::Connection;
 use units::Instant;
@@ -14,7 +14,7 @@ impl Policy for Split {
     }
 
     fn on_confirmed(&mut self, now: Instant, inbound: &mut Connection, all_confirmed: bool) {
-        // The room of a buffer that is empty again is offered at once, or a sender with a large window would stop and go.
+        // A buffer that is empty again is offered at once: otherwise a sender with a large window would stop and go.
         if inbound.window_update_due() || all_confirmed && inbound.window_grew() {
             inbound.acknowledge(now);
         }

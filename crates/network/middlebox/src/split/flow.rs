@@ -6,7 +6,7 @@ use units::{Duration, Instant};
 
 use super::stream::Stream;
 
-/// Number of the leg to the end that opened the connection, and of the leg to the other end.
+/// Index of the leg to the host that opened the connection, and of the leg to the other host.
 pub(crate) const OPENER: usize = 0;
 pub(crate) const ACCEPTOR: usize = 1;
 
@@ -15,26 +15,26 @@ pub(crate) struct Flow {
     /// The hosts at the ends of the legs.
     pub(crate) hosts: [HostId; 2],
     pub(crate) legs: [Connection; 2],
-    /// Data that comes on each leg.
+    /// Data that arrives on each leg.
     pub(crate) streams: [Stream; 2],
-    /// Request that is answered once the other end has accepted it.
-    request: Option<Segment>,
+    /// SYN of the opener, which is answered once the acceptor has answered.
+    syn: Option<Segment>,
     idle_timeout: Duration,
     last_packet: Instant,
-    /// Whether memory is set aside for its buffers.
+    /// Whether memory is reserved for its buffers.
     pub(crate) has_memory: bool,
-    /// Replies of the split host that belong to no leg: number of the leg, segment.
+    /// Resets that no connection of a leg sends: index of the leg, segment.
     pub(crate) replies: Vec<(usize, Segment)>,
 }
 
 impl Flow {
-    /// Creates the flow of a request. `legs` are closed; the one to the acceptor begins to open.
+    /// Creates the flow of a `syn`. `legs` are closed; the one to the acceptor starts to connect.
     pub(crate) fn new(
         now: Instant,
         hosts: [HostId; 2],
         mut legs: [Connection; 2],
         streams: [Stream; 2],
-        request: Segment,
+        syn: Segment,
         idle_timeout: Duration,
     ) -> Self {
         for (leg, stream) in legs.iter_mut().zip(&streams) {
@@ -45,7 +45,7 @@ impl Flow {
             hosts,
             legs,
             streams,
-            request: Some(request),
+            syn: Some(syn),
             idle_timeout,
             last_packet: now,
             has_memory: true,
@@ -53,38 +53,37 @@ impl Flow {
         }
     }
 
-    /// Returns the leg to this host.
+    /// Returns the index of the leg to this host.
     pub(crate) fn leg_to(&self, host: HostId) -> usize {
         usize::from(self.hosts[OPENER] != host)
     }
 
     /// Returns whether both legs are closed for good.
-    pub(crate) fn is_over(&self) -> bool {
-        self.all(|state| state == State::Closed)
+    pub(crate) fn is_closed(&self) -> bool {
+        self.all_legs(|state| state == State::Closed)
     }
 
-    /// Returns whether no data will come any more.
+    /// Returns whether no more data will arrive.
     pub(crate) fn is_drained(&self) -> bool {
-        self.all(|state| matches!(state, State::Closed | State::TimeWait))
+        self.all_legs(|state| matches!(state, State::Closed | State::TimeWait))
     }
 
-    fn all(&self, is: impl Fn(State) -> bool) -> bool {
-        self.request.is_none() && self.legs.iter().all(|leg| is(leg.state()))
+    fn all_legs(&self, is: impl Fn(State) -> bool) -> bool {
+        self.syn.is_none() && self.legs.iter().all(|leg| is(leg.state()))
     }
 
     /// Returns the time of the next call of [`Flow::on_deadline`].
     pub(crate) fn deadline(&self) -> Instant {
-        let of_leg = |at: Instant, leg: &Connection| at.min(leg.deadline());
-        let at = self.legs.iter().fold(Instant::NEVER, of_leg);
-        let of_policy = |at: Instant, stream: &Stream| at.min(stream.policy.deadline());
-        let at = self.streams.iter().fold(at, of_policy);
-        at.min(self.last_packet + self.idle_timeout)
+        let legs = self.legs.iter().map(Connection::deadline);
+        let policies = self.streams.iter().map(|stream| stream.policy.deadline());
+        let idle = self.last_packet + self.idle_timeout;
+        legs.chain(policies).fold(idle, Instant::min)
     }
 
     /// Returns whether the acceptor has not answered yet. Its answer opens the leg to the opener, with the same initial
     /// sequence number.
     pub(crate) fn is_connecting(&self) -> bool {
-        self.request.is_some()
+        self.syn.is_some()
     }
 
     /// Handles a segment on leg number `leg` of an open flow.
@@ -99,13 +98,13 @@ impl Flow {
         self.last_packet = now;
         if segment.len > 0 {
             let stream = &mut self.streams[leg];
-            stream.keep(segment, sent_at, payload);
+            stream.store(segment, sent_at, payload);
             stream.policy.before_data(&mut self.legs[leg], segment);
         }
         let before = self.legs[leg].state();
         self.legs[leg].on_segment(now, segment);
         if before != State::Established && self.legs[leg].state() == State::Established {
-            self.streams[leg].begin(&mut self.legs[leg]);
+            self.streams[leg].offer_window(&mut self.legs[leg]);
         }
         self.relay(now);
     }
@@ -114,7 +113,7 @@ impl Flow {
     pub(crate) fn on_early_segment(&mut self, now: Instant, segment: &Segment) {
         self.last_packet = now;
         if segment.flags.contains(tcp::Flags::RST) {
-            self.request = None;
+            self.syn = None;
             self.legs[ACCEPTOR].abort(now);
         }
     }
@@ -130,7 +129,7 @@ impl Flow {
         self.legs[ACCEPTOR].on_segment(now, segment);
         match self.legs[ACCEPTOR].state() {
             State::Established => {
-                let Some(request) = self.request.take() else {
+                let Some(syn) = self.syn.take() else {
                     return;
                 };
                 let (leg, stream) = opener(segment.seq);
@@ -141,10 +140,10 @@ impl Flow {
                 self.streams[ACCEPTOR]
                     .policy
                     .negotiated(&mut self.legs[ACCEPTOR]);
-                self.streams[ACCEPTOR].begin(&mut self.legs[ACCEPTOR]);
+                self.streams[ACCEPTOR].offer_window(&mut self.legs[ACCEPTOR]);
                 self.legs[OPENER].relay(self.streams[OPENER].policy.reserve());
                 self.legs[OPENER].listen();
-                self.legs[OPENER].on_segment(now, &request);
+                self.legs[OPENER].on_segment(now, &syn);
                 self.streams[OPENER]
                     .policy
                     .negotiated(&mut self.legs[OPENER]);
@@ -154,13 +153,13 @@ impl Flow {
         }
     }
 
-    /// Ends a flow whose acceptor has rejected, or does not answer.
+    /// Ends a flow whose acceptor has refused the connection, or does not answer.
     fn abort(&mut self) {
         let refused = self.legs[ACCEPTOR].failure() == Some(Failure::Refused);
-        if let Some(request) = self.request.take()
+        if let Some(syn) = self.syn.take()
             && refused
         {
-            let reply = reset_reply(&request);
+            let reply = reset_reply(&syn);
             self.replies.extend(reply.map(|reply| (OPENER, reply)));
         }
     }
@@ -168,7 +167,7 @@ impl Flow {
     /// Handles the deadline.
     pub(crate) fn on_deadline(&mut self, now: Instant) {
         if self.last_packet + self.idle_timeout <= now {
-            self.request = None;
+            self.syn = None;
             self.legs.iter_mut().for_each(|leg| leg.abort(now));
             return;
         }
@@ -182,7 +181,7 @@ impl Flow {
                     .on_deadline(now, &mut self.legs[leg]);
             }
         }
-        if self.request.is_some() {
+        if self.syn.is_some() {
             if self.legs[ACCEPTOR].state() == State::Closed {
                 self.abort();
             }
@@ -206,7 +205,7 @@ impl Flow {
         self.relay(now);
     }
 
-    /// Transfers data between the legs, and the failure of one to the other.
+    /// Transfers data between the legs, and aborts one leg if the other has failed.
     fn relay(&mut self, now: Instant) {
         let [opener, acceptor] = &mut self.legs;
         let [from_opener, from_acceptor] = &mut self.streams;

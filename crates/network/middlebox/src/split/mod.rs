@@ -13,15 +13,15 @@ use cca::{BuiltCca, CongestionState, SenderInfo};
 use net::{Actions, ConnectionState, HostId, LinkChange, LinkSubscription, Node, Packet};
 use tcp::{Connection, Flags, Segment, TcpConfig};
 use units::Instant;
-use units::random::{Purpose, RngStream as Draws};
+use units::random::{Purpose, RngStream};
 
 use crate::Middlebox;
+use crate::connections::{ConnectionTimers, state_of};
 use crate::policies::policy;
-use crate::timers::ConnectionTimers;
 use flow::{ACCEPTOR, Flow, OPENER};
 use stream::Stream;
 
-/// First entity of the draws of split hosts; those before belong to the ends of connections.
+/// First entity of the random streams of split hosts; lower ones belong to the ends of connections.
 const FIRST_ENTITY: u32 = 1 << 31;
 
 /// Settings and CCAs that a split host takes over from the run.
@@ -29,15 +29,17 @@ const FIRST_ENTITY: u32 = 1 << 31;
 pub struct RunDefaults {
     /// Settings of TCP, as on all hosts.
     pub tcp: TcpConfig,
-    /// Returns the CCA for a connection between these hosts, which are in any order.
+    /// Returns the CCA for a connection between these hosts, in either order.
     pub cca: Arc<dyn Fn(HostId, HostId) -> BuiltCca + Send + Sync>,
     /// Seed of the run.
     pub seed: u64,
 }
 
-/// A connection as the split host knows it.
+/// State of a connection at the split host.
+#[derive(Default)]
 enum Entry {
-    /// A connection that is not followed: its packets pass unchanged.
+    /// It is not tracked: its packets pass unchanged.
+    #[default]
     Unknown,
     /// It passes unsplit, because there was no memory.
     Bypassed,
@@ -50,40 +52,40 @@ enum Entry {
 /// Middlebox that splits connections.
 pub struct SplitHost {
     settings: Middlebox,
-    environment: RunDefaults,
+    defaults: RunDefaults,
     /// By the number of the connection.
     entries: Vec<Entry>,
-    due: ConnectionTimers,
-    /// Memory that is set aside for buffers.
+    timers: ConnectionTimers,
+    /// Memory that is reserved for buffers, bytes.
     memory: u64,
 }
 
 impl SplitHost {
-    /// Creates a split host.
-    pub fn new(settings: &Middlebox, environment: RunDefaults) -> Self {
+    /// Creates a split host with these settings.
+    pub fn new(settings: &Middlebox, defaults: RunDefaults) -> Self {
         Self {
             settings: settings.clone(),
-            environment,
+            defaults,
             entries: Vec::new(),
-            due: ConnectionTimers::new(),
+            timers: ConnectionTimers::new(),
             memory: 0,
         }
     }
 
-    /// Returns a closed connection between two `hosts`: from the end that the split host stands for, with its `iss`.
+    /// Returns a closed connection for one leg: the split host sends in the name of one of the `hosts`, whose ISS is `iss`.
     fn connection(&self, flow: u32, leg: usize, hosts: [HostId; 2], iss: u32) -> Connection {
-        let RunDefaults { tcp, cca, seed } = &self.environment;
+        let RunDefaults { tcp, cca, seed } = &self.defaults;
         let mut config = tcp.clone();
-        // The first window is offered before data shows how much room there is.
+        // The window of the handshake is offered before the stream limits it.
         let (cap, buffer) = (config.settings.receive_window_max, self.settings.buffer);
         config.settings.receive_window_max = Some(cap.map_or(buffer, |cap| cap.min(buffer)));
-        // Data goes on as it comes.
+        // Data is forwarded as it arrives.
         config.nagle = false;
         let entity = FIRST_ENTITY + 2 * flow + leg as u32;
-        let draws = Draws::new(*seed, Purpose::CongestionControl, entity);
-        let window = config.initial_window(draws);
+        let rng = RngStream::new(*seed, Purpose::CongestionControl, entity);
+        let window = config.initial_window(rng);
         let congestion = CongestionState::new(window, cca(hosts[0], hosts[1]));
-        let clock = Draws::new(*seed, Purpose::InitialSequence, entity).at(0) as u32;
+        let clock = RngStream::new(*seed, Purpose::InitialSequence, entity).at(0) as u32;
         let mut connection = Connection::new(config, congestion, iss, clock);
         connection.set_send_buffer(u64::MAX >> 1);
         if let Some(kind) = self.settings.far_ack_kind() {
@@ -104,7 +106,7 @@ impl SplitHost {
         }
         self.memory += buffers;
         let hosts = [packet.source, packet.destination];
-        // The leg to the opener is made anew when the initial sequence number of the acceptor is known.
+        // The leg to the opener is replaced when the initial sequence number of the acceptor is known.
         let legs =
             [OPENER, ACCEPTOR].map(|leg| self.connection(packet.flow, leg, hosts, request.seq));
         let streams = [self.stream(request.seq), self.stream(0)];
@@ -141,14 +143,15 @@ impl SplitHost {
         flow.on_segment(now, leg, segment, packet.sent_at, payload);
     }
 
-    /// Sends the segments that the legs have ready, and schedules the next call for the flow.
-    fn flush(&mut self, number: u32, flow: &mut Flow, actions: &mut Actions<'_>) {
+    /// Sends the segments that the legs have ready, sets the timer of the flow, and stores the flow unless it has ended.
+    fn flush(&mut self, number: u32, mut flow: Box<Flow>, actions: &mut Actions<'_>) {
         let now = actions.now();
+        let hosts = flow.hosts;
         let packet = |leg: usize, segment: Segment, sent_at| Packet {
             id: 0,
             flow: number,
-            source: flow.hosts[1 - leg],
-            destination: flow.hosts[leg],
+            source: hosts[1 - leg],
+            destination: hosts[leg],
             size: segment.ip_len(),
             payload: segment.into(),
             sent_at,
@@ -167,35 +170,17 @@ impl SplitHost {
         for (leg, reply) in flow.replies.drain(..) {
             actions.create(packet(leg, reply, now), None);
         }
-    }
-
-    /// Puts the flow back, or removes it if it has ended.
-    fn put_back(&mut self, number: u32, mut flow: Box<Flow>) {
-        let index = number as usize;
-        let over = flow.is_over();
         if flow.has_memory && flow.is_drained() {
             flow.has_memory = false;
             self.memory -= 2 * self.settings.buffer.get();
         }
-        let deadline = if over {
-            Instant::NEVER
+        let (deadline, entry) = if flow.is_closed() {
+            (Instant::NEVER, Entry::Closed)
         } else {
-            flow.deadline()
+            (flow.deadline(), Entry::Split(flow))
         };
-        self.due.set(number, deadline);
-        self.entries[index] = if over {
-            Entry::Closed
-        } else {
-            Entry::Split(flow)
-        };
-    }
-
-    /// Makes room for connection number `number`.
-    fn extend(&mut self, number: u32) {
-        let wanted = number as usize + 1;
-        if self.entries.len() < wanted {
-            self.entries.resize_with(wanted, || Entry::Unknown);
-        }
+        self.timers.set(number, deadline);
+        self.entries[number as usize] = entry;
     }
 }
 
@@ -220,67 +205,60 @@ impl Node for SplitHost {
             actions.forward(packet.id);
             return;
         };
-        self.extend(packet.flow);
         let index = packet.flow as usize;
-        let entry = core::mem::replace(&mut self.entries[index], Entry::Unknown);
-        let requests = segment.flags.contains(Flags::SYN) && !segment.flags.contains(Flags::ACK);
-        let (entry, fresh) = match entry {
-            Entry::Unknown if requests => (self.open(actions.now(), packet, *segment), true),
-            other => (other, false),
+        let entry = core::mem::take(state_of(&mut self.entries, packet.flow));
+        let is_syn = segment.flags.contains(Flags::SYN) && !segment.flags.contains(Flags::ACK);
+        let (entry, is_new) = match entry {
+            Entry::Unknown if is_syn => (self.open(actions.now(), packet, *segment), true),
+            entry => (entry, false),
         };
         match entry {
             Entry::Split(mut flow) => {
-                if !fresh {
+                if !is_new {
                     self.relay(&mut flow, packet, segment, actions);
                 }
                 actions.absorb(packet.id);
-                self.flush(packet.flow, &mut flow, actions);
-                self.put_back(packet.flow, flow);
-                actions.call_at(self.due.earliest());
+                self.flush(packet.flow, flow, actions);
+                actions.call_at(self.timers.earliest());
             }
             Entry::Closed => {
                 actions.absorb(packet.id);
                 self.entries[index] = Entry::Closed;
                 reject(packet, segment, actions);
             }
-            passes => {
+            Entry::Unknown | Entry::Bypassed => {
                 actions.forward(packet.id);
-                self.entries[index] = passes;
+                self.entries[index] = entry;
             }
         }
     }
 
     fn on_call(&mut self, actions: &mut Actions<'_>) {
-        while let Some(number) = self.due.due(actions.now()) {
-            let entry = core::mem::replace(&mut self.entries[number as usize], Entry::Unknown);
+        while let Some(number) = self.timers.due(actions.now()) {
+            let entry = core::mem::take(&mut self.entries[number as usize]);
             if let Entry::Split(mut flow) = entry {
                 flow.on_deadline(actions.now());
-                self.flush(number, &mut flow, actions);
-                self.put_back(number, flow);
+                self.flush(number, flow, actions);
             }
         }
-        actions.call_at(self.due.earliest());
+        actions.call_at(self.timers.earliest());
     }
 
     fn link_subscription(&self) -> Option<LinkSubscription> {
-        self.settings.watch()
+        self.settings.link_subscription()
     }
 
     fn on_link(&mut self, to: HostId, change: LinkChange, actions: &mut Actions<'_>) {
         for number in 0..self.entries.len() {
-            let ends_there =
-                matches!(&self.entries[number], Entry::Split(flow) if flow.hosts.contains(&to));
-            if !ends_there {
-                continue;
-            }
-            let entry = core::mem::replace(&mut self.entries[number], Entry::Unknown);
-            if let Entry::Split(mut flow) = entry {
-                flow.on_link(actions.now(), to, change);
-                self.flush(number as u32, &mut flow, actions);
-                self.put_back(number as u32, flow);
+            match core::mem::take(&mut self.entries[number]) {
+                Entry::Split(mut flow) if flow.hosts.contains(&to) => {
+                    flow.on_link(actions.now(), to, change);
+                    self.flush(number as u32, flow, actions);
+                }
+                entry => self.entries[number] = entry,
             }
         }
-        actions.call_at(self.due.earliest());
+        actions.call_at(self.timers.earliest());
     }
 
     fn for_each_connection(&self, show: &mut dyn FnMut(&ConnectionState)) {

@@ -50,7 +50,7 @@ fn outlet(limit: Limit) -> Vec<EgressQueue> {
     vec![EgressQueue {
         host: MOBILE,
         limit,
-        tail_drop: true,
+        is_droptail: true,
     }]
 }
 

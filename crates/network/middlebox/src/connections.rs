@@ -1,4 +1,4 @@
-//! Timers of a middlebox, by connection.
+//! State of a middlebox by connection: timers and tables.
 
 use units::{Deadlines, Instant};
 
@@ -24,7 +24,7 @@ impl ConnectionTimers {
         if index >= self.capacity {
             let capacity = (index + 1).next_power_of_two();
             let mut deadlines = Deadlines::new(capacity);
-            (0..self.capacity).for_each(|known| deadlines.set(known, self.deadlines.get(known)));
+            (0..self.capacity).for_each(|index| deadlines.set(index, self.deadlines.get(index)));
             (self.deadlines, self.capacity) = (deadlines, capacity);
         }
         self.deadlines.set(index, at);
@@ -35,9 +35,18 @@ impl ConnectionTimers {
         self.deadlines.earliest().0
     }
 
-    /// Returns the connection with the earliest deadline, if that is over.
+    /// Returns the connection with the earliest deadline, if that has been reached.
     pub(crate) fn due(&self, now: Instant) -> Option<u32> {
         let (at, index) = self.deadlines.earliest();
         (at <= now && at != Instant::NEVER).then_some(index as u32)
     }
+}
+
+/// Returns the state of connection number `flow`; the table grows with the highest number.
+pub(crate) fn state_of<T: Default>(states: &mut Vec<T>, flow: u32) -> &mut T {
+    let index = flow as usize;
+    if states.len() <= index {
+        states.resize_with(index + 1, T::default);
+    }
+    &mut states[index]
 }
