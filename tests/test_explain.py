@@ -652,7 +652,7 @@ def test_a_percentile_of_few_responses_is_called_the_longest() -> None:
     few = {"kind": "request-response", "request": "200B", "response": "20kB", "gap": "2s"}
     result = ct.compare("steady-20-68", "cubic,bbr", 2, duration="12s", set={"flows.0.workload": few})
     assert result.applications[0].ranking.metric == "response_max_s"
-    text = str(ExplainedComparison(result).texts(ExplainedComparison(result).shown[0]))
+    text = str(ExplainedComparison(result).texts(ExplainedComparison(result).distinct_ccas[0]))
     assert "response p95" not in text
 
 
@@ -674,7 +674,7 @@ def test_responses_that_no_table_dates_a_reason_for_have_one() -> None:
     (slow,) = (each for each in reasons if each.name == "slow_units")
     assert 0 < slow.reasons["waited for a time-out of the other end"] <= far["far_timeouts"].sum()
     # The ping has a CCA of its own: the lines are for the flow under test.
-    assert [each.cca for each in explained.settings] == ["bbr on upload"]
+    assert [each["cca"] for each in explained.settings] == ["bbr on upload"]
 
 
 def test_the_first_response_of_a_connection_is_slow_by_its_opening() -> None:

@@ -42,7 +42,7 @@ def test_a_window_that_shrinks_in_pauses_is_the_cause_of_slow_responses_and_has_
     assert 0.6 < first.weight < 0.9
     # Linux shrinks no window of a CCA that sets it itself.
     assert "idle_restart" not in {cause.name for cause in bbr.causes}
-    texts = explained.remedy_texts("results")
+    texts = explained.remedy_commands("results")
     assert texts[0].endswith("Linux, sender: sysctl -w net.ipv4.tcp_slow_start_after_idle=0")
     assert texts[1].endswith("ip route change default via GATEWAY dev INTERFACE initcwnd 32")
 
@@ -60,7 +60,7 @@ def test_short_transfers_on_new_connections_have_the_initial_window_as_a_remedy(
     first = explained.ccas[0].causes[0]
     assert first.name == "slow_start"
     assert "an initial window of 10 segments" in first.text
-    (text,) = explained.remedy_texts("results")
+    (text,) = explained.remedy_commands("results")
     assert text.endswith("ip route change default via GATEWAY dev INTERFACE initcwnd 32")
 
 

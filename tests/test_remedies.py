@@ -52,7 +52,7 @@ def test_frames_that_nagle_holds_have_no_delay_as_their_first_remedy() -> None:
     }
     result = ct.compare("steady-20-68", ["cubic"], 3, duration="60s", set=changes)
     explained = ExplainedComparison(result)
-    (shown,) = explained.shown
+    (shown,) = explained.distinct_ccas
     assert "or Nagle's algorithm held it back, for" in " ".join(explained.texts(shown))
     first = explained.remedies[0]
     assert first.options == "--cca cubic --set flows.0.nodelay=true"
@@ -66,7 +66,7 @@ def test_what_nagle_holds_is_no_slow_start() -> None:
     frames = {**GAME, "interval": "50ms"}
     changes: Changes = {"path.rtt": "150ms", "flows.0.nodelay": False, "flows.0.workload": frames}
     explained = ExplainedComparison(ct.compare("steady-20-68", ["cubic"], 2, set=changes))
-    (shown,) = explained.shown
+    (shown,) = explained.distinct_ccas
     texts = " ".join(explained.texts(shown))
     assert "Nagle's algorithm held it back" in texts
     assert "slow start" not in texts.lower()
@@ -83,11 +83,11 @@ def test_late_frames_have_a_shorter_time_out_as_a_remedy_and_equal_ccas_one_bloc
     result = ct.compare("steady-20-68", ["cubic", "reno"], 3, duration="60s", set=changes)
     explained = ExplainedComparison(result)
     assert result.identical_ccas == [["cubic", "reno"]]
-    (shown,) = explained.shown
+    (shown,) = explained.distinct_ccas
     assert explained.texts(shown)[0].startswith("cubic, reno (the same under all): ")
     (first, *_) = explained.remedies
     assert first.options == "--cca cubic --set tcp.min_rto=20ms"
-    (text, *_) = explained.remedy_texts("my results")
+    (text, *_) = explained.remedy_commands("my results")
     assert text.startswith(
         "celltcp compare 'my results' --cca cubic --set tcp.min_rto=20ms --runs 3  # "
     )
@@ -189,7 +189,7 @@ def test_a_queue_at_a_hop_as_slow_as_the_access_link_is_that_hops() -> None:
     assert "the hop modem (path.wired.0, 50Mbit/s) is as slow as the access link" in warning
     assert "path.buffer has no effect" in warning
     explained = ExplainedComparison(result)
-    (shown,) = explained.shown
+    (shown,) = explained.distinct_ccas
     text = " ".join(explained.texts(shown))
     assert "The buffer of the hop modem is shallow: no more than" in text
     assert "no more than 0 B" not in text
@@ -345,7 +345,7 @@ def test_acks_behind_an_upload_have_remedies_for_its_queue_with_their_price_for_
     texts = {each.name: each.text for each in explained.ccas[0].causes}
     assert texts["uplink"].startswith("The uplink, which photos (")
     explained.try_remedies(TrialBudget())
-    apart, paced = explained.remedy_texts("o")[:2]
+    apart, paced = explained.remedy_commands("o")[:2]
     assert apart.startswith("celltcp compare o --cca cubic --set path.queue=fq-codel")
     rates = {way: 0.9 * (in_unit(rate, "kbit/s") or 0.0) for way, rate in (("down", down), ("up", up))}
     for way, rate in rates.items():

@@ -42,13 +42,13 @@ def explain(folder: str, json_file: str | None) -> None:
             if name:
                 click.echo(f"{name}:")
             _print(result, explained.selection(name))
-        if tries := explained.remedy_texts(folder):
+        if tries := explained.remedy_commands(folder):
             click.echo("Try next:")
             for line in itertools.chain.from_iterable(map(lines_of, tries)):
                 click.echo(f"  {line}")
         for setting in explained.comparisons[""].settings if explained.is_single else []:
-            click.echo(f"On Linux, the sender sets {setting.cca}, best for {setting.need}:")
-            for line in setting.lines:
+            click.echo(f"On Linux, the sender sets {setting['cca']}, best for {setting['need']}:")
+            for line in setting["lines"]:
                 click.echo(f"  {line}")
         if explained.is_single and (plots := explained.comparisons[""].plots):
             pictures = "; ".join(f"celltcp show {folder} {plot}" for plot in plots)
@@ -65,7 +65,7 @@ def _print(result: ExplainedComparison, selected: Sequence[Explanation]) -> None
         console.print_table(table)
     for note in result.notes:
         console.print(f"note: {note}")
-    for explained_cca in result.shown:
+    for explained_cca in result.distinct_ccas:
         for text in result.texts(explained_cca):
             console.print(text, soft_wrap=not console.is_terminal, highlight=False)
     if selected:

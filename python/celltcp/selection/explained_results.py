@@ -57,7 +57,7 @@ class Explanations:
         for comparison in self.comparisons.values():
             comparison.try_remedies(budget)
 
-    def remedy_texts(self, folder: str | Path) -> list[str]:
+    def remedy_commands(self, folder: str | Path) -> list[str]:
         """Returns the commands that try the remedies, each with a comment on its purpose.
 
         Of a sweep or set, they are those of most scenarios or values, for the first of these.
@@ -66,7 +66,7 @@ class Explanations:
             folder: the results.
         """
         if self.is_single:
-            return self.comparisons[""].remedy_texts(str(folder))
+            return self.comparisons[""].remedy_commands(str(folder))
         layout = layout_in(Path(folder))
         folders = {} if layout is None else self._folders(layout)
         # The fields of a sweep have been tried already.
@@ -92,7 +92,7 @@ class Explanations:
         """Returns the command that tries a remedy on the first of some comparisons."""
         first = self.comparisons[names[0]]
         place = [each.remedy for each in first.remedies].index(remedy)
-        text = first.remedy_texts(str(folder / folders[names[0]]))[place]
+        text = first.remedy_commands(str(folder / folders[names[0]]))[place]
         more = f" and {len(names) - _MAX_COMPARISONS} more" if len(names) > _MAX_COMPARISONS else ""
         return text.replace("  # ", f"  # {', '.join(names[:_MAX_COMPARISONS])}{more}: ", 1)
 
@@ -123,7 +123,9 @@ class Explanations:
             lines += [f"{name}:"] if name else []
             lines += [f"note: {note}" for note in explained.notes]
             lines += [
-                line for explained_cca in explained.shown for line in explained.texts(explained_cca)
+                line
+                for explained_cca in explained.distinct_ccas
+                for line in explained.texts(explained_cca)
             ]
         return "\n".join(lines)
 

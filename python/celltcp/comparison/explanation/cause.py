@@ -20,7 +20,7 @@ class Cause(NamedTuple):
     reasons: Mapping[str, int] = MappingProxyType({})
 
 
-def percent(share: float) -> str:
+def percent_text(share: float) -> str:
     """Returns a share as text in per cent."""
     value = 100 * share
     if 0 < value < 0.095:
@@ -28,11 +28,11 @@ def percent(share: float) -> str:
     return f"{value:.1f} %" if value < 9.95 else f"{value:.0f} %"
 
 
-def grouped(count: float) -> str:
+def number_text(count: float) -> str:
     """Returns a count as text, with a space before each group of three digits."""
     return f"{round(count):,}".replace(",", " ")
 
 
-def times(count: int) -> str:
-    """Returns how often something happened as text."""
-    return {1: "once", 2: "twice"}.get(count, f"{grouped(count)} times")
+def times_text(count: int) -> str:
+    """Returns how often something happened as text: once, twice or a number of times."""
+    return {1: "once", 2: "twice"}.get(count, f"{number_text(count)} times")

@@ -1,11 +1,11 @@
-"""Rules about the ends of a connection: application, receive window, send buffer."""
+"""Rules about the ends of a connection: application, aborts, receive window, send buffer."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from celltcp._core import in_unit
-from celltcp.comparison.explanation.cause import Cause, percent
+from celltcp.comparison.explanation.cause import Cause, percent_text
 from celltcp.comparison.explanation.evidence import MIN_LIMITED_SHARE
 from celltcp.comparison.units_of_work import UNITS
 from celltcp.present.quantities import size_text
@@ -16,9 +16,9 @@ from celltcp.scenarios.frames import MAX_FRAME_SHARE, made_mbps
 if TYPE_CHECKING:
     from celltcp.comparison.explanation.evidence import Evidence
 
-#: Minimum share of unused capacity at which a limit of the ends is a cause.
+#: Minimum share of unused capacity at which an application or a window of the hosts is a cause.
 _MIN_UNUSED_SHARE = 0.1
-#: Minimum share of the time with a capacity below the bitrate of a video at which that is a cause.
+#: Minimum share of the time in which the capacity is below the bitrate of a video, for a cause.
 _MIN_SLOW_LINK_SHARE = 0.05
 
 
@@ -37,17 +37,17 @@ def application(evidence: Evidence) -> Cause | None:
     kind = evidence.workload.get("kind", "bulk")
     if not evidence.is_bulk:
         # Such an application pauses by design, so that pauses cost it nothing.
-        idle = evidence.time_share("idle")
+        idle_share = evidence.time_share("idle")
         nagle_text = ", or Nagle's algorithm held it back," if evidence.is_held_by_nagle else ""
         text = (
-            f"The application ({kind}) had nothing to send for {percent(idle)} of the time, and all "
-            f"that it had was in flight{nagle_text} for {percent(share - idle)}."
+            f"The application ({kind}) had nothing to send for {percent_text(idle_share)} of the time, "
+            f"and all that it had was in flight{nagle_text} for {percent_text(share - idle_share)}."
         )
         return Cause("application", text, 0.0)
     return Cause(
         "application",
-        f"The application ({kind}) had no more to send for {percent(share)} of the time, and "
-        f"{percent(evidence.unused_share)} of the capacity stayed unused.",
+        f"The application ({kind}) had no more to send for {percent_text(share)} of the time, and "
+        f"{percent_text(evidence.unused_share)} of the capacity stayed unused.",
         min(share, evidence.unused_share),
     )
 
@@ -84,18 +84,18 @@ def video(evidence: Evidence) -> Cause | None:
     application = evidence.application
     if application is None or "bitrate_mbps" not in application.names:
         return None
-    rate, switches, stalls, stalled, startup = (
+    rate_mbps, switches, stalls, stalled_s, startup_s = (
         estimate(application.values(name)[evidence.cca]).mean
         for name in ("bitrate_mbps", "switches", "stalls", "stalled_s", "startup_s")
     )
-    slow_share = float((evidence.slots["capacity_mbps"] < rate).mean())
+    slow_share = float((evidence.slots["capacity_mbps"] < rate_mbps).mean())
     if slow_share < _MIN_SLOW_LINK_SHARE:
         return None
     return Cause(
         "video",
-        f"The video played {rate:.2f} Mbit/s on average, with {switches:.3g} changes of the "
-        f"representation, {stalls:.3g} stalls ({stalled:.1f} s) and a start-up of {startup:.2f} s; the "
-        f"link carried less than that rate for {percent(slow_share)} of the time.",
+        f"The video played {rate_mbps:.2f} Mbit/s on average, with {switches:.3g} changes of the "
+        f"representation, {stalls:.3g} stalls ({stalled_s:.1f} s) and a start-up of {startup_s:.2f} "
+        f"s; the link carried less than that rate for {percent_text(slow_share)} of the time.",
         slow_share,
     )
 
@@ -106,21 +106,19 @@ def given_up(evidence: Evidence) -> Cause | None:
     if not abort_times_s:
         return None
     units = evidence.units
-    unended = 0 if units is None else int(units["duration_s"].isna().sum())
+    unended_count = 0 if units is None else int(units["duration_s"].isna().sum())
     count, runs = len(abort_times_s), len(evidence.runs)
     connections_text = (
         f"a connection at {abort_times_s[0]:.1f} s" if count == 1 else f"{count} connections"
     )
     runs_text = f" in {runs} runs" if runs > 1 else ""
-    rest = (
-        f"; {UNITS[str(units['unit'].iloc[0])].unended}: {unended}"
-        if units is not None and unended
-        else ""
-    )
+    unended_text = ""
+    if units is not None and unended_count:
+        unended_text = f"; {UNITS[str(units['unit'].iloc[0])].unended}: {unended_count}"
     return Cause(
         "given_up",
         f"TCP gave {connections_text} up{runs_text}, after no answer for "
-        f"{silence_text(evidence.scenario)}{rest}.",
+        f"{silence_text(evidence.scenario)}{unended_text}.",
         1.0,
     )
 
@@ -133,7 +131,7 @@ def receive_window(evidence: Evidence) -> Cause | None:
     unused.
     """
     fields = ("receive_window_max", "receive_buffer_max", "window_scale")
-    return _window(evidence, "receive_window", "receive window", fields)
+    return _window_cause(evidence, "receive_window", "receive window", fields)
 
 
 def send_buffer(evidence: Evidence) -> Cause | None:
@@ -143,36 +141,39 @@ def send_buffer(evidence: Evidence) -> Cause | None:
     least {MIN_LIMITED_SHARE:.0%} of the time, and at least {_MIN_UNUSED_SHARE:.0%} of the capacity is
     unused.
     """
-    return _window(evidence, "send_buffer", "send buffer", ("send_buffer_max",))
+    return _window_cause(evidence, "send_buffer", "send buffer", ("send_buffer_max",))
 
 
-def _window(evidence: Evidence, limit: str, name: str, fields: tuple[str, ...]) -> Cause | None:
-    full_share, limited_share = evidence.time_share(limit), evidence.share_held_by(limit)
+def _window_cause(evidence: Evidence, limit: str, name: str, fields: tuple[str, ...]) -> Cause | None:
+    full_share, limited_share = evidence.time_share(limit), evidence.window_limited_share(limit)
     # A full window costs nothing while the bottleneck has a queue of this flow alone.
     cost = limited_share if evidence.competing_mbps else limited_share - evidence.queued_share
     if cost < MIN_LIMITED_SHARE or evidence.unused_share < _MIN_UNUSED_SHARE:
         return None
     tcp = evidence.scenario.get("tcp", {})
-    set_to = ", ".join(f"tcp.{field} = {_toml(tcp[field])}" for field in fields if field in tcp)
+    settings_text = ", ".join(f"tcp.{field} = {_toml(tcp[field])}" for field in fields if field in tcp)
     rtt_ms = evidence.mean("rtt_min_ms")
     detail = ""
     if limit == "receive_window" and (window := in_unit(tcp.get("receive_window_max"), "B")):
-        rate = 8e-3 * window / rtt_ms
-        detail = f"; that gives at most {rate:.2f} Mbit/s at an RTT of {rtt_ms:.1f} ms"
+        detail = (
+            f"; that gives at most {8e-3 * window / rtt_ms:.2f} Mbit/s at an RTT of {rtt_ms:.1f} ms"
+        )
     if limit == "send_buffer":
         # The maximum in flight lasts only for a moment, so that the text has the mean.
-        in_flight = size_text(float(evidence.slots["inflight"].mean()) * evidence.mss)
-        detail = f"; it counts memory, not data, so that {in_flight} were in flight on average"
+        in_flight_text = size_text(float(evidence.slots["inflight"].mean()) * evidence.mss)
+        detail = f"; it counts memory, not data, so that {in_flight_text} were in flight on average"
     if limited_share > full_share:
         paced_share = limited_share - full_share
         detail += (
-            f"; pacing at the rate that this allows took another {percent(paced_share)} of the time"
+            f"; pacing at the rate that this allows took another {percent_text(paced_share)} of the "
+            "time"
         )
     return Cause(
         limit,
-        f"The {name} was full for {percent(full_share)} of the time, and "
-        f"{percent(evidence.unused_share)} of the capacity stayed unused ({set_to}){detail}.",
-        # No other limit of the rest of the time lets more than one window pass per RTT.
+        f"The {name} was full for {percent_text(full_share)} of the time, and "
+        f"{percent_text(evidence.unused_share)} of the capacity stayed unused "
+        f"({settings_text}){detail}.",
+        # Whatever limits the flow in the rest of the time, at most one window passes per RTT.
         min(max(cost, 1 - evidence.max_window(limit) / evidence.bdp), evidence.unused_share),
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from celltcp.comparison.explanation.cause import grouped
+from celltcp.comparison.explanation.cause import number_text
 from celltcp.present.quantities import size_text
 from celltcp.scenarios.cca_mix import count_text
 
@@ -17,10 +17,10 @@ _MAX_EVENTS = 5
 
 #: Maximum length of a recovery that a loss probe alone repaired, mean RTTs.
 _MAX_PROBE_RTTS = 2.0
-#: Maximum share of the window that is left after a reduction, if an event mentions it.
+#: Maximum share of the window left after a reduction that an event mentions.
 _MAX_REDUCED_SHARE = 0.95
-#: Minimum silence before a time-out or after an outage that an event mentions, s.
-_MIN_SILENCE_S = 0.05
+#: Minimum wait before a time-out or after an outage that an event mentions, s.
+_MIN_WAIT_S = 0.05
 
 #: Text for a drop by its reason.
 _DROP_TEXTS = {
@@ -46,7 +46,7 @@ class Event(NamedTuple):
 
     #: Seed of the run.
     seed: int
-    #: Time, s.
+    #: Time since the start of the run, s.
     t_s: float
     #: `overflow`, `aqm`, `policer`, `random`, `radio`, `probe`, `timeout`, `needless` or `outage`.
     kind: str
@@ -62,15 +62,15 @@ def longest_events(evidence: Evidence, run: int) -> list[Event]:
     """Returns the longest events of a run, in the order of time."""
     outages = [gap for gap in evidence.outages if gap.run == run]
     rows = evidence.recoveries
-    names_connections = int((evidence.flows["run"] == run).sum()) > 1
+    names_connections = int((evidence.connections["run"] == run).sum()) > 1
     events = [
-        _with_connection(_recovery(evidence, row), int(row["flow"]), names_connections)
+        _with_connection(_recovery_event(evidence, row), int(row["flow"]), names_connections)
         for row in rows[rows["run"] == run].to_dict("records")
         if not _is_caused_by_outage(row, outages)
     ]
-    events += [_outage(evidence, gap) for gap in outages]
-    longest = sorted(events, key=lambda each: -each.length_s)[:_MAX_EVENTS]
-    return sorted(longest, key=lambda each: each.t_s)
+    events += [_outage_event(evidence, gap) for gap in outages]
+    longest = sorted(events, key=lambda event: -event.length_s)[:_MAX_EVENTS]
+    return sorted(longest, key=lambda event: event.t_s)
 
 
 def _with_connection(event: Event, connection: int, is_named: bool) -> Event:
@@ -80,7 +80,7 @@ def _with_connection(event: Event, connection: int, is_named: bool) -> Event:
 
 
 def _is_caused_by_outage(row: dict[Any, Any], outages: list[Gap]) -> bool:
-    """Returns whether an outage, which has its own event, caused a recovery by drops or a time-out."""
+    """Returns whether an outage caused a recovery, by drops or a time-out; it has an event itself."""
     start, end = row["timeout_s"] - row["silence_s"], row["timeout_s"]
     dropped = row["dropped_s"]
     return any(
@@ -90,52 +90,51 @@ def _is_caused_by_outage(row: dict[Any, Any], outages: list[Gap]) -> bool:
     )
 
 
-def _outage(evidence: Evidence, gap: Gap) -> Event:
+def _outage_event(evidence: Evidence, gap: Gap) -> Event:
     """Returns the event of an outage, with the wait after it."""
-    wait = evidence.restart_after(gap)
+    wait_s = evidence.wait_after(gap)
     effect = "all lost" if gap.loses_all else "without capacity"
-    text = f"outage of the link at {gap.start:.1f} s: {gap.length:.1f} s {effect}"
-    if math.isnan(wait):
+    text = f"outage of the link at {gap.start_s:.1f} s: {gap.length_s:.1f} s {effect}"
+    if math.isnan(wait_s):
         text += ", and nothing arrived after it"
-        wait = 0.0
-    elif wait >= _MIN_SILENCE_S:
-        text += f"; data arrived again {wait:.1f} s after its end"
-    return Event(evidence.seeds[gap.run], gap.start, "outage", text, gap.length + wait)
+        wait_s = 0.0
+    elif wait_s >= _MIN_WAIT_S:
+        text += f"; data arrived again {wait_s:.1f} s after its end"
+    return Event(evidence.seeds[gap.run], gap.start_s, "outage", text, gap.length_s + wait_s)
 
 
-def _recovery(evidence: Evidence, row: dict[Any, Any]) -> Event:
+def _recovery_event(evidence: Evidence, row: dict[Any, Any]) -> Event:
     """Returns the event of a recovery, with its cause."""
     losses = _losses(row)
     seed = evidence.seeds[int(row["run"])]
     if row["timeouts"] > 0 and not row["overflow"] > 0:
-        return _time_out(evidence, row, losses, seed)
-    length = float(row["length_s"])
+        return _time_out_event(evidence, row, losses, seed)
+    length_s = float(row["length_s"])
     # A loss probe that repairs the loss ends the recovery within about an RTT.
     lost = sum(loss.segments for loss in losses)
-    is_repaired = 0 < lost <= row["loss_probes"] and not row["timeouts"] > 0
-    if is_repaired and length <= _MAX_PROBE_RTTS * evidence.mean("rtt_mean_ms") / 1e3:
-        return _probe(row, losses, seed)
+    has_enough_probes = 0 < lost <= row["loss_probes"] and not row["timeouts"] > 0
+    if has_enough_probes and length_s <= _MAX_PROBE_RTTS * evidence.mean("rtt_mean_ms") / 1e3:
+        return _probe_event(row, losses, seed)
     if not losses:
-        undone = row["undone"] > 0
-        text = f"recovery at {row['t_s']:.2f} s although nothing was lost" + (
-            ", reduction undone" if undone else ""
-        )
-        return Event(seed, float(row["t_s"]), "needless", text, length)
+        text = f"recovery at {row['t_s']:.2f} s although nothing was lost"
+        text += ", reduction undone" if row["undone"] > 0 else ""
+        return Event(seed, float(row["t_s"]), "needless", text, length_s)
     first, *later = losses
-    start = " in slow start" if row["slow_start"] else ""
-    more = "".join(
-        f", and {_reason_text(evidence, row, loss)}{_first_drop_text(loss)}: {grouped(loss.segments)}"
+    phase_text = " in slow start" if row["slow_start"] else ""
+    later_text = "".join(
+        f", and {_reason_text(evidence, row, loss)}{_first_drop_text(loss)}: "
+        f"{number_text(loss.segments)}"
         for loss in later
     )
     timeouts_text = (
         f", with {count_text(int(row['timeouts']), 'time-out')}" if row["timeouts"] > 0 else ""
     )
     text = (
-        f"{_DROP_TEXTS[first.reason]} at {row['dropped_s']:.2f} s{start}: {grouped(first.segments)} of "
-        f"{grouped(row['segments'])} segments lost{more}; recovery {length:.1f} s{timeouts_text}"
-        f"{_reduction_text(evidence, row)}"
+        f"{_DROP_TEXTS[first.reason]} at {row['dropped_s']:.2f} s{phase_text}: "
+        f"{number_text(first.segments)} of {number_text(row['segments'])} segments lost{later_text}; "
+        f"recovery {length_s:.1f} s{timeouts_text}{_reduction_text(evidence, row)}"
     )
-    return Event(seed, float(row["dropped_s"]), first.reason, text, length)
+    return Event(seed, float(row["dropped_s"]), first.reason, text, length_s)
 
 
 def _losses(row: dict[Any, Any]) -> list[_Loss]:
@@ -163,46 +162,50 @@ def _first_drop_text(loss: _Loss) -> str:
     return "" if math.isnan(loss.t_s) else f" from {loss.t_s:.2f} s on"
 
 
-def _probe(row: dict[Any, Any], losses: list[_Loss], seed: int) -> Event:
+def _probe_event(row: dict[Any, Any], losses: list[_Loss], seed: int) -> Event:
     """Returns the event of a loss that a loss probe repaired."""
     reasons = " and ".join(_DROP_TEXTS[loss.reason] for loss in losses)
     lost = sum(loss.segments for loss in losses)
     dropped_s = float(row["dropped_s"])
-    length = float(row["t_s"] - dropped_s + row["length_s"])
+    length_s = float(row["t_s"] - dropped_s + row["length_s"])
     text = (
         f"{reasons} at {dropped_s:.2f} s: {count_text(lost, 'segment')} lost, which a loss probe "
-        f"repaired {length:.2f} s after that"
+        f"repaired {length_s:.2f} s after that"
     )
-    return Event(seed, dropped_s, "probe", text, length)
+    return Event(seed, dropped_s, "probe", text, length_s)
 
 
-def _time_out(evidence: Evidence, row: dict[Any, Any], losses: list[_Loss], seed: int) -> Event:
+def _time_out_event(evidence: Evidence, row: dict[Any, Any], losses: list[_Loss], seed: int) -> Event:
     """Returns the event of a time-out, with its cause as far as the tables show it."""
-    timeout_s, silence = float(row["timeout_s"]), float(row["silence_s"])
+    timeout_s, silence_s = float(row["timeout_s"]), float(row["silence_s"])
     cause = _time_out_cause_text(evidence, row, losses)
     later = int(row["timeouts"]) - 1
     later_text = f", and {count_text(later, 'time-out')} after it" if later else ""
     undone = ", reduction undone" if row["undone"] > 0 else ""
     # An unrelated ACK, such as that of a keep-alive, may have come just before.
-    silence_text = f": no ACK for {silence:.1f} s" if silence >= _MIN_SILENCE_S else ""
+    silence_text = f": no ACK for {silence_s:.1f} s" if silence_s >= _MIN_WAIT_S else ""
     reduction = _reduction_text(evidence, row)
     text = f"time-out at {timeout_s:.1f} s{silence_text}{cause}{later_text}{undone}{reduction}"
-    length = silence + (0.0 if math.isnan(row["length_s"]) else float(row["length_s"]))
-    return Event(seed, timeout_s, "timeout", text, length)
+    length_s = silence_s + (0.0 if math.isnan(row["length_s"]) else float(row["length_s"]))
+    return Event(seed, timeout_s, "timeout", text, length_s)
 
 
 def _reduction_text(evidence: Evidence, row: dict[Any, Any]) -> str:
-    """Returns the reduction of the congestion window by a recovery as text; empty without one."""
+    """Returns the reduction of the congestion window by a recovery as text; empty if it is small."""
     start, end = float(row["t_s"]), float(row["t_s"] + row["length_s"])
     before, after = evidence.window_change(
         int(row["run"]), int(row["flow"]), start, end, is_timeout=row["timeouts"] > 0
     )
     if not after < _MAX_REDUCED_SHARE * before:
         return ""
-    return f"; window {grouped(before)} to {grouped(after)} {'segment' if after == 1 else 'segments'}"
+    return (
+        f"; window {number_text(before)} to {number_text(after)} "
+        f"{'segment' if after == 1 else 'segments'}"
+    )
 
 
 def _time_out_cause_text(evidence: Evidence, row: dict[Any, Any], losses: list[_Loss]) -> str:
+    """Returns what led to a time-out as text in parentheses; empty if the tables do not show it."""
     start, end = row["timeout_s"] - row["silence_s"], row["timeout_s"]
     causes = []
     if any(gap.overlaps(row["run"], start, end) for gap in evidence.ack_outages):

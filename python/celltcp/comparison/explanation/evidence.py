@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from celltcp._core import in_unit
-from celltcp.comparison.explanation.cause import grouped
+from celltcp.comparison.explanation.cause import number_text
 from celltcp.comparison.metrics import FRAMES
 from celltcp.results.statistics import estimate
 from celltcp.results.tables import frame
@@ -31,24 +31,24 @@ if TYPE_CHECKING:
 SERVER = "server"
 #: Minimum share of its time for which a limit of the hosts holds a flow back at which it is a cause.
 MIN_LIMITED_SHARE = 0.2
-#: Minimum share of the time with a full window, and minimum share of that window sent per RTT, at which
-#: the window sets the pacing rate.
+#: Minimum share of the time with a full window, and minimum share of that window sent per RTT, for a
+#: window that sets the pacing rate.
 _MIN_FULL_SHARE, _MIN_WINDOW_PER_RTT = 0.01, 0.75
-#: Time whose data segmentation offload hands over in one burst, s, and its maximum burst, bytes.
+#: Segmentation offload: time whose paced data make one burst, s, and maximum burst, bytes.
 _TSO_INTERVAL_S, _MAX_TSO_BYTES = 2**-10, 2**16
 #: Size of a packet, bytes.
 _PACKET_BYTES = 1500
 #: Resolution of times of recoveries, s.
 _TIME_RESOLUTION_S = 1e-6
-#: Minimum share of the time in which a flow has no more to send, so that unused capacity costs nothing.
+#: Minimum share of the time without data to send at which unused capacity costs a flow nothing.
 _MIN_PAUSE_SHARE = 0.5
-#: Minimum mean wait of a slot at which a queue stands at a wired hop, ms.
+#: Minimum mean wait of the packets of a slot at which a wired hop has a queue, ms.
 _MIN_QUEUE_WAIT_MS = 1.0
 #: Fields of the path and its hops that configure losses.
 _LOSS_FIELDS = ("loss", "uplink_loss")
 #: Reasons of drops in the table `recoveries`.
 DROPS = ("overflow", "aqm", "policer", "random", "radio")
-#: Columns of the same table with the time of the first drop for each reason.
+#: Columns of the table `recoveries` with the time of the first drop for each reason.
 _FIRST_DROPS = tuple(f"{reason}_s" for reason in DROPS)
 
 
@@ -57,20 +57,19 @@ class Gap(NamedTuple):
 
     #: Number of the run.
     run: int
-    #: Start and end, s.
-    start: float
-    end: float
+    start_s: float
+    end_s: float
     #: Whether all packets sent during the gap were lost; otherwise they waited.
     loses_all: bool = False
 
     @property
-    def length(self) -> float:
+    def length_s(self) -> float:
         """Length, s."""
-        return self.end - self.start
+        return self.end_s - self.start_s
 
-    def overlaps(self, run: float, start: float, end: float) -> bool:
-        """Returns whether the gap overlaps an interval of a run, from `start` to `end` in s."""
-        return self.run == run and self.start <= end and start <= self.end
+    def overlaps(self, run: float, start_s: float, end_s: float) -> bool:
+        """Returns whether the gap overlaps an interval of a run."""
+        return self.run == run and self.start_s <= end_s and start_s <= self.end_s
 
 
 class WindowChange(NamedTuple):
@@ -94,10 +93,10 @@ class Evidence:
         self, comparison: Comparison, cca: str, flow: FlowUnderTest, limits: Sequence[FlowLimits]
     ) -> None:
         """Takes the runs of `cca` of a comparison, and the limits of all of its flows."""
-        #: Congestion control or line-up.
+        #: Congestion control or CCA mix.
         self.cca = cca
-        #: Flow that the rules look at, and its name.
-        self.flow_under_test, self.flow_name = flow, flow.name
+        #: Flow, and its name.
+        self.flow, self.flow_name = flow, flow.name
         about = comparison.results.about
         #: Length of a slot, s.
         self.slot_s = float(about["slot_s"])
@@ -113,16 +112,19 @@ class Evidence:
         #: Scenario as TOML text.
         self.scenario_text = str(about["scenario"])
         flows = comparison.flows
-        self._all_flows = flows[flows["run"].isin(self.runs)]
-        #: Connections of the flow. The lowest delays are those of all connections of a run, as a short
-        #: connection may have met a long queue all the time.
-        self.flows = _with_lowest_delays(self._all_flows[flow.has(self._all_flows["name"])])
+        self._all_connections = flows[flows["run"].isin(self.runs)]
+        #: Connections of the flow, with the lowest delays of all of them in a run: a short connection
+        #: may have met a long queue all the time.
+        self.connections = _with_lowest_delays(
+            self._all_connections[flow.has(self._all_connections["name"])]
+        )
+        self._keys = self.connections[["run", "flow"]]
         slots = joined_slots(flow, flows, comparison.slots)
         #: Slots of the flow.
         self.slots = slots[slots["run"].isin(self.runs)]
         self._all_slots = comparison.slots
         samples = comparison.results.tables.get("samples")
-        # Samples of several runs would need their run numbers.
+        # Samples have no number of the run.
         has_samples = samples is not None and len(samples) > 0 and len(self.runs) == 1
         self._samples = frame(samples) if samples is not None and has_samples else None
         #: Mean and largest congestion window, segments; both are means over the runs.
@@ -130,14 +132,14 @@ class Evidence:
             estimate(window).mean for window in comparison.windows_of(flow, cca).values()
         )
         #: Share of the time under each limit, from 0 to 1; empty for results of earlier versions.
-        self.shares: Mapping[str, float] = next(
-            (limit.shares for limit in limits if limit[:2] == (cca, self.flow_name)), {}
+        self.limit_shares: Mapping[str, float] = next(
+            (limit.shares for limit in limits if (limit.cca, limit.flow) == (cca, flow.name)), {}
         )
         #: Loss recoveries of the flow, with `drops` and `length_s`.
         self.recoveries = self._recoveries(comparison)
         self._outages = comparison.results.tables.get("outages")
         self._events = comparison.results.tables.get("events")
-        self._flow_names = [flow_under_test.name for flow_under_test in FlowUnderTest.each(about)]
+        self._flow_names = [each.name for each in FlowUnderTest.each(about)]
         #: Index of the flow in the scenario.
         self.flow_index = self._flow_names.index(flow.name)
         #: Application of the flow; None without one.
@@ -155,36 +157,34 @@ class Evidence:
 
     def time_share(self, *limits: str) -> float:
         """Returns the share of the time under any of these limits; unknown ones count as zero."""
-        shares = [self.shares.get(limit, 0.0) for limit in limits]
-        return float(np.nansum(shares))
+        return float(np.nansum([self.limit_shares.get(limit, 0.0) for limit in limits]))
 
     def mean(self, column: str) -> float:
-        """Returns the mean of a column of the connections; NaN where none has it."""
-        if column not in self.flows:
-            return float("nan")
-        if column.endswith("_mean_ms"):
-            return self._mean_by_segments(column)
-        return float(self.flows[column].mean())
+        """Returns the mean of a column of the connections; NaN if results lack it.
 
-    def _mean_by_segments(self, column: str) -> float:
-        """Returns the mean of a delay over the runs; in a run, connections are weighted by segments."""
-        flows = self.flows[self.flows[column].notna() & (self.flows["segments"] > 0)]
-        sums = (flows[column] * flows["segments"]).groupby(flows["run"]).sum()
-        return float((sums / flows["segments"].groupby(flows["run"]).sum()).mean())
+        Mean delays are weighted by segments in each run, and each run has the same weight.
+        """
+        if column not in self.connections:
+            return float("nan")
+        if not column.endswith("_mean_ms"):
+            return float(self.connections[column].mean())
+        rows = self.connections[self.connections[column].notna() & (self.connections["segments"] > 0)]
+        sums = (rows[column] * rows["segments"]).groupby(rows["run"]).sum()
+        return float((sums / rows["segments"].groupby(rows["run"]).sum()).mean())
 
     @property
     def per_run_text(self) -> str:
         """Text that follows a count which is a mean over the runs; empty for a single run."""
         return " a run" if len(self.runs) > 1 else ""
 
-    def mean_count(self, count: float) -> str:
+    def mean_count_text(self, count: float) -> str:
         """Returns the mean per run of a count over all runs, as text."""
         mean = count / len(self.runs)
-        return f"{mean:.2g}" if mean < 10 else grouped(mean)
+        return f"{mean:.2g}" if mean < 10 else number_text(mean)
 
     def total(self, column: str) -> float:
         """Returns the sum of a column of the connections; unknown values count as zero."""
-        return float(self.flows[column].sum()) if column in self.flows else 0.0
+        return float(self.connections[column].sum()) if column in self.connections else 0.0
 
     def index_of(self, name: str) -> int | None:
         """Returns the index of a flow in the scenario; None if the scenario has no such flow."""
@@ -205,7 +205,7 @@ class Evidence:
     @property
     def has_data_on_ack_path(self) -> bool:
         """Whether other flows send data in the direction of the ACKs."""
-        return bool(((self._all_flows["ue"] == SERVER) != self.is_upload).any())
+        return bool(((self._all_connections["ue"] == SERVER) != self.is_upload).any())
 
     @property
     def ack_link_text(self) -> str:
@@ -231,25 +231,26 @@ class Evidence:
 
     def _details(self, kind: str) -> pd.Series:
         """Returns the column `detail` of the events of one kind, by run and connection."""
+        events = self._events_of(kind)
+        return events.set_index(["run", "flow"])["detail"].astype(float)
+
+    def _events_of(self, kind: str) -> pd.DataFrame:
+        """Returns the events of one kind of the connections of the flow."""
         if self._events is None:
-            return pd.Series(dtype=float)
-        selected = frame(self._events).merge(self.flows[["run", "flow"]], on=["run", "flow"])
-        selected = selected[selected["kind"] == kind]
-        return selected.set_index(["run", "flow"])["detail"].astype(float)
+            return pd.DataFrame(columns=["run", "flow", "t_ns", "kind", "detail"])
+        events = frame(self._events).merge(self._keys, on=["run", "flow"])
+        return events[events["kind"] == kind]
 
     @property
     def abort_times_s(self) -> list[float]:
         """Times at which an endpoint aborted a connection after no answer, sorted, s."""
-        if self._events is None:
-            return []
-        events = frame(self._events).merge(self.flows[["run", "flow"]], on=["run", "flow"])
-        aborts = events[events["kind"] == TIMED_OUT].groupby(["run", "flow"])["t_ns"].min()
+        aborts = self._events_of(TIMED_OUT).groupby(["run", "flow"])["t_ns"].min()
         return sorted(t_ns * 1e-9 for t_ns in aborts.astype(float))
 
-    def mean_rtt_ms(self, run: int, start: float, end: float) -> float:
+    def mean_rtt_ms(self, run: int, start_s: float, end_s: float) -> float:
         """Returns the mean RTT of the flow in a part of a run, ms; NaN without a sample."""
         slots = self.slots[self.slots["run"] == run]
-        slots = slots[(slots["t_s"] < end) & (slots["t_s"] + self.slot_s > start)]
+        slots = slots[(slots["t_s"] < end_s) & (slots["t_s"] + self.slot_s > start_s)]
         return float(slots["rtt_mean_ms"].mean())
 
     @property
@@ -260,7 +261,7 @@ class Evidence:
     @property
     def is_thin(self) -> bool:
         """Whether the flow sends a little data from time to time, as responses and frames do."""
-        return self.workload.get("kind", "bulk") in SPARSE_WORKLOADS
+        return self.is_thin_flow(self.flow_name)
 
     @property
     def is_held_by_nagle(self) -> bool:
@@ -290,20 +291,21 @@ class Evidence:
     def max_window(self, limit: str) -> float:
         """Returns the maximum in flight that a window or buffer of the hosts allows, bytes.
 
-        The maximum is infinite where that window or buffer does not limit the flow.
+        It is infinite where that window or buffer does not limit the flow.
 
         Args:
             limit: `receive_window` or `send_buffer`.
         """
         inflight = float(self.slots["inflight"].max()) * self.mss
-        return (
-            inflight
-            if self.time_share(limit) >= MIN_LIMITED_SHARE or self._is_paced_by_window(limit, inflight)
-            else math.inf
-        )
+        is_limit = self.time_share(limit) >= MIN_LIMITED_SHARE
+        return inflight if is_limit or self._is_paced_by_window(limit, inflight) else math.inf
 
-    def share_held_by(self, limit: str) -> float:
-        """Returns the share of the time limited by a window, including pacing that it causes."""
+    def window_limited_share(self, limit: str) -> float:
+        """Returns the share of the time limited by a window, with the pacing that it causes.
+
+        Args:
+            limit: `receive_window` or `send_buffer`.
+        """
         window = self.max_window(limit)
         is_paced = math.isfinite(window) and self._is_paced_by_window(limit, window)
         return self.time_share(limit, *(["pacing"] if is_paced else []))
@@ -313,14 +315,12 @@ class Evidence:
 
         A CCA that paces at the rate that it measures fills such a window only now and then.
         """
-        if (
-            self.time_share(limit) < _MIN_FULL_SHARE
-            or self.time_share("pacing") < MIN_LIMITED_SHARE
-            or not window < self.bdp
-        ):
-            return False
+        bytes_per_rtt = self.goodput_mbps * 1e6 / 8 * self.mean("rtt_min_ms") / 1e3
         return (
-            self.goodput_mbps * 1e6 / 8 * self.mean("rtt_min_ms") / 1e3 >= _MIN_WINDOW_PER_RTT * window
+            self.time_share(limit) >= _MIN_FULL_SHARE
+            and self.time_share("pacing") >= MIN_LIMITED_SHARE
+            and window < self.bdp
+            and bytes_per_rtt >= _MIN_WINDOW_PER_RTT * window
         )
 
     @property
@@ -334,7 +334,7 @@ class Evidence:
         return self.mean("owd_mean_ms") - self.mean("owd_min_ms") - self.jitter_ms
 
     @property
-    def loses_in_bursts_of_packets(self) -> bool:
+    def has_packet_loss_bursts(self) -> bool:
         """Whether a loss model of the path counts the length of its bursts in packets, not in time."""
         path = self.scenario.get("path", {})
         losses = [hop.get(name) for hop in (path, *path.get("wired", ())) for name in _LOSS_FIELDS]
@@ -350,21 +350,21 @@ class Evidence:
 
     @property
     def needs_capacity(self) -> bool:
-        """Whether unused capacity costs the flow something: it has data to send most of the time."""
+        """Whether the flow has data to send most of the time, so that unused capacity costs it."""
         return not self.is_thin and self.time_share("idle", "in_flight") < _MIN_PAUSE_SHARE
 
     @property
     def is_upload(self) -> bool:
         """Whether the flow sends its data to the server."""
-        return bool((self.flows["ue"] == SERVER).all())
+        return bool((self.connections["ue"] == SERVER).all())
 
     @functools.cached_property
-    def seconds(self) -> float:
+    def duration_s(self) -> float:
         """Duration of the flow over all runs, s; that of the runs if the flow never sent data."""
         return len(self.slots) * self.slot_s or self._run_seconds
 
     @functools.cached_property
-    def connection_seconds(self) -> float:
+    def connection_time_s(self) -> float:
         """Sum of the durations of the connections of the flow, s."""
         return self.total("duration_s")
 
@@ -404,25 +404,25 @@ class Evidence:
         if self.slots.empty:
             return {}
         times = self.slots[["run", "t_s"]].drop_duplicates()
-        own_keys = set(self.flows[["run", "flow"]].itertuples(index=False, name=None))
+        own_keys = set(self._keys.itertuples(index=False, name=None))
         slots = self._all_slots.merge(times, on=["run", "t_s"])
         is_other = [key not in own_keys for key in zip(slots["run"], slots["flow"], strict=True)]
-        flows = self._all_flows[(self._all_flows["ue"] == SERVER) == is_upload]
-        slots = slots[is_other].merge(flows[["run", "flow", "name"]], on=["run", "flow"])
+        connections = self._all_connections[(self._all_connections["ue"] == SERVER) == is_upload]
+        slots = slots[is_other].merge(connections[["run", "flow", "name"]], on=["run", "flow"])
         sums = slots.groupby("name", observed=True)["goodput_mbps"].sum() / max(len(times), 1)
         return {str(name): float(value) for name, value in sums.items() if value > 0}
 
     @functools.cached_property
-    def queue_hop(self) -> int | None:
+    def bottleneck_hop(self) -> int | None:
         """Index of the wired hop that is the bottleneck; None if the access link is the bottleneck."""
         return narrow_hop(self.scenario, is_upload=self.is_upload)
 
     @property
     def buffer_text(self) -> str:
         """Text that names the buffer of the bottleneck."""
-        if self.queue_hop is None:
+        if self.bottleneck_hop is None:
             return "the buffer"
-        return f"the buffer of the hop {self.scenario['path']['wired'][self.queue_hop]['name']}"
+        return f"the buffer of the hop {self.scenario['path']['wired'][self.bottleneck_hop]['name']}"
 
     @property
     def _slot_waits_ms(self) -> pd.Series:
@@ -433,35 +433,36 @@ class Evidence:
     @functools.cached_property
     def max_queued_bytes(self) -> float:
         """Largest queue of the bottleneck at the end of a slot, bytes."""
-        if self.queue_hop is not None:
+        if self.bottleneck_hop is not None:
             return float(self._slot_waits_ms.max()) / 1e3 * self._link_bytes_per_s
-        own = self.flows[["run", "flow"]]
-        return float(self._all_slots.merge(own, on=["run", "flow"])["queue_bytes"].max())
+        return float(self._all_slots.merge(self._keys, on=["run", "flow"])["queue_bytes"].max())
 
     @functools.cached_property
     def queued_share(self) -> float:
         """Share of the time in which the queue of the bottleneck did not empty for an RTT.
 
-        A link with a queue is busy, so that this share is at most that of the capacity in use. Other
-        waiting packets are bursts, after which the link is idle.
+        It is at most the share of the capacity in use, as a link with a queue is busy. Other packets
+        that wait are bursts, after which the link is idle.
         """
         if self.slots.empty or "queue_packets" not in self.slots:
             return 0.0
-        if self.queue_hop is not None:
-            return min(
-                float((self._slot_waits_ms >= _MIN_QUEUE_WAIT_MS).mean()), 1.0 - self.unused_share
+        if self.bottleneck_hop is not None:
+            is_queued = self._slot_waits_ms >= _MIN_QUEUE_WAIT_MS
+        else:
+            rtt_s = self.mean("rtt_min_ms") / 1e3
+            count = 1 + (0 if math.isnan(rtt_s) else math.ceil(rtt_s / self.slot_s))
+            queues = self.slots.groupby("run", observed=True)["queue_packets"]
+            is_queued = (
+                queues.transform(lambda queue: queue.rolling(count, min_periods=1, center=True).min())
+                > 0
             )
-        rtt_s = self.mean("rtt_min_ms") / 1e3
-        count = 1 + (0 if math.isnan(rtt_s) else math.ceil(rtt_s / self.slot_s))
-        queues = self.slots.groupby("run", observed=True)["queue_packets"]
-        lowest = queues.transform(lambda each: each.rolling(count, min_periods=1, center=True).min())
-        return min(float((lowest > 0).mean()), 1.0 - self.unused_share)
+        return min(float(is_queued.mean()), 1.0 - self.unused_share)
 
     @functools.cached_property
     def burst_bytes(self) -> float:
         """Largest burst of segments that the sender hands to its device at the rate of the link, bytes.
 
-        A burst of Linux' segmentation offload has the data that are paced in a millisecond
+        A burst of segmentation offload has the data that Linux paces in a millisecond
         (tcp_tso_autosize), with a minimum of two segments and a maximum of 64 KiB.
         """
         segments = self.scenario.get("tcp", {}).get("tso", "linux")
@@ -470,7 +471,7 @@ class Evidence:
         return min(max(self._link_bytes_per_s * _TSO_INTERVAL_S, 2 * self.mss), _MAX_TSO_BYTES)
 
     @property
-    def overflows_by_bursts(self) -> bool:
+    def bursts_exceed_buffer(self) -> bool:
         """Whether bursts of segmentation offload do not fit into the buffer."""
         return self.burst_bytes > max(self._buffer_bytes, self.mss)
 
@@ -479,22 +480,29 @@ class Evidence:
         """Field of the scenario that sets the buffer of the bottleneck."""
         if self.scenario.get("radio"):
             return "radio.rlc.uplink_buffer" if self.is_upload else "radio.rlc.buffer"
-        if self.queue_hop is not None:
-            return f"path.wired.{self.queue_hop}.buffer"
+        if self.bottleneck_hop is not None:
+            return f"path.wired.{self.bottleneck_hop}.buffer"
         return "path.uplink_buffer" if self.is_upload else "path.buffer"
 
     @property
     def _buffer_bytes(self) -> float:
         """Size of the buffer of the bottleneck, bytes; the largest queue if the field has no size."""
-        value: Any = self.scenario
-        for part in self.buffer_field.split("."):
-            value = value[int(part)] if isinstance(value, list) else value.get(part, {})
-        text = str(value)
+        text = str(self.value_at(self.buffer_field))
         for unit, factor in (("packets", _PACKET_BYTES), ("bdp", self.bdp)):
             if text.endswith(unit):
                 return float(text.removesuffix(unit)) * factor
         size = in_unit(text, "B")
         return self.max_queued_bytes if size is None else size
+
+    def value_at(self, field: str) -> Any:
+        """Returns the value of a field of the scenario, such as `path.queue`; None if unset."""
+        value: Any = self.scenario
+        for part in field.split("."):
+            if isinstance(value, list):
+                value = value[int(part)]
+            elif isinstance(value, dict):
+                value = value.get(part)
+        return value
 
     @functools.cached_property
     def mss(self) -> float:
@@ -513,27 +521,25 @@ class Evidence:
         return (self.capacity_mbps + sum(self.competing_mbps.values())) * 1e6 / 8
 
     def window_change(
-        self, run: int, connection: int, start: float, end: float, *, is_timeout: bool
+        self, run: int, connection: int, start_s: float, end_s: float, *, is_timeout: bool
     ) -> WindowChange:
         """Returns the change of the congestion window by a recovery.
 
         Args:
             run: number of the run.
             connection: number of the connection in the run.
-            start: start of the recovery, s.
-            end: end of the recovery, s.
+            start_s: start of the recovery.
+            end_s: end of the recovery.
             is_timeout: whether a time-out reduced the window, which then grows during the recovery.
         """
         times, windows = self._window_series(run, connection)
         # The ACK that begins a recovery may reduce the window already.
-        before, after = (
-            windows[times < start - _TIME_RESOLUTION_S],
-            windows[times >= end - _TIME_RESOLUTION_S],
-        )
+        has_begun, has_ended = (times >= t_s - _TIME_RESOLUTION_S for t_s in (start_s, end_s))
+        before, after = windows[~has_begun], windows[has_ended]
         if not len(before) or not len(after):
             return WindowChange(math.nan, math.nan)
-        meanwhile = windows[(times >= start - _TIME_RESOLUTION_S) & (times < end - _TIME_RESOLUTION_S)]
-        reduced = min(*meanwhile, after[0]) if is_timeout and len(meanwhile) else after[0]
+        during = windows[has_begun & ~has_ended]
+        reduced = min(*during, after[0]) if is_timeout and len(during) else after[0]
         return WindowChange(float(before[-1]), float(reduced))
 
     def _window_series(
@@ -547,15 +553,18 @@ class Evidence:
         rows = slots[(slots["run"] == run) & (slots["flow"] == connection)]
         return rows["t_s"].to_numpy(float) + self.slot_s, rows["cwnd"].to_numpy(float)
 
-    def idle_restarts(self, share: float) -> IdleRestarts:
-        """Returns the pauses that shrank the window to less than a share of it."""
-        own = self.flows[["run", "flow"]]
-        slots = self._all_slots.merge(own, on=["run", "flow"]).sort_values(["run", "flow", "t_s"])
-        of_connection = slots.groupby(["run", "flow"], sort=False)
-        before, inflight = (of_connection[name].shift() for name in ("cwnd", "inflight"))
+    def idle_restarts(self, max_share: float) -> IdleRestarts:
+        """Returns the pauses that shrank the window to less than `max_share` of it."""
+        slots = self._all_slots.merge(self._keys, on=["run", "flow"]).sort_values(
+            ["run", "flow", "t_s"]
+        )
+        by_connection = slots.groupby(["run", "flow"], sort=False)
+        before, inflight = (by_connection[name].shift() for name in ("cwnd", "inflight"))
         # A time-out shrinks the window as well, but with data in flight.
-        shrank = (inflight == 0) & (slots["cwnd"] < share * before) & ~(slots["timeouts"] > 0)
-        return IdleRestarts(before[shrank].to_numpy(float), slots.loc[shrank, "cwnd"].to_numpy(float))
+        has_shrunk = (inflight == 0) & (slots["cwnd"] < max_share * before) & ~(slots["timeouts"] > 0)
+        return IdleRestarts(
+            before[has_shrunk].to_numpy(float), slots.loc[has_shrunk, "cwnd"].to_numpy(float)
+        )
 
     @functools.cached_property
     def outages(self) -> list[Gap]:
@@ -563,28 +572,30 @@ class Evidence:
         if self._outages is None and self.time_share("outage") > 0:
             # Results of earlier versions lack this table, but their slots show a capacity of zero.
             return self._gaps_of_slots(self.slots["capacity_mbps"] == 0)
-        # A gap that loses all packets cost the flow nothing if the flow sent nothing.
+        # A gap that loses all packets costs a flow that sends nothing in it no time.
         return [
-            gap for gap in self._outages_of("data") if not gap.loses_all or self._has_lost_data(gap)
+            gap
+            for gap in self._outages_of("data")
+            if not gap.loses_all or self._may_have_lost_data(gap)
         ]
 
-    def _has_lost_data(self, gap: Gap) -> bool:
-        """Returns whether an outage that loses all packets met any, as far as the tables show it."""
+    def _may_have_lost_data(self, gap: Gap) -> bool:
+        """Returns whether the flow may have lost packets in an outage that loses all."""
         rows = self.recoveries[self.recoveries["run"] == gap.run]
         starts = rows[["dropped_s", "t_s"]].min(axis=1)
-        overlaps = (starts <= gap.end) & ~(rows["end_s"] < gap.start)
+        overlaps = (starts <= gap.end_s) & ~(rows["end_s"] < gap.start_s)
         slots = self.slots[(self.slots["run"] == gap.run) & (self.slots["rate_mbps"] > 0)]
-        goes_on = (slots["t_s"] >= gap.end).any()
+        arrives_later = (slots["t_s"] >= gap.end_s).any()
         # Results of earlier versions have no recoveries.
         is_unknown = self.recoveries.empty and self.total("retransmissions") > 0
-        return bool(overlaps.any() or not goes_on or is_unknown or self._has_units_during(gap))
+        return bool(overlaps.any() or not arrives_later or is_unknown or self._has_units_during(gap))
 
     def _has_units_during(self, gap: Gap) -> bool:
         """Returns whether a unit of work overlaps an outage, which may have lost its request."""
         if self.units is None:
             return False
         units = self.units[self.units["run"] == gap.run]
-        return bool(((units["start_s"] < gap.end) & ~(units["end_s"] < gap.start)).any())
+        return bool(((units["start_s"] < gap.end_s) & ~(units["end_s"] < gap.start_s)).any())
 
     @functools.cached_property
     def ack_outages(self) -> list[Gap]:
@@ -595,48 +606,47 @@ class Evidence:
         """Returns the outages of a direction, `data` or `ack`; those that overlap are merged."""
         if self._outages is None:
             return []
-        rows = frame(self._outages).merge(self.flows[["run", "flow"]], on=["run", "flow"])
+        rows = frame(self._outages).merge(self._keys, on=["run", "flow"])
         rows = rows[rows["direction"] == direction].sort_values(["run", "t_s"])
         result: list[Gap] = []
         columns = rows[["run", "t_s", "duration_s", "cause"]]
-        for run, start, length, cause in columns.itertuples(index=False, name=None):
-            gap = Gap(int(run), start, start + length, cause == "loss")
+        for run, start_s, duration_s, cause in columns.itertuples(index=False, name=None):
+            gap = Gap(int(run), start_s, start_s + duration_s, cause == "loss")
             last = result[-1] if result else None
-            if last and last.run == gap.run and gap.start <= last.end:
+            if last and last.run == gap.run and gap.start_s <= last.end_s:
                 loses_all = last.loses_all and gap.loses_all
-                result[-1] = last._replace(end=max(last.end, gap.end), loses_all=loses_all)
+                result[-1] = last._replace(end_s=max(last.end_s, gap.end_s), loses_all=loses_all)
             else:
                 result.append(gap)
         return result
 
-    def restart_after(self, gap: Gap) -> float:
+    def wait_after(self, gap: Gap) -> float:
         """Returns the time from the end of an outage until data arrives again, s.
 
-        The time of further outages before that does not count. The result is NaN if no data arrives
-        again.
+        The time of further outages before that does not count. It is NaN if no data arrives again.
         """
         slots = self.slots[(self.slots["run"] == gap.run) & (self.slots["rate_mbps"] > 0)]
-        starts = slots["t_s"][slots["t_s"] + self.slot_s > gap.end]
+        starts = slots["t_s"][slots["t_s"] + self.slot_s > gap.end_s]
         if not len(starts):
             return float("nan")
-        restart = float(starts.min())
-        later = (
-            min(outage.end, restart) - outage.start
+        arrival_s = float(starts.min())
+        later_outages_s = sum(
+            min(outage.end_s, arrival_s) - outage.start_s
             for outage in self.outages
-            if outage.run == gap.run and gap.end <= outage.start < restart
+            if outage.run == gap.run and gap.end_s <= outage.start_s < arrival_s
         )
-        return max(restart - gap.end - sum(later), 0.0)
+        return max(arrival_s - gap.end_s - later_outages_s, 0.0)
 
     def _gaps_of_slots(self, is_gap: pd.Series) -> list[Gap]:
         """Returns a gap for each group of successive slots in which `is_gap` holds."""
         result: list[Gap] = []
         for run, t_s in self.slots.loc[is_gap, ["run", "t_s"]].itertuples(index=False, name=None):
             last = result[-1] if result else None
-            end = t_s + self.slot_s
-            if last and last.run == run and t_s < last.end + self.slot_s / 2:
-                result[-1] = last._replace(end=end)
+            end_s = t_s + self.slot_s
+            if last and last.run == run and t_s < last.end_s + self.slot_s / 2:
+                result[-1] = last._replace(end_s=end_s)
             else:
-                result.append(Gap(int(run), float(t_s), float(end)))
+                result.append(Gap(int(run), float(t_s), float(end_s)))
         return result
 
     def _recoveries(self, comparison: Comparison) -> pd.DataFrame:
@@ -646,7 +656,7 @@ class Evidence:
             timeout_names = ["timeout_s", "silence_s", "unreported_bytes", "undone"]
             columns = ["run", "flow", *names, *DROPS, *_FIRST_DROPS, *timeout_names]
             return pd.DataFrame({name: [] for name in [*columns, "drops", "length_s"]}, dtype=float)
-        keys = self.flows[["run", "flow", "first_data_s", "duration_s"]]
+        keys = self.connections[["run", "flow", "first_data_s", "duration_s"]]
         rows = frame(comparison.results.tables["recoveries"]).merge(keys, on=["run", "flow"])
         if "loss_probes" not in rows:
             rows = rows.assign(loss_probes=0)
@@ -657,6 +667,6 @@ class Evidence:
 
 
 def _with_lowest_delays(flows: pd.DataFrame) -> pd.DataFrame:
-    """Returns connections whose lowest delays are those of all connections of their run."""
+    """Returns the connections with the lowest delays of any of them in the same run."""
     names = [name for name in ("rtt_min_ms", "owd_min_ms") if name in flows]
     return flows.assign(**{name: flows.groupby("run")[name].transform("min") for name in names})

@@ -1,14 +1,15 @@
-"""Explanation of results: the causes of each congestion control's rank."""
+"""Explanation of a comparison or run: the causes of each congestion control's rank, and remedies."""
 
 from __future__ import annotations
 
+import collections
 import functools
 import math
 import shlex
 from typing import TYPE_CHECKING, NamedTuple
 
 from celltcp.comparison.comparison import Comparison
-from celltcp.comparison.explanation.cause import grouped
+from celltcp.comparison.explanation.cause import number_text
 from celltcp.comparison.explanation.events import longest_events
 from celltcp.comparison.explanation.evidence import MIN_LIMITED_SHARE, Evidence
 from celltcp.comparison.explanation.remedies import (
@@ -29,38 +30,36 @@ from celltcp.results.tested import FlowUnderTest
 from celltcp.scenarios.cca_mix import has_several_flows, labels
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from celltcp.comparison.applications import Application
     from celltcp.comparison.explanation.cause import Cause
     from celltcp.comparison.explanation.events import Event
-    from celltcp.comparison.explanation.outcome import CcaExplanation, ExplainedResults
+    from celltcp.comparison.explanation.outcome import CcaExplanation, ExplainedResults, SettingRow
     from celltcp.comparison.explanation.standing import Standing
     from celltcp.results.tables import Results
 
 
 #: Default number of runs of celltcp compare.
 _DEFAULT_RUNS = 10
-#: Plot of each cause that the plot over time does not show.
+#: Plot of each cause that the plot `time-series` does not show.
 _PLOTS = {
     **dict.fromkeys(("overshoot", "early_exit"), "startup"),
     **dict.fromkeys(("queue", "held_queue"), "window"),
     "slow_units": "units",
 }
 
-#: Limits that the history of the congestion window explains.
+#: Limits in which the congestion window holds data back.
 _WINDOW_LIMITS = ("startup", "congestion_window", "recovery", "timeout")
 
-#: Minimum share of the capacity that other flows use if they share it; ACKs of a download use less.
+#: Share of the capacity above which other flows share it; ACKs of a download use less.
 _MIN_SHARED_CAPACITY = 0.02
 
 
 class ExplainedCca(NamedTuple):
-    """A flow under a congestion control or line-up, with the causes of its metrics."""
+    """A flow under a congestion control or CCA mix, with the causes of its metrics."""
 
     cca: str
     flow: str
-    #: Whether it sends intermittently, so that goodput and share of the capacity are meaningless.
+    #: Whether the flow sends now and then, so that its goodput and share of the capacity say nothing.
     is_intermittent: bool
     #: Mean goodput, Mbit/s, and mean RTT, ms.
     goodput_mbps: float
@@ -72,7 +71,7 @@ class ExplainedCca(NamedTuple):
     standing: Standing
     #: Share of the time under each limit; empty for results of earlier versions.
     limits: dict[str, float]
-    #: Kind of the units of work and flow, such as `response:game`; empty without units.
+    #: Kind of the units of work, and the flow, such as `response:game`; empty without units.
     unit_key: str
     causes: list[Cause]
     events: list[Event]
@@ -88,20 +87,9 @@ class ExplainedCca(NamedTuple):
         if not limited >= MIN_LIMITED_SHARE or math.isnan(self.cwnd_mean):
             return ""
         return (
-            f"Congestion window: {self.cwnd_mean:.1f} segments on average, {grouped(self.cwnd_max)} "
-            f"({size_text(self.cwnd_max * self.mss)}) at most."
+            f"Congestion window: {self.cwnd_mean:.1f} segments on average, "
+            f"{number_text(self.cwnd_max)} ({size_text(self.cwnd_max * self.mss)}) at most."
         )
-
-
-class Setting(NamedTuple):
-    """Lines that set a congestion control on Linux."""
-
-    #: Congestion control; if there are several flows, with the flow that it is for.
-    cca: str
-    #: Requirements for which it is best.
-    need: str
-    #: Shell commands.
-    lines: list[str]
 
 
 class ExplainedComparison:
@@ -114,7 +102,7 @@ class ExplainedComparison:
         limits = flow_limits(comparison.results)
         applications = {application.flow: application for application in comparison.applications}
         tested = comparison.tested
-        # Each flow of a line-up has one of the compared congestion controls.
+        # Each flow of a CCA mix has one of the compared congestion controls.
         has_rivals = any(map(has_several_flows, comparison.ccas)) and has_rows_of_flows([comparison])
         rivals = comparison.competing_flows if has_rivals else []
         others = [
@@ -122,47 +110,47 @@ class ExplainedComparison:
             for flow in FlowUnderTest.each(comparison.results.about)
             if flow != tested and (flow.name in applications or flow in rivals)
         ]
-        self._names_flows = bool(others)
+        self._has_several_flows = bool(others)
         evidences = [
             Evidence(comparison, cca, flow, limits)
             for flow in (tested, *others)
             for cca in comparison.ccas
         ]
-        #: The flow under test, then other flows with an application, each under every CCA.
+        #: The flow under test, then other flows with an application or in a CCA mix, under every CCA.
         self.ccas = [
-            self._explained(evidence, applications.get(evidence.flow_name)) for evidence in evidences
+            self._explain(evidence, applications.get(evidence.flow_name)) for evidence in evidences
         ]
-        self._untried_remedies = remedies_of(
+        self._all_remedies = remedies_of(
             (
                 (evidence, cause, explained.standing.leads)
                 for evidence, explained in zip(evidences, self.ccas, strict=True)
-                if explained in self.shown
+                if explained in self.distinct_ccas
                 for cause in explained.causes
             ),
             comparison.ccas,
         )
         #: Remedies to try next, the most promising first.
-        self.remedies = best_first(self._untried_remedies)[:MAX_REMEDIES]
+        self.remedies = best_first(self._all_remedies)[:MAX_REMEDIES]
 
     def try_remedies(self, budget: TrialBudget) -> None:
         """Tries the remedies in short runs; drops those that do not help. Untried ones stay."""
         trials = Trials(self.comparison, budget)
-        kept: list[ProposedRemedy] = []
-        for proposed in self._untried_remedies:
+        remedies: list[ProposedRemedy] = []
+        for proposed in self._all_remedies:
             trial = trials.run(proposed)
             if trial is None:
-                kept.append(proposed)
+                remedies.append(proposed)
             elif trial.helped_ccas:
-                kept.append(
+                remedies.append(
                     proposed._replace(ccas=trial.helped_ccas, trial=trial.text, gain=trial.gain)
                 )
-        self.remedies = best_first(kept)[:MAX_REMEDIES]
+        self.remedies = best_first(remedies)[:MAX_REMEDIES]
 
     @property
     def notes(self) -> list[str]:
         """Sentences on the tables that some rules need and the results lack."""
         missing = [name for name in ("limits", "recoveries") if name not in self.results.tables]
-        # A run without any recovery has no such table, but its flows have the count of them.
+        # Results of a run without a recovery lack that table, too, so that only `limits` counts.
         if "limits" not in missing:
             return []
         return [
@@ -170,12 +158,12 @@ class ExplainedComparison:
             f"{' and no table '.join(missing)}; causes that need them are not named"
         ]
 
-    def _explained(self, evidence: Evidence, application: Application | None) -> ExplainedCca:
+    def _explain(self, evidence: Evidence, application: Application | None) -> ExplainedCca:
         cca = evidence.cca
         goodput, rtt = evidence.goodput_mbps, evidence.mean("rtt_mean_ms")
         if application is None or evidence.flow_name == self.comparison.tested.name:
             goodput, rtt = (
-                estimate(self.comparison.values_of(evidence.flow_under_test, cca, name)).mean
+                estimate(self.comparison.values_of(evidence.flow, cca, name)).mean
                 for name in ("goodput_mbps", "rtt_mean_ms")
             )
         return ExplainedCca(
@@ -187,7 +175,7 @@ class ExplainedComparison:
             1.0 - evidence.unused_share if evidence.capacity_mbps > 0 else math.nan,
             sum(evidence.competing_mbps.values()) > _MIN_SHARED_CAPACITY * evidence.capacity_mbps,
             standing_of(self.comparison, cca, application),
-            dict(evidence.shares),
+            dict(evidence.limit_shares),
             evidence.unit_key,
             causes_of(evidence),
             longest_events(evidence, self._worst_run(evidence, application)),
@@ -200,7 +188,7 @@ class ExplainedComparison:
         """Returns the number of the run with the worst value of the ranking metric."""
         if application is None:
             metric = "pm_balanced"
-            values = self.comparison.values_of(evidence.flow_under_test, evidence.cca, metric)
+            values = self.comparison.values_of(evidence.flow, evidence.cca, metric)
         else:
             metric = application.ranking.metric
             values = application.values(metric)[evidence.cca]
@@ -210,14 +198,18 @@ class ExplainedComparison:
         return in_order[signed.index(min(signed))]
 
     @functools.cached_property
-    def settings(self) -> list[Setting]:
-        """Lines for the best congestion controls that Linux has: one for all flows, or one for each."""
+    def settings(self) -> list[SettingRow]:
+        """Commands that set the best congestion controls: one for all flows, or one for each."""
         from celltcp.comparison.report.front_page import ccas_to_set, on_flow
         from celltcp.comparison.report.settings_lines import linux_commands
 
         names = labels(self.comparison.ccas)
         return [
-            Setting(f"{names[cca]}{on_flow(self.comparison)}", " and ".join(needs), commands)
+            {
+                "cca": f"{names[cca]}{on_flow(self.comparison)}",
+                "need": " and ".join(needs),
+                "lines": commands,
+            }
             for cca, needs in ccas_to_set(self.comparison).items()
             if (commands := linux_commands(cca))
         ]
@@ -227,31 +219,38 @@ class ExplainedComparison:
         """Options of `celltcp show` that draw the causes; for a single run its time series."""
         if len(self.results.tables["runs"]) == 1:
             return ["--plot time-series"]
-        return _plot_options(
-            (explained.unit_key, cause) for explained in self.ccas for cause in explained.causes
-        )
+        options: collections.Counter[str] = collections.Counter()
+        for explained in self.ccas:
+            for cause in explained.causes:
+                plot = _PLOTS.get(cause.name, "time-series")
+                metric = f" --metric {explained.unit_key}" if plot == "units" else ""
+                options[f"--plot {plot}{metric}"] += 1
+        return [option for option, _ in options.most_common()]
 
     @property
-    def shown(self) -> list[ExplainedCca]:
-        """Explanations to show: one for each group of congestion controls with the same runs."""
-        return [each for each in self.ccas if self._identical_ccas(each.cca)[0] == each.cca]
+    def distinct_ccas(self) -> list[ExplainedCca]:
+        """Explanations, but only one for each group of congestion controls with equal runs."""
+        return [
+            explained
+            for explained in self.ccas
+            if self._identical_ccas(explained.cca)[0] == explained.cca
+        ]
 
     def _identical_ccas(self, cca: str) -> list[str]:
-        """Returns the congestion controls with the same runs as `cca`, including `cca`."""
+        """Returns the congestion controls whose runs equal those of `cca`, including `cca`."""
         return next((group for group in self.comparison.identical_ccas if cca in group), [cca])
 
-    def remedy_texts(self, *source: str) -> list[str]:
+    def remedy_commands(self, *source: str) -> list[str]:
         """Returns the commands that try the remedies, each with a comment on what it is for.
 
         Args:
-            source: scenario of the commands, a name, file or folder of results, and its options.
+            source: arguments that give the scenario: its name, file or folder of results, and options.
         """
         runs, seed = (int(self.results.about[key]) for key in ("runs", "seed"))
-        options = [*(["--runs", str(runs)] if runs > 1 and runs != _DEFAULT_RUNS else [])]
-        options += ["--seed", str(seed)] if seed != 1 else []
-        start = shlex.join(["celltcp", "compare", *source])
-        end = f" {shlex.join(options)}" if options else ""
-        return [f"{start} {remedy.options}{end}  # {remedy.text}" for remedy in self.remedies]
+        options = f" --runs {runs}" if runs not in (1, _DEFAULT_RUNS) else ""
+        options += f" --seed {seed}" if seed != 1 else ""
+        command = shlex.join(["celltcp", "compare", *source])
+        return [f"{command} {remedy.options}{options}  # {remedy.text}" for remedy in self.remedies]
 
     def texts(self, explained: ExplainedCca) -> list[str]:
         """Returns an explanation in sentences: metrics and standing, causes, events."""
@@ -259,38 +258,37 @@ class ExplainedComparison:
         lines += [f"  {cause.text}" for cause in explained.causes]
         if not explained.causes:
             lines.append("  The tables show nothing that held it back.")
-        lines += [f"  {text}" for text in filter(None, [explained.window_text])]
+        if explained.window_text:
+            lines.append(f"  {explained.window_text}")
         if explained.events:
-            lines.append(f"  Events that took most time{self._run_text(explained.events[0].seed)}:")
+            run_text = ""
+            if self.comparison.runs["seed"].nunique() > 1:
+                run_text = f" in the worst run, of seed {explained.events[0].seed}"
+            lines.append(f"  Events that took most time{run_text}:")
             lines += [f"    {event.text}." for event in explained.events]
         return lines
-
-    def _run_text(self, seed: int) -> str:
-        """Returns the run of the events as text; empty for a single run."""
-        return (
-            "" if self.comparison.runs["seed"].nunique() == 1 else f" in the worst run, of seed {seed}"
-        )
 
     def _heading(self, explained: ExplainedCca) -> str:
         """Returns the metrics of a flow under a congestion control, and its standing."""
         names = labels(self.comparison.ccas)
         standing = explained.standing
-        figures = [standing.figure_text] if standing.figure_text else []
+        metric_texts = [standing.metric_text] if standing.metric_text else []
         if math.isnan(explained.goodput_mbps):
-            figures.append("no data arrived")
+            metric_texts.append("no data arrived")
         elif not explained.is_intermittent:
-            whole = "what other flows left" if explained.is_shared else "the capacity"
-            is_unknown = math.isnan(explained.used_share)
-            share = "" if is_unknown else f" ({100 * explained.used_share:.0f} % of {whole})"
-            figures.append(f"{explained.goodput_mbps:.2f} Mbit/s{share}")
+            share_text = ""
+            if not math.isnan(explained.used_share):
+                whole = "what other flows left" if explained.is_shared else "the capacity"
+                share_text = f" ({100 * explained.used_share:.0f} % of {whole})"
+            metric_texts.append(f"{explained.goodput_mbps:.2f} Mbit/s{share_text}")
         if not math.isnan(explained.rtt_mean_ms):
-            figures.append(f"mean RTT {explained.rtt_mean_ms:.1f} ms")
-        flow_text = f", {explained.flow}" if self._names_flows else ""
+            metric_texts.append(f"mean RTT {explained.rtt_mean_ms:.1f} ms")
+        flow_text = f", {explained.flow}" if self._has_several_flows else ""
         identical = self._identical_ccas(explained.cca)
-        who = ", ".join(names[cca] for cca in identical)
+        ccas_text = ", ".join(names[cca] for cca in identical)
         if 1 < len(identical) == len(self.comparison.ccas):
-            who += " (the same under all)"
-        text = f"{who}{flow_text}: {', '.join(figures)}"
+            ccas_text += " (the same under all)"
+        text = f"{ccas_text}{flow_text}: {', '.join(metric_texts)}"
         if standing.leader is not None and standing.leader not in identical:
             text += f"; {standing.behind_text(names[standing.leader])}"
         return text
@@ -301,7 +299,7 @@ class ExplainedComparison:
         return {
             "version": about["version"],
             "scenario": about["name"],
-            "ccas": [self._json(each) for each in self.ccas],
+            "ccas": [_json(explained) for explained in self.ccas],
             "remedies": [
                 {
                     "cause": remedy.cause,
@@ -311,65 +309,48 @@ class ExplainedComparison:
                 }
                 for remedy in self.remedies
             ],
-            "settings": [
-                {"cca": setting.cca, "need": setting.need, "lines": setting.lines}
-                for setting in self.settings
-            ],
+            "settings": self.settings,
             "plots": self.plots,
             "notes": self.notes,
         }
 
-    @staticmethod
-    def _json(each: ExplainedCca) -> CcaExplanation:
-        standing = each.standing
-        goodput, rtt = standing.differences or (None, None)
-        leads = standing.leader is None or standing.leader == each.cca
-        return {
-            "cca": each.cca,
-            "flow": each.flow,
-            "goodput_mbps": _none_if_nan(each.goodput_mbps),
-            "rtt_mean_ms": _none_if_nan(each.rtt_mean_ms),
-            "used_share": _none_if_nan(each.used_share),
-            "ranking": standing.metric,
-            "value": _none_if_nan(standing.value),
-            "leader": None if leads else standing.leader,
-            "leader_value": None if leads else _none_if_nan(standing.leader_value),
-            "as_good": None if leads else standing.is_as_good,
-            "goodput_difference_mbps": _none_if_nan(goodput),
-            "rtt_difference_ms": _none_if_nan(rtt),
-            "cwnd_mean_segments": _none_if_nan(each.cwnd_mean),
-            "cwnd_max_segments": _none_if_nan(each.cwnd_max),
-            "limits": {name: _none_if_nan(share) for name, share in each.limits.items()},
-            "causes": [
-                {"cause": cause.name, "weight": cause.weight, "text": cause.text}
-                for cause in each.causes
-            ],
-            "events": [
-                {
-                    "seed": event.seed,
-                    "t_s": event.t_s,
-                    "kind": event.kind,
-                    "text": event.text,
-                    "connection": event.connection,
-                }
-                for event in each.events
-            ],
-        }
+
+def _json(explained: ExplainedCca) -> CcaExplanation:
+    standing = explained.standing
+    goodput_mbps, delay_ms = standing.differences or (None, None)
+    leads = standing.leader is None or standing.leader == explained.cca
+    return {
+        "cca": explained.cca,
+        "flow": explained.flow,
+        "goodput_mbps": _none_if_nan(explained.goodput_mbps),
+        "rtt_mean_ms": _none_if_nan(explained.rtt_mean_ms),
+        "used_share": _none_if_nan(explained.used_share),
+        "ranking": standing.metric,
+        "value": _none_if_nan(standing.value),
+        "leader": None if leads else standing.leader,
+        "leader_value": None if leads else _none_if_nan(standing.leader_value),
+        "as_good": None if leads else standing.is_as_good,
+        "goodput_difference_mbps": _none_if_nan(goodput_mbps),
+        "rtt_difference_ms": _none_if_nan(delay_ms),
+        "cwnd_mean_segments": _none_if_nan(explained.cwnd_mean),
+        "cwnd_max_segments": _none_if_nan(explained.cwnd_max),
+        "limits": {name: _none_if_nan(share) for name, share in explained.limits.items()},
+        "causes": [
+            {"cause": cause.name, "weight": cause.weight, "text": cause.text}
+            for cause in explained.causes
+        ],
+        "events": [
+            {
+                "seed": event.seed,
+                "t_s": event.t_s,
+                "kind": event.kind,
+                "text": event.text,
+                "connection": event.connection,
+            }
+            for event in explained.events
+        ],
+    }
 
 
 def _none_if_nan(value: float | None) -> float | None:
     return None if value is None or math.isnan(value) else float(value)
-
-
-def _plot_options(causes: Iterable[tuple[str, Cause]]) -> list[str]:
-    """Returns the options of `celltcp show` that draw the causes, each once, the most frequent first.
-
-    Args:
-        causes: pairs of the kind of units of work of a flow (empty without units) and a cause.
-    """
-    options: dict[str, int] = {}
-    for unit_key, cause in causes:
-        plot = _PLOTS.get(cause.name, "time-series")
-        option = f"--plot {plot}" + (f" --metric {unit_key}" if plot == "units" else "")
-        options[option] = options.get(option, 0) + 1
-    return sorted(options, key=lambda option: -options[option])

@@ -14,7 +14,7 @@ class CauseRow(TypedDict):
 
     cause: Annotated[str, "Name of the cause."]
     weight: Annotated[float, "Share of the time or of the capacity that it took, from 0 to 1."]
-    text: Annotated[str, "Sentence with the figures that show it."]
+    text: Annotated[str, "Sentence with the metrics that show it."]
 
 
 class EventRow(TypedDict):
@@ -23,32 +23,32 @@ class EventRow(TypedDict):
     seed: Seed
     t_s: Annotated[float, "Time since the start of the run, s."]
     kind: Annotated[str, "Reason of the drops, probe, timeout, needless or outage."]
-    text: Annotated[str, "Description, with its figures."]
+    text: Annotated[str, "Description, with its metrics."]
     connection: Annotated[
         int | None, "Number of the connection in its run; null for an outage, which all have."
     ]
 
 
 class CcaExplanation(TypedDict):
-    """Explanation of a flow under a congestion control: its place, limits, causes, longest events."""
+    """Explanation of a flow under a congestion control: standing, limits, causes, longest events."""
 
     cca: Cca
     flow: FlowName
     goodput_mbps: Annotated[Number, "Mean goodput, Mbit/s."]
     rtt_mean_ms: Annotated[Number, "Mean RTT, ms."]
-    ranking: Annotated[str, "Figure by which congestion controls rank for the flow."]
+    ranking: Annotated[str, "Metric by which congestion controls rank for the flow."]
     value: Annotated[Number, "Its mean."]
     used_share: Annotated[Number, "Share of the capacity left by others that it used, from 0 to 1."]
     leader: Annotated[str | None, "The leading congestion control; null for that one itself."]
-    leader_value: Annotated[Number, "Mean of the figure under it."]
+    leader_value: Annotated[Number, "Mean of the metric under it."]
     as_good: Annotated[
         bool | None, "Whether it is as good as the leader; null for that itself, or if undecided."
     ]
     goodput_difference_mbps: Annotated[
-        Number, "Paired difference of the goodput to it, Mbit/s; null by the figure of an application."
+        Number, "Paired difference of the goodput to it, Mbit/s; null by the metric of an application."
     ]
     rtt_difference_ms: Annotated[
-        Number, "Paired difference of the mean RTT to it, ms; null by the figure of an application."
+        Number, "Paired difference of the mean RTT to it, ms; null by the metric of an application."
     ]
     cwnd_mean_segments: Annotated[Number, WINDOWS[CWND_MEAN]]
     cwnd_max_segments: Annotated[Number, WINDOWS[CWND_MAX]]
@@ -58,7 +58,7 @@ class CcaExplanation(TypedDict):
     ]
     causes: list[CauseRow]
     events: Annotated[
-        list[EventRow], "Events that took most time in the run with the worst figure, in order."
+        list[EventRow], "Events that took most time in the run with the worst value, in order of time."
     ]
 
 
@@ -69,7 +69,7 @@ class RemedyRow(TypedDict):
     options: Annotated[str, "Options of celltcp compare that try it, after the scenario or results."]
     text: Annotated[str, "What it is meant to avoid, and where Linux has the setting."]
     trial: Annotated[
-        str | None, "Figures before and after in short runs of celltcp explain; null without any."
+        str | None, "Metrics before and after in short runs of celltcp explain; null without any."
     ]
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from celltcp._core import in_unit
-from celltcp.comparison.explanation.cause import Cause, grouped, percent, times
+from celltcp.comparison.explanation.cause import Cause, number_text, percent_text, times_text
 from celltcp.comparison.units_of_work import UNITS
 from celltcp.present.quantities import size_text
 
@@ -29,10 +29,10 @@ _MIN_OVERSHOOT_SHARE = 0.05
 _MIN_OUTAGE_SHARE = 0.02
 #: Minimum waits after an outage, s and RTTs, at which the wait is due to the backoff of the RTO.
 _MIN_BACKOFF_WAIT_S, _MIN_BACKOFF_WAIT_RTTS = 0.6, 3.0
-#: Minimum share of the segments lost to one reason at which it is a cause.
+#: Minimum share of the segments that are lost for one reason at which it is a cause.
 _MIN_LOSS_SHARE = 5e-4
-#: Minimum share of unused capacity at which a few losses are a cause, if most losses have their reason;
-#: on a long path a few losses keep the window small.
+#: Minimum share of unused capacity at which a few losses for a reason are a cause, if they are most of
+#: the losses; on a long path a few losses keep the window small.
 _MIN_UNUSED_BY_LOSS = 0.1
 #: Minimum share of the time limited by the congestion window at which losses cost time.
 _MIN_WINDOW_LIMITED_SHARE = 0.2
@@ -40,7 +40,7 @@ _MIN_WINDOW_LIMITED_SHARE = 0.2
 _MIN_SLEEP_SHARE = 0.1
 #: Kinds of workloads whose units of work begin with a request.
 _REQUEST_WORKLOADS = ("request-response", "page")
-#: Minimum silence before a time-out that late ACKs can have caused, s.
+#: Minimum time without an ACK before a time-out that late ACKs can have caused, s.
 _MIN_SILENCE_S = 0.1
 #: Minimum share of the goodput of all flows at which other flows compete.
 _MIN_COMPETING_SHARE = 0.1
@@ -71,20 +71,22 @@ def shallow_buffer(evidence: Evidence) -> Cause | None:
     ):
         return None
     lost = overflows["overflow"].sum()
-    count = evidence.mean_count(len(overflows))
-    recoveries = "1 recovery" if count == "1" else f"{count} recoveries"
-    bursts = ""
-    if evidence.overflows_by_bursts:
+    count = evidence.mean_count_text(len(overflows))
+    recoveries_text = "1 recovery" if count == "1" else f"{count} recoveries"
+    burst_text = ""
+    if evidence.bursts_exceed_buffer:
         segments = evidence.burst_bytes / evidence.mss
-        bursts = f", less than a burst of segmentation offload ({segments:.0f} segments at this rate)"
+        burst_text = (
+            f", less than a burst of segmentation offload ({segments:.0f} segments at this rate)"
+        )
     return Cause(
         "shallow_buffer",
         f"T{evidence.buffer_text[1:]} is shallow: no more than {size_text(queued)} waited in it, "
-        f"{queued / evidence.bdp:.2f} of the bandwidth-delay product of {size_text(evidence.bdp)}"
-        f"{bursts}. It overflowed in {recoveries} and dropped {evidence.mean_count(lost)} "
-        f"segments{evidence.per_run_text}; {percent(evidence.unused_share)} of the capacity stayed "
-        "unused.",
-        # Other losses reduce the window as well.
+        f"{queued / evidence.bdp:.2f} of the bandwidth-delay product of "
+        f"{size_text(evidence.bdp)}{burst_text}. It overflowed in {recoveries_text} and dropped "
+        f"{evidence.mean_count_text(lost)} segments{evidence.per_run_text}; "
+        f"{percent_text(evidence.unused_share)} of the capacity stayed unused.",
+        # Recoveries from other losses reduce the window as well.
         evidence.unused_share * len(overflows) / (evidence.recoveries["drops"] > 0).sum(),
     )
 
@@ -96,15 +98,15 @@ def overshoot(evidence: Evidence) -> Cause | None:
     """
     rows = evidence.recoveries
     rows = rows[(rows["slow_start"] == 1) & (rows["overflow"] > 0)]
-    share = rows["length_s"].sum() / evidence.connection_seconds if len(rows) else 0.0
+    share = rows["length_s"].sum() / evidence.connection_time_s if len(rows) else 0.0
     if share < _MIN_OVERSHOOT_SHARE:
         return None
     return Cause(
         "overshoot",
         f"Slow start overflowed {evidence.buffer_text}: "
-        f"{evidence.mean_count(rows['overflow'].sum())} of "
-        f"{evidence.mean_count(rows['segments'].sum())} segments{evidence.per_run_text} were lost, and "
-        f"the recovery took {percent(share)} of the time.",
+        f"{evidence.mean_count_text(rows['overflow'].sum())} of "
+        f"{evidence.mean_count_text(rows['segments'].sum())} segments{evidence.per_run_text} were "
+        f"lost, and the recovery took {percent_text(share)} of the time.",
         share,
     )
 
@@ -112,23 +114,27 @@ def overshoot(evidence: Evidence) -> Cause | None:
 def outage(evidence: Evidence) -> Cause | None:
     """The link let no data pass for at least {_MIN_OUTAGE_SHARE:.0%} of the time (table `outages`)."""
     gaps = evidence.outages
-    whole = sum(gap.length for gap in gaps)
-    if not evidence.seconds or whole < _MIN_OUTAGE_SHARE * evidence.seconds:
+    total_s = sum(gap.length_s for gap in gaps)
+    if not evidence.duration_s or total_s < _MIN_OUTAGE_SHARE * evidence.duration_s:
         return None
-    share = min(whole / evidence.seconds, 1.0)
-    waits = [wait for gap in gaps if (wait := evidence.restart_after(gap)) > 0]
-    longest = max(gaps, key=lambda gap: gap.length)
-    max_wait = max(waits, default=0.0)
-    wait_text = f"; data arrived again at most {max_wait:.1f} s after that" if max_wait >= 0.05 else ""
+    share = min(total_s / evidence.duration_s, 1.0)
+    waits_s = [wait_s for gap in gaps if (wait_s := evidence.wait_after(gap)) > 0]
+    longest = max(gaps, key=lambda gap: gap.length_s)
+    max_wait_s = max(waits_s, default=0.0)
+    wait_text = ""
+    if max_wait_s >= 0.05:
+        wait_text = f"; data arrived again at most {max_wait_s:.1f} s after that"
     # Only an RTO that has doubled comes this late after the end of an outage.
-    if max_wait >= max(_MIN_BACKOFF_WAIT_S, _MIN_BACKOFF_WAIT_RTTS * evidence.mean("rtt_min_ms") / 1e3):
+    min_rtt_s = evidence.mean("rtt_min_ms") / 1e3
+    if max_wait_s >= max(_MIN_BACKOFF_WAIT_S, _MIN_BACKOFF_WAIT_RTTS * min_rtt_s):
         wait_text += ", when a time-out ended that had doubled with each loss"
-    runs = f" in {len(evidence.runs)} runs" if len(evidence.runs) > 1 else ""
+    runs_text = f" in {len(evidence.runs)} runs" if len(evidence.runs) > 1 else ""
     return Cause(
         "outage",
-        f"The link carried nothing for {percent(share)} of the time, {times(len(gaps))}{runs}, at most "
-        f"{longest.length:.1f} s at {longest.start:.1f} s{wait_text}.",
-        min(share + sum(waits) / evidence.seconds, 1.0),
+        f"The link carried nothing for {percent_text(share)} of the time, "
+        f"{times_text(len(gaps))}{runs_text}, at most {longest.length_s:.1f} s at "
+        f"{longest.start_s:.1f} s{wait_text}.",
+        min(share + sum(waits_s) / evidence.duration_s, 1.0),
     )
 
 
@@ -143,7 +149,8 @@ def uplink(evidence: Evidence) -> Cause | None:
     rows = rows[(rows["timeouts"] > 0) & (rows["unreported_bytes"] > 0)]
     # Late ACKs are not the reason of a time-out right after an ACK.
     rows = rows[rows["silence_s"] >= _MIN_SILENCE_S]
-    rows = rows[~_time_out_in_gaps(rows, evidence.outages)]
+    starts = rows["timeout_s"] - rows["silence_s"]
+    rows = rows[~_intervals_overlap_gaps(rows, starts, rows["timeout_s"], evidence.outages)]
     slots = evidence.slots.dropna(subset=["rtt_mean_ms", "owd_mean_ms"])
     ack_delays = slots["rtt_mean_ms"] - slots["owd_mean_ms"]
     min_ack_delay = evidence.mean("rtt_min_ms") - evidence.mean("owd_min_ms")
@@ -159,19 +166,16 @@ def uplink(evidence: Evidence) -> Cause | None:
         )
     if is_late:
         parts.append(f"ACKs took {excess_ms:.0f} ms longer than at best on average")
-    silence_share = rows["silence_s"].sum() / evidence.connection_seconds if len(rows) else 0.0
+    silence_share = rows["silence_s"].sum() / evidence.connection_time_s if len(rows) else 0.0
     delay_share = excess_ms / (excess_ms + evidence.mean("rtt_min_ms")) if is_late else 0.0
     weight = min(max(silence_share, delay_share), 1.0)
     link = "downlink" if evidence.is_upload else "uplink"
     verb = "lost" if evidence.loses_acks and not is_late else "held up"
     filler_text = _filler_text(evidence.reverse_mbps) if is_late else ""
-    filled = f"{filler_text}," if filler_text else ""
-    return Cause("uplink", f"The {link}{filled} {verb} ACKs: {', and '.join(parts)}.", weight)
-
-
-def _time_out_in_gaps(rows: pd.DataFrame, gaps: Sequence[Gap]) -> NDArray[np.bool_]:
-    """Returns for each recovery whether a gap overlaps the silence before its first time-out."""
-    return _intervals_overlap_gaps(rows, rows["timeout_s"] - rows["silence_s"], rows["timeout_s"], gaps)
+    comma = "," if filler_text else ""
+    return Cause(
+        "uplink", f"The {link}{filler_text}{comma} {verb} ACKs: {', and '.join(parts)}.", weight
+    )
 
 
 def overlap_gaps(rows: pd.DataFrame, gaps: Sequence[Gap]) -> NDArray[np.bool_]:
@@ -184,12 +188,9 @@ def overlap_gaps(rows: pd.DataFrame, gaps: Sequence[Gap]) -> NDArray[np.bool_]:
 def _intervals_overlap_gaps(
     rows: pd.DataFrame, starts: pd.Series, ends: pd.Series, gaps: Sequence[Gap]
 ) -> NDArray[np.bool_]:
-    """Returns for each recovery whether its interval from `starts` to `ends` overlaps a gap."""
-    spans = zip(rows["run"], starts, ends, strict=True)
-    return np.array(
-        [any(gap.overlaps(run, start, end) for gap in gaps) for run, start, end in spans],
-        bool,
-    )
+    """Returns for each recovery whether its interval from `starts` to `ends`, in s, overlaps a gap."""
+    intervals = list(zip(rows["run"], starts, ends, strict=True))
+    return np.array([any(gap.overlaps(*interval) for gap in gaps) for interval in intervals], bool)
 
 
 def sleep(evidence: Evidence) -> Cause | None:
@@ -202,27 +203,27 @@ def sleep(evidence: Evidence) -> Cause | None:
     drx = (evidence.scenario.get("radio") or {}).get("drx")
     if not drx or evidence.units is None or not evidence.is_thin:
         return None
-    inactivity, cycle, on = (
+    inactivity_s, cycle_s, on_s = (
         in_unit(drx[name], "s") or 0.0 for name in ("inactivity", "long_cycle", "on_duration")
     )
     # The grant for a request starts the timer, as new data do (TS 36.321 clause 5.7).
-    is_awake = evidence.mean("rtt_min_ms") / 1e3 < inactivity
+    is_awake = evidence.mean("rtt_min_ms") / 1e3 < inactivity_s
     if evidence.workload.get("kind") in _REQUEST_WORKLOADS and is_awake and not evidence.is_upload:
         return None
     units = evidence.units.sort_values(["run", "connection", "start_s"])
-    ends = units.groupby(["run", "connection"])["end_s"].shift()
-    units_after_sleep = units[units["start_s"] - ends > inactivity]
+    previous_ends = units.groupby(["run", "connection"])["end_s"].shift()
+    units_after_sleep = units[units["start_s"] - previous_ends > inactivity_s]
     total_s = float(units["duration_s"].sum())
     if len(units_after_sleep) < _MIN_SLEEP_SHARE * len(units) or not total_s > 0:
         return None
-    # A packet comes at a random time of the cycle.
-    wait = (cycle - on) ** 2 / (2 * cycle)
+    # Mean wait of a packet that comes at a random time of the cycle.
+    mean_wait_s = (cycle_s - on_s) ** 2 / (2 * cycle_s)
     return Cause(
         "sleep",
-        f"The phone slept (DRX): {grouped(len(units_after_sleep))} of {grouped(len(units))} "
+        f"The phone slept (DRX): {number_text(len(units_after_sleep))} of {number_text(len(units))} "
         f"{UNITS[str(units['unit'].iloc[0])].noun} began after a pause of over "
-        f"{1e3 * inactivity:g} ms, when data may wait for up to {1e3 * cycle:g} ms.",
-        min(wait * len(units_after_sleep) / total_s, 1.0),
+        f"{1e3 * inactivity_s:g} ms, when data may wait for up to {1e3 * cycle_s:g} ms.",
+        min(mean_wait_s * len(units_after_sleep) / total_s, 1.0),
     )
 
 
@@ -233,7 +234,8 @@ def policer(evidence: Evidence) -> Cause | None:
     or if most recoveries have them, and the congestion window leaves at least
     {_MIN_UNUSED_BY_LOSS:.0%} of the capacity unused.
     """
-    return _losses_by_reason(evidence, "policer", f"A policer{_policer_text(evidence)} dropped")
+    verb_text = f"A policer{_policer_text(evidence)} dropped"
+    return _loss_cause(evidence, "policer", verb_text, evidence.recoveries["policer"])
 
 
 def _policer_text(evidence: Evidence) -> str:
@@ -257,63 +259,70 @@ def random_loss(evidence: Evidence) -> Cause | None:
     """
     rows = evidence.recoveries
     rows = rows[~overlap_gaps(rows, [gap for gap in evidence.outages if gap.loses_all])]
-    lost, sent = rows["random"].sum(), evidence.total("segments")
-    if not _are_relevant(evidence, lost, sent, int((rows["random"] > 0).sum())):
-        return None
-    return _loss_cause("random_loss", "Random loss took", lost, sent, evidence)
+    return _loss_cause(evidence, "random_loss", "Random loss took", rows["random"])
 
 
 def radio_loss(evidence: Evidence) -> Cause | None:
     """The radio lost segments, with the thresholds of `policer`."""
-    return _losses_by_reason(evidence, "radio", "The radio lost")
+    return _loss_cause(evidence, "radio_loss", "The radio lost", evidence.recoveries["radio"])
 
 
 def aqm(evidence: Evidence) -> Cause | None:
     """A queue discipline drops segments early, with the thresholds of `policer`."""
-    return _losses_by_reason(evidence, "aqm", "The queue discipline dropped")
+    return _loss_cause(evidence, "aqm", "The queue discipline dropped", evidence.recoveries["aqm"])
 
 
-def _losses_by_reason(evidence: Evidence, reason: str, verb: str) -> Cause | None:
-    losses, sent = evidence.recoveries[reason], evidence.total("segments")
-    lost = losses.sum()
-    if not _are_relevant(evidence, lost, sent, int((losses > 0).sum())):
-        return None
-    return _loss_cause(reason if reason != "radio" else "radio_loss", verb, lost, sent, evidence)
-
-
-def _are_relevant(evidence: Evidence, lost: float, sent: float, recoveries: int) -> bool:
-    """Returns whether losses of a reason are many, or are most losses while capacity stays unused.
+def _are_relevant(evidence: Evidence, losses: pd.Series, lost: float, sent: float) -> bool:
+    """Returns whether losses for a reason are many, or are most losses while capacity stays unused.
 
     A recovery reduces the window once, however many segments it repairs. A few losses cost nothing
     where neither the window nor recoveries hold data back, as under BBR.
+
+    Args:
+        evidence: evidence of the flow.
+        losses: segments that were lost for the reason, in each recovery.
+        lost: sum of `losses`.
+        sent: segments of the flow.
     """
     if not sent or lost < 2:
         return False
     drops = evidence.recoveries["drops"]
-    are_most = lost > drops.sum() / 2 or recoveries > (drops > 0).sum() / 2
+    are_most = lost > drops.sum() / 2 or (losses > 0).sum() > (drops > 0).sum() / 2
     window_share = evidence.time_share("congestion_window", "recovery", "timeout")
     # Results of earlier versions have no shares of limits.
-    is_window_limited = window_share >= _MIN_WINDOW_LIMITED_SHARE or not evidence.shares
+    is_window_limited = window_share >= _MIN_WINDOW_LIMITED_SHARE or not evidence.limit_shares
     costs_goodput = (
         is_window_limited and not evidence.is_thin and evidence.unused_share >= _MIN_UNUSED_BY_LOSS
     )
     return bool(lost >= _MIN_LOSS_SHARE * sent or (are_most and costs_goodput))
 
 
-def _loss_cause(name: str, verb: str, lost: float, sent: float, evidence: Evidence) -> Cause:
+def _loss_cause(evidence: Evidence, name: str, verb_text: str, losses: pd.Series) -> Cause | None:
+    """Returns the cause of the losses for a reason; None if they are too few.
+
+    Args:
+        evidence: evidence of the flow.
+        name: name of the cause.
+        verb_text: beginning of its sentence, up to the number of lost segments.
+        losses: segments that were lost for the reason, in each recovery.
+    """
+    lost, sent = losses.sum(), evidence.total("segments")
+    if not _are_relevant(evidence, losses, lost, sent):
+        return None
     # A flow that sends little leaves most of the capacity unused, whatever is lost.
     cost = 0.0 if evidence.is_thin else evidence.unused_share
-    rest = f"; {percent(cost)} of the capacity stayed unused" if cost >= 0.005 else ""
+    cost_text = f"; {percent_text(cost)} of the capacity stayed unused" if cost >= 0.005 else ""
     window_share = evidence.time_share("congestion_window", "recovery")
     if evidence.is_thin and window_share >= _MIN_WINDOW_LIMITED_SHARE:
         cost = window_share
-        rest = (
-            f"; the congestion window then held its data back, for {percent(window_share)} of the time"
+        cost_text = (
+            f"; the congestion window then held its data back, for {percent_text(window_share)} of the "
+            "time"
         )
     return Cause(
         name,
-        f"{verb} {evidence.mean_count(lost)} of {evidence.mean_count(sent)} segments"
-        f"{evidence.per_run_text} ({percent(lost / sent)}){rest}.",
+        f"{verb_text} {evidence.mean_count_text(lost)} of {evidence.mean_count_text(sent)} segments"
+        f"{evidence.per_run_text} ({percent_text(lost / sent)}){cost_text}.",
         max(cost, lost / sent),
     )
 
@@ -325,16 +334,18 @@ def competition(evidence: Evidence) -> Cause | None:
     rule is not for flows of responses or frames.
     """
     rates = evidence.competing_mbps
-    total_mbps = evidence.goodput_mbps + sum(rates.values())
-    share = sum(rates.values()) / total_mbps if total_mbps > 0 else 0.0
+    competing_mbps = sum(rates.values())
+    total_mbps = evidence.goodput_mbps + competing_mbps
+    share = competing_mbps / total_mbps if total_mbps > 0 else 0.0
     if share < _MIN_COMPETING_SHARE or evidence.is_thin:
         return None
-    largest = sorted(rates, key=rates.__getitem__, reverse=True)
-    listed = ", ".join(f"{name} {rates[name]:.2f}" for name in largest[:3])
-    more = f" and {len(largest) - 3} more" if len(largest) > 3 else ""
+    fastest_first = sorted(rates, key=rates.__getitem__, reverse=True)
+    flows_text = ", ".join(f"{name} {rates[name]:.2f}" for name in fastest_first[:3])
+    more_text = f" and {len(rates) - 3} more" if len(rates) > 3 else ""
     return Cause(
         "competition",
-        f"Other flows took {percent(share)} of what all got while it ran: {listed}{more} Mbit/s.",
+        f"Other flows took {percent_text(share)} of what all got while it ran: "
+        f"{flows_text}{more_text} Mbit/s.",
         share,
     )
 
@@ -345,18 +356,19 @@ def queue(evidence: Evidence) -> Cause | None:
     The mean wait of packets is at least {_MIN_QUEUE_WAIT_MS:.0f} ms and {_MIN_QUEUE_WAIT_RTTS:.0%} of
     the lowest RTT. The delay by the jitter of the path does not count.
     """
-    min_rtt = evidence.mean("rtt_min_ms")
-    excess_rtt = evidence.mean("rtt_mean_ms") - min_rtt - evidence.jitter_ms
-    waits = evidence.queue_wait_ms
-    if not waits >= max(_MIN_QUEUE_WAIT_RTTS * min_rtt, _MIN_QUEUE_WAIT_MS):
+    min_rtt_ms = evidence.mean("rtt_min_ms")
+    excess_ms = evidence.mean("rtt_mean_ms") - min_rtt_ms - evidence.jitter_ms
+    wait_ms = evidence.queue_wait_ms
+    if not wait_ms >= max(_MIN_QUEUE_WAIT_RTTS * min_rtt_ms, _MIN_QUEUE_WAIT_MS):
         return None
     # A bulk flow fills the queue itself.
     filler_text = "" if evidence.is_bulk else _filler_text(evidence.competing_mbps)
     return Cause(
         "queue",
-        f"A queue stood on the way{filler_text}: packets waited {waits:.0f} ms on average, "
-        f"{percent(_share_of_rtt(evidence))} of the mean RTT; the lowest RTT is {min_rtt:.0f} ms.",
-        min(excess_rtt / (excess_rtt + min_rtt), 1.0) if excess_rtt > 0 else 0.0,
+        f"A queue stood on the way{filler_text}: packets waited {wait_ms:.0f} ms on average, "
+        f"{percent_text(_share_of_rtt(evidence))} of the mean RTT; the lowest RTT is {min_rtt_ms:.0f} "
+        "ms.",
+        min(excess_ms / (excess_ms + min_rtt_ms), 1.0) if excess_ms > 0 else 0.0,
     )
 
 
@@ -367,20 +379,21 @@ def held_queue(evidence: Evidence) -> Cause | None:
     {_MIN_HELD_QUEUE_SHARE:.0%} of the mean RTT. Less than {_MAX_UNUSED_SHARE:.0%} of the capacity is
     unused.
     """
-    rtt, waits = evidence.mean("rtt_mean_ms"), evidence.queue_wait_ms
-    if not evidence.is_bulk or not waits >= max(_MIN_HELD_QUEUE_MS, _MIN_HELD_QUEUE_SHARE * rtt):
+    rtt_ms, wait_ms = evidence.mean("rtt_mean_ms"), evidence.queue_wait_ms
+    if not evidence.is_bulk or not wait_ms >= max(_MIN_HELD_QUEUE_MS, _MIN_HELD_QUEUE_SHARE * rtt_ms):
         return None
     if evidence.unused_share >= _MAX_UNUSED_SHARE:
         return None
-    median = float(evidence.slots["owd_mean_ms"].median())
-    standing = median - evidence.mean("owd_min_ms") - evidence.jitter_ms
-    in_flight = float(evidence.slots["inflight"].mean()) * evidence.mss / evidence.bdp
-    median_text = f" ({standing:.0f} ms or more for half of the time)" if standing >= 1 else ""
+    median_owd_ms = float(evidence.slots["owd_mean_ms"].median())
+    median_ms = median_owd_ms - evidence.mean("owd_min_ms") - evidence.jitter_ms
+    in_flight_bdps = float(evidence.slots["inflight"].mean()) * evidence.mss / evidence.bdp
+    median_text = f" ({median_ms:.0f} ms or more for half of the time)" if median_ms >= 1 else ""
     share = _share_of_rtt(evidence)
     return Cause(
         "held_queue",
-        f"It holds a queue: packets waited {waits:.0f} ms on average{median_text}, {percent(share)} of "
-        f"the mean RTT, with {in_flight:.1f} bandwidth-delay products in flight.",
+        f"It holds a queue: packets waited {wait_ms:.0f} ms on average{median_text}, "
+        f"{percent_text(share)} of the mean RTT, with {in_flight_bdps:.1f} bandwidth-delay products "
+        "in flight.",
         share,
     )
 
@@ -390,19 +403,19 @@ def _share_of_rtt(evidence: Evidence) -> float:
 
     Waits are means over packets and RTTs are means over ACKs, so that the wait may exceed the RTT.
     """
-    waits = evidence.queue_wait_ms
-    return waits / max(evidence.mean("rtt_mean_ms"), waits + evidence.mean("rtt_min_ms"))
+    wait_ms = evidence.queue_wait_ms
+    return wait_ms / max(evidence.mean("rtt_mean_ms"), wait_ms + evidence.mean("rtt_min_ms"))
 
 
 def _filler_text(rates: Mapping[str, float]) -> str:
-    """Returns the flow that fills a queue, that of the highest rate, as text; empty without flows."""
+    """Returns the flow of the highest rate in Mbit/s, which fills a queue, as text; empty without."""
     if not rates:
         return ""
-    largest = max(rates, key=rates.__getitem__)
-    return f", which {largest} ({rates[largest]:.2f} Mbit/s) filled"
+    filler = max(rates, key=rates.__getitem__)
+    return f", which {filler} ({rates[filler]:.2f} Mbit/s) filled"
 
 
 def timeouts_text(evidence: Evidence, rows: pd.DataFrame) -> str:
-    """Returns the number of time-outs of recoveries as text."""
-    count = evidence.mean_count(rows["timeouts"].sum())
+    """Returns the mean number of time-outs per run in these recoveries as text."""
+    count = evidence.mean_count_text(rows["timeouts"].sum())
     return f"{count} {'time-out' if count == '1' else 'time-outs'}{evidence.per_run_text}"

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from celltcp._core import CelltcpError, describe_cca, in_unit
-from celltcp.comparison.explanation.cause import grouped
+from celltcp.comparison.explanation.cause import number_text
 from celltcp.comparison.explanation.tail import (
     BEHIND,
     IN_QUEUE,
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from celltcp.comparison.explanation.cause import Cause
     from celltcp.comparison.explanation.evidence import Evidence
 
-#: Maximum number of remedies of a result.
+#: Maximum number of remedies in the explanation of a comparison.
 MAX_REMEDIES = 3
 #: Minimum weight of a cause that gets remedies.
 _MIN_WEIGHT = 0.01
@@ -42,7 +42,7 @@ _MIN_WEIGHT = 0.01
 _MAX_AQM_RTT_MS = 150.0
 #: Windows that fill a path, BDPs. Two BDPs still fill it right after a loss; one BDP leaves no queue.
 _WINDOW_BDPS, _SMALL_WINDOW_BDPS = 2, 1
-#: Ratios of receive and send buffer to the window; Linux counts the memory of packets.
+#: Ratios of receive and send buffer to the window, as Linux counts the memory of packets.
 _RECEIVE_BUFFER_RATIO, _SEND_BUFFER_RATIO = 2, 3
 #: Buffer of a bottleneck that lets a loss-based CCA fill the path, BDPs.
 _BUFFER_BDPS = 1
@@ -52,7 +52,7 @@ _MIN_REASON_SHARE = 0.1
 _MIN_RTO_MS = 20
 #: Lowest value that Linux allows for the maximum RTO, s.
 _LOWEST_RTO_MAX_S = 1
-#: Retransmissions that wait for the maximum RTO, of the 15 before a connection is aborted.
+#: Number of retransmissions at the maximum RTO, of the 15 before a connection is aborted.
 _RETRIES_AT_RTO_MAX = 11
 #: Minimum wait after an outage for which a shorter RTO is a remedy, RTTs.
 _MIN_OUTAGE_WAIT_RTTS = 2
@@ -60,7 +60,7 @@ _MIN_OUTAGE_WAIT_RTTS = 2
 _SHORT_DRX_CYCLE_MS = 80
 #: Initial window of a remedy, segments.
 _LARGE_INITIAL_WINDOW = 32
-#: Minimum share of the time under limits of the congestion window, or pacing, that holds data back.
+#: Minimum share of the time limited by the congestion window, or by pacing, that holds data back.
 _MIN_WINDOW_LIMITED_SHARE = 0.2
 #: Size of a packet, bytes.
 _PACKET_BYTES = 1500
@@ -75,11 +75,11 @@ class Remedy(NamedTuple):
     against: str
     #: Changes of fields of the scenario, as `field=value`.
     changes: tuple[str, ...] = ()
-    #: Congestion control to compare with; empty if the remedy is none.
+    #: Congestion control to use instead; empty to keep it.
     cca: str = ""
-    #: Parameter of the congestion control to compare with, as `name=value`; empty for none.
+    #: Parameter to set for the congestion control, as `name=value`; empty for none.
     parameter: str = ""
-    #: Middleboxes to compare; empty for none.
+    #: Argument of the option --middlebox, as `none,split`; empty for none.
     middlebox: str = ""
     #: Text with the Linux setting, if that is no field of the scenario; else empty.
     linux: str = ""
@@ -90,7 +90,7 @@ class Remedy(NamedTuple):
 
     @property
     def changed_fields(self) -> tuple[object, ...]:
-        """Names of what the remedy changes, without the values of fields: the key of variants."""
+        """Fields, CCA, parameter and middlebox that the remedy changes; variants have the same ones."""
         fields = tuple(sorted(change.partition("=")[0] for change in self.changes))
         return fields, self.cca, self.parameter, self.middlebox
 
@@ -124,8 +124,8 @@ class ProposedRemedy(NamedTuple):
             return [remedy.cca] * len(self.ccas)
         if remedy.parameter:
             return [_with_parameter(cca, remedy.parameter) for cca in self.ccas]
-        box = remedy.middlebox.rpartition(",")[2]
-        return [f"{cca}@{box}" if box else cca for cca in self.ccas]
+        middlebox = remedy.middlebox.rpartition(",")[2]
+        return [f"{cca}@{middlebox}" if middlebox else cca for cca in self.ccas]
 
     @property
     def options(self) -> str:
@@ -134,21 +134,21 @@ class ProposedRemedy(NamedTuple):
         ccas = [*self.ccas, *([remedy.cca] if remedy.cca else [])]
         if remedy.parameter:
             ccas += [_with_parameter(cca, remedy.parameter) for cca in self.ccas]
-        words = ["--cca", ",".join(ccas)]
-        words += ["--middlebox", remedy.middlebox] if remedy.middlebox else []
-        words += itertools.chain.from_iterable(("--set", change) for change in remedy.changes)
-        return shlex.join(words)
+        arguments = ["--cca", ",".join(ccas)]
+        arguments += ["--middlebox", remedy.middlebox] if remedy.middlebox else []
+        arguments += itertools.chain.from_iterable(("--set", change) for change in remedy.changes)
+        return shlex.join(arguments)
 
     @property
     def text(self) -> str:
         """Text with the effect to avoid, lines for Linux, and the outcome of a trial or the cost."""
         remedy = self.remedy
         changes = (linux_line(change, self.scenario) for change in remedy.changes)
-        lines = [remedy.linux, *changes, cca_line(remedy.cca)]
-        linux = "; ".join(filter(None, lines))
-        cost = f"; price: {remedy.price}" if remedy.price else ""
-        outcome = f"; tried {self.trial}" if self.trial else cost
-        return f"against {remedy.against}{f'; Linux, {linux}' if linux else ''}{outcome}"
+        lines = "; ".join(filter(None, [remedy.linux, *changes, cca_line(remedy.cca)]))
+        text = f"against {remedy.against}{f'; Linux, {lines}' if lines else ''}"
+        if self.trial:
+            return f"{text}; tried {self.trial}"
+        return f"{text}; price: {remedy.price}" if remedy.price else text
 
 
 def receive_window(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
@@ -162,11 +162,13 @@ def send_buffer(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
 
 
 def _windows(
-    evidence: Evidence, against: str, hosts: tuple[Callable[[Evidence, float], Iterator[str]], ...]
+    evidence: Evidence,
+    against: str,
+    changes_of_hosts: tuple[Callable[[Evidence, float], Iterator[str]], ...],
 ) -> Iterator[Remedy]:
     for bdps in (_WINDOW_BDPS, _SMALL_WINDOW_BDPS):
         window = bdps * evidence.bdp
-        changes = tuple(change for host in hosts for change in host(evidence, window))
+        changes = tuple(change for rule in changes_of_hosts for change in rule(evidence, window))
         reason = ""
         if any("buffer" in change for change in changes):
             reason = (
@@ -184,7 +186,7 @@ def shallow_buffer(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     That is the only remedy if the CCA is BBR.
     """
     against = "bursts that overflow a shallow buffer"
-    no_tso = ("tcp.tso=1",) if evidence.overflows_by_bursts else ()
+    no_tso = ("tcp.tso=1",) if evidence.bursts_exceed_buffer else ()
     if evidence.cca.startswith("bbr"):
         if no_tso:
             yield Remedy(against, no_tso)
@@ -219,8 +221,7 @@ def uplink(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     A further remedy is BBR for the flow that fills the queue of the ACKs.
     """
     if evidence.scenario.get("radio"):
-        changes = ("radio.uplink.access=configured",)
-        yield Remedy("waits for grants of the uplink", changes)
+        yield Remedy("waits for grants of the uplink", ("radio.uplink.access=configured",))
     elif evidence.has_data_on_ack_path:
         yield Remedy("ACKs that wait behind data", (f"{_queue_field(evidence)}=fq-codel",))
         yield from _bbr_for(evidence, _filler(evidence.reverse_mbps))
@@ -236,15 +237,16 @@ def sleep(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
 
 def outage(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     """A maximum RTO, or shorter time-outs for flows that send little."""
-    waits = [wait for gap in evidence.outages if (wait := evidence.restart_after(gap)) > 0]
+    waits_s = [wait_s for gap in evidence.outages if (wait_s := evidence.wait_after(gap)) > 0]
+    max_wait_s = max(waits_s, default=0.0)
     against = "time-outs that double in an outage"
     # A connection should survive outages of twice the longest one.
-    longest = 2 * max((gap.length for gap in evidence.outages), default=0.0)
-    rto_max_s = max(math.ceil(longest / _RETRIES_AT_RTO_MAX), _LOWEST_RTO_MAX_S)
-    if max(waits, default=0.0) >= rto_max_s:
+    survived_s = 2 * max((gap.length_s for gap in evidence.outages), default=0.0)
+    rto_max_s = max(math.ceil(survived_s / _RETRIES_AT_RTO_MAX), _LOWEST_RTO_MAX_S)
+    if max_wait_s >= rto_max_s:
         yield Remedy(against, (f"tcp.rto_max={rto_max_s}s",))
-    rtt_s = evidence.mean("rtt_min_ms") / 1e3
-    if not evidence.is_thin or not any(wait >= _MIN_OUTAGE_WAIT_RTTS * rtt_s for wait in waits):
+    min_wait_s = _MIN_OUTAGE_WAIT_RTTS * evidence.mean("rtt_min_ms") / 1e3
+    if not waits_s or not evidence.is_thin or not max_wait_s >= min_wait_s:
         return
     if _is_short_rto_useful(evidence):
         yield _min_rto()
@@ -256,10 +258,10 @@ def outage(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
 def policer(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     """BBR, a burst of two BDPs, or pacing."""
     yield Remedy("drops of a policer", cca="bbr")
-    burst = _WINDOW_BDPS * evidence.bdp
-    for field, policer_fields in evidence.policers.items():
-        if (in_unit(policer_fields["burst"], "B") or 0.0) < burst / _WINDOW_BDPS:
-            yield Remedy("a burst of the policer below a BDP", (f"{field}.burst={_size(burst)}",))
+    for field, settings in evidence.policers.items():
+        if (in_unit(settings["burst"], "B") or 0.0) < evidence.bdp:
+            burst = _size(_WINDOW_BDPS * evidence.bdp)
+            yield Remedy("a burst of the policer below a BDP", (f"{field}.burst={burst}",))
     yield _pacing("bursts that a policer drops")
 
 
@@ -281,11 +283,11 @@ def radio_loss(_evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
 def aqm(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     """A target of the queue discipline that suits the RTT."""
     field = _queue_field(evidence)
-    kind = _value_at(evidence.scenario, field)
-    kind = kind.get("kind") if isinstance(kind, dict) else kind
-    rtt = evidence.mean("rtt_min_ms")
-    if kind in ("codel", "fq-codel") and rtt > _MAX_AQM_RTT_MS / 2:
-        queue = f'{{ kind = "{kind}", target = "{rtt / 10:.0f}ms", interval = "{rtt:.0f}ms" }}'
+    value = evidence.value_at(field)
+    kind = value.get("kind") if isinstance(value, dict) else value
+    rtt_ms = evidence.mean("rtt_min_ms")
+    if kind in ("codel", "fq-codel") and rtt_ms > _MAX_AQM_RTT_MS / 2:
+        queue = f'{{ kind = "{kind}", target = "{rtt_ms / 10:.0f}ms", interval = "{rtt_ms:.0f}ms" }}'
         yield Remedy("early drops on a long path", (f"{field}={queue}",))
 
 
@@ -300,24 +302,24 @@ def queue(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     filler = _filler(evidence.competing_mbps)
     # fq-codel keeps the queue so short that it is empty when a varying rate rises.
     price = "goodput, above all where the rate varies" if evidence.is_bulk else ""
-    fq = Remedy("a standing queue", (f"{_queue_field(evidence)}=fq-codel",), price=price)
+    fq_codel = Remedy("a standing queue", (f"{_queue_field(evidence)}=fq-codel",), price=price)
     if filler is None or evidence.is_bulk:
         if "bbr" not in evidence.cca:
             yield Remedy("a standing queue", cca="bbr")
         if evidence.is_bulk and evidence.mean("rtt_min_ms") <= _MAX_AQM_RTT_MS:
-            yield fq
+            yield fq_codel
         return
-    yield fq
+    yield fq_codel
     yield from _bbr_for(evidence, filler)
 
 
 def _filler(rates: Mapping[str, float]) -> str | None:
-    """Returns the flow that fills a queue, that of the highest rate; None without flows."""
+    """Returns the flow that fills a queue, that of the highest rate in Mbit/s; None without flows."""
     return max(rates, key=rates.__getitem__, default=None)
 
 
 def _bbr_for(evidence: Evidence, filler: str | None) -> Iterator[Remedy]:
-    """Yields BBR for the flow that fills a queue; nothing where no flow of the scenario does."""
+    """Yields BBR for the flow that fills a queue; nothing unless it is a flow of the scenario."""
     index = None if filler is None else evidence.index_of(filler)
     against = f"the queue that {filler} fills"
     if index == 0:
@@ -329,7 +331,7 @@ def _bbr_for(evidence: Evidence, filler: str | None) -> Iterator[Remedy]:
 def early_exit(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     """HyStart is turned off, if it is on."""
     name = evidence.cca.partition("@")[0].partition(":")[0]
-    if ":" in evidence.cca or _default_of(name, "hystart") not in ("on", "true"):
+    if ":" in evidence.cca or _parameters(name).get("hystart") not in ("on", "true"):
         return
     # On Linux, only CUBIC has HyStart as a parameter of its module.
     linux = "sender: echo 0 > /sys/module/tcp_cubic/parameters/hystart" if name == "cubic" else ""
@@ -359,10 +361,8 @@ def slow_units(evidence: Evidence, cause: Cause) -> Iterator[Remedy]:
     """Remedies for frequent waits: for a time-out or probe, behind earlier units, in a queue."""
     min_count = _MIN_REASON_SHARE * sum(cause.reasons.values())
     # If window or pacing hold frames back, frames in a recovery also wait behind earlier ones.
-    is_limited = (
-        _is_window_limited(evidence) or evidence.time_share("pacing") >= _MIN_WINDOW_LIMITED_SHARE
-    )
-    behind_reasons = (BEHIND, RECOVERY) if is_limited else ()
+    is_paced = evidence.time_share("pacing") >= _MIN_WINDOW_LIMITED_SHARE
+    backlog_reasons = (BEHIND, RECOVERY) if is_paced or _is_window_limited(evidence) else ()
     for reason, count in sorted(cause.reasons.items(), key=lambda item: -item[1]):
         if count < min_count:
             return
@@ -370,7 +370,7 @@ def slow_units(evidence: Evidence, cause: Cause) -> Iterator[Remedy]:
             yield from _nodelay(evidence)
             if _is_short_rto_useful(evidence):
                 yield _min_rto()
-        elif reason in behind_reasons and evidence.workload.get("kind") == "frames":
+        elif reason in backlog_reasons and evidence.workload.get("kind") == "frames":
             field = f"flows.{evidence.flow_index}.workload.backlog"
             changes = (f"{field}=newest", "tcp.notsent_lowat=16kB")
             yield Remedy("frames behind earlier ones", changes)
@@ -384,12 +384,14 @@ def overload(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     if frames is None:
         return
     workload = f"flows.{evidence.flow_index}.workload"
-    size, interval = frames
+    size, interval_s = frames
+    max_mbps = _MAX_FRAME_CAPACITY_SHARE * evidence.capacity_mbps
     # Encoders take their bitrate in kbit/s.
-    kbps = grouped(1e3 * _MAX_FRAME_CAPACITY_SHARE * evidence.capacity_mbps)
-    against = f"frames of over {_MAX_FRAME_CAPACITY_SHARE * evidence.capacity_mbps:.2f} Mbit/s"
-    against += f" (an encoder of {kbps} kbit/s at {1 / interval:.3g} frames a second)"
-    max_size = math.floor(_MAX_FRAME_CAPACITY_SHARE * evidence.capacity_mbps * 1e6 / 8 * interval)
+    against = (
+        f"frames of over {max_mbps:.2f} Mbit/s (an encoder of {number_text(1e3 * max_mbps)} kbit/s at "
+        f"{1 / interval_s:.3g} frames a second)"
+    )
+    max_size = math.floor(max_mbps * 1e6 / 8 * interval_s)
     encoder = evidence.workload.get("encoder")
     if encoder is None and max_size:
         yield Remedy(against, (f"{workload}.size={max_size}B",))
@@ -411,8 +413,7 @@ def slow_growth(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     if evidence.time_share("startup") >= evidence.time_share("congestion_window", "pacing"):
         yield _initial_window("a long slow start")
     elif evidence.is_thin:
-        changes = ("tcp.slow_start_after_idle=false",)
-        yield Remedy("a window that shrinks in pauses", changes)
+        yield Remedy("a window that shrinks in pauses", ("tcp.slow_start_after_idle=false",))
     else:
         yield Remedy("a window that grows slowly", cca="bbr")
         yield Remedy("a window that grows slowly", cca="hybla")
@@ -430,7 +431,7 @@ REMEDIES: Mapping[str, Callable[[Evidence, Cause], Iterator[Remedy]]] = {
 
 
 def best_first(remedies: Sequence[ProposedRemedy]) -> list[ProposedRemedy]:
-    """Returns a remedy for each set of changed fields, sorted by their gains in trials.
+    """Returns the remedy with the largest gain for each set of changed fields, sorted by gain.
 
     Remedies that help a leading CCA come first. Remedies without a trial keep their positions.
     Variants without a trial are left out.
@@ -439,20 +440,21 @@ def best_first(remedies: Sequence[ProposedRemedy]) -> list[ProposedRemedy]:
     for proposed in sorted(remedies, key=lambda item: (-item.gain, item.remedy.is_variant)):
         if proposed.trial or not proposed.remedy.is_variant:
             best.setdefault(proposed.remedy.changed_fields, proposed)
-    kept = [proposed for proposed in remedies if any(proposed is one for one in best.values())]
-    with_trial = [proposed for proposed in kept if proposed.trial]
+    best_ids = set(map(id, best.values()))
+    selected = [proposed for proposed in remedies if id(proposed) in best_ids]
+    with_trial = [proposed for proposed in selected if proposed.trial]
     ordered = iter(sorted(with_trial, key=lambda item: (not item.helps_leader, -item.gain)))
-    return [next(ordered) if proposed.trial else proposed for proposed in kept]
+    return [next(ordered) if proposed.trial else proposed for proposed in selected]
 
 
 def lines_of(text: str) -> list[str]:
-    """Returns the lines of a command: the command, then each part of its comment as a comment."""
+    """Returns a line of `remedy_commands` in several: the command, then each part of its comment."""
     command, _, comment = text.partition("  # ")
     return [command, *(f"  # {part}" for part in comment.split("; "))]
 
 
 def remedies_of(
-    explained: Iterable[tuple[Evidence, Cause, bool]], compared: Sequence[str]
+    causes: Iterable[tuple[Evidence, Cause, bool]], compared_ccas: Sequence[str]
 ) -> list[ProposedRemedy]:
     """Returns the remedies of causes, sorted by rank.
 
@@ -460,26 +462,26 @@ def remedies_of(
     first, then those of causes with larger weights.
 
     Args:
-        explained: evidence, cause, and whether the CCA leads or is as good as the leader.
-        compared: congestion controls in the results.
+        causes: evidence, cause, and whether the CCA leads or is as good as the leader.
+        compared_ccas: congestion controls in the results.
     """
     ranks: dict[tuple[str, Remedy], tuple[int, bool, float]] = {}
     ccas: dict[tuple[str, Remedy], list[str]] = {}
     leading: dict[tuple[str, Remedy], set[str]] = {}
     scenario: Mapping[str, object] = {}
     first_of_variants: dict[tuple[object, ...], tuple[str, Remedy]] = {}
-    for evidence, cause, leads in explained:
+    for evidence, cause, leads in causes:
         rule = REMEDIES.get(cause.name)
         base = _loaded_scenario(evidence) if rule else None
-        # The causes of a split connection are those of its first leg.
-        is_light = cause.weight < _MIN_WEIGHT or evidence.has_middleboxes
-        if rule is None or base is None or is_light:
+        # The evidence on a split connection is that of its first leg alone.
+        is_skipped = cause.weight < _MIN_WEIGHT or evidence.has_middleboxes
+        if rule is None or base is None or is_skipped:
             continue
         scenario = evidence.scenario
-        possible = (
-            remedy for remedy in rule(evidence, cause) if _is_new(remedy, base, evidence, compared)
+        new_remedies = (
+            remedy for remedy in rule(evidence, cause) if _is_new(remedy, base, evidence, compared_ccas)
         )
-        for index, remedy in enumerate(possible):
+        for index, remedy in enumerate(new_remedies):
             # Computed values differ a little from CCA to CCA; the first one stands for all.
             variant = remedy.changed_fields, remedy.is_variant
             key = first_of_variants.setdefault(variant, (cause.name, remedy))
@@ -488,11 +490,9 @@ def remedies_of(
             leading.setdefault(key, set()).update([evidence.cca] if leads else [])
             if evidence.cca not in ccas.setdefault(key, []):
                 ccas[key].append(evidence.cca)
-    keys = sorted(ranks, key=ranks.__getitem__)
     return [
-        ProposedRemedy(name, remedy, tuple(ccas[key]), scenario, leading=frozenset(leading[key]))
-        for key in keys
-        for name, remedy in [key]
+        ProposedRemedy(*key, tuple(ccas[key]), scenario, leading=frozenset(leading[key]))
+        for key in sorted(ranks, key=ranks.__getitem__)
     ]
 
 
@@ -504,10 +504,10 @@ def _loaded_scenario(evidence: Evidence) -> Scenario | None:
         return None
 
 
-def _is_new(remedy: Remedy, base: Scenario, evidence: Evidence, compared: Sequence[str]) -> bool:
+def _is_new(remedy: Remedy, base: Scenario, evidence: Evidence, compared_ccas: Sequence[str]) -> bool:
     """Returns whether a remedy can be tried, and is not in the results already."""
     cca = _with_parameter(evidence.cca, remedy.parameter) if remedy.parameter else remedy.cca
-    if cca and (cca in compared or has_several_flows(evidence.cca)):
+    if cca and (cca in compared_ccas or has_several_flows(evidence.cca)):
         return False
     try:
         return not remedy.changes or base.with_changes(list(remedy.changes)).hash != base.hash
@@ -521,11 +521,11 @@ def _is_window_limited(evidence: Evidence) -> bool:
 
 
 def _is_short_rto_useful(evidence: Evidence) -> bool:
-    """Returns whether a shorter RTO helps: queues are short, and repairs keep a deadline."""
-    min_rtt = evidence.mean("rtt_min_ms")
-    repaired_ms = 1.5 * min_rtt + _MIN_RTO_MS
-    is_queued = evidence.mean("rtt_mean_ms") > MIN_QUEUED_RTTS * min_rtt
-    return not is_queued and (evidence.deadline_s is None or repaired_ms < 1e3 * evidence.deadline_s)
+    """Returns whether a shorter RTO helps: queues are short, and a repair after it meets a deadline."""
+    min_rtt_ms = evidence.mean("rtt_min_ms")
+    repair_ms = 1.5 * min_rtt_ms + _MIN_RTO_MS
+    is_queued = evidence.mean("rtt_mean_ms") > MIN_QUEUED_RTTS * min_rtt_ms
+    return not is_queued and (evidence.deadline_s is None or repair_ms < 1e3 * evidence.deadline_s)
 
 
 def _receiver_changes(evidence: Evidence, window: float) -> Iterator[str]:
@@ -547,7 +547,7 @@ def _sender_changes(evidence: Evidence, window: float) -> Iterator[str]:
 
 
 def _bytes(tcp: Mapping[str, object], field: str, default: str) -> float:
-    """Returns a size among the settings of TCP, bytes."""
+    """Returns a size in the table `tcp` of a scenario, bytes."""
     return in_unit(str(tcp.get(field, default)), "B") or 0.0
 
 
@@ -569,10 +569,7 @@ def _nodelay(evidence: Evidence) -> Iterator[Remedy]:
 
 
 def _min_rto() -> Remedy:
-    return Remedy(
-        "waits for time-outs and loss probes",
-        (f"tcp.min_rto={_MIN_RTO_MS}ms",),
-    )
+    return Remedy("waits for time-outs and loss probes", (f"tcp.min_rto={_MIN_RTO_MS}ms",))
 
 
 def _buffer(evidence: Evidence, bdps: int, against: str) -> Remedy:
@@ -583,41 +580,23 @@ def _buffer(evidence: Evidence, bdps: int, against: str) -> Remedy:
 
 def _queue_field(evidence: Evidence) -> str:
     """Returns the field of the queue discipline of the bottleneck."""
-    hop = evidence.queue_hop
+    hop = evidence.bottleneck_hop
     return "path.queue" if hop is None else f"path.wired.{hop}.queue"
 
 
-def _value_at(scenario: Mapping[str, object], field: str) -> object:
-    value: object = scenario
-    for part in field.split("."):
-        if isinstance(value, list):
-            value = value[int(part)]
-        elif isinstance(value, dict):
-            value = value.get(part)
-    return value
-
-
-def _parameters(name: str) -> set[str]:
-    """Returns the names of parameters of a congestion control; none if the user wrote it."""
+def _parameters(name: str) -> dict[str, str]:
+    """Returns the defaults of the parameters of a congestion control; none if the user wrote it."""
     try:
-        return {str(parameter["name"]) for parameter in describe_cca(name)["parameters"]}
+        parameters = describe_cca(name)["parameters"]
     except CelltcpError:
-        return set()
-
-
-def _default_of(name: str, parameter: str) -> str:
-    """Returns the default of a parameter of a congestion control as text; empty if it has none."""
-    try:
-        parameters = {str(each["name"]): each for each in describe_cca(name)["parameters"]}
-    except CelltcpError:
-        return ""
-    return str(parameters[parameter]["default"]).lower() if parameter in parameters else ""
+        return {}
+    return {str(parameter["name"]): str(parameter["default"]).lower() for parameter in parameters}
 
 
 def _with_parameter(cca: str, setting: str) -> str:
     """Returns the specification of a congestion control with a parameter, before its middleboxes."""
-    name, at, boxes = cca.partition("@")
-    return f"{name}{',' if ':' in name else ':'}{setting}{at}{boxes}"
+    name, at_sign, middleboxes = cca.partition("@")
+    return f"{name}{',' if ':' in name else ':'}{setting}{at_sign}{middleboxes}"
 
 
 def _size(value: float) -> str:

@@ -43,26 +43,26 @@ RULES: Mapping[str, Callable[[Evidence], Cause | None]] = {
     "round_trips": tail.round_trips,
 }
 
-#: Rules that are tried in this order, up to the first cause, if `RULES` give nothing but symptoms.
+#: Rules that are tried in this order, up to the first cause, if `RULES` find only symptoms.
 LAST_RULES: Mapping[str, Callable[[Evidence], Cause | None]] = {
     "slow_growth": sender.slow_growth,
     "held_queue": path.held_queue,
 }
-#: Causes that only describe what the flow got.
-_SYMPTOMS = ("queue", "slow_units")
+#: Causes that describe the metrics of a flow without a reason for them.
+_SYMPTOMS = {"queue", "slow_units"}
 
 
 def causes_of(evidence: Evidence) -> list[Cause]:
-    """Returns the causes of the metrics of a flow, the one with the largest weight first.
-
-    The growth of the window is a cause only if no other cause explains why capacity stayed unused.
-    """
+    """Returns the causes of the metrics of a flow, the one with the largest weight first."""
+    # Without a slot in which the flow runs, only an outage can be seen.
     if not len(evidence.slots):
         return [cause] if (cause := path.outage(evidence)) else []
     causes = [cause for rule in RULES.values() if (cause := rule(evidence))]
-    if all(cause.name in _SYMPTOMS for cause in causes):
-        has_queue = any(cause.name == "queue" for cause in causes)
-        rules = (rule for name, rule in LAST_RULES.items() if not (has_queue and name == "held_queue"))
-        last = next((cause for rule in rules if (cause := rule(evidence))), None)
-        causes += [] if last is None else [last]
+    names = {cause.name for cause in causes}
+    if names <= _SYMPTOMS:
+        # The cause `queue` says more than `held_queue`.
+        rules = [
+            LAST_RULES[name] for name in LAST_RULES if name != "held_queue" or "queue" not in names
+        ]
+        causes += [cause for rule in rules if (cause := rule(evidence))][:1]
     return sorted(causes, key=lambda cause: -cause.weight)

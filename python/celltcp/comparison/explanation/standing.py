@@ -33,7 +33,8 @@ class Standing(NamedTuple):
     #: Requirement that the metric belongs to; empty for an application.
     requirement: str
     value: float
-    #: Best congestion control by the means; None for line-ups of several flows, which do not rank.
+    #: Best congestion control by the means; None for CCA mixes of several flows, which do not rank, and
+    #: in results with a single congestion control.
     leader: str | None
     leader_value: float
     #: Whether the congestion control is as good as the leader; None if the runs do not decide that.
@@ -46,7 +47,7 @@ class Standing(NamedTuple):
     leads: bool
 
     @property
-    def figure_text(self) -> str:
+    def metric_text(self) -> str:
         """The metric with its name and unit; empty for a performance metric, which has no unit."""
         return APP_METRICS[self.metric].text(self.value) if self.metric in APP_METRICS else ""
 
@@ -60,21 +61,23 @@ class Standing(NamedTuple):
         if self.is_as_good:
             differences = f" ({self._differences_text})" if self._differences_text else ""
             return f"as good as {leader}{requirement}{differences}"
-        rest = f", which leads{requirement}"
+        verdict = f", which leads{requirement}"
         if self.is_as_good is None:
-            rest = "; the runs do not decide which is better"
+            verdict = "; the runs do not decide which is better"
         if self.metric in APP_METRICS:
-            return f"{APP_METRICS[self.metric].text(self.leader_value)} of {leader}{rest}"
-        return f"{self._differences_text} against {leader}{rest}"
+            return f"{APP_METRICS[self.metric].text(self.leader_value)} of {leader}{verdict}"
+        return f"{self._differences_text} against {leader}{verdict}"
 
     @property
     def _differences_text(self) -> str:
         """Differences to the leader in goodput and delay as text; empty for an application."""
         if self.differences is None:
             return ""
-        goodput, rtt = self.differences
         delay = "" if self.delay_metric == MEAN_RTT else f" of {words_of(self.delay_metric).name}"
-        return f"{goodput:+.2f} Mbit/s and {rtt:+.1f} ms{delay}"
+        return (
+            f"{self.differences.goodput_mbps:+.2f} Mbit/s and {self.differences.delay_ms:+.1f} "
+            f"ms{delay}"
+        )
 
 
 def _is_as_good(verdict: Verdict, cca: str) -> bool | None:
@@ -96,11 +99,14 @@ def standing_of(comparison: Comparison, cca: str, application: Application | Non
     leader = None if len(comparison.ccas) < 2 or has_several_flows(cca) else verdict.leader
     differences = None
     if application is None and leader not in (None, cca):
-        goodput, rtt = (
-            paired_difference(comparison.values(cca, name), comparison.values(str(leader), name)).mean
-            for name in (GOODPUT, comparison.delay_metric)
+        differences = NetworkDifferences(
+            *(
+                paired_difference(
+                    comparison.values(cca, name), comparison.values(str(leader), name)
+                ).mean
+                for name in (GOODPUT, comparison.delay_metric)
+            )
         )
-        differences = NetworkDifferences(goodput, rtt)
     return Standing(
         metric,
         requirement,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from celltcp.comparison.application_metrics import nearest_rank
-from celltcp.comparison.explanation.cause import Cause, grouped, percent
+from celltcp.comparison.explanation.cause import Cause, number_text, percent_text
 from celltcp.comparison.units_of_work import UNITS
 from celltcp.present.quantities import size_text
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
     from celltcp.comparison.explanation.evidence import Evidence
 
-#: Kinds of units that the rule `slow_units` checks. Other kinds take long because of their size.
+#: Kinds of units that the rule `slow_units` checks. Other kinds may take long because of their size.
 _UNIT_KINDS = ("response", "frame_delay", "page_load")
 #: Minimum duration of a slow unit, medians of the durations.
 _MIN_SLOW_MEDIANS = 1.5
-#: Minimum share of the duration of a queued unit that a recovery has to take to be its reason, and
-#: share of first units from which on opening the connection is the usual case.
+#: Minimum share of the time of a unit behind earlier ones for which a recovery is its reason. Also the
+#: minimum share of units that open a connection at which opening is the usual case.
 _MAJORITY = 0.5
 #: Minimum duration of a page at which round trips are a cause: in lowest RTTs, and in times that the
 #: link needs for its bytes.
@@ -45,42 +45,45 @@ def slow_units(evidence: Evidence) -> Cause | None:
         units = evidence.units[evidence.units["unit"] == name]
         # A frame that never arrives has an infinite duration, as in the percentiles of the tables.
         units = units.assign(duration_s=units["duration_s"].fillna(np.inf))
-        median = median_of_runs(units)
-        min_slow_s = _MIN_SLOW_MEDIANS * median
-        bound_text = f"took over {_MIN_SLOW_MEDIANS} times the median of {median:.3f} s"
-        deadline, dropped = evidence.deadline_s, 0
-        if deadline is not None and (units["duration_s"] > deadline).any():
-            min_slow_s, bound_text = deadline, f"came after their deadline of {1e3 * deadline:g} ms"
-            dropped = evidence.dropped_frames
+        median_s = median_of_runs(units)
+        min_slow_s = _MIN_SLOW_MEDIANS * median_s
+        bound_text = f"took over {_MIN_SLOW_MEDIANS} times the median of {median_s:.3f} s"
+        deadline_s, dropped_count = evidence.deadline_s, 0
+        if deadline_s is not None and (units["duration_s"] > deadline_s).any():
+            min_slow_s, bound_text = deadline_s, f"came after their deadline of {1e3 * deadline_s:g} ms"
+            dropped_count = evidence.dropped_frames
         slow = units[units["duration_s"] > min_slow_s]
-        reasons = _reasons(evidence, units, slow)
-        if not any(reasons.values()):
+        reasons = _count_reasons(evidence, units, slow)
+        if not reasons:
             continue
-        other_count = len(slow) - sum(reasons.values())
+        other_count = len(slow) - reasons.total()
         parts = [
-            f"{grouped(count)} {reason}{_queue_owners_text(evidence) if reason == IN_QUEUE else ''}"
-            for reason, count in reasons.items()
-            if count
+            f"{number_text(reasons[reason])} {reason}"
+            f"{_queue_owners_text(evidence) if reason == IN_QUEUE else ''}"
+            for reason in _REASONS
+            if reason in reasons
         ]
-        if dropped:
-            parts.insert(0, f"{grouped(dropped)} were dropped by the sender")
+        if dropped_count:
+            parts.insert(0, f"{number_text(dropped_count)} were dropped by the sender")
         if other_count:
-            parts.append(f"{grouped(other_count)} had other reasons")
-        slow_count, count = len(slow) + dropped, len(units) + dropped
+            parts.append(f"{number_text(other_count)} had other reasons")
+        slow_count, count = len(slow) + dropped_count, len(units) + dropped_count
         runs_text = f" in {len(evidence.runs)} runs" if len(evidence.runs) > 1 else ""
-        waiting = max(evidence.frames_due - count, 0) if name == "frame_delay" else 0
-        more = f"; {grouped(waiting)} more had not arrived at the end" if waiting else ""
+        missing_count = max(evidence.frames_due - count, 0) if name == "frame_delay" else 0
+        missing_text = ""
+        if missing_count:
+            missing_text = f"; {number_text(missing_count)} more had not arrived at the end"
         ended = slow[np.isfinite(slow["duration_s"])]
-        longest = f", up to {ended['duration_s'].max():.2f} s" if len(ended) else ""
-        excess = float((ended["duration_s"] - min(median, min_slow_s)).sum())
+        longest_text = f", up to {ended['duration_s'].max():.2f} s" if len(ended) else ""
+        excess_s = float((ended["duration_s"] - min(median_s, min_slow_s)).sum())
         total_s = units["duration_s"][np.isfinite(units["duration_s"])].sum()
         return Cause(
             "slow_units",
-            f"{grouped(slow_count)} of {grouped(count)} {UNITS[name].noun}{runs_text} "
-            f"({percent(slow_count / count)}) {bound_text}{' or never' if dropped else ''}"
-            f"{longest}: {', '.join(parts)}{more}.",
-            min(excess / float(total_s), 1.0) if total_s > 0 else 0.0,
-            {reason: count for reason, count in reasons.items() if count},
+            f"{number_text(slow_count)} of {number_text(count)} {UNITS[name].noun}{runs_text} "
+            f"({percent_text(slow_count / count)}) {bound_text}{' or never' if dropped_count else ''}"
+            f"{longest_text}: {', '.join(parts)}{missing_text}.",
+            min(excess_s / float(total_s), 1.0) if total_s > 0 else 0.0,
+            {reason: reasons[reason] for reason in _REASONS if reason in reasons},
         )
     return None
 
@@ -96,19 +99,20 @@ def round_trips(evidence: Evidence) -> Cause | None:
     if units is None or evidence.workload.get("kind") != "page" or not evidence.capacity_mbps > 0:
         return None
     pages = units[units["unit"] == "page_load"]
-    least_ms, median = evidence.mean("rtt_min_ms"), median_of_runs(pages.dropna(subset=["duration_s"]))
-    rounds = 1e3 * median / least_ms if median and least_ms > 0 else 0.0
-    size = evidence.total("bytes") / max(len(pages), 1)
-    needed_s = size / (evidence.capacity_mbps * 1e6 / 8)
-    is_queued = evidence.mean("rtt_mean_ms") >= MIN_QUEUED_RTTS * least_ms
-    if rounds < _MIN_ROUND_TRIPS or median < _MIN_TRANSFER_TIMES * needed_s or is_queued:
+    min_rtt_ms = evidence.mean("rtt_min_ms")
+    median_s = median_of_runs(pages.dropna(subset=["duration_s"]))
+    count = 1e3 * median_s / min_rtt_ms if median_s and min_rtt_ms > 0 else 0.0
+    page_bytes = evidence.total("bytes") / max(len(pages), 1)
+    transfer_s = page_bytes / (evidence.capacity_mbps * 1e6 / 8)
+    is_queued = evidence.mean("rtt_mean_ms") >= MIN_QUEUED_RTTS * min_rtt_ms
+    if count < _MIN_ROUND_TRIPS or median_s < _MIN_TRANSFER_TIMES * transfer_s or is_queued:
         return None
     return Cause(
         "round_trips",
-        f"A page takes {rounds:.0f} round trips of {least_ms:.0f} ms ({median:.2f} s in the median), "
-        f"while the {size_text(size)} of it would pass the link in {needed_s:.2f} s: its objects wait "
-        "for requests, responses and each other.",
-        1.0 - needed_s / median,
+        f"A page takes {count:.0f} round trips of {min_rtt_ms:.0f} ms ({median_s:.2f} s in the "
+        f"median), while the {size_text(page_bytes)} of it would pass the link in {transfer_s:.2f} s: "
+        "its objects wait for requests, responses and each other.",
+        1.0 - transfer_s / median_s,
     )
 
 
@@ -122,8 +126,8 @@ def _queue_owners_text(evidence: Evidence) -> str:
         (evidence.competing_mbps, ""),
         (evidence.reverse_mbps, evidence.ack_link_text),
     ):
-        if flows := {name: rate for name, rate in rates.items() if not evidence.is_thin_flow(name)}:
-            texts.append(f"{max(flows, key=flows.__getitem__)}{link_text}")
+        if names := [name for name in rates if not evidence.is_thin_flow(name)]:
+            texts.append(f"{max(names, key=rates.__getitem__)}{link_text}")
     return f" (that of {' and of '.join(texts)})" if texts else ""
 
 
@@ -148,8 +152,10 @@ OUTAGE, TIME_OUT, PROBE, RECOVERY, BEHIND, IN_QUEUE, PEER_TIME_OUT, OPENS_CONNEC
 )
 
 
-def _reasons(evidence: Evidence, units: pd.DataFrame, slow: pd.DataFrame) -> dict[str, int]:
-    """Returns the number of slow units by reason.
+def _count_reasons(
+    evidence: Evidence, units: pd.DataFrame, slow: pd.DataFrame
+) -> collections.Counter[str]:
+    """Returns the number of slow units by reason, without those that have none.
 
     Args:
         evidence: evidence of the flow.
@@ -161,18 +167,19 @@ def _reasons(evidence: Evidence, units: pd.DataFrame, slow: pd.DataFrame) -> dic
     by_connection = dict(tuple(evidence.recoveries.groupby(keys))) if len(evidence.recoveries) else {}
     is_behind = _wait_behind_earlier(units)
     queued_ms = MIN_QUEUED_RTTS * evidence.mean("rtt_min_ms")
-    counts = dict.fromkeys(_REASONS, 0)
+    counts: collections.Counter[str] = collections.Counter()
     is_first = _are_first(units)
     peer_timeouts = _peer_timeouts(evidence, keys)
     # A unit that never ends overlaps all events after its start.
     columns = slow[["run", "connection", "start_s", "end_s"]].fillna({"end_s": np.inf})
-    for index, run, connection, start, end in columns.itertuples(name=None):
+    for index, run, connection, start_s, end_s in columns.itertuples(name=None):
         key = (run, connection)[: len(keys)]
-        reason, overlap_s = _reason(evidence, by_connection.get(key), run, start, end)
+        reason, overlap_s = _overlap(evidence, by_connection.get(key), run, start_s, end_s)
         # The repair of a loss takes only a small part of the time for which a backlog waits.
-        if is_behind[index] and (reason is None or overlap_s < _MAJORITY * (end - start) < np.inf):
+        is_mostly_behind = overlap_s < _MAJORITY * (end_s - start_s) < np.inf
+        if is_behind[index] and (reason is None or is_mostly_behind):
             reason = BEHIND
-        if reason is None and evidence.mean_rtt_ms(run, start, end) >= queued_ms:
+        if reason is None and evidence.mean_rtt_ms(run, start_s, end_s) >= queued_ms:
             reason = IN_QUEUE
         if reason is None and is_first[index]:
             reason = OPENS_CONNECTION
@@ -184,42 +191,42 @@ def _reasons(evidence: Evidence, units: pd.DataFrame, slow: pd.DataFrame) -> dic
     return counts
 
 
-class _ReasonOfUnit(NamedTuple):
-    """Reason of a slow unit."""
+class _Overlap(NamedTuple):
+    """Outages or loss recoveries that overlap a slow unit."""
 
-    #: `OUTAGE`, `TIME_OUT`, `PROBE` or `RECOVERY`; None without an outage and a recovery.
+    #: `OUTAGE`, `TIME_OUT`, `PROBE` or `RECOVERY`; None if nothing overlaps.
     reason: str | None
-    #: Time for which it overlaps the unit, s.
+    #: Time of the unit in recoveries, s; infinite for an outage.
     overlap_s: float
 
 
-def _reason(
-    evidence: Evidence, recoveries: pd.DataFrame | None, run: int, start: float, end: float
-) -> _ReasonOfUnit:
-    """Returns the outage or loss recovery that overlaps the time of a unit."""
-    if any(gap.overlaps(run, start, end) for gap in (*evidence.outages, *evidence.ack_outages)):
+def _overlap(
+    evidence: Evidence, recoveries: pd.DataFrame | None, run: int, start_s: float, end_s: float
+) -> _Overlap:
+    """Returns the outages or loss recoveries that overlap the time of a unit."""
+    if any(gap.overlaps(run, start_s, end_s) for gap in (*evidence.outages, *evidence.ack_outages)):
         # The outage is the reason even if the unit waits for the time-out after it.
-        return _ReasonOfUnit(OUTAGE, np.inf)
+        return _Overlap(OUTAGE, np.inf)
     if recoveries is None:
-        return _ReasonOfUnit(None, 0.0)
+        return _Overlap(None, 0.0)
     starts = recoveries[["dropped_s", "t_s"]].min(axis=1).to_numpy()
     ends = recoveries["end_s"].fillna(np.inf).to_numpy()
-    is_overlapping = (starts <= end) & (ends >= start)
+    is_overlapping = (starts <= end_s) & (ends >= start_s)
     overlapping = recoveries[is_overlapping]
     if not len(overlapping):
-        return _ReasonOfUnit(None, 0.0)
-    overlap_s = float((np.minimum(ends, end) - np.maximum(starts, start))[is_overlapping].sum())
+        return _Overlap(None, 0.0)
+    overlap_s = float((np.minimum(ends, end_s) - np.maximum(starts, start_s))[is_overlapping].sum())
     if (overlapping["timeouts"] > 0).any():
-        return _ReasonOfUnit(TIME_OUT, overlap_s)
+        return _Overlap(TIME_OUT, overlap_s)
     has_probes = (overlapping["loss_probes"] > 0).any()
-    return _ReasonOfUnit(PROBE if has_probes else RECOVERY, overlap_s)
+    return _Overlap(PROBE if has_probes else RECOVERY, overlap_s)
 
 
 def _wait_behind_earlier(units: pd.DataFrame) -> pd.Series:
     """Returns for each unit whether it began before the end of an earlier one of its connection."""
     ordered = units.sort_values(["run", "connection", "start_s"], kind="stable")
-    ends = ordered["end_s"].fillna(np.inf).groupby([ordered["run"], ordered["connection"]])
-    return ends.transform(lambda earlier: earlier.shift().cummax()) > ordered["start_s"]
+    by_connection = ordered["end_s"].fillna(np.inf).groupby([ordered["run"], ordered["connection"]])
+    return by_connection.transform(lambda ends: ends.shift().cummax()) > ordered["start_s"]
 
 
 def _are_first(units: pd.DataFrame) -> pd.Series:
@@ -232,8 +239,8 @@ def _are_first(units: pd.DataFrame) -> pd.Series:
 def _peer_timeouts(evidence: Evidence, keys: list[str]) -> collections.Counter[tuple[int, ...]]:
     """Returns the number of time-outs of the peer by `keys`; no table has their times."""
     counts: collections.Counter[tuple[int, ...]] = collections.Counter()
-    if "far_timeouts" in evidence.flows:
-        rows = evidence.flows[[*keys, "far_timeouts"]].fillna(0)
+    if "far_timeouts" in evidence.connections:
+        rows = evidence.connections[[*keys, "far_timeouts"]].fillna(0)
         for *key, count in rows.itertuples(index=False, name=None):
             counts[tuple(key)] += int(count)
     return counts

@@ -97,7 +97,9 @@ def _tables(comparison: Comparison, source: Sequence[str]) -> list[Section]:
         sections.append(Section("Shares of the flows", shares_table(comparison)))
     explained = ExplainedComparison(comparison)
     sentences = [
-        text.strip() for explained_cca in explained.shown for text in explained.texts(explained_cca)
+        text.strip()
+        for explained_cca in explained.distinct_ccas
+        for text in explained.texts(explained_cca)
     ]
     return [
         *sections,
@@ -109,7 +111,7 @@ def _tables(comparison: Comparison, source: Sequence[str]) -> list[Section]:
 
 def _remedies(explained: ExplainedComparison, source: Sequence[str]) -> list[Section]:
     """Returns the commands that try remedies of the causes; none without a remedy."""
-    texts = explained.remedy_texts(*source)
+    texts = explained.remedy_commands(*source)
     if not texts:
         return []
     return [
