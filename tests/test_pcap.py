@@ -243,6 +243,23 @@ def test_the_scenario_of_a_fast_transfer_reaches_its_rate(celltcp, tmp_path: Pat
     assert ran > 0.85 * reached
 
 
+@pytest.mark.parametrize("at", ["server", "phone"])
+@pytest.mark.parametrize(("rtt_ms", "buffer"), [(70, "64kB"), (35, "150kB"), (180, "400kB")])
+def test_the_scenario_of_a_limited_sender_has_its_limit(
+    celltcp, tmp_path: Path, at: str, rtt_ms: int, buffer: str
+) -> None:
+    """Send buffers count memory, so that their size is not that of the data in flight."""
+    changes = [f"path.rtt={rtt_ms}ms", "path.down.rate=90Mbit/s", f"tcp.send_buffer_max={buffer}"]
+    file = tmp_path / "limited.pcap"
+    ct.run("steady-20-68", "cubic", duration="8s", set=changes, samples="off", pcap=file, pcap_at=at)
+    done = celltcp("pcap", "to-scenario", str(file), "--out", "limited.toml")
+    assert done.returncode == 0, done.stderr
+    reached = analyse(file).connections["throughput_mbps"].iloc[0]
+    for cca in ("cubic", "bbr"):
+        ran = ct.run(tmp_path / "limited.toml", cca, samples="off").flows["goodput_mbps"].iloc[0]
+        assert ran == pytest.approx(reached, rel=0.07)
+
+
 def test_a_path_that_was_never_filled_has_a_lower_bound_of_its_capacity(
     celltcp, tmp_path: Path
 ) -> None:

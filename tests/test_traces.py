@@ -53,7 +53,7 @@ def test_units_of_a_table_are_read_and_told_before_anything_runs(celltcp, tmp_pa
 def test_a_trace_goes_by_what_is_in_it_and_may_be_packed(celltcp, tmp_path: Path, name: str) -> None:
     text = KBPS.replace(",", "\t").encode()
     (tmp_path / name).write_bytes(gzip.compress(text) if name.endswith(".gz") else text)
-    assert celltcp("traces", "info", name).stdout.splitlines()[1] == "duration     5.000 s"
+    assert "\nduration     5.000 s\n" in celltcp("traces", "info", name).stdout
     loaded = ct.load_scenario(tmp_path / name)
     assert [(each[1], each[3]) for each in loaded.traces] == [("down", 5.0)]
 

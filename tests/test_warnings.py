@@ -250,3 +250,34 @@ def test_a_split_host_that_divides_no_delay_of_a_long_path_is_told_and_whose_lim
         set={**long, "path.wired": hops},
     )
     assert not [each for each in divided.warnings if "divides no delay" in each]
+
+
+def test_sessions_that_start_in_the_same_instant_have_the_field_that_spreads_them() -> None:
+    pages = {"flows.0.workload.kind": "page", "flows.0.count": "3", "path.down.rate": "50Mbit/s"}
+    together = ct.compare("steady-20-68", "cubic", 1, duration="4s", set=pages)
+    assert "flows.0.start_spread=1s" in _one(together, "3 sessions of flow-1 start in the same instant")
+    spread = ct.compare(
+        "steady-20-68", "cubic", 1, duration="4s", set={**pages, "flows.0.start_spread": "1s"}
+    )
+    assert not any("same instant" in warning for warning in spread.warnings)
+    starts = spread.flows["start_s"]
+    assert starts.max() - starts.min() > 0.02
+    endless = ct.compare("steady-20-68", "cubic", 1, duration="2s", set={"flows.0.count": "3"})
+    assert not any("same instant" in warning for warning in endless.warnings)
+
+
+def test_an_outage_at_the_start_is_said_with_the_goodput_from_the_request_on() -> None:
+    changes = {
+        "path.blackouts": "[{ at = '0s', duration = '4s' }]",
+        "variation.start_jitter": "0s",
+    }
+    late = ct.compare("steady-20-68", "cubic", 2, duration="20s", set=changes)
+    warning = _one(late, "opened up to")
+    assert "2 of 2 connections of flow-1" in warning
+    rates = re.findall(r"([\d.]+)(?: Mbit/s)? from the (?:first|request)", warning)
+    from_first, from_request = map(float, rates)
+    megabits = late.flows["bytes"].sum() * 8e-6
+    assert from_request == pytest.approx(megabits / 40, rel=0.01)
+    assert from_first == pytest.approx(megabits / late.flows["duration_s"].sum(), rel=0.01)
+    in_time = ct.compare("steady-20-68", "cubic", 1, duration="4s")
+    assert not any("opened up to" in each for each in in_time.warnings)

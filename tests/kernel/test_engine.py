@@ -319,3 +319,18 @@ def test_the_native_tcp_is_held_against_it(linux: Engine, celltcp) -> None:
     (case,) = document["cases"]
     assert case["goodput_mbps"]["kernel"] > 15
     assert case["cwnd_distance"]["mean"] > 0
+
+
+def test_sessions_start_when_those_of_the_native_engine_do(linux: Engine) -> None:
+    changes = {
+        "flows.0.count": "5",
+        "flows.0.start_spread": "2s",
+        "flows.0.workload": "{ kind = 'bulk', bytes = '100kB' }",
+    }
+    starts = [
+        [row["start_s"] for row in run(on, "cubic", changes)["flows"].to_pylist()]
+        for on in (linux, engine("native"))
+    ]
+    # The kernel's engine wakes up within some tenths of a millisecond.
+    assert sorted(starts[0]) == pytest.approx(sorted(starts[1]), abs=0.005)
+    assert max(starts[1]) - min(starts[1]) > 0.2

@@ -54,6 +54,7 @@ def print_trace_summary(scenario: Scenario, *, is_only_scenario: bool = True) ->
         scenario: scenario with the traces.
         is_only_scenario: whether warnings need no name of the scenario.
     """
+    from celltcp.logs.summaries import SEPARATOR, parts_of
     from celltcp.scenarios.scenarios import matching_uplink
 
     context = click.get_current_context(silent=True)
@@ -63,7 +64,8 @@ def print_trace_summary(scenario: Scenario, *, is_only_scenario: bool = True) ->
     for file, direction, summary, _duration_s, _mean_mbps in scenario.traces:
         is_match = direction == "up" and match is not None and Path(file).name == match.name
         suffix = " (matched to the downlink file)" if is_match else ""
-        note(f"{direction}link {file}{suffix}: {summary}")
+        facts = SEPARATOR.join(parts_of(summary).facts)
+        note(f"{direction}link {file}{suffix}: {facts}")
     prefix = "" if is_only_scenario else f"{scenario.name}: "
     for text in _log_warnings(scenario):
         click.echo(f"warning: {prefix}{text}", err=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -111,24 +112,29 @@ def info(
 
 
 def _print_one(trace: Trace) -> None:
-    click.echo(f"read as      {trace.how}")
+    from celltcp.logs.summaries import parts_of
+
+    facts, doubts = parts_of(trace.how)
+    for label, fact in zip(itertools.chain(["read as"], itertools.repeat("")), facts, strict=False):
+        click.echo(f"{label:<13}{fact}")
     click.echo(f"duration     {trace.duration_s:.3f} s")
     click.echo(f"mean         {trace.mean_mbps:.3f} Mbit/s")
     for percent, rate in trace.percentiles(1.0):
         click.echo(f"{percent:>2} % of 1 s bins at most {rate:.3f} Mbit/s")
     click.echo(f"longest gap  {trace.longest_gap_s:.3f} s")
+    for text in doubts:
+        click.echo(f"warning: {text}", err=True)
 
 
 def _print_rows(outcome: TracesOutcome) -> None:
+    from celltcp.logs.summaries import parts_of
     from celltcp.present.terminal import Terminal
     from celltcp.present.trace_table import trace_table
 
     Terminal().print_table(trace_table(outcome["traces"]))
     for statistics in outcome["traces"]:
-        # A single file has it in its description.
-        for text in statistics["read_as"].split("; "):
-            if text.startswith(("no capacity: ", "looks like a demand")):
-                click.echo(f"warning: {statistics['file']}: {text}", err=True)
+        for text in parts_of(statistics["read_as"]).doubts:
+            click.echo(f"warning: {statistics['file']}: {text}", err=True)
     for each in outcome["left_out"]:
         click.echo(f"warning: left out: {each['error']}", err=True)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from celltcp._core import CelltcpError, describe_cca, in_unit
-from celltcp.comparison.report.settings_lines import systems
+from celltcp._core import CelltcpError, in_unit
+from celltcp.comparison.report.settings_lines import linux_sysctls, systems
 
 #: Units of the values in commands, as named in `systems.toml`.
 _UNITS = ("B", "ms")
@@ -41,13 +41,8 @@ def linux_line(change: str, scenario: Mapping[str, Any] | None = None) -> str:
 
 def cca_line(cca: str) -> str:
     """Returns the command that sets a congestion control on Linux; empty if Linux does not have it."""
-    name = cca.partition("@")[0].partition(":")[0]
-    try:
-        entry = describe_cca(name)
-    except CelltcpError:
-        return ""
-    command = f"sysctl -w net.ipv4.tcp_congestion_control={entry['name']}"
-    return f"sender: {command}" if entry["linux"] else ""
+    sysctls = linux_sysctls(cca)
+    return f"sender: sysctl -w {' '.join(sysctls)}" if sysctls else ""
 
 
 def _value_text(value: str, unit: str) -> str | None:

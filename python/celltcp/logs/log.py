@@ -22,9 +22,11 @@ from celltcp.logs.plausibility import (
     check_steps,
     demand,
     held_back,
+    idle_share,
     unused_radio,
 )
 from celltcp.logs.source import Source
+from celltcp.logs.summaries import LIKE_DEMAND, NO_CAPACITY, SEPARATOR
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -34,6 +36,9 @@ if TYPE_CHECKING:
 
 #: Share of the RTTs of a log that are lower than its base RTT, %.
 BASE_RTT_PERCENTILE = 5
+
+#: Minimum share of the time without data that the summary of a load test has.
+_MIN_IDLE_SHARE = 0.01
 
 
 @dataclass(frozen=True)
@@ -95,7 +100,7 @@ def read_log(path: str | Path, given: dict[str, Any], side: Direction) -> Log:
     check(recording, intervals, is_unit_given=options.unit is not None)
     held_back_reason = held_back(recording)
     looks_like = (
-        demand(intervals)
+        demand(intervals, is_load_test=recording.is_load_test)
         or unused_radio(recording)
         or held_back_reason
         or (_acks_reason(source, options, side, intervals) if recording.has_both else None)
@@ -171,7 +176,7 @@ def _base_rtt(recording: Recording) -> float | None:
     known = _known_rtts(recording)
     if not len(known):
         return None
-    if recording.is_rtt_loaded:
+    if recording.is_load_test:
         return float(min(known.min(), recording.lowest_rtt_ms or np.inf))
     return float(np.percentile(known, BASE_RTT_PERCENTILE))
 
@@ -183,7 +188,7 @@ def _known_rtts(recording: Recording) -> NDArray[np.float64]:
 
 def _rtt_too_long(recording: Recording) -> str | None:
     """Returns the reason why the base RTT is too long: a queue stood during the whole test."""
-    base = _base_rtt(recording) if recording.is_rtt_loaded else None
+    base = _base_rtt(recording) if recording.is_load_test else None
     if base is None or float(np.median(_known_rtts(recording))) <= QUEUE_RTT_RATIO * base:
         return None
     return (
@@ -260,14 +265,17 @@ def _summary(
     rtt = _base_rtt(recording)
     if rtt is not None:
         source = f"the {BASE_RTT_PERCENTILE}th percentile of its rows, under their load"
-        if recording.is_rtt_loaded:
+        if recording.is_load_test:
             source = "the lowest under the load of the test"
         parts.append(f"base RTT {rtt:.1f} ms, {source} (path.rtt)")
+    idle = idle_share(intervals) if recording.is_load_test else 0.0
+    if idle >= _MIN_IDLE_SHARE:
+        parts.append(f"no data in {_percent(idle)} of the time, as in outages of the link")
     if looks_like:
-        parts.append(f"looks like a demand rather than a capacity: {looks_like}")
+        parts.append(f"{LIKE_DEMAND}{looks_like}")
     if recording.no_capacity:
-        parts.append(f"no capacity: {recording.no_capacity}")
-    return "; ".join([*parts, *recording.notes])
+        parts.append(f"{NO_CAPACITY}{recording.no_capacity}")
+    return SEPARATOR.join([*parts, *recording.notes])
 
 
 def _equal_times_text(recording: Recording) -> str:

@@ -117,8 +117,20 @@ def _are_digits_of_clocks(ns: NDArray[np.int64]) -> bool:
     return bool(len(some) >= _MANY_ROWS // 2 and are_pairs and is_past_minute)
 
 
-def demand(intervals: Intervals) -> str | None:
-    """Returns the reason why a log looks like an application's demand and not like a capacity."""
+def idle_share(intervals: Intervals) -> float:
+    """Returns the share of the time with hardly any data: below 1 % of the high rate."""
+    some = sample(intervals.bps)
+    near = 0.01 * float(np.quantile(some, 0.95))
+    return int(intervals.lengths[intervals.bps < near].sum()) / max(intervals.length_ns, 1)
+
+
+def demand(intervals: Intervals, *, is_load_test: bool) -> str | None:
+    """Returns the reason why a log looks like an application's demand and not like a capacity.
+
+    Args:
+        intervals: rates of the log.
+        is_load_test: whether the application sends all the time, so that only the path is ever idle.
+    """
     rates, lengths = intervals.bps, intervals.lengths
     if len(rates) < _MANY_ROWS:
         return None
@@ -137,7 +149,7 @@ def demand(intervals: Intervals) -> str | None:
 
     sums = map(sum, zip(*map_blocks(len(rates), times), strict=True))
     idle, capped, moving = (total / max(intervals.length_ns, 1) for total in sums)
-    if idle > _IDLE_SHARE:
+    if idle > _IDLE_SHARE and not is_load_test:
         return f"{100 * idle:.0f} % of its time is idle"
     if capped > _CAPPED_SHARE and moving > 0.05:
         return f"{100 * capped:.0f} % of its time is at {high / 1e6:.3g} Mbit/s, as behind a shaper"
@@ -163,7 +175,7 @@ def held_back(recording: Recording) -> str | None:
     what = f"{retransmissions.sum():.0f} retransmissions" if retransmissions.sum() else "windows"
     return (
         f"its RTT stayed near the lowest ({median:.0f} against {lowest:.0f} ms), so that no queue "
-        f"stood, and {what} may have held TCP back, unless it was BBR; iperf3 with -P 8 or -u shows "
+        f"stood, and {what} may have held TCP back, unless it was BBR. iperf3 with -P 8 or -u shows "
         "what the link carries"
     )
 

@@ -39,8 +39,8 @@ class Recording:
     runs: NDArray[np.int64] | None = None
     #: RTT of each row, ms; NaN where none was measured.
     rtt_ms: NDArray[np.float64] | None = None
-    #: Whether these RTTs are of a test that fills the link, so that they include its own queue.
-    is_rtt_loaded: bool = False
+    #: Whether it is of a test that sends all the time, so that its RTTs include its own queue.
+    is_load_test: bool = False
     #: Lowest RTT of the whole log, ms, if it has one.
     lowest_rtt_ms: float | None = None
     #: RTT of each row as window over rate, ms, where no RTT was measured.

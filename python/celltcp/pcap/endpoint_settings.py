@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from celltcp.pcap.diagnosis.evidence import INTERVAL_S
-from celltcp.pcap.diagnosis.limits import OWN_LIMIT
+from celltcp.pcap.diagnosis.limits import OWN_LIMIT, SOME_LIMIT
 
 #: Minimum share of the time with a full receive window at which the window has limited the transfer.
 _LIMITED = 0.05
@@ -22,6 +22,8 @@ _SEND_BUFFER = 4 * 2**20
 _OVERHEAD = 3
 #: IP and TCP headers without options, which the announced segment size leaves out of the packet.
 _HEADERS = 40
+#: Option of timestamps, which segments have beside their data, and the MSS where no SYN has one, bytes.
+_TIMESTAMPS_OPTION, _DEFAULT_MSS = 12, 1_460
 #: Minimum share of the time in pauses of an application, the number of pauses that are a pattern, and
 #: the intervals between data across a pause.
 _PAUSED = 0.3
@@ -33,7 +35,7 @@ _WIRED_MBPS = 1_000.0
 
 
 def endpoint_settings(
-    row: Mapping[Hashable, Any], intervals: pd.DataFrame, capacity_mbps: float
+    row: Mapping[Hashable, Any], intervals: pd.DataFrame, capacity_mbps: float, rtt_ms: float
 ) -> str:
     """Returns the parts of a scenario about the endpoints of a connection.
 
@@ -43,8 +45,10 @@ def endpoint_settings(
         row: the connection.
         intervals: of its sender.
         capacity_mbps: highest capacity of its path.
+        rtt_ms: lowest RTT of the whole path.
     """
-    return f"{_wired(row, capacity_mbps)}\n[tcp]\n{_tcp(row)}{_flow(row, _workload(row, intervals))}"
+    tcp = _tcp(row, _bytes_per_rtt(row, intervals, rtt_ms))
+    return f"{_wired(row, capacity_mbps)}\n[tcp]\n{tcp}{_flow(row, _workload(row, intervals))}"
 
 
 def _mss(row: Mapping[Hashable, Any]) -> int | None:
@@ -64,7 +68,15 @@ def _wired(row: Mapping[Hashable, Any], capacity_mbps: float) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def _tcp(row: Mapping[Hashable, Any]) -> str:
+def _bytes_per_rtt(row: Mapping[Hashable, Any], intervals: pd.DataFrame, rtt_ms: float) -> int:
+    """Returns the data that passed per lowest RTT, in the later half of the time if that is more."""
+    latest = intervals["t_s"].max()
+    later = intervals.loc[intervals["t_s"] >= latest / 2, "acked_bytes"].sum() * 8e-6
+    mbps = max(float(row["throughput_mbps"]), later / (latest / 2 + INTERVAL_S) if latest > 0 else 0.0)
+    return math.ceil(125 * mbps * rtt_ms)
+
+
+def _tcp(row: Mapping[Hashable, Any], bytes_per_rtt: int) -> str:
     receiver = "client" if row["direction"] == "down" else "server"
     lines = []
     if (mss := _mss(row)) is not None:
@@ -75,18 +87,21 @@ def _tcp(row: Mapping[Hashable, Any]) -> str:
         lines.append(f"window_scale = {shift} # of the receiver")
         lines += [f"{name} = false" for name in ("timestamps", "sack") if not row[name]]
     window = row["window_max"]
+    if str(row.get("diagnosis", "")).startswith((OWN_LIMIT, SOME_LIMIT)):
+        # A send buffer counts memory, and an application may be the limit: a window bounds the data.
+        segment = (mss or _DEFAULT_MSS) - (_TIMESTAMPS_OPTION if row["timestamps"] else 0)
+        limit = segment * math.ceil(bytes_per_rtt / segment)
+        lines.append(f'receive_window_max = "{limit}B" # for the limit of the sender: data per RTT')
+    elif row["window_limited"] >= _LIMITED and not math.isnan(window):
+        share = 100 * row["window_limited"]
+        lines.append(f'receive_window_max = "{window:.0f}B" # full in {share:.0f} % of the time')
     if not math.isnan(window):
-        if row["window_limited"] >= _LIMITED:
-            share = 100 * row["window_limited"]
-            lines.append(f'receive_window_max = "{window:.0f}B" # full in {share:.0f} % of the time')
         size = max(_OVERHEAD * window, _RECEIVE_BUFFER)
         lines.append(f'receive_buffer_max = "{size:.0f}B" # for windows up to {window:.0f} B and more')
-    flight = row["in_flight_max"]
-    if str(row.get("diagnosis", "")).startswith(OWN_LIMIT):
-        lines.append(f'send_buffer_max = "{flight}B" # what was in flight kept to it')
-    else:
-        size = max(_OVERHEAD * flight, _SEND_BUFFER)
-        lines.append(f'send_buffer_max = "{size:.0f}B" # up to {flight} B were in flight')
+    # A capture at the receiver does not show what is in flight.
+    flight = bytes_per_rtt if row["place"] == "receiver" else row["in_flight_max"]
+    size = max(_OVERHEAD * flight, _SEND_BUFFER)
+    lines.append(f'send_buffer_max = "{size:.0f}B" # for {flight} B in flight and more')
     return "".join(f"{line}\n" for line in lines)
 
 

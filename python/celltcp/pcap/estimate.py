@@ -182,7 +182,7 @@ def estimate_path(
         is_full and bool(is_measured.any()),
         is_full,
         (0 if are_few(own) else int((losses["kind"] == "random").sum())) / max(segments, 1),
-        endpoint_settings(row, intervals, float(rate.max())),
+        endpoint_settings(row, intervals, float(rate.max()), rtt),
         tuple(unmodelled(row)),
         None if other is None else int(other["connection"]),
     )
@@ -201,16 +201,29 @@ def _chosen(analyses: CaptureAnalyses, connection: int | None, file: str | None)
 
 
 def _outages(
-    acked: NDArray[np.float64], flight: NDArray[np.float64], longest_ms: NDArray[np.float64]
+    acked: NDArray[np.float64],
+    flight: NDArray[np.float64],
+    longest_ms: NDArray[np.float64],
+    lowest_ms: float,
 ) -> NDArray[np.bool_]:
-    """Returns the stalls of the path: nothing arrived, and then all data that had waited."""
+    """Returns the stalls of the path: nothing arrived, and then all data that had waited.
+
+    Where windows pass in bursts, nothing arrives for most of an RTT either, but no data has waited.
+
+    Args:
+        acked: bytes that were acknowledged in each interval.
+        flight: bytes in flight at most in each interval.
+        longest_ms: longest RTT in each interval.
+        lowest_ms: lowest RTT.
+    """
     still = np.zeros(len(acked), bool)
     begin = 0
     for index in range(1, len(acked) + 1):
         if index < len(acked) and acked[index] == 0 and flight[begin] > 0:
             continue
         waited = (index - begin - 1) * _BIN_S * 1e3
-        if waited and index < len(acked) and longest_ms[index] >= waited:
+        longest = longest_ms[index] if index < len(acked) else 0.0
+        if waited and longest >= waited + lowest_ms / 2 and longest >= lowest_ms + waited / 2:
             still[begin + 1 : index] = True
         begin = index
     return still
@@ -276,7 +289,7 @@ def _capacity(
     lowest = float(np.nanmax([row["rtt_min_ms"], row["far_rtt_min_ms"]]))
     mss = float(np.nanmax([np.nanmin([row["mss_up"], row["mss_down"], 1460.0]) - 12, 536.0]))
     rate: NDArray[np.float64] = acked * 8e-6 / _BIN_S * (mss + _HEADERS) / mss
-    still = _outages(acked, flight, longest - 0.5 * lowest)
+    still = _outages(acked, flight, longest, lowest)
     is_measured = ((queue > max(_QUEUE_MS, _QUEUE_SHARE * lowest)) | still) & ~limited
     if row["place"] == "receiver":
         # Nothing shows the least delay there: a queue that begins in an interval has not filled it.

@@ -74,11 +74,13 @@ def _against(row: Mapping[Hashable, Any]) -> str:
 
 
 def _buffer_step(row: Mapping[Hashable, Any]) -> str:
-    """Returns the size that lets a sender go faster: its flight in proportion to the rate."""
-    flight, rtt_ms = float(row["in_flight_max"]), float(row["rtt_min_ms"])
+    """Returns the size that lets a sender go faster: its data per RTT in proportion to the rate."""
+    rate_mbps, rtt_ms = float(row["throughput_mbps"]), float(row["rtt_min_ms"])
+    bytes_per_rtt = 125 * rate_mbps * rtt_ms
     return (
-        f"# {size_text(flight)} in flight per RTT of {rtt_ms:.3g} ms are at most "
-        f"{8e-3 * flight / rtt_ms:.3g} Mbit/s; twice the rate needs {size_text(2 * flight)} in flight: "
+        f"# {size_text(bytes_per_rtt)} pass per RTT of {rtt_ms:.3g} ms, which is {rate_mbps:.3g} "
+        "Mbit/s; "
+        f"twice the rate needs {size_text(2 * bytes_per_rtt)} in flight on average: "
         "a larger SO_SNDBUF (Linux, at most net.core.wmem_max; without it net.ipv4.tcp_wmem), or "
         "larger writes of an application that waits for each"
     )

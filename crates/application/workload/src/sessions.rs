@@ -5,8 +5,8 @@
 
 use std::collections::VecDeque;
 
-use units::Instant;
 use units::random::{Purpose, RngStream};
+use units::{Duration, Instant};
 
 use crate::application::{Application, Command, End};
 use crate::byte_account::ByteAccount;
@@ -98,8 +98,10 @@ pub struct FlowPlan<'a> {
     pub workload: &'a Workload,
     /// The end that opens connections.
     pub opens: End,
-    /// Start of the sessions.
+    /// Earliest start of the sessions.
     pub start: Instant,
+    /// Interval after it within which each session starts at a time of its own, drawn uniformly; zero: all start at once.
+    pub start_spread: Duration,
     /// Number of sessions that do the same in parallel.
     pub count: u32,
 }
@@ -160,7 +162,9 @@ impl Sessions {
                 let entity = all.sessions.len() as u32;
                 let draws = RngStream::new(seed, Purpose::Workload, entity);
                 let application = flow.workload.application(draws);
-                all.add(number, flow.opens, flow.start, application);
+                let delay = RngStream::new(seed, Purpose::SessionStart, entity)
+                    .duration_below(flow.start_spread);
+                all.add(number, flow.opens, flow.start + delay, application);
             }
         }
         all

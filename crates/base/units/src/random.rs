@@ -47,6 +47,8 @@ pub enum Purpose {
     PauseJitter = 17,
     /// Changes of the state of a loss process over time.
     LossState = 18,
+    /// Starts of the sessions of a flow.
+    SessionStart = 19,
     /// Decoding of a transport block of the radio.
     HarqDecoding = 30,
     /// Errors of the feedback on transport blocks.

@@ -52,6 +52,7 @@ impl Scenario {
             workload: &flow.workload,
             opens: flow.opens.end(),
             start: Instant::ZERO + flow.start + jitter,
+            start_spread: flow.start_spread.unwrap_or_default(),
             count: flow.count,
         })
     }

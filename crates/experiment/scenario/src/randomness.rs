@@ -66,6 +66,10 @@ impl Scenario {
             ("block errors", self.radio.is_some()),
             ("start jitter", !self.variation.start_jitter.is_zero()),
             (
+                "starts of sessions",
+                self.flows.iter().any(|flow| flow.start_spread.is_some()),
+            ),
+            (
                 "workload",
                 self.flows.iter().any(|flow| flow.workload.is_random()),
             ),

@@ -43,8 +43,8 @@ def settings_blocks(cca: str) -> tuple[Block, ...]:
     return tuple(blocks)
 
 
-def linux_commands(cca: str) -> list[str]:
-    """Returns the commands of a shell that set a congestion control on Linux; none if it has none."""
+def linux_sysctls(cca: str) -> list[str]:
+    """Returns the sysctls, as `name=value`, that set a congestion control; none if Linux lacks it."""
     try:
         entry = describe_cca(cca.partition("@")[0].partition(":")[0])
     except CelltcpError:
@@ -52,11 +52,16 @@ def linux_commands(cca: str) -> list[str]:
     if not entry["linux"]:
         return []
     linux, name = systems()["linux"], str(entry["name"])
-    paces = name in linux["paced"]
-    sysctls = [*(linux["pacing"] if paces else []), *linux["sysctls"]]
-    commands = [f"sysctl -w {sysctl.replace(' = ', '=')}" for sysctl in sysctls]
-    commands += linux["interface"] if paces else []
-    return [command.format(name=name) for command in commands]
+    sysctls = [*(linux["pacing"] if name in linux["paced"] else []), *linux["sysctls"]]
+    return [sysctl.replace(" = ", "=").format(name=name) for sysctl in sysctls]
+
+
+def linux_commands(cca: str) -> list[str]:
+    """Returns the commands of a shell that set a congestion control on Linux; none if it lacks it."""
+    sysctls = linux_sysctls(cca)
+    # Linux has a further sysctl for CCAs that pace.
+    interface = systems()["linux"]["interface"] if len(sysctls) > 1 else []
+    return [*(f"sysctl -w {sysctl}" for sysctl in sysctls), *interface]
 
 
 def _linux_blocks(name: str, note: str, *, paces: bool) -> list[Block]:

@@ -104,7 +104,7 @@ def of_text(text: str, requested: Direction) -> Recording:
     streams = {row.stream for row in lines}
     kind = "report of iperf" if "SUM" not in streams else "report of iperf, parallel streams"
     intervals = summed([(row.stream, row.interval) for row in lines])
-    known: dict[str, Any] = {"has_both": has_both, "direction": direction}
+    known: dict[str, Any] = {"has_both": has_both, "direction": direction, "is_load_test": True}
     sends = any(row.is_sent for row in lines) or (direction == "up" and not (is_server or has_both))
     senders = [match for row in lines if (match := _SENDER.match(row.rest))]
     windows = np.array([_bits_of(sender) for sender in senders])

@@ -219,7 +219,7 @@ def _iperf3(document: dict[str, Any], requested: Direction) -> Recording:
         f"iperf3 -J, {who}",
         intervals,
         rtt_ms=np.array(rtts),
-        is_rtt_loaded=True,
+        is_load_test=True,
         lowest_rtt_ms=min(lowest, default=np.inf) / 1e3,
         retransmissions=np.nan_to_num(sent_again) if is_known else None,
         direction=direction,

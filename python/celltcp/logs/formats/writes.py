@@ -34,8 +34,10 @@ class Writes(NamedTuple):
         mean = ""
         if self.received_bps is not None:
             mean = f" (on average {self.received_bps / 1e6:.3f} Mbit/s, as the receiver said)"
-        taken = "" if self.is_udp else "; taken are the steadiest rates that fit"
-        return f"{what}{mean}{taken}; iperf3 --get-server-output, or the receiver's log, has that"
+        used = "" if self.is_udp else " Used are the steadiest rates that fit."
+        return (
+            f"{what}{mean}.{used} iperf3 --get-server-output, or the receiver's log, has what arrived"
+        )
 
     def delivered(self) -> list[Interval]:
         """Returns the steadiest deliveries that fit the writes and a send buffer.

@@ -17,6 +17,10 @@ from celltcp.scenarios.cca_mix import labels, parse_flow_cca
 if TYPE_CHECKING:
     from celltcp.results.tables import Results
 
+#: Minimum time from the request of a connection to its first byte that has a warning, s. The
+#: retransmission of a SYN is due after 1 s (RFC 6298, section 2.1).
+_MIN_OPENING_S = 1.0
+
 
 def all_warnings(results: Results) -> list[str]:
     """Returns all warnings about results."""
@@ -28,9 +32,11 @@ def all_warnings(results: Results) -> list[str]:
         *no_delivery(results),
         *_unused_traces(about),
         *_narrow_hops(about),
+        *_simultaneous_starts(about),
         *_jittered(about),
         *uncovered(results),
         *_aborted_connections(results),
+        *_late_openings(results),
         *unfinished_transfers(results),
         *_overload(results),
         *unused_hints(results),
@@ -51,6 +57,16 @@ def _aborted_connections(results: Results) -> list[str]:
     from celltcp.results.warnings.aborted import aborted_connections
 
     return aborted_connections(results)
+
+
+def _late_openings(results: Results) -> list[str]:
+    """Returns the warnings about connections that opened late, which few results have."""
+    openings = rows_of(results.tables["flows"], "start_s", "first_data_s")
+    if not any(first_data_s - start_s >= _MIN_OPENING_S for start_s, first_data_s in openings):
+        return []
+    from celltcp.results.warnings.late_openings import late_openings
+
+    return late_openings(results, _MIN_OPENING_S)
 
 
 def _overload(results: Results) -> list[str]:
@@ -83,6 +99,16 @@ def _narrow_hops(about: Mapping[str, Any]) -> list[str]:
     from celltcp.results.warnings.narrow_hops import narrow_hops
 
     return narrow_hops(about)
+
+
+def _simultaneous_starts(about: Mapping[str, Any]) -> list[str]:
+    """Returns the warnings about sessions that start in the same instant, where flows have several."""
+    sections = tomllib.loads(about["scenario"])["flows"]
+    if all(section.get("count", 1) == 1 for section in sections):
+        return []
+    from celltcp.results.warnings.simultaneous import simultaneous_starts
+
+    return simultaneous_starts(about, sections)
 
 
 def _jittered(about: Mapping[str, Any]) -> list[str]:

@@ -28,6 +28,7 @@ pub(crate) fn sessions(job: &GuestJob) -> io::Result<Sessions> {
         workload,
         opens: flow.opens.end(),
         start: at(flow.start_ns),
+        start_spread: Duration::from_nanos(flow.start_spread_ns),
         count: flow.count,
     });
     Ok(Sessions::new(plans, job.seed))

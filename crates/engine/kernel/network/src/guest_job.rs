@@ -54,6 +54,7 @@ fn guest_flow(flow: &Flow, start_jitter: Duration, nodelay: Option<bool>) -> io:
         to: flow.to.clone(),
         opens: flow.opens,
         start_ns: (flow.start + start_jitter).as_nanos(),
+        start_spread_ns: flow.start_spread.unwrap_or_default().as_nanos(),
         count: flow.count,
         workload: serde_json::to_string(&flow.workload)?,
         nodelay: flow.sends_at_once(nodelay),

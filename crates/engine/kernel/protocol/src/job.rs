@@ -94,8 +94,10 @@ pub struct GuestFlow {
     pub to: String,
     /// The host that opens connections.
     pub opens: OpenedBy,
-    /// Start of the sessions, ns.
+    /// Earliest start of the sessions, ns.
     pub start_ns: u64,
+    /// Interval after it within which each session draws its start, ns.
+    pub start_spread_ns: u64,
     /// Number of sessions that do the same in parallel.
     pub count: u32,
     /// The workload as JSON: postcard cannot deserialize its internally tagged enum.

@@ -48,6 +48,32 @@ fn each_request_has_a_response_and_its_time() {
     );
 }
 
+/// Independent users do not act in the same instant, unless the scenario says so; the CCA has no part in the draws.
+#[test]
+fn sessions_of_a_flow_start_within_its_spread() {
+    let starts = |cca: &str, spread: &[&str], seed| {
+        let flow = format!("flows.0.workload={REQUESTS}");
+        let cca = format!("flows.0.cca={cca}");
+        let mut changes = vec![flow.as_str(), &cca, "flows.0.count=8", "duration=12s"];
+        changes.extend(spread);
+        changes.push("variation.start_jitter=0s");
+        let tables = run(&scenario("steady-20-68", &changes), seed);
+        let rows = (0..tables.flows.len()).map(|index| tables.flows.row(index));
+        rows.map(|row| row.start_s).collect::<Vec<f64>>()
+    };
+    assert_eq!(starts("cubic", &[], 1), [0.0; 8]);
+    let spread = ["flows.0.start=1s", "flows.0.start_spread=2s"];
+    let of_cubic = starts("cubic", &spread, 1);
+    assert!(of_cubic.iter().all(|start| (1.0..3.0).contains(start)));
+    let range = |starts: &[f64]| {
+        let latest = starts.iter().copied().fold(0.0, f64::max);
+        latest - starts.iter().copied().fold(9.0, f64::min)
+    };
+    assert!(range(&of_cubic) > 0.5, "{of_cubic:?}");
+    assert_eq!(of_cubic, starts("bbr", &spread, 1));
+    assert_ne!(of_cubic, starts("cubic", &spread, 2));
+}
+
 #[test]
 fn the_phone_can_be_asked_and_requests_can_be_larger_than_responses() {
     let flows = "flows=[{ from = 'phone', to = 'server', workload = { kind = 'request-response', request = '1MB', \

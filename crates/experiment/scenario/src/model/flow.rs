@@ -24,6 +24,10 @@ table! {
         pub switch: Vec<Switch>,
         /// Time of the start, before the start jitter; default 0s.
         pub start: Duration,
+        /// Interval from start on within which each session starts at a time of its own, drawn uniformly for each run, as
+        /// independent users do; unset: all start at once.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub start_spread: Option<Duration>,
         /// Number of sessions that do the same in parallel; default 1.
         pub count: u32 = 1,
         /// Node that opens the connections: "to", as for a download, or "from", as for an upload; default "to".

@@ -64,6 +64,14 @@ pub(super) fn check_flows(scenario: &Scenario) -> Result<(), FieldError> {
             let allowed = format!("times below the duration, {}", scenario.duration);
             return invalid_value(field("start"), flow.start, allowed);
         }
+        if let Some(spread) = flow.start_spread {
+            positive(field("start_spread"), spread)?;
+            let most = scenario.duration.saturating_sub(flow.start);
+            if spread > most {
+                let allowed = format!("times of at most the duration after start, {most}");
+                return invalid_value(field("start_spread"), spread, allowed);
+            }
+        }
         switches(&field("switch"), &flow.switch, scenario.duration)?;
         selected(&field(""), flow)?;
         flow.workload.check().in_table(field("workload"))?;

@@ -141,6 +141,20 @@ fn rows_that_do_not_fit_in_memory_are_rejected_with_the_estimate() {
 }
 
 #[test]
+fn a_spread_of_starts_ends_within_the_run() {
+    let head = "duration = \"20s\"\n[[flows]]\nstart = \"5s\"\nstart_spread = ";
+    assert_eq!(
+        complaint(&format!("{head}\"16s\"")),
+        "bad.toml:4: flows.0.start_spread: 16s is out of range; allowed: times of at most the duration after start, 15s"
+    );
+    assert!(
+        complaint(&format!("{head}\"0s\"")).starts_with("bad.toml:4: flows.0.start_spread: 0s")
+    );
+    let fits = format!("{head}\"15s\"");
+    assert!(Scenario::from_toml(&fits, "fine.toml", &[]).is_ok());
+}
+
+#[test]
 fn a_number_beyond_all_numbers_is_rejected() {
     let error = complaint("[radio]\nfrequency = \"1e308MHz\"");
     assert!(

@@ -83,7 +83,7 @@ table! {
         /// size from the start.
         pub receive_window_max: Option<Bytes>,
         /// Largest send buffer (`tcp_wmem`); default 4MiB. As in Linux it counts memory, which packets take more of than
-        /// their data: of 64KiB, less than 64KiB are in flight.
+        /// their data, and data that begins below the limit may end above it, by up to a segment of 64KiB.
         pub send_buffer_max: Bytes = Bytes::new(4 << 20),
         /// Unsent bytes above which an application waits before it writes more (`tcp_notsent_lowat`); unset: only the send
         /// buffer bounds them.

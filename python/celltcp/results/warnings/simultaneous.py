@@ -1,0 +1,32 @@
+"""Warning about sessions of a flow that all start in the same instant, as users do not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from celltcp.results.tested import FlowUnderTest, is_endless
+
+#: Workloads whose sessions are soon at different points by their own draws.
+_RANDOM_IN_TIME = ("on-off", "telemetry", "video")
+
+
+def simultaneous_starts(about: Mapping[str, Any], sections: list[Mapping[str, Any]]) -> list[str]:
+    """Returns a warning for each flow whose sessions start at once and have metrics of their own.
+
+    Args:
+        about: the description of results.
+        sections: the sections of the flows in the scenario.
+    """
+    warnings = []
+    for number, (flow, workload) in enumerate(FlowUnderTest.each_with_workload(about)):
+        count = sections[number].get("count", 1)
+        if count == 1 or "start_spread" in sections[number]:
+            continue
+        if not is_endless(workload) and workload.get("kind", "bulk") not in _RANDOM_IN_TIME:
+            warnings.append(
+                f"the {count} sessions of {flow.name} start in the same instant, which lengthens their "
+                f"longest delays; flows.{number}.start_spread=1s starts them within a second, as "
+                "independent users"
+            )
+    return warnings
