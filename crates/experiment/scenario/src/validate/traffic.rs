@@ -65,7 +65,7 @@ pub(super) fn check_flows(scenario: &Scenario) -> Result<(), FieldError> {
             return invalid_value(field("start"), flow.start, allowed);
         }
         if let Some(spread) = flow.start_spread {
-            positive(field("start_spread"), spread)?;
+            check_positive(field("start_spread"), spread)?;
             let most = scenario.duration.saturating_sub(flow.start);
             if spread > most {
                 let allowed = format!("times of at most the duration after start, {most}");
