@@ -65,29 +65,29 @@ impl CaptureAnalysis {
         let counts = [
             ("packets", summary.packets),
             ("segments", summary.segments),
-            ("others", summary.others),
-            ("fragments", summary.fragments),
+            ("others", summary.other_protocols),
+            ("fragments", summary.lone_fragments),
             ("joined_fragments", summary.joined_fragments),
-            ("cut", summary.cut),
+            ("cut", summary.truncated),
             ("unread", summary.unread),
             ("wrong_lengths", summary.wrong_lengths),
             ("backwards", summary.time_reversals),
             ("clock_steps", summary.clock_steps),
             ("reused", summary.reused),
-            ("crowded_out", summary.crowded_out),
+            ("crowded_out", summary.evicted),
             ("bytes", summary.bytes),
         ];
         for (name, count) in counts {
             all.set_item(name, count)?;
         }
         let left_out = PyDict::new(py);
-        for (kind, count) in summary.left_out() {
+        for (kind, count) in summary.skipped() {
             left_out.set_item(kind, count)?;
         }
         all.set_item("left_out", left_out)?;
         all.set_item("link_type", summary.link_type)?;
         all.set_item("times_ns", summary.times_ns)?;
-        let broken = summary.broken.map(|broken| (broken.offset, broken.reason));
+        let broken = summary.error.map(|error| (error.offset, error.reason));
         all.set_item("broken", broken)?;
         Ok(all)
     }

@@ -117,9 +117,7 @@ impl Auto {
                     auto.requirement = value.parse().map_err(|e| bad("requirement", e))?;
                 }
                 "flow_size" => {
-                    let size: units::Bytes = value
-                        .parse()
-                        .map_err(|e| bad("flow_size", format!("{e}")))?;
+                    let size: units::Bytes = value.parse().map_err(|e| bad("flow_size", e))?;
                     auto.flow_size = Some(size.get());
                 }
                 "hints" => {

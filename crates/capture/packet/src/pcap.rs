@@ -12,7 +12,7 @@ const VERSION: u32 = 2 | 4 << 16;
 /// Link type LINKTYPE_RAW: packets begin with their IP header.
 const RAW_IP: u32 = 101;
 
-/// Writer of a pcap file: little-endian, with nanoseconds, each packet from its IP header on.
+/// Writer of a little-endian pcap file with nanoseconds. Packets begin with their IP header.
 pub struct Writer<W: Write> {
     out: W,
     snaplen: u32,

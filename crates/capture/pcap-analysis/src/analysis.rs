@@ -19,16 +19,17 @@ pub struct Summary {
     pub packets: u64,
     /// TCP segments among them.
     pub segments: u64,
-    /// Other protocols, and how many of each.
-    pub others: u64,
-    kinds: FxHashMap<Skipped, u64>,
-    /// Later fragments of IP packets whose first is not there.
-    pub fragments: u64,
-    /// Later fragments of IP packets that are read.
+    /// Records of other protocols.
+    pub other_protocols: u64,
+    /// Number of skipped records by reason.
+    skipped: FxHashMap<Skipped, u64>,
+    /// IP fragments at an offset above 0 whose first fragment is missing.
+    pub lone_fragments: u64,
+    /// IP fragments at an offset above 0 that were added to their first fragment.
     pub joined_fragments: u64,
     /// Records that end within the headers.
-    pub cut: u64,
-    /// Records of a link type that is not read, and the first such type.
+    pub truncated: u64,
+    /// Records of a link type that is not read.
     pub unread: u64,
     /// The first link type that is not read.
     pub link_type: Option<i32>,
@@ -36,24 +37,24 @@ pub struct Summary {
     pub wrong_lengths: u64,
     /// Segments with a time before that of the segment before.
     pub time_reversals: u64,
-    /// Times that the capturing clock was set.
+    /// Number of times that the capturing clock was set.
     pub clock_steps: u64,
-    /// Connections whose ports had belonged to another one.
+    /// Connections whose addresses and ports had belonged to an earlier one.
     pub reused: u64,
     /// Connections that were ended early because there were too many at a time.
-    pub crowded_out: u64,
+    pub evicted: u64,
     /// Bytes of the decompressed capture that were read.
     pub bytes: u64,
     /// Time of the first and of the last packet since the Unix epoch, ns.
     pub times_ns: Option<(u64, u64)>,
-    /// Fault at which reading ended.
-    pub broken: Option<CaptureError>,
+    /// Error at which reading ended.
+    pub error: Option<CaptureError>,
 }
 
 impl Summary {
-    /// Returns the kinds of what is no segment of TCP, or none that is read, with their numbers, the most first.
-    pub fn left_out(&self) -> Vec<(String, u64)> {
-        let kinds = self.kinds.iter();
+    /// Returns the reasons for which records were skipped, with the number of records, the most frequent first.
+    pub fn skipped(&self) -> Vec<(String, u64)> {
+        let kinds = self.skipped.iter();
         let mut kinds: Vec<_> = kinds
             .map(|(kind, count)| (kind.to_string(), *count))
             .collect();
@@ -73,28 +74,29 @@ struct Pass {
     tracker: ConnectionTracker,
     tables: Tables,
     summary: Summary,
-    segments: bool,
+    /// Whether the table of segments is filled.
+    has_segment_rows: bool,
     fragments: Fragments,
     order: Order,
-    /// Time of the last segment that was analysed, on the clock without steps.
+    /// Time of the last analysed segment, on the clock without steps.
     last_ns: Option<u64>,
     /// Sum of the steps by which the clock was set forward.
     forward_ns: u64,
 }
 
 impl Analysis {
-    /// Begins with a capture; `segments` asks for a row per segment. A capture that cannot be read at all has a
-    /// [`Summary`] that says so.
-    pub fn new(input: Bytes, segments: bool) -> Self {
+    /// Begins with a capture. Without `has_segment_rows` the table of segments stays empty. If the capture cannot be read
+    /// at all, the [`Summary`] has the error.
+    pub fn new(input: Bytes, has_segment_rows: bool) -> Self {
         let mut summary = Summary::default();
         let records = Records::new(input)
-            .map_err(|broken| summary.broken = Some(broken))
+            .map_err(|error| summary.error = Some(error))
             .ok();
         let pass = Pass {
             tracker: ConnectionTracker::default(),
             tables: Tables::default(),
             summary,
-            segments,
+            has_segment_rows,
             fragments: Fragments::default(),
             order: Order::default(),
             last_ns: None,
@@ -111,14 +113,14 @@ impl Analysis {
         let pass = &mut self.pass;
         let mut next = Ok(true);
         for _ in 0..packets {
-            next = records.next(|record| pass.take(record.at_ns, &mut dissect(&record)));
+            next = records.next(|record| pass.on_record(record.at_ns, &mut dissect(&record)));
             if next != Ok(true) {
                 break;
             }
         }
         pass.summary.bytes = records.offset();
         if next != Ok(true) {
-            pass.summary.broken = next.err();
+            pass.summary.error = next.err();
             pass.end();
             self.records = None;
         }
@@ -135,27 +137,27 @@ impl Analysis {
         let pass = &self.pass;
         Summary {
             reused: pass.tracker.reused,
-            crowded_out: pass.tracker.evicted,
-            fragments: pass.fragments.left_out,
+            evicted: pass.tracker.evicted,
+            lone_fragments: pass.fragments.lone,
             joined_fragments: pass.fragments.joined,
-            time_reversals: pass.order.disordered,
-            clock_steps: pass.summary.clock_steps + pass.order.steps,
+            time_reversals: pass.order.time_reversals,
+            clock_steps: pass.summary.clock_steps + pass.order.backward_steps,
             ..pass.summary.clone()
         }
     }
 }
 
 impl Pass {
-    fn take(&mut self, at_ns: u64, dissected: &mut Result<Packet, Skipped>) {
+    fn on_record(&mut self, at_ns: u64, dissected: &mut Result<Packet, Skipped>) {
         let summary = &mut self.summary;
         summary.packets += 1;
         match dissected {
             Ok(packet) => {
                 summary.segments += 1;
-                summary.wrong_lengths += u64::from(packet.wrong_length);
+                summary.wrong_lengths += u64::from(packet.has_wrong_length);
                 self.fragments.complete(packet);
                 let at_ns = self.order.push(packet);
-                self.extend(at_ns);
+                self.extend_times(at_ns);
                 if self.order.is_full() {
                     self.analyse_first();
                 }
@@ -164,28 +166,28 @@ impl Pass {
             Err(Skipped::Fragment(fragment)) => {
                 self.fragments.add(*fragment, &mut self.order.waiting);
             }
-            Err(Skipped::Truncated) => summary.cut += 1,
+            Err(Skipped::Truncated) => summary.truncated += 1,
             Err(kind) => {
                 if let Skipped::LinkType(link_type) = *kind {
                     summary.unread += 1;
                     summary.link_type.get_or_insert(link_type);
                 } else {
-                    summary.others += 1;
+                    summary.other_protocols += 1;
                 }
-                *summary.kinds.entry(*kind).or_default() += 1;
+                *summary.skipped.entry(*kind).or_default() += 1;
             }
         }
-        self.extend(self.order.corrected_ns(at_ns));
+        self.extend_times(self.order.corrected_ns(at_ns));
     }
 
-    /// Extends the time of the capture to a record.
-    fn extend(&mut self, at_ns: u64) {
+    /// Extends the first and the last time of the capture to a record.
+    fn extend_times(&mut self, at_ns: u64) {
         let at_ns = at_ns.saturating_sub(self.forward_ns);
         let (first, last) = self.summary.times_ns.unwrap_or((at_ns, at_ns));
         self.summary.times_ns = Some((first.min(at_ns), last.max(at_ns)));
     }
 
-    /// Analyses the first of the segments that wait.
+    /// Analyses the first of the waiting segments.
     fn analyse_first(&mut self) {
         if let Some(last_ns) = self.last_ns
             && let Some(step) =
@@ -201,11 +203,12 @@ impl Pass {
             return;
         };
         let at_ns = packet.at_ns.saturating_sub(self.forward_ns);
-        // Behind all that are kept, a segment can still be late.
+        // A segment can be later than all those that waited.
         packet.at_ns = at_ns.max(self.last_ns.unwrap_or(0));
         self.last_ns = Some(packet.at_ns);
         let waiting = &self.order.waiting;
-        self.tracker.take(waiting, self.segments, &mut self.tables);
+        self.tracker
+            .on_packet(waiting, self.has_segment_rows, &mut self.tables);
         self.order.waiting.pop_front();
     }
 

@@ -15,10 +15,11 @@ const MIN_PAUSE_NS: u64 = 500_000_000;
 const SEARCH_TIME_NS: u64 = 1_000_000_000;
 /// Maximum number of packets after a pause that are examined.
 const SEARCH_PACKETS: usize = 4_096;
-/// Maximum number of connections of which both sides are looked for.
+/// Maximum number of sides of connections that are remembered while the other side is searched.
 const MAX_CONNECTIONS: usize = 16;
 
-/// Returns by how much the clock was set forward between `before_ns` and the first of the `waiting` packets.
+/// Returns by how much the clock was set forward between `before_ns` and the first of the `waiting` packets; `forward_ns`
+/// is the sum of the steps before.
 pub(crate) fn step_ns(
     before_ns: u64,
     waiting: &VecDeque<Packet>,

@@ -10,17 +10,17 @@ use crate::ends::Ends;
 use crate::input::decode::Packet;
 use crate::tables::Tables;
 
-/// Idle time after which a connection ends, ns: longer than the keep-alive interval of phones.
+/// A connection ends after this time without packets, ns: longer than the keep-alive interval of phones.
 const IDLE_NS: u64 = 3_600_000_000_000;
-/// Connections that are over end after this time without packets, ns (RFC 9293 §3.4.2: TIME-WAIT lasts two segment
+/// A connection that is over ends after this time without packets, ns (RFC 9293 §3.4.2: TIME-WAIT lasts two segment
 /// lifetimes).
 const OVER_NS: u64 = 120_000_000_000;
 /// Time between two searches for connections to end, ns.
 const SEARCH_NS: u64 = 10_000_000_000;
-/// Connections at the same time; beyond, those end that were silent for longest.
+/// Maximum number of simultaneous connections. Beyond it, those that were silent for longest end.
 const MAX_CONNECTIONS: usize = 1 << 16;
 
-/// Addresses and ports of both ends, in their order. Addresses of IPv4 are mapped (RFC 4291 §2.5.5.2).
+/// Addresses and ports of both ends, the lower end first. Addresses of IPv4 are mapped (RFC 4291 §2.5.5.2).
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Key {
     addresses: (u128, u128),
@@ -33,33 +33,44 @@ pub(crate) struct ConnectionTracker {
     connections: FxHashMap<Key, Box<Connection>>,
     count: u32,
     searched_ns: u64,
-    /// Connections whose ports had belonged to another one.
+    /// Connections whose addresses and ports had belonged to an earlier one.
     pub(crate) reused: u64,
     /// Connections that were ended because there were too many.
     pub(crate) evicted: u64,
 }
 
 impl ConnectionTracker {
-    /// Removes and returns the first waiting packet. Times must not decrease.
-    pub(crate) fn take(&mut self, waiting: &VecDeque<Packet>, segments: bool, tables: &mut Tables) {
+    /// Processes the first waiting packet. Times must not decrease.
+    pub(crate) fn on_packet(
+        &mut self,
+        waiting: &VecDeque<Packet>,
+        has_segment_rows: bool,
+        tables: &mut Tables,
+    ) {
         let Some(packet) = waiting.front() else {
             return;
         };
         self.expire_idle(packet.at_ns, tables);
         let key = key(packet);
-        if let Some(known) = self.connections.get_mut(&key)
-            && !known.is_port_reuse(packet)
+        if let Some(connection) = self.connections.get_mut(&key)
+            && !connection.is_port_reuse(packet)
         {
-            known.on_packet(packet, segments, tables);
+            connection.on_packet(packet, has_segment_rows, tables);
             return;
         }
-        self.begin(key, waiting, segments, tables);
+        self.begin(key, waiting, has_segment_rows, tables);
     }
 
-    /// Begins a connection with the first packet of those that wait.
+    /// Begins a connection with the first waiting packet.
     #[cold]
     #[inline(never)]
-    fn begin(&mut self, key: Key, waiting: &VecDeque<Packet>, segments: bool, tables: &mut Tables) {
+    fn begin(
+        &mut self,
+        key: Key,
+        waiting: &VecDeque<Packet>,
+        has_segment_rows: bool,
+        tables: &mut Tables,
+    ) {
         let Some(packet) = waiting.front() else {
             return;
         };
@@ -69,17 +80,17 @@ impl ConnectionTracker {
         if let Some(old) = old {
             old.finish(tables);
         }
-        let ends = Ends::of_first(packet, waiting);
+        let ends = Ends::infer(packet, waiting);
         let mut connection = Connection::new(self.count, packet, ends, is_reused);
         self.count = self.count.wrapping_add(1);
-        connection.on_packet(packet, segments, tables);
+        connection.on_packet(packet, has_segment_rows, tables);
         self.connections.insert(key, Box::new(connection));
         if self.connections.len() > MAX_CONNECTIONS {
             self.evict_idlest(tables);
         }
     }
 
-    /// Returns by how much longer, up to `packet` at `at_ns`, the capture took than its sender by its timestamps.
+    /// Returns by how much more the capture's clock advanced than the sender's, up to `packet` at `at_ns`.
     pub(crate) fn surplus_ns(&self, packet: &Packet, at_ns: u64) -> Option<u64> {
         self.connections
             .get(&key(packet))?
@@ -104,9 +115,13 @@ impl ConnectionTracker {
 
     /// Ends the eighth of the connections that has been silent for longest.
     fn evict_idlest(&mut self, tables: &mut Tables) {
-        let mut times: Vec<_> = self.connections.values().map(|each| each.last_ns).collect();
-        times.sort_unstable();
-        let limit = times[MAX_CONNECTIONS / 8];
+        let last_times = self
+            .connections
+            .values()
+            .map(|connection| connection.last_ns);
+        let mut last_times: Vec<_> = last_times.collect();
+        last_times.sort_unstable();
+        let limit = last_times[MAX_CONNECTIONS / 8];
         let previous = self.connections.len();
         self.end(tables, |connection| connection.last_ns <= limit);
         self.evicted += (previous - self.connections.len()) as u64;
@@ -128,7 +143,10 @@ impl ConnectionTracker {
 
 /// Returns the same key for both directions.
 fn key(packet: &Packet) -> Key {
-    let (a, b) = (number(packet.source), number(packet.destination));
+    let (a, b) = (
+        address_bits(packet.source),
+        address_bits(packet.destination),
+    );
     let ports = (packet.source.port(), packet.destination.port());
     if (a, ports.0) <= (b, ports.1) {
         Key {
@@ -143,8 +161,8 @@ fn key(packet: &Packet) -> Key {
     }
 }
 
-fn number(end: SocketAddr) -> u128 {
-    match end.ip() {
+fn address_bits(socket_address: SocketAddr) -> u128 {
+    match socket_address.ip() {
         IpAddr::V4(address) => address.to_ipv6_mapped().into(),
         IpAddr::V6(address) => address.into(),
     }

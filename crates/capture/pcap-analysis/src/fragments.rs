@@ -1,44 +1,44 @@
-//! Fragments of IP packets: the length of their payload is added to the segment that the first of them has.
+//! IP fragments: the payload length of later fragments is added to the segment in the first one.
 
 use std::collections::VecDeque;
 
 use crate::input::decode::Packet;
 use crate::input::skipped::Fragment;
 
-/// Maximum number of fragments that wait for the first of their packet.
-const KEPT: usize = 256;
-/// Number of packets among which the first is searched.
+/// Maximum number of fragments that wait for the first one of their packet.
+const MAX_EARLY: usize = 256;
+/// Number of packets among which the first fragment is searched.
 const SEARCH_PACKETS: usize = 512;
 
-/// Fragments that came before the first of their packet, and counts.
+/// Fragments that came before the first one of their packet, and counts.
 #[derive(Default)]
 pub(crate) struct Fragments {
     early: VecDeque<Fragment>,
-    /// Fragments without the first of their packet.
-    pub(crate) left_out: u64,
-    /// Fragments whose packet is read.
+    /// Later fragments whose first one is missing.
+    pub(crate) lone: u64,
+    /// Later fragments that were added to their first one.
     pub(crate) joined: u64,
 }
 
 impl Fragments {
-    /// Adds a later fragment. The first of its packet can be a waiting one.
+    /// Adds a later fragment to the first one among the waiting packets, or stores it until that comes.
     pub(crate) fn add(&mut self, fragment: Fragment, waiting: &mut VecDeque<Packet>) {
         let mut latest = waiting.iter_mut().rev().take(SEARCH_PACKETS);
         let first =
             latest.find(|packet| packet.fragments.is_some_and(|own| own.key == fragment.key));
         if let Some(packet) = first {
-            add(packet, fragment);
+            join(packet, fragment);
             self.joined += 1;
             return;
         }
-        if self.early.len() == KEPT {
+        if self.early.len() == MAX_EARLY {
             self.early.pop_front();
         }
         self.early.push_back(fragment);
-        self.left_out += 1;
+        self.lone += 1;
     }
 
-    /// Adds a segment, which can be in the first fragment of a packet.
+    /// Adds stored fragments to a segment, if it is in the first fragment of their packet.
     pub(crate) fn complete(&mut self, packet: &mut Packet) {
         let Some(own) = packet.fragments else {
             return;
@@ -47,17 +47,17 @@ impl Fragments {
         self.early.retain(|early| {
             let is_part = early.key == own.key;
             if is_part {
-                add(packet, *early);
+                join(packet, *early);
             }
             !is_part
         });
         let joined = (previous - self.early.len()) as u64;
-        self.left_out -= joined;
+        self.lone -= joined;
         self.joined += joined;
     }
 }
 
-fn add(packet: &mut Packet, fragment: Fragment) {
+fn join(packet: &mut Packet, fragment: Fragment) {
     if packet.fragments.is_some_and(|own| own.have_payload) {
         packet.segment.len = packet.segment.len.saturating_add(fragment.len);
     }

@@ -1,8 +1,8 @@
-//! Order: packets leave in the order of their times, on a clock that does not go back.
+//! Order of packets: by time, on a clock that does not go back.
 //!
-//! Cards with several queues, and programs that join captures, write records out of time order: their times are
-//! right. Where the clock itself was set back, the order of the records is right. What the packets of a connection
-//! say of each other tells the two apart: sequence numbers, timestamps and their echoes.
+//! Cards with several queues, and programs that join captures, write records out of order, with right times. Where the
+//! clock was set back, the order of the records is right. Sequence numbers, timestamps and their echoes in the packets of
+//! a connection tell the two apart.
 
 use std::collections::VecDeque;
 
@@ -13,11 +13,11 @@ use crate::input::pcap_reader::MAX_TIME_NS;
 use crate::sequence::older;
 
 /// Maximum number of packets that wait for earlier ones.
-const KEPT: usize = 1 << 11;
-/// Packets of several queues are written up to this time after each other, ns; where time goes back further and no
-/// packet tells, the clock was set.
+const MAX_WAITING: usize = 1 << 11;
+/// Packets of several queues are written up to this late, ns. If time goes back further, and no packet tells, the clock
+/// was set back.
 const REORDERING_NS: u64 = 1_000_000_000;
-/// Time within which two packets can have the same timestamp, ns.
+/// Two packets within this time can have the same timestamp, ns.
 const TICK_NS: u64 = 5_000_000;
 /// Number of packets that are examined to detect a clock that was set back.
 const SEARCH_PACKETS: usize = 512;
@@ -29,34 +29,34 @@ pub(crate) struct Order {
     last_ns: u64,
     /// Time added since the clock was set back.
     offset_ns: u64,
-    /// Packets with a time before that of the packet before.
-    pub(crate) disordered: u64,
-    /// Times that the clock was set back.
-    pub(crate) steps: u64,
+    /// Packets with an earlier time than the previous packet.
+    pub(crate) time_reversals: u64,
+    /// Number of times that the clock was set back.
+    pub(crate) backward_steps: u64,
 }
 
 impl Default for Order {
     fn default() -> Self {
         Self {
             // A ring that is no larger stays in the cache.
-            waiting: VecDeque::with_capacity(KEPT),
+            waiting: VecDeque::with_capacity(MAX_WAITING),
             last_ns: 0,
             offset_ns: 0,
-            disordered: 0,
-            steps: 0,
+            time_reversals: 0,
+            backward_steps: 0,
         }
     }
 }
 
 impl Order {
-    /// Adds the next packet of the capture; returns its time.
+    /// Adds the next packet of the capture; returns its corrected time, ns.
     #[inline]
     pub(crate) fn push(&mut self, packet: &mut Packet) -> u64 {
         packet.at_ns = self.corrected_ns(packet.at_ns);
         if packet.at_ns < self.last_ns {
-            self.disordered += 1;
+            self.time_reversals += 1;
             if self.is_set_back(packet) {
-                self.steps += 1;
+                self.backward_steps += 1;
                 self.offset_ns += self.last_ns - packet.at_ns;
                 packet.at_ns = self.last_ns;
             }
@@ -64,7 +64,7 @@ impl Order {
         let at_ns = packet.at_ns;
         self.last_ns = at_ns;
         if self.waiting.back().is_none_or(|last| last.at_ns <= at_ns) {
-            // A slice is copied once.
+            // Copies the packet once, which `push_back` does not.
             self.waiting.extend(core::slice::from_ref(&*packet));
         } else {
             let index = self.waiting.partition_point(|other| other.at_ns <= at_ns);
@@ -80,22 +80,22 @@ impl Order {
 
     /// Returns whether the maximum number of packets waits.
     pub(crate) fn is_full(&self) -> bool {
-        self.waiting.len() >= KEPT
+        self.waiting.len() >= MAX_WAITING
     }
 
-    /// Returns whether the clock was set back before `packet`, and not only the record late.
+    /// Returns whether the clock was set back before `packet`; otherwise the record is late.
     fn is_set_back(&self, packet: &Packet) -> bool {
         let distance = self.last_ns - packet.at_ns;
         let later = self.waiting.iter().rev().take(SEARCH_PACKETS);
         let mut echoes_late = None;
         for other in later.take_while(|other| other.at_ns > packet.at_ns) {
-            let ticked = other.at_ns - packet.at_ns > TICK_NS;
+            let has_ticked = other.at_ns - packet.at_ns > TICK_NS;
             if (other.source, other.destination) == (packet.source, packet.destination) {
-                if let Some(is_ahead) = is_ahead(&packet.segment, &other.segment, ticked) {
+                if let Some(is_ahead) = is_ahead(&packet.segment, &other.segment, has_ticked) {
                     return is_ahead;
                 }
             } else if (other.destination, other.source) == (packet.source, packet.destination)
-                && ticked
+                && has_ticked
                 && packet.segment.flags.contains(Flags::ACK)
                 && let (Some((_, echo)), Some((value, _))) =
                     (packet.segment.timestamps, other.segment.timestamps)
@@ -111,13 +111,14 @@ impl Order {
     }
 }
 
-/// Returns whether `segment` was sent after `other` of the same side; `None` if that is unknown.
-fn is_ahead(segment: &Segment, other: &Segment, ticked: bool) -> Option<bool> {
-    if let (Some((own, _)), Some((theirs, _)), true) =
-        (segment.timestamps, other.timestamps, ticked)
-        && own != theirs
+/// Returns whether `segment` was sent after `other` of the same side; `None` if that is unknown. `has_ticked`: their
+/// timestamps must differ.
+fn is_ahead(segment: &Segment, other: &Segment, has_ticked: bool) -> Option<bool> {
+    if let (Some((value, _)), Some((other_value, _)), true) =
+        (segment.timestamps, other.timestamps, has_ticked)
+        && value != other_value
     {
-        return Some(older(theirs, own));
+        return Some(older(other_value, value));
     }
     let end = |segment: &Segment| segment.seq.wrapping_add(segment.len);
     if end(segment) != end(other) {

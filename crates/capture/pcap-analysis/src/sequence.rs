@@ -1,14 +1,14 @@
-//! Sequence numbers without wrap-around.
+//! Sequence numbers, unwrapped to 64 bits.
 
-/// First number that a sequence number of the wire can stand for, so that earlier ones exist.
-const FLOOR: u64 = 1 << 32;
+/// Offset of the first unwrapped number of a direction, so that lower ones exist.
+const OFFSET: u64 = 1 << 32;
 
-/// Returns the number of the first sequence number of a direction.
+/// Returns the unwrapped number of the first sequence number of a direction.
 pub(crate) fn first(wire: u32) -> u64 {
-    FLOOR + u64::from(wire)
+    OFFSET + u64::from(wire)
 }
 
-/// Returns the number nearest to `reference` that the wire shows as `wire` (RFC 9293 §3.4: numbers wrap at 2^32).
+/// Returns the unwrapped number of `wire` that is nearest to `reference` (RFC 9293 §3.4: numbers wrap at 2^32).
 pub(crate) fn near(reference: u64, wire: u32) -> u64 {
     let ahead = wire.wrapping_sub(reference as u32) as i32;
     reference.saturating_add_signed(i64::from(ahead))

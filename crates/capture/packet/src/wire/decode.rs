@@ -7,14 +7,14 @@ use tcp::{Ecn, Flags, Segment};
 use super::checksum::PROTOCOL_TCP;
 use super::{IpPacket, WireError, read_options};
 
-/// Bits of the fragment offset and of the flag that more fragments follow.
-const FRAGMENT: u16 = 0x3fff;
+/// Bits of the fragment offset, and of the flag that more fragments follow.
+const FRAGMENT_BITS: u16 = 0x3fff;
 /// Bytes of an IPv6 header (RFC 8200 section 3).
 const IPV6_HEADER: usize = 40;
 
 /// Fields of an IP header.
 struct IpHeader {
-    /// Its length, bytes.
+    /// Length of the header, bytes.
     len: usize,
     /// Length of the packet, bytes.
     total: usize,
@@ -35,7 +35,8 @@ struct IpHeader {
 pub fn parse(packet: &[u8]) -> Result<IpPacket, WireError> {
     let truncated = WireError::Truncated(packet.len());
     let word = |at: usize| Some(u16::from_be_bytes(packet.get(at..at + 2)?.try_into().ok()?));
-    let long = |at: usize| Some(u32::from_be_bytes(packet.get(at..at + 4)?.try_into().ok()?));
+    let double_word =
+        |at: usize| Some(u32::from_be_bytes(packet.get(at..at + 4)?.try_into().ok()?));
     let ip = match packet.first().ok_or(truncated)? >> 4 {
         4 => ipv4(packet)?,
         6 => ipv6(packet)?,
@@ -48,8 +49,8 @@ pub fn parse(packet: &[u8]) -> Result<IpPacket, WireError> {
     }
     let option_bytes = packet.get(ip.len + 20..headers).ok_or(truncated)?;
     let mut segment = Segment {
-        seq: long(ip.len + 4).ok_or(truncated)?,
-        ack: long(ip.len + 8).ok_or(truncated)?,
+        seq: double_word(ip.len + 4).ok_or(truncated)?,
+        ack: double_word(ip.len + 8).ok_or(truncated)?,
         len: (ip.total - headers) as u32,
         flags: Flags::from_bits(packet[ip.len + 13]),
         eln: packet[ip.len + 12] & 0b1000 != 0,
@@ -63,10 +64,10 @@ pub fn parse(packet: &[u8]) -> Result<IpPacket, WireError> {
         ..Segment::default()
     };
     read_options(option_bytes, &mut segment)?;
-    let end = |address, port| Some(SocketAddr::new(address, word(port)?));
+    let socket_address = |address, port| Some(SocketAddr::new(address, word(port)?));
     Ok(IpPacket {
-        source: end(ip.source, ip.len).ok_or(truncated)?,
-        destination: end(ip.destination, ip.len + 2).ok_or(truncated)?,
+        source: socket_address(ip.source, ip.len).ok_or(truncated)?,
+        destination: socket_address(ip.destination, ip.len + 2).ok_or(truncated)?,
         identification: ip.identification,
         segment,
     })
@@ -81,7 +82,7 @@ fn ipv4(packet: &[u8]) -> Result<IpHeader, WireError> {
     let header = packet
         .get(..len)
         .ok_or(WireError::Truncated(packet.len()))?;
-    let is_fragment = u16::from_be_bytes([header[6], header[7]]) & FRAGMENT != 0;
+    let is_fragment = u16::from_be_bytes([header[6], header[7]]) & FRAGMENT_BITS != 0;
     if header[9] != PROTOCOL_TCP || is_fragment {
         return Err(WireError::NotTcp);
     }
@@ -114,7 +115,7 @@ fn ipv6(packet: &[u8]) -> Result<IpHeader, WireError> {
     })
 }
 
-/// Returns the address that `bytes` begin with.
+/// Returns the address at the start of `bytes`.
 fn address<const N: usize>(bytes: &[u8]) -> IpAddr
 where
     IpAddr: From<[u8; N]>,

@@ -15,21 +15,22 @@ const IPV6_HEADER: u32 = 40;
 const DONT_FRAGMENT: u16 = 0x4000;
 /// Initial time to live, or hop limit, of Linux.
 const TIME_TO_LIVE: u8 = 64;
+/// Bytes of TCP options that the data offset can express (RFC 9293 section 3.1).
 const MAX_OPTIONS: u32 = 40;
 
 /// Replaces the content of `out` by the first `snaplen` bytes of the packet (RFC 791, RFC 8200, RFC 9293) and returns the
 /// length of the whole packet. The payload is zeros.
 ///
 /// # Errors
-/// If options or payload are longer than their length fields allow, or the ends have addresses of two versions.
-pub fn encode(datagram: &IpPacket, snaplen: usize, out: &mut Vec<u8>) -> Result<u16, WireError> {
-    let segment = &datagram.segment;
+/// If options or payload are longer than their length fields allow, or one address is of IPv4 and one of IPv6.
+pub fn encode(packet: &IpPacket, snaplen: usize, out: &mut Vec<u8>) -> Result<u16, WireError> {
+    let segment = &packet.segment;
     let options_len = segment.options_len();
     if options_len > MAX_OPTIONS {
         return Err(WireError::OptionsTooLong(options_len));
     }
     let header_len = TCP_HEADER + options_len;
-    let ip_len = match datagram.source {
+    let ip_len = match packet.source {
         SocketAddr::V4(_) => IP_HEADER,
         SocketAddr::V6(_) => IPV6_HEADER,
     };
@@ -44,11 +45,11 @@ pub fn encode(datagram: &IpPacket, snaplen: usize, out: &mut Vec<u8>) -> Result<
 
     out.clear();
     let segment_len = total - ip_len as u16;
-    let addresses = match (datagram.source.ip(), datagram.destination.ip()) {
+    let addresses = match (packet.source.ip(), packet.destination.ip()) {
         (IpAddr::V4(source), IpAddr::V4(destination)) => {
             out.extend([IPV4_WITHOUT_OPTIONS, ecn]);
             out.extend(total.to_be_bytes());
-            out.extend(datagram.identification.to_be_bytes());
+            out.extend(packet.identification.to_be_bytes());
             out.extend(DONT_FRAGMENT.to_be_bytes());
             out.extend([TIME_TO_LIVE, PROTOCOL_TCP, 0, 0]);
             out.extend(source.octets());
@@ -68,9 +69,9 @@ pub fn encode(datagram: &IpPacket, snaplen: usize, out: &mut Vec<u8>) -> Result<
         _ => return Err(WireError::TwoVersions),
     };
 
-    let tcp = out.len();
-    out.extend(datagram.source.port().to_be_bytes());
-    out.extend(datagram.destination.port().to_be_bytes());
+    let tcp_start = out.len();
+    out.extend(packet.source.port().to_be_bytes());
+    out.extend(packet.destination.port().to_be_bytes());
     out.extend(segment.seq.to_be_bytes());
     out.extend(segment.ack.to_be_bytes());
     // The data offset counts 32-bit words, in the upper half of its octet. Below it is the first reserved bit.
@@ -80,14 +81,14 @@ pub fn encode(datagram: &IpPacket, snaplen: usize, out: &mut Vec<u8>) -> Result<
     out.extend([0; 4]);
     options::write(segment, out);
     debug_assert_eq!(
-        out.len() - tcp,
+        out.len() - tcp_start,
         header_len as usize,
         "the segment counts its options"
     );
     // A payload of zeros adds nothing to the sum but its length.
     let sum = Sum::pseudo_header(&out[addresses], segment_len);
-    let checksum = sum.add(&out[tcp..]).checksum();
-    out[tcp + 16..tcp + 18].copy_from_slice(&checksum.to_be_bytes());
+    let checksum = sum.add(&out[tcp_start..]).checksum();
+    out[tcp_start + 16..tcp_start + 18].copy_from_slice(&checksum.to_be_bytes());
 
     out.resize(usize::from(total).min(snaplen), 0);
     Ok(total)

@@ -2,15 +2,15 @@
 //!
 //! A copy has the same header and, where IPv4 gives one, the same identification. Without identification, packets with
 //! the same header that follow each other at once are copies if they have payload or open or close the connection.
-//! ACKs can be alike without being copies; they are copies where the other packets of their side were captured twice,
-//! each of them once.
+//! ACKs can be equal without being copies. They count as copies, one each, where the other packets of their side were
+//! captured twice.
 
 use tcp::Flags;
 
 use crate::input::decode::Packet;
 
 /// Number of earlier packets of a side among which copies are searched.
-const KEPT: usize = 8;
+const RECENT_PACKETS: usize = 8;
 /// Copies follow within this time, ns.
 const COPY_NS: u64 = 1_000_000_000;
 /// Copies without an identification follow within this time, ns, before any was seen.
@@ -22,9 +22,9 @@ const SPREAD: u64 = 4;
 /// Longest time between copies without an identification, ns.
 const MAX_ANONYMOUS_NS: u64 = 20_000_000;
 
-/// A packet that passed, without its fingerprint.
+/// A recent packet, without its fingerprint.
 #[derive(Clone, Copy, Default)]
-struct PassedPacket {
+struct RecentPacket {
     identification: u16,
     len: u32,
     at_ns: u64,
@@ -34,8 +34,8 @@ struct PassedPacket {
 /// Packets of one side.
 #[derive(Default)]
 struct Side {
-    fingerprints: [u64; KEPT],
-    recent: [PassedPacket; KEPT],
+    fingerprints: [u64; RECENT_PACKETS],
+    recent: [RecentPacket; RECENT_PACKETS],
     next: usize,
     /// Packets without an identification of which copies are certain, and these copies.
     originals: u32,
@@ -54,15 +54,15 @@ impl Copies {
     /// Processes a packet; returns whether it is a copy.
     pub(super) fn observe(&mut self, side: usize, packet: &Packet) -> bool {
         let own = &self.sides[side];
-        let copied = if own.fingerprints.contains(&packet.fingerprint) {
+        let original = if own.fingerprints.contains(&packet.fingerprint) {
             self.original_of(side, packet)
         } else {
             None
         };
         let own = &mut self.sides[side];
         let is_counted = packet.identification == 0 && is_certain(packet);
-        if let Some(place) = copied {
-            let earlier = &mut own.recent[place];
+        if let Some(index) = original {
+            let earlier = &mut own.recent[index];
             earlier.copies += 1;
             if is_counted {
                 own.copies += 1;
@@ -71,18 +71,18 @@ impl Copies {
         } else {
             own.originals += u32::from(is_counted);
             own.fingerprints[own.next] = packet.fingerprint;
-            own.recent[own.next] = PassedPacket {
+            own.recent[own.next] = RecentPacket {
                 identification: packet.identification,
                 len: packet.segment.len,
                 at_ns: packet.at_ns,
                 copies: 0,
             };
-            own.next = (own.next + 1) % KEPT;
+            own.next = (own.next + 1) % RECENT_PACKETS;
         }
-        copied.is_some()
+        original.is_some()
     }
 
-    /// Returns the place of the packet of which `packet` is a copy.
+    /// Returns the index of the recent packet of which `packet` is a copy.
     fn original_of(&self, side: usize, packet: &Packet) -> Option<usize> {
         let own = &self.sides[side];
         let copies_per_packet = self.copies_per_packet(side);
@@ -96,9 +96,9 @@ impl Copies {
         } else {
             return None;
         };
-        (0..KEPT).find(|place| {
-            let earlier = &own.recent[*place];
-            own.fingerprints[*place] == packet.fingerprint
+        (0..RECENT_PACKETS).find(|index| {
+            let earlier = &own.recent[*index];
+            own.fingerprints[*index] == packet.fingerprint
                 && earlier.identification == packet.identification
                 && earlier.len == packet.segment.len
                 && earlier.at_ns != 0
@@ -107,18 +107,18 @@ impl Copies {
         })
     }
 
-    /// Returns how many copies each packet without an identification has, by the certain ones of its side or, without
-    /// such, of the other side.
+    /// Returns the number of copies of each packet without an identification, from the certain copies of its side. Without
+    /// certain ones, those of the other side count.
     fn copies_per_packet(&self, side: usize) -> u32 {
-        let known = [&self.sides[side], &self.sides[1 - side]];
-        let known = known.into_iter().find(|side| side.originals > 0);
-        known.map_or(0, |side| {
+        let sides = [&self.sides[side], &self.sides[1 - side]];
+        let counted = sides.into_iter().find(|side| side.originals > 0);
+        counted.map_or(0, |side| {
             (2 * side.copies + side.originals) / (2 * side.originals)
         })
     }
 }
 
-/// Returns whether a packet is not repeated at once, so that one that is alike is a copy.
+/// Returns whether no host repeats such a packet at once, so that an equal one is a copy.
 fn is_certain(packet: &Packet) -> bool {
     let flags = packet.segment.flags;
     packet.segment.len > 0 || flags.contains(Flags::SYN) || flags.contains(Flags::FIN)
@@ -147,7 +147,7 @@ mod tests {
             identification: 0,
             fingerprint,
             is_tunnelled: false,
-            wrong_length: false,
+            has_wrong_length: false,
             is_header_cut: false,
             fragments: None,
         }

@@ -1,7 +1,7 @@
 //! Counts of one direction, and the highest rate in it.
 
-/// Divisor of the segments: if more than this part is captured after its ACK, the two directions have other clocks.
-const LATE_SHARE: u64 = 10;
+/// Segments per segment captured after its ACK, below which the two directions were captured by different clocks.
+const MIN_SEGMENTS_PER_LATE: u64 = 10;
 
 /// Counts of one direction.
 #[derive(Default)]
@@ -19,14 +19,17 @@ pub(super) struct Counts {
     pub(super) zero_windows: u64,
     pub(super) keep_alives: u64,
     pub(super) resets: u64,
+    /// Packets with the mark of congestion (CE).
     pub(super) marked: u64,
-    /// Segments that echo a mark of congestion.
+    /// Segments that echo such a mark (ECE).
     pub(super) congestion_echoes: u64,
+    /// Acknowledged bytes that were not captured.
     pub(super) missed: u64,
+    /// Segments captured after their own ACK.
     pub(super) captured_late: u64,
     pub(super) timeouts: u64,
     /// Retransmissions of segments longer than any that had been acknowledged.
-    pub(super) oversize: u64,
+    pub(super) oversize_retransmissions: u64,
     /// ACKs of the other side with SACK blocks far from all data.
     pub(super) sack_outside: u32,
     /// Retransmissions since the last packet of the other side.
@@ -36,16 +39,16 @@ pub(super) struct Counts {
 impl Counts {
     /// Returns whether too many segments are captured after their ACK for times between the two directions to be valid.
     pub(super) fn is_captured_late(&self) -> bool {
-        self.captured_late * LATE_SHARE > self.segments
+        self.captured_late * MIN_SEGMENTS_PER_LATE > self.segments
     }
 }
 
-/// Highest number of bytes acknowledged in a second.
+/// Largest number of bytes acknowledged in a second.
 #[derive(Default)]
 pub(super) struct PeakRate {
     second: u64,
     bytes: u64,
-    pub(super) max: u64,
+    max: u64,
 }
 
 impl PeakRate {
@@ -58,8 +61,8 @@ impl PeakRate {
         self.bytes += bytes;
     }
 
-    /// Returns the maximum, with the current second.
-    pub(super) fn finish(&self) -> u64 {
+    /// Returns the maximum, the current second included.
+    pub(super) fn bytes_per_s(&self) -> u64 {
         self.max.max(self.bytes)
     }
 }

@@ -10,24 +10,24 @@ const AT_ONCE_NS: u64 = 2_000_000;
 /// Waits of one sender.
 #[derive(Default)]
 pub(super) struct DelayedAcks {
-    /// Time and delay of the last ACK, if it was delayed and nothing is in flight since.
+    /// Time and delay of the last ACK, ns, if it was delayed and nothing has been in flight since.
     last: Option<(u64, u64)>,
     pub(super) waits: u32,
     pub(super) total_ns: u64,
 }
 
 impl DelayedAcks {
-    /// Notes an ACK of all that was in flight, which came `delay_ns` later than the RTT.
+    /// Processes an ACK of all data in flight, which came `delay_ns` later than the RTT.
     pub(super) fn on_ack(&mut self, at_ns: u64, delay_ns: u64) {
         self.last = (delay_ns >= MIN_DELAY_NS).then_some((at_ns, delay_ns));
     }
 
-    /// Notes payload of the other side: data that follow it answer it, and did not wait for an ACK.
+    /// Processes payload of the other side: data behind it answer it, and did not wait for an ACK.
     pub(super) fn on_request(&mut self) {
         self.last = None;
     }
 
-    /// Notes new data, and returns the time for which they waited. `near_ns` is the RTT between capture and sender.
+    /// Processes new data; returns start and end of their wait, ns. `near_ns` is the RTT between capture and sender.
     pub(super) fn on_data(&mut self, at_ns: u64, near_ns: u64) -> Option<(u64, u64)> {
         let (acked_ns, delay_ns) = self.last.take()?;
         if at_ns.saturating_sub(acked_ns) > near_ns.saturating_add(AT_ONCE_NS) {

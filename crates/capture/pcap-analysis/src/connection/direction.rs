@@ -18,7 +18,7 @@ use super::ignored_duplicates::IgnoredDuplicates;
 use super::interval::Interval;
 use super::lateness::Lateness;
 use super::limits::{Limit, LimitTimes};
-use super::loss::{Loss, Queue, Repair};
+use super::loss::{Loss, Repair};
 use super::queue_delay::QueueDelays;
 use super::rtt::{Rtts, Sample};
 use super::sender_clock::SenderClock;
@@ -29,14 +29,15 @@ use crate::sequence;
 use gaps::Gap;
 use resumption::Resumption;
 
-/// RTT between capture and sender below which both see ACKs at the same time, ns.
+/// RTT between capture and sender below which both count as receiving ACKs at the same time, ns.
 const AWAY_NS: u64 = 1_000_000;
-/// Maximum of losses of unknown kind in memory.
-const LOSSES: usize = 1 << 16;
-/// RTT of a path without a sample, ns.
-const USUAL_RTT_NS: u64 = 100_000_000;
+/// Maximum number of stored losses that are not acknowledged.
+const MAX_OPEN_LOSSES: usize = 1 << 16;
+/// RTT that is assumed without a sample, ns.
+const DEFAULT_RTT_NS: u64 = 100_000_000;
 /// Maximum number of segments per overtaken one at which SACK blocks report reordering rather than losses.
 const MAX_SEGMENTS_PER_REORDERED: u64 = 100;
+
 /// Kind of a segment with regard to its sequence numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum SegmentKind {
@@ -68,52 +69,55 @@ pub(super) struct Direction {
     pub(super) flight: Flight,
     gaps: Vec<Gap>,
     resumption: Resumption,
-    /// First probe of the byte behind all others.
-    probed: Option<SeenSegment>,
+    /// First probe of a closed window with the byte behind all others.
+    probe: Option<SeenSegment>,
     /// RTT between the capture and the other side.
     pub(super) answers: Rtts,
-    /// Delay of the queue between the capture and the other side, and of that between the capture and this side.
+    /// Delay of the queue between the capture and the other side.
     pub(super) queue: QueueDelays,
+    /// Delay of the queue between the capture and this side.
     pub(super) near_queue: QueueDelays,
-    /// Timestamps of this side.
-    pub(super) echo: TimestampRtt,
+    /// Timestamps of this side that wait for their echo.
+    pub(super) timestamp_rtt: TimestampRtt,
     pub(super) clock: SenderClock,
     pub(super) lateness: Lateness,
     /// RTT between the capture and this side, from its echoes of the other side's timestamps.
     pub(super) near: Rtts,
     pub(super) mss: Option<u16>,
     pub(super) scale: Option<u8>,
-    /// Whether the capture has cut off options of its SYN.
+    /// Whether the capture cut off options of this side's SYN.
     pub(super) is_syn_cut: bool,
     pub(super) offers_sack: bool,
     pub(super) offers_ecn: bool,
     pub(super) has_timestamps: bool,
     pub(super) has_syn: bool,
     pub(super) used_sack: bool,
-    /// Whether the capture has cut off options of ACKs of its data, so that SACK blocks are missing.
+    /// Whether the capture cut off options of ACKs for this side's data, so that SACK blocks are missing.
     pub(super) are_acks_cut: bool,
     /// End of the data that were captured.
     captured_end: u64,
-    /// Whether window fields can be scaled.
-    pub(super) scale_known: bool,
-    /// Window that this side offers, with the field as it was.
+    /// Whether the scale of window fields is known.
+    pub(super) is_scale_known: bool,
+    /// Window that this side offers, bytes; `None` if its scale is unknown.
     pub(super) window: Option<u64>,
+    /// Last window field, unscaled.
     window_field: u16,
     pub(super) window_min: Option<u64>,
     pub(super) window_max: u64,
     pub(super) closed_since: Option<u64>,
     pub(super) closed_ns: u64,
-    pub(super) fin: bool,
-    /// Whether the other side has sent a RST: it takes nothing any more, so that nothing is lost.
+    pub(super) has_fin: bool,
+    /// Whether the other side has sent a RST: it accepts no more data, so that nothing is lost.
     pub(super) is_refused: bool,
-    /// Losses that the other side has not acknowledged, and those it has.
-    pub(super) open: VecDeque<Loss>,
-    pub(super) classified: VecDeque<Loss>,
+    /// Losses that the other side has not acknowledged.
+    pub(super) open_losses: VecDeque<Loss>,
+    /// Losses that the other side has acknowledged, before they are classified.
+    pub(super) acked_losses: VecDeque<Loss>,
     /// Losses whose kind depends on the queue.
     pub(super) undecided: Undecided,
     pub(super) reductions: Reductions,
     pub(super) interval: Interval,
-    pub(super) silences: Stalls,
+    pub(super) stalls: Stalls,
     /// First and last time of payload.
     pub(super) payload_ns: Option<(u64, u64)>,
     last_ack: Option<u64>,
@@ -121,20 +125,25 @@ pub(super) struct Direction {
     duplicates: u64,
     /// Bytes that the last new ACK acknowledged and that were not captured.
     pub(super) last_missed: u64,
-    pub(super) segment: u64,
+    /// Longest segment, bytes.
+    pub(super) longest_segment: u64,
     /// End of the data in flight at the last duplicate ACK.
     reported_end: u64,
-    /// Integrals over time: nothing in flight, bytes in flight, window full, and since when.
+    /// Time without data in flight, ns.
     pub(super) empty_ns: u64,
+    /// Time with data in flight, ns.
     pub(super) busy_ns: u64,
+    /// Integral of the bytes in flight over time, byte ns.
     pub(super) flight_area: f64,
-    pub(super) limited_ns: u64,
+    /// Time in which data in flight filled the window, ns.
+    pub(super) window_limited_ns: u64,
     pub(super) limits: LimitTimes,
     pub(super) in_flight_max: u64,
+    /// Time up to which the integrals go, ns.
     integrated_ns: u64,
-    /// Since when data have been in flight without a pause.
+    /// Time since which data have been in flight without a pause, ns.
     pub(super) busy_since: Option<u64>,
-    /// When the last data were acknowledged, and nothing was in flight any more.
+    /// Time of the last ACK that left nothing in flight, ns.
     pub(super) acked_ns: u64,
     pub(super) peak: PeakRate,
     pub(super) delayed_acks: DelayedAcks,
@@ -153,13 +162,13 @@ pub(super) struct SeenSegment {
     pub(super) identification: u16,
     /// Lowest RTT between the capture and the sender, who does not know yet of later packets; 0 if unknown.
     pub(super) near_ns: u64,
-    /// Usual RTT between the capture and the sender, with the queues on it.
+    /// Smoothed RTT between the capture and the sender, with its queueing delay.
     pub(super) near_usual_ns: u64,
 }
 
 impl Direction {
     /// Returns the unwrapped sequence number of a segment; the first one initializes the direction.
-    pub(super) fn number(&mut self, segment: &Segment) -> u64 {
+    pub(super) fn unwrap_seq(&mut self, segment: &Segment) -> u64 {
         let syn = segment.flags.contains(Flags::SYN);
         let wire = segment.seq.wrapping_add(u32::from(syn));
         if self.base.is_some() {
@@ -173,15 +182,15 @@ impl Direction {
 
     /// Returns whether payload is in flight, not only a FIN.
     pub(super) fn has_data_in_flight(&self) -> bool {
-        let only_fin = self.fin && self.flight.bytes() == 1;
+        let only_fin = self.has_fin && self.flight.bytes() == 1;
         !self.flight.is_empty() && !only_fin
     }
 
-    /// Adds a sample of the handshake, whose ACKs are never delayed.
-    pub(super) fn rtt(&mut self, sample: Sample) {
+    /// Adds an RTT sample of the handshake, whose ACKs are never delayed.
+    pub(super) fn add_handshake_rtt(&mut self, sample: Sample) {
         self.answers.add(sample);
         self.queue.add(sample);
-        self.queue.note(sample);
+        self.queue.add_recent(sample);
     }
 
     /// Adds the time since the last call to the integrals. `window` is the one that the other side offers.
@@ -200,18 +209,18 @@ impl Direction {
                 Limit::Idle
             };
             self.limits.add(limit, passed);
-            self.interval.limited();
+            self.interval.is_limited = true;
             return;
         }
         self.busy_ns += passed;
         let bytes = self.flight.bytes();
         self.flight_area += bytes as f64 * passed as f64;
         let outstanding = self.flight.highest.saturating_sub(self.flight.acked);
-        if window.is_some_and(|window| outstanding + self.segment > window) {
-            self.limited_ns += passed;
+        if window.is_some_and(|window| outstanding + self.longest_segment > window) {
+            self.window_limited_ns += passed;
             self.limits.add(Limit::ReceiveWindow, passed);
-            self.interval.limited();
-        } else if self.misses_segments() {
+            self.interval.is_limited = true;
+        } else if self.has_missing_segments() {
             self.limits.add(Limit::Recovery, passed);
         } else {
             self.limits.add(Limit::Network, passed);
@@ -219,51 +228,55 @@ impl Direction {
     }
 
     /// Returns whether segments are missing: retransmitted, or reported as missing on a path without reordering.
-    fn misses_segments(&self) -> bool {
+    fn has_missing_segments(&self) -> bool {
         let is_reordered =
             MAX_SEGMENTS_PER_REORDERED * self.counts.overtaken > self.counts.segments;
-        !self.open.is_empty() || !is_reordered && self.flight.highest_sacked > self.flight.acked
+        !self.open_losses.is_empty()
+            || !is_reordered && self.flight.highest_sacked > self.flight.acked
     }
 
-    /// Processes a segment of this side with payload or FIN; `closed` if the other side's window is closed.
-    pub(super) fn send(&mut self, segment: &SeenSegment, closed: bool) -> SegmentKind {
+    /// Processes a segment of this side with payload or FIN. `is_closed`: the other side's window is closed.
+    pub(super) fn on_data(&mut self, segment: &SeenSegment, is_closed: bool) -> SegmentKind {
         let SeenSegment { start, end, .. } = *segment;
-        if self.probe(segment, closed) {
+        if self.on_probe(segment, is_closed) {
             self.counts.keep_alives += 1;
             return SegmentKind::Probe;
         }
-        self.take_probe(start);
+        self.count_probe(start);
         if self.counts.segments == 0 && segment.len > 0 && !self.has_syn {
             self.begin_midstream(start);
         }
         let highest = self.flight.highest;
         self.counts.segments += u64::from(segment.len > 0);
         if segment.len > 0 {
-            self.limits.send();
+            self.limits.on_data();
         }
-        self.segment = self.segment.max(u64::from(segment.len));
-        let is_outage = segment.len > 0 && self.resumption.on_data(segment, highest, self.segment);
+        self.longest_segment = self.longest_segment.max(u64::from(segment.len));
+        let is_outage = segment.len > 0
+            && self
+                .resumption
+                .on_data(segment, highest, self.longest_segment);
         self.captured_end = self.captured_end.max(end);
         if start >= highest {
             self.open_gap(segment, highest, is_outage);
-            self.new_data(segment, highest.max(start), end);
+            self.on_new_data(segment, highest.max(start), end);
             return SegmentKind::New;
         }
         let old_end = end.min(highest);
-        let late = self.flight.pass_late(start, old_end);
-        let passage = if late > 0 {
-            self.capture_late(segment, late);
+        let late_bytes = self.flight.on_late_capture(start, old_end);
+        let kind = if late_bytes > 0 {
+            self.on_late_capture(segment, late_bytes);
             SegmentKind::New
-        } else if let Some(kind) = self.fill(segment, old_end) {
+        } else if let Some(kind) = self.fill_gaps(segment, old_end) {
             kind
         } else {
             self.on_retransmission(segment, old_end);
             SegmentKind::Retransmission
         };
         if end > highest {
-            self.new_data(segment, highest, end);
+            self.on_new_data(segment, highest, end);
         }
-        passage
+        kind
     }
 
     /// Starts at the first payload of a capture that begins within the connection: earlier data does not count as missing.
@@ -275,7 +288,7 @@ impl Direction {
         self.last_missed = 0;
     }
 
-    fn new_data(&mut self, segment: &SeenSegment, start: u64, end: u64) {
+    fn on_new_data(&mut self, segment: &SeenSegment, start: u64, end: u64) {
         if self.flight.is_empty() {
             self.busy_since = Some(segment.at_ns);
         }
@@ -285,15 +298,16 @@ impl Direction {
         self.interval.bytes += fresh;
         let bytes = self.flight.bytes();
         self.in_flight_max = self.in_flight_max.max(bytes);
-        self.interval.in_flight(bytes);
-        self.reductions.sent(segment.at_ns, bytes, self.segment);
+        self.interval.add_in_flight(bytes);
+        self.reductions
+            .on_new_data(segment.at_ns, bytes, self.longest_segment);
     }
 
-    /// Processes a segment of which `late` bytes were captured after their ACK.
-    fn capture_late(&mut self, segment: &SeenSegment, late: u64) {
-        let fresh = late.min(u64::from(segment.len));
+    /// Processes a segment of which `late_bytes` were captured after their ACK.
+    fn on_late_capture(&mut self, segment: &SeenSegment, late_bytes: u64) {
+        let fresh = late_bytes.min(u64::from(segment.len));
         self.counts.captured_late += 1;
-        self.counts.missed = self.counts.missed.saturating_sub(late);
+        self.counts.missed = self.counts.missed.saturating_sub(late_bytes);
         self.counts.bytes += fresh;
         self.interval.bytes += fresh;
     }
@@ -301,7 +315,8 @@ impl Direction {
     fn on_retransmission(&mut self, segment: &SeenSegment, end: u64) {
         let SeenSegment { at_ns, start, .. } = *segment;
         self.counts.unanswered += 1;
-        self.counts.oversize += u64::from(u64::from(segment.len) > self.flight.longest_acked);
+        self.counts.oversize_retransmissions +=
+            u64::from(u64::from(segment.len) > self.flight.longest_acked);
         self.counts.retransmissions += 1;
         let retransmitted = (end - start).min(u64::from(segment.len));
         self.counts.retransmitted_bytes += retransmitted;
@@ -311,72 +326,57 @@ impl Direction {
         self.interval.retransmitted += retransmitted;
         let outstanding = self.flight.highest.saturating_sub(self.flight.acked);
         let before = self.flight.on_retransmission(start, end, at_ns);
-        let needless = before.is_none_or(|sent| sent.is_sacked);
-        if needless {
+        let is_spurious = before.is_none_or(|sent| sent.is_sacked);
+        if is_spurious {
             // A segment that was reordered and then retransmitted is reported once.
-            self.classified
+            self.acked_losses
                 .retain(|loss| !loss.is_reordering || loss.start != start);
         }
-        let before = before.or_else(|| self.flight.acked_before(start));
-        let sent = before.unwrap_or(SentRange {
-            start,
-            end,
-            last_ns: at_ns,
-            times: 1,
-            is_sacked: false,
-            is_late: false,
-            delivered: 0,
-        });
+        let before = before.or_else(|| self.flight.recently_acked_at(start));
+        let sent = before.unwrap_or(SentRange::new(start, end, at_ns));
         let is_reported = self.is_reported(segment, sent.end, sent.last_ns);
-        let repair = self.repair(at_ns, sent.last_ns, is_reported);
+        let repair = self.classify_repair(at_ns, sent.last_ns, is_reported);
         if repair == Repair::TimeOut {
             self.counts.timeouts += 1;
         }
         self.reductions
-            .repaired(repair != Repair::Fast, outstanding, self.flight.highest);
-        let loss = Loss {
+            .on_retransmission(repair != Repair::Fast, outstanding, self.flight.highest);
+        self.add_loss(Loss {
             start: sent.start,
             end: end.min(sent.end).max(sent.start + 1),
             lost_ns: sent.last_ns,
             repaired_ns: at_ns,
             repair,
-            is_upstream: false,
             is_reported,
-            queue: Queue::default(),
             timestamp: segment.timestamp,
-            spurious: needless.then_some("it passed again after it had been acknowledged"),
-            is_reordering: false,
-            is_outage: false,
-            acked_ns: needless.then_some(at_ns),
-            losses_nearby: 0,
-            losses_beside: 0,
-            packets_in_flight: 0,
-        };
-        self.add_loss(loss);
+            spurious: is_spurious.then_some("it passed again after it had been acknowledged"),
+            acked_ns: is_spurious.then_some(at_ns),
+            ..Loss::default()
+        });
     }
 
-    /// Returns whether the sender knew that something behind `end` had come when it sent `segment`.
+    /// Returns whether the sender of `segment` knew that the receiver had data behind `end`.
     fn is_reported(&self, segment: &SeenSegment, end: u64, sent_ns: u64) -> bool {
-        let away_ns = if segment.near_ns < AWAY_NS {
+        let delay_ns = if segment.near_ns < AWAY_NS {
             0
         } else {
             segment.near_ns - segment.near_ns / 16
         };
-        let known_ns = segment.at_ns.saturating_sub(away_ns);
-        self.flight.reported_until(known_ns) > end || self.reports_before(end, sent_ns)
+        let known_ns = segment.at_ns.saturating_sub(delay_ns);
+        self.flight.reported_until(known_ns) > end || self.has_duplicates_for(end, sent_ns)
     }
 
-    /// Returns the way in which the sender found a loss that it repaired at `at_ns`.
-    fn repair(&self, at_ns: u64, sent_ns: u64, is_reported: bool) -> Repair {
-        let waited = at_ns.saturating_sub(self.silences.last_ns().unwrap_or(sent_ns));
-        let rtt = self.answers.smoothed_ns().unwrap_or(USUAL_RTT_NS);
-        // Without SACK, only a duplicate ACK has a segment sent again before the time-out, and does so at once.
-        let soon_ns = if self.used_sack {
+    /// Returns the way in which the sender detected a loss that it repaired at `at_ns`.
+    fn classify_repair(&self, at_ns: u64, sent_ns: u64, is_reported: bool) -> Repair {
+        let waited = at_ns.saturating_sub(self.stalls.last_ns().unwrap_or(sent_ns));
+        let rtt = self.answers.smoothed_ns().unwrap_or(DEFAULT_RTT_NS);
+        // Without SACK, only a duplicate ACK causes a retransmission before the time-out, and it does so at once.
+        let max_reaction_ns = if self.used_sack {
             200_000_000
         } else {
             20_000_000
         };
-        if is_reported && waited < rtt.max(soon_ns) {
+        if is_reported && waited < rtt.max(max_reaction_ns) {
             Repair::Fast
         } else if !is_reported && waited < 190_000_000.max(rtt) {
             Repair::Probe
@@ -385,12 +385,11 @@ impl Direction {
         }
     }
 
-    /// Returns whether duplicate ACKs without their SACK blocks report that a segment before `end`, which passed at
-    /// `sent_ns`, is missing.
-    fn reports_before(&self, end: u64, sent_ns: u64) -> bool {
+    /// Returns whether duplicate ACKs without SACK blocks report a missing segment before `end`, which passed at `sent_ns`.
+    fn has_duplicates_for(&self, end: u64, sent_ns: u64) -> bool {
         (!self.used_sack || self.are_acks_cut)
             && self.reported_end > end
-            && self.silences.last_ns().is_some_and(|at| at > sent_ns)
+            && self.stalls.last_ns().is_some_and(|at| at > sent_ns)
     }
 
     fn add_loss(&mut self, mut loss: Loss) {
@@ -400,14 +399,14 @@ impl Direction {
             loss.queue.length = delays.length(&sample);
         }
         let outstanding = self.flight.highest.saturating_sub(self.flight.acked);
-        loss.packets_in_flight = (outstanding / self.segment.max(1)) as u32;
+        loss.packets_in_flight = (outstanding / self.longest_segment.max(1)) as u32;
         if loss.acked_ns.is_some() {
-            self.classified.push_back(loss);
+            self.acked_losses.push_back(loss);
         } else {
-            if self.open.len() == LOSSES {
-                self.classified.extend(self.open.pop_front());
+            if self.open_losses.len() == MAX_OPEN_LOSSES {
+                self.acked_losses.extend(self.open_losses.pop_front());
             }
-            self.open.push_back(loss);
+            self.open_losses.push_back(loss);
         }
     }
 }

@@ -12,23 +12,45 @@ use crate::sequence;
 const MAX_SEGMENTS: usize = 1 << 17;
 /// Maximum number of acknowledged segments in the history.
 const MAX_ACKED: usize = 1 << 10;
-/// Ranges that are remembered as acknowledged before they passed.
-const MISSED: usize = 1 << 10;
+/// Maximum number of stored ranges that were acknowledged before they passed.
+const MAX_MISSED: usize = 1 << 10;
 
 /// A range of sequence numbers that has passed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct SentRange {
     pub(super) start: u64,
     pub(super) end: u64,
-    /// Time of its last pass.
+    /// Time at which it passed last.
     pub(super) last_ns: u64,
     /// Number of times that it has passed.
     pub(super) times: u16,
     pub(super) is_sacked: bool,
-    /// It passed first after later ones: it fills a gap, whose row is there already.
+    /// It passed for the first time after later ranges, in a gap that is a loss already.
     pub(super) is_late: bool,
     /// Bytes delivered before it passed.
     pub(super) delivered: u64,
+}
+
+impl SentRange {
+    /// Returns a range that passes for the first time, with nothing delivered before it.
+    pub(super) fn new(start: u64, end: u64, at_ns: u64) -> Self {
+        Self {
+            start,
+            end,
+            last_ns: at_ns,
+            times: 1,
+            is_sacked: false,
+            is_late: false,
+            delivered: 0,
+        }
+    }
+}
+
+/// Range of sequence numbers that was acknowledged before it passed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct MissedRange {
+    start: u64,
+    end: u64,
 }
 
 /// Result of an ACK.
@@ -40,7 +62,7 @@ pub(super) struct AckResult {
     pub(super) delivered: u64,
     /// RTT of the newest segment that passed once only.
     pub(super) sample: Option<Sample>,
-    /// The sample is of a SACK block: the ACK for data out of order is never delayed (RFC 5681 §4.2).
+    /// The sample is of a SACK block: an ACK for data out of order is never delayed (RFC 5681 §4.2).
     pub(super) is_selective: bool,
     /// Time from the newest segment acknowledged cumulatively to the next one, if that had passed.
     pub(super) followed_after_ns: Option<u64>,
@@ -50,7 +72,7 @@ pub(super) struct AckResult {
     pub(super) uncaptured: u64,
 }
 
-/// Segments in flight, in their order.
+/// Segments in flight, by sequence number.
 #[derive(Default)]
 pub(super) struct Flight {
     sent: VecDeque<SentRange>,
@@ -66,16 +88,16 @@ pub(super) struct Flight {
     /// Length of the longest segment that was acknowledged.
     pub(super) longest_acked: u64,
     /// SACK blocks of the last ACK.
-    known: [(u64, u64); 4],
-    reports: SackHistory,
-    /// The segments that were acknowledged last.
-    latest: VecDeque<SentRange>,
-    /// Ranges that were acknowledged before they passed, in their order.
-    missed: VecDeque<(u64, u64)>,
+    last_blocks: [(u64, u64); 4],
+    sack_history: SackHistory,
+    /// The latest acknowledged segments.
+    recently_acked: VecDeque<SentRange>,
+    /// Missed ranges, by sequence number.
+    missed: VecDeque<MissedRange>,
 }
 
 impl Flight {
-    /// Begins with the first sequence number that is known.
+    /// Begins at the first known sequence number.
     pub(super) fn begin(&mut self, at: u64) {
         self.highest = at;
         self.acked = at;
@@ -93,82 +115,76 @@ impl Flight {
         self.highest <= self.acked
     }
 
-    /// Adds a range behind everything that has passed.
+    /// Adds new data, behind everything that has passed.
     pub(super) fn push(&mut self, start: u64, end: u64, at_ns: u64) {
         if self.sent.len() == MAX_SEGMENTS {
             self.sent.pop_front();
         }
         self.sent.push_back(SentRange {
-            start,
-            end,
-            last_ns: at_ns,
-            times: 1,
-            is_sacked: false,
-            is_late: false,
             delivered: self.delivered,
+            ..SentRange::new(start, end, at_ns)
         });
         self.highest = self.highest.max(end);
     }
 
     /// Adds a range that passed for the first time after later ones.
     pub(super) fn insert(&mut self, start: u64, end: u64, at_ns: u64) {
-        let place = self.sent.partition_point(|sent| sent.start < start);
+        let index = self.sent.partition_point(|sent| sent.start < start);
         let sent = SentRange {
-            start,
-            end,
-            last_ns: at_ns,
-            times: 1,
-            is_sacked: false,
             is_late: true,
             delivered: self.delivered,
+            ..SentRange::new(start, end, at_ns)
         };
-        self.sent.insert(place, sent);
+        self.sent.insert(index, sent);
     }
 
-    /// Notes that a range passed again; returns how it stood before, if it was in flight.
+    /// Processes a retransmitted range; returns its state before, if it was in flight.
     pub(super) fn on_retransmission(
         &mut self,
         start: u64,
         end: u64,
         at_ns: u64,
     ) -> Option<SentRange> {
-        self.cut(start);
-        self.cut(end);
+        self.split_at(start);
+        self.split_at(end);
         let mut before = None;
-        let mut at = self.sent.partition_point(|sent| sent.end <= start);
-        while let Some(sent) = self.sent.get_mut(at).filter(|sent| sent.start < end) {
+        let mut index = self.sent.partition_point(|sent| sent.end <= start);
+        while let Some(sent) = self.sent.get_mut(index).filter(|sent| sent.start < end) {
             let first = before.get_or_insert(*sent);
             first.is_sacked &= sent.is_sacked;
             first.end = sent.end;
             sent.last_ns = at_ns;
             sent.times = sent.times.saturating_add(1);
-            at += 1;
+            index += 1;
         }
         before
     }
 
-    /// Returns the segment that begins at `start`, if it was acknowledged lately.
-    pub(super) fn acked_before(&self, start: u64) -> Option<SentRange> {
-        let mut latest = self.latest.iter().rev();
-        latest.find(|sent| sent.start == start).copied()
+    /// Returns the recently acknowledged segment that begins at `start`.
+    pub(super) fn recently_acked_at(&self, start: u64) -> Option<SentRange> {
+        let mut recently_acked = self.recently_acked.iter().rev();
+        recently_acked.find(|sent| sent.start == start).copied()
     }
 
-    /// Splits the range around `at`, so that one ends and one begins there.
-    fn cut(&mut self, at: u64) {
+    /// Splits the range around a sequence number in two.
+    fn split_at(&mut self, number: u64) {
         if self.sent.len() >= MAX_SEGMENTS {
             return;
         }
-        let place = self.sent.partition_point(|sent| sent.end <= at);
-        let Some(sent) = self.sent.get_mut(place).filter(|sent| sent.start < at) else {
+        let index = self.sent.partition_point(|sent| sent.end <= number);
+        let Some(sent) = self.sent.get_mut(index).filter(|sent| sent.start < number) else {
             return;
         };
-        let rest = SentRange { start: at, ..*sent };
-        sent.end = at;
-        self.sent.insert(place + 1, rest);
+        let second = SentRange {
+            start: number,
+            ..*sent
+        };
+        sent.end = number;
+        self.sent.insert(index + 1, second);
     }
 
-    /// Removes the first range, or what of it is before `ack`.
-    fn take_until(&mut self, ack: u64) -> Option<SentRange> {
+    /// Removes and returns the first range, or the part of it before `ack`.
+    fn pop_until(&mut self, ack: u64) -> Option<SentRange> {
         let first = self.sent.front_mut().filter(|first| first.start < ack)?;
         if first.end <= ack {
             return self.sent.pop_front();
@@ -194,13 +210,13 @@ impl Flight {
             self.highest_sacked = self.highest_sacked.max(ack);
         }
         if self.highest_sacked > highest_before {
-            self.reports.add(at_ns, self.highest_sacked);
+            self.sack_history.add(at_ns, self.highest_sacked);
         }
         self.delivered += result.delivered;
         if let Some(before) = result.sample.and_then(|sample| sample.delivered) {
-            let within = Some(self.delivered.saturating_sub(before));
+            let delivered = Some(self.delivered.saturating_sub(before));
             result.sample = result.sample.map(|sample| Sample {
-                delivered: within,
+                delivered,
                 ..sample
             });
         }
@@ -209,20 +225,20 @@ impl Flight {
 
     /// Returns the end of the highest byte that had been reported at `at_ns`.
     pub(super) fn reported_until(&self, at_ns: u64) -> u64 {
-        self.reports.until(at_ns)
+        self.sack_history.highest_at(at_ns)
     }
 
     fn on_cumulative_ack(&mut self, ack: u64, sacked: u64, at_ns: u64, result: &mut AckResult) {
-        let mut seen = self.acked;
-        let mut repeated = false;
+        let mut seen_end = self.acked;
+        let mut has_retransmission = false;
         let mut newest = None;
-        while let Some(sent) = self.take_until(ack) {
-            if self.latest.len() == MAX_ACKED {
-                self.latest.pop_front();
+        while let Some(sent) = self.pop_until(ack) {
+            if self.recently_acked.len() == MAX_ACKED {
+                self.recently_acked.pop_front();
             }
-            self.latest.push_back(sent);
-            result.uncaptured += self.miss(seen, sent.start);
-            seen = seen.max(sent.end);
+            self.recently_acked.push_back(sent);
+            result.uncaptured += self.add_missed(seen_end, sent.start);
+            seen_end = seen_end.max(sent.end);
             let len = sent.end - sent.start;
             self.longest_acked = self.longest_acked.max(len);
             if sent.is_sacked {
@@ -230,56 +246,59 @@ impl Flight {
                 continue;
             }
             result.delivered += len;
-            repeated |= sent.times > 1;
+            has_retransmission |= sent.times > 1;
             newest = Some(sent);
             if sent.times == 1 && sent.end < sacked && !sent.is_late {
                 result.reordered.push(sent);
             }
         }
-        result.uncaptured += self.miss(seen, ack);
-        // Karn's algorithm (RFC 6298 §3): an ACK for what passed twice is no sample.
-        if let (Some(sent), false, true, None) =
-            (newest, repeated, result.reordered.is_empty(), result.sample)
-        {
+        result.uncaptured += self.add_missed(seen_end, ack);
+        // Karn's algorithm (RFC 6298 §3): an ACK of a retransmission is no sample.
+        if let (Some(sent), false, true, None) = (
+            newest,
+            has_retransmission,
+            result.reordered.is_empty(),
+            result.sample,
+        ) {
             result.sample = Some(sample(&sent, at_ns));
             let next = self.sent.front().filter(|next| next.times == 1);
             result.followed_after_ns = next.map(|next| next.last_ns.saturating_sub(sent.last_ns));
         }
     }
 
-    /// Notes that a range was acknowledged before it passed; returns its length.
-    fn miss(&mut self, start: u64, end: u64) -> u64 {
+    /// Adds a range that was acknowledged before it passed; returns its length.
+    fn add_missed(&mut self, start: u64, end: u64) -> u64 {
         if start >= end {
             return 0;
         }
         match self.missed.back_mut() {
-            Some(last) if last.1 == start => last.1 = end,
+            Some(last) if last.end == start => last.end = end,
             _ => {
-                if self.missed.len() >= MISSED {
+                if self.missed.len() >= MAX_MISSED {
                     self.missed.pop_front();
                 }
-                self.missed.push_back((start, end));
+                self.missed.push_back(MissedRange { start, end });
             }
         }
         end - start
     }
 
-    /// Notes that a range passes after its acknowledgement; returns how much of it had not passed before.
-    pub(super) fn pass_late(&mut self, start: u64, end: u64) -> u64 {
-        let mut at = self.missed.partition_point(|missed| missed.1 <= start);
-        let mut late = 0;
-        while let Some(missed) = self.missed.get(at).copied().filter(|missed| missed.0 < end) {
-            let (from, to) = (missed.0.max(start), missed.1.min(end));
-            late += to - from;
-            self.missed.remove(at);
-            for rest in [(missed.0, from), (to, missed.1)] {
-                if rest.0 < rest.1 && self.missed.len() < MISSED {
-                    self.missed.insert(at, rest);
-                    at += 1;
+    /// Processes a range that passes after its acknowledgement; returns its bytes that had not passed before.
+    pub(super) fn on_late_capture(&mut self, start: u64, end: u64) -> u64 {
+        let mut index = self.missed.partition_point(|missed| missed.end <= start);
+        let mut late_bytes = 0;
+        while let Some(&missed) = self.missed.get(index).filter(|missed| missed.start < end) {
+            let (from, to) = (missed.start.max(start), missed.end.min(end));
+            late_bytes += to - from;
+            self.missed.remove(index);
+            for (start, end) in [(missed.start, from), (to, missed.end)] {
+                if start < end && self.missed.len() < MAX_MISSED {
+                    self.missed.insert(index, MissedRange { start, end });
+                    index += 1;
                 }
             }
         }
-        late
+        late_bytes
     }
 
     fn on_sack_blocks(
@@ -290,22 +309,22 @@ impl Flight {
         result: &mut AckResult,
     ) {
         let highest_before = self.highest_sacked;
-        let mut now = [(0, 0); 4];
-        for (number, block) in blocks.iter().enumerate().take(now.len()) {
+        let mut new_blocks = [(0, 0); 4];
+        for (new_block, block) in new_blocks.iter_mut().zip(blocks) {
             let edge = |wire| sequence::near(self.highest, wire);
             let (left, right) = (edge(block.0), edge(block.1));
             // A block below the cumulative acknowledgement is a D-SACK (RFC 2883 §4).
             if left >= right || right <= ack.max(self.acked) || right > self.highest {
                 continue;
             }
-            now[number] = (left, right);
-            // Only what the last ACK did not report yet is looked at.
-            let known = self
-                .known
+            *new_block = (left, right);
+            // Only the part that the last ACK did not report is new.
+            let reported = self
+                .last_blocks
                 .iter()
-                .find(|known| known.0 < right && left < known.1)
+                .find(|(start, end)| *start < right && left < *end)
                 .copied();
-            match known {
+            match reported {
                 Some((start, end)) => {
                     self.sack(left, start.min(right), highest_before, at_ns, result);
                     self.sack(end.max(left), right, highest_before, at_ns, result);
@@ -314,19 +333,20 @@ impl Flight {
             }
             self.highest_sacked = self.highest_sacked.max(right);
         }
-        self.known = now;
+        self.last_blocks = new_blocks;
     }
 
+    /// Marks the segments from `left` to `right` as selectively acknowledged; `highest` is the end of those before this ACK.
     fn sack(&mut self, left: u64, right: u64, highest: u64, at_ns: u64, result: &mut AckResult) {
         if left >= right {
             return;
         }
-        // Of what a network card has yet to cut, a part can be reported.
-        self.cut(left);
-        self.cut(right);
-        let mut at = self.sent.partition_point(|sent| sent.start < left);
-        while let Some(sent) = self.sent.get_mut(at).filter(|sent| sent.end <= right) {
-            at += 1;
+        // Segments that the network card has yet to cut (TSO) can be reported in part.
+        self.split_at(left);
+        self.split_at(right);
+        let mut index = self.sent.partition_point(|sent| sent.start < left);
+        while let Some(sent) = self.sent.get_mut(index).filter(|sent| sent.end <= right) {
+            index += 1;
             if core::mem::replace(&mut sent.is_sacked, true) {
                 continue;
             }
@@ -437,10 +457,10 @@ mod tests {
         let mut flight = flight(1);
         let ack = flight.on_ack(START + 600, &SackBlocks::EMPTY, 40_000_000);
         assert_eq!(ack.uncaptured, 500);
-        assert_eq!(flight.pass_late(START + 200, START + 300), 100);
-        assert_eq!(flight.pass_late(START + 200, START + 300), 0);
-        assert_eq!(flight.pass_late(START, START + 500), 300);
-        assert_eq!(flight.pass_late(START, START + 900), 100);
+        assert_eq!(flight.on_late_capture(START + 200, START + 300), 100);
+        assert_eq!(flight.on_late_capture(START + 200, START + 300), 0);
+        assert_eq!(flight.on_late_capture(START, START + 500), 300);
+        assert_eq!(flight.on_late_capture(START, START + 900), 100);
     }
 
     #[test]

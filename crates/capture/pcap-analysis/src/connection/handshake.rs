@@ -34,7 +34,7 @@ impl Handshake {
             return;
         }
         if syn && up.has_syn && down.has_syn {
-            agree(up, down);
+            settle_window_scales(up, down);
         }
         match side {
             0 if syn => {
@@ -45,7 +45,7 @@ impl Handshake {
             1 if syn => {
                 let is_first = self.syn_ack_ns.is_none() && self.ack_ns.is_none();
                 if let (Some((_, sent)), true, 1) = (self.syn_ns, is_first, self.syns) {
-                    up.rtt(sample(sent, at_ns));
+                    up.add_handshake_rtt(sample(sent, at_ns));
                 }
                 let first = self.syn_ack_ns.map_or(at_ns, |(first, _)| first);
                 self.syn_ack_ns = Some((first, at_ns));
@@ -54,11 +54,11 @@ impl Handshake {
             0 if flags.contains(Flags::ACK) && !flags.contains(Flags::RST) => {
                 if let Some((first, last)) = self.syn_ack_ns {
                     if first == last {
-                        down.rtt(sample(last, at_ns));
+                        down.add_handshake_rtt(sample(last, at_ns));
                     }
                     self.is_over = true;
                 }
-                // The capture can have it before the SYN-ACK.
+                // The capture can have this ACK before the SYN-ACK.
                 self.is_over |= self.syn_ns.is_none();
                 self.ack_ns.get_or_insert(at_ns);
             }
@@ -73,7 +73,7 @@ impl Handshake {
         }
     }
 
-    /// Returns the name of what was seen of it.
+    /// Returns which segments of the handshake were captured, as the table names it.
     pub(super) fn name(&self) -> &'static str {
         match (self.syn_ns, self.syn_ack_ns, self.ack_ns) {
             _ if self.is_refused => "refused",
@@ -85,24 +85,24 @@ impl Handshake {
         }
     }
 
-    /// Returns the time from the first to the last SYN, in which the handshake waited.
+    /// Returns the times of the first and the last SYN, between which the handshake waited, ns.
     pub(super) fn wait(&self) -> Option<(u64, u64)> {
         self.syn_ns
     }
 }
 
-/// Settles the scales of the windows: they hold only if both sides offer one (RFC 7323 §2.2).
-fn agree(up: &mut Direction, down: &mut Direction) {
+/// Drops the window scales unless both sides offer one (RFC 7323 §2.2).
+fn settle_window_scales(up: &mut Direction, down: &mut Direction) {
     let is_cut = |direction: &Direction| direction.is_syn_cut && direction.scale.is_none();
-    let is_refused = |direction: &Direction| direction.scale.is_none() && !direction.is_syn_cut;
-    let is_none = is_refused(up) || is_refused(down);
-    let known = is_none || !is_cut(up) && !is_cut(down);
+    let is_absent = |direction: &Direction| direction.scale.is_none() && !direction.is_syn_cut;
+    let is_none = is_absent(up) || is_absent(down);
+    let is_known = is_none || !is_cut(up) && !is_cut(down);
     if is_none {
         up.scale = None;
         down.scale = None;
     }
-    up.scale_known = known;
-    down.scale_known = known;
+    up.is_scale_known = is_known;
+    down.is_scale_known = is_known;
 }
 
 fn sample(sent_ns: u64, at_ns: u64) -> Sample {

@@ -1,25 +1,25 @@
-//! Histogram of delays: counts in equal steps, which double in width when a delay is above the last one.
+//! Histogram of delays, in bins of equal width; the width doubles when a delay is above the last bin.
 
-/// Steps of the histogram.
-const STEPS: usize = 64;
-/// Binary logarithm of the width of a step at first, ns.
-const WIDTH: u32 = 12;
-/// Samples after which all counts are halved, so that old ones fade.
-const FADING: u32 = 1 << 16;
+/// Number of bins.
+const BINS: usize = 64;
+/// Binary logarithm of the initial width of a bin, ns.
+const INITIAL_WIDTH_LOG2: u32 = 12;
+/// Number of samples at which all counts are halved, so that old ones fade.
+const MAX_TOTAL: u32 = 1 << 16;
 
 /// Counts of delays.
 pub(super) struct Histogram {
-    /// Binary logarithm of the width of a step, ns.
-    width: u32,
-    counts: [u32; STEPS],
+    /// Binary logarithm of the width of a bin, ns.
+    width_log2: u32,
+    counts: [u32; BINS],
     total: u32,
 }
 
 impl Default for Histogram {
     fn default() -> Self {
         Self {
-            width: WIDTH,
-            counts: [0; STEPS],
+            width_log2: INITIAL_WIDTH_LOG2,
+            counts: [0; BINS],
             total: 0,
         }
     }
@@ -27,12 +27,12 @@ impl Default for Histogram {
 
 impl Histogram {
     pub(super) fn add(&mut self, delay_ns: u64) {
-        while delay_ns >> self.width >= STEPS as u64 {
+        while delay_ns >> self.width_log2 >= BINS as u64 {
             self.widen();
         }
-        self.counts[(delay_ns >> self.width) as usize] += 1;
+        self.counts[(delay_ns >> self.width_log2) as usize] += 1;
         self.total += 1;
-        if self.total >= FADING {
+        if self.total >= MAX_TOTAL {
             for count in &mut self.counts {
                 *count /= 2;
             }
@@ -41,16 +41,16 @@ impl Histogram {
     }
 
     fn widen(&mut self) {
-        self.width += 1;
-        for step in 0..STEPS / 2 {
-            self.counts[step] = self.counts[2 * step] + self.counts[2 * step + 1];
+        self.width_log2 += 1;
+        for bin in 0..BINS / 2 {
+            self.counts[bin] = self.counts[2 * bin] + self.counts[2 * bin + 1];
         }
-        self.counts[STEPS / 2..].fill(0);
+        self.counts[BINS / 2..].fill(0);
     }
 
-    /// Returns the share of the delays that are at least `delay_ns`, to a step.
+    /// Returns the share of the delays that are at least `delay_ns`, to the width of a bin.
     pub(super) fn share_from(&self, delay_ns: u64) -> f64 {
-        let first = (delay_ns >> self.width) as usize;
+        let first = (delay_ns >> self.width_log2) as usize;
         let above: u32 = self.counts.iter().skip(first).sum();
         f64::from(above) / f64::from(self.total.max(1))
     }
@@ -76,10 +76,10 @@ mod tests {
     #[test]
     fn old_delays_fade() {
         let mut histogram = Histogram::default();
-        for _ in 0..FADING {
+        for _ in 0..MAX_TOTAL {
             histogram.add(1_000_000);
         }
-        for _ in 0..4 * FADING {
+        for _ in 0..4 * MAX_TOTAL {
             histogram.add(0);
         }
         assert!(histogram.share_from(1_000_000) < 0.1);

@@ -1,10 +1,10 @@
-//! Duplicate ACKs that a sender ignores: it retransmits the segment after a time-out only.
+//! Duplicate ACKs that a sender ignores: it retransmits the segment only after a time-out.
 //!
-//! The third duplicate ACK has a sender repeat the segment at once (RFC 5681 §3.2). A sender that cannot read the
-//! reports, for instance because a firewall rewrites sequence numbers but not SACK blocks, waits although ACKs come.
+//! At the third duplicate ACK a sender retransmits at once (RFC 5681 §3.2). Some senders wait although such ACKs come, for
+//! instance because a firewall rewrites sequence numbers but not SACK blocks.
 
-/// Number of duplicate ACKs after which a segment is repeated (RFC 5681 §3.2).
-const THRESHOLD: u32 = 3;
+/// Number of duplicate ACKs that cause a retransmission (RFC 5681 §3.2).
+const DUP_THRESHOLD: u32 = 3;
 /// Minimum wait, ns: the shortest retransmission time-out of Linux.
 const MIN_NS: u64 = 200_000_000;
 
@@ -14,8 +14,8 @@ pub(super) struct IgnoredDuplicates {
     count: u32,
     /// Time of the third one.
     since_ns: Option<u64>,
-    /// The sender has repeated something since.
-    is_repeated: bool,
+    /// The sender has retransmitted since.
+    has_retransmitted: bool,
 }
 
 impl IgnoredDuplicates {
@@ -25,12 +25,12 @@ impl IgnoredDuplicates {
 
     pub(super) fn on_duplicate(&mut self, at_ns: u64) {
         self.count += 1;
-        if self.count == THRESHOLD {
+        if self.count == DUP_THRESHOLD {
             self.since_ns = Some(at_ns);
         }
     }
 
-    /// Notes a retransmission. Returns start and end of its wait, ns, if that is far longer than the RTT: `near_ns` is
+    /// Processes a retransmission; returns start and end of its wait, ns, if that is far longer than the RTT. `near_ns` is
     /// the RTT between capture and sender, `rtt_ns` that between capture and receiver.
     pub(super) fn on_retransmission(
         &mut self,
@@ -38,7 +38,7 @@ impl IgnoredDuplicates {
         near_ns: u64,
         rtt_ns: u64,
     ) -> Option<(u64, u64)> {
-        let is_first = !core::mem::replace(&mut self.is_repeated, true);
+        let is_first = !core::mem::replace(&mut self.has_retransmitted, true);
         let due_ns = self.since_ns.filter(|_| is_first)? + near_ns;
         let waited_ns = at_ns.saturating_sub(due_ns);
         (waited_ns >= MIN_NS.max(2 * rtt_ns)).then_some((due_ns, at_ns))

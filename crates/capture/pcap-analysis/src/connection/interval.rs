@@ -32,7 +32,8 @@ impl RunningMean {
 /// Counts of the current interval.
 #[derive(Default)]
 pub(super) struct Interval {
-    number: u64,
+    /// Index of the interval since the start of the connection.
+    index: u64,
     is_used: bool,
     pub(super) bytes: u64,
     pub(super) retransmitted: u64,
@@ -40,27 +41,28 @@ pub(super) struct Interval {
     in_flight_max: u64,
     window_min: Option<u64>,
     rtt: RunningMean,
-    rtt_max_ns: u64,
-    rtt_min_ns: u64,
+    rtt_max_ns: Option<u64>,
+    rtt_min_ns: Option<u64>,
     near: RunningMean,
-    is_limited: bool,
+    /// Whether nothing was in flight, or the window was full, at some moment.
+    pub(super) is_limited: bool,
 }
 
 impl Interval {
-    /// Goes to the interval of `since_ns` after the start of the connection; returns the row of the one before.
-    pub(super) fn go_to(
+    /// Goes to the interval at `since_ns` after the start of the connection; returns the row of the previous one.
+    pub(super) fn advance_to(
         &mut self,
         since_ns: u64,
         connection: u32,
         up: bool,
     ) -> Option<IntervalRow> {
-        let number = since_ns / LENGTH_NS;
-        if number == self.number {
+        let index = since_ns / LENGTH_NS;
+        if index == self.index {
             return None;
         }
         let row = self.row(connection, up);
         *self = Self {
-            number,
+            index,
             ..Self::default()
         };
         row
@@ -71,54 +73,39 @@ impl Interval {
         self.is_used.then(|| IntervalRow {
             connection,
             up: u32::from(up),
-            t_s: (self.number * LENGTH_NS) as f64 / 1e9,
+            t_s: (self.index * LENGTH_NS) as f64 / 1e9,
             bytes: self.bytes,
             retransmitted_bytes: self.retransmitted,
             acked_bytes: self.acked,
             in_flight_max: self.in_flight_max,
             window_min: self.window_min.map_or(f64::NAN, |window| window as f64),
             rtt_mean_ms: self.rtt.ms(),
-            rtt_max_ms: if self.rtt.count == 0 {
-                f64::NAN
-            } else {
-                self.rtt_max_ns as f64 / 1e6
-            },
-            rtt_min_ms: if self.rtt.count == 0 {
-                f64::NAN
-            } else {
-                self.rtt_min_ns as f64 / 1e6
-            },
+            rtt_max_ms: self.rtt_max_ns.map_or(f64::NAN, |ns| ns as f64 / 1e6),
+            rtt_min_ms: self.rtt_min_ns.map_or(f64::NAN, |ns| ns as f64 / 1e6),
             near_rtt_mean_ms: self.near.ms(),
             is_limited: u32::from(self.is_limited),
         })
     }
 
-    pub(super) fn in_flight(&mut self, bytes: u64) {
+    pub(super) fn add_in_flight(&mut self, bytes: u64) {
         self.is_used = true;
         self.in_flight_max = self.in_flight_max.max(bytes);
     }
 
-    pub(super) fn limited(&mut self) {
-        self.is_limited = true;
-    }
-
-    pub(super) fn window(&mut self, bytes: u64) {
+    pub(super) fn add_window(&mut self, bytes: u64) {
         self.is_used = true;
         self.window_min = Some(self.window_min.map_or(bytes, |min| min.min(bytes)));
     }
 
-    pub(super) fn rtt(&mut self, sample: Sample) {
+    pub(super) fn add_rtt(&mut self, sample: Sample) {
+        let rtt_ns = sample.rtt_ns;
         self.is_used = true;
-        self.rtt_min_ns = if self.rtt.count == 0 {
-            sample.rtt_ns
-        } else {
-            self.rtt_min_ns.min(sample.rtt_ns)
-        };
-        self.rtt.add(sample.rtt_ns);
-        self.rtt_max_ns = self.rtt_max_ns.max(sample.rtt_ns);
+        self.rtt.add(rtt_ns);
+        self.rtt_min_ns = Some(self.rtt_min_ns.map_or(rtt_ns, |min| min.min(rtt_ns)));
+        self.rtt_max_ns = self.rtt_max_ns.max(Some(rtt_ns));
     }
 
-    pub(super) fn near_rtt(&mut self, sample: Sample) {
+    pub(super) fn add_near_rtt(&mut self, sample: Sample) {
         self.is_used = true;
         self.near.add(sample.rtt_ns);
     }

@@ -1,4 +1,4 @@
-//! Limits: for how long each limit held the sender of a direction back, as far as a capture next to it shows.
+//! Limits of a sender: the time under each, as far as a capture next to the sender shows it.
 
 /// Limit of a sender at one moment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -19,7 +19,7 @@ pub(super) struct LimitShares {
     pub(super) idle: f64,
     pub(super) receive_window: f64,
     pub(super) recovery: f64,
-    /// Silences of the receiver.
+    /// Stalls: silences of the receiver.
     pub(super) wait: f64,
     pub(super) network: f64,
 }
@@ -27,13 +27,14 @@ pub(super) struct LimitShares {
 /// Times of a sender under each limit, ns.
 #[derive(Default, Debug)]
 pub(super) struct LimitTimes {
-    /// Until the latest packet of the receiver, by [`Limit`].
+    /// Times up to the latest packet of the receiver, by [`Limit`].
     times: [u64; 4],
-    /// Since then.
+    /// Times since that packet, by [`Limit`].
     recent: [u64; 4],
-    /// Without data in flight since the last data, which counts only if more data follow.
+    /// Time without data in flight since the last data, which counts only if more data follow.
     idle: u64,
-    waited: u64,
+    /// Time in stalls.
+    stalled: u64,
 }
 
 impl LimitTimes {
@@ -46,24 +47,24 @@ impl LimitTimes {
         }
     }
 
-    /// Notes that data follow.
+    /// Counts the idle time before new data.
     #[inline]
-    pub(super) fn send(&mut self) {
+    pub(super) fn on_data(&mut self) {
         self.recent[Limit::Idle as usize] += core::mem::take(&mut self.idle);
     }
 
-    /// Notes a packet of the receiver, or the end, after a silence of `silent_ns`: the sender waited for it, whatever
-    /// else held it back.
-    pub(super) fn answered(&mut self, silent_ns: u64) {
-        let mut rest = silent_ns;
+    /// Processes a packet of the receiver, or the end, after a silence of `silent_ns`. The silence counts as a stall, and
+    /// not as any other limit.
+    pub(super) fn on_answer(&mut self, silent_ns: u64) {
+        let mut unassigned_ns = silent_ns;
         for limit in [Limit::Recovery, Limit::Network, Limit::ReceiveWindow] {
-            let part = self.recent[limit as usize].min(rest);
+            let part = self.recent[limit as usize].min(unassigned_ns);
             self.recent[limit as usize] -= part;
-            self.waited += part;
-            rest -= part;
+            self.stalled += part;
+            unassigned_ns -= part;
         }
-        for (time, more) in self.times.iter_mut().zip(&mut self.recent) {
-            *time += core::mem::take(more);
+        for (time, recent) in self.times.iter_mut().zip(&mut self.recent) {
+            *time += core::mem::take(recent);
         }
     }
 
@@ -74,7 +75,7 @@ impl LimitTimes {
             of(Limit::Idle),
             of(Limit::ReceiveWindow),
             of(Limit::Recovery),
-            self.waited,
+            self.stalled,
             of(Limit::Network),
         ];
         let whole: u64 = times.iter().sum();
@@ -98,10 +99,10 @@ mod tests {
     fn a_silence_takes_the_time_of_what_else_held_the_sender_back() {
         let mut times = LimitTimes::default();
         times.add(Limit::Network, 300);
-        times.answered(0);
+        times.on_answer(0);
         times.add(Limit::Network, 100);
         times.add(Limit::Recovery, 200);
-        times.answered(250);
+        times.on_answer(250);
         let shares = times.shares().expect("there were data");
         let all = [shares.idle, shares.receive_window, shares.recovery];
         assert_eq!(all, [0.0; 3]);
@@ -117,9 +118,9 @@ mod tests {
         assert_eq!(times.shares(), None);
         times.add(Limit::ReceiveWindow, 50);
         times.add(Limit::Idle, 150);
-        times.answered(0);
+        times.on_answer(0);
         assert_eq!(times.shares().map(|shares| shares.idle), Some(0.0));
-        times.send();
+        times.on_data();
         assert_eq!(times.shares().map(|shares| shares.idle), Some(0.75));
     }
 }

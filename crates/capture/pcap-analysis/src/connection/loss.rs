@@ -2,11 +2,11 @@
 //!
 //! The rules are tried in this order; the first that holds decides.
 //!
-//! 1. *spurious*: one of three signs: the receiver reports a duplicate (D-SACK, RFC 2883); the ACK for the first segment
+//! 1. *spurious*, by one of three signs: the receiver reports a duplicate (D-SACK, RFC 2883); the ACK for the first segment
 //!    in flight echoes a timestamp from before the retransmission (Eifel, RFC 3522); the segment was retransmitted after
 //!    its ACK.
 //! 2. *reordering*: later segments were reported first, and the segment was acknowledged without a retransmission.
-//! 3. *outage*: the segment was sent while nothing came from the receiver for 200 ms and two RTTs, and that did not end
+//! 3. *outage*: the segment was sent during a stall, a silence of the receiver for 200 ms and two RTTs, which did not end
 //!    with the ACK of its retransmission, an RTT later. Before the capture: the sender was silent as long, and went on
 //!    after a time-out (`direction::resumption`).
 //! 4. *tail*: no later segment had been reported when it was retransmitted.
@@ -42,12 +42,13 @@ impl Kind {
     }
 }
 
-/// Way in which the sender found a loss.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+/// Way in which the sender detected a loss.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) enum Repair {
     Fast,
     Probe,
     TimeOut,
+    #[default]
     None,
 }
 
@@ -65,24 +66,26 @@ impl Repair {
 /// Queue in which a segment was lost.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(super) struct Queue {
-    /// RTT of the segment next to it, ns.
+    /// RTT of the nearest segment with a sample, ns.
     pub(super) rtt_ns: Option<u64>,
-    /// Length of the queue that it met, and the greatest one in the time around.
+    /// Length of the queue that the segment met.
     pub(super) length: Length,
-    pub(super) ceiling: Length,
+    /// Greatest length at about that time.
+    pub(super) max_length: Length,
 }
 
 /// A loss, with the observations by which its kind is decided.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(super) struct Loss {
     pub(super) start: u64,
     pub(super) end: u64,
-    /// Time at which the segment had passed, or at which its gap showed.
+    /// Time at which the segment passed, or at which its gap showed, ns.
     pub(super) lost_ns: u64,
     pub(super) repaired_ns: u64,
     pub(super) repair: Repair,
+    /// Whether it was lost between sender and capture.
     pub(super) is_upstream: bool,
-    /// Later segments had been reported when it passed again.
+    /// Whether the receiver had reported later segments when it passed again.
     pub(super) is_reported: bool,
     pub(super) queue: Queue,
     /// Timestamp of the retransmission.
@@ -90,45 +93,59 @@ pub(super) struct Loss {
     /// Reason why the retransmission was spurious.
     pub(super) spurious: Option<&'static str>,
     pub(super) is_reordering: bool,
-    /// Its sender went on after a time-out, behind a silence before the capture.
+    /// Whether its sender was silent, and went on after a time-out.
     pub(super) is_outage: bool,
     pub(super) acked_ns: Option<u64>,
     /// Other losses that passed within an RTT around it.
     pub(super) losses_nearby: u32,
     /// Other losses among the segments right before and behind it that were sent at once.
     pub(super) losses_beside: u32,
-    /// Packets in flight when it was found.
+    /// Packets in flight at the retransmission.
     pub(super) packets_in_flight: u32,
 }
 
 /// Kind of a loss, the confidence, and the rule that decided it.
-pub(super) type Judgement = (Kind, f64, &'static str);
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Judgement {
+    pub(super) kind: Kind,
+    confidence: f64,
+    reason: &'static str,
+}
+
+impl Judgement {
+    fn new(kind: Kind, confidence: f64, reason: &'static str) -> Self {
+        Self {
+            kind,
+            confidence,
+            reason,
+        }
+    }
+}
 
 impl Loss {
-    /// Returns the judgement by the rules that need no queue. `silent_until` is the end of a silence in which the
-    /// segment passed.
-    pub(super) fn classify(&self, silent_until: Option<u64>, rtt_ns: u64) -> Option<Judgement> {
+    /// Returns the judgement by the rules that need no queue. `stall_end` is the end of the stall in which the segment
+    /// passed, ns.
+    pub(super) fn classify(&self, stall_end: Option<u64>, rtt_ns: u64) -> Option<Judgement> {
         if let Some(reason) = self.spurious {
-            return Some((Kind::Spurious, 0.95, reason));
+            return Some(Judgement::new(Kind::Spurious, 0.95, reason));
         }
         if self.is_reordering {
             let reason = "it came after later segments and did not pass again";
-            return Some((Kind::Reordering, 0.9, reason));
+            return Some(Judgement::new(Kind::Reordering, 0.9, reason));
         }
         if self.is_outage {
             let reason = "its sender was silent, and went on after a time-out";
-            return Some((Kind::Outage, 0.8, reason));
+            return Some(Judgement::new(Kind::Outage, 0.8, reason));
         }
-        // A receiver to which nothing comes is silent, too. What was lost before the capture and repaired at once was
-        // lost in no outage.
-        let is_known = !self.is_upstream || self.repair == Repair::TimeOut;
-        if is_known && silent_until.is_some_and(|until| !self.explains(until, rtt_ns)) {
+        // A segment that was lost before the capture and repaired at once was lost in no outage.
+        let can_be_outage = !self.is_upstream || self.repair == Repair::TimeOut;
+        if can_be_outage && stall_end.is_some_and(|until| !self.explains(until, rtt_ns)) {
             let reason = "nothing came from the receiver for long when it passed";
-            return Some((Kind::Outage, 0.8, reason));
+            return Some(Judgement::new(Kind::Outage, 0.8, reason));
         }
         if !self.is_reported {
             let reason = "no later segment had been reported when it passed again";
-            return Some((Kind::Tail, 0.8, reason));
+            return Some(Judgement::new(Kind::Tail, 0.8, reason));
         }
         None
     }
@@ -142,34 +159,35 @@ impl Loss {
     ) -> Judgement {
         match evidence {
             QueueEvidence::Burst | QueueEvidence::Full { is_burst: true } => {
-                (Kind::Congestion, 0.7, "many segments were lost with it")
+                Judgement::new(Kind::Congestion, 0.7, "many segments were lost with it")
             }
-            QueueEvidence::Unknown => (Kind::Random, 0.3, "no RTT tells of a queue"),
+            QueueEvidence::Unknown => Judgement::new(Kind::Random, 0.3, "no RTT tells of a queue"),
             QueueEvidence::Full { .. } if false_discovery_rate <= 0.5 => {
-                let sure = 1.0 - false_discovery_rate;
-                (Kind::Congestion, sure, "the queue beside it was full")
+                let confidence = 1.0 - false_discovery_rate;
+                Judgement::new(Kind::Congestion, confidence, "the queue beside it was full")
             }
             QueueEvidence::Full { .. } => {
                 let reason = "the queue beside it was no longer than usual";
-                (Kind::Random, false_discovery_rate, reason)
+                Judgement::new(Kind::Random, false_discovery_rate, reason)
             }
             QueueEvidence::Short => {
-                let sure = (1.0 - self.queue.share().unwrap_or(0.0)).clamp(0.5, 0.95);
-                (Kind::Random, sure, "the queue beside it was short")
+                let confidence = (1.0 - self.queue.delay_share().unwrap_or(0.0)).clamp(0.5, 0.95);
+                Judgement::new(Kind::Random, confidence, "the queue beside it was short")
             }
         }
     }
 
-    /// Returns whether the loss itself explains a silence: it ended one RTT after the repair.
+    /// Returns whether the loss itself explains a stall: the stall ended one RTT after the repair.
     fn explains(&self, until_ns: u64, rtt_ns: u64) -> bool {
         let answer = until_ns.saturating_sub(self.repaired_ns);
         (rtt_ns * 4 / 5..=rtt_ns * 2).contains(&answer)
     }
 
-    /// Returns the row of the loss. `begin_ns` and `base` are the start of the connection and of the direction.
+    /// Returns the row of the loss. `begin_ns` is the start of the connection, `base` the first sequence number of the
+    /// direction.
     pub(super) fn row(
         &self,
-        judged: Judgement,
+        judgement: Judgement,
         connection: u32,
         up: bool,
         begin_ns: u64,
@@ -183,13 +201,13 @@ impl Loss {
             repaired_s: since(self.repaired_ns),
             seq: self.start.saturating_sub(base),
             len: (self.end - self.start) as u32,
-            kind: judged.0.name().to_owned(),
+            kind: judgement.kind.name().to_owned(),
             repair: self.repair.name().to_owned(),
             is_upstream: u32::from(self.is_upstream),
             rtt_ms: self.queue.rtt_ns.map_or(f64::NAN, |rtt| rtt as f64 / 1e6),
-            queue: self.queue.share().unwrap_or(f64::NAN),
-            confidence: judged.1,
-            reason: judged.2.to_owned(),
+            queue: self.queue.delay_share().unwrap_or(f64::NAN),
+            confidence: judgement.confidence,
+            reason: judgement.reason.to_owned(),
         }
     }
 }

@@ -46,10 +46,10 @@ use reset_origin::ResetOrigin;
 use turns::{NewData, Turns};
 use waits::Waits;
 
-/// Pause beyond which time counts as idle, ns.
-const PAUSE_NS: u64 = 1_000_000_000;
-/// Jump of sequence numbers that no window allows (RFC 7323 §2.3: a window is less than 2^30).
-const JUMP: u32 = 1 << 30;
+/// Time without packets beyond this counts as idle, ns.
+const MAX_PAUSE_NS: u64 = 1_000_000_000;
+/// Windows are smaller than this, bytes (RFC 7323 §2.3); a larger jump of sequence numbers is another connection.
+const MAX_WINDOW: u32 = 1 << 30;
 
 /// One connection.
 pub(crate) struct Connection {
@@ -58,7 +58,7 @@ pub(crate) struct Connection {
     begin_ns: u64,
     pub(crate) last_ns: u64,
     idle_ns: u64,
-    /// Up and down: segments of the client, and of the server.
+    /// Segments of the client (up), and of the server (down).
     directions: [Direction; 2],
     handshake: Handshake,
     waits: Waits,
@@ -68,13 +68,13 @@ pub(crate) struct Connection {
     reset_origin: ResetOrigin,
     pause: Pause,
     turns: Turns,
-    /// Time at the end in which data were in flight and the receiver sent nothing, ns.
+    /// Time at the end of the capture in which data were in flight and the receiver sent nothing, ns.
     unanswered_ns: u64,
     wrong_lengths: u64,
     is_tunnelled: bool,
     is_reused: bool,
-    /// Losses by kind.
-    kinds: [u64; loss::LOSS_KINDS.len()],
+    /// Number of losses by kind.
+    losses_by_kind: [u64; loss::LOSS_KINDS.len()],
 }
 
 impl Connection {
@@ -99,7 +99,7 @@ impl Connection {
             wrong_lengths: 0,
             is_tunnelled: false,
             is_reused,
-            kinds: Default::default(),
+            losses_by_kind: Default::default(),
         }
     }
 
@@ -112,25 +112,24 @@ impl Connection {
         };
         let flags = packet.segment.flags;
         if flags.contains(Flags::SYN) {
-            // A SYN that is repeated has the same number; any other opens anew.
+            // A repeated SYN has the same sequence number; any other opens a new connection.
             let opens = !flags.contains(Flags::ACK);
             return opens && packet.segment.seq.wrapping_add(1) != base as u32;
         }
-        let over = self.is_over();
         let distance = packet
             .segment
             .seq
             .wrapping_sub(direction.flight.highest as u32);
-        let jumps = distance > JUMP && distance.wrapping_neg() > JUMP;
-        over && jumps && packet.segment.len > 0
+        let jumps = distance > MAX_WINDOW && distance.wrapping_neg() > MAX_WINDOW;
+        self.is_over() && jumps && packet.segment.len > 0
     }
 
-    /// Returns whether both sides have said that they are done, or one has reset the connection.
+    /// Returns whether both sides have sent a FIN, or one a RST.
     pub(crate) fn is_over(&self) -> bool {
-        self.reset_by.is_some() || self.directions.iter().all(|direction| direction.fin)
+        self.reset_by.is_some() || self.directions.iter().all(|direction| direction.has_fin)
     }
 
-    /// Returns by how much longer, up to `packet` at `at_ns`, the capture took than its sender by its timestamps.
+    /// Returns by how much more the capture's clock advanced than the sender's, up to `packet` at `at_ns`.
     pub(crate) fn surplus_ns(&self, packet: &Packet, at_ns: u64) -> Option<u64> {
         let (value, _) = packet.segment.timestamps?;
         self.directions[self.side(packet)]
@@ -142,18 +141,23 @@ impl Connection {
         usize::from(packet.source != self.ends.client)
     }
 
-    /// Processes a packet; rows go to `tables`, those of segments only if `segments` is set.
-    pub(crate) fn on_packet(&mut self, packet: &Packet, segments: bool, tables: &mut Tables) {
+    /// Processes a packet and appends rows to `tables`, those of segments only with `has_segment_rows`.
+    pub(crate) fn on_packet(
+        &mut self,
+        packet: &Packet,
+        has_segment_rows: bool,
+        tables: &mut Tables,
+    ) {
         let side = self.side(packet);
         if self.copies.observe(side, packet) {
             self.captured_twice += 1;
             return;
         }
         let at_ns = packet.at_ns;
-        self.wrong_lengths += u64::from(packet.wrong_length);
+        self.wrong_lengths += u64::from(packet.has_wrong_length);
         self.is_tunnelled |= packet.is_tunnelled;
         let pause_ns = at_ns.saturating_sub(self.last_ns);
-        self.idle_ns += pause_ns.saturating_sub(PAUSE_NS);
+        self.idle_ns += pause_ns.saturating_sub(MAX_PAUSE_NS);
         let is_reset = packet.segment.flags.contains(Flags::RST);
         self.pause.on_packet(side, pause_ns, is_reset);
         self.reset_origin
@@ -162,15 +166,15 @@ impl Connection {
         let since_ns = at_ns.saturating_sub(self.begin_ns);
         for up in [true, false] {
             let direction = &mut self.directions[usize::from(!up)];
-            if let Some(row) = direction.interval.go_to(since_ns, self.number, up) {
+            if let Some(row) = direction.interval.advance_to(since_ns, self.number, up) {
                 tables.intervals.push(row);
             }
         }
         self.count(side, packet);
         let segment = &packet.segment;
-        // Data after a RST is acknowledged no more.
+        // After a RST no data are acknowledged.
         if self.reset_by.is_none() {
-            let [from, to] = self.both(side);
+            let [from, to] = self.directions_of(side);
             from.integrate(at_ns, to.window);
             to.integrate(at_ns, from.window);
         }
@@ -178,20 +182,18 @@ impl Connection {
         let connects = segment.flags.contains(Flags::SYN);
         self.directions[1 - side].are_acks_cut |= packet.is_header_cut && !connects;
         self.on_ack(side, segment, at_ns, since_ns);
-        let passage = self.on_data(side, packet);
-        if segment.flags.contains(Flags::RST) {
-            self.reset(side, at_ns, tables);
+        let kind = self.on_data(side, packet);
+        if is_reset {
+            self.on_reset(side, at_ns, tables);
         }
         self.classify_losses(at_ns, tables);
-        if segments {
-            tables
-                .segments
-                .push(self.segment_row(side, packet, passage));
+        if has_segment_rows {
+            tables.segments.push(self.segment_row(side, packet, kind));
         }
     }
 
-    /// Returns the directions of this side and of the other one.
-    fn both(&mut self, side: usize) -> [&mut Direction; 2] {
+    /// Returns the direction of this side's segments, and that of the other side's.
+    fn directions_of(&mut self, side: usize) -> [&mut Direction; 2] {
         let [up, down] = &mut self.directions;
         if side == 0 { [up, down] } else { [down, up] }
     }
@@ -202,10 +204,10 @@ impl Connection {
         counts.marked += u64::from(packet.segment.ecn == Ecn::Ce);
         let flags = packet.segment.flags;
         let connects = flags.contains(Flags::SYN) || flags.contains(Flags::FIN);
-        let bare = packet.segment.len == 0 && flags.contains(Flags::ACK);
+        let is_pure_ack = packet.segment.len == 0 && flags.contains(Flags::ACK);
         let echoes = flags.contains(Flags::ECE) && !flags.contains(Flags::SYN);
         counts.congestion_echoes += u64::from(echoes);
-        if bare && !connects && !flags.contains(Flags::RST) {
+        if is_pure_ack && !connects && !flags.contains(Flags::RST) {
             counts.acks += 1;
         }
     }
@@ -216,8 +218,8 @@ impl Connection {
         if segment.flags.contains(Flags::SYN) {
             let direction = &mut self.directions[side];
             let is_repeated = direction.base.is_some();
-            let number = direction.number(segment);
-            // A side whose ACKs alone have passed may begin elsewhere than they say.
+            let number = direction.unwrap_seq(segment);
+            // ACKs that were captured before the SYN may have suggested another start.
             direction.base = Some(number);
             direction.counts.retransmissions += u64::from(is_repeated && direction.has_syn);
             direction.has_syn = true;
@@ -240,57 +242,57 @@ impl Connection {
 
     /// Processes the ACK fields of a segment.
     fn on_ack(&mut self, side: usize, segment: &Segment, at_ns: u64, since_ns: u64) {
-        let [from, to] = self.both(side);
+        let [from, to] = self.directions_of(side);
         let closed_since = from.closed_since;
-        let same_window = from.offer(segment, at_ns);
+        let is_window_same = from.on_window(segment, at_ns);
         let closure = closed_since.filter(|_| from.closed_since.is_none());
         if let Some((value, echo)) = segment.timestamps {
-            from.echo.passed(value, at_ns);
-            from.clock.passed(value, at_ns);
-            from.lateness.passed(value, at_ns);
+            from.timestamp_rtt.on_timestamp(value, at_ns);
+            from.clock.on_timestamp(value, at_ns);
+            from.lateness.on_timestamp(value, at_ns);
             if segment.flags.contains(Flags::ACK)
-                && let Some(sample) = to.echo.echoed(echo, at_ns)
+                && let Some(sample) = to.timestamp_rtt.on_echo(echo, at_ns)
             {
                 from.near.add(sample);
                 from.near_queue.add(sample);
-                from.near_queue.note(sample);
-                from.interval.near_rtt(sample);
+                from.near_queue.add_recent(sample);
+                from.interval.add_near_rtt(sample);
             }
         }
         if let Some(since) = closure {
             self.waits.add((since, at_ns));
         }
-        // What passes after a RST is acknowledged no more, and nobody waits for it.
+        // After a RST no data are acknowledged, and nobody waits for ACKs.
         let is_over = self.reset_by.is_some();
         if !segment.flags.contains(Flags::ACK) || segment.flags.contains(Flags::RST) || is_over {
             return;
         }
-        let [from, to] = self.both(side);
+        let [from, to] = self.directions_of(side);
         if let Some(window) = from.window {
-            to.interval.window(window);
+            to.interval.add_window(window);
         }
         let rtt = to.answers.smoothed_ns().unwrap_or(0);
         let waiting = to.busy_since.filter(|_| !to.flight.is_empty());
-        let silence = to.silences.on_packet(at_ns, waiting, rtt);
+        let stall = to.stalls.on_packet(at_ns, waiting, rtt);
         to.limits
-            .answered(silence.map_or(0, |(from, until)| until - from));
+            .on_answer(stall.map_or(0, |(from, until)| until - from));
         to.counts.unanswered = 0;
-        if to.is_duplicate_ack(segment, same_window, at_ns) {
+        if to.count_duplicate_ack(segment, is_window_same, at_ns) {
             from.counts.duplicate_acks += 1;
         }
-        if let Some(silence) = silence {
-            self.waits.add(silence);
+        if let Some(stall) = stall {
+            self.waits.add(stall);
         }
-        let [_, to] = self.both(side);
+        let [_, to] = self.directions_of(side);
         to.acknowledge(segment, at_ns, since_ns);
     }
 
     /// Processes the payload or FIN of a segment.
     fn on_data(&mut self, side: usize, packet: &Packet) -> SegmentKind {
         let (segment, at_ns) = (&packet.segment, packet.at_ns);
-        let [from, to] = self.both(side);
+        let [from, to] = self.directions_of(side);
         let fin = segment.flags.contains(Flags::FIN);
-        let start = from.number(segment);
+        let start = from.unwrap_seq(segment);
         let mut end = start + u64::from(segment.len);
         if segment.flags.contains(Flags::SYN) && segment.len == 0 {
             return SegmentKind::NoPayload;
@@ -302,14 +304,14 @@ impl Connection {
         }
         if fin && !segment.flags.contains(Flags::RST) {
             end += 1;
-            from.fin = true;
+            from.has_fin = true;
         }
         if start == end {
-            let probes = start + 1 == from.flight.highest
+            let is_keep_alive = start + 1 == from.flight.highest
                 && from.flight.is_empty()
                 && segment.flags.bits() & (Flags::RST | Flags::SYN).bits() == 0;
-            from.counts.keep_alives += u64::from(probes);
-            return if probes {
+            from.counts.keep_alives += u64::from(is_keep_alive);
+            return if is_keep_alive {
                 SegmentKind::Probe
             } else {
                 SegmentKind::NoPayload
@@ -328,26 +330,26 @@ impl Connection {
             identification: packet.identification,
         };
         let is_closed = to.closed_since.is_some();
-        let fresh = (from.flight.is_empty() && !is_closed).then_some(NewData {
+        let new_data = (from.flight.is_empty() && !is_closed).then_some(NewData {
             at_ns,
             acked_ns: from.acked_ns,
             rtt_ns: seen.near_ns,
         });
-        let kind = from.send(&seen, is_closed);
+        let kind = from.on_data(&seen, is_closed);
         if segment.len > 0 && kind != SegmentKind::Probe {
-            if let Some(fresh) = fresh.filter(|_| kind == SegmentKind::New) {
-                self.turns.on_fresh(side, &fresh);
+            if let Some(data) = new_data.filter(|_| kind == SegmentKind::New) {
+                self.turns.on_new_data(side, &data);
             }
             self.turns.on_payload(side, at_ns);
         }
-        let [from, _] = self.both(side);
+        let [from, _] = self.directions_of(side);
         if kind == SegmentKind::New
             && segment.len > 0
             && let Some(wait) = from.delayed_acks.on_data(at_ns, seen.near_ns)
         {
             self.waits.add(wait);
         }
-        let [from, _] = self.both(side);
+        let [from, _] = self.directions_of(side);
         let rtt = from.answers.smoothed_ns().unwrap_or(0);
         if kind == SegmentKind::Retransmission
             && let Some(wait) = from
@@ -359,10 +361,10 @@ impl Connection {
         kind
     }
 
-    fn reset(&mut self, side: usize, at_ns: u64, tables: &mut Tables) {
+    fn on_reset(&mut self, side: usize, at_ns: u64, tables: &mut Tables) {
         let phase = if self.reset_by.is_some() {
             "after reset"
-        } else if self.directions.iter().any(|direction| direction.fin) {
+        } else if self.directions.iter().any(|direction| direction.has_fin) {
             "after FIN"
         } else if self
             .directions
@@ -388,7 +390,7 @@ impl Connection {
         });
     }
 
-    /// Classifies losses that later packets cannot affect.
+    /// Classifies the losses that later packets cannot affect.
     fn classify_losses(&mut self, at_ns: u64, tables: &mut Tables) {
         for side in 0..2 {
             let rtt = self.directions[side].answers.smoothed_ns().unwrap_or(0);
@@ -398,7 +400,7 @@ impl Connection {
                 at_ns >= since.saturating_add(settling_time)
             };
             while self.directions[side]
-                .classified
+                .acked_losses
                 .front()
                 .is_some_and(is_settled)
             {
@@ -410,15 +412,15 @@ impl Connection {
         }
     }
 
-    /// Classifies the first settled loss, as far as this needs no queue.
+    /// Moves the first acknowledged loss to the undecided ones, with its judgement if it needs no queue.
     fn classify_first(&mut self, side: usize) {
         let direction = &mut self.directions[side];
-        let Some(loss) = direction.classified.pop_front() else {
+        let Some(loss) = direction.acked_losses.pop_front() else {
             return;
         };
         let rtt = direction.delays(&loss).min_ns().unwrap_or(0);
-        let silent_until = direction.silences.end_around(loss.lost_ns, rtt);
-        let judgement = loss.classify(silent_until, rtt);
+        let stall_end = direction.stalls.end_around(loss.lost_ns, rtt);
+        let judgement = loss.classify(stall_end, rtt);
         direction.undecided.push(loss, judgement);
     }
 
@@ -426,7 +428,7 @@ impl Connection {
     fn append_loss_rows(&mut self, side: usize, at_ns: u64, tables: &mut Tables) {
         for (loss, judgement) in self.directions[side].decide_losses(at_ns) {
             let base = self.directions[side].base.unwrap_or(0);
-            self.kinds[judgement.0 as usize] += 1;
+            self.losses_by_kind[judgement.kind as usize] += 1;
             let row = loss.row(judgement, self.number, side == 0, self.begin_ns, base);
             tables.losses.push(row);
         }
@@ -440,12 +442,12 @@ impl Connection {
                 .busy_since
                 .filter(|_| direction.has_data_in_flight());
             let closure = direction.closed_since.map(|since| (since, at_ns));
-            let silence = direction.silences.on_end(at_ns, waiting, rtt);
-            if let Some((from, until)) = silence {
+            let stall = direction.stalls.on_end(at_ns, waiting, rtt);
+            if let Some((from, until)) = stall {
                 self.unanswered_ns = self.unanswered_ns.max(until - from);
-                direction.limits.answered(until - from);
+                direction.limits.on_answer(until - from);
             }
-            for wait in silence.into_iter().chain(closure) {
+            for wait in stall.into_iter().chain(closure) {
                 self.waits.add(wait);
             }
         }
@@ -458,9 +460,9 @@ impl Connection {
         }
         for side in 0..2 {
             let direction = &mut self.directions[side];
-            let open = core::mem::take(&mut direction.open);
-            direction.classified.extend(open);
-            while !self.directions[side].classified.is_empty() {
+            let open = core::mem::take(&mut direction.open_losses);
+            direction.acked_losses.extend(open);
+            while !self.directions[side].acked_losses.is_empty() {
                 self.classify_first(side);
             }
             self.append_loss_rows(side, u64::MAX, tables);

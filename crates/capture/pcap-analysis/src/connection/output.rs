@@ -12,7 +12,7 @@ use super::rtt::Rtts;
 use super::{Connection, capture_point};
 use crate::sequence;
 
-/// Number of ACK samples from which on timestamp echoes are not needed.
+/// Number of samples by ACKs with which those by timestamp echoes are not needed.
 const MIN_ACK_SAMPLES: u64 = 10;
 
 impl Connection {
@@ -33,30 +33,29 @@ impl Connection {
         };
         let far_min = min_rtt(far[0], far[1]);
         let near_min = min_rtt(near[0], near[1]);
-        let far = fuller(far[0], far[1]);
-        let near = fuller(near[0], near[1]);
+        let far = preferred_rtts(far[0], far[1]);
+        let near = preferred_rtts(near[0], near[1]);
         let (place, place_confidence) =
-            capture_point::infer(near_min, far_min, (near.count(), far.count()));
+            capture_point::infer(near_min, far_min, near.count().min(far.count()));
         let download_ns = sender.payload_ns.map(|(first, last)| last - first);
         let download_s = download_ns.map_or(f64::NAN, |ns| ns as f64 / 1e9);
         let (cca, cca_confidence) = match place {
-            // Elsewhere than at the sender, the flight of the capture is not that of the sender.
+            // Away from the sender, the flight at the capture is not that of the sender.
             "receiver" | "between" => ("unknown", 0.0),
             _ => sender.reductions.infer_cca(),
         };
-        // Elsewhere, what is in flight is not all that the sender has in flight.
         let limits = sender.limits.shares().filter(|_| place == "sender");
         let limit = |of: fn(&LimitShares) -> f64| limits.as_ref().map_or(f64::NAN, of);
         let total = |what: fn(&Direction) -> u64| what(up) + what(down);
         let seconds = |ns: u64| ns as f64 / 1e9;
-        let stalled = total(|direction| direction.silences.total_ns);
-        let closed = total(|direction| direction.closed_until(direction.closed_since));
-        let kind = |kind: Kind| self.kinds[kind as usize];
+        let stalled = total(|direction| direction.stalls.total_ns);
+        let closed = total(|direction| direction.total_closed_ns());
+        let kind = |kind: Kind| self.losses_by_kind[kind as usize];
         let losses = [Kind::Congestion, Kind::Random, Kind::Outage, Kind::Tail];
         let scale = |direction: &Direction| direction.scale.map_or(f64::NAN, f64::from);
         let mss = |direction: &Direction| direction.mss.map_or(f64::NAN, f64::from);
         let ms = |ns: Option<f64>| ns.map_or(f64::NAN, |ns| ns / 1e6);
-        let whole = |ns: Option<u64>| ms(ns.map(|ns| ns as f64));
+        let integer_ms = |ns: Option<u64>| ms(ns.map(|ns| ns as f64));
         let share = |part: u64, of: u64| {
             if of == 0 {
                 f64::NAN
@@ -117,40 +116,36 @@ impl Connection {
                 Some(ns) if ns > 0 => sender.counts.bytes as f64 * 8e3 / ns as f64,
                 _ => f64::NAN,
             },
-            goodput_peak_mbps: match sender.peak.finish() {
+            goodput_peak_mbps: match sender.peak.bytes_per_s() {
                 0 => f64::NAN,
                 bytes => bytes as f64 * 8e-6,
             },
             far_rtt_samples: far.count(),
-            far_rtt_min_ms: whole(far_min),
+            far_rtt_min_ms: integer_ms(far_min),
             far_rtt_mean_ms: ms(far.mean_ns()),
             far_rtt_p50_ms: ms(far.percentile_ns(0.5)),
             far_rtt_p95_ms: ms(far.percentile_ns(0.95)),
-            far_rtt_max_ms: if far.count() == 0 {
-                f64::NAN
-            } else {
-                far.max_ns() as f64 / 1e6
-            },
+            far_rtt_max_ms: integer_ms(far.max_ns()),
             near_rtt_samples: near.count(),
-            near_rtt_min_ms: whole(near_min),
+            near_rtt_min_ms: integer_ms(near_min),
             near_rtt_p50_ms: ms(near.percentile_ns(0.5)),
             near_rtt_p95_ms: ms(near.percentile_ns(0.95)),
-            late_up_p50_ms: whole(up.lateness.median_ns()),
-            late_down_p50_ms: whole(down.lateness.median_ns()),
-            rtt_min_ms: whole(far_min.zip(near_min).map(|(far, near)| far + near)),
+            late_up_p50_ms: integer_ms(up.lateness.median_ns()),
+            late_down_p50_ms: integer_ms(down.lateness.median_ns()),
+            rtt_min_ms: integer_ms(far_min.zip(near_min).map(|(far, near)| far + near)),
             in_flight_max: sender.in_flight_max,
             in_flight_mean: if sender.busy_ns == 0 {
                 0.0
             } else {
                 sender.flight_area / sender.busy_ns as f64
             },
-            window_min: receiver.window_min.map_or(f64::NAN, |least| least as f64),
+            window_min: receiver.window_min.map_or(f64::NAN, |window| window as f64),
             window_max: receiver
                 .window_min
                 .map_or(f64::NAN, |_| receiver.window_max as f64),
-            window_limited: receiver
-                .window_min
-                .map_or(f64::NAN, |_| share(sender.limited_ns, sender.busy_ns)),
+            window_limited: receiver.window_min.map_or(f64::NAN, |_| {
+                share(sender.window_limited_ns, sender.busy_ns)
+            }),
             limit_idle: limit(|shares| shares.idle),
             limit_receive_window: limit(|shares| shares.receive_window),
             limit_recovery: limit(|shares| shares.recovery),
@@ -183,11 +178,11 @@ impl Connection {
             reset_usual_ttl: reset
                 .and_then(|reset| reset.usual_ttl)
                 .map_or(f64::NAN, f64::from),
-            reset_after_ms: whole(reset.and_then(|reset| reset.after_ns)),
+            reset_after_ms: integer_ms(reset.and_then(|reset| reset.after_ns)),
             sack_outside: up.counts.sack_outside + down.counts.sack_outside,
-            segment_max: sender.segment,
+            segment_max: sender.longest_segment,
             segment_acked_max: sender.flight.longest_acked,
-            oversize_retransmissions: sender.counts.oversize,
+            oversize_retransmissions: sender.counts.oversize_retransmissions,
             zero_window_s: seconds(closed),
             harm_s: seconds(self.waits.total_ns()),
             losses: losses.into_iter().map(kind).sum(),
@@ -203,7 +198,7 @@ impl Connection {
             cca: cca.to_owned(),
             cca_confidence,
             reductions: sender.reductions.count() as u32,
-            reduction: sender.reductions.median().unwrap_or(f64::NAN),
+            reduction: sender.reductions.median_ratio().unwrap_or(f64::NAN),
             is_one_way: u32::from(up.counts.packets == 0 || down.counts.packets == 0),
             is_tunnelled: u32::from(self.is_tunnelled),
             missed_bytes: missed_bytes(up, down) + missed_bytes(down, up),
@@ -219,7 +214,7 @@ impl Connection {
         &self,
         side: usize,
         packet: &Packet,
-        passage: SegmentKind,
+        kind: SegmentKind,
     ) -> SegmentRow {
         let segment = &packet.segment;
         let relative = |direction: &Direction, wire: u32| {
@@ -232,8 +227,8 @@ impl Connection {
         let acks = segment.flags.contains(Flags::ACK);
         let syn = u32::from(segment.flags.contains(Flags::SYN));
         let blocks = segment.sack.as_slice();
-        let edge = |number: usize, right: bool| {
-            let block = blocks.get(number);
+        let edge = |index: usize, right: bool| {
+            let block = blocks.get(index);
             block.map_or(f64::NAN, |(left, end)| {
                 relative(to, if right { *end } else { *left })
             })
@@ -251,7 +246,7 @@ impl Connection {
             len: segment.len,
             flags: u32::from(segment.flags.bits()),
             window: from.window.map_or(f64::NAN, |window| window as f64),
-            kind: passage.name().to_owned(),
+            kind: kind.name().to_owned(),
             in_flight: from.flight.bytes(),
             sack_1_left: edge(0, false),
             sack_1_right: edge(0, true),
@@ -266,7 +261,7 @@ impl Connection {
         let fins = self
             .directions
             .iter()
-            .filter(|direction| direction.fin)
+            .filter(|direction| direction.has_fin)
             .count();
         match (self.reset_by, fins) {
             (_, 2) => "closed",
@@ -278,14 +273,14 @@ impl Connection {
     }
 }
 
-/// Returns the payload of `direction` that was acknowledged and not captured. The last number of both sides' end is a FIN.
+/// Returns the payload of `direction` that was acknowledged and not captured, without a FIN that was not captured.
 fn missed_bytes(direction: &Direction, other: &Direction) -> u64 {
-    let is_fin = other.fin && !direction.fin && direction.last_missed == 1;
+    let is_fin = other.has_fin && !direction.has_fin && direction.last_missed == 1;
     direction.counts.missed - u64::from(is_fin).min(direction.counts.missed)
 }
 
-/// Returns the samples by ACKs, unless those by echoes are enough where ACKs are few.
-fn fuller<'a>(answers: &'a Rtts, echoes: &'a Rtts) -> &'a Rtts {
+/// Returns the samples by ACKs, or those by timestamp echoes if they are more and ACKs are few.
+fn preferred_rtts<'a>(answers: &'a Rtts, echoes: &'a Rtts) -> &'a Rtts {
     if answers.count() >= MIN_ACK_SAMPLES || answers.count() >= echoes.count() {
         answers
     } else {
@@ -293,7 +288,7 @@ fn fuller<'a>(answers: &'a Rtts, echoes: &'a Rtts) -> &'a Rtts {
     }
 }
 
-/// Returns the lowest of both kinds of samples.
+/// Returns the lowest RTT of both kinds of samples, ns.
 pub(super) fn min_rtt(answers: &Rtts, echoes: &Rtts) -> Option<u64> {
     let both = answers.min_ns().into_iter().chain(echoes.min_ns());
     both.min()

@@ -1,4 +1,4 @@
-//! Pause: the longest time without any packet, and whether the receiver of the next packet answered.
+//! Pause: the longest time without any packet, and the answers to the packet after it.
 
 /// Longest pause of a connection.
 #[derive(Default)]
@@ -11,7 +11,7 @@ pub(super) struct Pause {
 }
 
 impl Pause {
-    /// Notes a packet of a side that came so long after the one before.
+    /// Processes a packet of a side, `pause_ns` after the previous packet.
     pub(super) fn on_packet(&mut self, side: usize, pause_ns: u64, is_reset: bool) {
         if pause_ns > self.longest_ns {
             *self = Self {

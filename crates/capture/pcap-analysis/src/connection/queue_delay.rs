@@ -7,9 +7,9 @@ use super::rtt::Sample;
 
 /// Number of recent samples stored with their times.
 const RECENT_SAMPLES: usize = 1_024;
-/// Steps per RTT in time and delay within which two samples are one.
-const PER_RTT: u64 = 512;
-/// Length of a period of which the longest queue is stored, ns.
+/// Samples that differ by less than this part of the RTT, in time and in delay, are stored as one.
+const STEPS_PER_RTT: u64 = 512;
+/// Length of a period whose longest queue is stored, ns.
 const PERIOD_NS: u64 = 1_000_000_000;
 /// Number of stored periods.
 const PERIODS: usize = 64;
@@ -20,7 +20,7 @@ pub(super) const HORIZON_NS: u64 = 15_000_000_000;
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(super) struct Length {
     pub(super) delay_ns: u64,
-    /// Bytes in it; 0 if the rate is not known.
+    /// Queued bytes; 0 if the rate is not known.
     pub(super) bytes: u64,
 }
 
@@ -53,24 +53,24 @@ pub(super) struct QueueDelays {
 }
 
 impl QueueDelays {
-    /// Adds the delay of a packet, which is no longer than that of the queue.
+    /// Adds the delay of a packet, without time for which a receiver may have held back its ACK.
     pub(super) fn add(&mut self, sample: Sample) {
         let rtt = sample.rtt_ns.max(1);
         self.min_ns = Some(self.min_ns.map_or(rtt, |min| min.min(rtt)));
         let length = self.length(&sample);
         self.delays.add(length.delay_ns);
         self.bytes.add(length.bytes);
-        // A delay of one sample alone is none of a queue, which takes time to fill and to drain.
-        let held = length.min(core::mem::replace(&mut self.last, length));
+        // A queue takes time to fill and to drain, so that two samples in a row have its delay.
+        let confirmed = length.min(core::mem::replace(&mut self.last, length));
         match self.periods.back_mut() {
             Some(last) if sample.at_ns < last.0.saturating_add(PERIOD_NS) => {
-                last.1 = last.1.max(held);
+                last.1 = last.1.max(confirmed);
             }
             _ => {
                 if self.periods.len() == PERIODS {
                     self.periods.pop_front();
                 }
-                self.periods.push_back((sample.at_ns, held));
+                self.periods.push_back((sample.at_ns, confirmed));
             }
         }
     }
@@ -86,9 +86,9 @@ impl QueueDelays {
         }
     }
 
-    /// Notes the delay of a packet, for the losses next to it.
-    pub(super) fn note(&mut self, sample: Sample) {
-        let step = self.min_ns.unwrap_or(0) / PER_RTT;
+    /// Adds the delay of a packet to the recent ones, for the losses next to it.
+    pub(super) fn add_recent(&mut self, sample: Sample) {
+        let step = self.min_ns.unwrap_or(0) / STEPS_PER_RTT;
         if let Some(last) = self.recent.back()
             && sample.at_ns < last.at_ns.saturating_add(step)
             && sample.rtt_ns.abs_diff(last.rtt_ns) < step
@@ -105,8 +105,8 @@ impl QueueDelays {
         self.min_ns
     }
 
-    /// Returns the greatest length around `at_ns`.
-    pub(super) fn ceiling(&self, at_ns: u64) -> Length {
+    /// Returns the greatest length within [`HORIZON_NS`] of `at_ns`.
+    pub(super) fn max_length_around(&self, at_ns: u64) -> Length {
         let from = at_ns.saturating_sub(HORIZON_NS + PERIOD_NS);
         let until = at_ns.saturating_add(HORIZON_NS);
         let near = self
@@ -134,8 +134,8 @@ impl QueueDelays {
         let after = self.recent.partition_point(is_before);
         let before = after.checked_sub(1).map(|index| self.recent[index]);
         let after = self.recent.get(after).copied();
-        let far = self.min_ns?;
-        let is_near = |sample: &Sample| sample.at_ns.abs_diff(at_ns) <= far;
+        let min_rtt_ns = self.min_ns?;
+        let is_near = |sample: &Sample| sample.at_ns.abs_diff(at_ns) <= min_rtt_ns;
         let [before, after] = [before, after].map(|sample| sample.filter(is_near));
         before.or(after)
     }
@@ -157,7 +157,7 @@ mod tests {
                 delivered: None,
             };
             delays.add(sample);
-            delays.note(sample);
+            delays.add_recent(sample);
         }
         delays
     }
@@ -180,7 +180,7 @@ mod tests {
     fn the_packets_of_a_burst_are_told_apart() {
         let mut delays = delays([20]);
         for number in 1..10 {
-            delays.note(Sample {
+            delays.add_recent(Sample {
                 at_ns: 0,
                 end: number,
                 rtt_ns: (20 + number) * MS,
@@ -192,15 +192,18 @@ mod tests {
 
     #[test]
     fn a_delay_of_one_sample_is_no_queue() {
-        assert_eq!(delays([20, 20, 60, 20]).ceiling(0).delay_ns, 0);
-        assert_eq!(delays([20, 20, 60, 50, 20]).ceiling(0).delay_ns, 30 * MS);
+        assert_eq!(delays([20, 20, 60, 20]).max_length_around(0).delay_ns, 0);
+        assert_eq!(
+            delays([20, 20, 60, 50, 20]).max_length_around(0).delay_ns,
+            30 * MS
+        );
     }
 
     #[test]
     fn the_longest_delay_is_that_of_the_time_around() {
         let rtts = (0..5_000).map(|number| if number < 10 { 80 } else { 20 });
         let delays = delays(core::iter::once(20).chain(rtts));
-        assert_eq!(delays.ceiling(10_000 * MS).delay_ns, 60 * MS);
-        assert_eq!(delays.ceiling(49_000 * MS).delay_ns, 0);
+        assert_eq!(delays.max_length_around(10_000 * MS).delay_ns, 60 * MS);
+        assert_eq!(delays.max_length_around(49_000 * MS).delay_ns, 0);
     }
 }

@@ -1,7 +1,7 @@
-//! Origin of a RST: whether the host of its source address has sent it, or a middlebox between.
+//! Reset origin: whether the host of its source address sent a RST, or a middlebox on the path.
 //!
-//! Packets of one host pass the same number of routers, so a capture has them with one TTL. A middlebox is closer, so
-//! that the TTL of its RST differs.
+//! Packets of one host pass the same number of routers, so that a capture has them with one TTL. The RST of a middlebox
+//! has another one.
 
 /// TTLs of both sides, and the first RST.
 #[derive(Default)]
@@ -22,7 +22,6 @@ pub(super) struct FirstReset {
 }
 
 impl ResetOrigin {
-    /// Notes a packet.
     pub(super) fn on_packet(&mut self, side: usize, at_ns: u64, ttl: u8, is_reset: bool) {
         if !is_reset {
             self.last[side] = Some((ttl, at_ns));

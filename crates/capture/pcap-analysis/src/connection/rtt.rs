@@ -1,15 +1,15 @@
-//! RTT samples of one side of the capture: extremes, percentiles and the smoothed RTT.
+//! RTTs between the capture and one side: extremes, percentiles and the smoothed RTT.
 
 use std::collections::BTreeMap;
 
 /// Steps of the histogram per factor of e: each is 2 % wide.
 const STEPS: f64 = 50.0;
 
-/// Sample: the time at which a packet passed, and the time until its answer.
+/// RTT sample: the time at which a packet passed, and the time until its answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Sample {
     pub(super) at_ns: u64,
-    /// End of the packet among the numbers of its direction, which orders packets of one time; 0 if it has none.
+    /// End of the packet's sequence numbers, which orders packets of the same time; 0 if it has none.
     pub(super) end: u64,
     pub(super) rtt_ns: u64,
     /// Bytes delivered in that time, if known.
@@ -51,8 +51,8 @@ impl Rtts {
         self.min_ns
     }
 
-    pub(super) fn max_ns(&self) -> u64 {
-        self.max_ns
+    pub(super) fn max_ns(&self) -> Option<u64> {
+        (self.count > 0).then_some(self.max_ns)
     }
 
     /// Smoothed RTT of RFC 6298; `None` before the first sample.

@@ -1,15 +1,15 @@
-//! Highest byte ACKed or SACKed over the recent past.
+//! SACK history: the highest acknowledged or selectively acknowledged byte over the recent past.
 //!
-//! A capture in between sees a report before the sender does. Whether the sender knew of it follows from the time.
+//! A capture on the path sees an ACK before the sender does. From the time follows whether the sender knew of it.
 
 use std::collections::VecDeque;
 
-/// Number of stored reports.
-const KEPT: usize = 512;
+/// Maximum number of stored reports.
+const MAX_REPORTS: usize = 512;
 /// Time between two stored reports, ns.
 const SPACING_NS: u64 = 200_000;
 
-/// Highest reported bytes, each with the time since which it has been the highest.
+/// Highest reported bytes, each behind the time of its report.
 #[derive(Default)]
 pub(super) struct SackHistory {
     recent: VecDeque<(u64, u64)>,
@@ -27,7 +27,7 @@ impl SackHistory {
             *last = (at_ns, highest);
             return;
         }
-        if self.recent.len() == KEPT
+        if self.recent.len() == MAX_REPORTS
             && let Some((_, highest)) = self.recent.pop_front()
         {
             self.before = highest;
@@ -36,7 +36,7 @@ impl SackHistory {
     }
 
     /// Returns the highest byte that had been reported at `at_ns`.
-    pub(super) fn until(&self, at_ns: u64) -> u64 {
+    pub(super) fn highest_at(&self, at_ns: u64) -> u64 {
         let later = self.recent.partition_point(|report| report.0 <= at_ns);
         later
             .checked_sub(1)
@@ -54,10 +54,10 @@ mod tests {
         for number in 1..=2_000 {
             reports.add(number * 1_000_000, number * 10);
         }
-        assert_eq!(reports.until(1_999_500_000), 19_990);
-        assert_eq!(reports.until(2_000_000_000), 20_000);
+        assert_eq!(reports.highest_at(1_999_500_000), 19_990);
+        assert_eq!(reports.highest_at(2_000_000_000), 20_000);
         // Data from too long ago counts as known.
-        assert_eq!(reports.until(1_000_000), 14_880);
+        assert_eq!(reports.highest_at(1_000_000), 14_880);
     }
 
     #[test]
@@ -66,7 +66,7 @@ mod tests {
         for number in 1..=100_000 {
             reports.add(number * 1_000, number);
         }
-        assert_eq!(reports.until(100_000_000), 100_000);
-        assert!(reports.until(90_000_000).abs_diff(90_000) <= 200);
+        assert_eq!(reports.highest_at(100_000_000), 100_000);
+        assert!(reports.highest_at(90_000_000).abs_diff(90_000) <= 200);
     }
 }

@@ -1,11 +1,26 @@
-//! Clock of a sender, as far as its timestamps show it (RFC 7323 §5.4).
+//! Sender clock: the tick rate of a sender's timestamps (RFC 7323 §5.4).
 
-/// Minimum ticks and time from which a rate is known.
-const TICKS: u32 = 10;
-const KNOWN_NS: u64 = 20_000_000;
+/// Minimum number of ticks by which a rate is known.
+const MIN_TICKS: u32 = 10;
+/// Minimum time by which a rate is known, ns.
+const MIN_NS: u64 = 20_000_000;
 
 /// A timestamp and the time at which it passed.
-type Tick = (u32, u64);
+#[derive(Clone, Copy, Default)]
+pub(super) struct Tick {
+    pub(super) value: u32,
+    pub(super) at_ns: u64,
+}
+
+impl Tick {
+    pub(super) fn ticks_until(self, later: Self) -> i64 {
+        i64::from(later.value.wrapping_sub(self.value) as i32)
+    }
+
+    pub(super) fn ns_until(self, later: Self) -> i64 {
+        later.at_ns as i64 - self.at_ns as i64
+    }
+}
 
 /// First and last timestamp of a side.
 #[derive(Default)]
@@ -15,22 +30,24 @@ pub(super) struct SenderClock {
 }
 
 impl SenderClock {
-    pub(super) fn passed(&mut self, value: u32, at_ns: u64) {
-        self.first.get_or_insert((value, at_ns));
-        self.last = (value, at_ns);
+    pub(super) fn on_timestamp(&mut self, value: u32, at_ns: u64) {
+        self.last = Tick { value, at_ns };
+        self.first.get_or_insert(self.last);
     }
 
-    /// Returns how much longer the capture took than the sender from its last timestamp to `value` at `at_ns`.
+    /// Returns by how much more the capture's clock advanced than the sender's, from its last timestamp to `value` at
+    /// `at_ns`.
     pub(super) fn surplus_ns(&self, value: u32, at_ns: u64) -> Option<u64> {
         let (first, last) = (self.first?, self.last);
-        let ticks = last.0.wrapping_sub(first.0);
-        let time = last.1.saturating_sub(first.1);
-        if ticks < TICKS || time < KNOWN_NS || ticks > i32::MAX as u32 {
+        let ticks = last.value.wrapping_sub(first.value);
+        let time = last.at_ns.saturating_sub(first.at_ns);
+        if ticks < MIN_TICKS || time < MIN_NS || ticks > i32::MAX as u32 {
             return None;
         }
         let tick_ns = time as f64 / f64::from(ticks);
-        let own = f64::from((value.wrapping_sub(last.0) as i32).max(0)) * tick_ns;
-        Some(at_ns.saturating_sub(last.1).saturating_sub(own as u64))
+        let own_ns = f64::from((value.wrapping_sub(last.value) as i32).max(0)) * tick_ns;
+        let captured_ns = at_ns.saturating_sub(last.at_ns);
+        Some(captured_ns.saturating_sub(own_ns as u64))
     }
 }
 
@@ -46,7 +63,7 @@ mod tests {
             let mut clock = SenderClock::default();
             for number in 0..40_u32 {
                 let value = (u32::MAX - 7).wrapping_add(number);
-                clock.passed(value, u64::from(number) * tick_ms * MS);
+                clock.on_timestamp(value, u64::from(number) * tick_ms * MS);
             }
             let next = (u32::MAX - 7).wrapping_add(41);
             let at_ns = 41 * tick_ms * MS;
@@ -58,8 +75,8 @@ mod tests {
     #[test]
     fn a_few_ticks_tell_no_rate() {
         let mut clock = SenderClock::default();
-        clock.passed(5, MS);
-        clock.passed(8, 4 * MS);
+        clock.on_timestamp(5, MS);
+        clock.on_timestamp(8, 4 * MS);
         assert_eq!(clock.surplus_ns(9, 900 * MS), None);
     }
 }

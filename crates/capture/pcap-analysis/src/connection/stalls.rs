@@ -1,24 +1,25 @@
-//! Stalls: times in which data are in flight and nothing arrives from the receiver.
+//! Stalls: long silences of a receiver while data are in flight.
 
 use std::collections::VecDeque;
 
 /// Maximum number of stored stalls.
-const KEPT: usize = 16;
-/// Minimum length of a silence, ns: that of the shortest retransmission time-out of Linux.
+const MAX_STALLS: usize = 16;
+/// Minimum length of a stall, ns: the shortest retransmission time-out of Linux.
 const MIN_NS: u64 = 200_000_000;
 
-/// Silences of a receiver.
+/// Stalls of one direction.
 #[derive(Default)]
 pub(super) struct Stalls {
     last_ns: Option<u64>,
+    /// Start and end of the latest stalls, ns.
     recent: VecDeque<(u64, u64)>,
-    /// Time in silences beyond their least length.
+    /// Time in stalls beyond their minimum length.
     pub(super) total_ns: u64,
 }
 
 impl Stalls {
-    /// Notes a packet of the receiver. Data have been in flight since `waiting_since`; `rtt_ns` is the usual RTT.
-    /// Returns the time of the silence before it beyond the least length.
+    /// Processes a packet of the receiver. Data have been in flight since `waiting_since`; `rtt_ns` is the smoothed RTT.
+    /// Returns start and end of the stall before it beyond the minimum length, ns.
     pub(super) fn on_packet(
         &mut self,
         at_ns: u64,
@@ -28,10 +29,10 @@ impl Stalls {
         let last = self.last_ns.replace(at_ns);
         let since = waiting_since?;
         let from = last.map_or(since, |last| last.max(since));
-        self.note(from, at_ns, at_ns, rtt_ns)
+        self.add(from, at_ns, at_ns, rtt_ns)
     }
 
-    /// Notes that the connection ends while data wait. A receiver of which no packet was captured is not silent.
+    /// Processes the end of the connection while data wait. A receiver without any captured packet has no stall.
     pub(super) fn on_end(
         &mut self,
         at_ns: u64,
@@ -39,35 +40,35 @@ impl Stalls {
         rtt_ns: u64,
     ) -> Option<(u64, u64)> {
         let from = waiting_since?.max(self.last_ns?);
-        // No answer ends this silence.
-        self.note(from, at_ns, u64::MAX, rtt_ns)
+        // No answer ends this stall.
+        self.add(from, at_ns, u64::MAX, rtt_ns)
     }
 
-    fn note(&mut self, from: u64, at_ns: u64, answered_ns: u64, rtt_ns: u64) -> Option<(u64, u64)> {
-        let min_silence_ns = MIN_NS.max(2 * rtt_ns);
-        let silent = at_ns.saturating_sub(from);
-        if silent < min_silence_ns {
+    fn add(&mut self, from: u64, at_ns: u64, end_ns: u64, rtt_ns: u64) -> Option<(u64, u64)> {
+        let min_length_ns = MIN_NS.max(2 * rtt_ns);
+        let length = at_ns.saturating_sub(from);
+        if length < min_length_ns {
             return None;
         }
-        self.total_ns += silent - min_silence_ns;
-        if self.recent.len() == KEPT {
+        self.total_ns += length - min_length_ns;
+        if self.recent.len() == MAX_STALLS {
             self.recent.pop_front();
         }
-        self.recent.push_back((from, answered_ns));
-        Some((from + min_silence_ns, at_ns))
+        self.recent.push_back((from, end_ns));
+        Some((from + min_length_ns, at_ns))
     }
 
-    /// Returns the time of the last segment of the receiver.
+    /// Returns the time of the last packet of the receiver.
     pub(super) fn last_ns(&self) -> Option<u64> {
         self.last_ns
     }
 
-    /// Returns whether what passed at `at_ns` waited for the end of the latest silence.
-    pub(super) fn held(&self, at_ns: u64) -> bool {
+    /// Returns whether the latest stall had not ended at `at_ns`.
+    pub(super) fn is_in_latest(&self, at_ns: u64) -> bool {
         self.recent.back().is_some_and(|(_, until)| at_ns < *until)
     }
 
-    /// Returns the end of the silence into which came what passed at `at_ns`; it takes up to `rtt_ns` until one shows.
+    /// Returns the end of the stall in which a segment passed at `at_ns`, or up to an RTT, `rtt_ns`, before its start.
     pub(super) fn end_around(&self, at_ns: u64, rtt_ns: u64) -> Option<u64> {
         self.recent
             .iter()

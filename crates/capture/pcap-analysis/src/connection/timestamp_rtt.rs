@@ -1,14 +1,14 @@
 //! Timestamp RTT: the time from a packet with a timestamp to the first packet that echoes it (RFC 7323 §3).
 //!
-//! It gives the RTT between the capture and the side that echoes, also where that side sends no ACKs for data.
+//! It is the RTT between the capture and the side that echoes, even without ACKs for data.
 
 use std::collections::VecDeque;
 
 use super::rtt::Sample;
 use crate::sequence::older;
 
-/// Timestamps that wait for their echo.
-const WAITING: usize = 512;
+/// Maximum number of timestamps that wait for their echo.
+const MAX_WAITING: usize = 512;
 
 /// Timestamps of one side, each with the time at which it passed first.
 #[derive(Default)]
@@ -17,18 +17,18 @@ pub(super) struct TimestampRtt {
 }
 
 impl TimestampRtt {
-    /// Notes that a packet with timestamp `value` passed.
-    pub(super) fn passed(&mut self, value: u32, at_ns: u64) {
+    /// Processes a packet with the timestamp `value`.
+    pub(super) fn on_timestamp(&mut self, value: u32, at_ns: u64) {
         if self.waiting.back().is_none_or(|last| older(last.0, value)) {
-            if self.waiting.len() == WAITING {
+            if self.waiting.len() == MAX_WAITING {
                 self.waiting.pop_front();
             }
             self.waiting.push_back((value, at_ns));
         }
     }
 
-    /// Returns the sample that the first echo of a timestamp gives; it belongs to the time of the echo.
-    pub(super) fn echoed(&mut self, value: u32, at_ns: u64) -> Option<Sample> {
+    /// Returns the RTT sample of the first echo of a timestamp. Its time is that of the echo.
+    pub(super) fn on_echo(&mut self, value: u32, at_ns: u64) -> Option<Sample> {
         while let Some(&(first, passed_ns)) = self.waiting.front() {
             if older(value, first) {
                 return None;
@@ -54,12 +54,12 @@ mod tests {
     #[test]
     fn only_the_first_echo_of_a_timestamp_counts() {
         let mut echo = TimestampRtt::default();
-        echo.passed(10, 1_000);
-        echo.passed(10, 2_000);
-        echo.passed(11, 3_000);
-        assert_eq!(echo.echoed(9, 3_500), None);
-        assert_eq!(echo.echoed(10, 4_000).unwrap().rtt_ns, 3_000);
-        assert_eq!(echo.echoed(10, 4_500), None);
-        assert_eq!(echo.echoed(11, 5_000).unwrap().rtt_ns, 2_000);
+        echo.on_timestamp(10, 1_000);
+        echo.on_timestamp(10, 2_000);
+        echo.on_timestamp(11, 3_000);
+        assert_eq!(echo.on_echo(9, 3_500), None);
+        assert_eq!(echo.on_echo(10, 4_000).unwrap().rtt_ns, 3_000);
+        assert_eq!(echo.on_echo(10, 4_500), None);
+        assert_eq!(echo.on_echo(11, 5_000).unwrap().rtt_ns, 2_000);
     }
 }

@@ -1,16 +1,17 @@
-//! Turns: times in which the connection waits for an application: before a response, before a request, or within what
-//! it sends.
+//! Turns: waits for an application before its response, its request, or more of its data.
 //!
-//! A host that has received all and whose own data are acknowledged sends on as soon as its application does.
+//! A host whose data are all acknowledged, and that has received all data of the other side, sends when its application
+//! does.
 
-/// Shortest time that counts, ns, if the RTT is shorter: a host needs some to answer.
+/// Shortest wait that counts, ns, if the RTT is shorter: a host needs some time to answer.
 const MIN_NS: u64 = 5_000_000;
 
 /// Waits for the application of one side.
 #[derive(Clone, Copy, Default)]
 pub(super) struct ApplicationWaits {
-    /// Times before data that follow those of the other side.
+    /// Number of waits before data that follow those of the other side.
     pub(super) turns: u32,
+    /// Time in these waits.
     pub(super) turns_ns: u64,
     /// Time before data that follow those of the same side.
     pub(super) pauses_ns: u64,
@@ -19,13 +20,13 @@ pub(super) struct ApplicationWaits {
 /// New data of a side all of whose data were acknowledged.
 pub(super) struct NewData {
     pub(super) at_ns: u64,
-    /// When the last of its data were acknowledged.
+    /// Time at which the last of its data were acknowledged.
     pub(super) acked_ns: u64,
     /// RTT between the capture and the side.
     pub(super) rtt_ns: u64,
 }
 
-/// Sides that sent, and for how long each was silent before.
+/// Waits for both applications.
 #[derive(Default)]
 pub(super) struct Turns {
     /// Side of the last payload, and its time.
@@ -34,15 +35,15 @@ pub(super) struct Turns {
 }
 
 impl Turns {
-    /// Notes new data of a side with nothing in flight, before [`Self::on_payload`] of them.
-    pub(super) fn on_fresh(&mut self, side: usize, fresh: &NewData) {
+    /// Processes new data of a side with nothing in flight, before [`Self::on_payload`] of the same data.
+    pub(super) fn on_new_data(&mut self, side: usize, data: &NewData) {
         let Some((last_side, last_ns)) = self.last else {
             return;
         };
         let is_turn = last_side != side;
-        let since_ns = if is_turn { last_ns } else { fresh.acked_ns };
-        let waited_ns = fresh.at_ns.saturating_sub(since_ns + fresh.rtt_ns);
-        if waited_ns < MIN_NS.max(fresh.rtt_ns) {
+        let since_ns = if is_turn { last_ns } else { data.acked_ns };
+        let waited_ns = data.at_ns.saturating_sub(since_ns + data.rtt_ns);
+        if waited_ns < MIN_NS.max(data.rtt_ns) {
             return;
         }
         let waits = &mut self.waits[side];
@@ -54,7 +55,7 @@ impl Turns {
         }
     }
 
-    /// Notes payload of a side, also such that passes again.
+    /// Processes payload of a side, retransmissions included.
     pub(super) fn on_payload(&mut self, side: usize, at_ns: u64) {
         self.last = Some((side, at_ns));
     }
@@ -77,7 +78,7 @@ mod tests {
             acked_ns: acked_ms * MS,
             rtt_ns: 20 * MS,
         };
-        turns.on_fresh(side, &fresh);
+        turns.on_new_data(side, &fresh);
         turns.on_payload(side, at_ms * MS);
     }
 

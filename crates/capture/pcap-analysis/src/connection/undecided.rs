@@ -1,6 +1,6 @@
-//! Undecided losses: those whose kind depends on the queue, stored until the time after them is known.
+//! Undecided losses: those whose kind depends on the queue, stored until the queue after them is known.
 //!
-//! Losses stay in order, so that others wait behind them.
+//! Losses stay in order, so that decided ones wait behind undecided ones.
 
 use std::collections::VecDeque;
 
@@ -10,17 +10,17 @@ use super::loss::{Judgement, Loss};
 use super::queue_delay::{HORIZON_NS, QueueDelays};
 
 /// Maximum number of stored losses; further ones are decided by the data so far.
-const KEPT: usize = 4_096;
-/// Number of times of classified losses that are stored for later ones.
+const MAX_LOSSES: usize = 4_096;
+/// Maximum number of decided losses whose time and position are stored for later ones.
 const PAST_LOSSES: usize = 64;
 
 /// Losses of a direction in their order.
 #[derive(Default)]
 pub(super) struct Undecided {
     losses: VecDeque<(Loss, Option<Judgement>)>,
-    /// Times and starts of the latest losses that have left.
-    noted: VecDeque<(u64, u64)>,
-    tally: LossCounts,
+    /// Time and first byte of the latest decided losses.
+    decided: VecDeque<(u64, u64)>,
+    counts: LossCounts,
 }
 
 impl Undecided {
@@ -29,31 +29,31 @@ impl Undecided {
         self.losses.push_back((loss, judgement));
     }
 
-    /// Returns whether losses can be classified. Those that the queue decides wait for twice the time that has to be
-    /// known, so that many are decided at once.
+    /// Returns whether losses can be decided. Those that the queue decides wait for twice the necessary time, so that many
+    /// are decided at once.
     pub(super) fn is_due(&self, at_ns: u64) -> bool {
-        self.losses.len() > KEPT
+        self.losses.len() > MAX_LOSSES
             || self.losses.front().is_some_and(|(loss, judgement)| {
                 judgement.is_some() || at_ns > loss.lost_ns.saturating_add(2 * HORIZON_NS)
             })
     }
 
-    fn note(&mut self, loss: &Loss) {
+    fn add_decided(&mut self, loss: &Loss) {
         if is_lost(loss) {
-            if self.noted.len() == PAST_LOSSES {
-                self.noted.pop_front();
+            if self.decided.len() == PAST_LOSSES {
+                self.decided.pop_front();
             }
-            self.noted.push_back((loss.lost_ns, loss.start));
+            self.decided.push_back((loss.lost_ns, loss.start));
         }
     }
 
-    /// Returns times and starts of these losses, and of the latest before them, in their order.
-    fn places_with(&self, losses: &VecDeque<(Loss, Option<Judgement>)>) -> Vec<(u64, u64)> {
+    /// Returns time and first byte of these losses, and of the latest before them, in their order.
+    fn positions_with(&self, losses: &VecDeque<(Loss, Option<Judgement>)>) -> Vec<(u64, u64)> {
         let lost = losses.iter().filter(|(loss, _)| is_lost(loss));
-        let kept = lost.map(|(loss, _)| (loss.lost_ns, loss.start));
-        let mut places: Vec<_> = kept.chain(self.noted.iter().copied()).collect();
-        places.sort_unstable();
-        places
+        let undecided = lost.map(|(loss, _)| (loss.lost_ns, loss.start));
+        let mut positions: Vec<_> = undecided.chain(self.decided.iter().copied()).collect();
+        positions.sort_unstable();
+        positions
     }
 }
 
@@ -71,81 +71,81 @@ impl Direction {
         }
     }
 
-    /// Returns the losses that can leave at `at_ns`, with their judgements.
+    /// Removes and returns the losses that can be decided at `at_ns`, with their judgements.
     pub(super) fn decide_losses(&mut self, at_ns: u64) -> Vec<(Loss, Judgement)> {
         let is_decided = |(_, judgement): &(Loss, Option<Judgement>)| judgement.is_some();
         let mut leaving = Vec::new();
         while let Some((loss, Some(judgement))) = self.undecided.losses.front().copied() {
             self.undecided.losses.pop_front();
-            self.undecided.note(&loss);
+            self.undecided.add_decided(&loss);
             leaving.push((loss, judgement));
         }
         if !self.undecided.is_due(at_ns) {
             return leaving;
         }
         let mut losses = core::mem::take(&mut self.undecided.losses);
-        self.look_around(&mut losses);
+        self.add_surroundings(&mut losses);
         let packet_ns = self.packet_ns();
-        let mut tally = self.undecided.tally;
-        for (loss, _) in losses.iter().filter(|each| !is_decided(each)) {
-            tally.add(full_queue::evidence(loss, packet_ns));
+        let mut counts = self.undecided.counts;
+        for (loss, _) in losses.iter().filter(|loss| !is_decided(loss)) {
+            counts.add(full_queue::evidence(loss, packet_ns));
         }
         let is_open = |(loss, _): &(Loss, Option<Judgement>)| {
             at_ns <= loss.lost_ns.saturating_add(HORIZON_NS)
         };
-        let known = losses.iter().position(is_open).unwrap_or(losses.len());
-        let due = if losses.len() > KEPT {
-            known.max(KEPT / 2)
-        } else {
-            known
-        };
+        let mut due = losses.iter().position(is_open).unwrap_or(losses.len());
+        if losses.len() > MAX_LOSSES {
+            due = due.max(MAX_LOSSES / 2);
+        }
         self.undecided.losses = losses.split_off(due);
-        self.undecided.tally.fade();
+        self.undecided.counts.fade();
         for (loss, judgement) in losses {
-            self.undecided.note(&loss);
+            self.undecided.add_decided(&loss);
             let judgement = judgement.unwrap_or_else(|| {
                 let evidence = full_queue::evidence(&loss, packet_ns);
-                self.undecided.tally.add(evidence);
-                let common = full_queue::share_as_full(self.delays(&loss), &loss, packet_ns);
-                loss.judge_queue(evidence, tally.false_discovery_rate(common))
+                self.undecided.counts.add(evidence);
+                let full_share = full_queue::share_as_full(self.delays(&loss), &loss, packet_ns);
+                loss.judge_queue(evidence, counts.false_discovery_rate(full_share))
             });
             leaving.push((loss, judgement));
         }
         leaving
     }
 
-    /// Completes each loss by the packets around it: the range of delays, and the number of other losses.
-    fn look_around(&self, losses: &mut VecDeque<(Loss, Option<Judgement>)>) {
-        let places = self.undecided.places_with(losses);
+    /// Adds to each loss the greatest queue and the number of other losses around it.
+    fn add_surroundings(&self, losses: &mut VecDeque<(Loss, Option<Judgement>)>) {
+        let positions = self.undecided.positions_with(losses);
         let lost_within = |at_ns: u64, within_ns: u64| {
-            let first = places.partition_point(|(time, _)| time.saturating_add(within_ns) < at_ns);
-            let end = places.partition_point(|(time, _)| *time <= at_ns.saturating_add(within_ns));
-            &places[first..end]
+            let first =
+                positions.partition_point(|(time, _)| time.saturating_add(within_ns) < at_ns);
+            let end =
+                positions.partition_point(|(time, _)| *time <= at_ns.saturating_add(within_ns));
+            &positions[first..end]
         };
-        // Data sent no faster than the bottleneck does not overflow its queue.
+        // Only data sent faster than the bottleneck overflow its queue.
         let burst_ns = full_queue::BURST_SEGMENTS * self.packet_ns();
-        let burst_bytes = full_queue::BURST_SEGMENTS * self.segment;
-        for (loss, _) in losses
-            .iter_mut()
-            .filter(|(_, judgement)| judgement.is_none())
-        {
+        let burst_bytes = full_queue::BURST_SEGMENTS * self.longest_segment;
+        for (loss, _) in losses.iter_mut().filter(|loss| loss.1.is_none()) {
             let delays = self.delays(loss);
-            loss.queue.ceiling = delays.ceiling(loss.lost_ns);
+            loss.queue.max_length = delays.max_length_around(loss.lost_ns);
             let rtt_ns = delays.min_ns().unwrap_or(0).max(1_000_000);
             let nearby = lost_within(loss.lost_ns, rtt_ns).len();
             loss.losses_nearby = nearby.saturating_sub(1) as u32;
             let is_beside = |(_, start): &&(u64, u64)| start.abs_diff(loss.start) <= burst_bytes;
-            let nearby = lost_within(loss.lost_ns, burst_ns).iter().filter(is_beside);
-            // Before the capture, the time is the one at which the gap showed.
+            let beside = lost_within(loss.lost_ns, burst_ns).iter().filter(is_beside);
+            // Of a loss before the capture, the time of the segment is unknown.
             if !loss.is_upstream {
-                loss.losses_beside = nearby.count().saturating_sub(1) as u32;
+                loss.losses_beside = beside.count().saturating_sub(1) as u32;
             }
         }
     }
 
-    /// Returns the time that the bottleneck takes for a packet, by the highest rate that came through.
+    /// Returns the time that the bottleneck takes for a packet, by the highest rate of acknowledged bytes.
     pub(super) fn packet_ns(&self) -> u64 {
-        let bytes_per_s = self.peak.finish().max(1);
-        self.segment.min(1_500).saturating_mul(1_000_000_000) / bytes_per_s
+        let bytes_per_s = self.peak.bytes_per_s().max(1);
+        self.longest_segment
+            .min(1_500)
+            .saturating_mul(1_000_000_000)
+            / bytes_per_s
     }
 }

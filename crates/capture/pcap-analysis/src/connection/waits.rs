@@ -4,13 +4,13 @@
 
 use std::collections::VecDeque;
 
-/// Maximum number of separate waits; later ones overlap no earlier ones.
-const KEPT: usize = 64;
+/// Maximum number of stored waits. New ones do not overlap those before.
+const MAX_WAITS: usize = 64;
 
 /// Union of the intervals in which a connection waited.
 #[derive(Default)]
 pub(super) struct Waits {
-    /// Disjoint intervals in their order.
+    /// Start and end of disjoint intervals in their order, ns.
     recent: VecDeque<(u64, u64)>,
     /// Time in the intervals before the stored ones.
     before_ns: u64,
@@ -19,22 +19,22 @@ pub(super) struct Waits {
 impl Waits {
     /// Adds the time from `from` to `until`.
     pub(super) fn add(&mut self, (mut from, mut until): (u64, u64)) {
-        let first = self.recent.partition_point(|wait| wait.1 < from);
-        let end = self.recent.partition_point(|wait| wait.0 <= until);
+        let first = self.recent.partition_point(|(_, end)| *end < from);
+        let end = self.recent.partition_point(|(start, _)| *start <= until);
         if first < end {
             from = from.min(self.recent[first].0);
             until = until.max(self.recent[end - 1].1);
             self.recent.drain(first..end);
         }
         self.recent.insert(first, (from, until));
-        if self.recent.len() > KEPT
+        if self.recent.len() > MAX_WAITS
             && let Some((from, until)) = self.recent.pop_front()
         {
             self.before_ns += until - from;
         }
     }
 
-    /// Returns the time in all of them.
+    /// Returns the total time of the waits.
     pub(super) fn total_ns(&self) -> u64 {
         let recent = self.recent.iter().map(|(from, until)| until - from);
         self.before_ns + recent.sum::<u64>()

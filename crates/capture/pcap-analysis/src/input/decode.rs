@@ -11,8 +11,8 @@ use super::pcap_reader::Record;
 use super::skipped::Skipped;
 use super::{ether, ip, link, ppp, tcp_header, tunnel, wifi};
 
-/// Headers in each other that are followed: tags, labels and tunnels.
-const LAYERS: usize = 24;
+/// Maximum number of nested headers: tags, labels and tunnels.
+const MAX_LAYERS: usize = 24;
 /// Protocol numbers of IP (registry of the IANA).
 const TCP: u8 = 6;
 const UDP: u8 = 17;
@@ -34,22 +34,22 @@ pub struct Packet {
     pub ttl: u8,
     /// Hash of the TCP header, the same for copies of a packet.
     pub fingerprint: u64,
-    /// The packet was in a tunnel.
+    /// Whether the packet was in a tunnel.
     pub is_tunnelled: bool,
-    /// The lengths of record and IP header contradict each other; the one that can be true is used.
-    pub wrong_length: bool,
-    /// Options of TCP are cut off.
+    /// Whether the lengths of record and IP header contradict each other; the possible one is used.
+    pub has_wrong_length: bool,
+    /// Whether TCP options are cut off.
     pub is_header_cut: bool,
     /// Bytes in the other fragments of its IP packet, if there are any.
     pub(crate) fragments: Option<Fragments>,
 }
 
-/// Later fragments of the packet of IP in which a segment came.
+/// Later fragments of the IP packet whose first fragment has the TCP header.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Fragments {
     /// Key that they share.
     pub(crate) key: NonZeroU32,
-    /// They have more of the segment's payload, and no tunnel header has its length.
+    /// Whether they have more payload of the segment; a tunnel header would have its length.
     pub(crate) have_payload: bool,
 }
 
@@ -64,7 +64,7 @@ pub(crate) fn dissect(record: &Record<'_>) -> Result<Packet, Skipped> {
     let mut fragments = None;
     let mut is_tunnelled = false;
     let (mut layer, mut rest) = link::first(record.link_type, record.bytes)?;
-    for _ in 0..LAYERS {
+    for _ in 0..MAX_LAYERS {
         if layer != Layer::Ip {
             (layer, rest) = next_layer(layer, rest)?;
             continue;
@@ -73,11 +73,10 @@ pub(crate) fn dissect(record: &Record<'_>) -> Result<Packet, Skipped> {
         let ip = ip::parse(rest, end.map(|end| end.saturating_sub(at)))?;
         fragments = fragments.or(ip.fragments);
         if ip.protocol == TCP {
-            return segment(record, &ip, is_tunnelled, fragments);
+            return tcp_packet(record, &ip, is_tunnelled, fragments);
         }
-        // The first fragment has the headers of all; the length of what it carries is in these.
-        let is_whole = fragments.is_none();
-        end = end.filter(|_| is_whole).map(|_| at + ip.len);
+        // The length of a tunnelled packet is beyond the end of a first fragment that carries it.
+        end = end.filter(|_| fragments.is_none()).map(|_| at + ip.len);
         is_tunnelled = true;
         rest = ip.payload;
         layer = match ip.protocol {
@@ -88,13 +87,13 @@ pub(crate) fn dissect(record: &Record<'_>) -> Result<Packet, Skipped> {
     Err(Skipped::Other("more than 24 headers"))
 }
 
-/// Returns the layer in one that is not IP.
+/// Returns the next layer in one other than IP.
 #[inline]
 fn next_layer(layer: Layer, bytes: &[u8]) -> Step<'_> {
     match layer {
         Layer::Ip => Ok((layer, bytes)),
         Layer::Ethernet => ether::frame(bytes),
-        Layer::EtherType(kind) => ether::announced(kind, bytes),
+        Layer::EtherType(kind) => ether::by_ether_type(kind, bytes),
         Layer::Llc => ether::llc(bytes),
         Layer::Wifi => wifi::frame(bytes),
         Layer::Ppp => ppp::frame(bytes),
@@ -103,9 +102,9 @@ fn next_layer(layer: Layer, bytes: &[u8]) -> Step<'_> {
     }
 }
 
-/// Returns the segment in a packet of IP.
+/// Returns the TCP segment in an IP packet.
 #[inline]
-fn segment(
+fn tcp_packet(
     record: &Record<'_>,
     ip: &Ip<'_>,
     is_tunnelled: bool,
@@ -124,14 +123,14 @@ fn segment(
     };
     Ok(Packet {
         at_ns: record.at_ns,
-        source: SocketAddr::new(ip.source, header.ports.0),
-        destination: SocketAddr::new(ip.destination, header.ports.1),
+        source: SocketAddr::new(ip.source, header.source_port),
+        destination: SocketAddr::new(ip.destination, header.destination_port),
         segment,
         identification: ip.identification,
         ttl: ip.ttl,
         fingerprint: header.fingerprint,
         is_tunnelled,
-        wrong_length: ip.wrong_length || record.wire_len < record.bytes.len() as u32,
+        has_wrong_length: ip.has_wrong_length || record.wire_len < record.bytes.len() as u32,
         is_header_cut: header.is_truncated,
         fragments: fragments.map(|key| Fragments {
             key,

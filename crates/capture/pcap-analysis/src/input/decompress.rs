@@ -8,7 +8,7 @@ use flate2::read::MultiGzDecoder;
 
 use super::zstd::Frames;
 
-/// Bytes in the order of the capture.
+/// Source of the bytes of a capture.
 pub type Bytes = Box<dyn Read + Send>;
 
 /// Magic number of a gzip member (RFC 1952 §2.3.1).
@@ -18,33 +18,35 @@ const ZSTD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 /// Bytes read from the system at a time.
 const CHUNK: usize = 256 * 1024;
 
-/// Opens the capture at `path`, whatever compresses it; `-` is the standard input.
+/// Opens and decompresses the capture at `path`; `-` is the standard input.
 ///
 /// # Errors
 /// If the file cannot be read.
 pub fn open(path: &Path) -> io::Result<Bytes> {
     if path.as_os_str() == "-" {
-        return decompressed(Box::new(io::stdin()));
+        return decompress(Box::new(io::stdin()));
     }
-    decompressed(Box::new(File::open(path)?))
+    decompress(Box::new(File::open(path)?))
 }
 
-/// Returns the bytes behind the compression that the first bytes announce.
+/// Returns the decompressed bytes of `input`; its first bytes tell the format.
 ///
 /// # Errors
 /// If the first bytes cannot be read.
-pub fn decompressed(mut input: Bytes) -> io::Result<Bytes> {
+pub fn decompress(mut input: Bytes) -> io::Result<Bytes> {
     let mut first = Vec::with_capacity(ZSTD.len());
     input
         .by_ref()
         .take(ZSTD.len() as u64)
         .read_to_end(&mut first)?;
-    let kind = (first.starts_with(&GZIP), first.starts_with(&ZSTD));
+    let (is_gzip, is_zstd) = (first.starts_with(&GZIP), first.starts_with(&ZSTD));
     let whole = BufReader::with_capacity(CHUNK, Cursor::new(first).chain(input));
-    Ok(match kind {
-        (true, _) => Box::new(MultiGzDecoder::new(whole)),
-        (_, true) => Box::new(Frames::new(whole)),
-        _ => Box::new(whole),
+    Ok(if is_gzip {
+        Box::new(MultiGzDecoder::new(whole))
+    } else if is_zstd {
+        Box::new(Frames::new(whole))
+    } else {
+        Box::new(whole)
     })
 }
 
@@ -58,7 +60,7 @@ mod tests {
 
     fn read(bytes: Vec<u8>) -> Vec<u8> {
         let mut out = Vec::new();
-        let mut source = decompressed(Box::new(Cursor::new(bytes))).unwrap();
+        let mut source = decompress(Box::new(Cursor::new(bytes))).unwrap();
         source.read_to_end(&mut out).unwrap();
         out
     }

@@ -33,7 +33,7 @@ pub(super) mod ether_types {
 
 /// Largest value of the field that is the length of an IEEE 802.3 frame, and no EtherType.
 const MAX_LENGTH: u16 = 1_500;
-/// Addresses of an Ethernet frame.
+/// Bytes of the addresses of an Ethernet frame.
 const ADDRESSES: usize = 12;
 
 /// Returns the layer in an Ethernet frame.
@@ -62,26 +62,26 @@ pub(super) fn is_frame(bytes: &[u8]) -> bool {
 }
 
 /// Returns the layer behind an EtherType.
-pub(super) fn announced(kind: u16, bytes: &[u8]) -> Step<'_> {
+pub(super) fn by_ether_type(kind: u16, bytes: &[u8]) -> Step<'_> {
     match kind {
         ether_types::IPV4 | ether_types::IPV6 => Ok((Layer::Ip, bytes)),
         ether_types::BRIDGED => Ok((Layer::Ethernet, bytes)),
         ether_types::PPP => Ok((Layer::Ppp, bytes)),
         ether_types::PPPOE_SESSION => next_header(Layer::Ppp, bytes, 6),
-        ether_types::VN_TAG => typed(bytes, 4),
-        ether_types::E_TAG => typed(bytes, 6),
+        ether_types::VN_TAG => next_ether_type(bytes, 4),
+        ether_types::E_TAG => next_ether_type(bytes, 6),
         ether_types::I_TAG => next_header(Layer::Ethernet, bytes, 4),
         ether_types::MACSEC => macsec(bytes),
         ether_types::NSH => service_header(bytes),
         // The tag itself stands between its type and the next one.
-        tag if ether_types::TAGS.contains(&tag) => typed(bytes, 2),
+        tag if ether_types::TAGS.contains(&tag) => next_ether_type(bytes, 2),
         labels if ether_types::MPLS.contains(&labels) => mpls(bytes),
         other => Err(Skipped::EtherType(other)),
     }
 }
 
 /// Returns the layer behind the EtherType at `at`.
-fn typed(bytes: &[u8], at: usize) -> Step<'_> {
+fn next_ether_type(bytes: &[u8], at: usize) -> Step<'_> {
     next_header(Layer::EtherType(word(bytes, at)?), bytes, at + 2)
 }
 
@@ -136,7 +136,7 @@ pub(super) fn llc(bytes: &[u8]) -> Step<'_> {
     const IP: u8 = 0x06;
     /// Organizations whose protocol numbers are EtherTypes: RFC 1042 and IEEE 802.1H.
     const ETHERNET: [[u8; 3]; 2] = [[0, 0, 0], [0, 0, 0xf8]];
-    /// Bridged frames (RFC 2684 §5.2), with their checksum and without.
+    /// Bridged frames (RFC 2684 §5.2).
     const BRIDGE: [u8; 3] = [0, 0x80, 0xc2];
     let header: &[u8; 3] = bytes.first_chunk().ok_or(Skipped::Truncated)?;
     if *header != SNAP {
@@ -148,7 +148,7 @@ pub(super) fn llc(bytes: &[u8]) -> Step<'_> {
     }
     let organization: &[u8] = bytes.get(3..6).ok_or(Skipped::Truncated)?;
     let kind = word(bytes, 6)?;
-    if ETHERNET.iter().any(|known| known == organization) {
+    if ETHERNET.iter().any(|ethernet| ethernet == organization) {
         next_header(Layer::EtherType(kind), bytes, 8)
     } else if organization == BRIDGE && matches!(kind, 1 | 7) {
         next_header(Layer::Ethernet, bytes, 10)

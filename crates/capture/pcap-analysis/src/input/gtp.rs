@@ -10,7 +10,7 @@ const OPTIONAL_FIELDS: u8 = 0b0000_0111;
 const EXTENSION: u8 = 0b0000_0100;
 
 /// Returns the packet in the payload of a UDP datagram, if it is a G-PDU.
-pub(super) fn tunnelled(payload: &[u8]) -> Option<&[u8]> {
+pub(super) fn inner_packet(payload: &[u8]) -> Option<&[u8]> {
     let flags = *payload.first()?;
     if flags & 0b1111_0000 != VERSION_AND_TYPE || *payload.get(1)? != G_PDU {
         return None;
@@ -39,21 +39,21 @@ mod tests {
     #[test]
     fn a_packet_is_found_behind_optional_fields_and_extension_headers() {
         let plain = [0x30, 255, 0, 1, 0, 0, 0, 9, 0x45];
-        assert_eq!(tunnelled(&plain), Some(&[0x45][..]));
+        assert_eq!(inner_packet(&plain), Some(&[0x45][..]));
         let numbered = [0x32, 255, 0, 5, 0, 0, 0, 9, 0, 1, 0, 0, 0x45];
-        assert_eq!(tunnelled(&numbered), Some(&[0x45][..]));
+        assert_eq!(inner_packet(&numbered), Some(&[0x45][..]));
         // A PDU session container (TS 38.415), as between base station and UPF.
         let session = [
             0x34, 255, 0, 9, 0, 0, 0, 9, 0, 0, 0, 0x85, 1, 0x10, 9, 0, 0x60,
         ];
-        assert_eq!(tunnelled(&session), Some(&[0x60][..]));
+        assert_eq!(inner_packet(&session), Some(&[0x60][..]));
     }
 
     #[test]
     fn other_messages_and_endless_extensions_are_none() {
-        assert_eq!(tunnelled(&[0x32, 1, 0, 4, 0, 0, 0, 0]), None);
+        assert_eq!(inner_packet(&[0x32, 1, 0, 4, 0, 0, 0, 0]), None);
         assert_eq!(
-            tunnelled(&[0x34, 255, 0, 9, 0, 0, 0, 9, 0, 0, 0, 0x85, 0, 0, 0, 0]),
+            inner_packet(&[0x34, 255, 0, 9, 0, 0, 0, 9, 0, 0, 0, 0x85, 0, 0, 0, 0]),
             None
         );
     }

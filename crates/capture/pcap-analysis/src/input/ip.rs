@@ -18,7 +18,7 @@ pub(super) struct Ip<'a> {
     pub(super) identification: u16,
     /// Lowest two bits of the traffic class.
     pub(super) ecn: u8,
-    /// Number of the protocol in it.
+    /// Protocol number of the payload.
     pub(super) protocol: u8,
     /// TTL of IPv4, hop limit of IPv6.
     pub(super) ttl: u8,
@@ -28,8 +28,8 @@ pub(super) struct Ip<'a> {
     pub(super) payload_len: u32,
     /// Bytes of the IP packet on the wire.
     pub(super) len: u32,
-    /// The length in the IP header is zero, as before segmentation by a network card, or more than the frame has.
-    pub(super) wrong_length: bool,
+    /// Whether the length in the IP header is zero, as before segmentation by a network card, or longer than the frame.
+    pub(super) has_wrong_length: bool,
     /// Key of the packet's fragments if this is the first one.
     pub(super) fragments: Option<NonZeroU32>,
 }
@@ -60,7 +60,7 @@ pub(super) fn parse(packet: &[u8], wire_len: Option<u32>) -> Result<Ip<'_>, Skip
             (len, 0, header.slice()[1] >> 4 & 0b11, header.hop_limit())
         }
     };
-    let (len, wrong_length) = if header_len < headers {
+    let (len, has_wrong_length) = if header_len < headers {
         let len = wire_len.unwrap_or(packet.len() as u32);
         (len.max(headers), true)
     } else {
@@ -84,7 +84,7 @@ pub(super) fn parse(packet: &[u8], wire_len: Option<u32>) -> Result<Ip<'_>, Skip
         payload: &payload[..payload.len().min((len - headers) as usize)],
         payload_len: len - headers,
         len,
-        wrong_length,
+        has_wrong_length,
         fragments: fragments.map(|(key, _)| key),
     })
 }

@@ -37,18 +37,19 @@ mod types {
 #[inline]
 pub(super) fn first(link_type: i32, bytes: &[u8]) -> Step<'_> {
     match link_type {
-        // Headers that name the link type of what they are about.
-        types::PPI => plain(long(bytes, 4)?, short_len(bytes)?),
+        // Headers with the link type of the bytes behind them.
+        types::PPI => without_metadata(long(bytes, 4)?, after_header(bytes)?),
         tap if types::PKTAP.contains(&tap) => {
             let rest = bytes.get(long(bytes, 0)? as usize..);
-            plain(long(bytes, 8)?, rest.ok_or(Skipped::Truncated)?)
+            without_metadata(long(bytes, 8)?, rest.ok_or(Skipped::Truncated)?)
         }
-        other => plain(other, bytes),
+        other => without_metadata(other, bytes),
     }
 }
 
+/// Returns the first layer in bytes of a link type other than PPI and PKTAP.
 #[inline]
-fn plain(link_type: i32, bytes: &[u8]) -> Step<'_> {
+fn without_metadata(link_type: i32, bytes: &[u8]) -> Step<'_> {
     match link_type {
         types::ETHERNET => Ok((Layer::Ethernet, bytes)),
         types::LINUX_COOKED => cooked(bytes, 14, 16),
@@ -61,7 +62,7 @@ fn plain(link_type: i32, bytes: &[u8]) -> Step<'_> {
         types::CISCO_HDLC => next_header(Layer::EtherType(word(bytes, 2)?), bytes, 4),
         types::MPLS => ether::mpls(bytes),
         types::WIFI => Ok((Layer::Wifi, bytes)),
-        types::RADIOTAP => Ok((Layer::Wifi, short_len(bytes)?)),
+        types::RADIOTAP => Ok((Layer::Wifi, after_header(bytes)?)),
         types::ENC => next_header(Layer::Ip, bytes, 12),
         types::PFLOG => next_header(
             Layer::Ip,
@@ -75,19 +76,19 @@ fn plain(link_type: i32, bytes: &[u8]) -> Step<'_> {
     }
 }
 
-/// Returns the 32 bits at `at`, whose lowest octet comes first.
+/// Returns the little-endian 32 bits at `at`.
 fn long(bytes: &[u8], at: usize) -> Result<i32, Skipped> {
     let word = bytes.get(at..at + 4).ok_or(Skipped::Truncated)?;
     Ok(i32::from_le_bytes([word[0], word[1], word[2], word[3]]))
 }
 
-/// Returns what is behind a header with its length in the second 16 bits, the lower octet first.
-fn short_len(bytes: &[u8]) -> Result<&[u8], Skipped> {
+/// Returns the bytes behind a header whose length is in the second 16 bits, little-endian.
+fn after_header(bytes: &[u8]) -> Result<&[u8], Skipped> {
     let len = word(bytes, 2)?.swap_bytes();
     bytes.get(usize::from(len)..).ok_or(Skipped::Truncated)
 }
 
-/// Returns the layer behind a header of `len` bytes of Linux cooked captures, whose protocol stands at `at`.
+/// Returns the layer behind a header of `len` bytes of Linux cooked captures, whose protocol is at `at`.
 fn cooked(bytes: &[u8], at: usize, len: usize) -> Step<'_> {
     /// Numbers of Linux for frames without an EtherType.
     const ETHERNET: u16 = 0x0003;
@@ -100,7 +101,7 @@ fn cooked(bytes: &[u8], at: usize, len: usize) -> Step<'_> {
     next_header(layer, bytes, len)
 }
 
-/// Extensible record format of Endace's cards.
+/// Returns the layer in the extensible record format of Endace's cards.
 fn endace(bytes: &[u8]) -> Step<'_> {
     const MORE: u8 = 0x80;
     const ETHERNET: u8 = 2;
@@ -120,7 +121,7 @@ fn endace(bytes: &[u8]) -> Step<'_> {
     }
 }
 
-/// Log of netfilter: attributes with length and type, of which one is the packet.
+/// Returns the packet in a log of netfilter, which has attributes with length and type.
 fn netfilter(bytes: &[u8]) -> Step<'_> {
     const PAYLOAD: u16 = 9;
     let mut at = 4;

@@ -1,7 +1,7 @@
 //! Reader of the records of a pcap (draft-ietf-opsawg-pcap) or pcapng file (draft-ietf-opsawg-pcapng).
 //!
-//! The crate `pcap-parser` knows the layouts. This module stores the clock and the link type of each interface, and
-//! turns every fault into a place and a reason.
+//! The crate `pcap-parser` parses the formats. This module adds the clock and the link type of each interface, and the
+//! place of an error.
 
 use std::io::Read;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,7 +14,7 @@ use super::decompress::Bytes;
 
 /// Initial size of the buffer for records.
 const INITIAL_BUFFER: usize = 1 << 20;
-/// Longest record that is read. Wireshark writes no packet longer than 256 KiB; blocks of secrets can be longer.
+/// Longest record that is read, bytes. Wireshark writes packets of up to 256 KiB; blocks of secrets can be longer.
 const MAX_RECORD: usize = 1 << 24;
 const NANOS_PER_SECOND: u128 = 1_000_000_000;
 /// Latest time of a record, the last second that a pcap file can hold, ns since 1970. Sums of a few such times fit.
@@ -33,13 +33,13 @@ pub struct Record<'a> {
     pub bytes: &'a [u8],
 }
 
-/// Fault of a capture: what cannot be read, and where.
+/// Error of a capture: what cannot be read, and where.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("broken at byte {offset}: {reason}")]
 pub struct CaptureError {
-    /// Bytes of the decompressed capture before the fault.
+    /// Bytes of the decompressed capture before the error.
     pub offset: u64,
-    /// The fault.
+    /// What cannot be read.
     pub reason: String,
 }
 
@@ -71,7 +71,7 @@ impl Interface {
         }
     }
 
-    /// Returns the time of a count of the clock, ns.
+    /// Returns the time of `count` units of the clock, ns.
     fn time_ns(&self, count: u64) -> Result<u64, &'static str> {
         let per_second = NANOS_PER_SECOND as u64;
         let whole = per_second
@@ -90,7 +90,7 @@ impl Interface {
 }
 
 /// Returns the units per second of `if_tsresol`: a power of ten or, with the highest bit, of two.
-fn resolution(value: u8) -> Option<u64> {
+fn units_per_second(value: u8) -> Option<u64> {
     let exponent = u32::from(value & 0x7f);
     let base: u64 = if value & 0x80 == 0 { 10 } else { 2 };
     base.checked_pow(exponent)
@@ -104,10 +104,10 @@ pub struct Records {
     buffer_size: usize,
 }
 
-/// Message of the source when it failed.
+/// Error message of the source.
 type Failure = Arc<Mutex<Option<String>>>;
 
-/// Source that fills a buffer completely, and stores the message of its error.
+/// Source that fills a buffer completely, and stores its error message.
 struct FullReader {
     input: Bytes,
     failure: Failure,
@@ -171,7 +171,7 @@ impl Records {
     /// Calls `on_record` with the next record; returns false at the end.
     ///
     /// # Errors
-    /// If the capture is broken here. Nothing can be read behind that place.
+    /// If the capture is broken there: the rest of it cannot be read.
     pub fn next(&mut self, mut on_record: impl FnMut(Record<'_>)) -> Result<bool, CaptureError> {
         loop {
             let offset = self.reader.consumed() as u64;
@@ -181,10 +181,10 @@ impl Records {
             };
             let mut too_small = match self.reader.next() {
                 Ok((len, block)) => {
-                    let result = packet(block, &mut self.interfaces);
-                    let result = result.map_err(|reason| broken(&reason))?;
-                    let is_packet = result.is_some();
-                    if let Some(record) = result {
+                    let record = read_block(block, &mut self.interfaces);
+                    let record = record.map_err(|reason| broken(&reason))?;
+                    let is_packet = record.is_some();
+                    if let Some(record) = record {
                         on_record(record);
                     }
                     self.reader.consume_noshift(len);
@@ -228,8 +228,8 @@ fn error_text(failure: &Failure) -> String {
         .unwrap_or_else(|| "it cannot be read".to_owned())
 }
 
-/// Returns the record in a block, or its description of interfaces.
-fn packet<'a>(
+/// Returns the record in a block, or stores the interface that it describes.
+fn read_block<'a>(
     block: PcapBlockOwned<'a>,
     interfaces: &mut Vec<Option<Interface>>,
 ) -> Result<Option<Record<'a>>, String> {
@@ -255,12 +255,14 @@ fn packet<'a>(
             Ok(None)
         }
         PcapBlockOwned::NG(Block::InterfaceDescription(description)) => {
-            interfaces.push(resolution(description.if_tsresol).map(|units| Interface {
-                link_type: description.linktype.0,
-                units,
-                offset_s: description.if_tsoffset,
-                snaplen: description.snaplen,
-            }));
+            interfaces.push(
+                units_per_second(description.if_tsresol).map(|units| Interface {
+                    link_type: description.linktype.0,
+                    units,
+                    offset_s: description.if_tsoffset,
+                    snaplen: description.snaplen,
+                }),
+            );
             Ok(None)
         }
         PcapBlockOwned::NG(Block::EnhancedPacket(block)) => {

@@ -14,7 +14,7 @@ pub(crate) struct Fragment {
     pub(crate) len: u32,
 }
 
-/// Reason why a record is no TCP segment.
+/// Reason why a record is skipped.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Skipped {
     /// An EtherType other than IP.

@@ -10,8 +10,8 @@ const FIXED: usize = 20;
 
 /// Header of a TCP segment.
 pub(super) struct Header {
-    /// Source and destination port.
-    pub(super) ports: (u16, u16),
+    pub(super) source_port: u16,
+    pub(super) destination_port: u16,
     /// Length of the header, bytes.
     pub(super) len: u32,
     /// The segment, without the length of its payload.
@@ -22,7 +22,7 @@ pub(super) struct Header {
     pub(super) fingerprint: u64,
 }
 
-/// Parses a header. Its options may be cut off; those that are there are read.
+/// Parses a header. Its options may be cut off; the captured ones are read.
 pub(super) fn parse(bytes: &[u8]) -> Option<Header> {
     let fixed: &[u8; FIXED] = bytes.first_chunk()?;
     let be16 = |at: usize| u16::from_be_bytes([fixed[at], fixed[at + 1]]);
@@ -31,7 +31,7 @@ pub(super) fn parse(bytes: &[u8]) -> Option<Header> {
     if len < FIXED {
         return None;
     }
-    let whole = &bytes[..len.min(bytes.len())];
+    let captured = &bytes[..len.min(bytes.len())];
     let mut segment = Segment {
         seq: be32(4),
         ack: be32(8),
@@ -41,13 +41,14 @@ pub(super) fn parse(bytes: &[u8]) -> Option<Header> {
         ..Segment::default()
     };
     // Options before a malformed one are used; it and those after it are not.
-    let _ = read_options(&whole[FIXED..], &mut segment);
+    let _ = read_options(&captured[FIXED..], &mut segment);
     let mut hasher = FxHasher::default();
-    hasher.write(whole);
+    hasher.write(captured);
     Some(Header {
-        ports: (be16(0), be16(2)),
+        source_port: be16(0),
+        destination_port: be16(2),
         len: len as u32,
-        is_truncated: whole.len() < len,
+        is_truncated: captured.len() < len,
         segment,
         fingerprint: hasher.finish(),
     })

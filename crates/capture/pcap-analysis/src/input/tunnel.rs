@@ -53,7 +53,7 @@ pub(super) fn in_udp(datagram: &[u8]) -> Step<'_> {
     let payload = datagram.get(8..).ok_or(Skipped::Truncated)?;
     for port in ports {
         return match port {
-            ports::GTP => gtp::tunnelled(payload)
+            ports::GTP => gtp::inner_packet(payload)
                 .map(|packet| (Layer::Ip, packet))
                 .ok_or(Skipped::Other("GTP-U without a packet")),
             port if ports::VXLAN.contains(&port) => vxlan(payload),
@@ -94,7 +94,7 @@ fn gre(bytes: &[u8]) -> Step<'_> {
         ether_types::ERSPAN if flags & SEQUENCE == 0 => next_header(Layer::Ethernet, bytes, at),
         ether_types::ERSPAN => next_header(Layer::Ethernet, bytes, at + 8),
         ether_types::ERSPAN_3 => erspan_3(bytes.get(at..).ok_or(Skipped::Truncated)?),
-        // Some headers of redirected packets precede the packet.
+        // Some redirected packets have a header of four octets before them.
         ether_types::WCCP if octet(bytes, at)? >> 4 != 4 => next_header(Layer::Ip, bytes, at + 4),
         ether_types::WCCP => next_header(Layer::Ip, bytes, at),
         kind => next_header(Layer::EtherType(kind), bytes, at),
@@ -133,7 +133,7 @@ fn geneve(bytes: &[u8]) -> Step<'_> {
     next_header(Layer::EtherType(word(bytes, 2)?), bytes, 8 + options)
 }
 
-/// L2TP in UDP: version 2 (RFC 2661 §3.1) carries PPP, version 3 (RFC 3931 §4.1.2) what was agreed.
+/// L2TP in UDP: version 2 (RFC 2661 §3.1) carries PPP, version 3 (RFC 3931 §4.1.2) any payload.
 fn l2tp(bytes: &[u8]) -> Step<'_> {
     const CONTROL: u16 = 0x8000;
     const LENGTH: u16 = 0x4000;
@@ -158,26 +158,22 @@ fn l2tp(bytes: &[u8]) -> Step<'_> {
     next_header(Layer::Ppp, bytes, at)
 }
 
-/// Session of L2TPv3 (RFC 3931 §4.1). Cookie and sublayer are agreed before, and so is what it carries: here what
-/// looks like a frame, PPP or a packet.
+/// Session of L2TPv3 (RFC 3931 §4.1). The ends agree beforehand on the lengths of cookie and sublayer, and on the payload,
+/// so that any bytes that look like a frame, PPP or a packet are taken for it.
 fn l2tp_session(bytes: &[u8]) -> Step<'_> {
     const HEADERS: [usize; 4] = [4, 8, 12, 16];
     const PPP: [u8; 3] = [0xff, 0x03, 0x00];
-    let candidates = || {
-        HEADERS
-            .into_iter()
-            .filter_map(|at| bytes.get(at..).filter(|rest| !rest.is_empty()))
-    };
+    let rests = HEADERS.map(|at| bytes.get(at..).unwrap_or_default());
     if word(bytes, 0)? == 0 && word(bytes, 2)? == 0 {
         return Err(Skipped::Other("L2TP without a packet"));
     }
-    let frame = candidates().find(|rest| ether::is_frame(rest));
-    let ppp = || candidates().find(|rest| rest.starts_with(&PPP));
-    let packet = || candidates().find(|rest| matches!(rest[0], 0x45 | 0x60));
-    frame
-        .map(|rest| (Layer::Ethernet, rest))
-        .or_else(|| ppp().map(|rest| (Layer::Ppp, rest)))
-        .or_else(|| packet().map(|rest| (Layer::Ip, rest)))
+    let find = |layer: Layer, matches: fn(&[u8]) -> bool| {
+        let rest = rests.into_iter().find(|rest| matches(rest))?;
+        Some((layer, rest))
+    };
+    find(Layer::Ethernet, ether::is_frame)
+        .or_else(|| find(Layer::Ppp, |rest| rest.starts_with(&PPP)))
+        .or_else(|| find(Layer::Ip, |rest| matches!(rest.first(), Some(0x45 | 0x60))))
         .ok_or(Skipped::Other("L2TP without a packet"))
 }
 
@@ -222,8 +218,8 @@ fn gue(bytes: &[u8]) -> Step<'_> {
 fn teredo(bytes: &[u8]) -> Step<'_> {
     let mut at = 0;
     if word(bytes, at)? == 1 {
-        let lens = (octet(bytes, at + 2)?, octet(bytes, at + 3)?);
-        at += 13 + usize::from(lens.0) + usize::from(lens.1);
+        let (client_len, data_len) = (octet(bytes, at + 2)?, octet(bytes, at + 3)?);
+        at += 13 + usize::from(client_len) + usize::from(data_len);
     }
     if word(bytes, at)? == 0 {
         at += 8;
@@ -231,7 +227,7 @@ fn teredo(bytes: &[u8]) -> Step<'_> {
     next_header(Layer::Ip, bytes, at)
 }
 
-/// TZSP, by which access points hand on what they capture: tagged fields, then a frame.
+/// TZSP, in which access points forward captured frames: tagged fields, then a frame.
 fn tzsp(bytes: &[u8]) -> Step<'_> {
     const PADDING: u8 = 0;
     const END: u8 = 1;

@@ -3,8 +3,8 @@
 use super::layer::{Layer, Step, next_header, octet};
 use super::skipped::Skipped;
 
-/// Name in the counts of what was left out.
-const NAME: &str = "IEEE 802.11 without data";
+/// Name of frames without data among the skipped records.
+const NO_DATA_NAME: &str = "IEEE 802.11 without data";
 
 /// Returns the layer in a frame (IEEE 802.11 §9.2).
 pub(super) fn frame(bytes: &[u8]) -> Step<'_> {
@@ -17,7 +17,7 @@ pub(super) fn frame(bytes: &[u8]) -> Step<'_> {
     const AGGREGATE: u8 = 0b1000_0000;
     let (kind, flags) = (octet(bytes, 0)?, octet(bytes, 1)?);
     if kind & 0b11 != 0 || kind >> 2 & 0b11 != DATA || kind & NO_DATA != 0 {
-        return Err(Skipped::Other(NAME));
+        return Err(Skipped::Other(NO_DATA_NAME));
     }
     if flags & PROTECTED != 0 {
         return Err(Skipped::Encrypted("IEEE 802.11"));
@@ -31,7 +31,7 @@ pub(super) fn frame(bytes: &[u8]) -> Step<'_> {
     if flags & ORDER != 0 {
         at += 4;
     }
-    // Of an aggregate, the first frame is read: addresses, length, and what they frame.
+    // Of an aggregate, the first frame is read, behind its addresses and length.
     next_header(Layer::Llc, bytes, if is_aggregate { at + 14 } else { at })
 }
 

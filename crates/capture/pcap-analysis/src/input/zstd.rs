@@ -5,11 +5,12 @@ use std::io::{self, BufRead, Read};
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 
-/// Reader of the content of all frames. It leaves out skippable frames.
+/// Reader of the content of all frames but skippable ones.
 pub(super) struct Frames<R: BufRead> {
     input: R,
     decoder: FrameDecoder,
-    within: bool,
+    /// Whether a frame has begun and not ended.
+    is_in_frame: bool,
 }
 
 impl<R: BufRead> Frames<R> {
@@ -17,7 +18,7 @@ impl<R: BufRead> Frames<R> {
         Self {
             input,
             decoder: FrameDecoder::new(),
-            within: false,
+            is_in_frame: false,
         }
     }
 
@@ -26,7 +27,7 @@ impl<R: BufRead> Frames<R> {
         while !self.input.fill_buf()?.is_empty() {
             match self.decoder.init(&mut self.input) {
                 Ok(()) => {
-                    self.within = true;
+                    self.is_in_frame = true;
                     return Ok(true);
                 }
                 Err(FrameDecoderError::ReadFrameHeaderError(ReadFrameHeaderError::SkipFrame {
@@ -47,7 +48,7 @@ impl<R: BufRead> Frames<R> {
 
 impl<R: BufRead> Read for Frames<R> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        while !out.is_empty() && (self.within || self.begin()?) {
+        while !out.is_empty() && (self.is_in_frame || self.begin()?) {
             while self.decoder.can_collect() < out.len() && !self.decoder.is_finished() {
                 let strategy = BlockDecodingStrategy::UptoBytes(out.len());
                 self.decoder
@@ -58,7 +59,7 @@ impl<R: BufRead> Read for Frames<R> {
             if read > 0 {
                 return Ok(read);
             }
-            self.within = false;
+            self.is_in_frame = false;
         }
         Ok(0)
     }

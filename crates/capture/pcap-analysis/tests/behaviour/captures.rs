@@ -34,7 +34,7 @@ fn a_download_is_one_connection_whatever_the_format() {
     assert_eq!(expected.connections.bytes_down, [50_000]);
     for file in files {
         let (summary, tables) = analysed(file);
-        assert_eq!(summary.broken, None);
+        assert_eq!(summary.error, None);
         assert_eq!(summary.segments, packets.len() as u64);
         assert_eq!(
             tables.connections.bytes_down,
@@ -60,7 +60,7 @@ fn a_broken_file_gives_what_was_readable_and_the_place() {
             .map(|(_, bytes)| 16 + bytes.len())
             .sum::<usize>();
     let (summary, tables) = analysed(whole[..start + record - 1].to_vec());
-    let broken = summary.broken.expect("it is cut");
+    let broken = summary.error.expect("it is cut");
     assert_eq!(broken.offset, start as u64);
     assert_eq!(
         broken.to_string(),
@@ -75,19 +75,13 @@ fn a_record_that_claims_to_be_endless_ends_the_capture() {
     let packets = download(5);
     let mut file = pcap(&packets, 101, false, false);
     file[24 + 8..24 + 12].copy_from_slice(&u32::MAX.to_le_bytes());
-    let broken = analysed(file).0.broken.expect("no such record");
+    let broken = analysed(file).0.error.expect("no such record");
     assert_eq!(broken.offset, 24);
 }
 
 #[test]
 fn what_is_no_capture_is_rejected_with_a_reason() {
-    let reason = |bytes: &[u8]| {
-        analysed(bytes.to_vec())
-            .0
-            .broken
-            .expect("no capture")
-            .reason
-    };
+    let reason = |bytes: &[u8]| analysed(bytes.to_vec()).0.error.expect("no capture").reason;
     assert_eq!(reason(b""), "it is empty");
     assert_eq!(
         reason(b"this is no capture, but a line of text."),
@@ -160,14 +154,14 @@ fn a_time_after_the_year_2106_ends_the_capture_and_no_sum_of_times_overflows() {
         *at += later;
     }
     let (summary, _) = analysed(pcapng(&packets, 101, 9, false));
-    assert_eq!(summary.broken, None);
+    assert_eq!(summary.error, None);
     assert_eq!(summary.packets, packets.len() as u64);
     for (at, _) in packets.iter_mut().skip(30) {
         *at = u64::MAX;
     }
     let (summary, _) = analysed(pcapng(&packets, 101, 9, false));
     assert_eq!(summary.packets, 30);
-    let broken = summary.broken.expect("the time is too late").to_string();
+    let broken = summary.error.expect("the time is too late").to_string();
     assert!(
         broken.ends_with("the time of a record is not between 1970 and 2106"),
         "{broken}"

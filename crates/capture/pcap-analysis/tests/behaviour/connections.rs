@@ -13,7 +13,7 @@ pub fn tables(packets: &[TimedPacket]) -> Tables {
     let file = pcap(packets, 101, false, true);
     let mut analysis = Analysis::new(Box::new(Cursor::new(file)), true);
     while analysis.advance(1_000) {}
-    assert_eq!(analysis.summary().broken, None);
+    assert_eq!(analysis.summary().error, None);
     analysis.take_tables()
 }
 

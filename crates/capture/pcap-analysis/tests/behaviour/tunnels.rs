@@ -226,7 +226,7 @@ fn assert_same(name: &str, wrapped: &[TimedPacket], link_type: u32, packets: &[T
         summary.segments,
         packets.len() as u64,
         "{name}: {:?}",
-        summary.left_out()
+        summary.skipped()
     );
     assert_eq!(tables.connections.len(), 1, "{name}");
     let row = tables.connections.row(0);
@@ -362,7 +362,10 @@ fn fragments_are_put_together() {
             assert_same("fragments", &parts, 101, &packets);
             let summary = analysed(&parts, 101).0;
             let later = (parts.len() - packets.len()) as u64;
-            assert_eq!((summary.fragments, summary.joined_fragments), (0, later));
+            assert_eq!(
+                (summary.lone_fragments, summary.joined_fragments),
+                (0, later)
+            );
         }
     }
 }
@@ -375,7 +378,7 @@ fn fragments_without_their_first_are_left_out() {
         .filter(|(_, bytes)| bytes[7] != 0)
         .collect();
     let (summary, tables) = analysed(&later, 101);
-    assert_eq!(summary.fragments, later.len() as u64);
+    assert_eq!(summary.lone_fragments, later.len() as u64);
     assert_eq!((tables.connections.len(), summary.joined_fragments), (0, 0));
     assert!(later.len() as u32 >= 60 * (MSS / 1_000));
 }
@@ -410,7 +413,7 @@ fn what_is_left_out_is_counted_by_kind() {
             .map(|n| (1_700_000_000_000_000_000 + n, bytes.clone()))
             .collect();
         let (summary, _) = analysed(&packets, link_type);
-        assert_eq!(summary.left_out(), [(name.to_owned(), 3)]);
-        assert_eq!(summary.others + summary.unread, 3);
+        assert_eq!(summary.skipped(), [(name.to_owned(), 3)]);
+        assert_eq!(summary.other_protocols + summary.unread, 3);
     }
 }

@@ -3,22 +3,22 @@
 use tcp::{Flags, Segment};
 
 use super::super::flight::{AckResult, SentRange};
-use super::super::loss::{Loss, Queue, Repair};
+use super::super::loss::Loss;
 use super::super::rtt::Sample;
 use super::Direction;
 use crate::sequence;
 
-/// Bounds of the full-sized segment of which a receiver delays the ACK: that without an announced size (RFC 9293
-/// §3.7.1), and that of Ethernet.
+/// Smallest full-sized segment, bytes: that without an announced size (RFC 9293 §3.7.1).
 const MIN_FULL: u64 = 536;
+/// Largest full-sized segment, bytes: that of Ethernet.
 const MAX_FULL: u64 = 1_460;
 /// Longest time for which a receiver holds back SACK blocks to report several segments at once, ns (Linux
 /// `tcp_comp_sack_delay_ns`).
 const COMPRESSION_NS: u64 = 1_000_000;
-/// Distance from the cumulative acknowledgement that no SACK block has, bytes.
+/// Distance of a SACK block from the cumulative acknowledgement that no data have, bytes.
 const FAR_BYTES: u64 = 1 << 24;
-/// Reason of a retransmission that a D-SACK shows to be needless.
-const TWICE: &str = "the receiver reported it twice (D-SACK)";
+/// Reason why a retransmission is spurious, if a D-SACK reports it.
+const DSACK_REASON: &str = "the receiver reported it twice (D-SACK)";
 
 impl Direction {
     /// Processes the acknowledgement in a segment of the other side.
@@ -39,9 +39,9 @@ impl Direction {
         if far_ahead {
             return;
         }
-        self.take_probe(ack);
+        self.count_probe(ack);
         let previous = self.flight.acked;
-        let is_outside = self.note_sack_outside(segment);
+        let is_outside = self.count_sack_outside(segment);
         let result = self.flight.on_ack(ack, &segment.sack, at_ns);
         // Without the handshake, what is beyond all captured data may have passed before the capture began.
         let earlier = if self.has_syn || self.counts.segments == 0 {
@@ -55,9 +55,9 @@ impl Direction {
             self.last_missed = missed;
         }
         self.interval.acked += result.delivered;
-        self.interval.in_flight(self.flight.bytes());
+        self.interval.add_in_flight(self.flight.bytes());
         if self.flight.is_empty() {
-            self.interval.limited();
+            self.interval.is_limited = true;
             if result.advanced > 0 {
                 self.acked_ns = at_ns;
             }
@@ -73,38 +73,40 @@ impl Direction {
             }
             self.answers.add(sample);
         }
-        if let Some(sample) = self.undelayed(segment, &result) {
-            self.interval.rtt(sample);
-            // More may wait for a path that stands still than its queue holds.
-            if !self.silences.held(sample.at_ns) {
+        if let Some(sample) = self.undelayed_sample(segment, &result) {
+            self.interval.add_rtt(sample);
+            // During an outage more can wait than the queue of the path holds.
+            if !self.stalls.is_in_latest(sample.at_ns) {
                 self.queue.add(sample);
             }
-            self.queue.note(self.without_compression(sample, &result));
+            self.queue
+                .add_recent(self.uncompressed_sample(sample, &result));
         }
         for sent in &result.reordered {
-            self.overtaken(sent, at_ns);
+            self.add_reordering(sent, at_ns);
         }
         if !is_outside {
-            self.note_duplicates(segment, ack);
+            self.on_dsack(segment, ack);
         }
         if ack > previous {
             self.ignored_duplicates.on_advance();
             self.gaps.retain(|gap| gap.end > ack);
             let rtt = self.answers.smoothed_ns().unwrap_or(0);
-            self.reductions.acked(at_ns, ack, rtt, self.segment);
-            self.classify_acked(segment, previous, ack, at_ns);
+            self.reductions
+                .on_ack(at_ns, ack, rtt, self.longest_segment);
+            self.acknowledge_losses(segment, previous, ack, at_ns);
         }
     }
 
     /// Returns the RTT sample of an ACK without the time in which the receiver may have held it back.
     ///
-    /// It acknowledges more than one full-sized segment at once (RFC 9293 §3.8.6.3: "an ACK SHOULD be generated for at
+    /// An ACK of more than one full-sized segment was not held back (RFC 9293 §3.8.6.3: "an ACK SHOULD be generated for at
     /// least every second full-sized segment"). One segment alone waits until the next one comes, which is as long as
     /// the next one passed later; if none passed, until a timer ends. SACK blocks for several segments at once may have
     /// waited as well. An ACK with payload waits for the application.
-    fn undelayed(&self, segment: &Segment, result: &AckResult) -> Option<Sample> {
+    fn undelayed_sample(&self, segment: &Segment, result: &AckResult) -> Option<Sample> {
         let sample = result.sample?;
-        let full = self.full_segment();
+        let full_segment = self.full_segment();
         let held = |held_ns: u64| {
             let rtt_ns = sample.rtt_ns.saturating_sub(held_ns);
             // Nothing was faster than the lowest RTT so far, unless this ACK was as well.
@@ -113,21 +115,21 @@ impl Direction {
             Sample { rtt_ns, ..sample }
         };
         if result.is_selective {
-            let is_held = result.delivered > full;
+            let is_held = result.delivered > full_segment;
             return Some(held(if is_held { COMPRESSION_NS } else { 0 }));
         }
         if segment.len > 0 {
             return None;
         }
-        if result.advanced > full {
+        if result.advanced > full_segment {
             return Some(sample);
         }
         result.followed_after_ns.map(held)
     }
 
-    /// Returns the likely RTT where [`Self::undelayed`] has the least: of several segments in SACK blocks, the first one
-    /// waited longest, and the newest one, of which the sample is, came later.
-    fn without_compression(&self, undelayed: Sample, result: &AckResult) -> Sample {
+    /// Returns the likely RTT of several segments in SACK blocks, for which [`Self::undelayed_sample`] returns a lower bound:
+    /// the first one waited longest, and the sample is of the newest one.
+    fn uncompressed_sample(&self, undelayed: Sample, result: &AckResult) -> Sample {
         let others = (result.delivered / self.full_segment()).saturating_sub(1);
         match result.sample {
             Some(sample) if result.is_selective && others > 0 => {
@@ -144,12 +146,12 @@ impl Direction {
 
     /// Returns the length of the segment of which a receiver delays the ACK.
     fn full_segment(&self) -> u64 {
-        self.segment.clamp(MIN_FULL, MAX_FULL)
+        self.longest_segment.clamp(MIN_FULL, MAX_FULL)
     }
 
-    /// Counts an ACK with SACK blocks that no data of this direction can have; returns whether it is one. Its blocks
-    /// report nothing, but it is a duplicate ACK.
-    fn note_sack_outside(&mut self, segment: &Segment) -> bool {
+    /// Counts an ACK with SACK blocks that no data of this direction can have; returns whether it is such an ACK. Its
+    /// blocks are ignored, but it counts as a duplicate ACK.
+    fn count_sack_outside(&mut self, segment: &Segment) -> bool {
         let far = FAR_BYTES.max(2 * self.in_flight_max);
         let is_far = |(left, _): &(u32, u32)| {
             sequence::near(self.flight.highest, *left).abs_diff(self.flight.acked) > far
@@ -159,69 +161,65 @@ impl Direction {
         is_outside
     }
 
-    /// Adds a segment that an ACK shows to have been overtaken.
-    fn overtaken(&mut self, sent: &SentRange, at_ns: u64) {
+    /// Adds a segment that was overtaken, as an ACK shows.
+    fn add_reordering(&mut self, sent: &SentRange, at_ns: u64) {
         self.counts.overtaken += 1;
         self.add_loss(Loss {
             start: sent.start,
             end: sent.end,
             lost_ns: sent.last_ns,
             repaired_ns: at_ns,
-            repair: Repair::None,
-            is_upstream: false,
             is_reported: true,
-            queue: Queue::default(),
-            timestamp: None,
-            spurious: None,
             is_reordering: true,
-            is_outage: false,
             acked_ns: Some(at_ns),
-            losses_nearby: 0,
-            losses_beside: 0,
-            packets_in_flight: 0,
+            ..Loss::default()
         });
     }
 
-    /// Notes D-SACKs: the first block is below the acknowledgement or within the second one (RFC 2883 §4).
-    fn note_duplicates(&mut self, segment: &Segment, ack: u64) {
+    /// Processes a D-SACK, a first block below the acknowledgement or within the second one (RFC 2883 §4): it marks
+    /// retransmissions as spurious.
+    fn on_dsack(&mut self, segment: &Segment, ack: u64) {
         let [first, rest @ ..] = segment.sack.as_slice() else {
             return;
         };
         self.used_sack = true;
         let edge = |wire| sequence::near(self.flight.highest, wire);
         let (left, right) = (edge(first.0), edge(first.1));
-        let within = rest
+        let is_within = rest
             .first()
             .is_some_and(|outer| edge(outer.0) <= left && right <= edge(outer.1));
-        if right > ack && !within {
+        if right > ack && !is_within {
             return;
         }
-        // Of a segment that passed more than twice, the last time was needless. One block can report several segments.
+        // Of several retransmissions of a segment the last one was spurious. One block can report several segments.
         let mut reported = left;
         while reported < right {
-            let all = self.open.iter_mut().chain(self.classified.iter_mut());
-            let fits = |loss: &&mut Loss| {
-                let same = loss.start < right && reported < loss.end && !loss.is_reordering;
-                same && loss.spurious != Some(TWICE)
+            let all = self
+                .open_losses
+                .iter_mut()
+                .chain(self.acked_losses.iter_mut());
+            let is_candidate = |loss: &&mut Loss| {
+                let overlaps = loss.start < right && reported < loss.end;
+                overlaps && !loss.is_reordering && loss.spurious != Some(DSACK_REASON)
             };
             let Some(loss) = all
-                .filter(fits)
+                .filter(is_candidate)
                 .min_by_key(|loss| (loss.start, u64::MAX - loss.repaired_ns))
             else {
                 return;
             };
-            loss.spurious = Some(TWICE);
+            loss.spurious = Some(DSACK_REASON);
             reported = loss.end;
         }
     }
 
-    /// Settles the losses that an ACK covers.
-    fn classify_acked(&mut self, segment: &Segment, previous: u64, ack: u64, at_ns: u64) {
-        if self.open.is_empty() {
+    /// Moves the losses that an ACK covers to the acknowledged ones, and detects spurious retransmissions by timestamps.
+    fn acknowledge_losses(&mut self, segment: &Segment, previous: u64, ack: u64, at_ns: u64) {
+        if self.open_losses.is_empty() {
             return;
         }
         let echoed = segment.timestamps.map(|(_, echo)| echo);
-        let mut open = core::mem::take(&mut self.open);
+        let mut open = core::mem::take(&mut self.open_losses);
         open.retain_mut(|loss| {
             if loss.end > ack {
                 return true;
@@ -235,29 +233,29 @@ impl Direction {
                 let reason = "the ACK echoes an earlier timestamp (Eifel)";
                 loss.spurious.get_or_insert(reason);
             }
-            self.classified.push_back(*loss);
+            self.acked_losses.push_back(*loss);
             false
         });
-        self.open = open;
+        self.open_losses = open;
     }
 
-    /// Counts an ACK without payload of the other side as duplicate (RFC 5681 §2); returns whether it is.
-    pub(in crate::connection) fn is_duplicate_ack(
+    /// Counts an ACK of the other side if it is a duplicate (RFC 5681 §2); returns whether it is.
+    pub(in crate::connection) fn count_duplicate_ack(
         &mut self,
         segment: &Segment,
-        same_window: bool,
+        is_window_same: bool,
         at_ns: u64,
     ) -> bool {
-        let plain = Flags::SYN | Flags::FIN | Flags::RST;
-        let bare = segment.len == 0 && segment.flags.bits() & plain.bits() == 0;
+        let control = Flags::SYN | Flags::FIN | Flags::RST;
+        let is_pure_ack = segment.len == 0 && segment.flags.bits() & control.bits() == 0;
         let ack = sequence::near(self.flight.highest, segment.ack);
-        let same = self.last_ack.replace(ack) == Some(ack);
-        let duplicate = bare && same && same_window && !self.flight.is_empty();
-        if duplicate {
+        let is_same = self.last_ack.replace(ack) == Some(ack);
+        let is_duplicate = is_pure_ack && is_same && is_window_same && !self.flight.is_empty();
+        if is_duplicate {
             self.reported_end = self.flight.highest;
             self.ignored_duplicates.on_duplicate(at_ns);
+            self.duplicates += 1;
         }
-        self.duplicates += u64::from(duplicate);
-        duplicate
+        is_duplicate
     }
 }

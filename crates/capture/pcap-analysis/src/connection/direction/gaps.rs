@@ -1,16 +1,16 @@
 //! Gaps: ranges that have not passed, though later ones have, and the segments that fill them.
 
-use super::super::loss::{Loss, Queue, Repair};
+use super::super::loss::{Loss, Repair};
 use super::{Direction, SeenSegment, SegmentKind};
 use crate::sequence;
 
 /// Maximum number of stored gaps.
-const GAPS: usize = 1_024;
-/// Time within which a segment fills a gap by reordering, unless other evidence decides, ns. Wireshark has the same.
+const MAX_GAPS: usize = 1_024;
+/// Time within which a segment that fills a gap counts as reordered without other evidence, ns; as in Wireshark.
 const REORDERING_NS: u64 = 3_000_000;
-/// Duplicate ACKs that a fast retransmission takes (RFC 5681 §3.2).
-const DUPLICATES: u64 = 3;
-/// Maximum difference of identifications that count the packets of a sender, and are not random.
+/// Duplicate ACKs that cause a fast retransmission (RFC 5681 §3.2).
+const DUP_THRESHOLD: u64 = 3;
+/// Maximum difference of two identifications of a sender that counts its packets; others draw them at random.
 const MAX_ID_STEP: u16 = 1_024;
 
 /// A range that has not passed, though later ones have.
@@ -22,9 +22,9 @@ pub(super) struct Gap {
     /// Timestamp of the segment that showed it, and its identification.
     timestamp: Option<u32>,
     identification: u16,
-    /// Duplicate ACKs before it.
+    /// Number of duplicate ACKs before the gap showed.
     duplicates: u64,
-    /// Whether it is of an outage before the capture.
+    /// Whether an outage before the capture caused it.
     is_outage: bool,
 }
 
@@ -37,9 +37,9 @@ impl Gap {
 }
 
 impl Direction {
-    /// Notes a gap between `from` and the segment that shows it; `is_outage` if the path stood still before.
+    /// Adds the gap between `from` and the segment that shows it; `is_outage`: an outage caused it.
     pub(super) fn open_gap(&mut self, shown_by: &SeenSegment, from: u64, is_outage: bool) {
-        if from < shown_by.start && self.gaps.len() < GAPS {
+        if from < shown_by.start && self.gaps.len() < MAX_GAPS {
             self.gaps.push(Gap {
                 start: from,
                 end: shown_by.start,
@@ -54,7 +54,7 @@ impl Direction {
 
     /// Processes a segment up to `end` that fills gaps: reordered before the capture, or lost there and sent again.
     /// Returns `None` if it fills none.
-    pub(super) fn fill(&mut self, segment: &SeenSegment, end: u64) -> Option<SegmentKind> {
+    pub(super) fn fill_gaps(&mut self, segment: &SeenSegment, end: u64) -> Option<SegmentKind> {
         let start = segment.start;
         let first = *self
             .gaps
@@ -82,7 +82,7 @@ impl Direction {
         }
         self.counts.retransmitted_bytes += retransmitted;
         self.interval.retransmitted += retransmitted;
-        self.interval.in_flight(self.flight.bytes());
+        self.interval.add_in_flight(self.flight.bytes());
         Some(if is_reordering {
             SegmentKind::OutOfOrder
         } else {
@@ -109,7 +109,7 @@ impl Direction {
         self.counts.bytes += fresh;
         self.interval.bytes += fresh;
         let is_reported = self.is_reported(segment, to, gap.at_ns);
-        let repair = match self.repair(segment.at_ns, gap.at_ns, is_reported) {
+        let repair = match self.classify_repair(segment.at_ns, gap.at_ns, is_reported) {
             _ if is_reordering => Repair::None,
             Repair::TimeOut => Repair::TimeOut,
             _ => Repair::Fast,
@@ -122,19 +122,14 @@ impl Direction {
             repair,
             is_upstream: true,
             is_reported,
-            queue: Queue::default(),
             timestamp: segment.timestamp,
-            spurious: None,
             is_reordering,
             is_outage: gap.is_outage,
-            acked_ns: None,
-            losses_nearby: 0,
-            losses_beside: 0,
-            packets_in_flight: 0,
+            ..Loss::default()
         });
     }
 
-    /// Returns whether a segment that fills a gap was overtaken, and not sent again.
+    /// Returns whether a segment that fills a gap was reordered, and is no retransmission.
     fn is_reordering(&self, gap: &Gap, segment: &SeenSegment) -> bool {
         // Timestamps do not decrease in the order of sending (RFC 7323 §4.1).
         if let (Some(shown), Some(own)) = (gap.timestamp, segment.timestamp)
@@ -143,21 +138,21 @@ impl Direction {
             return sequence::older(own, shown);
         }
         let waited = segment.at_ns.saturating_sub(gap.at_ns);
-        // Earlier than an RTT after the gap showed, its sender does not know of it.
+        // The sender knows of the gap an RTT after it showed.
         let knows = waited >= segment.near_ns;
-        // Nor does it repeat by a time-out, within one tick, what it sent before that.
+        // A time-out is longer than a tick of the timestamps, so that it repeats no segment with the same one.
         if segment.timestamp.is_some() && segment.timestamp == gap.timestamp && !knows {
             return true;
         }
-        // Neither do identifications, unless they are random.
+        // Identifications that count packets do not decrease either.
         let newer = segment.identification.wrapping_sub(gap.identification);
         let older = newer.wrapping_neg();
-        let are_there = gap.identification != 0 && segment.identification != 0;
-        if are_there && newer != 0 && newer.min(older) <= MAX_ID_STEP {
+        let have_identifications = gap.identification != 0 && segment.identification != 0;
+        if have_identifications && newer != 0 && newer.min(older) <= MAX_ID_STEP {
             return older < newer || !knows && waited < REORDERING_NS;
         }
-        let is_asked_for =
-            self.duplicates - gap.duplicates >= DUPLICATES && segment.near_ns > 0 && knows;
-        waited < REORDERING_NS && !is_asked_for
+        let is_fast_retransmission =
+            self.duplicates - gap.duplicates >= DUP_THRESHOLD && segment.near_ns > 0 && knows;
+        waited < REORDERING_NS && !is_fast_retransmission
     }
 }

@@ -1,22 +1,22 @@
-//! Resumption: how a sender goes on after a silence, which shows an outage of the path before the capture.
+//! Resumption: how a sender goes on after a silence, by which an outage before the capture is detected.
 //!
-//! Where the capture is away from the sender, an outage looks like a pause of its application: nothing comes. What comes
-//! first then tells them apart. After a time-out the sender repeats one segment. The capture has it already if only its
-//! ACK was lost, and else it continues what had passed. An RTT later, F-RTO sends new data (RFC 5682 §2.1), behind a gap
-//! of all that was lost. After a pause, a burst of new data comes.
+//! Where the capture is away from the sender, an outage looks like a pause of the application: nothing comes. The first
+//! segments after it tell the two apart. After a time-out the sender repeats one segment. It had passed the capture if
+//! only its ACK was lost; otherwise it continues what had passed. An RTT later, F-RTO sends new data (RFC 5682 §2.1),
+//! behind a gap of all lost data. After a pause, a burst of new data comes.
 
 use super::SeenSegment;
 
 /// Minimum length of a silence, ns: that of the shortest retransmission time-out of Linux.
 const MIN_NS: u64 = 200_000_000;
-/// Segments that a gap behind a lone segment has at least; a single one may be lost at random.
+/// Minimum number of segments in a gap behind a lone segment; a single one may be lost at random.
 const MIN_LOST: u64 = 2;
 
 /// First segment after a silence, until others show why it was silent.
 #[derive(Clone, Copy, Debug)]
 struct First {
     at_ns: u64,
-    /// Whether it had passed before, so that a time-out sent it.
+    /// Whether it had passed before, as a retransmission after a time-out.
     is_repeated: bool,
 }
 
@@ -29,19 +29,18 @@ pub(super) struct Resumption {
 
 impl Resumption {
     /// Processes a segment with payload; `highest` is the end of what has passed, `full` the length of a full segment.
-    /// Returns whether the gap before it is that of an outage.
+    /// Returns whether an outage caused the gap before it.
     pub(super) fn on_data(&mut self, segment: &SeenSegment, highest: u64, full: u64) -> bool {
         let before_ns = self.last_ns.replace(segment.at_ns);
-        let silent = before_ns.map_or(0, |before| segment.at_ns.saturating_sub(before));
+        let silent_ns = before_ns.map_or(0, |before| segment.at_ns.saturating_sub(before));
         // Data that answer ACKs in a long queue come as late.
-        let is_silent = silent >= MIN_NS.max(2 * segment.near_usual_ns);
+        let is_silent = silent_ns >= MIN_NS.max(2 * segment.near_usual_ns);
         let is_repeated = segment.start < highest;
         if segment.start > highest {
             let first = self.first.take();
             let lost = segment.start - highest;
             return first.is_some_and(|first| {
-                first.is_repeated
-                    || lost >= MIN_LOST * full && first.is_alone_until(segment.at_ns, segment)
+                first.is_repeated || lost >= MIN_LOST * full && first.is_alone_before(segment)
             });
         }
         if is_silent {
@@ -57,9 +56,9 @@ impl Resumption {
 }
 
 impl First {
-    /// Returns whether what follows at `at_ns` may answer its ACK, and is no part of the same burst.
-    fn is_alone_until(&self, at_ns: u64, next: &SeenSegment) -> bool {
-        let passed = at_ns.saturating_sub(self.at_ns);
+    /// Returns whether the next segment comes an RTT later, after an ACK, and not in the same burst.
+    fn is_alone_before(&self, next: &SeenSegment) -> bool {
+        let passed = next.at_ns.saturating_sub(self.at_ns);
         next.near_ns > 0 && passed >= next.near_ns - next.near_ns / 8
     }
 }
