@@ -36,7 +36,7 @@ fn captures() {
     ];
     fuzz::fuzz("captures", &sources, |bytes| {
         let bytes = Box::new(Cursor::new(bytes.to_vec()));
-        let Ok(stream) = input::decompress::decompressed(bytes) else {
+        let Ok(stream) = input::decompress::decompress(bytes) else {
             return;
         };
         let mut analysis = Analysis::new(stream, true);
