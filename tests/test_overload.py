@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -96,3 +97,33 @@ def test_frames_that_had_not_arrived_are_said_beside_those_that_came_late() -> N
     # Less than a hundredth, which as a percentage would be 100 %.
     explained.try_remedies(TrialBudget())
     assert re.search(r"mean \d+\.\d to \d+\.\d ms \(1/\d+\)", " ".join(explained.remedy_commands("x")))
+
+
+def test_a_link_that_is_slower_at_times_is_the_cause_with_its_share(tmp_path: Path) -> None:
+    """4 Mbit/s of frames over a link of 20 Mbit/s that carries 2 Mbit/s in three of ten seconds."""
+    trace = tmp_path / "dips.csv"
+    rates = (2 if second % 10 in (4, 5, 6) else 20 for second in range(40))
+    trace.write_text(
+        "time_s,rate_mbps\n" + "".join(f"{second},{rate}\n" for second, rate in enumerate(rates))
+    )
+    changes = {
+        "path.down": {"trace": str(trace)},
+        "variation": {"trace_offset": False, "start_jitter": "0s"},
+        "flows.0.workload": {
+            "kind": "frames",
+            "size": "20kB",
+            "interval": "40ms",
+            "deadline": "200ms",
+        },
+    }
+    comparison = ct.compare("steady-5-18", ["cubic", "bbr"], 1, duration="40s", set=changes)
+    explained = ExplainedComparison(comparison)
+    for each in explained.ccas:
+        (cause,) = (cause for cause in each.causes if cause.name == "slow_link")
+        assert cause.weight == pytest.approx(0.3, abs=0.05)
+        assert "less than the 4.00 Mbit/s of the frames" in cause.text
+    explained.try_remedies(TrialBudget())
+    changed = [remedy.remedy.changes[0] for remedy in explained.remedies]
+    assert any(change.startswith("flows.0.workload.encoder=") for change in changed)
+    steady = _explained(20.0, size="20kB", interval="40ms")
+    assert not any(cause.name == "slow_link" for each in steady.ccas for cause in each.causes)

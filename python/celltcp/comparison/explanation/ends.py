@@ -76,6 +76,28 @@ def overload(evidence: Evidence) -> Cause | None:
     )
 
 
+def slow_link(evidence: Evidence) -> Cause | None:
+    """For at least {_MIN_SLOW_LINK_SHARE:.0%} of the time the link carried less than the frames need.
+
+    The link carries them on average, but {MAX_FRAME_SHARE:.0%} of its median rate of a second does not.
+    For an encoder that follows the rate, the size of the smallest frames counts.
+    """
+    frames_mbps = made_mbps(evidence.workload)
+    if frames_mbps is None or overload(evidence):
+        return None
+    rates = evidence.second_capacities_mbps
+    share = float((rates < frames_mbps / MAX_FRAME_SHARE).mean()) if len(rates) else 0.0
+    if share < _MIN_SLOW_LINK_SHARE:
+        return None
+    return Cause(
+        "slow_link",
+        f"The link carried less than the {frames_mbps:.2f} Mbit/s of the frames for "
+        f"{percent_text(share)} of the time (in a tenth of it at most {rates.quantile(0.1):.2f} "
+        "Mbit/s): frames wait for earlier ones then, under every CCA.",
+        share,
+    )
+
+
 def video(evidence: Evidence) -> Cause | None:
     """The video bitrate exceeded the capacity for at least {_MIN_SLOW_LINK_SHARE:.0%} of the time.
 

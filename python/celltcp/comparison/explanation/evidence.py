@@ -374,6 +374,16 @@ class Evidence:
         return self._mean_of_runs("goodput_mbps")
 
     @functools.cached_property
+    def second_capacities_mbps(self) -> pd.Series:
+        """Capacity of the bottleneck, Mbit/s: for each slot the median of the second around it."""
+        count = max(round(1.0 / self.slot_s), 1)
+        rates = self.slots.groupby("run", observed=True)["capacity_mbps"]
+        medians: pd.Series = rates.transform(
+            lambda rate: rate.rolling(count, center=True, min_periods=1).median()
+        )
+        return medians.dropna()
+
+    @functools.cached_property
     def capacity_mbps(self) -> float:
         """Capacity of the bottleneck that other flows left, Mbit/s: the mean over the runs."""
         return self._mean_of_runs("capacity_mbps")

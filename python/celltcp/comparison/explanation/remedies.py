@@ -371,21 +371,36 @@ def slow_units(evidence: Evidence, cause: Cause) -> Iterator[Remedy]:
             if _is_short_rto_useful(evidence):
                 yield _min_rto()
         elif reason in backlog_reasons and evidence.workload.get("kind") == "frames":
-            field = f"flows.{evidence.flow_index}.workload.backlog"
-            changes = (f"{field}=newest", "tcp.notsent_lowat=16kB")
-            yield Remedy("frames behind earlier ones", changes)
+            yield _newest_frame(evidence)
         elif reason == IN_QUEUE:
             yield from queue(evidence, cause)
 
 
+def _newest_frame(evidence: Evidence) -> Remedy:
+    field = f"flows.{evidence.flow_index}.workload.backlog"
+    return Remedy("frames behind earlier ones", (f"{field}=newest", "tcp.notsent_lowat=16kB"))
+
+
 def overload(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
     """Smaller frames, which the path can carry, or an encoder that may make such frames."""
+    yield from _fitting_frames(evidence, evidence.capacity_mbps)
+
+
+def slow_link(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
+    """An encoder that may make frames for the lowest tenth of the rates, or the newest frame alone."""
+    low_mbps = float(evidence.second_capacities_mbps.quantile(0.1))
+    yield from reversed(list(_fitting_frames(evidence, low_mbps)))
+    yield _newest_frame(evidence)
+
+
+def _fitting_frames(evidence: Evidence, capacity_mbps: float) -> Iterator[Remedy]:
+    """Yields smaller frames, then an encoder that may make them, for a capacity."""
     frames = frames_of(evidence.workload)
     if frames is None:
         return
     workload = f"flows.{evidence.flow_index}.workload"
     size, interval_s = frames
-    max_mbps = _MAX_FRAME_CAPACITY_SHARE * evidence.capacity_mbps
+    max_mbps = _MAX_FRAME_CAPACITY_SHARE * capacity_mbps
     # Encoders take their bitrate in kbit/s.
     against = (
         f"frames of over {max_mbps:.2f} Mbit/s (an encoder of {number_text(1e3 * max_mbps)} kbit/s at "
@@ -425,7 +440,7 @@ REMEDIES: Mapping[str, Callable[[Evidence, Cause], Iterator[Remedy]]] = {
     for rule in (
         *(receive_window, send_buffer, shallow_buffer, overshoot, uplink, sleep, policer),
         *(random_loss, radio_loss, aqm, competition, queue, early_exit, idle_restart, slow_start),
-        *(time_outs, slow_units, slow_growth, outage, overload, round_trips),
+        *(time_outs, slow_units, slow_growth, outage, overload, slow_link, round_trips),
     )
 }
 

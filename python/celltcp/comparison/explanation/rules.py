@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 RULES: Mapping[str, Callable[[Evidence], Cause | None]] = {
     "application": ends.application,
     "overload": ends.overload,
+    "slow_link": ends.slow_link,
     "video": ends.video,
     "given_up": ends.given_up,
     "receive_window": ends.receive_window,
