@@ -108,3 +108,20 @@ def test_a_time_out_leaves_one_segment() -> None:
     fallen = [text for text in texts if re.search(r"; window \d+ to 1 segment$", text)]
     # A window of one segment already cannot shrink.
     assert len(fallen) > len(texts) / 2, texts
+
+
+def test_the_period_of_a_sawtooth_is_the_time_in_which_the_window_grows_back() -> None:
+    """Reno with an ACK for each segment gains one segment per RTT (Kurose and Ross, section 3.7)."""
+    changes = {
+        "path.rtt": "20ms",
+        "path.down.rate": "20Mbit/s",
+        "path.buffer": "2packets",
+        "tcp.tso": "1",
+        "tcp.delayed_ack": "false",
+    }
+    compared = ct.compare("steady-20-68", ["reno"], 1, duration="40s", set=changes)
+    (explained,) = ExplainedComparison(compared).ccas
+    # The recovery takes an RTT for the repair, and another one until the window grows again.
+    period_s = (explained.cwnd_max / 2 + 2) * 0.0205
+    assert explained.recovery_interval_s == pytest.approx(period_s, rel=0.15)
+    assert f"a loss recovery every {explained.recovery_interval_s:.3g} s." in explained.window_text

@@ -38,6 +38,8 @@ _MIN_FULL_SHARE, _MIN_WINDOW_PER_RTT = 0.01, 0.75
 _TSO_INTERVAL_S, _MAX_TSO_BYTES = 2**-10, 2**16
 #: Size of a packet, bytes.
 _PACKET_BYTES = 1500
+#: Minimum number of recoveries of a connection that have a mean interval.
+_MIN_RECOVERIES = 4
 #: Resolution of times of recoveries, s.
 _TIME_RESOLUTION_S = 1e-6
 #: Minimum share of the time without data to send at which unused capacity costs a flow nothing.
@@ -372,6 +374,18 @@ class Evidence:
     def goodput_mbps(self) -> float:
         """Goodput in the slots, Mbit/s: the mean over the runs, as in the tables."""
         return self._mean_of_runs("goodput_mbps")
+
+    @functools.cached_property
+    def recovery_interval_s(self) -> float:
+        """Mean time between the starts of successive recoveries after the start-up, s.
+
+        That is the period of a sawtooth. NaN for connections with few of them.
+        """
+        rows = self.recoveries
+        rows = rows[(rows["slow_start"] == 0) & ~(rows["undone"] > 0)].sort_values("t_s")
+        rows = rows[(rows["drops"] > 0) | (rows["timeouts"] > 0)]
+        starts = rows.groupby(["run", "flow"], observed=True)["t_s"]
+        return float(starts.diff()[starts.transform("size") >= _MIN_RECOVERIES].mean())
 
     @functools.cached_property
     def second_capacities_mbps(self) -> pd.Series:

@@ -79,6 +79,8 @@ class ExplainedCca(NamedTuple):
     cwnd_mean: float
     cwnd_max: float
     mss: float
+    #: Mean time between successive recoveries, s; NaN for few.
+    recovery_interval_s: float
 
     @property
     def window_text(self) -> str:
@@ -86,9 +88,12 @@ class ExplainedCca(NamedTuple):
         limited = sum(self.limits.get(name, 0.0) for name in _WINDOW_LIMITS)
         if not limited >= MIN_LIMITED_SHARE or math.isnan(self.cwnd_mean):
             return ""
+        interval_s = self.recovery_interval_s
+        interval_text = f", a loss recovery every {interval_s:.3g} s" if interval_s > 0 else ""
         return (
             f"Congestion window: {self.cwnd_mean:.1f} segments on average, "
-            f"{number_text(self.cwnd_max)} ({size_text(self.cwnd_max * self.mss)}) at most."
+            f"{number_text(self.cwnd_max)} ({size_text(self.cwnd_max * self.mss)}) at "
+            f"most{interval_text}."
         )
 
 
@@ -182,6 +187,7 @@ class ExplainedComparison:
             evidence.cwnd_mean,
             evidence.cwnd_max,
             evidence.mss,
+            evidence.recovery_interval_s,
         )
 
     def _worst_run(self, evidence: Evidence, application: Application | None) -> int:
@@ -334,6 +340,7 @@ def _json(explained: ExplainedCca) -> CcaExplanation:
         "rtt_difference_ms": _none_if_nan(delay_ms),
         "cwnd_mean_segments": _none_if_nan(explained.cwnd_mean),
         "cwnd_max_segments": _none_if_nan(explained.cwnd_max),
+        "recovery_interval_s": _none_if_nan(explained.recovery_interval_s),
         "limits": {name: _none_if_nan(share) for name, share in explained.limits.items()},
         "causes": [
             {"cause": cause.name, "weight": cause.weight, "text": cause.text}

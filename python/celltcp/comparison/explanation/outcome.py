@@ -52,6 +52,9 @@ class CcaExplanation(TypedDict):
     ]
     cwnd_mean_segments: Annotated[Number, WINDOWS[CWND_MEAN]]
     cwnd_max_segments: Annotated[Number, WINDOWS[CWND_MAX]]
+    recovery_interval_s: Annotated[
+        Number, "Mean time between successive recoveries after the start-up, s; null for few of them."
+    ]
     limits: Annotated[
         LimitShares,
         "Shares of the time of the flow, from 0 to 1. They add up to 1 where the engine reports all.",

@@ -193,6 +193,10 @@ def shallow_buffer(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
         return
     if no_tso:
         yield _pacing(against, no_tso)
+        # Each ACK then lets one segment go, or two while slow start lasts, as in textbooks.
+        yield Remedy(
+            f"{against}: segments one by one, as in textbooks", (*no_tso, "tcp.delayed_ack=false")
+        )
     yield _pacing(against)
     yield Remedy("a shallow buffer", no_tso, cca="bbr")
     yield _buffer(evidence, _BUFFER_BDPS, "a shallow buffer")
