@@ -121,7 +121,7 @@ def test_one_cca_has_the_best_value_too_and_pm_only_on_the_same_path() -> None:
 def test_each_field_is_ranked_at_each_place_of_the_others(home: Path) -> None:
     vary = ["path.queue=droptail,fq-codel", "path.buffer=1bdp,4bdp"]
     result = ct.sweep(home, vary, "cubic", 2, duration="4s")
-    places = [(each.field, dict(each.place)) for each in field_rankings(result)]
+    places = [(each.field, dict(each.fixed)) for each in field_rankings(result)]
     assert places == [
         ("path.queue", {"path.buffer": "1bdp"}),
         ("path.queue", {"path.buffer": "4bdp"}),

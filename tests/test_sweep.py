@@ -9,7 +9,7 @@ import pytest
 
 import celltcp as ct
 from celltcp.cli.json_schema import schema_of
-from celltcp.comparison.vary import varied
+from celltcp.comparison.vary import parse_vary
 from celltcp.comparison.verdict_tables import short_text, verdicts_table
 from workloads import DEEP_BUFFER, GAME
 
@@ -17,9 +17,9 @@ QUICK = ("--runs", "1", "--duration", "5s", "--cca", "cubic")
 
 
 def test_whole_numbers_and_lists_are_understood() -> None:
-    assert varied("tcp.window_scale=0..14") == ("tcp.window_scale", [str(n) for n in range(15)])
-    assert varied("path.rtt=18ms, 68ms") == ("path.rtt", ["18ms", "68ms"])
-    assert varied("a=-1..1") == ("a", ["-1", "0", "1"])
+    assert parse_vary("tcp.window_scale=0..14") == ("tcp.window_scale", [str(n) for n in range(15)])
+    assert parse_vary("path.rtt=18ms, 68ms") == ("path.rtt", ["18ms", "68ms"])
+    assert parse_vary("a=-1..1") == ("a", ["-1", "0", "1"])
 
 
 @pytest.mark.parametrize(

@@ -63,4 +63,4 @@ def print_set(scenario_set: ScenarioSet, published: bool = False, by: Sequence[s
     for need, leading in scenario_set.leading_by_need(by).items() if len(scenario_set.ccas) > 1 else ():
         parts = [f"{names[cca]} on {len(leading.scenarios[cca])}" for cca in leading.ranked]
         parts += [f"undecided on {len(leading.undecided)}"] if leading.undecided else []
-        console.print(f"best or tied for {need:>8}: {', '.join(parts)} of {leading.total}")
+        console.print(f"best or tied for {need:>8}: {', '.join(parts)} of {len(leading.all_scenarios)}")

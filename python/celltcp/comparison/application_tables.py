@@ -1,4 +1,4 @@
-"""Tables of applications: the metrics of each flow that has one."""
+"""Tables of application metrics, one for each flow with an application."""
 
 from __future__ import annotations
 
@@ -29,21 +29,22 @@ _MINOR_ENDINGS = ("first_byte_s", "_max_s", "_max_ms", "_p50_s", "_p50_ms", "_p9
 def metrics_table(comparison: Comparison, application: Application) -> Table:
     """Returns mean and 95 % interval of the metrics of an application, a row per CCA."""
     names = labels(comparison.ccas)
-    metrics = [*_shown([application]), *_spreads([application])]
+    spreads = _spreads([application])
+    metrics = [*_shown_metrics([application]), *spreads]
     rows = tuple((names[cca], *cells) for cca, cells in _cells(application, metrics).items())
-    is_one = not comparison.subject and len(comparison.applications) == 1
+    is_only = not comparison.subject and len(comparison.applications) == 1
     return Table(
         columns=(CCA_COLUMN, *_columns(metrics)),
         rows=rows,
         title=_title(
-            "" if is_one else application.flow,
+            "" if is_only else application.flow,
             runs_text(comparison.results.about["runs"]),
             [application],
             _think_times([comparison], application.flow),
         ),
         ccas={names[cca]: cca for cca in comparison.ccas},
         droppable=(
-            *_spreads([application]),
+            *spreads,
             *(name for name in metrics if APP_METRICS[name].is_count),
         ),
     )
@@ -52,68 +53,70 @@ def metrics_table(comparison: Comparison, application: Application) -> Table:
 def sweep_metrics_tables(sweep: Sweep, by: Sequence[str] = ()) -> dict[str, Table]:
     """Returns a table of metrics for each flow with an application, a row per point and CCA.
 
-    Args:
-        sweep: the sweep.
-        by: chosen metrics that values rank by, which no narrow terminal leaves out.
+    `by` are chosen ranking metrics, whose columns no narrow terminal omits.
     """
-    requested = {ranking_metric(each.partition(":")[0]) for each in by}
+    chosen = {ranking_metric(metric.partition(":")[0]) for metric in by}
     by_flow: dict[str, dict[tuple[str, ...], Application]] = {}
     for point, comparison in sweep.points.items():
-        for each in comparison.applications:
-            by_flow.setdefault(each.flow, {})[point] = each
+        for application in comparison.applications:
+            by_flow.setdefault(application.flow, {})[point] = application
     runs = range_text(sweep.points.values())
     tables = {}
     for flow, by_point in by_flow.items():
-        metrics = [*_shown(list(by_point.values())), *_spreads(list(by_point.values()))]
+        applications = list(by_point.values())
+        metrics = [*_shown_metrics(applications), *_spreads(applications)]
         cells = {point: _cells(application, metrics) for point, application in by_point.items()}
-        think = _think_times(sweep.points.values(), flow)
-        title = _title("" if len(by_flow) == 1 else flow, runs, by_point.values(), think)
-        deciding = {*requested, sweep.ranking_metrics.get(flow)}
-        droppable = tuple(name for name in _minor(metrics) if name not in deciding)
+        think_times = _think_times(sweep.points.values(), flow)
+        title = _title("" if len(by_flow) == 1 else flow, runs, applications, think_times)
+        ranked = {*chosen, sweep.ranking_metrics.get(flow)}
+        droppable = tuple(name for name in _droppable(metrics) if name not in ranked)
         tables[flow] = table_by_point(sweep.axes, _columns(metrics), cells, title, droppable)
     return tables
 
 
-def _minor(metrics: Sequence[str]) -> list[str]:
+def _droppable(metrics: Sequence[str]) -> list[str]:
     """Returns the metrics that a narrow terminal omits, the least important first."""
     spreads = [name for name in metrics if APP_METRICS[name].is_spread]
     counts = [name for name in metrics if not APP_METRICS[name].sign]
-    least = [name for end in _MINOR_ENDINGS for name in metrics if name.endswith(end)]
-    return list(dict.fromkeys([*spreads, *counts, *least]))
+    minor = [name for ending in _MINOR_ENDINGS for name in metrics if name.endswith(ending)]
+    return list(dict.fromkeys([*spreads, *counts, *minor]))
 
 
 def metrics_text(application: Application) -> str:
     """Returns the metrics of an application in a single run, in a line."""
     (metrics,) = application.metrics.values()
-    values = ((name, value) for name in _shown([application]) for value in metrics[name])
+    values = ((name, value) for name in _shown_metrics([application]) for value in metrics[name])
     texts = (APP_METRICS[name].text(value) for name, value in values if not math.isnan(value))
     return f"{application.flow}: {', '.join(texts)}"
 
 
 def _think_times(comparisons: Iterable[Comparison], flow: str) -> list[str]:
-    """Returns the constant times before a server answers a flow, in the words of its scenarios."""
+    """Returns the constant think times of the server of a flow, as written in the scenarios."""
     times = []
-    for about in (comparison.results.about for comparison in comparisons):
-        for tested, workload in FlowUnderTest.each_with_workload(about):
-            think = workload.get("think")
-            if tested.name == flow and isinstance(think, Mapping):
-                times.append(str(think.get("value", "")))
+    for comparison in comparisons:
+        for tested, workload in FlowUnderTest.each_with_workload(comparison.results.about):
+            think_time = workload.get("think")
+            if tested.name == flow and isinstance(think_time, Mapping):
+                times.append(str(think_time.get("value", "")))
     return list(dict.fromkeys(times))
 
 
-def _title(flow: str, runs: str, applications: Iterable[Application], think: Sequence[str] = ()) -> str:
-    of_flow = f" by {flow}" if flow else ""
-    title = f"What the application got{of_flow}: mean and 95 % interval over {runs}"
-    if any(think) and think != ["0s"]:
-        amount = f" of {think[0]}" if len(think) == 1 else ""
+def _title(
+    flow: str, runs: str, applications: Iterable[Application], think_times: Sequence[str]
+) -> str:
+    """Returns the title of a table; `flow` is empty for an only flow, `runs` their number in words."""
+    by_flow = f" by {flow}" if flow else ""
+    title = f"What the application got{by_flow}: mean and 95 % interval over {runs}"
+    if any(think_times) and think_times != ["0s"]:
+        amount = f" of {think_times[0]}" if len(think_times) == 1 else ""
         title += f", with the server's think time{amount}"
-    lacks = any(
+    lacks_percentile = any(
         has_too_few(name, values)
         for application in applications
         for values in application.metrics.values()
-        for name in _shown([application])
+        for name in _shown_metrics([application])
     )
-    return f"{title}; - for a percentile of too few values" if lacks else title
+    return f"{title}; - for a percentile of too few values" if lacks_percentile else title
 
 
 def _columns(metrics: Sequence[str]) -> list[Column]:
@@ -135,18 +138,16 @@ def _cells(application: Application, metrics: Sequence[str]) -> dict[str, list[s
     }
 
 
-def _shown(applications: Sequence[Application]) -> list[str]:
-    """Returns the metrics of applications for tables, without those that repeat another."""
-    known = {name for application in applications for name in application.names}
+def _shown_metrics(applications: Sequence[Application]) -> list[str]:
+    """Returns the metrics of applications for tables, without spreads and repeated values."""
+    names = {name for application in applications for name in application.names}
     if all(_has_single_transfers(application) for application in applications):
-        known -= {"completion_max_s", "transfers"}
-    return [
-        name for name, app_metric in APP_METRICS.items() if name in known and not app_metric.is_spread
-    ]
+        names -= {"completion_max_s", "transfers"}
+    return [name for name, metric in APP_METRICS.items() if name in names and not metric.is_spread]
 
 
 def _spreads(applications: Sequence[Application]) -> list[str]:
-    """Returns the standard deviations of units of work, where runs have several."""
+    """Returns the standard deviations over units of work that have a value."""
     return [
         name
         for name, metric in APP_METRICS.items()
@@ -161,7 +162,7 @@ def _spreads(applications: Sequence[Application]) -> list[str]:
 
 
 def _has_single_transfers(application: Application) -> bool:
-    """Returns whether the longest transfer of each run is the only one."""
+    """Returns whether each run has a single transfer: its longest time is the mean."""
     return all(
         np.array_equal(values["completion_max_s"], values["completion_s"], equal_nan=True)
         for values in application.metrics.values()

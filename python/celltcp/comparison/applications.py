@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from celltcp.comparison.application_metrics import MetricValues
 
 
-class Ranking(NamedTuple):
-    """Metric by which CCAs rank for an application."""
+class RankingMetric(NamedTuple):
+    """Metric by which CCAs rank for a flow."""
 
     metric: str
     #: Text that names the metric.
@@ -49,7 +49,7 @@ class Application(NamedTuple):
         return [estimate(values).mean for values in self.values(metric).values()]
 
     @property
-    def ranking(self) -> Ranking:
+    def ranking(self) -> RankingMetric:
         """The metric that matters most.
 
         Transfers rank by their completion time. If some never complete, their time so far counts. That
@@ -59,29 +59,29 @@ class Application(NamedTuple):
         any CCA, or if over `MAX_LATE_SHARE` of them are late under every CCA.
         """
         if "qoe" in self.names:
-            return Ranking("qoe", "mean opinion score")
+            return RankingMetric("qoe", "mean opinion score")
         if "late_share" in self.names:
             late_shares = self.means("late_share")
             if all(mean > MAX_LATE_SHARE for mean in late_shares):
                 note = f"over {100 * MAX_LATE_SHARE:.0f} % late under every CCA"
-                return Ranking("frame_delay_ms", "delay of frames", note)
+                return RankingMetric("frame_delay_ms", "delay of frames", note)
             if any(mean > 0 for mean in late_shares):
-                return Ranking("late_share", "share of late frames")
-            return Ranking("frame_delay_ms", "delay of frames")
+                return RankingMetric("late_share", "share of late frames")
+            return RankingMetric("frame_delay_ms", "delay of frames")
         if "response_p95_s" in self.names:
             # With few responses, a percentile is the longest one and is named so.
             if all(has_too_few("response_p95_s", metrics) for metrics in self.metrics.values()):
-                return Ranking("response_max_s", "longest response time")
-            return Ranking("response_p95_s", "95th percentile of the response time")
+                return RankingMetric("response_max_s", "longest response time")
+            return RankingMetric("response_p95_s", "95th percentile of the response time")
         if "page_load_s" in self.names:
-            return Ranking("page_load_s", "page load time")
+            return RankingMetric("page_load_s", "page load time")
         if "completion_least_s" not in self.names:
-            return Ranking("completion_s", "completion time")
+            return RankingMetric("completion_s", "completion time")
         shares, times = self.values("completed_share"), self.values("completion_least_s")
         leader = best_by_metric("completion_least_s", times, random=False).leader
         if leader is not None and estimate(shares[leader]).mean == 1:
-            return Ranking("completion_least_s", "completion time, at least")
-        return Ranking("completed_share", "share of complete transfers")
+            return RankingMetric("completion_least_s", "completion time, at least")
+        return RankingMetric("completed_share", "share of complete transfers")
 
     def verdict(self, *, random: bool) -> Verdict:
         """Returns the best CCA by the ranking metric; line-ups of several CCAs do not rank."""

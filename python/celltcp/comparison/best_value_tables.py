@@ -1,4 +1,4 @@
-"""Tables and JSON of the best value of a varied field, with paired differences to other values."""
+"""Tables, texts and JSON of the best values of varied fields, with paired differences to others."""
 
 from __future__ import annotations
 
@@ -24,25 +24,22 @@ if TYPE_CHECKING:
     from celltcp.comparison.parameter_sweep import Sweep
     from celltcp.comparison.stakes import Stake
 
-#: Maximum of values that a cell lists.
+#: Maximum number of values that a cell lists.
 _MAX_LISTED_VALUES = 3
-#: Name of the row over all congestion controls.
+#: Label of the row over all congestion controls.
 _ANY_CCA = "any"
-#: Relative distance from the best mean beyond which a value is only undecided by its wide interval.
+#: Relative distance from the best mean above which a value is undecided only for its wide interval.
 _FAR_SHARE = 0.5
 
+#: Ranking of the values of a field, with one of its stakes.
 _Row = tuple["FieldRanking", "Stake"]
 
 
 def best_values_tables(sweep: Sweep, by: Sequence[str] = ()) -> list[Table]:
-    """Returns for each field and metric the best value with each CCA and with any.
+    """Returns for each field and metric the best value under each CCA and over all of them.
 
-    Only metrics in which values differ significantly have a table, and only those with several rows;
-    `best_values_texts` has the others.
-
-    Args:
-        sweep: the sweep.
-        by: further metrics that values rank by, as those of `Comparison.best_by`.
+    Metrics in which values do not differ significantly have no table, nor those with a single row;
+    `best_values_texts` has these. `by` are further ranking metrics, as in `Comparison.best_by`.
     """
     names = labels(sweep.ccas)
     has_ccas = len(sweep.ccas) > 1
@@ -52,17 +49,18 @@ def best_values_tables(sweep: Sweep, by: Sequence[str] = ()) -> list[Table]:
             continue
         ranking, stake = rows[0]
         cells = []
-        for each, mine in rows:
-            who = ([names[each.cca] if each.cca else _ANY_CCA]) if has_ccas else []
-            cells.append((*each.place.values(), *who, *_cells(mine)))
-        places = list(ranking.place)
+        for row_ranking, row_stake in rows:
+            cca = row_ranking.cca
+            who = ([names[cca] if cca else _ANY_CCA]) if has_ccas else []
+            cells.append((*row_ranking.fixed.values(), *who, *_cells(row_stake)))
+        axes = list(ranking.fixed)
         ends = {
             index
             for index, (row, after) in enumerate(itertools.pairwise(cells))
-            if row[: len(places)] != after[: len(places)]
+            if row[: len(axes)] != after[: len(axes)]
         }
         columns = (
-            *(Column(axis, no_wrap=True) for axis in places),
+            *(Column(axis, no_wrap=True) for axis in axes),
             *([Column("CCA", no_wrap=True)] if has_ccas else []),
             Column("best mean", no_wrap=True),
             Column("mean", is_number=True, no_wrap=True),
@@ -75,13 +73,10 @@ def best_values_tables(sweep: Sweep, by: Sequence[str] = ()) -> list[Table]:
 
 
 def best_values_texts(sweep: Sweep, by: Sequence[str] = ()) -> list[str]:
-    """Returns the best values that need no table: a line each, and one for all without a difference.
+    """Returns lines on the best values that have no table, and on fields without a difference.
 
-    Before them, they say how metrics change with conditions, which have no best value.
-
-    Args:
-        sweep: the sweep.
-        by: further metrics that values rank by, as those of `Comparison.best_by`.
+    The first lines are on the change of metrics with conditions, which have no best value. `by` are
+    further ranking metrics, as in `Comparison.best_by`.
     """
     texts = condition_texts(sweep, by)
     fields_by_text: dict[str, list[str]] = {}
@@ -89,10 +84,9 @@ def best_values_texts(sweep: Sweep, by: Sequence[str] = ()) -> list[str]:
         ranking, stake = rows[0]
         if not _differs(rows):
             verdicts = [each.verdict for _, each in rows if each.verdict.undecided]
-            # Undecided values are not called equal.
-            hints = [hint_text(verdict) for verdict in verdicts]
-            needed = [verdict.runs_needed or math.inf for verdict in verdicts]
-            hint = f" ({hints[needed.index(max(needed))]})" if hints else ""
+            # Undecided values are not called equal: the hint has the largest number of runs needed.
+            most = max(verdicts, key=lambda each: each.runs_needed or math.inf, default=None)
+            hint = f" ({hint_text(most)})" if most else ""
             fields_by_text.setdefault(field, []).append(f"{ranking.question(stake)}{hint}")
         elif len(rows) == 1:
             best, mean, others, following = _cells(stake)
@@ -110,20 +104,20 @@ def best_values_texts(sweep: Sweep, by: Sequence[str] = ()) -> list[str]:
 
 
 def _by_metric(sweep: Sweep, by: Sequence[str]) -> Iterator[tuple[str, list[_Row]]]:
-    """Yields the rankings of each field by each metric, in the order of the values given.
+    """Yields the rankings of each field by each metric of a flow.
 
-    Conditions have none: nobody sets the loss of a path. `condition_texts` describe them.
+    Conditions are left out, as nobody can set the loss of a path; `condition_texts` is about them.
     """
     for field, group in itertools.groupby(sweep.field_rankings, key=lambda each: each.field):
         if is_condition(field):
             continue
-        ranking_metrics: dict[tuple[str, str], list[_Row]] = {}
+        by_metric: dict[tuple[str, str], list[_Row]] = {}
         for ranking in group:
-            for stake in ranking.deciding(by):
+            for stake in ranking.deciding_stakes(by):
                 # If nothing finished under any value, none is as good as another.
                 if not all(map(stake.is_void, ranking.choices)):
-                    ranking_metrics.setdefault((stake.flow, stake.metric), []).append((ranking, stake))
-        for rows in ranking_metrics.values():
+                    by_metric.setdefault((stake.flow, stake.metric), []).append((ranking, stake))
+        for rows in by_metric.values():
             yield field, rows
 
 
@@ -137,12 +131,14 @@ def _differs(rows: Sequence[_Row]) -> bool:
 
 
 def _cells(stake: Stake) -> tuple[str, str, str, str]:
-    """Returns the best value, its mean, those that are or may be as good, and the next one."""
+    """Returns the best value, its mean, values that are or may be as good, and the next worse one."""
     verdict = stake.verdict
     leader = verdict.leader
     if leader is None:
         return "-", "-", "-", "-"
-    others = [name for name in _ordered(stake) if name != leader]
+    sign = 1 if stake.is_less_better else -1
+    others = [name for name in stake.values if name != leader]
+    others.sort(key=lambda name: sign * estimate(stake.values[name]).mean)
     candidates = [name for name in others if name in verdict.ranked]
     worse = [name for name in others if name not in verdict.ranked]
     far = [name for name in candidates if _is_far(stake, name, worse)]
@@ -156,12 +152,13 @@ def _cells(stake: Stake) -> tuple[str, str, str, str]:
         )
     if far:
         need = "needs" if len(far) == 1 else "need"
-        at = f" ({runs})" if verdict.runs_needed else ""
-        texts.append(f"{join_names(far, _MAX_LISTED_VALUES)} {need} more runs{at}")
+        count = f" ({runs})" if verdict.runs_needed else ""
+        texts.append(f"{join_names(far, _MAX_LISTED_VALUES)} {need} more runs{count}")
     following = "-"
     if worse:
-        gap = mean_text(_difference(stake, worse[0], leader), words_of(stake.metric).digits)
-        following = f"{worse[0]} {_signed(gap)}"
+        pairs = zip(stake.values[worse[0]], stake.values[leader], strict=True)
+        gap = mean_text([value - best for value, best in pairs], words_of(stake.metric).digits)
+        following = f"{worse[0]} {gap if gap[0] in '-∞' else f'+{gap}'}"
     cost = f" ({verdict.cost.short})" if verdict.cost else ""
     return f"{leader}{cost}", stake.value_text(leader), "; ".join(texts) or "-", following
 
@@ -172,32 +169,12 @@ def _is_far(stake: Stake, name: str, worse: Sequence[str]) -> bool:
         return False
     sign = 1 if stake.is_less_better else -1
     mean, best = (estimate(stake.values[each]).mean for each in (name, stake.verdict.leader or name))
-    is_behind = any(sign * estimate(stake.values[each]).mean < sign * mean for each in worse)
-    return is_behind or abs(mean - best) > _FAR_SHARE * abs(best)
+    is_worst = any(sign * estimate(stake.values[each]).mean < sign * mean for each in worse)
+    return is_worst or abs(mean - best) > _FAR_SHARE * abs(best)
 
 
-def _signed(text: str) -> str:
-    return text if text[0] in "-∞" else f"+{text}"
-
-
-def _ordered(stake: Stake) -> list[str]:
-    """Returns the names of the values by their means, the best one first."""
-    sign = 1 if stake.is_less_better else -1
-    return sorted(stake.values, key=lambda name: sign * estimate(stake.values[name]).mean)
-
-
-def _difference(stake: Stake, name: str, leader: str) -> list[float]:
-    pairs = zip(stake.values[name], stake.values[leader], strict=True)
-    return [value - best for value, best in pairs]
-
-
-def best_values_json(sweep: Sweep, by: Sequence[str] = ()) -> list[FieldOutcome]:
-    """Returns the best values of the fields as JSON.
-
-    Args:
-        sweep: the sweep.
-        by: further metrics that values rank by, as those of `Comparison.best_by`.
-    """
+def best_values_json(sweep: Sweep, by: Sequence[str]) -> list[FieldOutcome]:
+    """Returns the best values as JSON; `by` are further ranking metrics, as in `Comparison.best_by`."""
     return [
         _outcome(ranking, stake) for ranking in sweep.field_rankings for stake in ranking.stakes_by(by)
     ]
@@ -210,12 +187,16 @@ def best_values_frame(sweep: Sweep) -> pd.DataFrame:
     rows = []
     for ranking in sweep.field_rankings:
         for stake in ranking.stakes:
-            outcome = _outcome(ranking, stake)
-            head = {"field": ranking.field, **ranking.place, "ranked_under": ranking.cca}
+            head = {"field": ranking.field, **ranking.fixed, "ranked_under": ranking.cca}
             need = {"flow": stake.flow, "metric": stake.metric}
             rows += [
-                {**head, **need, **row, "verdict": rank_word(row["name"], stake.verdict)}
-                for row in outcome["values"]
+                {
+                    **head,
+                    **need,
+                    **_row(ranking, stake, name),
+                    "verdict": rank_word(name, stake.verdict),
+                }
+                for name in ranking.choices
             ]
     return pd.DataFrame(rows)
 
@@ -225,7 +206,7 @@ def _outcome(ranking: FieldRanking, stake: Stake) -> FieldOutcome:
     return {
         "field": ranking.field,
         "is_condition": is_condition(ranking.field),
-        "at": dict(ranking.place),
+        "at": dict(ranking.fixed),
         "cca": ranking.cca,
         "flow": stake.flow,
         "metric": stake.metric,

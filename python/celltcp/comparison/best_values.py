@@ -1,4 +1,4 @@
-"""Best value of a varied field by requirement, with each congestion control and with any."""
+"""Rankings of the values of varied fields, under each congestion control and over all of them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from celltcp.comparison.applications import Application, Ranking
+from celltcp.comparison.applications import Application, RankingMetric
 from celltcp.comparison.by_metric import best_by
 from celltcp.comparison.costs import with_cost
 from celltcp.comparison.metrics import (
@@ -21,6 +21,7 @@ from celltcp.comparison.metrics import (
     best_of,
     words_of,
 )
+from celltcp.comparison.parameter_sweep import SCENARIO
 from celltcp.comparison.stakes import Stake
 from celltcp.results.columns import numbers
 from celltcp.results.statistics import estimate
@@ -32,12 +33,11 @@ if TYPE_CHECKING:
     from celltcp.comparison.comparison import Comparison
     from celltcp.comparison.parameter_sweep import Sweep
 
-_SCENARIO = "scenario"
 _BALANCED = "pm_balanced"
-#: Share by which capacity and lowest RTT may differ, so that performance metrics have the same meaning.
+#: Maximum relative difference of capacity and lowest RTT at which PMs of different values compare.
 _PATH_TOLERANCE = 0.02
 #: Conditions: fields of the network and of workloads that nobody can set.
-#: The others are choices: buffers, queues, shapers and policers, hosts, CCAs, how applications send.
+#: Other fields can be set: buffers, queues, shapers and policers, hosts, CCAs, how applications send.
 _CONDITION = re.compile(
     r"(?:path|links)\.(?:(?:wired\.)?\d+\.)?"
     r"(?:rtt|delay|loss|uplink_loss|jitter|blackouts|cross_traffic|down|up)\b"
@@ -50,42 +50,46 @@ _CONDITION = re.compile(
 
 
 def is_condition(field: str) -> bool:
-    """Returns whether a field is a condition that nobody can set, so that no value is an advice."""
+    """Returns whether a field is a condition: nobody can set it, so no value of it is recommended."""
     return _CONDITION.match(field) is not None
 
 
 class Choice(NamedTuple):
-    """Value of the field with a congestion control."""
+    """Value of the varied fields, combined with a congestion control."""
 
     value: str
     cca: str
 
 
 class _Points:
-    """Comparisons by the values of a field, at one place of the other axes."""
+    """Comparisons by the values of some fields, at fixed coordinates on the other axes."""
 
     def __init__(
         self,
         fields: Sequence[str],
-        place: Mapping[str, str],
+        fixed: Mapping[str, str],
         comparisons: Mapping[tuple[str, ...], Comparison],
     ) -> None:
         #: The field; names of several are joined with commas, as are their values.
         self.field = ", ".join(fields)
         self.fields = fields
-        #: Values of the fields by value.
+        #: Value of each field, by the joined values.
         self.coordinates = {", ".join(values): values for values in comparisons}
         #: Coordinates on the other axes.
-        self.place = place
-        #: Comparisons by value, without those that have no runs.
+        self.fixed = fixed
+        #: Comparisons by the joined values, without those that have no runs.
         self.comparisons = {
-            ", ".join(of): comparison for of, comparison in comparisons.items() if comparison.ccas
+            ", ".join(values): comparison
+            for values, comparison in comparisons.items()
+            if comparison.ccas
         }
-        known = (set(single_flow_mixes(comparison.ccas)) for comparison in self.comparisons.values())
-        common = set.intersection(*known)
         first = next(iter(self.comparisons.values()))
         #: Congestion controls with runs at each value.
-        self.ccas = [cca for cca in first.ccas if cca in common]
+        self.ccas = [
+            cca
+            for cca in single_flow_mixes(first.ccas)
+            if all(cca in comparison.ccas for comparison in self.comparisons.values())
+        ]
         self.flows = FlowUnderTest.each(first.results.about)
         self.tested = first.tested.name
         #: Whether there are enough runs to name a best value.
@@ -94,46 +98,48 @@ class _Points:
     @functools.cached_property
     def is_same_path(self) -> bool:
         """Whether capacity and lowest RTT are the same at each value."""
-        results = self.comparisons.values()
-        slots = (comparison.results.tables["slots"] for comparison in results)
-        rates = [float(np.nanmean(numbers(slot["capacity_mbps"]))) for slot in slots]
+        comparisons = self.comparisons.values()
+        slots = (comparison.results.tables["slots"] for comparison in comparisons)
+        rates = [float(np.nanmean(numbers(each["capacity_mbps"]))) for each in slots]
         rtts = [
             min(estimate(comparison.values(cca, "rtt_min_ms")).mean for cca in self.ccas)
-            for comparison in results
+            for comparison in comparisons
         ]
-        return all(np.ptp(of) <= _PATH_TOLERANCE * max(of) for of in (rates, rtts))
+        return all(np.ptp(each) <= _PATH_TOLERANCE * max(each) for each in (rates, rtts))
 
 
 class FieldRanking:
-    """Values of a field with some congestion controls, ranked by each need at a place of other axes."""
+    """Ranking of the values of some fields, with fixed coordinates on the other axes, by each need."""
 
     def __init__(
-        self, points: _Points, ccas: Sequence[str], rankings: Mapping[str, Ranking] | None = None
+        self,
+        points: _Points,
+        ccas: Sequence[str],
+        ranking_metrics: Mapping[str, RankingMetric] | None = None,
     ) -> None:
-        """Ranks the values of a field at these points.
+        """Ranks the values of fields under some congestion controls.
 
         Args:
             points: comparisons by value.
-            ccas: congestion controls.
-            rankings: ranking metric of each flow with an application; where None, chosen by the
+            ccas: congestion controls; each is combined with each value.
+            ranking_metrics: metric of each flow with an application; where None, chosen by the
                 values of these points.
         """
         self._points = points
-        self._rankings = rankings or {}
-        self.field, self.place = points.field, points.place
-        #: Congestion controls that each value is combined with.
+        self._ranking_metrics = ranking_metrics or {}
+        self.field, self.fixed = points.field, points.fixed
         self.ccas = ccas
-        #: The only one of them; None if each value is combined with each congestion control.
+        #: The only congestion control; None if there are several.
         self.cca = ccas[0] if len(ccas) == 1 else None
         names = labels(ccas)
-        #: Combinations by their names in the stakes.
+        #: Combinations of values and congestion controls, by their names in the stakes.
         self.choices = {
             value if self.cca else f"{value} with {names[cca]}": Choice(value, cca)
             for value in points.comparisons
             for cca in ccas
         }
         seeds = (set(self._values(choice, "seed")) for choice in self.choices.values())
-        # All of them but in unfinished sweeps.
+        # All seeds but in unfinished sweeps.
         self._common_seeds = set.intersection(*seeds)
 
     @property
@@ -142,7 +148,7 @@ class FieldRanking:
         return self._points.fields
 
     def coordinates(self, choice: Choice) -> tuple[str, ...]:
-        """Returns the values of the fields of a choice."""
+        """Returns the value of each field in a choice."""
         return self._points.coordinates[choice.value]
 
     @property
@@ -152,38 +158,34 @@ class FieldRanking:
 
     @functools.cached_property
     def stakes(self) -> list[Stake]:
-        """Stake of each flow: the metric of its application, or else goodput, RTT and balance."""
+        """Stake of each flow: the metric of its application, or else goodput, delay and balance."""
         points = self._points
         if any(comparison.applications for comparison in points.comparisons.values()):
-            return [each for flow in points.flows if (each := self._of_flow(flow))]
+            return [stake for flow in points.flows if (stake := self._flow_stake(flow))]
         is_split = any(comparison.split_ccas for comparison in points.comparisons.values())
         delay = ONE_WAY_DELAY if is_split else MEAN_RTT
-        rankings = [Ranking(GOODPUT, "goodput"), Ranking(delay, words_of(delay).name)]
+        metrics = [RankingMetric(GOODPUT, "goodput"), RankingMetric(delay, words_of(delay).name)]
         if points.is_same_path and not is_split:
-            rankings.append(Ranking(_BALANCED, "balance of goodput and delay"))
-        return [self._network(ranking) for ranking in rankings]
+            metrics.append(RankingMetric(_BALANCED, "balance of goodput and delay"))
+        return [self._network_stake(metric) for metric in metrics]
 
     def stakes_by(self, by: Sequence[str]) -> list[Stake]:
-        """Returns the stakes by chosen metrics, and then all others.
+        """Returns the stakes by chosen metrics, as in `Comparison.best_by`, and then all others."""
+        return [*map(self._chosen_stake, by), *self.stakes]
 
-        Args:
-            by: the metrics, as those of `Comparison.best_by`.
-        """
-        return [*map(self._chosen, by), *self.stakes]
-
-    def deciding(self, by: Sequence[str]) -> list[Stake]:
+    def deciding_stakes(self, by: Sequence[str]) -> list[Stake]:
         """Returns the stakes by chosen metrics, and those of flows without a chosen metric.
 
-        Goodput stays, as the cost of the others.
+        Stakes in goodput are always included, as others may cost goodput.
         """
-        chosen = [self._chosen(each) for each in by]
+        chosen = [self._chosen_stake(metric) for metric in by]
         flows = {stake.flow for stake in chosen}
-        requested = {(stake.flow, stake.metric) for stake in chosen}
+        keys = {(stake.flow, stake.metric) for stake in chosen}
         others = (
             stake
             for stake in self.stakes
             if stake.flow not in flows
-            or (stake.metric == GOODPUT and (stake.flow, stake.metric) not in requested)
+            or (stake.metric == GOODPUT and (stake.flow, stake.metric) not in keys)
         )
         return [*chosen, *others]
 
@@ -194,112 +196,107 @@ class FieldRanking:
         return "; ".join(filter(None, (stake.title, stake.note)))
 
     def without_flow(self, text: str) -> str:
-        """Returns a text that begins with the name of a flow without it, if it is the only one."""
+        """Returns a text that begins with the name of a flow without it, if it is the only flow."""
         flows = self._points.flows
         return text.removeprefix(f"{self._points.tested} ") if len(flows) == 1 else text
 
     @property
-    def rankings(self) -> dict[str, Ranking]:
+    def ranking_metrics(self) -> dict[str, RankingMetric]:
         """The metrics that matter most to the flows with an application."""
         return {
-            stake.flow: Ranking(stake.metric, stake.title, stake.note)
+            stake.flow: RankingMetric(stake.metric, stake.title, stake.note)
             for stake in self.stakes
             if stake.metric in APP_METRICS
         }
 
     @property
     def usual_cca(self) -> str:
-        """The reference congestion control of changes."""
+        """The congestion control that changes start from."""
         return DEFAULT_CCA if DEFAULT_CCA in self.ccas else self.ccas[0]
 
     def _values(self, choice: Choice, metric: str) -> list[float]:
         return self._points.comparisons[choice.value].values(choice.cca, metric)
 
     def _paired(self, choice: Choice, values: Sequence[float]) -> list[float]:
+        """Returns the values of a choice for the seeds that all choices have."""
         pairs = zip(self._values(choice, "seed"), values, strict=True)
         return [value for seed, value in pairs if seed in self._common_seeds]
 
-    def _stake(self, flow: str, ranking: Ranking, values: Mapping[str, list[float]]) -> Stake:
-        best = best_of(ranking.metric, values, random=not self.decides)
-        return Stake(flow, ranking.metric, ranking.title, values, best, ranking.note)
-
-    def _network(self, ranking: Ranking) -> Stake:
-        values = {
-            name: self._paired(choice, self._values(choice, ranking.metric))
+    def _paired_values(self, metric: str) -> dict[str, list[float]]:
+        """Returns the values of a network metric by the name of the choice."""
+        return {
+            name: self._paired(choice, self._values(choice, metric))
             for name, choice in self.choices.items()
         }
-        stake = self._stake(self._points.tested, ranking, values)
+
+    def _stake(self, flow: str, metric: RankingMetric, values: Mapping[str, list[float]]) -> Stake:
+        best = best_of(metric.metric, values, random=not self.decides)
+        return Stake(flow, metric.metric, metric.title, values, best, metric.note)
+
+    def _network_stake(self, metric: RankingMetric) -> Stake:
+        stake = self._stake(self._points.tested, metric, self._paired_values(metric.metric))
         if not self.decides:
             return stake
-        goodput = {
-            name: self._paired(choice, self._values(choice, GOODPUT))
-            for name, choice in self.choices.items()
-        }
         names = {name: name for name in self.choices}
-        return stake._replace(verdict=with_cost(stake.verdict, ranking.metric, goodput, {}, names))
+        goodput = self._paired_values(GOODPUT)
+        return stake._replace(verdict=with_cost(stake.verdict, metric.metric, goodput, {}, names))
 
-    def _chosen(self, by: str) -> Stake:
-        chosen = {
+    def _chosen_stake(self, by: str) -> Stake:
+        """Returns the stake by a chosen metric, METRIC or METRIC:FLOW."""
+        bests = {
             value: best_by(comparison, by) for value, comparison in self._points.comparisons.items()
         }
         values = {
-            name: self._paired(choice, chosen[choice.value].values[choice.cca])
+            name: self._paired(choice, bests[choice.value].values[choice.cca])
             for name, choice in self.choices.items()
         }
-        metric, flow = next(iter(chosen.values())).chosen
-        return self._stake(flow, Ranking(metric, words_of(metric).name), values)
+        metric, flow = next(iter(bests.values())).chosen
+        return self._stake(flow, RankingMetric(metric, words_of(metric).name), values)
 
-    def _of_flow(self, flow: FlowUnderTest) -> Stake | None:
-        """Returns the stake of a flow: its application's metric, or goodput where it has none.
+    def _flow_stake(self, flow: FlowUnderTest) -> Stake | None:
+        """Returns the stake of a flow: its application's metric, or goodput without an application.
 
-        None where values differ in the application of the flow.
+        None if the flow has an application only at some values, or other metrics at each of them.
         """
         applications = {
-            value: next(
-                (application for application in result.applications if application.flow == flow.name),
-                None,
-            )
-            for value, result in self._points.comparisons.items()
+            value: application
+            for value, comparison in self._points.comparisons.items()
+            for application in comparison.applications
+            if application.flow == flow.name
         }
-        known = {
-            value: application for value, application in applications.items() if application is not None
-        }
-        if not known:
-            return self._chosen(f"{GOODPUT}:{flow.name}")._replace(title="goodput")
-        names = set.intersection(*(set(application.names) for application in known.values()))
-        if len(known) < len(applications) or not names:
+        if not applications:
+            return self._chosen_stake(f"{GOODPUT}:{flow.name}")._replace(title="goodput")
+        names = set.intersection(*(set(application.names) for application in applications.values()))
+        if len(applications) < len(self._points.comparisons) or not names:
             return None
         merged = Application(
             flow.name,
             {
                 name: {
-                    metric: self._paired(choice, known[choice.value].metrics[choice.cca][metric])
-                    for metric in known[choice.value].names
+                    metric: self._paired(choice, values)
+                    for metric, values in applications[choice.value].metrics[choice.cca].items()
                     if metric in names
                 }
                 for name, choice in self.choices.items()
             },
         )
-        ranking = self._rankings.get(flow.name, merged.ranking)
-        if ranking.metric not in merged.names:
-            ranking = merged.ranking
-        return self._stake(flow.name, ranking, merged.values(ranking.metric))
+        metric = self._ranking_metrics.get(flow.name, merged.ranking)
+        if metric.metric not in names:
+            metric = merged.ranking
+        return self._stake(flow.name, metric, merged.values(metric.metric))
 
 
 def field_rankings(sweep: Sweep) -> list[FieldRanking]:
-    """Returns the rankings of the values of each field: under each congestion control, then under any.
+    """Returns the rankings of the values of each field: under each congestion control, then over all.
 
     Values are paired by seeds, as congestion controls are: draws do not depend on the field. Fields
-    with a single value are left out. A flow has the same metric in all of them.
+    with a single value are left out. A flow ranks by the same metric in all rankings of a scenario.
     """
-    rankings = {
-        tuple(overall_ranking.place.values()): overall_ranking.rankings
-        for overall_ranking in overall_rankings(sweep)
-    }
+    metrics = _ranking_metrics(overall_rankings(sweep))
     return [
-        FieldRanking(points, ccas, rankings.get(_scenario_of(points)))
+        FieldRanking(points, ccas, metrics.get(points.fixed.get(SCENARIO)))
         for field in sweep.axes
-        if field != _SCENARIO
+        if field != SCENARIO
         for points in _points_by(sweep, [field])
         if len(points.comparisons) > 1
         for ccas in (
@@ -311,38 +308,39 @@ def field_rankings(sweep: Sweep) -> list[FieldRanking]:
 
 def overall_rankings(sweep: Sweep) -> list[FieldRanking]:
     """Returns for each scenario the ranking of all combinations of values and congestion controls."""
-    fields = [axis for axis in sweep.axes if axis != _SCENARIO]
+    fields = [axis for axis in sweep.axes if axis != SCENARIO]
     every = _points_by(sweep, fields) if fields else ()
     return [FieldRanking(points, points.ccas) for points in every if len(points.comparisons) > 1]
 
 
 def advice_rankings(sweep: Sweep) -> list[FieldRanking]:
-    """Returns the rankings of all combinations, apart under each condition of the network.
+    """Returns the rankings of all combinations of settable fields, one for each of the conditions.
 
-    The best values under one loss rate are no advice under another, and a loss rate is none at all. A
-    sweep of conditions only, or of none, has its overall rankings.
+    The best values at one loss rate need not be the best at another, and nobody can choose a loss rate.
+    A sweep of conditions only, or without any, has its overall rankings.
     """
     overall = overall_rankings(sweep)
-    fields = [axis for axis in sweep.axes if axis != _SCENARIO and not is_condition(axis)]
+    fields = [axis for axis in sweep.axes if axis != SCENARIO and not is_condition(axis)]
     if not fields or not any(map(is_condition, sweep.axes)):
         return overall
-    rankings = {
-        tuple(field_ranking.place.values()): field_ranking.rankings for field_ranking in overall
-    }
+    metrics = _ranking_metrics(overall)
     # A field with one value is still combined with several congestion controls.
     return [
-        FieldRanking(points, points.ccas, rankings.get(_scenario_of(points)))
+        FieldRanking(points, points.ccas, metrics.get(points.fixed.get(SCENARIO)))
         for points in _points_by(sweep, fields)
         if len(points.comparisons) * len(points.ccas) > 1
     ]
 
 
-def _scenario_of(points: _Points) -> tuple[str, ...]:
-    return tuple(value for axis, value in points.place.items() if axis == _SCENARIO)
+def _ranking_metrics(
+    overall: Sequence[FieldRanking],
+) -> dict[str | None, dict[str, RankingMetric]]:
+    """Returns the metric of each flow with an application, by the scenario if there are several."""
+    return {ranking.fixed.get(SCENARIO): ranking.ranking_metrics for ranking in overall}
 
 
 def _points_by(sweep: Sweep, fields: Sequence[str]) -> Iterator[_Points]:
-    """Yields the comparisons by the values of some axes, at each place of the other axes."""
+    """Yields the comparisons by the values of some axes, for all coordinates on the other axes."""
     groups: dict[tuple[str, ...], dict[tuple[str, ...], Comparison]] = {}
     inside = [axis in fields for axis in sweep.axes]
     outside = [axis not in fields for axis in sweep.axes]
@@ -351,7 +349,7 @@ def _points_by(sweep: Sweep, fields: Sequence[str]) -> Iterator[_Points]:
         groups.setdefault(tuple(itertools.compress(point, outside)), {})[values] = comparison
     axes = list(itertools.compress(sweep.axes, outside))
     for outer, comparisons in groups.items():
-        if any(each.ccas for each in comparisons.values()):
+        if any(comparison.ccas for comparison in comparisons.values()):
             points = _Points(fields, dict(zip(axes, outer, strict=True)), comparisons)
             if points.ccas:
                 yield points

@@ -1,4 +1,4 @@
-"""Best congestion control by a chosen metric: METRIC, or METRIC:FLOW."""
+"""Best congestion control by a chosen metric, METRIC or METRIC:FLOW."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ class ChosenBest(NamedTuple):
 def chosen_metric(text: str, about: Mapping[str, Any]) -> ChosenMetric:
     """Parses METRIC or METRIC:FLOW; the default flow is the first one of the scenario.
 
-    Names of plotted values, such as `response`, mean the metric that ranks by them.
+    Names of plotted values, such as `response`, stand for their ranking metric.
 
     Args:
         text: the metric.
-        about: description of the results, or the scenario of a campaign as `scenario`.
+        about: metadata of results, or of a campaign: a mapping with the text of its `scenario`.
 
     Raises:
         CelltcpError: if there is no such metric or flow.
@@ -49,7 +49,7 @@ def chosen_metric(text: str, about: Mapping[str, Any]) -> ChosenMetric:
     metric = ranking_metric(name)
     if metric not in RANKED:
         raise CelltcpError(f"by: {name!r} is not a metric; allowed: {', '.join(RANKING_NAMES)}")
-    flows = [flow_under_test.name for flow_under_test in FlowUnderTest.each(about)]
+    flows = [flow.name for flow in FlowUnderTest.each(about)]
     if flow and flow not in flows:
         raise CelltcpError(f"by: {flow!r} is not a flow of the scenario; allowed: {', '.join(flows)}")
     return ChosenMetric(metric, flow or flows[0])
@@ -58,11 +58,11 @@ def chosen_metric(text: str, about: Mapping[str, Any]) -> ChosenMetric:
 def check_metric(text: str, about: Mapping[str, Any]) -> ChosenMetric:
     """Parses METRIC or METRIC:FLOW, and checks that the flow's workload can have the metric.
 
-    Without a flow, a metric that only one application has is that of this application.
+    The default flow is the first one, or the only flow whose application has the metric.
 
     Args:
         text: the metric.
-        about: description of the results, or the scenario of a campaign as `scenario`.
+        about: metadata of results, or of a campaign: a mapping with the text of its `scenario`.
 
     Raises:
         CelltcpError: if there is no such metric or flow, or the flow has no such metric.
@@ -71,14 +71,14 @@ def check_metric(text: str, about: Mapping[str, Any]) -> ChosenMetric:
     if chosen.metric in (*METRICS, JAIN, SHARE):
         return chosen
     flows = FlowUnderTest.each_with_workload(about)
-    having = {flow.name: workload_metrics(workload) for flow, workload in flows}
-    fitting = [flow for flow, metrics in having.items() if chosen.metric in metrics]
-    if ":" not in text and chosen.flow not in fitting and len(fitting) == 1:
-        chosen = chosen._replace(flow=fitting[0])
-    if chosen.flow not in fitting:
-        names = dict.fromkeys(name for metrics in having.values() for name in metrics)
+    by_flow = {flow.name: workload_metrics(workload) for flow, workload in flows}
+    flows_with_metric = [flow for flow, metrics in by_flow.items() if chosen.metric in metrics]
+    if ":" not in text and chosen.flow not in flows_with_metric and len(flows_with_metric) == 1:
+        chosen = chosen._replace(flow=flows_with_metric[0])
+    if chosen.flow not in flows_with_metric:
+        names = dict.fromkeys(name for metrics in by_flow.values() for name in metrics)
         ranked = [*METRICS, *(name for name in names if name in RANKED)]
-        allowed = [f"{chosen.metric}:{flow}" for flow in fitting] or ranked
+        allowed = [f"{chosen.metric}:{flow}" for flow in flows_with_metric] or ranked
         raise CelltcpError(
             f"by: flow {chosen.flow!r} has no {chosen.metric}; allowed: {', '.join(allowed)}"
         )
@@ -88,7 +88,7 @@ def check_metric(text: str, about: Mapping[str, Any]) -> ChosenMetric:
 def best_by(comparison: Comparison, text: str) -> ChosenBest:
     """Returns the best congestion control or line-up by a metric.
 
-    A metric that the application could have, but of which no run has a value, is NaN.
+    The values are NaN if the application can have the metric, but no run has a value.
 
     Raises:
         CelltcpError: if there is no such metric or flow, or the flow has no such metric.
@@ -98,27 +98,24 @@ def best_by(comparison: Comparison, text: str) -> ChosenBest:
     if chosen.metric == JAIN:
         values = {cca: comparison.jains_index(cca) for cca in comparison.ccas}
     elif chosen.metric in (*METRICS, SHARE):
-        values = _of_network(comparison, chosen)
+        values = _network_values(comparison, chosen)
     else:
-        values = _of_application(comparison, chosen)
+        values = _application_values(comparison, chosen)
     best = best_of(chosen.metric, values, random=not comparison.decides)
     if chosen.metric in METRICS and comparison.is_competing and comparison.decides:
-        goodput = _of_network(comparison, chosen._replace(metric=GOODPUT))
+        goodput = _network_values(comparison, chosen._replace(metric=GOODPUT))
         best = with_cost(best, chosen.metric, goodput, {})
     return ChosenBest(chosen, values, best)
 
 
-def _of_network(comparison: Comparison, chosen: ChosenMetric) -> Mapping[str, list[float]]:
+def _network_values(comparison: Comparison, chosen: ChosenMetric) -> Mapping[str, list[float]]:
     flows = FlowUnderTest.each(comparison.results.about)
     (flow,) = (each for each in flows if each.name == chosen.flow)
     return {cca: comparison.values_of(flow, cca, chosen.metric) for cca in comparison.ccas}
 
 
-def _of_application(comparison: Comparison, chosen: ChosenMetric) -> Mapping[str, list[float]]:
-    mine = next(
-        (application for application in comparison.applications if application.flow == chosen.flow),
-        None,
-    )
-    if mine is not None and chosen.metric in mine.names:
-        return mine.values(chosen.metric)
+def _application_values(comparison: Comparison, chosen: ChosenMetric) -> Mapping[str, list[float]]:
+    for application in comparison.applications:
+        if application.flow == chosen.flow and chosen.metric in application.names:
+            return application.values(chosen.metric)
     return {cca: [math.nan] * len(comparison.values(cca, "seed")) for cca in comparison.ccas}

@@ -1,11 +1,11 @@
-"""Outcome of a comparison: runs, means with intervals, recommendation, plots."""
+"""Comparison of congestion controls on one scenario: runs, means, verdicts, plots."""
 
 from __future__ import annotations
 
 import collections
 import functools
 import math
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from celltcp.comparison.applications import Application
     from celltcp.comparison.by_metric import ChosenBest
     from celltcp.comparison.outcome import ComparisonOutcome
-    from celltcp.comparison.shares import MeanShare, Shared
+    from celltcp.comparison.shares import MeanShare, PathShares
     from celltcp.comparison.stakes import Stake
     from celltcp.comparison.windows import Windows
 
@@ -63,10 +63,10 @@ _IDENTITY_COLUMNS = (
 
 
 class Comparison(RunTables):
-    """The outcome of a comparison: runs, means with intervals, recommendation, plots."""
+    """Results of several CCAs on one scenario: runs, means with intervals, verdicts, plots."""
 
     def __init__(self, results: Results, requirements: Iterable[str] = ()) -> None:
-        """Compares results by the named requirements, those of selectors, and further ones."""
+        """Compares results by goodput, delay and balance, `requirements`, and those of selectors."""
         super().__init__(results)
         required_by_selectors = required_in(results.about["cca"])
         #: The requirements by which congestion controls are ranked, and the metric of each.
@@ -83,7 +83,7 @@ class Comparison(RunTables):
         #: Flow under test: the first flow of the scenario, which runs, summary and verdicts describe.
         self.tested = FlowUnderTest.of(results.about)
         competitors = self._competitors() if self._several_connections else None
-        #: Columns of the runs for competing flows.
+        #: Columns of the runs by competing flow.
         self._columns_of_flows: dict[FlowUnderTest, dict[str, list[Any]]] = {}
         self._windows: dict[FlowUnderTest, list[Windows]] = {}
         self._application_metrics: dict[str, MetricValues] = {}
@@ -98,8 +98,6 @@ class Comparison(RunTables):
         )
         if QOE in self._columns:
             self.requirements[QOE] = QOE
-        #: Congestion controls whose connections a middlebox split, so that their RTT ends there.
-        self.split_ccas = self._split_ccas()
         if self.split_ccas:
             for requirement in DELAY_NEEDS:
                 del self.requirements[requirement]
@@ -110,8 +108,9 @@ class Comparison(RunTables):
         self.application_metrics = tuple(name for name in APP_METRICS if name in self._columns)
         self.metrics = (*self.metrics, *self.application_metrics)
 
-    def _split_ccas(self) -> list[str]:
-        """Returns the congestion controls in whose runs a middlebox has split connections."""
+    @functools.cached_property
+    def split_ccas(self) -> list[str]:
+        """Congestion controls whose connections a middlebox split, so that their RTT ends there."""
         if "legs" not in self.results.tables:
             return []
         split = set(numbers(self.results.tables["legs"]["run"]).tolist())
@@ -119,21 +118,21 @@ class Comparison(RunTables):
         return list(dict.fromkeys(cca for run, cca in runs if run in split))
 
     @functools.cached_property
-    def _shared(self) -> Shared:
-        """Shares of the path."""
-        from celltcp.comparison.shares import shared_path
+    def _path_shares(self) -> PathShares:
+        """Shares of the path in each run."""
+        from celltcp.comparison.shares import path_shares
 
-        return shared_path(self.results)
+        return path_shares(self.results)
 
     def _competitors(self, excluded_flows: Collection[str] = ()) -> dict[int, list[float]]:
-        """Returns the goodput of each competitor while all flows ran, by run, without some flows."""
+        """Returns the goodput of each competitor while all flows ran, Mbit/s, by run."""
         return {
             run: [
                 competitor.goodput_mbps
                 for competitor in competitors
                 if competitor.flow not in excluded_flows
             ]
-            for run, competitors in self._shared.competitors.items()
+            for run, competitors in self._path_shares.competitors.items()
         }
 
     def jains_index(self, cca: str) -> list[float]:
@@ -141,13 +140,15 @@ class Comparison(RunTables):
 
         Flows that do not compete, such as a game or web pages, do not count.
         """
-        if not self._intermittent:
+        if not self._intermittent_flows:
             return self.values(cca, JAIN)
-        competitors = self._competitors(self._intermittent)
-        return self.ordered(cca, [jain(competitors.get(run, [])) for run in self._columns["run"]])
+        competitors = self._competitors(self._intermittent_flows)
+        return self._in_seed_order(
+            cca, [jain(competitors.get(run, [])) for run in self._columns["run"]]
+        )
 
     @functools.cached_property
-    def _intermittent(self) -> set[str]:
+    def _intermittent_flows(self) -> set[str]:
         """Names of the flows that do not compete for the path."""
         return {application.flow for application in self.applications if application.is_intermittent}
 
@@ -177,25 +178,20 @@ class Comparison(RunTables):
         """Returns a column of `runs` or of windows for a CCA, in the order of the seeds."""
         if metric in WINDOWS:
             return self.windows_of(self.tested, cca)[metric]
-        return self.ordered(cca, self._columns[metric])
+        return self._in_seed_order(cca, self._columns[metric])
 
-    def ordered(self, cca: str, column: Sequence[float]) -> list[float]:
-        """Returns the values that a column has for a congestion control, in the order of the seeds.
-
-        Args:
-            cca: congestion control or line-up.
-            column: a value per run, in the order of the results.
-        """
-        return [float(column[place]) for place in self._places.get(cca, ())]
+    def _in_seed_order(self, cca: str, column: Sequence[float]) -> list[float]:
+        """Returns the values of a CCA or line-up in a column of the runs, in the order of the seeds."""
+        return [float(column[index]) for index in self._indices.get(cca, ())]
 
     @functools.cached_property
-    def _places(self) -> dict[str, list[int]]:
-        """Indices in the columns of the runs of each congestion control, in the order of the seeds."""
+    def _indices(self) -> dict[str, list[int]]:
+        """Indices of the runs of each CCA in the columns of the runs, in the order of the seeds."""
         seeds = self._columns["seed"]
-        places: dict[str, list[int]] = {}
-        for place in sorted(range(len(seeds)), key=seeds.__getitem__):
-            places.setdefault(self._columns["cca"][place], []).append(place)
-        return places
+        indices: dict[str, list[int]] = {}
+        for index in sorted(range(len(seeds)), key=seeds.__getitem__):
+            indices.setdefault(self._columns["cca"][index], []).append(index)
+        return indices
 
     @functools.cached_property
     def tested_flows(self) -> pd.DataFrame:
@@ -255,17 +251,7 @@ class Comparison(RunTables):
         """Mean and half width of the 95 % interval (NaN without spread) per metric, a row per CCA."""
         import pandas as pd
 
-        rows: dict[str, dict[tuple[str, str], float]] = {}
-        for cca, series in self.series().items():
-            estimates = {metric: estimate(values) for metric, values in series.items()}
-            rows[cca] = {
-                (metric, part): value
-                for metric, result in estimates.items()
-                for part, value in (
-                    ("mean", result.mean),
-                    ("ci95", math.nan if result.ci95 is None else result.ci95),
-                )
-            }
+        rows = {cca: _estimate_columns(series) for cca, series in self.series().items()}
         return pd.DataFrame.from_dict(rows, orient="index").rename_axis("cca")
 
     @property
@@ -273,14 +259,14 @@ class Comparison(RunTables):
         """Summary of each competing flow, with its share of the path; empty without competition."""
         import pandas as pd
 
-        rows: dict[tuple[str, str], dict[tuple[str, str], float]] = {}
-        for cca in self.ccas:
-            for flow in self.competing_flows:
-                row = rows.setdefault((cca, flow.name), {})
-                for metric in (*METRICS, SHARE):
-                    result = estimate(self.values_of(flow, cca, metric))
-                    row[metric, "mean"] = result.mean
-                    row[metric, "ci95"] = math.nan if result.ci95 is None else result.ci95
+        metrics = (*METRICS, SHARE)
+        rows = {
+            (cca, flow.name): _estimate_columns(
+                {metric: self.values_of(flow, cca, metric) for metric in metrics}
+            )
+            for cca in self.ccas
+            for flow in self.competing_flows
+        }
         table = pd.DataFrame.from_dict(dict(enumerate(rows.values())), orient="index")
         if rows:
             table.index = pd.MultiIndex.from_tuples(list(rows), names=["cca", "flow"])
@@ -296,8 +282,8 @@ class Comparison(RunTables):
         """
         decides = self.decides
         return {
-            requirement: list(result.ranked) if decides and not result.contradicted_by else []
-            for requirement, result in self.verdicts.items()
+            requirement: list(verdict.ranked) if decides and not verdict.contradicted_by else []
+            for requirement, verdict in self.verdicts.items()
         }
 
     @property
@@ -314,7 +300,7 @@ class Comparison(RunTables):
 
         all_series = self.series()
         series = {cca: all_series[cca] for cca in single_flow_mixes(all_series)}
-        served = served_by(self._columns, {cca: self._places.get(cca, []) for cca in series})
+        served = served_by(self._columns, {cca: self._indices.get(cca, []) for cca in series})
         return verdicts_by_metric(
             self.requirements,
             series,
@@ -330,7 +316,7 @@ class Comparison(RunTables):
             return []
         from celltcp.comparison.applications import applications_of
 
-        return applications_of(self._application_metrics, self._places)
+        return applications_of(self._application_metrics, self._indices)
 
     @functools.cached_property
     def stakes(self) -> list[Stake]:
@@ -420,9 +406,9 @@ class Comparison(RunTables):
 
         columns = ["cca", "flow", "flow_cca", "connections", "goodput_mbps", "goodput_mbps_ci95"]
         rows = [
-            (*mean_share[:-1], mean, math.nan if ci95 is None else ci95)
-            for mean_share in self.mean_shares()
-            for mean, ci95 in [(mean_share.goodput.mean, mean_share.goodput.ci95)]
+            (*(share.lineup, share.flow, share.cca, share.connections), goodput.mean, goodput.half)
+            for share in self.mean_shares()
+            for goodput in [share.goodput]
         ]
         return pd.DataFrame(rows, columns=columns)
 
@@ -431,32 +417,30 @@ class Comparison(RunTables):
         from celltcp.comparison.shares import mean_shares
 
         lineups = dict(zip(self._columns["run"], self._columns["cca"], strict=True))
-        return mean_shares(self._shared.flows, lineups)
+        return mean_shares(self._path_shares.shares, lineups)
 
     def windows_of(self, flow: FlowUnderTest, cca: str) -> dict[str, list[float]]:
-        """Returns the mean and the largest congestion window of a flow, in the order of the seeds."""
+        """Returns the mean and the largest cwnd of a flow by metric, in the order of the seeds."""
         if flow not in self._windows:
             from celltcp.comparison.windows import windows_of
 
             self._windows[flow] = windows_of(self.results, flow, self._columns["run"])
         windows = self._windows[flow]
         return {
-            CWND_MEAN: self.ordered(cca, [window.mean for window in windows]),
-            CWND_MAX: self.ordered(cca, [window.largest for window in windows]),
+            CWND_MEAN: self._in_seed_order(cca, [window.mean for window in windows]),
+            CWND_MAX: self._in_seed_order(cca, [window.largest for window in windows]),
         }
 
     def competing_shares(self) -> list[MeanShare]:
         """Returns the shares of flows that compete for the path; a game or web pages do not."""
-        return [
-            mean_share for mean_share in self.mean_shares() if mean_share.flow not in self._intermittent
-        ]
+        return [share for share in self.mean_shares() if share.flow not in self._intermittent_flows]
 
     @functools.cached_property
     def competing_flows(self) -> list[FlowUnderTest]:
         """The flow under test and the flows that share the path with it; empty without a rival."""
         if not self.has_competition:
             return []
-        names = {competing_share.flow for competing_share in self.competing_shares()}
+        names = {share.flow for share in self.competing_shares()}
         flows = [
             flow for flow in FlowUnderTest.each(self.results.about) if any(map(flow.includes, names))
         ]
@@ -469,17 +453,17 @@ class Comparison(RunTables):
         """
         if metric == SHARE:
             shares = sums_by(
-                [share.run for share in self._shared.flows if flow.includes(share.name)],
-                [share.goodput_mbps for share in self._shared.flows if flow.includes(share.name)],
+                [share.run for share in self._path_shares.shares if flow.includes(share.flow)],
+                [share.goodput_mbps for share in self._path_shares.shares if flow.includes(share.flow)],
             )
-            return self.ordered(cca, [shares.get(run, math.nan) for run in self._columns["run"]])
+            return self._in_seed_order(cca, [shares.get(run, math.nan) for run in self._columns["run"]])
         if flow == self.tested:
             return self.values(cca, metric)
         if metric in WINDOWS:
             return self.windows_of(flow, cca)[metric]
         if flow not in self._columns_of_flows:
             self._columns_of_flows[flow] = run_table(self.results, (), {}, flow=flow)
-        return self.ordered(cca, self._columns_of_flows[flow][metric])
+        return self._in_seed_order(cca, self._columns_of_flows[flow][metric])
 
     @property
     def has_competition(self) -> bool:
@@ -487,8 +471,8 @@ class Comparison(RunTables):
         if not self.several_flows:
             return False
         counts: collections.Counter[str] = collections.Counter()
-        for competing_share in self.competing_shares():
-            counts[competing_share.lineup] += competing_share.connections
+        for share in self.competing_shares():
+            counts[share.lineup] += share.connections
         return max(counts.values(), default=0) > 1
 
     @property
@@ -496,15 +480,11 @@ class Comparison(RunTables):
         """Whether flows compete, or the goodput of a flow other than that under test matters."""
         if not self.several_flows or self.has_competition:
             return self.several_flows
-        other_shares = (
-            competing_share
-            for competing_share in self.competing_shares()
-            if not self.tested.includes(competing_share.flow)
-        )
-        return bool(self.applications) and any(other_shares)
+        other_flows = (not self.tested.includes(share.flow) for share in self.competing_shares())
+        return bool(self.applications) and any(other_flows)
 
     def only(self, ccas: Sequence[str]) -> Comparison:
-        """Returns the comparison of some of its congestion controls.
+        """Returns the comparison of some of the congestion controls.
 
         Raises:
             CelltcpError: if one of them was not compared.
@@ -535,8 +515,8 @@ class Comparison(RunTables):
             rows.setdefault(run, []).append(tuple(map(repr, row)))
         run_numbers = self._columns["run"]
         groups: dict[str, list[str]] = {}
-        for cca, places in self._places.items():
-            runs = [(self._columns["seed"][place], rows.get(run_numbers[place])) for place in places]
+        for cca, indices in self._indices.items():
+            runs = [(self._columns["seed"][index], rows.get(run_numbers[index])) for index in indices]
             groups.setdefault(repr(runs), []).append(cca)
         return [group for group in groups.values() if len(group) > 1]
 
@@ -547,7 +527,7 @@ class Comparison(RunTables):
             return False
         flows = set(rows_of(self.results.tables["flows"], "run", "name"))
         flow_counts = collections.Counter(run for run, _ in flows)
-        competitor_counts = map(len, self._shared.competitors.values())
+        competitor_counts = map(len, self._path_shares.competitors.values())
         return max((*flow_counts.values(), *competitor_counts), default=0) > 1
 
     @property
@@ -564,10 +544,10 @@ class Comparison(RunTables):
         return self.results.save(folder)
 
     def to_json(self, by: Sequence[str] = ()) -> ComparisonOutcome:
-        """Runs, summary, paired differences and recommendation; the same for the same seeds.
+        """Returns runs, summary, paired differences and recommendation; the same for the same seeds.
 
         Args:
-            by: further metrics that congestion controls rank by, as those of `best_by`.
+            by: further metrics to rank CCAs by, as in `best_by`.
         """
         from celltcp.comparison.json_outcome import comparison_outcome
 
@@ -585,18 +565,18 @@ class Comparison(RunTables):
 
     @functools.cached_property
     def _warnings(self) -> list[str]:
-        result = all_warnings(self.results)
+        warnings = all_warnings(self.results)
         if text := self.unfinished:
-            result.insert(0, text)
+            warnings.insert(0, text)
         if not self.decides and len(self.ccas) > 1:
-            result.append("one run of a random scenario is not conclusive; use --runs 10 or more")
+            warnings.append("one run of a random scenario is not conclusive; use --runs 10 or more")
         if self.split_ccas:
             split = ", ".join(labels(self.split_ccas).values())
-            result.append(
+            warnings.append(
                 f"RTT, PM and retransmissions of {split} are those of the leg to the middlebox: delay "
                 "ranks by the one-way delay, balanced does not rank"
             )
-        return result
+        return warnings
 
     def series(self) -> dict[str, dict[str, list[float]]]:
         """Returns the values of each metric by congestion control, in the order of the seeds."""
@@ -612,3 +592,13 @@ class Comparison(RunTables):
 
     def _repr_html_(self) -> str:
         return str(self.summary.to_html(float_format="{:.3g}".format))
+
+
+def _estimate_columns(series: Mapping[str, Sequence[float]]) -> dict[tuple[str, str], float]:
+    """Returns mean and half width of the 95 % interval of each metric, as a row of a data frame."""
+    estimates = {metric: estimate(values) for metric, values in series.items()}
+    return {
+        (metric, part): value
+        for metric, each in estimates.items()
+        for part, value in (("mean", each.mean), ("ci95", each.half))
+    }

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from celltcp.comparison.runs import goodput_together, weighted_mean
+from celltcp.comparison.runs import flow_goodput, weighted_mean
 from celltcp.comparison.windows import windows_of
 from celltcp.present.quantities import size_text
 from celltcp.present.section import mean_text
@@ -34,7 +34,7 @@ def connection_texts(results: Results) -> list[str]:
     ]
 
 
-def _text(rows: _Rows, *, is_split: bool = False) -> str:
+def _text(rows: _Rows, *, is_split: bool) -> str:
     """Returns the metrics of the connections of a flow as text; PM only for a single connection.
 
     Args:
@@ -42,8 +42,10 @@ def _text(rows: _Rows, *, is_split: bool = False) -> str:
         is_split: whether a middlebox splits them, so that RTT and PM are those of the first leg.
     """
     delay, title = ("owd", "one-way delay") if is_split else ("rtt", "RTT")
+    segments = [flow["segments"] for flow in rows]
+    mean_ms = weighted_mean([flow[f"{delay}_mean_ms"] for flow in rows], segments)
     common_parts = [
-        f"{title} mean {mean_text([_weighted_mean(rows, f'{delay}_mean_ms')], 1)} "
+        f"{title} mean {mean_text([mean_ms], 1)} "
         f"p95 {mean_text([_statistic(rows, f'{delay}_p95_ms', max)], 1)} "
         f"min {mean_text([_statistic(rows, f'{delay}_min_ms', min)], 1)} ms",
         count_text(sum(flow["retransmissions"] for flow in rows), "retransmission"),
@@ -55,7 +57,7 @@ def _text(rows: _Rows, *, is_split: bool = False) -> str:
         pm_parts = [] if is_split else ["PM balanced {} delay {}".format(*pm)]
         return ", ".join([_rate_text(flow["goodput_mbps"]), *common_parts, *pm_parts])
     columns = {name: [flow[name] for flow in rows] for name in rows[0]}
-    rate = goodput_together(columns, range(len(rows)))
+    rate = flow_goodput(columns, range(len(rows)))
     bounds = (_statistic(rows, "goodput_mbps", statistic) for statistic in (min, max))
     low, high = map(_rate_text, bounds)
     head_parts = [
@@ -87,13 +89,10 @@ def _completions(rows: _Rows) -> list[str]:
     return [f"{count}complete after {mean:.3f} s on average ({bounds})"]
 
 
-def _weighted_mean(rows: _Rows, metric: str) -> float:
-    return weighted_mean([flow[metric] for flow in rows], [flow["segments"] for flow in rows])
-
-
-def _statistic(rows: _Rows, metric: str, statistic: Any) -> float:
-    values = [flow[metric] for flow in rows if not math.isnan(flow[metric])]
-    return float(statistic(values)) if values else math.nan
+def _statistic(rows: _Rows, metric: str, statistic: Callable[..., Any]) -> float:
+    """Returns a statistic of the known values of a metric; NaN without any."""
+    values = (flow[metric] for flow in rows if not math.isnan(flow[metric]))
+    return float(statistic(values, default=math.nan))
 
 
 def _rate_text(mbps: float) -> str:

@@ -1,4 +1,4 @@
-"""Costs of a verdict: goodput or time that the best congestion control loses against others."""
+"""Cost of a verdict: goodput or completion time that the leader loses against another CCA."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from celltcp.comparison.metrics import GOODPUT, JAIN, SHARE, words_of
 from celltcp.results.statistics import Cost, Verdict, estimate, paired_gap
 from celltcp.scenarios.cca_mix import labels
 
-#: Share of the goodput, or of the completion time, from which on its loss is a cost of a verdict.
-MAX_COST = 0.2
-#: Metric of the time of a transfer from its request to its last byte.
+#: Loss of goodput or time, as a share, above which it is a cost of a verdict.
+MIN_COST = 0.2
+#: Metric of the time of transfers from the request to the last byte.
 COMPLETION_TIME = "completion_s"
 #: Metrics whose verdicts have no cost, as goodput is the purpose of a transfer.
 _FREE_METRICS = (GOODPUT, JAIN, SHARE)
@@ -28,7 +28,7 @@ def with_cost(
 
     Args:
         verdict: verdict by the metric.
-        metric: metric of the network.
+        metric: network metric.
         goodput: goodput of the runs by CCA, in the order of the seeds.
         completion: completion times of transfers by CCA; empty for a flow without an end.
         names: labels of the ranked choices; by default those of CCAs.
@@ -52,12 +52,12 @@ def _time_cost(
         return None
     best = min(positive, key=positive.__getitem__)
     gap = paired_gap(times[leader], times[best])
-    if means[leader] <= means[best] / (1 - MAX_COST) or gap.includes_zero:
+    if means[leader] <= means[best] / (1 - MIN_COST) or gap.includes_zero:
         return None
     factor = f"{means[leader] / means[best]:.3g}"
     words = words_of(COMPLETION_TIME)
-    metrics = f"{words.number(means[leader])} instead of {words.value_text(means[best])}"
-    text = f"{factor} times the completion time: {metrics} with {names[best]}"
+    replaced = f"{words.number(means[leader])} instead of {words.value_text(means[best])}"
+    text = f"{factor} times the completion time: {replaced} with {names[best]}"
     return Cost(f"{factor} x as long", text)
 
 
@@ -68,10 +68,10 @@ def _goodput_cost(
     means = {cca: estimate(values).mean for cca, values in rates.items()}
     best = max(rates, key=lambda cca: means[cca] if means[cca] > 0 else 0.0)
     gap = paired_gap(rates[leader], rates[best])
-    if not means[leader] < (1 - MAX_COST) * means[best] or gap.includes_zero:
+    if not means[leader] < (1 - MIN_COST) * means[best] or gap.includes_zero:
         return None
     share = f"{100 * (1 - means[leader] / means[best]):.0f} %"
     words = words_of(GOODPUT)
-    metrics = f"{words.number(means[leader])} instead of {words.value_text(means[best])}"
-    text = f"{share} of the goodput: {metrics} with {names[best]}"
+    replaced = f"{words.number(means[leader])} instead of {words.value_text(means[best])}"
+    text = f"{share} of the goodput: {replaced} with {names[best]}"
     return Cost(f"-{share} goodput", text)

@@ -1,10 +1,10 @@
-"""Sweep in sentences: trade-offs between values, and the gain by each field and by the CCA."""
+"""Sentences on a sweep: trade-offs between values, and the gain by each field and by the CCA."""
 
 from __future__ import annotations
 
 import math
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -19,72 +19,72 @@ if TYPE_CHECKING:
     from celltcp.comparison.parameter_sweep import Sweep
     from celltcp.comparison.stakes import Stake
 
-#: Name of the congestion control among the fields.
+#: Name of the congestion control among the axes.
 _CCA = "the CCA"
-#: Maximum of values that a sentence lists.
+#: Maximum number of values that a sentence lists.
 _MAX_LISTED_VALUES = 4
-#: Maximum of values of a trade-off without a knee, and of changes, that are all listed.
-_MAX_OTHERS, _MOST_CHANGES = 5, 4
-#: Minimum change of a mean that helps, as a share of the larger of both.
+#: Maximum number of values of a trade-off without a knee that are all listed.
+_MAX_FRONT = 5
+#: Maximum number of changes.
+_MAX_CHANGES = 4
+#: Minimum change of a mean that helps, as a share of the larger mean.
 _MIN_CHANGE = 0.02
-#: Minimum height of a knee above the straight line between the extremes, as a share of both ranges.
+#: Minimum height of a knee above the line between the ends of the front, with both ranges scaled to 1.
 _MIN_KNEE_HEIGHT = 0.2
 
 
-def field_texts(sweep: Sweep, by: Sequence[str] = ()) -> list[str]:
+def field_texts(sweep: Sweep, by: Sequence[str]) -> list[str]:
     """Returns the trade-off between two metrics, helpful changes, and Linux commands for them.
 
-    Changes start from the values of the scenario, or else the first ones given, with the usual
-    congestion control; only those that a flow gains from have a line.
-
-    Args:
-        sweep: the sweep.
-        by: chosen metrics, in place of those that matter most to the flows.
+    Changes start from the values of the scenario, or else the first values given, with the usual
+    congestion control; each is a gain for some flow. `by` are chosen metrics, as in
+    `Comparison.best_by`, in place of those that matter most to the flows.
     """
     texts = []
-    # Hops and their queues, which commands for shapers need, are the same at most points.
+    # Commands for shapers need the hops and queues of the scenario, the same at most points.
     about = next(iter(sweep.points.values())).results.about
     scenario = tomllib.loads(about["scenario"])
     for ranking in _shown(advice_rankings(sweep)):
         if ranking.decides:
-            where = _where(ranking.place)
-            sentences = _Sentences(ranking, ranking.deciding(by), sweep.present, scenario)
+            where = _where(ranking.fixed)
+            sentences = _Sentences(ranking, ranking.deciding_stakes(by), sweep.present, scenario)
             texts += [f"{where}{text}" for text in sentences.all()]
     return texts
 
 
 def _shown(rankings: Sequence[FieldRanking]) -> list[FieldRanking]:
-    """Returns the rankings of a scenario's conditions; of many, those of the first and the last one."""
+    """Returns the rankings of each scenario, or only the first and the last one of many."""
     groups: dict[str | None, list[FieldRanking]] = {}
-    for each in rankings:
-        groups.setdefault(each.place.get("scenario"), []).append(each)
-    few = (
-        group if len(group) <= _MAX_LISTED_VALUES else [group[0], group[-1]]
+    for ranking in rankings:
+        groups.setdefault(ranking.fixed.get("scenario"), []).append(ranking)
+    return [
+        ranking
         for group in groups.values()
-    )
-    return [ranking for each in few for ranking in each]
+        for ranking in (group if len(group) <= _MAX_LISTED_VALUES else (group[0], group[-1]))
+    ]
 
 
-def _where(place: Mapping[str, str]) -> str:
-    """Returns the scenario and the conditions of sentences."""
-    parts = (f"{axis}={value}" if is_condition(axis) else value for axis, value in place.items())
+def _where(fixed: Mapping[str, str]) -> str:
+    """Returns the scenario and the conditions as the start of a sentence."""
+    parts = (f"{axis}={value}" if is_condition(axis) else value for axis, value in fixed.items())
     return "".join(f"{part}: " for part in parts)
 
 
 class _TradeOff(NamedTuple):
-    """Values that no other value beats in two metrics; a single one is the best in both."""
+    """Pareto front of the choices in two metrics: goodput, and another one."""
 
-    requested: Stake
+    other: Stake
     goodput: Stake
-    #: By the asked metric, the best one first.
+    #: Names of the choices, the best one by the other metric first.
     front: list[str]
-    #: Knee of the trade-off, or its only value.
+    #: Knee of the front, or its only choice.
     knee: str | None
-    beaten: list[str]
+    #: Choices that are worse than one of the front.
+    dominated: list[str]
 
 
 class _Sentences:
-    """Sentences on the combinations of the values of all fields and congestion controls."""
+    """Sentences on the combinations of field values and congestion controls of a ranking."""
 
     def __init__(
         self,
@@ -93,101 +93,109 @@ class _Sentences:
         present: Mapping[str, str],
         scenario: Mapping[str, Any] = MappingProxyType({}),
     ) -> None:
+        """Prepares sentences.
+
+        Args:
+            ranking: of the combinations.
+            stakes: metrics of the flows that the sentences are about.
+            present: by field, the value that the scenario itself has.
+            scenario: parsed from its file, for Linux commands.
+        """
         self._ranking = ranking
         self._scenario = scenario
         self._stakes = [stake for stake in stakes if stake.verdict.leader is not None]
-        #: Choices with which an application has finished nothing, by its flow.
+        #: Names of the choices with which an application finished nothing, by its flow.
         self._void = {
             stake.flow: [name for name in ranking.choices if stake.is_void(name)]
             for stake in stakes
             if stake.metric in APP_METRICS
         }
         self._names = {choice: name for name, choice in ranking.choices.items()}
-        self._called = labels(ranking.ccas)
-        first = ranking.coordinates(next(iter(self._names)))
-        known = {ranking.coordinates(name): name.value for name in self._names}
-        chosen_metrics = tuple(
+        self._labels = labels(ranking.ccas)
+        values = {ranking.coordinates(choice): choice.value for choice in self._names}
+        first = next(iter(values))
+        present_values = tuple(
             present.get(field, value) for field, value in zip(ranking.fields, first, strict=True)
         )
-        self._start = Choice(known.get(chosen_metrics, known[first]), ranking.usual_cca)
-        self._is_present = bool(present) and chosen_metrics in known
+        #: Choice that changes start from, and whether the scenario itself has it.
+        self._start = Choice(values.get(present_values, values[first]), ranking.usual_cca)
+        self._is_present = bool(present) and present_values in values
 
     def all(self) -> list[str]:
         """Returns all sentences."""
-        ranking = self._ranking
         void = self._void_texts()
         if not self._stakes:
             return void
-        if all(map(is_condition, ranking.fields)):
-            return self._at_conditions()
+        if all(map(is_condition, self._ranking.fields)):
+            return self._cca_texts()
         trade_off = self._trade_off()
         texts = [] if trade_off is None else self._trade_off_texts(trade_off)
-        changes = self._changes(trade_off)
-        helps = [text for stake in self._stakes if (text := self._helps(stake))]
+        better = self._better_choices(trade_off)
+        changes = [self._change_text(name) for name in better]
+        helps = [text for stake in self._stakes if (text := self._help_text(stake))]
         is_void = any(self._names[self._start] in names for names in self._void.values())
         if not texts and not changes and not is_void:
-            changes = [self._nothing()]
-        return [*void, *texts, *changes, *helps, *self._lines(trade_off)]
+            changes = [self._no_change_text()]
+        return [*void, *texts, *changes, *helps, *self._linux_texts(better)]
 
     def _void_texts(self) -> list[str]:
-        """Returns the choices under which a flow has finished nothing, a line each."""
+        """Returns a line for each flow on the choices with which it finished nothing."""
         texts = []
         for flow, names in self._void.items():
             if not names:
                 continue
             is_all = len(names) == len(self._ranking.choices) > _MAX_LISTED_VALUES
-            places = "any of the values" if is_all else "; ".join(map(self._place, names))
-            text = self._ranking.without_flow(f"{flow} finished nothing with {places}")
+            choices = "any of the values" if is_all else "; ".join(map(self._choice_text, names))
+            text = self._ranking.without_flow(f"{flow} finished nothing with {choices}")
             texts.append(f"{text[0].upper()}{text[1:]}" if text.startswith("finished") else text)
         return texts
 
-    def _place(self, name: str) -> str:
-        """Returns a choice as its fields and CCA."""
+    def _choice_text(self, name: str) -> str:
+        """Returns the fields with their values in a choice, and its CCA if there are several."""
         ranking = self._ranking
         choice = ranking.choices[name]
         pairs = zip(ranking.fields, ranking.coordinates(choice), strict=True)
-        cca = f" with {self._called[choice.cca]}" if len(ranking.ccas) > 1 else ""
+        cca = f" with {self._labels[choice.cca]}" if len(ranking.ccas) > 1 else ""
         return f"{' and '.join(f'{field}={value}' for field, value in pairs)}{cca}"
 
-    def _at_conditions(self) -> list[str]:
-        """Returns the changes by other CCAs under the conditions of the start.
+    def _cca_texts(self) -> list[str]:
+        """Returns the changes by other CCAs, at the conditions of the start.
 
-        Nobody sets the RTT of a path or its losses, so that none of their values is an advice.
+        Nobody can set the RTT of a path or its loss rate, so that none of their values is recommended.
         """
-        _, ccas, _ = self._scopes()
-        better = [name for name in dict.fromkeys(ccas) if self._is_better(name)]
-        texts = [self._change_text(name) for name in better[:_MOST_CHANGES]]
-        lines = (cca_line(self._ranking.choices[name].cca) for name in better[:_MOST_CHANGES])
-        return [*texts, *(f"On Linux, {line}" for line in dict.fromkeys(filter(None, lines)))]
+        _, names, _ = self._best_names()
+        better = [name for name in dict.fromkeys(names) if self._is_better(name)][:_MAX_CHANGES]
+        lines = (cca_line(self._ranking.choices[name].cca) for name in better)
+        linux_texts = (f"On Linux, {line}" for line in dict.fromkeys(filter(None, lines)))
+        return [*map(self._change_text, better), *linux_texts]
 
     def _is_better(self, name: str) -> bool:
-        """Returns whether a flow gains from a choice, against the start."""
+        """Returns whether a flow gains from a choice in place of the start."""
         start = self._names[self._start]
         return name != start and any(stake.is_gain(name, start) for stake in self._stakes)
 
     def _change_text(self, name: str) -> str:
         """Returns a choice in place of the start, with the metrics of the flows under both."""
         start = self._names[self._start]
-        figures = (self._ranking.without_flow(stake.text(name, start)) for stake in self._stakes)
-        return f"{self._change(self._ranking.choices[name])}: {'; '.join(figures)}"
+        texts = (self._ranking.without_flow(stake.text(name, start)) for stake in self._stakes)
+        return f"{self._change(self._ranking.choices[name])}: {'; '.join(texts)}"
 
     def _mean(self, stake: Stake, name: str) -> float:
-        """Returns the mean of a metric, of which more is better; a missing one is worst."""
+        """Returns the mean of a metric with the sign that makes more better; -inf without a value."""
         mean = estimate(stake.values[name]).mean
         return -math.inf if math.isnan(mean) else (-mean if stake.is_less_better else mean)
 
     def _best(self, stake: Stake, among: Sequence[str]) -> str:
         return max(among, key=lambda name: self._mean(stake, name))
 
-    def _value(self, stake: Stake, name: str, *, unit: bool = True) -> str:
-        words, mean = words_of(stake.metric), estimate(stake.values[name]).mean
-        return words.value_text(mean) if unit else words.number(mean)
+    def _mean_text(self, stake: Stake, name: str) -> str:
+        return words_of(stake.metric).value_text(estimate(stake.values[name]).mean)
 
     def _metric_name(self, stake: Stake) -> str:
         return self._ranking.without_flow(f"{stake.flow} {words_of(stake.metric).name}")
 
     def _trade_off(self) -> _TradeOff | None:
-        """Returns the values between which to choose; None where there are no two metrics."""
+        """Returns the trade-off of goodput and another metric; None if the choices have none."""
         goodput = next((stake for stake in self._stakes if stake.metric == GOODPUT), None)
         others = [
             stake
@@ -196,247 +204,239 @@ class _Sentences:
         ]
         if goodput is None or not others:
             return None
-        requested = others[0]
+        other = others[0]
         names = [
             name
             for name in self._ranking.choices
-            if all(math.isfinite(self._mean(stake, name)) for stake in (requested, goodput))
+            if all(math.isfinite(self._mean(stake, name)) for stake in (other, goodput))
         ]
-        both = (requested, goodput)
-        front = [name for name in names if not any(self._beats(other, name, both) for other in names)]
-        front.sort(key=lambda name: (-self._mean(requested, name), -self._mean(goodput, name)))
+        both = (other, goodput)
+        front = [
+            name for name in names if not any(self._dominates(rival, name, both) for rival in names)
+        ]
+        front.sort(key=lambda name: (-self._mean(other, name), -self._mean(goodput, name)))
         front = [
             name
-            for at, name in enumerate(front)
-            if not any(all(stake.is_tied(name, other) for stake in both) for other in front[:at])
+            for index, name in enumerate(front)
+            if not any(all(stake.is_tied(name, rival) for stake in both) for rival in front[:index])
         ]
-        beaten = [
+        dominated = [
             name
             for name in names
             if name not in front
-            and any(self._beats(other, name, both) for other in front)
-            and not any(all(stake.is_tied(name, other) for stake in both) for other in front)
+            and any(self._dominates(rival, name, both) for rival in front)
+            and not any(all(stake.is_tied(name, rival) for stake in both) for rival in front)
         ]
         if not any(goodput.is_gain(name, front[0]) for name in front[1:]):
             front = front[:1]
-        if not beaten and len(front) < 2:
+        if not dominated and len(front) < 2:
             return None
         knee = self._knee(front, both) if len(front) > 1 else front[0]
-        return _TradeOff(requested, goodput, front, knee, beaten)
+        return _TradeOff(other, goodput, front, knee, dominated)
 
-    def _beats(self, name: str, other: str, stakes: Sequence[Stake]) -> bool:
-        """Returns whether a value is better in one metric, and no worse in the others, by the means."""
+    def _dominates(self, name: str, other: str, stakes: Sequence[Stake]) -> bool:
+        """Returns whether a choice is better by one metric, and no worse by the other, by the means."""
         gaps = [self._mean(stake, name) - self._mean(stake, other) for stake in stakes]
         if all(gap >= 0 for gap in gaps):
             return any(gap > 0 for gap in gaps)
-        # A lower mean that is as good does not count.
+        # A mean that is lower, but tied, is no worse.
         return any(stake.is_gain(name, other) for stake in stakes) and all(
             gap >= 0 or stake.is_tied(name, other) for gap, stake in zip(gaps, stakes, strict=True)
         )
 
     def _knee(self, front: Sequence[str], stakes: Sequence[Stake]) -> str | None:
-        """Returns the value that is farthest above the line between both ends of the front."""
-        ranges = [[self._mean(stake, name) for name in front] for stake in stakes]
-        shares = [
+        """Returns the choice that is farthest above the line between both ends of the front."""
+        means = [[self._mean(stake, name) for name in front] for stake in stakes]
+        scaled = [
             [(value - min(values)) / (max(values) - min(values)) for value in values]
-            for values in ranges
+            for values in means
         ]
-        above = dict(zip(front, (sum(each) - 1 for each in zip(*shares, strict=True)), strict=True))
-        knee = max(above, key=above.__getitem__)
-        requested = stakes[0]
-        # A value that only more runs would separate from the best is not advised.
-        is_known = requested.is_gain(front[0], knee) or requested.is_tied(front[0], knee)
-        return knee if above[knee] >= _MIN_KNEE_HEIGHT and is_known else None
+        heights = dict(zip(front, (sum(pair) - 1 for pair in zip(*scaled, strict=True)), strict=True))
+        knee = max(heights, key=heights.__getitem__)
+        other = stakes[0]
+        # A choice that only more runs would separate from the best is not recommended.
+        is_decided = other.is_gain(front[0], knee) or other.is_tied(front[0], knee)
+        return knee if heights[knee] >= _MIN_KNEE_HEIGHT and is_decided else None
 
     def _trade_off_texts(self, trade_off: _TradeOff) -> list[str]:
-        requested, goodput, front = trade_off.requested, trade_off.goodput, trade_off.front
-        knee = trade_off.knee
-        values_to_choose = [front[0], self._best(goodput, front)]
+        other, goodput, front, knee, dominated = trade_off
+        listed = [front[0], self._best(goodput, front)]
         if knee is not None:
             # The knee is where more of one metric begins to cost much of the other.
-            at = front.index(knee)
-            values_to_choose = [knee, front[0], *front[at + 1 : at + 2], values_to_choose[-1]]
-        elif len(front) <= _MAX_OTHERS:
-            values_to_choose = front
-        first, *others = dict.fromkeys(values_to_choose)
-        figures = (
-            f"{self._metric_name(requested)} {self._value(requested, first)} for "
-            f"{self._metric_name(goodput)} {self._value(goodput, first)}"
+            index = front.index(knee)
+            listed = [knee, front[0], *front[index + 1 : index + 2], listed[-1]]
+        elif len(front) <= _MAX_FRONT:
+            listed = front
+        first, *following = dict.fromkeys(listed)
+        metrics = (
+            f"{self._metric_name(other)} {self._mean_text(other, first)} for "
+            f"{self._metric_name(goodput)} {self._mean_text(goodput, first)}"
         )
         pairs = [
-            f"{name}: {self._value(requested, name)} for {self._value(goodput, name)}"
-            for name in others
+            f"{name}: {self._mean_text(other, name)} for {self._mean_text(goodput, name)}"
+            for name in following
         ]
         if len(front) == 1:
-            return [f"best of both: {self._ranking.field}={first}, with {figures}"]
+            return [f"best of both: {self._ranking.field}={first}, with {metrics}"]
         head = f"{first} is the knee, with" if knee is not None else f"{first}:"
-        if not trade_off.beaten:
+        if not dominated:
             rest = "None is worse than another in both"
-        elif len(trade_off.beaten) <= _MAX_LISTED_VALUES:
-            rest = f"By their means, others beat {', '.join(trade_off.beaten)} in both"
+        elif len(dominated) <= _MAX_LISTED_VALUES:
+            rest = f"By their means, others beat {', '.join(dominated)} in both"
         else:
-            rest = f"By their means, these beat {len(trade_off.beaten)} others in both"
+            rest = f"By their means, these beat {len(dominated)} others in both"
         return [
-            f"trade-off of {self._ranking.field}: {'; '.join([f'{head} {figures}', *pairs])}. {rest}."
+            f"trade-off of {self._ranking.field}: {'; '.join([f'{head} {metrics}', *pairs])}. {rest}."
         ]
 
-    def _changes(self, trade_off: _TradeOff | None) -> list[str]:
-        """Returns the changes by choices that are better than the start."""
-        return [self._change_text(name) for name in self._better(trade_off)]
-
-    def _better(self, trade_off: _TradeOff | None) -> list[str]:
+    def _better_choices(self, trade_off: _TradeOff | None) -> list[str]:
         """Returns a few choices better than the start: the knee, or the best of each metric."""
         if trade_off is None:
-            targets = [target for among in self._scopes() for target in among]
+            names = [name for group in self._best_names() for name in group]
         elif trade_off.knee is not None:
-            targets = [trade_off.knee]
+            names = [trade_off.knee]
         else:
-            targets = [trade_off.front[0], self._best(trade_off.goodput, trade_off.front)]
-        return [name for name in dict.fromkeys(targets) if self._is_better(name)][:_MOST_CHANGES]
+            names = [trade_off.front[0], self._best(trade_off.goodput, trade_off.front)]
+        return [name for name in dict.fromkeys(names) if self._is_better(name)][:_MAX_CHANGES]
 
-    def _lines(self, trade_off: _TradeOff | None) -> list[str]:
-        """Returns the Linux commands for better choices."""
-        ranking, start = self._ranking, self._start
-        lines = []
-        targets = self._better(trade_off)
-        for name in targets:
-            choice = ranking.choices[name]
-            values = zip(
-                ranking.fields, ranking.coordinates(choice), ranking.coordinates(start), strict=True
-            )
-            changes = [f"{field}={new}" for field, new, old in values if new != old]
-            set_on_linux = [linux_line(change, self._scenario) for change in changes]
-            set_on_linux += [cca_line(choice.cca)] if choice.cca != start.cca else []
+    def _linux_texts(self, names: Sequence[str]) -> list[str]:
+        """Returns the Linux commands for some choices in place of the start."""
+        texts = []
+        for name in names:
+            choice = self._ranking.choices[name]
+            lines = [
+                linux_line(f"{field}={new}", self._scenario)
+                for field, new, old in self._field_values(choice)
+                if new != old
+            ]
+            lines += [cca_line(choice.cca)] if choice.cca != self._start.cca else []
             # Commands of two choices cannot be run one after the other.
-            of = f" for {name}" if len(targets) > 1 else ""
-            lines += [f"On Linux{of}, {line}" for line in set_on_linux if line]
-        return list(dict.fromkeys(lines))
+            purpose = f" for {name}" if len(names) > 1 else ""
+            texts += [f"On Linux{purpose}, {line}" for line in lines if line]
+        return list(dict.fromkeys(texts))
 
-    def _scopes(self) -> Iterator[list[str]]:
-        """Yields the best choices with the CCA of the start, at the values of the start, and of all."""
+    def _best_names(self) -> Iterator[list[str]]:
+        """Yields the best choices by stake: with the CCA of the start, with its values, and of all."""
         names = self._names
-        for among in (
+        for group in (
             [name for choice, name in names.items() if choice.cca == self._start.cca],
             [name for choice, name in names.items() if choice.value == self._start.value],
             [*names.values()],
         ):
-            yield [self._best(stake, among) for stake in self._stakes]
+            yield [self._best(stake, group) for stake in self._stakes]
+
+    def _field_values(self, choice: Choice) -> Iterator[tuple[str, str, str]]:
+        """Returns each field with its value in a choice, and in the start."""
+        ranking = self._ranking
+        old_values = ranking.coordinates(self._start)
+        return zip(ranking.fields, ranking.coordinates(choice), old_values, strict=True)
 
     def _change(self, choice: Choice) -> str:
-        """Returns a choice in place of the start, and in parentheses what stays."""
-        ranking, start = self._ranking, self._start
-        values = zip(
-            ranking.fields, ranking.coordinates(choice), ranking.coordinates(start), strict=True
-        )
+        """Returns a choice in place of the start, and in parentheses the values that stay."""
         changed, unchanged = [], []
-        for field, new, old in values:
+        for field, new, old in self._field_values(choice):
             if new == old:
                 unchanged.append(f"{field}={new}")
             else:
                 changed.append(f"{field}={new} instead of {old}")
-        if choice.cca != start.cca:
-            changed.append(f"{self._called[choice.cca]} instead of {self._called[start.cca]}")
-        elif len(ranking.ccas) > 1:
-            unchanged.append(self._called[start.cca])
+        old_cca = self._labels[self._start.cca]
+        if choice.cca != self._start.cca:
+            changed.append(f"{self._labels[choice.cca]} instead of {old_cca}")
+        elif len(self._ranking.ccas) > 1:
+            unchanged.append(old_cca)
         stays = f" ({', '.join(unchanged)})" if unchanged else ""
         return f"{' and '.join(changed)}{stays}"
 
-    def _helps(self, stake: Stake) -> str:
-        """Ranks the fields and the CCA by their gain for a flow, from the worst to the best value.
+    def _help_text(self, stake: Stake) -> str:
+        """Returns the axes (fields and CCA) by their gain for a flow, from the worst to the best value.
 
-        Each is that of the best combination with another value of the field, or another CCA.
+        The gain of an axis is that from its worst value to the best combination, which has the best
+        values on the other axes. Empty for a single axis, or if none gains.
         """
         ranking = self._ranking
         axes = (*ranking.fields, *([_CCA] if len(ranking.ccas) > 1 else []))
         if len(axes) < 2:
             return ""
         leader = self._best(stake, [*ranking.choices])
-        best = ranking.choices[leader]
-        called = self._called_values(best)
+        best_values = self._axis_values(ranking.choices[leader])
         worst: dict[str, str] = {}
-        without = []
-        for at, axis in enumerate(axes):
-            among = [
-                name
-                for choice, name in self._names.items()
-                if all(
-                    mine == its or index == at
-                    for index, (mine, its) in enumerate(
-                        zip(self._called_values(choice), called, strict=True)
-                    )
-                )
-            ]
-            last = min(among, key=lambda name: self._mean(stake, name))
-            if stake.is_gain(leader, last) and self._matters(stake, leader, last):
+        for index, axis in enumerate(axes):
+            names = self._differing_at(index, best_values)
+            last = min(names, key=lambda name: self._mean(stake, name))
+            if stake.is_gain(leader, last) and self._is_notable(stake, leader, last):
                 worst[axis] = last
-            else:
-                without.append(axis)
         if not worst:
             return ""
         ordered = sorted(worst, key=lambda axis: self._mean(stake, worst[axis]))
         parts = []
         for axis in ordered:
-            at = axes.index(axis)
-            old = self._called_values(ranking.choices[worst[axis]])[at]
-            end = self._value(stake, leader)
-            parts.append(
-                f"{self._value(stake, worst[axis], unit=False)} to {end} ({old} to {called[at]})"
-            )
-        instead = self._instead(stake, leader, axes, without)
-        order = self._order(stake, ordered, worst, is_only=not instead)
+            index = axes.index(axis)
+            old = self._axis_values(ranking.choices[worst[axis]])[index]
+            worst_mean = words_of(stake.metric).number(estimate(stake.values[worst[axis]]).mean)
+            best_mean = self._mean_text(stake, leader)
+            parts.append(f"{worst_mean} to {best_mean} ({old} to {best_values[index]})")
+        alternatives = self._single_changes(stake, leader, axes, worst)
+        order = self._order_text(stake, ordered, worst, is_only=not alternatives)
         head = f"{ranking.question(stake)}: {order}"
         against = " against ".join(parts)
-        rest = f"; {' or '.join(instead.values())} alone helps as much" if instead else ""
-        if none := [axis for axis in without if axis not in instead]:
-            make = "makes" if len(none) == 1 else "make"
-            rest += f"; {' and '.join(none)} {make} little difference there"
+        rest = f"; {' or '.join(alternatives.values())} alone helps as much" if alternatives else ""
+        if others := [axis for axis in axes if axis not in worst and axis not in alternatives]:
+            make = "makes" if len(others) == 1 else "make"
+            rest += f"; {' and '.join(others)} {make} little difference there"
         each = "each " if len(ordered) > 1 else ""
         return f"{head}: {against}, {each}beside the best of the others{rest}"
 
-    def _instead(
-        self, stake: Stake, leader: str, axes: Sequence[str], without: Sequence[str]
-    ) -> dict[str, str]:
-        """Returns single changes of the start that are as good as the best combination.
+    def _differing_at(self, index: int, values: Sequence[str]) -> list[str]:
+        """Returns the choices with these values on all axes but the one at an index."""
+        return [
+            name
+            for choice, name in self._names.items()
+            if all(
+                own == value or axis == index
+                for axis, (own, value) in enumerate(zip(self._axis_values(choice), values, strict=True))
+            )
+        ]
 
-        Beside the best of the others a field may change nothing and still do all that they do.
+    def _single_changes(
+        self, stake: Stake, leader: str, axes: Sequence[str], helpful: Collection[str]
+    ) -> dict[str, str]:
+        """Returns changes of the start on a single axis that are as good as the best combination.
+
+        An axis may make no difference with the best values on the others, and still do all that they
+        do.
 
         Args:
             stake: metric of a flow.
             leader: the best combination.
             axes: the fields and the CCA.
-            without: those that make no difference with the best of the others.
+            helpful: axes that make a difference with the best values on the others; these are left out.
         """
-        start = self._called_values(self._start)
-        result = {}
-        for axis in without:
-            at = axes.index(axis)
-            among = [
-                name
-                for choice, name in self._names.items()
-                if self._called_values(choice)[:at] == start[:at]
-                and self._called_values(choice)[at + 1 :] == start[at + 1 :]
-            ]
-            best = self._best(stake, among)
+        start = self._axis_values(self._start)
+        changes = {}
+        for index, axis in enumerate(axes):
+            if axis in helpful:
+                continue
+            best = self._best(stake, self._differing_at(index, start))
             if stake.is_gain(best, self._names[self._start]) and stake.is_tied(leader, best):
-                value = self._called_values(self._ranking.choices[best])[at]
-                result[axis] = value if axis == _CCA else f"{axis}={value}"
-        return result
+                value = self._axis_values(self._ranking.choices[best])[index]
+                changes[axis] = value if axis == _CCA else f"{axis}={value}"
+        return changes
 
-    def _matters(self, stake: Stake, best: str, worst: str) -> bool:
-        """Returns whether the difference of two means is large enough to mention a field."""
+    def _is_notable(self, stake: Stake, best: str, worst: str) -> bool:
+        """Returns whether the difference of two means is large enough to mention an axis."""
         means = [abs(self._mean(stake, name)) for name in (best, worst)]
         return abs(means[0] - means[1]) >= _MIN_CHANGE * max(means)
 
-    def _order(
+    def _order_text(
         self, stake: Stake, ordered: Sequence[str], worst: Mapping[str, str], *, is_only: bool
     ) -> str:
-        """Returns the fields and the CCA by how much they help, in words.
+        """Returns the helpful axes by their gain, in words.
 
         Args:
             stake: metric of a flow.
-            ordered: those that help, the one first that helps most.
-            worst: the worst value of each.
-            is_only: whether no other helps by itself.
+            ordered: the helpful axes, the one with the largest gain first.
+            worst: the choice with the worst value of each.
+            is_only: whether no other axis helps by itself.
         """
         first, *others = ordered
         if not others:
@@ -448,12 +448,12 @@ class _Sentences:
         most = f"{', '.join(ordered[:-1])} or {ordered[-1]}"
         return f"the runs do not decide whether {most} helps more"
 
-    def _called_values(self, choice: Choice) -> list[str]:
-        """Returns the values of the fields of a choice, and the label of its CCA."""
-        return [*self._ranking.coordinates(choice), self._called[choice.cca]]
+    def _axis_values(self, choice: Choice) -> list[str]:
+        """Returns the values of the fields in a choice, and the label of its CCA."""
+        return [*self._ranking.coordinates(choice), self._labels[choice.cca]]
 
-    def _nothing(self) -> str:
-        """Returns that nothing is better than the start, with the worse and undecided values."""
+    def _no_change_text(self) -> str:
+        """Returns a line that nothing is better than the start, with the worse and undecided values."""
         start = self._names[self._start]
         others = [name for name in self._ranking.choices if name != start]
         worse = [name for name in others if any(stake.is_gain(start, name) for stake in self._stakes)]
@@ -463,14 +463,14 @@ class _Sentences:
             if name not in worse and all(stake.is_tied(start, name) for stake in self._stakes)
         ]
         undecided = [name for name in others if name not in worse and name not in equal]
-        where = "the scenario has it" if self._is_present else "the first one given"
-        what = f"{self._ranking.field}={start} ({where})"
+        origin = "the scenario has it" if self._is_present else "the first one given"
+        start_text = f"{self._ranking.field}={start} ({origin})"
         hints = [hint_text(stake.verdict) for stake in self._stakes if stake.verdict.undecided]
         if not worse:
             hint = f"; {hints[0]}" if undecided and hints else ""
-            return f"No value differs significantly from {what}{hint}"
+            return f"No value differs significantly from {start_text}{hint}"
         parts = [
-            f"No value is significantly better than {what}",
+            f"No value is significantly better than {start_text}",
             f"worse: {join_names(worse, _MAX_LISTED_VALUES)}",
         ]
         if equal:

@@ -1,4 +1,4 @@
-"""Frames of interactive flows that had not arrived at the end of a run: pending or lost."""
+"""Frames of interactive flows that had not arrived at the end of a run."""
 
 from __future__ import annotations
 
@@ -7,24 +7,24 @@ from collections.abc import Iterable, Sequence
 
 
 def missing_frames(sent: Iterable[tuple[float, float]], arrived: int) -> int:
-    """Returns the number of frames that were sent and had not arrived by their deadline and the end.
+    """Returns the number of frames that had not arrived although their deadline was before the end.
 
     Args:
         sent: for each connection, the number of frames whose deadline is before the end of the run, and
-            the share of them that the sender dropped.
+            the share of these that the sender dropped.
         arrived: number of frames that arrived.
     """
     return round(math.fsum(count * (1.0 - dropped) for count, dropped in sent)) - arrived
 
 
 def never_arrived(ages_ms: Sequence[float], missing: int, delays_ms: Sequence[float]) -> list[float]:
-    """Returns the ages of missing frames that were older at the end than any frame that arrived, ms.
+    """Returns the ages of the missing frames that count as lost, ms.
 
-    Other missing frames are pending, as they might still have arrived. Results of earlier versions have
-    no ages: all of their missing frames count, with NaN as age.
+    Those are older at the end of the run than any frame was on arrival; others might still arrive.
+    Results of earlier versions have no ages: all missing frames count, with NaN as age.
 
     Args:
-        ages_ms: ages at the end of the frames that had not arrived by their deadline.
+        ages_ms: ages, at the end of the run, of the frames that had not arrived by their deadline.
         missing: number of these frames.
         delays_ms: delays of the frames that arrived.
     """

@@ -22,18 +22,13 @@ if TYPE_CHECKING:
         ChosenOutcome,
         ComparisonOutcome,
         DifferenceRow,
-        OccasionalOutcome,
+        OptionalOutcome,
         SelectionRow,
     )
 
 
 def comparison_outcome(comparison: Comparison, by: Sequence[str]) -> ComparisonOutcome:
-    """Returns the outcome of a comparison; the same for the same seeds.
-
-    Args:
-        comparison: the comparison.
-        by: further metrics that congestion controls rank by, as those of `best_by`.
-    """
+    """Returns the outcome of a comparison; `by` are further ranking metrics, as in `best_by`."""
     about, series = comparison.results.about, comparison.series()
     best = {name: ccas[0] for name, ccas in comparison.recommendation.items() if ccas}
     document: ComparisonOutcome = {
@@ -52,7 +47,7 @@ def comparison_outcome(comparison: Comparison, by: Sequence[str]) -> ComparisonO
             for cca, metrics in series.items()
         ],
         "differences": [
-            _difference(requirement, (best[requirement], cca), metric, series)
+            _difference(requirement, best[requirement], cca, metric, series)
             for requirement, metric in comparison.requirements.items()
             if requirement in best
             for cca in single_flow_mixes(series)
@@ -68,7 +63,7 @@ def comparison_outcome(comparison: Comparison, by: Sequence[str]) -> ComparisonO
             }
             for requirement, verdict in comparison.verdicts.items()
         },
-        **_occasional(comparison, by),
+        **_optional_parts(comparison, by),
         "warnings": comparison.warnings,
     }
     finite: ComparisonOutcome = json_value(document)
@@ -85,11 +80,10 @@ def best_outcome(verdict: Verdict) -> BestOutcome:
     }
 
 
-def _occasional(comparison: Comparison, by: Sequence[str]) -> OccasionalOutcome:
-    """Returns the optional parts of the JSON."""
-    result: OccasionalOutcome = {}
+def _optional_parts(comparison: Comparison, by: Sequence[str]) -> OptionalOutcome:
+    result: OptionalOutcome = {}
     if by:
-        result["by"] = [_chosen(comparison.best_by(each)) for each in by]
+        result["by"] = [_chosen(comparison.best_by(metric)) for metric in by]
     if stakes := comparison.ranked_stakes:
         result["flow_verdicts"] = [
             {"flow": stake.flow, "metric": stake.metric, **best_outcome(stake.verdict)}
@@ -99,20 +93,18 @@ def _occasional(comparison: Comparison, by: Sequence[str]) -> OccasionalOutcome:
         result["trade_offs"] = trade_offs
     if comparison.applications:
         random = not comparison.decides
-        result["applications"] = [
-            _application(application, random=random) for application in comparison.applications
-        ]
+        result["applications"] = [_application(each, random=random) for each in comparison.applications]
     if comparison.several_flows:
         result["shares"] = [
             {
-                "cca": mean_share.lineup,
-                "flow": mean_share.flow,
-                "flow_cca": mean_share.cca,
-                "connections": mean_share.connections,
-                "goodput_mbps": mean_share.goodput.mean,
-                "goodput_mbps_ci95": mean_share.goodput.ci95,
+                "cca": share.lineup,
+                "flow": share.flow,
+                "flow_cca": share.cca,
+                "connections": share.connections,
+                "goodput_mbps": share.goodput.mean,
+                "goodput_mbps_ci95": share.goodput.ci95,
             }
-            for mean_share in comparison.mean_shares()
+            for share in comparison.mean_shares()
         ]
     if comparison.competing_flows:
         result["flows"] = [
@@ -154,14 +146,14 @@ def _selection(comparison: Comparison) -> list[SelectionRow]:
 
     return [
         {
-            "cca": used.lineup,
-            "flow": used.flow,
-            "flow_cca": used.cca,
-            "changes_per_run": used.changes,
-            "returns_per_run": used.returns,
-            "time_under": used.shares,
+            "cca": use.lineup,
+            "flow": use.flow,
+            "flow_cca": use.cca,
+            "changes_per_run": use.changes,
+            "returns_per_run": use.returns,
+            "time_under": use.shares,
         }
-        for used in used_in(comparison.results)
+        for use in used_in(comparison.results)
     ]
 
 
@@ -170,7 +162,7 @@ def _chosen(best: ChosenBest) -> ChosenOutcome:
         "flow": best.chosen.flow,
         "metric": best.chosen.metric,
         **best_outcome(best.verdict),
-        "values": [{"cca": cca, **json_interval(of)} for cca, of in best.values.items()],
+        "values": [{"cca": cca, **json_interval(values)} for cca, values in best.values.items()],
     }
 
 
@@ -180,26 +172,26 @@ def _application(application: Application, *, random: bool) -> ApplicationOutcom
         "metric": application.ranking.metric,
         **best_outcome(application.verdict(random=random)),
         "figures": [
-            {"cca": cca, **{name: json_interval(value) for name, value in values.items()}}
-            for cca, values in application.metrics.items()
+            {"cca": cca, **{name: json_interval(values) for name, values in metrics.items()}}
+            for cca, metrics in application.metrics.items()
         ],
     }
 
 
 def _difference(
     requirement: str,
-    pair: tuple[str, str],
+    best: str,
+    other: str,
     metric: str,
     series: Mapping[str, Mapping[str, list[float]]],
 ) -> DifferenceRow:
     """Returns the paired difference of the best congestion control for a requirement to another."""
-    best, other = pair
-    result = paired_gap(series[best][metric], series[other][metric])
+    gap = paired_gap(series[best][metric], series[other][metric])
     return {
         "requirement": requirement,
         "best": best,
         "other": other,
-        "mean": result.mean,
-        "ci95": result.ci95,
-        "tied": result.includes_zero,
+        "mean": gap.mean,
+        "ci95": gap.ci95,
+        "tied": gap.includes_zero,
     }

@@ -1,11 +1,11 @@
-"""Scenarios on which each congestion control is best or tied."""
+"""Leading congestion controls: on which scenarios of several each one is best or tied."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from celltcp.comparison.costs import MAX_COST
+from celltcp.comparison.costs import MIN_COST
 
 if TYPE_CHECKING:
     from celltcp.comparison.comparison import Comparison
@@ -13,47 +13,47 @@ if TYPE_CHECKING:
 
 
 class Leading(NamedTuple):
-    """Congestion controls that are best or tied with the best for a need."""
+    """Congestion controls that are best, or tied with the best, for a need."""
 
-    #: Scenarios on which it is best or tied, by congestion control.
+    #: By congestion control, the scenarios on which it is best or tied.
     scenarios: dict[str, list[str]]
     #: All scenarios that have the need.
-    having: list[str]
-    #: Scenarios on which the best one has a cost in another metric, by congestion control.
+    all_scenarios: list[str]
+    #: By congestion control, the scenarios on which it is best at a cost in another metric.
     costly: Mapping[str, Sequence[str]]
 
     @property
-    def total(self) -> int:
-        """Number of scenarios that have the need."""
-        return len(self.having)
-
-    @property
     def ranked(self) -> list[str]:
-        """The congestion controls that lead anywhere, those with most scenarios first."""
+        """The congestion controls that lead on any scenario, those with most scenarios first."""
         leading = [cca for cca, names in self.scenarios.items() if names]
         return sorted(leading, key=lambda cca: -len(self.scenarios[cca]))
 
-    @property
-    def foremost(self) -> list[str]:
-        """The congestion controls that lead on most scenarios: several if they lead on as many."""
-        ranked = self.ranked
-        return [cca for cca in ranked if len(self.scenarios[cca]) == len(self.scenarios[ranked[0]])]
-
     def share_text(self, names: Mapping[str, str], word: str) -> str:
-        """Returns the foremost ones in words, such as `cubic and bbr, at 4 of 8 each`."""
-        first = self.foremost
-        share = f"{word} {len(self.scenarios[first[0]])} of {self.total}"
+        """Returns the CCAs that lead on most scenarios, such as `cubic and bbr, at 4 of 8 each`.
+
+        Args:
+            names: labels of congestion controls.
+            word: before the number of scenarios, such as `at`.
+        """
+        ranked = self.ranked
+        most = len(self.scenarios[ranked[0]])
+        first = [cca for cca in ranked if len(self.scenarios[cca]) == most]
+        share = f"{word} {most} of {len(self.all_scenarios)}"
         each = " each" if len(first) > 1 else ""
         text = f"{' and '.join(names[cca] for cca in first)}, {share}{each}"
-        costly = [f"{names[cca]} {word} {len(on)}" for cca in first if (on := self.costly.get(cca))]
-        amount = f"over {100 * MAX_COST:.0f} % of the goodput or time"
+        costly = [
+            f"{names[cca]} {word} {len(scenarios)}"
+            for cca in first
+            if (scenarios := self.costly.get(cca))
+        ]
+        amount = f"over {100 * MIN_COST:.0f} % of the goodput or time"
         return f"{text}; at the cost of {amount}: {', '.join(costly)}" if costly else text
 
     @property
     def undecided(self) -> list[str]:
-        """Scenarios on which none leads."""
+        """Scenarios on which no congestion control leads."""
         decided = {name for names in self.scenarios.values() for name in names}
-        return [name for name in self.having if name not in decided]
+        return [name for name in self.all_scenarios if name not in decided]
 
 
 def leading_by_need(
@@ -61,41 +61,40 @@ def leading_by_need(
 ) -> dict[str, Leading]:
     """Returns the leading congestion controls by need.
 
-    Scenarios whose runs leave the best one undecided count for none.
+    A scenario whose runs do not decide on the best CCA counts for no CCA.
 
     Args:
         verdicts: by scenario and need.
         ccas: congestion controls that all scenarios have.
     """
-    needs = dict.fromkeys(need for of_scenario in verdicts.values() for need in of_scenario)
+    needs = dict.fromkeys(need for by_need in verdicts.values() for need in by_need)
     result = {}
     for need in needs:
-        having = {name: verdict[need] for name, verdict in verdicts.items() if need in verdict}
-        bests = {
-            name: (verdict.best, *verdict.tied)
-            for name, verdict in having.items()
-            if verdict.best is not None
+        by_scenario = {name: by_need[need] for name, by_need in verdicts.items() if need in by_need}
+        decided = {name: verdict for name, verdict in by_scenario.items() if verdict.best is not None}
+        scenarios = {
+            cca: [name for name, verdict in decided.items() if cca in (verdict.best, *verdict.tied)]
+            for cca in ccas
         }
-        scenarios = {cca: [name for name, best in bests.items() if cca in best] for cca in ccas}
-        costs = {
-            name: verdict.best for name, verdict in having.items() if verdict.best and verdict.cost
+        costly = {
+            cca: [name for name, verdict in decided.items() if verdict.cost and verdict.best == cca]
+            for cca in ccas
         }
-        costly = {cca: [name for name, best in costs.items() if best == cca] for cca in ccas}
-        result[need] = Leading(scenarios, list(having), costly)
+        result[need] = Leading(scenarios, list(by_scenario), costly)
     return result
 
 
 def leading_in(
     comparisons: Mapping[str, Comparison], ccas: Sequence[str], by: Sequence[str] = ()
 ) -> dict[str, Leading]:
-    """Returns the leading CCAs by need: chosen metrics, flows, and requirements.
+    """Returns the leading CCAs by need: chosen metrics, then flows, then requirements.
 
-    Goodput and PM count only where the flow under test competes for the path.
+    Goodput and PM count only on scenarios whose flow under test competes for the path.
 
     Args:
         comparisons: by scenario, or by the value of a sweep.
         ccas: congestion controls that all of them have.
-        by: metrics that congestion controls rank by, as those of `Comparison.best_by`.
+        by: further ranking metrics, as in `Comparison.best_by`.
     """
     verdicts = {
         name: {**verdicts_of_flows(comparison, by), **comparison.network_verdicts}
@@ -104,13 +103,10 @@ def leading_in(
     return leading_by_need(verdicts, ccas)
 
 
-def verdicts_of_flows(comparison: Comparison, by: Sequence[str] = ()) -> dict[str, Verdict]:
+def verdicts_of_flows(comparison: Comparison, by: Sequence[str]) -> dict[str, Verdict]:
     """Returns the verdicts by chosen metrics, and then those of the flows of a workload."""
-    chosen = (comparison.best_by(each) for each in by)
+    bests = map(comparison.best_by, by)
     return {
-        **{
-            f"{chosen_best.chosen.flow}, by {chosen_best.chosen.metric}": chosen_best.verdict
-            for chosen_best in chosen
-        },
-        **{ranked_stake.need: ranked_stake.verdict for ranked_stake in comparison.ranked_stakes},
+        **{f"{best.chosen.flow}, by {best.chosen.metric}": best.verdict for best in bests},
+        **{stake.need: stake.verdict for stake in comparison.ranked_stakes},
     }

@@ -1,4 +1,4 @@
-"""Loading of saved results as objects: comparison, run, sweep or set."""
+"""Loading of saved results as a comparison, single run, sweep or scenario set."""
 
 from __future__ import annotations
 
@@ -21,27 +21,27 @@ from celltcp.results.folder_lock import is_begun
 from celltcp.results.layout import Layout, layout_in
 from celltcp.results.tables import Results, read_results
 
-#: A number at the beginning of a value.
+#: Number at the beginning of a value, such as `20` of `20ms`.
 _NUMBER = re.compile(r"-?\d+(\.\d+)?")
 
 
 @dataclass(frozen=True)
 class Loaded:
-    """Comparisons in the folders within a folder, some of which may be unfinished."""
+    """Comparisons in the subfolders of a folder, some of which may be unfinished."""
 
     layout: Layout
-    #: By the coordinates of the layout; those without a finished run are left out.
+    #: By the coordinates of the layout; subfolders without a finished run are left out.
     comparisons: Mapping[tuple[str, ...], Comparison]
     completeness: Completeness
 
 
 def load(folder: str | Path) -> Comparison | SingleRun | Sweep | ScenarioSet:
-    """Loads results of `--out` or `save`; of unfinished results the finished runs.
+    """Loads results of `--out` or `save`; of unfinished results, the finished runs.
 
-    Videos are a set, a comparison for each scenario and adaptation.
+    Results of `celltcp video` are a set with a comparison for each scenario and ABR algorithm.
 
     Raises:
-        CelltcpError: names the file that is missing or damaged; or there is no finished run.
+        CelltcpError: if a file is missing or damaged, or no run is finished.
     """
     root = Path(folder)
     within = load_within(root) if root.is_dir() and about_in(root) is None else None
@@ -49,7 +49,7 @@ def load(folder: str | Path) -> Comparison | SingleRun | Sweep | ScenarioSet:
 
 
 def several_of(loaded: Loaded) -> Sweep | ScenarioSet:
-    """Returns the results in the folders within a folder as a sweep or a set."""
+    """Returns the results in the subfolders of a folder as a sweep or a scenario set."""
     if loaded.layout.kind == "sweep":
         return _sweep(loaded)
     comparisons = {", ".join(point): comparison for point, comparison in loaded.comparisons.items()}
@@ -57,97 +57,95 @@ def several_of(loaded: Loaded) -> Sweep | ScenarioSet:
 
 
 def holds_runs(folder: Path) -> bool:
-    """Returns whether there are results of runs in a folder or in the folders within it, or a plan."""
+    """Returns whether a folder or its subfolders have results of runs, or the folder a plan."""
     if about_in(folder) is not None or planned_in(folder):
         return True
-    return layout_in(folder) is not None or _guessed(folder) is not None
+    return layout_in(folder) is not None or _guessed_layout(folder) is not None
 
 
 def run_or_comparison(results: Results) -> Comparison | SingleRun:
-    """Returns results as a comparison, or as a run if they are of a single one with samples."""
-    samples = results.tables.get("samples")
-    single = len(results.tables["runs"]) == 1 and samples is not None and len(samples) > 0
-    return SingleRun(results) if single else Comparison(results)
+    """Returns results as a single run if they are of one run with samples, else as a comparison."""
+    is_single = len(results.tables["runs"]) == 1 and len(results.tables.get("samples", ())) > 0
+    return SingleRun(results) if is_single else Comparison(results)
 
 
 def comparison_of(result: Comparison | SingleRun) -> Comparison:
-    """Returns a comparison; that of a single run has one CCA and one run."""
+    """Returns a comparison as it is, and a single run as a comparison of one CCA."""
     return result if isinstance(result, Comparison) else Comparison(result.results)
 
 
 def load_within(root: Path) -> Loaded | None:
-    """Reads the results in the folders within a folder; None if it has no such folders.
+    """Reads the results in the subfolders of a folder; None if it has no such subfolders.
 
     Raises:
         CelltcpError: if a file is damaged, or no run is finished.
     """
-    layout = layout_in(root) or _guessed(root)
+    layout = layout_in(root) or _guessed_layout(root)
     if layout is None:
         return None
     plan = planned_in(root)
-    done = finished_runs(root) if plan else None
+    finished = finished_runs(root) if plan else None
     comparisons: dict[tuple[str, ...], Comparison] = {}
-    states = []
+    parts = []
     for name, point in layout.folders.items():
         results: Results | None = None
         if about_in(root / name) is not None:
             results = read_results(root / name)
-            states.append(Completeness.from_about(results.about))
-        elif name in plan and done is not None:
-            results, state = unfinished_results(plan[name], done)
-            states.append(state)
+            parts.append(Completeness.from_about(results.about))
+        elif name in plan and finished is not None:
+            results, completeness = unfinished_results(plan[name], finished)
+            parts.append(completeness)
         if results is not None:
             comparisons[point] = Comparison(results)
-    total = reduce(add, states, COMPLETE)
+    total = reduce(add, parts, COMPLETE)
     if not comparisons:
-        raise CelltcpError(f"{root}: {_none_text(total.text(of_several=True))}")
+        raise CelltcpError(f"{root}: {_unfinished_text(total.text(of_several=True))}")
     return Loaded(layout, comparisons, total)
 
 
 def _results(root: Path) -> Results:
     """Returns the results in a folder; of an unfinished campaign, those of its finished runs."""
     if root.is_dir() and about_in(root) is None and (plan := planned_in(root)):
-        results, state = unfinished_results(plan["."], finished_runs(root))
+        results, completeness = unfinished_results(plan["."], finished_runs(root))
         if results is None:
-            raise CelltcpError(f"{root}: {_none_text(state.text())}")
+            raise CelltcpError(f"{root}: {_unfinished_text(completeness.text())}")
         return results
     if is_begun(root):
-        raise CelltcpError(f"{root}: {_none_text('')}")
+        raise CelltcpError(f"{root}: {_unfinished_text('')}")
     return read_results(root)
 
 
-def _none_text(state: str) -> str:
-    return f"{state or 'nothing is finished yet'}; the same command goes on, and finishes it"
+def _unfinished_text(completeness: str) -> str:
+    return f"{completeness or 'nothing is finished yet'}; the same command goes on, and finishes it"
 
 
 def _sweep(loaded: Loaded) -> Sweep:
-    """Returns a sweep; the scenario is an axis if there are several."""
+    """Returns the results as a sweep, with the scenario as an axis if there are several."""
     axes = loaded.layout.axes
-    points = loaded.comparisons
     names = {point[0] for point in loaded.layout.folders.values()}
     first = 1 if axes[0] == SCENARIO and len(names) == 1 and len(axes) > 1 else 0
     return Sweep(
         axes[first:],
-        {point[first:]: each for point, each in points.items()},
+        {point[first:]: comparison for point, comparison in loaded.comparisons.items()},
         loaded.completeness,
         loaded.layout.present,
     )
 
 
-def _guessed(root: Path) -> Layout | None:
-    """Returns the layout of a folder without one: a sweep by the names of its folders, or a set."""
-    inside = {path.name: path for path in sorted(root.iterdir()) if about_in(path) is not None}
-    if not inside:
+def _guessed_layout(root: Path) -> Layout | None:
+    """Returns the layout by the names of the subfolders: a sweep of a field, or a set; None without."""
+    names = [path.name for path in sorted(root.iterdir()) if about_in(path) is not None]
+    if not names:
         return None
-    fields = {name.partition("=")[0] for name in inside}
-    if len(fields) == 1 and all("=" in name for name in inside):
-        values = {name: name.partition("=")[2] for name in inside}
-        ordered = sorted(values, key=lambda name: _order(values[name]))
+    fields = {name.partition("=")[0] for name in names}
+    if len(fields) == 1 and all("=" in name for name in names):
+        values = {name: name.partition("=")[2] for name in names}
+        ordered = sorted(values, key=lambda name: _sort_key(values[name]))
         return Layout("sweep", tuple(fields), {name: (values[name],) for name in ordered})
-    return Layout("set", (SCENARIO,), {name: (name,) for name in inside})
+    return Layout("set", (SCENARIO,), {name: (name,) for name in names})
 
 
-def _order(value: str) -> tuple[float, str]:
-    """Returns a key that sorts values: numbers first, by value and then as they are written."""
+def _sort_key(value: str) -> tuple[float, str]:
+    """Returns a key that sorts values by their number, and then as texts; those without are last."""
     match = _NUMBER.match(value)
     return (float(match[0]) if match else float("inf"), value)

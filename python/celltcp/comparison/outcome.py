@@ -31,7 +31,7 @@ class TestedFlow(TypedDict):
     """Flow under test."""
 
     name: FlowName
-    connections: Annotated[int, "Most connections that it had in a run."]
+    connections: Annotated[int, "Maximum number of its connections in a run."]
 
 
 class DifferenceRow(Interval):
@@ -44,7 +44,7 @@ class DifferenceRow(Interval):
 
 
 class BestOutcome(TypedDict):
-    """Best congestion control, with those tied and undecided."""
+    """Best congestion control, those tied with it, and the undecided ones."""
 
     best: str | None
     leader: str | None
@@ -55,12 +55,12 @@ class BestOutcome(TypedDict):
 class VerdictOutcome(BestOutcome):
     """Verdict for a requirement."""
 
-    runs_needed: Annotated[int | None, "Runs that would decide it."]
+    runs_needed: Annotated[int | None, "Number of runs that would likely decide."]
     contradicted_by: Annotated[
         str | None,
-        "Figures of the application that contradict that the leader is best; null if none does.",
+        "Metrics of the application that contradict that the leader is best; null if none does.",
     ]
-    cost: Annotated[str | None, "Goodput or time that the leader gives up; null if under a fifth."]
+    cost: Annotated[str | None, "Goodput or time that the leader loses; null if it is 20 % or less."]
 
 
 class ShareRow(TypedDict):
@@ -69,7 +69,7 @@ class ShareRow(TypedDict):
     cca: Annotated[str, "Congestion control or line-up, as in --cca."]
     flow: Annotated[str, "Name of the flow."]
     flow_cca: Annotated[str, "Congestion control of the flow."]
-    connections: Annotated[int, "Most connections of the flow at that time."]
+    connections: Annotated[int, "Maximum number of connections of the flow at that time."]
     goodput_mbps: Annotated[Number, "Mean goodput of all of its connections together, Mbit/s."]
     goodput_mbps_ci95: Annotated[Number, "Half width of the 95 % interval, Mbit/s."]
 
@@ -90,7 +90,7 @@ def _run_columns() -> Mapping[str, object]:
         "run": RunNumber,
         "cca": Cca,
         "seed": Seed,
-        **{metric: Annotated[Number, meaning] for metric, meaning in METRICS.items()},
+        **_means(Number),
         "acked_early_bytes": Annotated[
             Number, "Payload acknowledged before it reached the receiver, bytes."
         ],
@@ -101,7 +101,7 @@ def _run_columns() -> Mapping[str, object]:
         "fairness": Annotated[Number, "Jain index of the flows."],
         "duration_s": Duration,
         "middlebox": Middlebox,
-        **_of_applications(Number),
+        **_app_metrics(Number),
     }
 
 
@@ -118,9 +118,9 @@ class RatioInterval(SetInterval):
     high: Annotated[Number, "Upper end of the 95 % interval; null without spread."]
 
 
-def _set_columns() -> Mapping[str, object]:
-    means = {metric: Annotated[SetInterval, meaning] for metric, meaning in METRICS.items()}
-    return {"cca": Cca, **means}
+def _means(kind: object, metrics: Mapping[str, str] = METRICS) -> dict[str, object]:
+    """Returns the columns of metrics, with the JSON type of their means."""
+    return {metric: Annotated[kind, meaning] for metric, meaning in metrics.items()}
 
 
 def _relative_columns() -> Mapping[str, object]:
@@ -134,32 +134,27 @@ def _relative_columns() -> Mapping[str, object]:
     return {"cca": Cca, **shares, "compared_with": Annotated[str, "Congestion control."]}
 
 
-def _of_applications(kind: object) -> Mapping[str, object]:
-    """Returns the columns of the metrics of applications, which only runs with such ones have."""
-    return {
-        metric: NotRequired[Annotated[kind, figure.meaning]] for metric, figure in APP_METRICS.items()
-    }
+def _app_metrics(kind: object) -> Mapping[str, object]:
+    """Returns the columns of the metrics of applications, which only runs with applications have."""
+    return {name: NotRequired[Annotated[kind, metric.meaning]] for name, metric in APP_METRICS.items()}
 
 
 def _summary_columns() -> Mapping[str, object]:
-    means = {metric: Annotated[Interval, meaning] for metric, meaning in METRICS.items()}
-    return {"cca": Cca, **means, "middlebox": Middlebox, **_of_applications(Interval)}
+    return {"cca": Cca, **_means(Interval), "middlebox": Middlebox, **_app_metrics(Interval)}
 
 
 def _flow_columns() -> Mapping[str, object]:
-    means = {metric: Annotated[Interval, meaning] for metric, meaning in METRICS.items()}
     share = Annotated[Interval, "Goodput while all flows ran, Mbit/s."]
-    return {"cca": Cca, "flow": FlowName, **means, SHARE: share}
+    return {"cca": Cca, "flow": FlowName, **_means(Interval), SHARE: share}
 
 
 def _window_columns() -> Mapping[str, object]:
-    means = {metric: Annotated[Interval, meaning] for metric, meaning in WINDOWS.items()}
-    return {"cca": Cca, "flow": FlowName, **means}
+    return {"cca": Cca, "flow": FlowName, **_means(Interval, WINDOWS)}
 
 
-#: Row of a run; requirements that selectors have been given add their metrics.
+#: Row of a run; requirements of selectors add their metrics.
 RunRow = Annotated[dict[str, Cell], Columns(_run_columns)]
-#: Means of a congestion control over the runs, with the same additions.
+#: Means of a congestion control over the runs; requirements of selectors add their metrics.
 SummaryRow = Annotated[dict[str, str | Interval], Columns(_summary_columns)]
 #: Means of a competing flow over the runs.
 FlowRow = Annotated[dict[str, str | Interval], Columns(_flow_columns)]
@@ -168,12 +163,12 @@ WindowsRow = Annotated[dict[str, str | Interval], Columns(_window_columns)]
 #: Relative differences of a congestion control to another one over the scenarios, shares.
 RelativeRow = Annotated[dict[str, str | RatioInterval], Columns(_relative_columns)]
 #: Means of a congestion control over the scenarios.
-SetRow = Annotated[dict[str, str | SetInterval], Columns(_set_columns)]
+SetRow = Annotated[dict[str, str | SetInterval], Columns(lambda: {"cca": Cca, **_means(SetInterval)})]
 
 
 #: Means of the metrics of an application under a congestion control.
 ApplicationRow = Annotated[
-    dict[str, str | Interval], Columns(lambda: {"cca": Cca, **_of_applications(Interval)})
+    dict[str, str | Interval], Columns(lambda: {"cca": Cca, **_app_metrics(Interval)})
 ]
 
 
@@ -181,7 +176,7 @@ class ApplicationOutcome(BestOutcome):
     """Application of a flow: its metrics, and the best congestion control by one of them."""
 
     flow: FlowName
-    metric: Annotated[str, "Figure by which congestion controls rank."]
+    metric: Annotated[str, "Metric by which congestion controls rank."]
     figures: list[ApplicationRow]
 
 
@@ -203,10 +198,10 @@ class FlowVerdict(BestOutcome):
     """Best congestion control for a flow by the metric that matters most to it."""
 
     flow: FlowName
-    metric: Annotated[str, "Figure of its application, or goodput_mbps."]
+    metric: Annotated[str, "Metric of its application, or goodput_mbps."]
 
 
-class OccasionalOutcome(TypedDict, total=False):
+class OptionalOutcome(TypedDict, total=False):
     """Optional parts of the outcome of a comparison."""
 
     by: Annotated[list[ChosenOutcome], "Rankings by the metrics of --by, in their order."]
@@ -218,12 +213,10 @@ class OccasionalOutcome(TypedDict, total=False):
     trade_offs: Annotated[
         list[str], "What each flow gains and loses where flows have different best CCAs."
     ]
-
     applications: Annotated[
         list[ApplicationOutcome],
         "Applications of all flows; only where a flow has one, or transfers with an end.",
     ]
-
     shares: Annotated[
         list[ShareRow],
         "Shares of the path while all flows run; only where several connections share it.",
@@ -234,7 +227,7 @@ class OccasionalOutcome(TypedDict, total=False):
     limits: Annotated[list[LimitsRow], "What limited the flows; results of earlier versions lack it."]
 
 
-class ComparisonOutcome(Origin, OccasionalOutcome):
+class ComparisonOutcome(Origin, OptionalOutcome):
     """Outcome of celltcp compare on one scenario."""
 
     randomness: Annotated[list[str], "What differs between runs."]
@@ -260,7 +253,7 @@ class ScenarioSetOutcome(TypedDict):
     leading_of_flows: NotRequired[
         Annotated[
             dict[str, dict[str, list[str]]],
-            "The same for each flow and its figure where flows have applications, and for --by.",
+            "The same for each flow and its metric where flows have applications, and for --by.",
         ]
     ]
     left_out: LeftOut
@@ -286,7 +279,7 @@ class FieldOutcome(BestOutcome):
     cca: Annotated[str | None, "Congestion control; null where each value stands with each of them."]
     flow: FlowName
     metric: Annotated[str, "Metric by which the values rank."]
-    runs_needed: Annotated[int | None, "Runs that would decide it."]
+    runs_needed: Annotated[int | None, "Number of runs that would likely decide."]
     values: list[FieldRow]
 
 
@@ -303,6 +296,6 @@ class SweepOutcome(TypedDict):
     ]
     field_changes: Annotated[
         list[str],
-        "Trade-off between two figures, what better values and CCAs change, and which of them helps "
+        "Trade-off between two metrics, what better values and CCAs change, and which of them helps "
         "most.",
     ]

@@ -1,4 +1,4 @@
-"""Comparing congestion controls along the values of fields, on one scenario or several."""
+"""Parameter sweep: a comparison of congestion controls for each value of scenario fields."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ class Sweep:
     Attributes:
         axes: the fields, in the order in which they were given, after `scenario` if there are several.
         points: the comparisons by their coordinates, a text for each axis.
-        completeness: how many runs of all that were planned are finished.
-        present: by field, the value of the scenario itself, where it is one of those given.
+        completeness: numbers of finished and planned runs.
+        present: by field, the value that the scenario itself has, if it is one of those given.
     """
 
     axes: tuple[str, ...]
@@ -67,7 +67,7 @@ class Sweep:
         return {", ".join(point): each for point, each in self.points.items()}
 
     def __getitem__(self, value: str | float | Sequence[str | float]) -> Comparison:
-        """Returns the comparison of a value; of several axes, of a value of each.
+        """Returns the comparison at a value, or at a value of each of several axes.
 
         Args:
             value: a text or number for each axis, as a tuple or in one text with commas
@@ -86,7 +86,7 @@ class Sweep:
         return comparisons[name]
 
     def _coordinate(self, value: str | float) -> str:
-        """Returns the text of a coordinate: of a number the one on an axis that has its value."""
+        """Returns the text of a coordinate; for a number, the text on an axis with the same value."""
         if isinstance(value, str):
             return value
         texts = dict.fromkeys(each for point in self.points for each in point)
@@ -107,14 +107,13 @@ class Sweep:
 
     @property
     def warnings(self) -> list[str]:
-        """Warnings of all points, each with the points that have it; first whether it is unfinished."""
+        """Warnings of all points, each with its points; first the line on an unfinished sweep."""
         by_warning: dict[str, list[str]] = {}
         for value, comparison in self.comparisons.items():
             for warning in comparison.warnings:
                 by_warning.setdefault(warning, []).append(value)
-        texts = [f"{self.field}={', '.join(where)}: {each}" for each, where in by_warning.items()]
-        if len(self.axes) > 1:
-            texts = [f"{'; '.join(where)}: {each}" for each, where in by_warning.items()]
+        start, separator = ("", "; ") if len(self.axes) > 1 else (f"{self.field}=", ", ")
+        texts = [f"{start}{separator.join(points)}: {text}" for text, points in by_warning.items()]
         from celltcp.comparison.few_runs import few_runs_text
 
         few = few_runs_text(list(self.points.values()))
@@ -139,10 +138,9 @@ class Sweep:
 
     @property
     def best_values(self) -> pd.DataFrame:
-        """For each field, need and congestion control the values with their paired differences.
+        """Values of each field by need and CCA: mean, paired difference to the best one, verdict.
 
-        A row per value: its mean, its difference to the best one, and its verdict. The rows without a
-        `ranked_under` have each value with each congestion control.
+        Rows without `ranked_under` rank all combinations of values and congestion controls.
         """
         from celltcp.comparison.best_value_tables import best_values_frame
 
@@ -150,34 +148,34 @@ class Sweep:
 
     @functools.cached_property
     def field_rankings(self) -> list[FieldRanking]:
-        """Rankings of the values of each field, under each congestion control and under any."""
+        """Rankings of the values of each field, under each congestion control and over all of them."""
         from celltcp.comparison.best_values import field_rankings
 
         return field_rankings(self)
 
     @functools.cached_property
     def ranking_metrics(self) -> dict[str, str]:
-        """Metric by which each flow with an application ranks, the same at each point of a scenario.
+        """Metric by which each flow with an application ranks, the same at all points.
 
-        Of several scenarios, each has its own.
+        Empty for several scenarios, each of which has its own metrics.
         """
         from celltcp.comparison.best_values import overall_rankings
 
         rankings = overall_rankings(self)
         if len(rankings) != 1:
             return {}
-        return {flow: ranking.metric for flow, ranking in rankings[0].rankings.items()}
+        return {flow: metric.metric for flow, metric in rankings[0].ranking_metrics.items()}
 
     @property
     def field_changes(self) -> list[str]:
-        """Texts on trade-offs, on changes by better values and CCAs, and on the most helpful ones."""
+        """Texts on trade-offs, on gains by better values and CCAs, and on the fields that help most."""
         return self.field_changes_by(())
 
     def field_changes_by(self, by: Sequence[str]) -> list[str]:
         """Returns the texts of `field_changes` by chosen metrics.
 
         Args:
-            by: the metrics, as those of `Comparison.best_by`.
+            by: the metrics, as in `Comparison.best_by`.
         """
         from celltcp.comparison.field_changes import field_texts
 
@@ -187,11 +185,10 @@ class Sweep:
     plot = LazyAttribute()
 
     def to_json(self, by: Sequence[str] = ()) -> SweepOutcome:
-        """The axes, and the result of each point.
+        """Returns the axes, and the outcome of each point.
 
         Args:
-            by: further metrics that congestion controls and values rank by, as those of
-                `Comparison.best_by`.
+            by: further metrics to rank CCAs and values by, as in `Comparison.best_by`.
         """
         from celltcp.comparison.best_value_tables import best_values_json
 
@@ -200,7 +197,7 @@ class Sweep:
             value: dict(zip(self.axes, point, strict=True))
             for value, point in zip(outcomes, self.points, strict=True)
         }
-        result: SweepOutcome = {
+        outcome: SweepOutcome = {
             "field": self.field,
             "axes": list(self.axes),
             "points": points,
@@ -209,8 +206,8 @@ class Sweep:
             "field_changes": self.field_changes_by(by),
         }
         if self.unfinished:
-            result["unfinished"] = self.unfinished
-        return result
+            outcome["unfinished"] = self.unfinished
+        return outcome
 
     def __repr__(self) -> str:
         first = next(iter(self.points.values()))
@@ -266,7 +263,7 @@ def sweep(
             a list (`"path.rtt=18ms,68ms"`); a list of these, or a mapping from fields to lists of
             values (`{"path.rtt": ["18ms", "68ms"]}`).
         cca: as for `celltcp.compare`.
-        runs: runs of each congestion control and value; run i has `seed + i`.
+        runs: runs of each congestion control and value; run i, from 0, has `seed + i`.
         seed: of the first run.
         duration: length of a run, such as `"60s"`, or a number of seconds.
         jobs: runs at a time; all cores unless given.
@@ -308,12 +305,12 @@ def swept_sources(
         CelltcpError: if a name is no scenario.
     """
     if isinstance(scenario, str):
-        several = [scenario]
+        names = [scenario]
     else:
-        several = list(scenario) if isinstance(scenario, list | tuple) else []
-    if several and not is_single_name(several):
-        return expand_scenarios(several, settings.source).by_name
-    source = settings.source(several[0] if several else cast("ScenarioLike", scenario))
+        names = list(scenario) if isinstance(scenario, list | tuple) else []
+    if names and not is_single_name(names):
+        return expand_scenarios(names, settings.source).by_name
+    source = settings.source(names[0] if names else cast("ScenarioLike", scenario))
     return {source.name: source}
 
 
@@ -337,35 +334,35 @@ def sweep_request(
     axes = (SCENARIO, *fields)
     # A single scenario is no axis.
     first = 0 if len(sources) > 1 else 1
-    planned = []
+    planned, points = [], []
     folders: dict[str, tuple[str, ...]] = {}
-    for point in itertools.product(sources, *fields.values()):
-        name, *values = point
+    for name, *values in itertools.product(sources, *fields.values()):
         changes = [f"{field}={value}" for field, value in zip(fields, values, strict=True)]
         scenario = sources[name].changed(*changes).scenario
-        place = folder_name(axes[first:], point[first:])
-        folders[place] = (name if len(sources) > 1 else str(scenario.name), *values)
-        folder = None if settings.folder is None else settings.folder / place
+        points.append((name, *values)[first:])
+        subfolder = folder_name(axes[first:], points[-1])
+        folders[subfolder] = (name if len(sources) > 1 else str(scenario.name), *values)
+        folder = None if settings.folder is None else settings.folder / subfolder
         planned.append(settings.plan(scenario, engine, folder))
-    points = [point[first:] for point in itertools.product(sources, *fields.values())]
     present = _present_values(sources, fields)
 
-    def outcome(results: list[Results]) -> Sweep:
+    def sweep_of(results: list[Results]) -> Sweep:
         comparisons = dict(zip(points, map(Comparison, results), strict=True))
         return Sweep(axes[first:], comparisons, present=present)
 
-    return CampaignRequest(planned, settings, outcome, Layout("sweep", axes, folders, present=present))
+    return CampaignRequest(planned, settings, sweep_of, Layout("sweep", axes, folders, present=present))
 
 
 def _present_values(
     sources: Mapping[str, ScenarioSource], fields: Mapping[str, Sequence[str]]
 ) -> dict[str, str]:
-    """Returns the value of each field that all scenarios have, where it is one of those given."""
-    known = [(source, source.scenario.hash) for source in sources.values()]
+    """Returns the value of each field that all scenarios have, if it is one of the given values."""
+    hashes = [(source, source.scenario.hash) for source in sources.values()]
     present = {}
     for name, values in fields.items():
         for value in values:
-            if all(each.changed(f"{name}={value}").scenario.hash == mine for each, mine in known):
+            change = f"{name}={value}"
+            if all(source.changed(change).scenario.hash == digest for source, digest in hashes):
                 present[name] = value
                 break
     return present

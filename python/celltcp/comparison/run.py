@@ -1,4 +1,4 @@
-"""Comparing congestion controls: every one of them over the same channel realisations."""
+"""Comparison of congestion controls on one scenario, over the same channel realisations."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from celltcp.campaign.plan import CampaignRequest
 from celltcp.campaign.run import Progress
 from celltcp.campaign.run_settings import RunSettings
 from celltcp.comparison.comparison import Comparison
+from celltcp.results.folder import require_own
 from celltcp.scenarios.ccas import DEFAULT_CCAS
 from celltcp.scenarios.changes import Changes
 from celltcp.scenarios.scenarios import ScenarioSource
@@ -43,11 +44,11 @@ def compare(
     Args:
         scenario: built-in name, scenario file, link trace, or a loaded scenario.
         cca: names of congestion controls, with parameters (`"cubic:hystart=off"`) or several flows at
-            a time (`"cubic+bbr"`); `"all"` for all that the engine has, `"own"` for
-            that of the scenario itself.
+            a time (`"cubic+bbr"`); `"all"` for all that the engine has, `"own"` for that of the
+            scenario itself.
         middlebox: middleboxes that each congestion control is to pass in turn (`"none,split,es"`);
             those of the scenario unless given.
-        runs: runs of each; run i has `seed + i`.
+        runs: runs of each; run i, from 0, has `seed + i`.
         seed: of the first run.
         duration: length of a run, such as `"60s"`, or a number of seconds.
         jobs: runs at a time; all cores unless given.
@@ -84,11 +85,9 @@ def compare(
 
 
 def comparison_request(source: ScenarioSource, settings: RunSettings) -> CampaignRequest[Comparison]:
-    """Plans every congestion control over the same channel realisations."""
+    """Plans the runs of all congestion controls on a scenario."""
     settings.check()
     if settings.folder is not None:
-        from celltcp.results.folder import require_own
-
         require_own(settings.folder, "compare")
     engine = settings.find_engine()
     campaign = settings.plan(source.scenario, engine, settings.folder)

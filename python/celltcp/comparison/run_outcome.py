@@ -23,8 +23,13 @@ from celltcp.results.limit_fields import LimitsRow
 
 
 def _columns(name: str, *texts: str) -> Mapping[str, object]:
-    """Returns the types of the columns of a table, with those that a run adds."""
-    (table,) = (result_table for result_table in result_tables() if result_table.name == name)
+    """Returns the JSON types of the columns of a result table, with run, CCA and connection.
+
+    Args:
+        name: of the table.
+        texts: columns that hold texts.
+    """
+    (table,) = (each for each in result_tables() if each.name == name)
     return {
         **table_columns(table, dict.fromkeys(texts, str)),
         "run": RunNumber,
@@ -42,29 +47,24 @@ DecisionRow = Annotated[
 ]
 
 
-def _metrics() -> Mapping[str, object]:
-    return {
-        "flow": FlowName,
-        **{
-            name: NotRequired[Annotated[Number, app_metric.meaning]]
-            for name, app_metric in APP_METRICS.items()
-        },
+def _metric_columns() -> Mapping[str, object]:
+    metrics = {
+        name: NotRequired[Annotated[Number, metric.meaning]] for name, metric in APP_METRICS.items()
     }
+    return {"flow": FlowName, **metrics}
 
 
-#: Metrics of the application of a flow.
-ApplicationMetrics = Annotated[dict[str, Cell], Columns(_metrics)]
+#: Metrics of a flow's application.
+ApplicationMetrics = Annotated[dict[str, Cell], Columns(_metric_columns)]
 
 
-def _windows() -> Mapping[str, object]:
-    return {
-        "flow": FlowName,
-        **{name: Annotated[Number, meaning] for name, meaning in WINDOWS.items()},
-    }
+def _window_columns() -> Mapping[str, object]:
+    means = {metric: Annotated[Number, meaning] for metric, meaning in WINDOWS.items()}
+    return {"flow": FlowName, **means}
 
 
 #: Congestion windows of a flow.
-WindowsRow = Annotated[dict[str, Cell], Columns(_windows)]
+WindowsRow = Annotated[dict[str, Cell], Columns(_window_columns)]
 
 
 class RunOutcome(Origin):

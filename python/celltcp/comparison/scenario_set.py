@@ -1,4 +1,4 @@
-"""Comparing congestion controls on several scenarios or traces at once."""
+"""Comparison of congestion controls on several scenarios or traces, and means over all of them."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class ScenarioSet:
     Attributes:
         comparisons: by the name of the scenario or trace.
         left_out: files of folders that could not be loaded, and why.
-        completeness: how many runs of all that were planned are finished.
+        completeness: numbers of finished and planned runs.
     """
 
     comparisons: dict[str, Comparison]
@@ -80,21 +80,20 @@ class ScenarioSet:
         return table.reset_index()
 
     def values(self, cca: str, metric: str) -> list[float]:
-        """Returns the mean of each scenario that has the congestion control, in their order.
+        """Returns the mean of a metric in each scenario with the CCA, in the order of the scenarios.
 
         Goodput and PM are those of scenarios whose flow under test competes for the path.
         """
-        having = (comparison for comparison in self._measured_by(metric) if cca in comparison.ccas)
-        return [estimate(comparison.values(cca, metric)).mean for comparison in having]
+        return [
+            estimate(comparison.values(cca, metric)).mean
+            for comparison in self._comparisons_with(metric)
+            if cca in comparison.ccas
+        ]
 
-    def _measured_by(self, metric: str) -> list[Comparison]:
+    def _comparisons_with(self, metric: str) -> list[Comparison]:
         """Returns the comparisons on scenarios for which a metric makes sense."""
         every = self.comparisons.values()
-        return [
-            comparison
-            for comparison in every
-            if comparison.is_competing or metric not in COMPETITION_METRICS
-        ]
+        return [each for each in every if each.is_competing or metric not in COMPETITION_METRICS]
 
     @property
     def baseline(self) -> str | None:
@@ -104,22 +103,23 @@ class ScenarioSet:
     def relative(self, cca: str, metric: str) -> list[float]:
         """Returns the relative difference of a metric to the baseline, a share for each scenario.
 
-        In a scenario both meet the same channels, so that it is the ratio of the means over runs that
-        both have; NaN where only one of them is zero. Empty without a baseline.
+        It is the ratio of the means over the seeds with both values, less one, as both CCAs meet the
+        same channels. It is NaN where only one mean is zero. Without a baseline, the list is empty.
         """
-        result: list[float] = []
+        differences: list[float] = []
         if self.baseline is None:
-            return result
-        for comparison in self._measured_by(metric):
+            return differences
+        for comparison in self._comparisons_with(metric):
             pairs = zip(
                 comparison.values(cca, metric), comparison.values(self.baseline, metric), strict=True
             )
             known = [pair for pair in pairs if not math.isnan(sum(pair))]
-            # A mean that rounds to zero counts as zero under both.
-            value, base = (round(sum(pair[place] for pair in known), 9) for place in (0, 1))
+            # Means that round to zero count as zero.
+            value = round(sum(value for value, _ in known), 9)
+            base = round(sum(base for _, base in known), 9)
             ratio = value / base if value > 0 and base > 0 else math.nan
-            result.append(0.0 if known and value == base else ratio - 1)
-        return result
+            differences.append(0.0 if known and value == base else ratio - 1)
+        return differences
 
     @property
     def ccas(self) -> list[str]:
@@ -129,9 +129,9 @@ class ScenarioSet:
 
     @property
     def leading(self) -> dict[str, dict[str, list[str]]]:
-        """For each requirement and CCA the scenarios on which it is best or tied with the best.
+        """For each requirement and CCA, the scenarios on which the CCA is best or tied with the best.
 
-        Scenarios whose runs leave the best one undecided count for none.
+        Scenarios whose runs do not decide on the best CCA are left out.
         """
         verdicts = {name: comparison.verdicts for name, comparison in self.comparisons.items()}
         leading = leading_by_need(verdicts, self.ccas)
@@ -142,40 +142,40 @@ class ScenarioSet:
         return leading_in(self.comparisons, self.ccas, by)
 
     def to_json(self, by: Sequence[str] = ()) -> ScenarioSetOutcome:
-        """Result of each scenario, and the mean over all of them; the same for the same seeds.
+        """Returns the outcome of each scenario, and means over all; the same for the same seeds.
 
         Args:
-            by: further metrics that congestion controls rank by, as those of `Comparison.best_by`.
+            by: further metrics to rank CCAs by, as in `Comparison.best_by`.
         """
-        result: ScenarioSetOutcome = {
+        outcome: ScenarioSetOutcome = {
             "version": __version__,
             "scenarios": {
                 name: comparison.to_json(by) for name, comparison in self.comparisons.items()
             },
             "mean": [
-                {"cca": cca, **{metric: _of_set(self.values(cca, metric)) for metric in METRICS}}
+                {"cca": cca, **{metric: _set_interval(self.values(cca, metric)) for metric in METRICS}}
                 for cca in self.ccas
             ],
             "relative": [
                 {
                     "cca": cca,
                     "compared_with": self.ccas[0],
-                    **{metric: _of_ratios(self.relative(cca, metric)) for metric in METRICS},
+                    **{metric: _ratio_interval(self.relative(cca, metric)) for metric in METRICS},
                 }
                 for cca in self.ccas[1:]
             ],
             "leading": self.leading,
             "left_out": list(self.left_out),
         }
-        of_flows = {
+        verdicts = {
             name: verdicts_of_flows(comparison, by) for name, comparison in self.comparisons.items()
         }
-        if any(of_flows.values()):
-            leading = leading_by_need(of_flows, self.ccas)
-            result["leading_of_flows"] = {need: each.scenarios for need, each in leading.items()}
+        if any(verdicts.values()):
+            leading = leading_by_need(verdicts, self.ccas)
+            outcome["leading_of_flows"] = {need: each.scenarios for need, each in leading.items()}
         if self.unfinished:
-            result["unfinished"] = self.unfinished
-        return result
+            outcome["unfinished"] = self.unfinished
+        return outcome
 
     def save(self, folder: str | Path) -> None:
         """Writes the tables of each scenario into a folder of its own."""
@@ -191,23 +191,17 @@ class ScenarioSet:
         return str(self.summary.to_html(float_format="{:.3g}".format))
 
 
-def _of_set(values: Sequence[float]) -> SetInterval:
-    """Returns the mean over scenarios, and their number."""
-    count = sum(not math.isnan(value) for value in values)
-    return {**json_interval(values), "scenarios": count}
+def _set_interval(values: Sequence[float]) -> SetInterval:
+    """Returns the mean over scenarios, and the number of scenarios with a value."""
+    return {**json_interval(values), "scenarios": sum(not math.isnan(value) for value in values)}
 
 
-def _of_ratios(shares: Sequence[float]) -> RatioInterval:
-    """Returns the mean of relative differences over scenarios, and their number."""
-    mean, low, high = mean_ratio(shares)
+def _ratio_interval(differences: Sequence[float]) -> RatioInterval:
+    """Returns the mean of relative differences, and the number of scenarios with one."""
+    mean, low, high = mean_ratio(differences)
     half = None if low is None or high is None else (high - low) / 2
-    return {
-        "mean": json_value(mean),
-        "ci95": half,
-        "low": low,
-        "high": high,
-        "scenarios": sum(not math.isnan(share) for share in shares),
-    }
+    count = sum(not math.isnan(difference) for difference in differences)
+    return {"mean": json_value(mean), "ci95": half, "low": low, "high": high, "scenarios": count}
 
 
 def compare_all(
@@ -232,7 +226,7 @@ def compare_all(
         scenarios: built-in names, scenario files, link traces, folders of them, and patterns such as
             `"mobility/*"`, as a list or in one text with commas.
         cca: as for `celltcp.compare`.
-        runs: runs of each congestion control and scenario; run i has `seed + i`.
+        runs: runs of each congestion control and scenario; run i, from 0, has `seed + i`.
         seed: of the first run.
         duration: length of a run, such as `"60s"`, or a number of seconds.
         jobs: runs at a time; all cores unless given.
@@ -269,26 +263,27 @@ def set_request(scenarios: ScenarioList, settings: RunSettings) -> CampaignReque
     engine = settings.find_engine()
     folder = settings.folder
     sources = scenarios.by_name
-    places = {name: None if folder is None else folder / folder_name(name) for name in sources}
+    folders = {name: None if folder is None else folder / folder_name(name) for name in sources}
     if folder is not None:
-        for place in (folder, *places.values()):
-            require_own(place or folder, "compare")
-        if len(set(places.values())) < len(places):
+        for each in (folder, *filter(None, folders.values())):
+            require_own(each, "compare")
+        if len(set(folders.values())) < len(folders):
             raise CelltcpError(
                 f"{folder}: two scenarios would have the same folder; rename their files"
             )
-    planned = [settings.plan(source.scenario, engine, places[name]) for name, source in sources.items()]
+    planned = [
+        settings.plan(source.scenario, engine, folders[name]) for name, source in sources.items()
+    ]
 
-    def outcome(results: list[Results]) -> ScenarioSet:
+    def scenario_set(results: list[Results]) -> ScenarioSet:
         comparisons = dict(zip(sources, map(Comparison, results), strict=True))
         return ScenarioSet(comparisons, scenarios.left_out)
 
-    layout = set_layout(sources, scenarios.left_out)
-    return CampaignRequest(planned, settings, outcome, layout)
+    return CampaignRequest(planned, settings, scenario_set, set_layout(sources, scenarios.left_out))
 
 
-def set_layout(names: Iterable[str], left_out: tuple[str, ...] = ()) -> Layout:
-    """Returns the layout of the folder of a set of these scenarios."""
+def set_layout(names: Iterable[str], left_out: tuple[str, ...]) -> Layout:
+    """Returns the layout of the folder of a set of scenarios with these names."""
     return Layout("set", ("scenario",), {folder_name(name): (name,) for name in names}, left_out)
 
 

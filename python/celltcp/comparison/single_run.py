@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -42,22 +43,19 @@ if TYPE_CHECKING:
     from celltcp.comparison.applications import Application
     from celltcp.scenarios.data_frames import ScenarioLike
 
-#: Files of the results of a run.
+#: Names of the result files of a run.
 _FILES = tuple(f"{name}.parquet" for name in TABLES)
 
-#: Pieces of a run, after each of which its samples are collected; between them it can be interrupted.
+#: Number of pieces of a run; after each, samples are collected and the run can be interrupted.
 _PIECES = 300
 
 
 class SingleRun(RunTables):
-    """The outcome of one run."""
+    """Results of one run of one congestion control, with its state at every ACK."""
 
     @property
     def connection(self) -> pd.Series:
-        """The connection that pictures show: the first one of the flow under test.
-
-        Where that flow has none, the first one of all.
-        """
+        """The connection that plots show: the first one of the flow under test, or else of all."""
         tested = FlowUnderTest.of(self.results.about).has(self.flows["name"])
         flows = self.flows[tested] if tested.any() else self.flows
         first: pd.Series = flows.iloc[0]
@@ -65,7 +63,7 @@ class SingleRun(RunTables):
 
     @property
     def subject(self) -> str:
-        """That connection in words; empty where it is the only one."""
+        """Text that names `connection`; empty if it is the only one."""
         count = len(self.flows)
         if count < 2:
             return ""
@@ -73,12 +71,12 @@ class SingleRun(RunTables):
 
     @property
     def samples(self) -> pd.DataFrame:
-        """The state of connections at every ACK."""
+        """State of the connections at every ACK."""
         return frame(self.results.tables["samples"])
 
     @property
     def events(self) -> pd.DataFrame:
-        """The events: connections, states of loss recovery, time-outs."""
+        """Events of the connections: states of loss recovery, time-outs, data of applications."""
         return frame(self.results.tables["events"])
 
     @functools.cached_property
@@ -93,10 +91,10 @@ class SingleRun(RunTables):
         return applications_of(application_metrics(self.results, [0]), {cca: [0]})
 
     def __getitem__(self, key: object) -> NoReturn:
-        """Rejects a key: a run has no parts.
+        """Rejects a key, as a run has no parts.
 
         Raises:
-            CelltcpError: always; it names the tables.
+            CelltcpError: always; the text names the tables.
         """
         raise CelltcpError(
             f"run: {key!r} is no part of a run, which is one run of {self.results.about['cca'][0]}; "
@@ -185,7 +183,7 @@ def run(
     Args:
         scenario: built-in name, scenario file, link trace, or a loaded scenario.
         cca: name of the congestion control, with its parameters (`"cubic:hystart=off"`), and several
-            flows at a time (`"cubic+bbr"`) if wanted; that of the scenario unless given.
+            flows at a time (`"cubic+bbr"`); that of the scenario unless given.
         seed: of the run.
         duration: length of the run, such as `"60s"`.
         engine: `"native"` or `"kernel"`, a real Linux kernel in virtual time.
@@ -194,7 +192,7 @@ def run(
         set: scenario fields to override.
         samples: `"every-ack"` (every millisecond on a kernel), `"off"` or an interval such as `"10ms"`.
         out: folder to save to.
-        overwrite: whether other results in that folder, and the file of the capture, may be replaced.
+        overwrite: whether other results in that folder, and an existing capture, may be replaced.
         pcap: file for a capture, which appears when the run is done; a named pipe or a device receives
             it during the run.
         pcap_at: host, or node with a middlebox, of the capture; the server unless given.
@@ -225,45 +223,44 @@ def run_with(
     source: ScenarioSource,
     settings: RunSettings,
     *,
-    pcap: str | Path | None = None,
-    pcap_at: str | None = None,
-    progress: Progress | None = None,
+    pcap: str | Path | None,
+    pcap_at: str | None,
+    progress: Progress | None,
 ) -> SingleRun:
     """Runs one congestion control once, as `run` does."""
     settings.check()
     if settings.out is not None:
         require_own(settings.out, "run")
-    loaded = source.scenario
+    scenario = source.scenario
     if pcap is not None:
-        traces = [str(file) for file, *_ in loaded.traces]
+        traces = [str(file) for file, *_ in scenario.traces]
         check_output(Path(pcap), overwrite=settings.overwrite, inputs=traces)
-    chosen = settings.find_engine()
-    names = select_ccas(settings.cca, chosen.ccas, loaded.lineup)
+    engine = settings.find_engine()
+    names = select_ccas(settings.cca, engine.ccas, scenario.lineup)
     if len(names) > 1:
         raise CelltcpError(f"cca: {settings.cca!r} are several; run takes one, compare takes more")
-    (job,) = jobs_for(loaded.with_samples(settings.samples), names, 1, settings.seed, chosen)
-    origin = {**origin_of(loaded, names, 1, settings.seed, chosen), "keys": job.keys.to_json()}
-    capture = (str(pcap) if pcap is not None else None, pcap_at)
+    (job,) = jobs_for(scenario.with_samples(settings.samples), names, 1, settings.seed, engine)
+    origin = {**origin_of(scenario, names, 1, settings.seed, engine), "keys": job.keys.to_json()}
     if settings.out is None:
-        return SingleRun(Results(_run(job, capture, None, progress), origin))
+        return SingleRun(Results(_run(job, pcap, pcap_at, None, progress), origin))
     with locked_folder(settings.out) as folder:
         check_replaceable(folder, origin, _FILES, overwrite=settings.overwrite)
-        if pcap is None and (result := _finished(folder, origin)):
+        if pcap is None and (result := _finished_run(folder, origin)):
             return result
         remove_pictures(folder)
         with staging(folder) as staged:
-            file = SampleWriter(staged, names[0], origin)
+            writer = SampleWriter(staged, names[0], origin)
             try:
-                tables = _run(job, capture, file, progress)
+                tables = _run(job, pcap, pcap_at, writer, progress)
             except BaseException:
-                file.abandon()
+                writer.abandon()
                 raise
             publish_tables(tables, origin, staged, folder)
         return SingleRun(Results(tables, origin))
 
 
-def _finished(folder: Path, origin: Mapping[str, Any]) -> SingleRun | None:
-    """Returns the complete run of this origin in a folder, if there is one."""
+def _finished_run(folder: Path, origin: Mapping[str, Any]) -> SingleRun | None:
+    """Returns the complete run with this origin in a folder, if there is one."""
     try:
         if about_in(folder) != origin:
             return None
@@ -274,44 +271,32 @@ def _finished(folder: Path, origin: Mapping[str, Any]) -> SingleRun | None:
 
 def _run(
     job: Job,
-    capture: tuple[str | None, str | None],
-    file: SampleWriter | None,
+    pcap: str | Path | None,
+    pcap_at: str | None,
+    writer: SampleWriter | None,
     progress: Progress | None,
 ) -> dict[str, pa.Table]:
-    """Runs a job piece by piece; with a file, the samples go to it and a thinned copy is returned.
-
-    The capture is a file and a node.
-    """
-    pcap, pcap_at = capture
-    if pcap is not None:
-        with atomic_write(Path(pcap), streamed=True) as partial:
-            return _run_pieces(job, (str(partial), pcap_at), file, progress)
-    return _run_pieces(job, (None, None), file, progress)
-
-
-def _run_pieces(
-    job: Job,
-    capture: tuple[str | None, str | None],
-    file: SampleWriter | None,
-    progress: Progress | None,
-) -> dict[str, pa.Table]:
-    pcap, pcap_at = capture
-    run = job.engine.start(job.scenario, job.seed, pcap=pcap, pcap_at=pcap_at)
-    samples: list[pa.RecordBatch] = []
-    keep = file.write if file else samples.append
-    for piece in range(1, _PIECES + 1):
-        while not run.advance(job.scenario.duration_s * piece / _PIECES):
-            pass
-        keep(run.take_samples())
-        if progress:
-            progress(piece / _PIECES)
-    batches = {name: [batch] for name, batch in run.finish().items()}
-    batches["samples"] = samples + batches["samples"]
-    tables = {name: pa.Table.from_batches(batches[name]) for name in TABLES}
-    if file:
-        tables["samples"] = file.close()
-    return {
-        name: number_rows(table, 0, job.cca)
-        for name, table in tables.items()
-        if name not in OPTIONAL or len(table)
-    }
+    """Runs a job; with a writer, samples are written to its file and a thinned copy is returned."""
+    with ExitStack() as stack:
+        file = None
+        if pcap is not None:
+            file = str(stack.enter_context(atomic_write(Path(pcap), streamed=True)))
+        run = job.engine.start(job.scenario, job.seed, pcap=file, pcap_at=pcap_at if file else None)
+        samples: list[pa.RecordBatch] = []
+        store = writer.write if writer else samples.append
+        for piece in range(1, _PIECES + 1):
+            while not run.advance(job.scenario.duration_s * piece / _PIECES):
+                pass
+            store(run.take_samples())
+            if progress:
+                progress(piece / _PIECES)
+        batches = {name: [batch] for name, batch in run.finish().items()}
+        batches["samples"] = samples + batches["samples"]
+        tables = {name: pa.Table.from_batches(batches[name]) for name in TABLES}
+        if writer:
+            tables["samples"] = writer.close()
+        return {
+            name: number_rows(table, 0, job.cca)
+            for name, table in tables.items()
+            if name not in OPTIONAL or len(table)
+        }

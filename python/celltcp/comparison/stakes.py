@@ -1,4 +1,4 @@
-"""Stakes of flows: the metric that matters most to each flow of a workload."""
+"""Stakes of flows: the metric that matters most to each flow, with its values and the best CCA."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from celltcp.comparison.by_metric import best_by
-from celltcp.comparison.metrics import APP_METRICS, GOODPUT, MetricText, best_of, sign_of, words_of
+from celltcp.comparison.metrics import APP_METRICS, GOODPUT, best_of, sign_of, words_of
 from celltcp.present.section import mean_text
 from celltcp.results.statistics import Estimate, Verdict, estimate, is_tie, paired_gap
 from celltcp.results.tested import FlowUnderTest
@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 
 
 class Stake(NamedTuple):
-    """Metric of a flow that matters most to it."""
+    """Metric that matters most to a flow, its values, and the best CCA by it.
+
+    In sweeps, names of values or of combinations with CCAs are in place of the CCAs.
+    """
 
     flow: str
     metric: str
@@ -27,13 +30,13 @@ class Stake(NamedTuple):
     #: By CCA, the values of the runs in the order of the seeds.
     values: Mapping[str, list[float]]
     verdict: Verdict
-    #: Why it is this metric, in words; empty where it is the usual one.
+    #: Reason for this metric, in words; empty for the usual metric.
     note: str = ""
 
     @property
     def need(self) -> str:
         """The flow with its metric in words."""
-        return f"{self.flow}, by {self.title}{self._noted}"
+        return f"{self.flow}, by {self.title}{self._note_text}"
 
     @property
     def question(self) -> str:
@@ -43,13 +46,14 @@ class Stake(NamedTuple):
     def is_gain(self, cca: str, instead_of: str) -> bool:
         """Returns whether a CCA is better than another, beyond chance and by an amount that matters."""
         if self.is_void(instead_of):
-            # Where nothing has finished there is no metric, which is worse than any.
+            # If nothing has finished, there is no value, which is worse than any value.
             return not self.is_void(cca)
-        gap, most = self._gap(cca, instead_of)
-        return sign_of(self.metric) * gap.mean > 0 and not gap.includes_zero and not is_tie(gap, most)
+        gap, larger_mean = self._gap(cca, instead_of)
+        is_better = sign_of(self.metric) * gap.mean > 0
+        return is_better and not gap.includes_zero and not is_tie(gap, larger_mean)
 
     def is_void(self, cca: str) -> bool:
-        """Returns whether an application has finished nothing in any run."""
+        """Returns whether an application finished nothing under a CCA, in none of the runs."""
         if self.metric not in APP_METRICS:
             return False
         is_share = self.metric == "completed_share"
@@ -61,13 +65,14 @@ class Stake(NamedTuple):
 
     def value_text(self, cca: str) -> str:
         """Returns the mean of the metric under a CCA with its interval and unit."""
-        return self._words.with_unit(mean_text(self.values[cca], self._words.digits))
+        words = words_of(self.metric)
+        return words.with_unit(mean_text(self.values[cca], words.digits))
 
     def text(self, cca: str, instead_of: str) -> str:
         """Returns the metric under a CCA, and under another one that is replaced."""
         new, old = (estimate(self.values[each]).mean for each in (cca, instead_of))
-        words = self._words
-        name = f"{self.flow} {words.name}{self._noted}"
+        words = words_of(self.metric)
+        name = f"{self.flow} {words.name}{self._note_text}"
         if self.is_tied(cca, instead_of):
             return f"{name} unchanged"
         if self._gap(cca, instead_of)[0].includes_zero:
@@ -77,22 +82,18 @@ class Stake(NamedTuple):
         return f"{text} ({100 * (new / old - 1):+.0f} %)" if has_share else text
 
     def _gap(self, cca: str, instead_of: str) -> tuple[Estimate, float]:
-        """Returns the paired difference, and the larger of both means."""
+        """Returns the paired difference, and the larger mean of both, each as an absolute value."""
         pair = self.values[cca], self.values[instead_of]
         return paired_gap(*pair), max(abs(estimate(values).mean) for values in pair)
 
     @property
-    def _noted(self) -> str:
+    def _note_text(self) -> str:
         return f" ({self.note})" if self.note else ""
 
     @property
     def is_less_better(self) -> bool:
         """Whether a smaller metric is better."""
         return sign_of(self.metric) < 0
-
-    @property
-    def _words(self) -> MetricText:
-        return words_of(self.metric)
 
 
 def stakes_of(comparison: Comparison) -> list[Stake]:
@@ -116,11 +117,11 @@ def _stakes(comparison: Comparison, ccas: Sequence[str]) -> list[Stake]:
     for flow in FlowUnderTest.each(comparison.results.about):
         if application := applications.get(flow.name):
             metric, title, note = application.ranking
-            values: Mapping[str, list[float]] = application.values(metric)
+            all_values: Mapping[str, list[float]] = application.values(metric)
         else:
             metric, title, note = GOODPUT, "goodput", ""
-            values = best_by(comparison, f"{GOODPUT}:{flow.name}").values
-        mine = {cca: values[cca] for cca in ccas}
-        best = best_of(metric, mine, random=not comparison.decides)
-        stakes.append(Stake(flow.name, metric, title, mine, best, note))
+            all_values = best_by(comparison, f"{GOODPUT}:{flow.name}").values
+        values = {cca: all_values[cca] for cca in ccas}
+        best = best_of(metric, values, random=not comparison.decides)
+        stakes.append(Stake(flow.name, metric, title, values, best, note))
     return stakes

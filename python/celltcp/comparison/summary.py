@@ -1,4 +1,4 @@
-"""Summary of comparisons for papers: means, paired differences, verdicts, rounded by intervals."""
+"""Summary of comparisons: means, paired differences and verdicts, rounded by their intervals."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import math
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
 
 from celltcp._core import CelltcpError
 from celltcp.comparison.comparison import Comparison
@@ -21,68 +21,79 @@ from celltcp.present.section import Column, Table, number_columns
 from celltcp.results.statistics import Estimate, Verdict, estimate, paired_gap
 from celltcp.scenarios.cca_mix import has_several_flows, labels, single_flow_mixes
 
-#: Network metrics, without auxiliary ones.
+if TYPE_CHECKING:
+    from celltcp.results.tested import FlowUnderTest
+
+
+class _Heading(NamedTuple):
+    """Heading and digits of a metric in tables."""
+
+    text: str
+    digits: int
+
+
+#: Network metrics but the induced delay.
 _NETWORK = {
-    metric: (" ".join(heading.split()).replace("- ", ""), digits)
+    metric: _Heading(" ".join(heading.split()).replace("- ", ""), digits)
     for metric, heading, digits in COLUMNS
     if metric != "induced_delay_ms"
 }
 
-#: Metrics of the network whose differences a table has.
-_DECIDING = ("goodput_mbps", "owd_p95_ms", "rtt_mean_ms", "rtt_p95_ms")
+#: Network metrics in the table of differences.
+_DIFFERENCE_METRICS = ("goodput_mbps", "owd_p95_ms", "rtt_mean_ms", "rtt_p95_ms")
 
-#: Metrics of competing flows.
+#: Metrics of competing flows other than the one under test.
 _RIVAL_METRICS = ("goodput_mbps", "rtt_mean_ms")
 
-#: Names of metrics for users.
-_SHORT_NAMES = {JAIN: "jain", SHARE: "share"}
+#: Names of metrics in options.
+_OPTION_NAMES = {JAIN: "jain", SHARE: "share"}
 
-#: Statistics of the runs for tables on request.
+#: Statistics over the runs that tables have on request.
 STATISTICS = ("median", "sd")
 
-#: Points of a sweep or set as rows of the table, or as columns.
+#: Whether the points of a sweep or set are rows or columns of the table of means.
 Orientation = Literal["rows", "columns"]
 
 
 @dataclass(frozen=True)
 class MetricSummary:
-    """Metric of a congestion control at a point, and its paired difference to the best one."""
+    """Metric of a congestion control at a point, and its paired difference to the leader."""
 
     point: tuple[str, ...]
     cca: str
     runs: int
-    #: Metric, followed by a colon and its flow if it is one of an application.
+    #: METRIC, or METRIC:FLOW for a metric of an application or competing flow.
     metric: str
     heading: str
     digits: int
     value: Estimate
-    #: Congestion control with the best mean; None if they are not ranked by this metric.
+    #: Congestion control with the best mean; None without a ranking by this metric.
     leader: str | None
     #: Value minus that of the leader, in the unit of the metric; None for the leader itself.
     difference: Estimate | None
-    #: Whether the table of differences has it.
-    decides: bool
-    #: `best`, `leads` (undecided), `tied`, `undecided`, `worse`, or empty where nothing is ranked.
+    #: Whether the table of differences has this metric.
+    has_difference_row: bool
+    #: `best`, `leads` (if undecided), `tied`, `undecided`, `worse`; empty without a ranking.
     verdict: str
-    #: Median and standard deviation of the runs; NaN without them.
+    #: Median and standard deviation over the runs; NaN without them.
     median: float
     sd: float
 
     @property
     def is_on_request(self) -> bool:
-        """Whether tables have it on request only; the CSV always has it."""
+        """Whether tables have the metric on request only; the CSV always has it."""
         return self.is_spread or self.metric.partition(":")[0] in WINDOWS
 
     @property
     def is_spread(self) -> bool:
-        """Whether it is a standard deviation within runs."""
-        summary = APP_METRICS.get(self.metric.partition(":")[0])
-        return summary is not None and summary.is_spread
+        """Whether the metric is a standard deviation within runs."""
+        metric = APP_METRICS.get(self.metric.partition(":")[0])
+        return metric is not None and metric.is_spread
 
 
 @dataclass(frozen=True)
 class Summary:
-    """Comparisons by their coordinates, with the texts of their tables."""
+    """Comparisons by their coordinates, as CSV and as tables."""
 
     #: Columns of the CSV after those of the coordinates.
     COLUMNS: ClassVar = (
@@ -95,15 +106,15 @@ class Summary:
     title: str
     #: Line on unfinished results; empty if they are finished.
     unfinished: str = ""
-    #: Metrics to choose, each METRIC or METRIC:FLOW, where `rtt` stands for all that begin so; all
-    #: unless given.
+    #: Selected metrics, each METRIC or METRIC:FLOW, where `rtt` stands for all metrics `rtt_*`; empty
+    #: for all.
     chosen: Sequence[str] = ()
-    #: Statistics of the runs that tables have in addition to means: some of `STATISTICS`.
+    #: Those of `STATISTICS` that tables have in addition to means.
     statistics: Sequence[str] = ()
 
     @classmethod
     def of_columns(cls, names: Sequence[str], summary: Summary) -> Summary:
-        """Returns a summary with chosen columns: metrics, and statistics of the runs."""
+        """Returns a summary with some columns only: metrics and `STATISTICS`."""
         return replace(
             summary,
             chosen=[name for name in names if name not in STATISTICS],
@@ -111,38 +122,34 @@ class Summary:
         )
 
     def summaries(self) -> list[MetricSummary]:
-        """Returns the metrics, point by point and CCA by CCA.
+        """Returns the metrics, point by point and CCA by CCA, in the order in which they were chosen.
 
         Raises:
-            CelltcpError: if there is none that was chosen.
+            CelltcpError: if a chosen metric does not exist.
         """
         every = [
-            summary for point, result in self.points.items() for summary in _summaries(point, result)
+            summary
+            for point, comparison in self.points.items()
+            for summary in _summaries(point, comparison)
         ]
         if not self.chosen:
             return every
-        places = {metric_summary.metric: self._place(metric_summary) for metric_summary in every}
         for name in self.chosen:
-            if not any(_is_chosen(name, metric_summary) for metric_summary in every):
-                allowed = ", ".join(
-                    dict.fromkeys([*(metric_summary.metric for metric_summary in every), *STATISTICS])
-                )
+            if not any(_is_chosen(name, each) for each in every):
+                allowed = ", ".join(dict.fromkeys([*(each.metric for each in every), *STATISTICS]))
                 raise CelltcpError(f"columns: {name!r} is no metric here; allowed: {allowed}")
-        shown = [
-            metric_summary
-            for metric_summary in every
-            if places[metric_summary.metric] < len(self.chosen)
+        groups: dict[tuple[tuple[str, ...], str], list[MetricSummary]] = {}
+        for each in every:
+            groups.setdefault((each.point, each.cca), []).append(each)
+        # A metric comes where its first name is.
+        return [
+            each
+            for group in groups.values()
+            for index, name in enumerate(self.chosen)
+            for each in group
+            if _is_chosen(name, each)
+            and not any(_is_chosen(earlier, each) for earlier in self.chosen[:index])
         ]
-        rows = {
-            (metric_summary.point, metric_summary.cca): index
-            for index, metric_summary in enumerate(shown)
-        }
-        return sorted(shown, key=lambda each: (rows[each.point, each.cca], places[each.metric]))
-
-    def _place(self, summary: MetricSummary) -> int:
-        """Returns the index of a metric among the chosen ones; their number if it is not chosen."""
-        names = enumerate(self.chosen)
-        return next((place for place, name in names if _is_chosen(name, summary)), len(self.chosen))
 
     def to_csv(self) -> str:
         """Returns a row per point, CCA and metric."""
@@ -151,61 +158,50 @@ class Summary:
         state = ["unfinished"] if self.unfinished else []
         writer.writerow([*self.axes, *self.COLUMNS, *state])
         for summary in self.summaries():
-            gap = rounded(summary.difference, summary.digits) if summary.difference else ("", "")
-            values = [*rounded(summary.value, summary.digits), *gap]
-            compared = summary.leader if summary.difference else ""
-            spread = [_number(summary.median, summary.digits), _number(summary.sd, summary.digits)]
-            row = [
-                *summary.point,
-                summary.cca,
-                summary.runs,
-                summary.metric,
-                *values,
-                compared,
-                summary.verdict,
-            ]
-            row += spread
-            writer.writerow([*row, *([self.unfinished] if state else [])])
+            digits, gap = summary.digits, summary.difference
+            writer.writerow(
+                [
+                    *(*summary.point, summary.cca, summary.runs, summary.metric),
+                    *rounded(summary.value, digits),
+                    *(rounded(gap, digits) if gap else ("", "")),
+                    *(summary.leader if gap else "", summary.verdict),
+                    *(_number(summary.median, digits), _number(summary.sd, digits)),
+                    *([self.unfinished] if state else []),
+                ]
+            )
         return text.getvalue()
 
     def tables(self, layout: Orientation = "rows") -> list[Table]:
-        """Returns the table of the means, and that of the differences and verdicts if there are some.
-
-        Args:
-            layout: whether the points are rows or columns of the means.
-        """
+        """Returns the table of means, and one of differences and verdicts if there are any."""
         summaries = [
             summary for summary in self.summaries() if self.chosen or not summary.is_on_request
         ]
         state = f" ({self.unfinished})" if self.unfinished else ""
-        means = self._rows(summaries) if layout == "rows" else self._columns(summaries)
+        table = self._points_as_rows if layout == "rows" else self._points_as_columns
         title = f"{self.title}: mean and 95 % interval over {range_text(self.points.values())}{state}"
         differences = self._differences(summaries)
-        return [
-            Table(means.columns, means.rows, title, means.ends),
-            *([differences] if differences.rows else []),
-        ]
+        return [replace(table(summaries), title=title), *([differences] if differences.rows else [])]
 
-    def _rows(self, summaries: Sequence[MetricSummary]) -> Table:
+    def _points_as_rows(self, summaries: Sequence[MetricSummary]) -> Table:
         """Returns a row per point and CCA, a column per metric."""
-        cells_of = list(_cells(summaries, self.statistics))
-        headings = list(dict.fromkeys(heading for _, heading, _ in cells_of))
-        shown: dict[tuple[tuple[str, ...], str], dict[str, str]] = {}
-        for each, heading, text in cells_of:
-            shown.setdefault((each.point, each.cca), {})[heading] = text
+        cells_of: dict[tuple[tuple[str, ...], str], dict[str, str]] = {}
+        headings: dict[str, None] = {}
+        for each, heading, text in _cells(summaries, self.statistics):
+            cells_of.setdefault((each.point, each.cca), {})[heading] = text
+            headings[heading] = None
         rows: list[tuple[str, ...]] = []
         ends = set()
-        # Points with a row each are grouped by the coordinates before the last one.
-        grouped = len(self.axes) - (len(shown) == len(self.points))
-        for index, ((point, cca), cells) in enumerate(shown.items()):
+        # Blocks have the same coordinates; with a row per point, the last coordinate may differ.
+        same = max(len(self.axes) - (len(cells_of) == len(self.points)), 0)
+        for index, ((point, cca), cells) in enumerate(cells_of.items()):
             names = labels(self.points[point].ccas)
-            if rows and rows[-1][: max(grouped, 0)] != point[: max(grouped, 0)]:
+            if rows and rows[-1][:same] != point[:same]:
                 ends.add(index - 1)
             rows.append((*point, names[cca], *(cells.get(each, "-") for each in headings)))
         columns = (*map(Column, (*self.axes, "CCA")), *number_columns(*headings))
         return Table(columns, tuple(rows), ends=frozenset(ends))
 
-    def _columns(self, summaries: Sequence[MetricSummary]) -> Table:
+    def _points_as_columns(self, summaries: Sequence[MetricSummary]) -> Table:
         """Returns a row per metric and CCA, a column per point."""
         cells: dict[tuple[str, str], dict[tuple[str, ...], str]] = {}
         for each, heading, text in _cells(summaries, self.statistics):
@@ -222,101 +218,94 @@ class Summary:
         return Table((Column("metric"), Column("CCA"), *points), rows, ends=frozenset(last.values()))
 
     def _differences(self, summaries: Sequence[MetricSummary]) -> Table:
-        """Returns the paired difference of each CCA to the best one, by the metrics that decide."""
+        """Returns a row per CCA with its paired difference to the leader, by the main metrics."""
         rows: list[tuple[str, ...]] = []
         ends = set()
         for summary in summaries:
-            if summary.difference is None or summary.leader is None or not summary.decides:
+            if summary.difference is None or summary.leader is None or not summary.has_difference_row:
                 continue
             names = labels(self.points[summary.point].ccas)
             gap = rounded_text(summary.difference, summary.digits)
             if rows and rows[-1][: len(summary.point)] != summary.point:
                 ends.add(len(rows) - 1)
-            who = (names[summary.cca], names[summary.leader])
-            rows.append((*summary.point, summary.heading, *who, gap, summary.verdict))
+            ccas = (names[summary.cca], names[summary.leader])
+            rows.append((*summary.point, summary.heading, *ccas, gap, summary.verdict))
         state = f" ({self.unfinished})" if self.unfinished else ""
         title = f"{self.title}: paired differences to the best mean{state}"
-        words = map(Column, (*self.axes, "metric", "CCA", "compared with"))
-        columns = (*words, *number_columns("difference"), Column("verdict"))
+        texts = map(Column, (*self.axes, "metric", "CCA", "compared with"))
+        columns = (*texts, *number_columns("difference"), Column("verdict"))
         return Table(columns, tuple(rows), title, frozenset(ends))
 
 
 def _is_chosen(name: str, summary: MetricSummary) -> bool:
-    """Returns whether a name is that of a metric or a prefix of it; the flows must be equal."""
-    wanted, _, flow = name.partition(":")
-    metric, _, of = summary.metric.partition(":")
-    is_named = wanted in (metric, _SHORT_NAMES.get(metric))
-    begins = metric.startswith(f"{wanted}_") and not summary.is_spread
-    return (is_named or begins) and flow in ("", of)
-
-
-def _texts(summaries: Sequence[MetricSummary]) -> Iterator[tuple[MetricSummary, str]]:
-    """Yields metrics with their texts; those of a metric have the same number of decimals."""
-    by_metric: dict[str, list[MetricSummary]] = {}
-    for summary in summaries:
-        by_metric.setdefault(summary.metric, []).append(summary)
-    for mine in by_metric.values():
-        texts = column_texts([metric_summary.value for metric_summary in mine], mine[0].digits)
-        yield from zip(mine, texts, strict=True)
+    """Returns whether a name, METRIC or METRIC:FLOW, selects a metric: METRIC may be a prefix of it."""
+    chosen, _, chosen_flow = name.partition(":")
+    metric, _, flow = summary.metric.partition(":")
+    is_same = chosen in (metric, _OPTION_NAMES.get(metric))
+    is_prefix = metric.startswith(f"{chosen}_") and not summary.is_spread
+    return (is_same or is_prefix) and chosen_flow in ("", flow)
 
 
 def _cells(
-    summaries: Sequence[MetricSummary], statistics_of_runs: Sequence[str]
+    summaries: Sequence[MetricSummary], run_statistics: Sequence[str]
 ) -> Iterator[tuple[MetricSummary, str, str]]:
-    """Yields metrics with headings and texts: those of the means, then those of statistics of the runs.
+    """Yields metrics with heading and text, metric by metric: means, then statistics of the runs.
 
-    Those of a metric follow each other.
+    The means of a metric have the same number of decimals.
     """
-    texts = list(_texts(summaries))
-    for metric in dict.fromkeys(summary.metric for summary in summaries):
-        mine = [(each, text) for each, text in texts if each.metric == metric]
-        yield from ((each, each.heading, text) for each, text in mine)
-        for name in statistics_of_runs:
-            for each, _ in mine:
+    by_metric: dict[str, list[MetricSummary]] = {}
+    for summary in summaries:
+        by_metric.setdefault(summary.metric, []).append(summary)
+    for group in by_metric.values():
+        texts = column_texts([each.value for each in group], group[0].digits)
+        yield from ((each, each.heading, text) for each, text in zip(group, texts, strict=True))
+        for name in run_statistics:
+            for each in group:
                 value = each.median if name == "median" else each.sd
                 yield each, f"{each.heading}, {name} of runs", _number(value, each.digits) or "-"
 
 
 def _summaries(point: tuple[str, ...], comparison: Comparison) -> list[MetricSummary]:
     """Returns the metrics of a comparison, CCA by CCA: applications first."""
-    metrics: dict[str, tuple[str, int]] = {}
-    several = len(comparison.applications) > 1
+    headings: dict[str, _Heading] = {}
     values: dict[str, Mapping[str, Sequence[float]]] = {}
+
+    def add_flow_metric(name: str, key: str, flow: FlowUnderTest, of_flow: str) -> None:
+        words = words_of(name)
+        headings[key] = _Heading(f"{words.with_unit(words.name)}{of_flow}", words.digits)
+        values[key] = {cca: comparison.values_of(flow, cca, name) for cca in comparison.ccas}
+
+    several = len(comparison.applications) > 1
     for application in comparison.applications:
         for name in application.names:
             key = f"{name}:{application.flow}"
             heading = " ".join(APP_METRICS[name].heading.split())
             heading = f"{heading} ({application.flow})" if several else heading
-            metrics[key] = (heading, APP_METRICS[name].digits)
-            values[key] = {cca: of.get(name, []) for cca, of in application.metrics.items()}
-    shown = [metric for metric, _, _ in columns_for([comparison]) if metric in _NETWORK]
-    for name, described in ((metric, _NETWORK[metric]) for metric in shown):
-        metrics[name] = described
-        values[name] = {cca: comparison.values(cca, name) for cca in comparison.ccas}
+            headings[key] = _Heading(heading, APP_METRICS[name].digits)
+            values[key] = {cca: metrics.get(name, []) for cca, metrics in application.metrics.items()}
     rivals = comparison.competing_flows if has_rows_of_flows([comparison]) else []
-    for metric, described in list(metrics.items()) if rivals else []:
-        if metric in _NETWORK:
-            metrics[metric] = (f"{described[0]} ({comparison.tested.name})", described[1])
+    tested = f" ({comparison.tested.name})" if rivals else ""
+    for name, _, _ in columns_for([comparison]):
+        if name in _NETWORK:
+            heading, digits = _NETWORK[name]
+            headings[name] = _Heading(f"{heading}{tested}", digits)
+            values[name] = {cca: comparison.values(cca, name) for cca in comparison.ccas}
     for flow in rivals:
         for name in (SHARE, *(() if flow == comparison.tested else _RIVAL_METRICS)):
-            words = words_of(name)
-            key = f"{name}:{flow.name}"
-            metrics[key] = (f"{words.with_unit(words.name)} ({flow.name})", words.digits)
-            values[key] = {cca: comparison.values_of(flow, cca, name) for cca in comparison.ccas}
+            add_flow_metric(name, f"{name}:{flow.name}", flow, f" ({flow.name})")
     for flow in rivals or [comparison.tested]:
-        for name, words in ((name, words_of(name)) for name in WINDOWS):
-            key, of = (f"{name}:{flow.name}", f" ({flow.name})") if rivals else (name, "")
-            metrics[key] = (f"{words.with_unit(words.name)}{of}", words.digits)
-            values[key] = {cca: comparison.values_of(flow, cca, name) for cca in comparison.ccas}
+        for name in WINDOWS:
+            key, of_flow = (f"{name}:{flow.name}", f" ({flow.name})") if rivals else (name, "")
+            add_flow_metric(name, key, flow, of_flow)
     if comparison.has_competition:
         words = words_of(JAIN)
-        metrics[JAIN] = (words.name, words.digits)
+        headings[JAIN] = _Heading(words.name, words.digits)
         values[JAIN] = {cca: comparison.jains_index(cca) for cca in comparison.ccas}
-    verdicts = {metric: _verdict(comparison, metric) for metric in metrics}
+    verdicts = {metric: _verdict(comparison, metric) for metric in headings}
     return [
-        _summary(point, cca, comparison, (metric, *described), values[metric], verdicts[metric])
+        _summary(point, cca, comparison, metric, heading, values[metric], verdicts[metric])
         for cca in comparison.ccas
-        for metric, described in metrics.items()
+        for metric, heading in headings.items()
         if not all(map(math.isnan, values[metric].get(cca, ())))
     ]
 
@@ -325,34 +314,35 @@ def _summary(
     point: tuple[str, ...],
     cca: str,
     comparison: Comparison,
-    described: tuple[str, str, int],
+    metric: str,
+    heading: _Heading,
     values: Mapping[str, Sequence[float]],
     verdict: Verdict | None,
 ) -> MetricSummary:
-    metric, heading, digits = described
+    """Returns a metric of a congestion control; `values` are those of the runs by CCA."""
     leader = verdict.leader if verdict is not None and not has_several_flows(cca) else None
     difference = None
     if leader not in (None, cca) and len(values[cca]) == len(values[str(leader)]):
         difference = paired_gap(values[cca], values[str(leader)])
-    word = "" if leader is None or verdict is None else rank_word(cca, verdict)
+    rank = "" if leader is None or verdict is None else rank_word(cca, verdict)
     runs = int(comparison.results.about["runs"])
     value = estimate(values[cca])
     ranked = {
         f"{application.ranking.metric}:{application.flow}" for application in comparison.applications
     }
-    decides = metric in ranked or metric in _DECIDING
+    has_difference_row = metric in ranked or metric in _DIFFERENCE_METRICS
     known = [each for each in values[cca] if not math.isnan(each)]
-    # Times that never ended are longer than all others, and have no deviation.
-    is_spread = len(known) > 1 and all(map(math.isfinite, known))
+    # With an infinite time there is no deviation.
+    has_sd = len(known) > 1 and all(map(math.isfinite, known))
     return MetricSummary(
-        *(point, cca, runs, metric, heading, digits, value, leader, difference, decides, word),
+        *(point, cca, runs, metric, *heading, value, leader, difference, has_difference_row, rank),
         median=statistics.median(known) if known else math.nan,
-        sd=statistics.stdev(known) if is_spread else math.nan,
+        sd=statistics.stdev(known) if has_sd else math.nan,
     )
 
 
 def _number(value: float, digits: int) -> str:
-    """Returns a number as text; empty where it is not known."""
+    """Returns a number as text; empty for NaN."""
     return "" if math.isnan(value) else f"{value:.{digits}f}"
 
 
@@ -361,7 +351,7 @@ def _verdict(comparison: Comparison, metric: str) -> Verdict | None:
     alone = single_flow_mixes(comparison.ccas)
     if len(alone) < 2 or metric.partition(":")[0] not in RANKED:
         return None
-    of_requirement = {value: key for key, value in comparison.requirements.items()}
-    if metric in of_requirement:
-        return comparison.verdicts[of_requirement[metric]]
+    requirements = {value: key for key, value in comparison.requirements.items()}
+    if metric in requirements:
+        return comparison.verdicts[requirements[metric]]
     return comparison.best_by(metric).verdict

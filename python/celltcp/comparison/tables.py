@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+from celltcp.comparison.metric_names import ranking_metric
 from celltcp.comparison.metrics import COMPETITION_METRICS, ONE_WAY_DELAY, words_of
 from celltcp.present.section import (
     Column,
     Section,
     Table,
+    estimate_text,
     mean_text,
     number_columns,
     runs_text,
@@ -21,18 +23,27 @@ from celltcp.scenarios.cca_mix import has_several_flows, labels
 from celltcp.scenarios.requirements import COMPLETION, QOE, REQUIREMENTS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from celltcp.comparison.comparison import Comparison
     from celltcp.comparison.scenario_set import ScenarioSet
     from celltcp.comparison.shares import MeanShare
-    from celltcp.results.limits import FlowLimits
     from celltcp.results.tables import Results
     from celltcp.results.tested import FlowUnderTest
 
-#: Columns of the table: metric, heading, digits.
+
+class MetricColumn(NamedTuple):
+    """Column of a metric in tables of means."""
+
+    metric: str
+    #: Heading, with line breaks for a narrow terminal.
+    heading: str
+    digits: int
+
+
+#: Columns of tables of means.
 COLUMNS = tuple(
-    (metric, heading, words_of(metric).digits)
+    MetricColumn(metric, heading, words_of(metric).digits)
     for metric, heading in (
         ("goodput_mbps", "goodput\nMbit/s"),
         (ONE_WAY_DELAY, "p95 one-way\ndelay ms"),
@@ -45,11 +56,11 @@ COLUMNS = tuple(
     )
 )
 
-#: Columns that a narrow terminal omits unless they decide, the least important first.
+#: Columns that a narrow terminal omits unless there is a verdict by them, the least important first.
 _DROPPABLE = ("retransmissions", "rtt_p95_ms", "pm_balanced", "pm_delay", "induced_delay_ms")
 
-#: Columns other than the mean RTT that are meaningless on a path with a split.
-_MADE_OF_RTTS = {"rtt_p95_ms", "induced_delay_ms", "pm_balanced", "pm_delay"}
+#: Metrics computed from RTTs except the mean: meaningless where a middlebox splits connections.
+_RTT_METRICS = {"rtt_p95_ms", "induced_delay_ms", "pm_balanced", "pm_delay"}
 
 #: Column of CCAs, whose labels are shortened only after other columns are omitted.
 CCA_COLUMN = Column("CCA", folds=True, no_wrap=True)
@@ -57,13 +68,13 @@ CCA_COLUMN = Column("CCA", folds=True, no_wrap=True)
 #: Column of flows, whose names do not break.
 FLOW_COLUMN = Column("flow", no_wrap=True)
 
-#: Metrics relative to the lowest RTT, which a flow that starts at a full queue never measures.
+#: Metrics relative to the lowest RTT, which a flow that starts with a full queue never measures.
 _BASE_RTT_METRICS = {"induced_delay_ms", "pm_balanced", "pm_delay"}
 
-#: Maximum of competing flows that a cell lists.
+#: Maximum number of competing flows that a cell lists.
 _MAX_LISTED_FLOWS = 6
-#: Maximum of competing flows that tables have a row for.
-_MAX_FLOWS = 4
+#: Maximum number of competing flows for which tables have a row each.
+_MAX_FLOW_ROWS = 4
 
 LIMITS_TITLE = "What limited the flows, %"
 
@@ -83,19 +94,18 @@ _LIMIT_HEADINGS = {
 }
 
 
-def columns_for(comparisons: Iterable[Comparison]) -> list[tuple[str, str, int]]:
-    """Returns metric, heading and digits of the columns: PM and goodput if flows compete.
+def columns_for(comparisons: Collection[Comparison]) -> list[MetricColumn]:
+    """Returns the columns for some comparisons: goodput and PM only if flows compete.
 
     Where a middlebox splits connections, one-way delays replace metrics computed from RTTs.
     """
-    results = list(comparisons)
-    hidden = set() if any(comparison.is_competing for comparison in results) else {*COMPETITION_METRICS}
-    hidden |= _MADE_OF_RTTS if any(comparison.split_ccas for comparison in results) else {ONE_WAY_DELAY}
-    return [column for column in COLUMNS if column[0] not in hidden]
+    hidden = set() if any(each.is_competing for each in comparisons) else {*COMPETITION_METRICS}
+    hidden |= _RTT_METRICS if any(each.split_ccas for each in comparisons) else {ONE_WAY_DELAY}
+    return [column for column in COLUMNS if column.metric not in hidden]
 
 
-def headings_of(metric_columns: Iterable[tuple[str, str, int]]) -> tuple[Column, ...]:
-    """Returns the columns of metrics."""
+def headings_of(metric_columns: Iterable[MetricColumn]) -> tuple[Column, ...]:
+    """Returns columns of metrics as those of a `Table`."""
     return tuple(
         Column(heading, is_number=True, name=metric, no_wrap=True)
         for metric, heading, _ in metric_columns
@@ -105,57 +115,45 @@ def headings_of(metric_columns: Iterable[tuple[str, str, int]]) -> tuple[Column,
 def droppable_columns(comparisons: Iterable[Comparison], by: Sequence[str] = ()) -> tuple[str, ...]:
     """Returns the columns that a narrow terminal omits, the least important first.
 
-    Metrics of which there is a verdict stay.
-
-    Args:
-        comparisons: those of the table.
-        by: chosen ranking metrics, as those of `Comparison.best_by`.
+    Metrics with a verdict, such as the chosen metrics `by`, stay.
     """
-    deciding: set[str] = set()
-    if by:
-        from celltcp.comparison.metric_names import ranking_metric
-
-        deciding = {ranking_metric(each.partition(":")[0]) for each in by}
+    ranked = {ranking_metric(metric.partition(":")[0]) for metric in by}
     for comparison in comparisons:
-        deciding |= {comparison.requirements[name] for name in comparison.network_verdicts}
-    return tuple(each for each in _DROPPABLE if each not in deciding)
+        ranked |= {comparison.requirements[name] for name in comparison.network_verdicts}
+    return tuple(metric for metric in _DROPPABLE if metric not in ranked)
 
 
 def means_table(comparison: Comparison, name: str = "", by: Sequence[str] = ()) -> Table:
     """Returns mean and 95 % interval of each metric, a row per CCA, and flow where flows compete.
 
-    Args:
-        comparison: the comparison.
-        name: of its scenario among several; that of the scenario itself unless given.
-        by: chosen ranking metrics.
+    The title has `name`, or else that of the scenario. `by` are chosen ranking metrics.
     """
     about = comparison.results.about
-    requested = [name for name in comparison.requirements if name not in (*REQUIREMENTS, QOE)]
+    requirements = [each for each in comparison.requirements if each not in (*REQUIREMENTS, QOE)]
     names = labels(comparison.ccas)
     metric_columns = columns_for([comparison])
     rows: list[tuple[str, ...]] = []
     ends = set()
-    by_flow = has_rows_of_flows([comparison])
+    has_flow_rows = has_rows_of_flows([comparison])
     for cca in comparison.ccas:
-        weighed = [
-            mean_text(comparison.values(cca, comparison.requirements[name]), 3) for name in requested
+        requirement_cells = [
+            mean_text(comparison.values(cca, comparison.requirements[each]), 3) for each in requirements
         ]
-        if by_flow:
-            unknown = ["-"] * len(requested)
-            for index, (flow, cells) in enumerate(
-                cells_by_flow(comparison, cca, metric_columns).items()
-            ):
-                rows.append((names[cca], flow, *cells, *(unknown if index else weighed)))
+        if has_flow_rows:
+            for flow, cells in cells_by_flow(comparison, cca, metric_columns).items():
+                rows.append((names[cca], flow, *cells, *requirement_cells))
+                # Only the flow under test has metrics of requirements.
+                requirement_cells = ["-"] * len(requirements)
             ends.add(len(rows) - 1)
         else:
-            rows.append((names[cca], *cells_of(comparison, cca, metric_columns), *weighed))
-    others = (Column(_heading(name), is_number=True, no_wrap=True) for name in requested)
+            cells = cells_of(comparison, cca, metric_columns)
+            rows.append((names[cca], *cells, *requirement_cells))
     return Table(
         columns=(
             CCA_COLUMN,
-            *([FLOW_COLUMN] if by_flow else []),
+            *([FLOW_COLUMN] if has_flow_rows else []),
             *headings_of(metric_columns),
-            *others,
+            *(Column(_heading(each), is_number=True, no_wrap=True) for each in requirements),
         ),
         rows=tuple(rows),
         title=f"{name or about['name']}: mean and 95 % interval over {runs_text(about['runs'])}",
@@ -166,41 +164,40 @@ def means_table(comparison: Comparison, name: str = "", by: Sequence[str] = ()) 
 
 
 def has_rows_of_flows(comparisons: Iterable[Comparison]) -> bool:
-    """Returns whether tables have a row for each flow: where few flows compete."""
-    return any(1 < len(comparison.competing_flows) <= _MAX_FLOWS for comparison in comparisons)
+    """Returns whether tables have a row for each flow: where a few flows compete."""
+    return any(1 < len(comparison.competing_flows) <= _MAX_FLOW_ROWS for comparison in comparisons)
 
 
 def cells_by_flow(
-    comparison: Comparison, cca: str, metric_columns: Iterable[tuple[str, str, int]]
+    comparison: Comparison, cca: str, metric_columns: Sequence[MetricColumn]
 ) -> dict[str, list[str]]:
-    """Returns the cells of each competing flow in these columns, by its name and congestion control."""
-    columns = list(metric_columns)
+    """Returns the cells of each competing flow in these columns, by the label of the flow."""
     flows = comparison.competing_flows or [comparison.tested]
     return {
         flow_label(comparison, flow, cca): [
             "-"
             if flow != comparison.tested and metric in _BASE_RTT_METRICS
             else mean_text(comparison.values_of(flow, cca, metric), digits)
-            for metric, _, digits in columns
+            for metric, _, digits in metric_columns
         ]
         for flow in flows
     }
 
 
 def flow_label(comparison: Comparison, flow: FlowUnderTest, cca: str) -> str:
-    """Returns the name of a flow with its congestion control under a CCA or line-up."""
-    used = flow_cca(comparison, flow, cca)
-    return f"{flow.name} ({labels([used])[used]})" if used else flow.name
+    """Returns the name of a flow with its congestion control in the runs of a CCA or line-up."""
+    own_cca = flow_cca(comparison, flow, cca)
+    return f"{flow.name} ({labels([own_cca])[own_cca]})" if own_cca else flow.name
 
 
 def flow_cca(comparison: Comparison, flow: FlowUnderTest, cca: str) -> str:
-    """Returns the congestion control of a flow under a CCA or line-up; empty where it never ran."""
-    shares = (mean_share for mean_share in comparison.mean_shares() if mean_share.lineup == cca)
+    """Returns the congestion control of a flow under a CCA or line-up; empty if the flow never ran."""
+    shares = (share for share in comparison.mean_shares() if share.lineup == cca)
     return next((share.cca for share in shares if flow.includes(share.flow)), "")
 
 
 def _heading(requirement: str) -> str:
-    """Returns the heading of the column of a requirement that has no name."""
+    """Returns the heading of the column of a requirement other than the usual ones."""
     if requirement == COMPLETION:
         return "completions\n1/s"
     return f"PM\n{requirement}" if "/" in requirement else requirement
@@ -213,7 +210,7 @@ def shares_table(comparison: Comparison) -> Table:
     cells = share_cells(comparison, has_index=has_index)
     return Table(
         columns=(Column("CCA"), *share_columns(has_index=has_index)),
-        rows=tuple((names[cca], *of_cca) for cca, of_cca in cells.items()),
+        rows=tuple((names[cca], *cca_cells) for cca, cca_cells in cells.items()),
         title=shares_title(has_index=has_index),
     )
 
@@ -233,43 +230,39 @@ def share_columns(*, has_index: bool) -> tuple[Column, ...]:
 
 
 def share_cells(comparison: Comparison, *, has_index: bool) -> dict[str, tuple[str, ...]]:
-    """Returns the cells of the shares of each congestion control or line-up.
-
-    Args:
-        comparison: the comparison.
-        has_index: whether the last one is Jain's index.
-    """
+    """Returns the cells of `share_columns` for each congestion control or line-up."""
     shares = comparison.competing_shares()
     all_compete = len(shares) == len(comparison.mean_shares())
-    flows_called = labels(dict.fromkeys(share.cca for share in shares))
+    names = labels(dict.fromkeys(share.cca for share in shares))
     cells = {}
     for cca in comparison.ccas:
         flows = [share for share in shares if share.lineup == cca]
-        flow_names = _many_flows(flows, flows_called) or ", ".join(
-            f"{flows_called[flow.cca]}{_connections(flow, ' (', ')')} "
-            f"{flow.goodput.mean:.2f}{_half_text(flow)}"
-            if all_compete
-            else f"{flow.flow} ({flows_called[flow.cca]}{_connections(flow, ', ')}) "
-            f"{flow.goodput.mean:.2f}{_half_text(flow)}"
+        goodputs = _many_flows(flows, names) or ", ".join(
+            (
+                f"{names[flow.cca]}{_connections(flow, ' (', ')')} "
+                if all_compete
+                else f"{flow.flow} ({names[flow.cca]}{_connections(flow, ', ')}) "
+            )
+            + estimate_text(flow.goodput, 2)
             for flow in flows
         )
         total = f"{sum(flow.goodput.mean for flow in flows):.2f}"
         index = [mean_text(comparison.jains_index(cca), 3)] if has_index else []
-        cells[cca] = (flow_names, total, *index)
+        cells[cca] = (goodputs, total, *index)
     return cells
 
 
 def limits_table(results: Results) -> Table | None:
-    """Returns the share of its time for which each limit held a flow back, %, a row per CCA and flow.
+    """Returns the share of the time in which each limit held a flow back, %, a row per CCA and flow.
 
-    Limits that are zero everywhere have no column. None where results have no limits.
+    Limits that are zero for all flows have no column. None if results have no limits.
     """
     flows = flow_limits(results)
     names = labels(list(dict.fromkeys(flow.cca for flow in flows)))
     shares = ([*(flow.shares[limit] for limit in LIMITS), flow.network] for flow in flows)
     columns = zip(*map(whole_percents, shares), strict=True)
     cells = dict(zip((*LIMITS, "network"), columns, strict=True)) if flows else {}
-    limits = [limit for limit, of_limit in cells.items() if not {*of_limit} <= {"0", "-"}]
+    limits = [limit for limit, texts in cells.items() if not {*texts} <= {"0", "-"}]
     if not limits:
         return None
     several = len({flow.flow for flow in flows}) > 1
@@ -288,14 +281,17 @@ def limits_table(results: Results) -> Table | None:
             *number_columns(*(_LIMIT_HEADINGS[limit] for limit in limits)),
         ),
         rows=rows,
-        title=f"{LIMITS_TITLE}{_of_leg(results)}",
-        ends=_last_of_ccas(flows) if several else frozenset(),
+        title=f"{LIMITS_TITLE}{_leg_text(results)}",
+        # A block of rows for each CCA.
+        ends=frozenset(
+            {flow.cca: index for index, flow in enumerate(flows)}.values() if several else ()
+        ),
         ccas={name: cca for cca, name in names.items()},
     )
 
 
-def _of_leg(results: Results) -> str:
-    """Returns the leg of the limits where connections are split; empty otherwise."""
+def _leg_text(results: Results) -> str:
+    """Returns text on the leg that limits are measured on; empty without split connections."""
     legs = results.tables.get("legs")
     return "" if legs is None or not legs.num_rows else "; of split ones, of the leg of the server"
 
@@ -306,23 +302,18 @@ def limits_sections(results: Results) -> list[Section]:
     return [] if table is None else [Section(table.title, replace(table, title=""))]
 
 
-def _last_of_ccas(limits: Iterable[FlowLimits]) -> frozenset[int]:
-    """Returns the numbers of the last rows of each CCA."""
-    return frozenset({limit.cca: index for index, limit in enumerate(limits)}.values())
-
-
 def decisions_table(results: Results) -> Table:
     """Returns the decisions of selectors: time, flow, CCAs, cause and reason."""
     flows = {flow["flow"]: flow["name"] for flow in records(results.tables["flows"])}
     rows = []
     for decision in records(results.decisions):
-        number, before, after = decision["flow"], decision["from_cca"], decision["to_cca"]
+        number, old, new = decision["flow"], decision["from_cca"], decision["to_cca"]
         rows.append(
             (
                 f"{decision['t_ns'] * 1e-9:.2f}",
                 f"{number} ({flows[number]})",
-                "" if before == after else before,
-                after,
+                "" if old == new else old,
+                new,
                 decision["cause"],
                 decision["reason"],
             )
@@ -333,7 +324,10 @@ def decisions_table(results: Results) -> Table:
 
 
 def _many_flows(flows: Sequence[MeanShare], names: Mapping[str, str]) -> str:
-    """Returns the number of flows of each CCA and the range of their goodputs; empty for few flows."""
+    """Returns the number of flows of each CCA and the range of their mean goodputs, Mbit/s.
+
+    Empty if the flows are few enough to be listed.
+    """
     if len(flows) <= _MAX_LISTED_FLOWS:
         return ""
     by_cca: dict[str, list[float]] = {}
@@ -345,18 +339,13 @@ def _many_flows(flows: Sequence[MeanShare], names: Mapping[str, str]) -> str:
     )
 
 
-def _half_text(flow: MeanShare) -> str:
-    """Returns the half width of the interval of a goodput; nothing without one."""
-    return "" if flow.goodput.ci95 is None else f" ±{flow.goodput.ci95:.2f}"
-
-
 def _connections(flow: MeanShare, before: str, after: str = "") -> str:
-    """Returns the number of connections of a flow between two texts; nothing for a single one."""
+    """Returns the number of connections of a flow between two texts; empty for a single connection."""
     return f"{before}{flow.connections} connections{after}" if flow.connections > 1 else ""
 
 
 def subject_text(comparison: Comparison) -> str:
-    """Returns the flow of the means; empty where there is only one, or a row for each."""
+    """Returns a sentence on the flow of the means; empty for one flow, or with a row for each."""
     if not comparison.subject or has_rows_of_flows([comparison]):
         return ""
     if any(map(has_several_flows, comparison.ccas)):
@@ -378,13 +367,13 @@ def selector_texts(comparison: Comparison) -> list[str]:
 
     names = labels(comparison.ccas)
     return [
-        f"{names[used.lineup]}{f', {used.flow}' if '+' in used.lineup else ''}: {used}"
-        for used in used_in(comparison.results)
+        f"{names[use.lineup]}{f', {use.flow}' if '+' in use.lineup else ''}: {use}"
+        for use in used_in(comparison.results)
     ]
 
 
 def cells_of(
-    result: Comparison | ScenarioSet, cca: str, metric_columns: Iterable[tuple[str, str, int]]
+    comparison: Comparison | ScenarioSet, cca: str, metric_columns: Iterable[MetricColumn]
 ) -> list[str]:
     """Returns the cells of a congestion control in these columns."""
-    return [mean_text(result.values(cca, metric), digits) for metric, _, digits in metric_columns]
+    return [mean_text(comparison.values(cca, metric), digits) for metric, _, digits in metric_columns]

@@ -1,4 +1,4 @@
-"""Tables of several comparisons: along the values of a sweep, and over the scenarios of a set."""
+"""Tables of several comparisons: the points of a sweep, or the scenarios of a set."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from celltcp.comparison.metrics import words_of
 from celltcp.comparison.tables import (
     CCA_COLUMN,
     FLOW_COLUMN,
+    MetricColumn,
     cells_by_flow,
     cells_of,
     columns_for,
@@ -30,20 +31,14 @@ if TYPE_CHECKING:
     from celltcp.comparison.parameter_sweep import Sweep
     from celltcp.comparison.scenario_set import ScenarioSet
 
-#: Relative end of an interval above which it is not informative.
-_MAX_SHARE = 100.0
 #: Metric without relative differences, as its mean under the first CCA may be near 0.
-_NO_SHARE = "retransmissions"
+_NO_RATIO = "retransmissions"
 
 
 def sweep_table(sweep: Sweep, by: Sequence[str] = ()) -> Table:
     """Returns mean and 95 % interval of each metric, a row per point and CCA.
 
-    Where flows compete, each has a row.
-
-    Args:
-        sweep: the sweep.
-        by: chosen metrics that values and congestion controls rank by.
+    Where flows compete, each has a row. `by` are chosen ranking metrics.
     """
     comparisons = list(sweep.points.values())
     metric_columns = columns_for(comparisons)
@@ -60,8 +55,8 @@ def sweep_table(sweep: Sweep, by: Sequence[str] = ()) -> Table:
     for point, comparison in sweep.points.items():
         names = labels(comparison.ccas)
         for cca in comparison.ccas:
-            of_cca = cells_by_flow(comparison, cca, metric_columns)
-            rows += [(*point, names[cca], flow, *of_flow) for flow, of_flow in of_cca.items()]
+            by_flow = cells_by_flow(comparison, cca, metric_columns)
+            rows += [(*point, names[cca], flow, *cells) for flow, cells in by_flow.items()]
         ends.add(len(rows) - 1)
     return Table(
         columns=(*_axis_columns(sweep.axes), CCA_COLUMN, FLOW_COLUMN, *headings_of(metric_columns)),
@@ -74,13 +69,13 @@ def sweep_table(sweep: Sweep, by: Sequence[str] = ()) -> Table:
 
 
 def sweep_shares_table(sweep: Sweep) -> Table | None:
-    """Returns the goodput of each flow while all ran, a row per point and CCA; None without rivals."""
-    shared = {point: each for point, each in sweep.points.items() if each.has_shares}
-    if not shared:
+    """Returns the goodput of each flow while all ran, a row per point and CCA; None without shares."""
+    points = {point: each for point, each in sweep.points.items() if each.has_shares}
+    if not points:
         return None
-    has_index = all(comparison.has_competition for comparison in shared.values())
+    has_index = all(comparison.has_competition for comparison in points.values())
     cells = {
-        point: share_cells(comparison, has_index=has_index) for point, comparison in shared.items()
+        point: share_cells(comparison, has_index=has_index) for point, comparison in points.items()
     }
     title = shares_title(has_index=has_index)
     return table_by_point(sweep.axes, share_columns(has_index=has_index), cells, title)
@@ -96,7 +91,7 @@ def sweep_title(sweep: Sweep) -> str:
 
 
 def range_text(comparisons: Iterable[Comparison]) -> str:
-    """Returns the number of runs of comparisons in words, or the fewest and the most of them."""
+    """Returns the number of runs of comparisons in words, as a range if the numbers differ."""
     counts = [int(comparison.results.about["runs"]) for comparison in comparisons]
     fewest, most = min(counts), max(counts)
     return runs_text(most) if fewest == most else f"{fewest} to {runs_text(most)}"
@@ -109,14 +104,22 @@ def table_by_point(
     title: str,
     droppable: tuple[str, ...] = (),
 ) -> Table:
-    """Returns a table with a row per point and CCA; `cells` are those of both."""
+    """Returns a table with a row per point and CCA.
+
+    Args:
+        axes: names of the coordinates of points.
+        columns: of the cells.
+        cells: of a row, by point and CCA.
+        title: of the table.
+        droppable: columns that a narrow terminal omits.
+    """
     rows: list[tuple[str, ...]] = []
     ends = set()
-    swatches: dict[str, str] = {}
+    ccas: dict[str, str] = {}
     for point, by_cca in cells.items():
         names = labels(list(by_cca))
-        swatches |= {names[cca]: cca for cca in by_cca}
-        rows += [(*point, names[cca], *of_cca) for cca, of_cca in by_cca.items()]
+        ccas |= {names[cca]: cca for cca in by_cca}
+        rows += [(*point, names[cca], *cca_cells) for cca, cca_cells in by_cca.items()]
         if len(by_cca) > 1:
             ends.add(len(rows) - 1)
     return Table(
@@ -124,25 +127,21 @@ def table_by_point(
         rows=tuple(rows),
         title=title,
         ends=frozenset(ends),
-        ccas=swatches,
+        ccas=ccas,
         droppable=droppable,
     )
 
 
 def _axis_columns(axes: Iterable[str]) -> list[Column]:
-    """Returns the columns of the coordinates."""
+    """Returns the columns of coordinates."""
     return [Column(axis, no_wrap=True) for axis in axes]
 
 
 def set_table(scenario_set: ScenarioSet, by: Sequence[str] = ()) -> Table:
-    """Returns the mean over scenarios: of the first CCA in units, of others relative to it.
+    """Returns means over scenarios: of the first CCA in units, of others relative to the first.
 
-    Scenarios differ far more than CCAs do on each of them, so that the mean is that of the ratios, the
-    geometric one, which does not depend on which CCA is the first.
-
-    Args:
-        scenario_set: the comparisons.
-        by: chosen ranking metrics.
+    Scenarios differ far more than CCAs do on each of them. So relative means are geometric means of
+    ratios, which do not depend on which CCA is the first. `by` are chosen ranking metrics.
     """
     names = labels(scenario_set.ccas)
     scenarios = count_text(len(scenario_set.comparisons), "scenario")
@@ -157,7 +156,7 @@ def set_table(scenario_set: ScenarioSet, by: Sequence[str] = ()) -> Table:
     rows = [(names[baseline], *first)]
     for cca in scenario_set.ccas[1:]:
         texts = (
-            "-" if metric == _NO_SHARE else _relative_text(scenario_set.relative(cca, metric))
+            "-" if metric == _NO_RATIO else _ratio_text(scenario_set.relative(cca, metric))
             for metric, _, _ in metric_columns
         )
         rows.append((names[cca], *texts))
@@ -174,28 +173,24 @@ def set_table(scenario_set: ScenarioSet, by: Sequence[str] = ()) -> Table:
     )
 
 
-def _fewer_text(scenario_set: ScenarioSet, metric_columns: Iterable[tuple[str, str, int]]) -> str:
-    """Returns the means over fewer scenarios, with their number; empty if there are none."""
+def _fewer_text(scenario_set: ScenarioSet, metric_columns: Iterable[MetricColumn]) -> str:
+    """Returns the metrics that only some scenarios have, with the number; empty if there are none."""
     by_count: dict[int, list[str]] = {}
+    base, *others = scenario_set.ccas
     for metric, _, _ in metric_columns:
-        count = _count(scenario_set, metric)
-        if count < len(scenario_set.comparisons):
-            by_count.setdefault(count, []).append(words_of(metric).name)
+        ratios = [] if metric == _NO_RATIO else [scenario_set.relative(cca, metric) for cca in others]
+        counts = [
+            sum(map(math.isfinite, values)) for values in (scenario_set.values(base, metric), *ratios)
+        ]
+        if min(counts) < len(scenario_set.comparisons):
+            by_count.setdefault(min(counts), []).append(words_of(metric).name)
     texts = [f"{', '.join(names)} over {count}" for count, names in by_count.items()]
     return f" ({'; '.join(texts)})" if texts else ""
 
 
-def _count(scenario_set: ScenarioSet, metric: str) -> int:
-    """Returns the number of scenarios of a metric's means."""
-    base, *others = scenario_set.ccas
-    shares = [] if metric == _NO_SHARE else [scenario_set.relative(cca, metric) for cca in others]
-    every = (scenario_set.values(base, metric), *shares)
-    return min(sum(math.isfinite(value) for value in values) for values in every)
-
-
-def _relative_text(shares: Sequence[float]) -> str:
-    """Returns the mean of shares in percent and the ends of its interval."""
-    mean, low, high = mean_ratio(shares)
+def _ratio_text(differences: Sequence[float]) -> str:
+    """Returns the mean of relative differences in percent, and the ends of its 95 % interval."""
+    mean, low, high = mean_ratio(differences)
     text = percent_text(100 * mean, math.nan)
     if low is None or high is None or text == "-":
         return text if text == "-" else f"{text} %"

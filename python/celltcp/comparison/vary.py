@@ -1,4 +1,4 @@
-"""Fields that a sweep varies, and the values of each: as texts of `--vary`, or as Python values."""
+"""Parser of `--vary` and of its form in Python: the fields that a sweep varies, and their values."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ def varied_fields(vary: Vary) -> dict[str, list[str]]:
     """
     if isinstance(vary, Mapping):
         return _of_mapping(vary)
-    given = [vary] if isinstance(vary, str) else list(vary)
-    if not given:
+    texts = [vary] if isinstance(vary, str) else list(vary)
+    if not texts:
         raise CelltcpError("vary: no field; allowed: such as path.rtt=18ms,68ms")
     result: dict[str, list[str]] = {}
-    for text in given:
-        field, values = varied(text)
+    for text in texts:
+        field, values = parse_vary(text)
         if field in result:
             raise CelltcpError(f"vary: {field} is given twice; allowed: each field once")
         result[field] = values
@@ -46,7 +46,7 @@ def _of_mapping(vary: Mapping[str, Sequence[Value]]) -> dict[str, list[str]]:
     result = {}
     for field, values in vary.items():
         if isinstance(values, str):
-            field, result[field] = varied(f"{field}={values}")
+            field, result[field] = parse_vary(f"{field}={values}")
             continue
         if not isinstance(values, Sequence) and not hasattr(values, "tolist"):
             raise CelltcpError(
@@ -60,20 +60,19 @@ def _of_mapping(vary: Mapping[str, Sequence[Value]]) -> dict[str, list[str]]:
     return result
 
 
-def varied(text: str) -> tuple[str, list[str]]:
-    """Returns the field and the values in the text `field=values`.
+def parse_vary(text: str) -> tuple[str, list[str]]:
+    """Parses `FIELD=VALUES` into the field and its values.
 
     Raises:
         CelltcpError: if there is no field or no value, a value comes twice, or there are too many.
     """
-    field, _, given = text.partition("=")
-    numbers = _RANGE_PATTERN.fullmatch(given.strip())
-    if numbers:
-        first, last = map(int, numbers.groups())
+    field, _, value_text = text.partition("=")
+    if match := _RANGE_PATTERN.fullmatch(value_text.strip()):
+        first, last = map(int, match.groups())
         # One value more than allowed suffices to show that there are too many.
-        values = [str(index) for index in range(first, min(last, first + MAX_POINTS) + 1)]
+        values = [str(number) for number in range(first, min(last, first + MAX_POINTS) + 1)]
     else:
-        values = [value.strip() for value in given.split(",")]
+        values = [value.strip() for value in value_text.split(",")]
     if not field.strip() or not values or not all(values):
         raise CelltcpError(
             f"vary: {text!r} is not a field with values; allowed: FIELD=FIRST..LAST, whole numbers "
@@ -82,13 +81,18 @@ def varied(text: str) -> tuple[str, list[str]]:
     return field.strip(), _checked(text, values)
 
 
-def _checked(given: str, values: list[str]) -> list[str]:
-    """Returns the values of a field, and rejects repeated ones."""
+def _checked(vary: str, values: list[str]) -> list[str]:
+    """Returns the values of a field; rejects none, too many and repeated ones.
+
+    Args:
+        vary: text for messages: the field, perhaps with its values.
+        values: the values.
+    """
     if not values:
-        raise CelltcpError(f"vary: {given} has no value; allowed: one or more")
+        raise CelltcpError(f"vary: {vary} has no value; allowed: one or more")
     if len(values) > MAX_POINTS:
-        raise CelltcpError(f"vary: {given!r} has too many values; allowed: up to {MAX_POINTS}")
-    twice = next((value for value in values if values.count(value) > 1), None)
-    if twice is not None:
-        raise CelltcpError(f"vary: {given!r} has {twice} twice; allowed: each value once")
+        raise CelltcpError(f"vary: {vary!r} has too many values; allowed: up to {MAX_POINTS}")
+    repeated = next((value for value in values if values.count(value) > 1), None)
+    if repeated is not None:
+        raise CelltcpError(f"vary: {vary!r} has {repeated} twice; allowed: each value once")
     return values

@@ -1,4 +1,4 @@
-"""Verdicts as lines and tables: the best CCA for each flow, requirement and chosen metric."""
+"""Verdicts as lines of text and as tables: best CCA for each flow, requirement and chosen metric."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from celltcp.comparison.metrics import JAIN, SHARE, best_by_metric, words_of
 from celltcp.present.section import Column, Table, mean_text
-from celltcp.scenarios.cca_mix import has_several_flows, labels
+from celltcp.scenarios.cca_mix import has_several_flows, join_names, labels
 
 if TYPE_CHECKING:
     from celltcp.comparison.by_metric import ChosenBest
@@ -16,12 +16,14 @@ if TYPE_CHECKING:
     from celltcp.results.statistics import Verdict
 
 
-#: Metrics at most that are named for what is not ranked.
-_MOST_OPTIONS = 3
+#: Maximum number of options that are suggested for line-ups without a ranking.
+_MAX_OPTIONS = 3
+#: Maximum number of undecided CCAs that a text lists.
+_MAX_UNDECIDED = 5
 
 
 def verdict_text(verdict: Verdict, names: Mapping[str, str]) -> str:
-    """Returns a verdict in words."""
+    """Returns a verdict in words; `names` are labels of CCAs."""
     if verdict.leader is None:
         return "undecided"
     if verdict.contradicted_by:
@@ -32,23 +34,22 @@ def verdict_text(verdict: Verdict, names: Mapping[str, str]) -> str:
     if not verdict.undecided:
         text = f"{names[verdict.leader]}{f' (tied with it: {tied})' if tied else ''}"
         return f"{text}; it costs {verdict.cost.text}" if verdict.cost else text
-    among = verdict.ranked
-    if len(among) > 6:
-        among_text = f"{', '.join(names[cca] for cca in among[:5])} and {len(among) - 5} others"
-    else:
-        among_text = ", ".join(names[cca] for cca in among)
-    return f"undecided among {among_text}; {hint_text(verdict)}"
+    ranked = [names[cca] for cca in verdict.ranked]
+    # A single further CCA is listed, too.
+    few = len(ranked) <= _MAX_UNDECIDED + 1
+    among = ", ".join(ranked) if few else join_names(ranked, _MAX_UNDECIDED)
+    return f"undecided among {among}; {hint_text(verdict)}"
 
 
 def hint_text(verdict: Verdict) -> str:
-    """Returns the number of runs that would decide undecided CCAs."""
+    """Returns text on the number of runs that would likely decide on undecided CCAs."""
     if verdict.runs_needed:
         return f"--runs {verdict.runs_needed} would likely decide"
     return "more runs are needed"
 
 
 def rank_word(name: str, verdict: Verdict) -> str:
-    """Returns a verdict on a congestion control, or on a value of a field, in a word."""
+    """Returns the rank of a congestion control, or of a value of a field, in a word."""
     if name == verdict.leader:
         return "best" if verdict.best is not None else "leads"
     if name in verdict.tied:
@@ -57,20 +58,20 @@ def rank_word(name: str, verdict: Verdict) -> str:
 
 
 def stake_texts(comparison: Comparison) -> list[str]:
-    """Returns the best CCA for each flow of a workload, with the metric."""
+    """Returns a line for each flow of a workload: its metric, and the best CCA."""
     names = labels(comparison.ccas)
     # Line-ups of several flows are not ranked.
     return [
-        f"best for {ranked_stake.need}: {verdict_text(ranked_stake.verdict, names)}"
-        for ranked_stake in comparison.ranked_stakes
-        if ranked_stake.verdict.leader is not None or not comparison.several_flows
+        f"best for {stake.need}: {verdict_text(stake.verdict, names)}"
+        for stake in comparison.ranked_stakes
+        if stake.verdict.leader is not None or not comparison.several_flows
     ]
 
 
 def unranked_text(comparison: Comparison) -> str:
-    """Returns the line-ups of several flows, which do not rank, and metrics that rank them.
+    """Returns a line on line-ups of several flows, which have no verdict, and options to rank them.
 
-    It is empty if there are none.
+    Empty without such line-ups.
     """
     names = labels(comparison.ccas)
     unranked = ", ".join(names[cca] for cca in comparison.ccas if has_several_flows(cca))
@@ -79,14 +80,14 @@ def unranked_text(comparison: Comparison) -> str:
     metrics = [
         f"{application.ranking.metric}:{application.flow}" for application in comparison.applications
     ]
-    known = {application.flow for application in comparison.applications}
-    shares = [f"{SHARE}:{flow.name}" for flow in comparison.competing_flows if flow.name not in known]
-    options = " or ".join(f"--by {each}" for each in (*metrics, JAIN, *shares)[:_MOST_OPTIONS])
+    flows = {application.flow for application in comparison.applications}
+    shares = [f"{SHARE}:{flow.name}" for flow in comparison.competing_flows if flow.name not in flows]
+    options = " or ".join(f"--by {metric}" for metric in (*metrics, JAIN, *shares)[:_MAX_OPTIONS])
     return f"not ranked, as line-ups of several flows: {unranked}; {options} ranks them"
 
 
 def identical_text(comparison: Comparison) -> str:
-    """Returns the congestion controls with identical runs; empty if there are none."""
+    """Returns sentences on congestion controls with identical runs; empty without any."""
     names = labels(comparison.ccas)
     texts = []
     for group in comparison.identical_ccas:
@@ -97,20 +98,20 @@ def identical_text(comparison: Comparison) -> str:
 
 
 def chosen_text(best: ChosenBest, names: Mapping[str, str]) -> str:
-    """Returns the best CCA by a chosen metric, with the mean of each."""
+    """Returns a line on the best CCA by a chosen metric, with the mean of each CCA."""
     metric, flow = best.chosen
-    what = f"{metric} of {flow}" if metric != JAIN else words_of(JAIN).name
-    if all(math.isnan(each) for of in best.values.values() for each in of):
-        return f"best by {what}: no run has a value"
+    metric_text = f"{metric} of {flow}" if metric != JAIN else words_of(JAIN).name
+    if all(math.isnan(value) for values in best.values.values() for value in values):
+        return f"best by {metric_text}: no run has a value"
     digits = words_of(metric).digits
     means = ", ".join(
         f"{names[cca]} {mean_text(values, digits)}" for cca, values in best.values.items()
     )
-    return f"best by {what}: {verdict_text(best.verdict, names)} ({means})"
+    return f"best by {metric_text}: {verdict_text(best.verdict, names)} ({means})"
 
 
 def short_text(verdict: Verdict, names: Mapping[str, str]) -> str:
-    """Returns a verdict in few words, for a cell of a table."""
+    """Returns a verdict in a few words, for a cell of a table; `names` are labels of CCAs."""
     if verdict.leader is None or verdict.contradicted_by:
         return "-" if verdict.leader is None else "no verdict"
     if verdict.is_same:
@@ -119,8 +120,9 @@ def short_text(verdict: Verdict, names: Mapping[str, str]) -> str:
     if not verdict.undecided:
         text = f"{names[verdict.leader]}{f' (tied: {tied})' if tied else ''}"
         return f"{text}, {verdict.cost.short}" if verdict.cost else text
-    among = ", ".join(names[cca] for cca in verdict.ranked[:5])
-    more = f" and {len(verdict.ranked) - 5} others" if len(verdict.ranked) > 5 else ""
+    among = ", ".join(names[cca] for cca in verdict.ranked[:_MAX_UNDECIDED])
+    count = len(verdict.ranked) - _MAX_UNDECIDED
+    more = f" and {count} others" if count > 0 else ""
     runs = f" (--runs {verdict.runs_needed})" if verdict.runs_needed else " (more runs)"
     return f"{among}{more}?{runs}"
 
@@ -131,15 +133,17 @@ def verdicts_table(
     by: Sequence[str] = (),
     ranking_metrics: Mapping[str, str] | None = None,
 ) -> Table:
-    """Returns the verdict of each comparison: by chosen metrics, for each flow, by common requirement.
+    """Returns the verdicts of several comparisons, a row for each.
 
-    A comparison with a single congestion control has no verdict.
+    The columns are for chosen metrics, for flows, and for requirements of all comparisons. A
+    comparison with a single congestion control has no verdict.
 
     Args:
         axes: names of the coordinates.
         comparisons: by their coordinates.
         by: chosen metrics, as in `Comparison.best_by`.
-        ranking_metrics: metric of each flow that ranks it in all comparisons; others use their own.
+        ranking_metrics: by flow, the metric that ranks in all comparisons; other flows rank by the
+            metric of their stake.
     """
     columns: dict[str, dict[tuple[str, ...], str]] = {}
     common = set.intersection(*(set(comparison.requirements) for comparison in comparisons.values()))
@@ -150,8 +154,10 @@ def verdicts_table(
     rows = tuple(
         (*point, *(column.get(point, "-") for column in columns.values())) for point in comparisons
     )
-    is_open = any("?" in cell for row in rows for cell in row[len(axes) :])
-    title = f"Best CCA{' (?: undecided, with the runs that would likely decide)' if is_open else ''}"
+    is_undecided = any("?" in cell for row in rows for cell in row[len(axes) :])
+    title = (
+        f"Best CCA{' (?: undecided, with the runs that would likely decide)' if is_undecided else ''}"
+    )
     headings = (*(Column(axis, no_wrap=True) for axis in axes), *map(Column, columns))
     return Table(headings, rows, title)
 
@@ -166,10 +172,9 @@ def _verdicts(
     if len(comparison.ccas) < 2:
         return {}
     chosen = {
-        (chosen_best.chosen.flow, chosen_best.chosen.metric): chosen_best
-        for chosen_best in map(comparison.best_by, by)
+        (best.chosen.flow, best.chosen.metric): best.verdict for best in map(comparison.best_by, by)
     }
-    of_flows = {}
+    flow_verdicts = {}
     for stake in comparison.ranked_stakes:
         metric = ranking_metrics.get(stake.flow, stake.metric)
         if (stake.flow, metric) in chosen:
@@ -178,15 +183,16 @@ def _verdicts(
         if metric != stake.metric:
             values = comparison.best_by(f"{metric}:{stake.flow}").values
             verdict = best_by_metric(metric, values, random=not comparison.decides)
-        of_flows[f"for {stake.flow}: {words_of(metric).name}"] = verdict
-    of_network = comparison.network_verdicts.items()
+        flow_verdicts[f"for {stake.flow}: {words_of(metric).name}"] = verdict
     return {
         **{
-            f"for {flow}: {words_of(metric).name}"
-            if metric != JAIN
-            else "for fairness": chosen_best.verdict
-            for (flow, metric), chosen_best in chosen.items()
+            f"for {flow}: {words_of(metric).name}" if metric != JAIN else "for fairness": verdict
+            for (flow, metric), verdict in chosen.items()
         },
-        **of_flows,
-        **{f"for {name}": each for name, each in of_network if name in requirements},
+        **flow_verdicts,
+        **{
+            f"for {name}": verdict
+            for name, verdict in comparison.network_verdicts.items()
+            if name in requirements
+        },
     }

@@ -11,8 +11,6 @@ import numpy as np
 from celltcp.results.columns import connections, numbers, rows_of
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from celltcp.results.tables import Results
     from celltcp.results.tested import FlowUnderTest
 
@@ -27,33 +25,31 @@ class Windows(NamedTuple):
 
 
 def windows_of(results: Results, flow: FlowUnderTest, runs: Sequence[int]) -> list[Windows]:
-    """Returns the windows of a flow in some runs, with one connection at a time."""
+    """Returns the windows of a flow in each of `runs`; means are over its connections."""
     flows, slots = results.tables["flows"], results.tables["slots"]
-    mine = np.array([flow.includes(name) for (name,) in rows_of(flows, "name")], bool)
-    own_connections = connections(flows)[mine]
-    exits = numbers(flows["slow_start_exit_cwnd"])[mine].astype(float)
-    own = np.isin(connections(slots), own_connections)
-    # Summed run by run, so that one run has the same sum alone and among others.
-    of_run, at_ends = numbers(slots["run"])[own], numbers(slots["cwnd"])[own].astype(float)
-    peaks = [(numbers(flows["run"])[mine], exits), (of_run, at_ends)]
+    is_of_flow = np.array([flow.includes(name) for (name,) in rows_of(flows, "name")], bool)
+    keys = connections(flows)[is_of_flow]
+    exits = numbers(flows["slow_start_exit_cwnd"])[is_of_flow].astype(float)
+    selected = np.isin(connections(slots), keys)
+    slot_runs, slot_cwnds = (
+        numbers(slots["run"])[selected],
+        numbers(slots["cwnd"])[selected].astype(float),
+    )
+    # Run numbers and windows, by where they were measured.
+    peaks = [(numbers(flows["run"])[is_of_flow], exits), (slot_runs, slot_cwnds)]
     samples = results.tables.get("samples")
     if samples is not None and len(samples):
-        at_acks = np.isin(connections(samples), own_connections)
-        peaks.append(
-            (numbers(samples["run"])[at_acks], numbers(samples["cwnd"])[at_acks].astype(float))
+        selected = np.isin(connections(samples), keys)
+        cwnds = numbers(samples["cwnd"])[selected].astype(float)
+        peaks.append((numbers(samples["run"])[selected], cwnds))
+    windows = []
+    for run in runs:
+        mine = slot_cwnds[slot_runs == run]
+        largest = (np.nanmax(cwnds[run_numbers == run], initial=0.0) for run_numbers, cwnds in peaks)
+        # Summed run by run, so that one run has the same sum alone and among others.
+        windows.append(
+            Windows(math.fsum(mine) / len(mine), float(max(largest)))
+            if len(mine)
+            else Windows(math.nan, math.nan)
         )
-    return [
-        Windows(_mean(at_ends[of_run == run]), max(_largest(values[at == run]) for at, values in peaks))
-        if (of_run == run).any()
-        else Windows(math.nan, math.nan)
-        for run in runs
-    ]
-
-
-def _mean(values: NDArray[np.float64]) -> float:
-    return math.fsum(values) / len(values) if len(values) else math.nan
-
-
-def _largest(values: NDArray[np.float64]) -> float:
-    """Returns the largest known value; 0 without one."""
-    return float(np.nanmax(values, initial=0.0))
+    return windows

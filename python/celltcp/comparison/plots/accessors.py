@@ -1,4 +1,4 @@
-"""Plots of results: methods that draw the data frames of a comparison or a run."""
+"""Methods `plot` of comparisons, runs and sweeps: each draws data frames as a matplotlib figure."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from celltcp.comparison.plots.series import (
     draw_comparison_series,
     draw_flows,
     draw_run_series,
+    draw_run_units,
     draw_units,
-    draw_units_beside,
     headroom,
 )
 from celltcp.comparison.plots.smoothing import window_of
@@ -47,11 +47,11 @@ from celltcp.present.style import figure, footnote, legend_beside, titled
 from celltcp.results.tables import frame
 from celltcp.scenarios.cca_mix import count_text, labels
 
-#: Maximum of panels of competing flows side by side.
+#: Maximum number of panels of competing flows side by side.
 _MAX_PER_ROW = 3
-#: Maximum of congestion controls whose series are legible in one panel.
+#: Maximum number of congestion controls whose series are legible in one panel.
 _MAX_SERIES = 6
-#: Minimum share of all delivered bytes for another connection to be drawn.
+#: Minimum share of a further connection in all delivered bytes for its goodput to be drawn.
 _MIN_CONNECTION_SHARE = 0.05
 
 
@@ -66,10 +66,10 @@ class ComparisonPlots:
         return self.overview()
 
     def throughput_delay(self) -> Figure:
-        """Draws goodput against the 95th percentile of the one-way delay; the upper left is best."""
+        """Draws goodput against the 95th percentile of the one-way delay; best is the upper left."""
         picture = figure(5.5, 4.4)
         self._throughput_delay(picture.add_subplot())
-        return self._finished(picture)
+        return self._finish(picture)
 
     def ecdf(self, metric: str = "goodput") -> Figure:
         """Draws the distribution of a metric.
@@ -77,8 +77,8 @@ class ComparisonPlots:
         Args:
             metric: `goodput`, `rtt`, `owd`, `pm_balanced` or `pm_delay` over slots of the flow under
                 test, or of another one: `"rtt:flow-2"`; `response`, `page_load`, `frame_delay`, `fetch`
-                or `completion` over the units of work of all flows, or of one: `"response:game"`. A
-                metric stands for its values: `"response_p95_s"` for `"response"`.
+                or `completion` over the units of work of all flows, or of one: `"response:game"`. For a
+                ranking metric its values are drawn: `"response"` for `"response_p95_s"`.
 
         Raises:
             CelltcpError: if there is no such metric or flow, or no flow has such units.
@@ -86,7 +86,7 @@ class ComparisonPlots:
         metric = drawn_metric(metric)
         picture = figure(5.5, 4.4)
         self._ecdf(picture.add_subplot(), metric)
-        return self._finished(picture, metric)
+        return self._finish(picture, metric)
 
     def ecdf_grid(self) -> Figure:
         """Draws the distributions of goodput, RTT and one-way delay."""
@@ -114,26 +114,28 @@ class ComparisonPlots:
         name, _, flow = metric.partition(":")
         column_of(name)
         picture = figure(7, 3.6)
-        each = self._comparison
-        draw_units(picture.add_subplot(), units_of(each.units, name, flow), each.ccas, name, seed)
-        return self._finished(picture, metric)
+        comparison = self._comparison
+        draw_units(
+            picture.add_subplot(), units_of(comparison.units, name, flow), comparison.ccas, name, seed
+        )
+        return self._finish(picture, metric)
 
     def _all_units(self, seed: int | None) -> Figure:
-        """Draws the units of each flow and kind in a panel of its own."""
-        each = self._comparison
-        kinds = list(without_connections(each.units).groupby(["flow", "unit"], sort=False))
+        """Draws a panel for each flow and kind of units of work."""
+        comparison = self._comparison
+        kinds = list(without_connections(comparison.units).groupby(["flow", "unit"], sort=False))
         if len(kinds) < 2:
-            # A single kind, or the error that there is none.
+            # Draws a single kind; without any, raises an error.
             unit = kinds[0][0][1] if kinds else next(iter(UNITS))
             return self.units(str(unit), seed)
         picture = figure(7, 0.6 + 2.4 * len(kinds))
         panels = picture.subplots(len(kinds), 1, sharex=True)
-        for axes, ((flow, unit), mine) in zip(panels, kinds, strict=True):
-            draw_units(axes, mine, each.ccas, str(unit), seed)
+        for axes, ((flow, unit), units) in zip(panels, kinds, strict=True):
+            draw_units(axes, units, comparison.ccas, str(unit), seed)
             axes.set_title(str(flow), loc="left", fontsize=9)
         for axes in panels[:-1]:
             axes.set_xlabel("")
-        return self._finished(picture, subject="")
+        return self._finish(picture, subject="")
 
     def time_series(self, seed: int | None = None, *, raw: bool = False) -> Figure:
         """Draws goodput and RTT over time; the one-way delay where a middlebox splits connections.
@@ -149,49 +151,57 @@ class ComparisonPlots:
             across = min(len(ccas), _MAX_PER_ROW)
             picture = figure(7 if across == 1 else 4.6 * across, 4.5 * math.ceil(len(ccas) / across))
             self._flow_series(picture, picture.add_gridspec(1, 1)[0], ccas, seed, raw=raw)
-            self._finished(picture, has_legend=False)
+            self._finish(picture, has_legend=False)
             titled(picture, f"{self._comparison.results.about['name']}: flows that share the path")
             return picture
         picture = figure(7, 4.5)
         upper, lower = picture.subplots(2, 1, sharex=True)
         self._time_series(upper, lower, seed, self._comparison.ccas, raw=raw)
-        return self._finished(picture)
+        return self._finish(picture)
 
     def startup(self, seconds: float = 5.0) -> Figure:
         """Draws the bytes delivered by time t, mean over the runs."""
         picture = figure(5.5, 4.4)
         self._startup(picture.add_subplot(), seconds)
-        return self._finished(picture)
+        return self._finish(picture)
 
     def legs(self, seed: int | None = None) -> Figure:
-        """Draws both sides of split hosts in a run of the first line-up that passes one."""
-        each = self._comparison
-        numbers = each.legs["run"].unique()
-        split = each.runs[each.runs["run"].isin(numbers)]
-        run = split if seed is None else split[split["seed"] == seed]
-        if run.empty:
+        """Draws both sides of split hosts in a run of the first CCA whose path has one."""
+        comparison = self._comparison
+        split = comparison.runs[comparison.runs["run"].isin(comparison.legs["run"].unique())]
+        runs = split if seed is None else split[split["seed"] == seed]
+        if runs.empty:
             raise CelltcpError(f"seed: no run with seed {seed} has a connection that was split")
-        number, cca = int(run["run"].iloc[0]), str(run["cca"].iloc[0])
+        run = runs.iloc[0]
         flows, slots, legs = (
-            table[table["run"] == number] for table in (each.tested_flows, each.slots, each.legs)
+            table[table["run"] == run["run"]]
+            for table in (comparison.tested_flows, comparison.slots, comparison.legs)
         )
-        return _legs(each.results.about, f"{cca}, seed {int(run['seed'].iloc[0])}", flows, slots, legs)
+        return _legs(comparison.results.about, f"{run['cca']}, seed {run['seed']}", flows, slots, legs)
 
     def video(self, seed: int | None = None) -> Figure:
         """Draws the video sessions of all CCAs in the run with `seed` (the first unless given)."""
-        each = self._comparison
-        seed = int(each.runs["seed"].min()) if seed is None else seed
-        title = f"{each.results.about['name']}: video, seed {seed}"
-        picture, axes = sessions_picture(each.results.about, title, each.warnings, each.ccas)
-        of_seed = each.runs[each.runs["seed"] == seed]
-        draw_sessions(axes, each.tested_slots, frame(each.results.tables["events"]), of_seed, each.ccas)
+        comparison = self._comparison
+        seed = int(comparison.runs["seed"].min()) if seed is None else seed
+        title = f"{comparison.results.about['name']}: video, seed {seed}"
+        picture, axes = sessions_picture(
+            comparison.results.about, title, comparison.warnings, comparison.ccas
+        )
+        of_seed = comparison.runs[comparison.runs["seed"] == seed]
+        draw_sessions(
+            axes,
+            comparison.tested_slots,
+            frame(comparison.results.tables["events"]),
+            of_seed,
+            comparison.ccas,
+        )
         return picture
 
     def overview(self) -> Figure:
-        """Draws all plots on one sheet, first the units of work of the first application."""
-        each = self._comparison
-        units = units_of_applications(each)
-        goodput = [partial(self._ecdf, metric="goodput")] if each.is_competing else []
+        """Draws the main plots on one sheet, with the units of work of the first application first."""
+        comparison = self._comparison
+        units = units_of_applications(comparison)
+        goodput = [partial(self._ecdf, metric="goodput")] if comparison.is_competing else []
         panels: list[Callable[[Axes], None]] = [
             *([partial(self._units_ecdf, metric=units[0])] if units else []),
             self._throughput_delay,
@@ -202,20 +212,20 @@ class ComparisonPlots:
         grid = picture.add_gridspec(3, len(panels), height_ratios=[1.25, 1, 1])
         for index, draw in enumerate(panels):
             draw(picture.add_subplot(grid[0, index]))
-        if has_rows_of_flows([each]):
-            self._flow_series(picture, grid[1:, :], each.ccas[:_MAX_PER_ROW], None)
-            few = [f"over time the first {_MAX_PER_ROW}; show --plot time-series draws all"]
-            return self._finished(picture, notes=few if len(each.ccas) > _MAX_PER_ROW else ())
+        if has_rows_of_flows([comparison]):
+            self._flow_series(picture, grid[1:, :], comparison.ccas[:_MAX_PER_ROW], None)
+            notes = [f"over time the first {_MAX_PER_ROW}; show --plot time-series draws all"]
+            return self._finish(picture, notes=notes if len(comparison.ccas) > _MAX_PER_ROW else ())
         upper = picture.add_subplot(grid[1, :])
         lower = picture.add_subplot(grid[2, :], sharex=upper)
-        shown = leading_ccas(self._comparison)
+        shown = leading_ccas(comparison)
         self._time_series(upper, lower, None, shown)
-        if len(shown) < len(self._comparison.ccas):
-            more = "the leaders; show --plot time-series --cca LIST draws others"
-            upper.set_title(more, loc="right", fontsize=8, color="#555555")
-        return self._finished(picture)
+        if len(shown) < len(comparison.ccas):
+            note = "the leaders; show --plot time-series --cca LIST draws others"
+            upper.set_title(note, loc="right", fontsize=8, color="#555555")
+        return self._finish(picture)
 
-    def _finished(
+    def _finish(
         self,
         picture: Figure,
         metric: str = "",
@@ -224,7 +234,15 @@ class ComparisonPlots:
         has_legend: bool = True,
         notes: Sequence[str] = (),
     ) -> Figure:
-        """Adds legend, title, origin, notes and warnings; the title names flows of units of work."""
+        """Adds legend, title, engine, notes and warnings to a picture.
+
+        Args:
+            picture: the picture.
+            metric: METRIC or METRIC:FLOW that it shows, if it shows one.
+            subject: flow for the title; unless given, the flow of the metric or the one under test.
+            has_legend: whether to add a legend of CCAs.
+            notes: further lines below the picture.
+        """
         about = self._comparison.results.about
         if has_legend:
             legend_beside(picture, self._comparison.ccas)
@@ -234,8 +252,8 @@ class ComparisonPlots:
             subject = ", ".join(units_of(self._comparison.units, name, flow)["flow"].unique())
         elif flow and flow != self._comparison.tested.name:
             subject = flow
-        of = f", {subject}" if subject else ""
-        titled(picture, f"{about['name']}{of}: {_runs(about)} of each CCA")
+        subject_text = f", {subject}" if subject else ""
+        titled(picture, f"{about['name']}{subject_text}: {_runs_text(about)} of each CCA")
         warnings = (f"! {warning}" for warning in self._comparison.warnings)
         footnote(picture, [engine_text(about), *notes, *warnings])
         return picture
@@ -245,12 +263,12 @@ class ComparisonPlots:
 
     def _ecdf(self, axes: Axes, metric: str) -> None:
         name, _, flow = metric.partition(":")
-        each = self._comparison
+        comparison = self._comparison
         if name in UNITS:
-            values = units_of(each.units, name, flow)
+            table = units_of(comparison.units, name, flow)
         else:
-            values = each.slots_of(flow) if flow else each.tested_slots
-        draw_ecdf(axes, values, each.ccas, name)
+            table = comparison.slots_of(flow) if flow else comparison.tested_slots
+        draw_ecdf(axes, table, comparison.ccas, name)
 
     def _units_ecdf(self, axes: Axes, metric: str) -> None:
         """Draws the distribution of units of work with the name of their flow."""
@@ -261,13 +279,16 @@ class ComparisonPlots:
     def _time_series(
         self, upper: Axes, lower: Axes, seed: int | None, ccas: list[str], *, raw: bool = False
     ) -> None:
-        each = self._comparison
-        slots = each.tested_slots
-        slot_s = float(each.results.about["slot_s"])
+        comparison = self._comparison
+        slots = comparison.tested_slots
+        slot_s = float(comparison.results.about["slot_s"])
         window = None if raw else window_of(slots, slot_s)
-        delay = ONE_WAY if each.split_ccas else RTT
+        delay = ONE_WAY if comparison.split_ccas else RTT
         draw_comparison_series(
-            *(upper, lower, each.runs, slots, each.ccas, seed, slot_s, window, ccas, delay)
+            *(upper, lower, comparison.runs, slots, comparison.ccas, seed, slot_s),
+            window=window,
+            shown=ccas,
+            delay=delay,
         )
 
     def _flow_series(
@@ -279,77 +300,80 @@ class ComparisonPlots:
         *,
         raw: bool = False,
     ) -> None:
-        """Draws the competing flows of a run over time, a pair of panels for each CCA or line-up."""
-        each = self._comparison
-        seed = int(each.runs["seed"].min()) if seed is None else seed
-        slot_s = float(each.results.about["slot_s"])
-        window = None if raw else window_of(each.tested_slots, slot_s)
-        slots = {flow: each.slots_of(flow.name) for flow in each.competing_flows}
-        names = labels(each.ccas)
+        """Draws the competing flows over time in the runs of a seed, two panels for each line-up."""
+        comparison = self._comparison
+        seed = int(comparison.runs["seed"].min()) if seed is None else seed
+        slot_s = float(comparison.results.about["slot_s"])
+        window = None if raw else window_of(comparison.tested_slots, slot_s)
+        slots = {flow: comparison.slots_of(flow.name) for flow in comparison.competing_flows}
+        names = labels(comparison.ccas)
         across = min(len(ccas), _MAX_PER_ROW)
         down = math.ceil(len(ccas) / across)
         grid = place.subgridspec(2 * down, across)
-        top: list[Axes] = []
-        bottom: list[Axes] = []
-        most = 0.0
+        # The first pair of panels, whose scales all others share.
+        first_upper, first_lower = None, None
+        largest = 0.0
         for index, cca in enumerate(ccas):
             row, column = divmod(index, across)
-            upper = picture.add_subplot(grid[2 * row, column], sharey=top[0] if top else None)
-            lower = picture.add_subplot(
-                grid[2 * row + 1, column], sharex=upper, sharey=bottom[0] if bottom else None
-            )
-            runs = each.runs[(each.runs["cca"] == cca) & (each.runs["seed"] == seed)]
+            upper = picture.add_subplot(grid[2 * row, column], sharey=first_upper)
+            lower = picture.add_subplot(grid[2 * row + 1, column], sharex=upper, sharey=first_lower)
+            runs = comparison.runs[(comparison.runs["cca"] == cca) & (comparison.runs["seed"] == seed)]
             shown = {
-                flow_label(each, flow, cca): (
-                    flow_cca(each, flow, cca),
-                    mine[mine["run"].isin(runs["run"])],
+                flow_label(comparison, flow, cca): (
+                    flow_cca(comparison, flow, cca),
+                    flow_slots[flow_slots["run"].isin(runs["run"])],
                 )
-                for flow, mine in slots.items()
+                for flow, flow_slots in slots.items()
             }
-            most = max(most, draw_flows(upper, lower, shown, slot_s, window, across))
+            largest = max(largest, draw_flows(upper, lower, shown, slot_s, window, across))
             lower.set_title(f"{names[cca]}, seed {seed}", loc="left", fontsize=9)
-            top.append(upper)
-            bottom.append(lower)
-        top[0].set_ylim(0, headroom(most))
+            first_upper, first_lower = first_upper or upper, first_lower or lower
+            # Shared axes have the same limits.
+            upper.set_ylim(0, headroom(largest))
 
     def _startup(self, axes: Axes, seconds: float) -> None:
-        each = self._comparison
-        slot_s = float(each.results.about["slot_s"])
+        comparison = self._comparison
+        slot_s = float(comparison.results.about["slot_s"])
         draw_startup(
-            axes, each.tested_slots, each.tested_flows, each.ccas, slot_s=slot_s, seconds=seconds
+            axes,
+            comparison.tested_slots,
+            comparison.tested_flows,
+            comparison.ccas,
+            slot_s=slot_s,
+            seconds=seconds,
         )
 
 
 def leading_ccas(comparison: Comparison) -> list[str]:
-    """Returns the congestion controls whose series are legible together: all, or those that lead."""
+    """Returns the CCAs whose series are legible in one panel: all, or of many those that lead."""
     ccas = comparison.ccas
     if len(ccas) <= _MAX_SERIES:
         return ccas
-    ranked = [name for verdict in comparison.verdicts.values() for name in verdict.ranked[:2]]
-    chosen = list(dict.fromkeys([*ranked, *ccas]))[:_MAX_SERIES]
+    leaders = [cca for verdict in comparison.verdicts.values() for cca in verdict.ranked[:2]]
+    chosen = list(dict.fromkeys([*leaders, *ccas]))[:_MAX_SERIES]
     return [cca for cca in ccas if cca in chosen]
 
 
 def tables_of_connection(
     single: SingleRun,
 ) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame | None]:
-    """Returns slots, samples and decisions of the connection that pictures of a run show."""
+    """Returns slots, samples and decisions of `SingleRun.connection`; None for no decisions."""
     number = single.connection["flow"]
-    slots, samples = (each[each["flow"] == number] for each in (single.slots, single.samples))
+    slots, samples = (table[table["flow"] == number] for table in (single.slots, single.samples))
     if "decisions" not in single.results.tables:
         return slots, samples, None
-    decisions = single.decisions
-    return slots, samples, decisions[decisions["flow"] == number]
+    return slots, samples, single.decisions[single.decisions["flow"] == number]
 
 
-def connections_beside(single: SingleRun) -> dict[str, pd.DataFrame]:
-    """Returns the slots of further connections for the pictures of a run, by flow and CCA.
+def further_connections(single: SingleRun) -> dict[str, pd.DataFrame]:
+    """Returns the slots of further connections for the plots of a run, by label, the largest first.
 
-    They are those of the same direction that got 5 % of what all got, the largest first.
+    They have the same receiver as `SingleRun.connection`, and at least `_MIN_CONNECTION_SHARE` of all
+    delivered bytes.
     """
     shown = single.connection
     flows = single.flows
-    beside = flows[
+    selected = flows[
         (flows["flow"] != shown["flow"])
         & (flows["ue"] == shown["ue"])
         & (flows["bytes"] >= _MIN_CONNECTION_SHARE * flows["bytes"].sum())
@@ -358,12 +382,12 @@ def connections_beside(single: SingleRun) -> dict[str, pd.DataFrame]:
         f"{row['name']} ({labels([str(row['cca'])])[str(row['cca'])]})": single.slots[
             single.slots["flow"] == row["flow"]
         ]
-        for _, row in beside.iterrows()
+        for _, row in selected.iterrows()
     }
 
 
-def units_beside(single: SingleRun) -> dict[str, pd.DataFrame]:
-    """Returns the units of work of all flows of a run that have ended, by their kind."""
+def finished_units(single: SingleRun) -> dict[str, pd.DataFrame]:
+    """Returns the finished units of work of a run, by kind; kinds with one unit are left out."""
     units = without_connections(comparison_of(single).units).dropna(subset="duration_s")
     return {str(unit): group for unit, group in units.groupby("unit", sort=False) if len(group) > 1}
 
@@ -381,31 +405,30 @@ class RunPlots:
     def time_series(self, *, raw: bool = False) -> Figure:
         """Draws rates over the shaded capacity, RTT, window, queue, data in flight and modes.
 
-        Flows with an application have the times of their responses, pages or frames below.
+        Below are the durations of responses, pages or frames of flows with an application.
 
         Args:
-            raw: each slot's goodput, as it is, instead of means over a second.
+            raw: whether to draw the goodput of each slot, and not means over a second.
         """
         single = self._single
-        units = units_beside(single)
-        flows = list(dict.fromkeys(flow for mine in units.values() for flow in mine["flow"]))
+        units = finished_units(single)
+        flows = list(dict.fromkeys(flow for table in units.values() for flow in table["flow"]))
         heights = [*[1.0] * 3, *[0.7] * len(units)]
         picture = figure(8, 2.33 * sum(heights))
         axes = picture.subplots(len(heights), 1, sharex=True, height_ratios=heights)
         cca = str(single.connection["cca"])
         slots, samples, decisions = tables_of_connection(single)
         window = None if raw else window_of(slots, float(single.results.about["slot_s"]))
-        beside = connections_beside(single)
-        draw_run_series(list(axes[:3]), cca, slots, samples, decisions, window, beside)
-        for panel, (unit, mine) in zip(axes[3:], units.items(), strict=True):
-            draw_units_beside(panel, mine, unit, flows)
+        others = further_connections(single)
+        draw_run_series(list(axes[:3]), cca, slots, samples, decisions, window, others)
+        for panel, (unit, table) in zip(axes[3:], units.items(), strict=True):
+            draw_run_units(panel, table, unit, flows)
         axes[2].set_xlabel("")
         axes[-1].set_xlabel("time, s")
         about = single.results.about
         subject = f", {single.subject}" if single.subject else ""
         titled(picture, f"{about['name']}: {labels([cca])[cca]}, seed {about['seed']}{subject}")
-        warnings = single.warnings
-        footnote(picture, [engine_text(about), *(f"! {warning}" for warning in warnings)])
+        footnote(picture, [engine_text(about), *(f"! {warning}" for warning in single.warnings)])
         return picture
 
     def video(self) -> Figure:
@@ -416,8 +439,8 @@ class RunPlots:
         """Draws both sides of split hosts."""
         single = self._single
         about = single.results.about
-        cca = labels([str(single.connection["cca"])])
-        subtitle = f"{', '.join(cca.values())}, seed {about['seed']}"
+        (cca,) = labels([str(single.connection["cca"])]).values()
+        subtitle = f"{cca}, seed {about['seed']}"
         tested = Comparison(single.results).tested_flows
         return _legs(about, subtitle, tested, single.slots, single.legs)
 
@@ -429,40 +452,39 @@ def _legs(
     slots: pd.DataFrame,
     legs: pd.DataFrame,
 ) -> Figure:
-    """Draws the legs of the first connection of the flow under test that was split in a run."""
-    forth = legs[(legs["towards"] != "server") & legs["flow"].isin(flows["flow"])]
-    if forth.empty:
+    """Draws the legs of the first of these connections of a run that a host split."""
+    downstream = legs[(legs["towards"] != "server") & legs["flow"].isin(flows["flow"])]
+    if downstream.empty:
         raise CelltcpError(
             "plot: no connection of the flow under test was split towards a phone; legs has nothing to "
             "draw"
         )
-    number = int(forth["flow"].min())
+    number = int(downstream["flow"].min())
     picture = figure(7, 6.5)
     panels = list(picture.subplots(3, 1, sharex=True))
-    draw_legs(panels, slots[slots["flow"] == number], forth[forth["flow"] == number])
-    shown = f", connection {number}" if slots["flow"].nunique() > 1 else ""
-    titled(picture, f"{about['name']}: {subtitle}{shown}")
+    draw_legs(panels, slots[slots["flow"] == number], downstream[downstream["flow"] == number])
+    connection = f", connection {number}" if slots["flow"].nunique() > 1 else ""
+    titled(picture, f"{about['name']}: {subtitle}{connection}")
     footnote(picture, [engine_text(about)])
     return picture
 
 
-def _runs(about: Mapping[str, Any]) -> str:
+def _runs_text(about: Mapping[str, Any]) -> str:
     return count_text(about["runs"], "run")
 
 
 def plot_sweep(sweep: Sweep, by: Sequence[str] = ()) -> Figure:
-    """Draws the metric of each flow against the values.
-
-    Args:
-        sweep: the sweep.
-        by: chosen metrics, as those of `Comparison.best_by`, in place of the usual ones.
-    """
+    """Draws metrics against the values; `by` are chosen ones, as in `Comparison.best_by`."""
     picture = draw_sweep(sweep, by)
-    each = list(sweep.points.values())
-    about = each[0].results.about
-    names = dict.fromkeys(str(comparison.results.about["name"]) for comparison in each)
-    titled(picture, f"{', '.join(names)}: {_runs(about)} of each CCA")
-    every = [warning for comparison in each for warning in comparison.warnings]
-    warnings = dict.fromkeys([*([sweep.unfinished] if sweep.unfinished else []), *every])
+    comparisons = list(sweep.points.values())
+    about = comparisons[0].results.about
+    names = dict.fromkeys(str(comparison.results.about["name"]) for comparison in comparisons)
+    titled(picture, f"{', '.join(names)}: {_runs_text(about)} of each CCA")
+    warnings = dict.fromkeys(
+        [
+            *filter(None, [sweep.unfinished]),
+            *(warning for comparison in comparisons for warning in comparison.warnings),
+        ]
+    )
     footnote(picture, [engine_text(about), *(f"! {warning}" for warning in warnings)])
     return picture

@@ -1,4 +1,4 @@
-"""Grids: spider plots and distributions of one comparison or several, with a panel or row for each."""
+"""Plots of one comparison or several: spider plots, distributions, and series over time."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ _AXES = (
     ("pm_balanced", "PM balanced", ""),
     ("pm_delay", "PM delay", ""),
 )
-#: Columns of a grid of distributions.
+#: Metrics of a grid of distributions, a column for each.
 _METRICS = ("goodput", "rtt", "owd")
-#: Rows of a grid over time: column of the slots, and label.
+#: Rows of a grid over time: column of the slots, and label of the axis.
 _OVER_TIME = (
     ("cwnd", "cwnd, segments"),
     ("queue_packets", "queue, packets"),
     ("rtt_mean_ms", "RTT, ms"),
 )
-#: Maximum of columns of a grid over time.
-_ABREAST = 4
-#: Minimum height of a row of distributions, and that of a page for all of them, inches.
-_MIN_ROW, _PAGE = 1.5, 12.0
-#: Maximum of spider plots side by side.
+#: Maximum number of columns of a grid over time.
+_MAX_COLUMNS = 4
+#: Minimum height of a row of distributions, and height of a page with all rows, inches.
+_MIN_ROW_HEIGHT, _PAGE_HEIGHT = 1.5, 12.0
+#: Maximum number of spider plots side by side.
 _MAX_PER_ROW = 3
 
 
@@ -46,40 +46,35 @@ def draw_spiders(
 ) -> Figure:
     """Draws the means of all metrics on axes that end at the largest mean, a panel per comparison.
 
-    Args:
-        comparisons: the panels.
-        names: what each is, as the coordinates of a sweep; the scenarios unless given.
+    `names` are coordinates of the comparisons, for titles; unless given, these are the scenarios.
     """
-    titles = list(map(_title, comparisons) if names is None else map(", ".join, names))
-    beside = min(_MAX_PER_ROW, len(comparisons))
-    rows = -(-len(comparisons) // beside)
-    picture = figure(4.2 * beside + 1.2, 3.9 * rows)
-    for place, comparison in enumerate(comparisons, 1):
-        axes = picture.add_subplot(rows, beside, place, projection="polar")
+    columns = min(_MAX_PER_ROW, len(comparisons))
+    rows = -(-len(comparisons) // columns)
+    picture = figure(4.2 * columns + 1.2, 3.9 * rows)
+    titles = _titles(comparisons, names)
+    for number, (comparison, title) in enumerate(zip(comparisons, titles, strict=True), 1):
+        axes = picture.add_subplot(rows, columns, number, projection="polar")
         means = {metric: comparison.summary[metric, "mean"].fillna(0.0) for metric, _, _ in _AXES}
         largest = {metric: float(values.max()) or 1.0 for metric, values in means.items()}
         angles = [2 * math.pi * index / len(_AXES) for index in range(len(_AXES) + 1)]
-        called, shades, styles = (
-            labels(comparison.ccas),
-            colours(comparison.ccas),
-            lines(comparison.ccas),
-        )
-        for cca in comparison.ccas:
+        ccas = comparison.ccas
+        names_of, shades, styles = labels(ccas), colours(ccas), lines(ccas)
+        for cca in ccas:
             shares = [float(means[metric][cca]) / largest[metric] for metric, _, _ in _AXES]
-            look = {"color": shades[cca], "ls": styles[cca], "label": called[cca]}
+            look = {"color": shades[cca], "ls": styles[cca], "label": names_of[cca]}
             axes.plot(angles, [*shares, shares[0]], **look)
         ends = [f"{name}\n{largest[metric]:.3g} {unit}".rstrip() for metric, name, unit in _AXES]
         axes.set_xticks(angles[:-1], ends)
-        # Names left or right of the circle begin or end there, so that none lies on it.
+        # Labels right or left of the circle begin or end at it, so that none overlaps it.
         for tick, angle in zip(axes.xaxis.get_major_ticks(), angles, strict=False):
-            right = math.cos(angle)
-            is_beside = abs(right) > 0.9
+            cosine = math.cos(angle)
+            is_beside = abs(cosine) > 0.9
             tick.set_pad(-3 if is_beside else 7)
             if is_beside:
-                tick.label1.set_horizontalalignment("left" if right > 0 else "right")
+                tick.label1.set_horizontalalignment("left" if cosine > 0 else "right")
         axes.set_ylim(0, 1)
         axes.set_yticks([0.5, 1.0], ["", ""])
-        axes.set_title(titles[place - 1])
+        axes.set_title(title)
     return _finished(picture, comparisons)
 
 
@@ -88,13 +83,10 @@ def draw_ecdf_grid(
 ) -> Figure:
     """Draws the distributions of goodput, RTT and one-way delay, a row per comparison.
 
-    A metric has the same scale in all rows.
-
-    Args:
-        comparisons: the rows.
-        names: what each row is, as the coordinates of a sweep; the scenarios unless given.
+    A metric has the same scale in all rows. `names` are coordinates of the comparisons, for titles;
+    unless given, these are the scenarios.
     """
-    height = min(2.7, max(_MIN_ROW, _PAGE / len(comparisons)))
+    height = min(2.7, max(_MIN_ROW_HEIGHT, _PAGE_HEIGHT / len(comparisons)))
     picture = figure(10, height * len(comparisons) + 0.4)
     grid = picture.subplots(len(comparisons), len(_METRICS), squeeze=False, sharey=True)
     tables = [comparison.tested_slots for comparison in comparisons]
@@ -109,8 +101,7 @@ def draw_ecdf_grid(
                 axes.set_xlabel(f"{axes.get_xlabel()} (logarithmic)")
             if axes is not grid[-1, column]:
                 axes.set_xlabel("")
-    titles = map(_title, comparisons) if names is None else map(", ".join, names)
-    for panels, title in zip(grid, titles, strict=True):
+    for panels, title in zip(grid, _titles(comparisons, names), strict=True):
         panels[0].set_title(title, loc="left")
     return _finished(picture, comparisons)
 
@@ -120,33 +111,31 @@ def draw_window_grid(
 ) -> Figure:
     """Draws congestion window, bottleneck queue and RTT over time, a column per comparison.
 
-    It is the run with the first seed of each congestion control. A row has the same scale everywhere.
-
-    Args:
-        comparisons: the columns.
-        names: what each is, as the coordinates of a sweep; the scenarios unless given.
+    It shows the run with the first seed of each congestion control. All panels of a quantity have the
+    same scale. `names` are coordinates of the comparisons, for titles; unless given, these are the
+    scenarios.
     """
-    titles = list(map(_title, comparisons) if names is None else map(", ".join, names))
-    abreast = min(_ABREAST, len(comparisons))
+    abreast = min(_MAX_COLUMNS, len(comparisons))
     blocks = -(-len(comparisons) // abreast)
     height = len(_OVER_TIME)
     picture = figure(7 if abreast == 1 else 4.2 * abreast, 0.4 + 1.7 * height * blocks)
     grid = picture.subplots(height * blocks, abreast, squeeze=False)
     rows: dict[str, list[Axes]] = {}
-    most: dict[str, float] = {}
-    for index, comparison in enumerate(comparisons):
+    largest: dict[str, float] = {}
+    titles = _titles(comparisons, names)
+    for index, (comparison, title) in enumerate(zip(comparisons, titles, strict=True)):
         block, column = divmod(index, abreast)
         panels = grid[height * block : height * (block + 1), column]
         slot_s = float(comparison.results.about["slot_s"])
         runs = comparison.runs[comparison.runs["seed"] == comparison.runs["seed"].min()]
         shades, styles = colours(comparison.ccas), lines(comparison.ccas)
         slots = comparison.tested_slots
-        for number, cca in zip(runs["run"], runs["cca"].astype(str), strict=True):
-            mine = with_pauses(slots[slots["run"] == number], slot_s)
+        for run, cca in zip(runs["run"], runs["cca"].astype(str), strict=True):
+            run_slots = with_pauses(slots[slots["run"] == run], slot_s)
             for axes, (name, _) in zip(panels, _OVER_TIME, strict=True):
                 look = {"color": shades[cca], "lw": 1.0, "ls": styles[cca]}
-                draw_series(axes, mine["t_s"], mine[name], **look)
-                most[name] = max(most.get(name, 0.0), float(mine[name].max()))
+                draw_series(axes, run_slots["t_s"], run_slots[name], **look)
+                largest[name] = max(largest.get(name, 0.0), float(run_slots[name].max()))
         for axes, (name, label) in zip(panels, _OVER_TIME, strict=True):
             rows.setdefault(name, []).append(axes)
             if column == 0:
@@ -156,32 +145,31 @@ def draw_window_grid(
                 # A series may begin later than another one, such as the RTT.
                 axes.sharex(panels[-1])
         panels[-1].autoscale(axis="x")
-        panels[0].set_title(titles[index], loc="left")
+        panels[0].set_title(title, loc="left")
         panels[-1].set_xlabel("time, s")
     for name, row in rows.items():
         for axes in row:
-            axes.set_ylim(0, 1.05 * most[name] if most.get(name, 0.0) > 0 else None)
+            axes.set_ylim(0, 1.05 * largest[name] if largest.get(name, 0.0) > 0 else None)
     for axes in grid[height * (blocks - 1) :, 1 + (len(comparisons) - 1) % abreast :].flat:
         axes.set_visible(False)
     return _finished(picture, comparisons)
 
 
-#: Pictures of one comparison or several, by their names.
+#: Plots of one comparison or several, by their names.
 GRIDS = {"ecdf-grid": draw_ecdf_grid, "spider": draw_spiders, "window": draw_window_grid}
 
 
-def _title(comparison: Comparison) -> str:
-    """Returns the name of the scenario, with the flow under test if there are others."""
-    return ", ".join(filter(None, (str(comparison.results.about["name"]), comparison.subject)))
+def _titles(comparisons: Sequence[Comparison], names: Sequence[Sequence[str]] | None) -> list[str]:
+    """Returns the names, joined; without any, the scenarios, with the flow under test if needed."""
+    if names is None:
+        names = [
+            [*filter(None, (str(each.results.about["name"]), each.subject))] for each in comparisons
+        ]
+    return list(map(", ".join, names))
 
 
 def _finished(picture: Figure, comparisons: Sequence[Comparison]) -> Figure:
     """Adds a legend of all CCAs, and the footnote with the engine."""
-    legend_beside(
-        picture, list(dict.fromkeys(cca for comparison in comparisons for cca in comparison.ccas))
-    )
-    footnote(
-        picture,
-        list(dict.fromkeys(engine_text(comparison.results.about) for comparison in comparisons)),
-    )
+    legend_beside(picture, list(dict.fromkeys(cca for each in comparisons for cca in each.ccas)))
+    footnote(picture, list(dict.fromkeys(engine_text(each.results.about) for each in comparisons)))
     return picture

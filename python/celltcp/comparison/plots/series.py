@@ -1,4 +1,4 @@
-"""Time series: rates, RTT, queue and window over the time of a run."""
+"""Time series of a run: rates, delays, queue and congestion window."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from celltcp.present.palette import colour, colours, lines, markers
 from celltcp.present.style import CAPACITY, draw_series, legend_outside, shade_capacity
 from celltcp.scenarios.cca_mix import labels
 
-#: Colours and styles of further connections of a picture; those beyond the last are left out.
+#: Colours and styles of further connections of a plot; others are left out.
 _FURTHER_STYLES = (("#332288", "--"), ("#882255", "-."), ("#117733", ":"))
-#: Ratio of goodput to capacity above which the picture has an explanation, and its text.
+#: Ratio of goodput to capacity above which the plot has a note, and its text.
 _BURST_RATIO = 1.05
 _BURST_TEXT = "above the capacity: data that had waited for a repair and came at once"
-#: Slots on each side over which the capacity around a slot is measured.
-_MEAN_SLOTS = 5
-#: Ends of the ticks of unfinished units, as shares of the height.
+#: Number of slots on each side of a slot whose capacities are compared with its goodput.
+_SIDE_SLOTS = 5
+#: Lower and upper ends of the ticks of unfinished units, as shares of the height.
 _TICK_HEIGHTS = (0.95, 1.0)
 
 
 class Delay(NamedTuple):
-    """Delay in the slots: its column, and its name on an axis."""
+    """Delay in the slots: its column, and its name for an axis."""
 
     column: str
     title: str
@@ -53,44 +53,46 @@ def draw_comparison_series(
     shown: Sequence[str] = (),
     delay: Delay = RTT,
 ) -> None:
-    """Draws goodput over the shaded capacity, and delay, of every congestion control in one run.
+    """Draws goodput over the shaded capacity, and delay, for the run with a seed of each CCA.
 
-    In pauses of an application goodput is zero, and capacity and delay are unknown.
+    In pauses of an application, goodput is zero, and capacity and delay are unknown.
 
     Args:
         rates: panel of the goodput.
         delays: panel of the delay.
-        runs: of the comparison.
-        slots: those of the flow under test, a row per run and slot.
-        ccas: congestion controls of the picture.
+        runs: with `run`, `cca` and `seed`.
+        slots: of the flow under test, a row per run and slot.
+        ccas: all congestion controls, in the order of their colours.
         seed: of the run; the first unless given.
         slot_s: length of a slot, s.
-        window: over which goodput is averaged; each slot as it is unless given.
-        shown: those that are drawn; all unless given.
+        window: over which goodput is averaged; slots are not averaged unless given.
+        shown: congestion controls that are drawn; all unless given.
         delay: which delay is drawn.
     """
     seed = int(runs["seed"].min()) if seed is None else seed
-    most, is_above = 0.0, False
+    max_capacity, is_above = 0.0, False
     names, shades, styles = labels(ccas), colours(ccas), lines(ccas)
     for cca in shown or ccas:
         run = runs[(runs["cca"] == cca) & (runs["seed"] == seed)]["run"].iloc[0]
-        mine = with_pauses(slots[slots["run"] == run], slot_s)
-        if not most:
-            shade_capacity(rates, mine["t_s"], mine["capacity_mbps"])
-            most = float(mine["capacity_mbps"].max())
+        run_slots = with_pauses(slots[slots["run"] == run], slot_s)
+        capacity = run_slots["capacity_mbps"]
+        if not max_capacity:
+            shade_capacity(rates, run_slots["t_s"], capacity)
+            max_capacity = float(capacity.max())
         look = {"color": shades[cca], "lw": 1.0, "ls": styles[cca]}
-        goodput, waits = mine["goodput_mbps"], mine[delay.column]
+        goodput, delays_ms = run_slots["goodput_mbps"], run_slots[delay.column]
         if window:
-            goodput, waits = window.smoothed(goodput), window.filled(waits)
+            goodput, delays_ms = window.smoothed(goodput), window.filled(delays_ms)
         goodput = goodput.fillna(0.0)
-        is_above |= _is_above(goodput, mine["capacity_mbps"])
-        draw_series(rates, mine["t_s"], goodput, label=names[cca], **look)
-        draw_series(delays, mine["t_s"], waits, **look)
+        nearby_capacity = capacity.rolling(2 * _SIDE_SLOTS + 1, 1, center=True).max()
+        is_above |= bool((goodput > _BURST_RATIO * nearby_capacity).any())
+        draw_series(rates, run_slots["t_s"], goodput, label=names[cca], **look)
+        draw_series(delays, run_slots["t_s"], delays_ms, **look)
     rates.set_ylabel(f"goodput, Mbit/s\n{window.text}" if window else "goodput, Mbit/s")
     if is_above:
         rates.set_title(_BURST_TEXT, loc="left", fontsize=8, color="#555555")
-    # A filled hole delivers more in one slot than the link carries: such spikes are cut off.
-    rates.set_ylim(0, headroom(most))
+    # Data behind a filled hole are delivered at once: such spikes above the capacity are cut off.
+    rates.set_ylim(0, headroom(max_capacity))
     delays.set_ylabel(f"{delay.title}, ms (seed {seed})")
     delays.set_ylim(bottom=0)
     delays.set_xlabel("time, s")
@@ -101,44 +103,48 @@ def draw_flows(
     delays: Axes,
     flows: Mapping[str, tuple[str, pd.DataFrame]],
     slot_s: float,
-    window: Window | None = None,
-    abreast: int = 1,
+    window: Window | None,
+    abreast: int,
 ) -> float:
-    """Draws goodput and RTT of flows of a run that compete for the path, over their shaded sum.
+    """Draws goodput and RTT of the competing flows of a run, over the shaded sum of the goodputs.
 
     Args:
         rates: panel of the goodput.
         delays: panel of the RTT.
-        flows: congestion control and slots of each by its label.
+        flows: congestion control and slots of each flow, by its label.
         slot_s: length of a slot, s.
-        window: over which goodput is averaged; each slot as it is unless given.
+        window: over which goodput is averaged; slots are not averaged if None.
         abreast: number of panels side by side.
 
     Returns:
-        The highest goodput that is drawn, of the sum, too.
+        The highest sum of the goodputs, Mbit/s.
     """
-    # Flows of one CCA differ by their labels.
+    # Further flows of a CCA have the colours of their labels.
     ccas = [cca for cca, _ in flows.values()]
     keys = [
         label if cca in ccas[:index] else cca for index, (label, (cca, _)) in enumerate(flows.items())
     ]
     shades, styles = colours(keys), lines(keys)
-    curves = {label: with_pauses(slots, slot_s) for label, (_, slots) in flows.items()}
-    rated = {
-        label: mine["goodput_mbps"] if window is None else window.smoothed(mine["goodput_mbps"])
-        for label, mine in curves.items()
-    }
+    curves = [with_pauses(slots, slot_s) for _, slots in flows.values()]
+    goodputs = [
+        (slots["goodput_mbps"] if window is None else window.smoothed(slots["goodput_mbps"])).fillna(
+            0.0
+        )
+        for slots in curves
+    ]
     # Times of slots are sums of floating-point numbers.
-    places = {label: np.round(mine["t_s"] / slot_s).astype(int) for label, mine in curves.items()}
-    parts = [pd.Series(rated[label].fillna(0.0).to_numpy(), places[label]) for label in curves]
+    numbers = [np.round(slots["t_s"] / slot_s).astype(int) for slots in curves]
+    parts = [
+        pd.Series(goodput.to_numpy(), slot) for goodput, slot in zip(goodputs, numbers, strict=True)
+    ]
     total = pd.concat(parts).groupby(level=0).sum().sort_index()
     if len(total):
         rates.fill_between(total.index * slot_s, total, color=CAPACITY, lw=0, label="sum")
-    for key, (label, mine) in zip(keys, curves.items(), strict=True):
+    for label, key, slots, goodput in zip(flows, keys, curves, goodputs, strict=True):
         look: dict[str, Any] = {"color": shades[key], "lw": 1.0, "ls": styles[key]}
-        draw_series(rates, mine["t_s"], rated[label].fillna(0.0), label=label, **look)
-        waits = mine["rtt_mean_ms"]
-        draw_series(delays, mine["t_s"], waits if window is None else window.filled(waits), **look)
+        draw_series(rates, slots["t_s"], goodput, label=label, **look)
+        rtt = slots["rtt_mean_ms"]
+        draw_series(delays, slots["t_s"], rtt if window is None else window.filled(rtt), **look)
     rates.set_ylabel(f"goodput, Mbit/s\n{window.text}" if window else "goodput, Mbit/s")
     delays.set_ylabel("RTT, ms")
     delays.set_ylim(bottom=0)
@@ -150,10 +156,10 @@ def draw_flows(
 def draw_units(
     axes: Axes, units: pd.DataFrame, ccas: Sequence[str], unit: str, seed: int | None
 ) -> None:
-    """Draws the durations of units of work at their ends, of every congestion control in one run.
+    """Draws the durations of units of work at their ends, for the run with a seed of each CCA.
 
-    Unfinished units have a tick at the upper edge where they began. Frames that never arrived have
-    no time; the title has the share of those without an end.
+    Unfinished units have a tick at the upper edge at their start, unless the start is unknown. The
+    title has the share of unfinished units.
     """
     seed = int(units["seed"].min()) if seed is None else seed
     units = units[units["seed"] == seed]
@@ -191,15 +197,15 @@ def draw_run_series(
     window: Window | None = None,
     others: Mapping[str, pd.DataFrame] | None = None,
 ) -> None:
-    """Draws rates over the shaded capacity, RTT, and queue, window, data in flight and modes.
+    """Draws the rates of a connection over the shaded capacity, its RTT, and its windows and modes.
 
     Args:
-        axes: three of them, from top to bottom.
+        axes: three panels, from top to bottom.
         cca: congestion control of the connection.
         slots: of the connection.
         samples: of the connection.
         decisions: of its selector, if it has one.
-        window: over which goodput is averaged; each slot as it is unless given.
+        window: over which goodput is averaged; slots are not averaged unless given.
         others: slots of further connections whose goodput is drawn, by their labels.
     """
     rates, delays, windows = axes
@@ -212,14 +218,12 @@ def draw_run_series(
     if window:
         name, goodput = f"{name}, {window.text}", window.smoothed(goodput)
     draw_series(rates, slots["t_s"], goodput, color=colour(cca), lw=1, label=name)
-    most = float(max(slots["capacity_mbps"].max(), goodput.max()))
-    for (label, beside), (shade, style) in zip((others or {}).items(), _FURTHER_STYLES, strict=False):
-        goodput = beside["goodput_mbps"]
-        if window:
-            goodput = window.smoothed(goodput)
-        draw_series(rates, beside["t_s"], goodput, color=shade, lw=1, ls=style, label=label)
-        most = max(most, float(goodput.max()))
-    rates.set_ylim(0, headroom(most))
+    largest = float(max(slots["capacity_mbps"].max(), goodput.max()))
+    for (label, other), (shade, style) in zip((others or {}).items(), _FURTHER_STYLES, strict=False):
+        goodput = window.smoothed(other["goodput_mbps"]) if window else other["goodput_mbps"]
+        draw_series(rates, other["t_s"], goodput, color=shade, lw=1, ls=style, label=label)
+        largest = max(largest, float(goodput.max()))
+    rates.set_ylim(0, headroom(largest))
     rates.set_ylabel("Mbit/s")
     draw_series(delays, times, samples["srtt_us"] * 1e-3, color="#999999", lw=0.8, label="srtt")
     on_path = {"color": colour(cca), "lw": 1, "label": "RTT on the path"}
@@ -248,14 +252,10 @@ def draw_run_series(
         draw_changes(axes, decisions)
 
 
-def draw_units_beside(axes: Axes, units: pd.DataFrame, unit: str, flows: Sequence[str]) -> None:
-    """Draws the durations of the units of a kind in a run, a point where each ended.
+def draw_run_units(axes: Axes, units: pd.DataFrame, unit: str, flows: Sequence[str]) -> None:
+    """Draws the durations of the finished units of work of a kind in a run, at the end of each.
 
-    Args:
-        axes: the panel.
-        units: of the run that have ended, of all flows.
-        unit: their kind.
-        flows: all of the picture.
+    `flows` are the flows of all kinds, in the order of their colours.
     """
     shades, marks = colours(flows), markers(flows)
     for flow in units["flow"].unique():
@@ -269,13 +269,6 @@ def draw_units_beside(axes: Axes, units: pd.DataFrame, unit: str, flows: Sequenc
     legend_outside(axes)
 
 
-def _is_above(goodput: pd.Series, capacity: pd.Series) -> bool:
-    """Returns whether goodput is well above the highest capacity around it."""
-    return bool(
-        (goodput > _BURST_RATIO * capacity.rolling(2 * _MEAN_SLOTS + 1, 1, center=True).max()).any()
-    )
-
-
-def headroom(most: float) -> float | None:
-    """Returns the upper end of an axis for values up to `most`; None where nothing was ever sent."""
-    return 1.25 * most if most > 0 else None
+def headroom(largest: float) -> float | None:
+    """Returns the upper end of an axis for values up to `largest`; None without a positive one."""
+    return 1.25 * largest if largest > 0 else None

@@ -1,4 +1,4 @@
-"""Picture of the start-up of a connection."""
+"""Plot of the start-up of a flow: bytes delivered over time."""
 
 from __future__ import annotations
 
@@ -23,15 +23,9 @@ def draw_startup(
     slot_s: float,
     seconds: float,
 ) -> None:
-    """Draws the bytes delivered by time t after the first data byte: mean and 95 % band.
+    """Draws the MB delivered by a time after the first data byte: mean and 95 % band of each CCA.
 
-    Args:
-        axes: where to.
-        slots: of the flow under test, a row per run and slot.
-        flows: connections of the flow under test.
-        ccas: congestion controls, in the order of the legend.
-        slot_s: length of a slot, s.
-        seconds: length of the start, s.
+    `slots` and `flows` are those of the flow under test; `seconds` is the length of the time axis.
     """
     names, shades, styles = labels(ccas), colours(ccas), lines(ccas)
     steps, curves = delivered_curves(slots, flows, ccas, slot_s=slot_s, seconds=seconds)
@@ -53,9 +47,9 @@ def delivered_curves(
     slot_s: float,
     seconds: float,
 ) -> tuple[NDArray[np.float64], dict[str, tuple[NDArray[np.float64], NDArray[np.float64] | None]]]:
-    """Returns times, and for each CCA the mean over the runs of the MB delivered until then.
+    """Returns times, s, and for each CCA the mean over the runs of the MB delivered until then.
 
-    The mean comes with the half width of its 95 % interval, None for a single run.
+    With each mean is the half width of its 95 % interval, None for a single run.
     """
     steps = np.arange(0, seconds + slot_s / 2, slot_s)
     starts_s = flows.groupby("run")["first_data_s"].min()

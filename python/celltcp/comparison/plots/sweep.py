@@ -67,7 +67,7 @@ def panel_metrics(sweep: Sweep, by: Sequence[str] = ()) -> list[PanelMetric]:
     first = next((point for point in sweep.points.values() if point.ccas), None)
     tested = "" if first is None else first.tested.name
     rankings = overall_rankings(sweep)
-    stakes = rankings[0].deciding(by) if rankings else []
+    stakes = rankings[0].deciding_stakes(by) if rankings else []
     # Line-ups of several flows have no ranking, and yet the metrics that are requested.
     chosen_by = [] if first is None else [check_metric(each, first.results.about) for each in by]
     requested = [(chosen_metric.metric, chosen_metric.flow) for chosen_metric in chosen_by]

@@ -1,4 +1,4 @@
-"""Video sessions over time: rates, quality of the segments, buffer and stalls."""
+"""Plot of video sessions over time: goodput, bitrates of the segments, buffer and stalls."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ def draw_sessions(
     runs: pd.DataFrame,
     ccas: Sequence[str],
 ) -> None:
-    """Draws goodput over the capacity, the quality of the segments, and the buffer with its stalls.
+    """Draws goodput over the capacity, bitrates of the segments, and the buffer with its stalls.
 
     Args:
-        axes: three of them, from top to bottom.
-        slots: of the flow under test in these runs.
-        events: of these runs.
-        runs: a row for each CCA, with `run` and `cca`.
+        axes: three panels, from top to bottom.
+        slots: of the flow under test.
+        events: of all runs.
+        runs: the run of each CCA, with `run` and `cca`.
         ccas: congestion controls, in the order of the legend.
 
     Raises:
         CelltcpError: if no video was played.
     """
-    rates, qualities, buffers = axes
+    rates, bitrates, buffers = axes
     names, shades, styles = labels(ccas), colours(ccas), lines(ccas)
     events = events.assign(t_s=events["t_ns"] * 1e-9)
     events = events[events["kind"].isin(["segment_mbps", "buffer_s", "stall_s"])]
@@ -45,17 +45,17 @@ def draw_sessions(
     shaded = slots[slots["run"] == numbers[ccas[0]]]
     shade_capacity(rates, shaded["t_s"], shaded["capacity_mbps"])
     for index, cca in enumerate(ccas):
-        selected = slots[slots["run"] == numbers[cca]]
-        together = selected.set_index("t_s")["goodput_mbps"]
-        # A second evens out the pauses between segments.
-        smooth = together.rolling(max(1, round(1.0 / _slot(together)))).mean()
+        goodput = slots[slots["run"] == numbers[cca]].set_index("t_s")["goodput_mbps"]
+        slot_s = float(goodput.index[1] - goodput.index[0]) if len(goodput) > 1 else 1.0
+        # A mean over 1 s evens out the pauses between segments.
+        goodput = goodput.rolling(max(1, round(1.0 / slot_s))).mean()
         look = {"color": shades[cca], "lw": 1.0, "ls": styles[cca]}
-        draw_series(rates, smooth.index, smooth, label=names[cca], **look)
+        draw_series(rates, goodput.index, goodput, label=names[cca], **look)
         session_events = events[events["run"] == numbers[cca]]
         segments, levels = (
             session_events[session_events["kind"] == kind] for kind in ("segment_mbps", "buffer_s")
         )
-        qualities.step(segments["t_s"], segments["detail"].astype(float), where="post", **look)
+        bitrates.step(segments["t_s"], segments["detail"].astype(float), where="post", **look)
         buffers.plot(levels["t_s"], levels["detail"].astype(float), **look)
         stalls = session_events[session_events["kind"] == "stall_s"]
         lengths = stalls["detail"].astype(float)
@@ -64,22 +64,17 @@ def draw_sessions(
         buffers.broken_barh(spans, (-1.5 * (index + 1), 1.2), color=shades[cca])
     rates.set_ylabel("goodput, Mbit/s")
     rates.set_ylim(bottom=0)
-    qualities.set_ylabel("segments,\nMbit/s")
-    qualities.set_ylim(bottom=0)
+    bitrates.set_ylabel("segments,\nMbit/s")
+    bitrates.set_ylim(bottom=0)
     buffers.set_ylabel("buffer, s\n(bars: stalls)")
     buffers.set_ylim(bottom=min(0.0, buffers.get_ylim()[0]))
     buffers.set_xlabel("time, s")
 
 
-def _slot(series: pd.Series) -> float:
-    """Returns the length of a slot, s."""
-    return float(series.index[1] - series.index[0]) if len(series) > 1 else 1.0
-
-
 def sessions_picture(
     about: Mapping[str, Any], title: str, warnings: Sequence[str], ccas: Sequence[str]
 ) -> tuple[Figure, list[Axes]]:
-    """Returns an empty picture of sessions, with its title and notes, and its axes."""
+    """Returns an empty picture of video sessions with its title and notes, and its three panels."""
     picture = figure(7, 5.2)
     axes = list(picture.subplots(3, 1, sharex=True, height_ratios=[1.2, 1, 1.2]))
     legend_beside(picture, ccas)

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure as Picture
 
-from celltcp.comparison.plots.accessors import connections_beside, tables_of_connection
+from celltcp.comparison.plots.accessors import further_connections, tables_of_connection
 from celltcp.comparison.plots.series import draw_comparison_series, draw_run_series
 from celltcp.comparison.plots.smoothing import window_of
 from celltcp.comparison.report.provenance import command_of, provenance_sections
@@ -117,7 +117,7 @@ def _pictures(single_run: SingleRun) -> list[Section]:
         picture = figure(8.5, 7)
         axes = list(picture.subplots(3, 1, sharex=True))
         window = window_of(tables[0], float(single_run.results.about["slot_s"]))
-        draw_run_series(axes, cca, *tables, window, connections_beside(single_run))
+        draw_run_series(axes, cca, *tables, window, further_connections(single_run))
         return picture
 
     slot_s = float(single_run.results.about["slot_s"])

@@ -102,7 +102,7 @@ def _field_findings(sweep: Sweep) -> tuple[Finding, ...]:
 
 
 def _field_finding(ranking: FieldRanking, stake: Stake) -> Finding:
-    where = "".join(f" at {axis}={value}" for axis, value in ranking.place.items())
+    where = "".join(f" at {axis}={value}" for axis, value in ranking.fixed.items())
     question = f"Best {ranking.field}{where} for {ranking.question(stake)}"
     verdict = stake.verdict
     text = verdict_text(verdict, {name: name for name in ranking.choices})
