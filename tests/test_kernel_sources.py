@@ -119,7 +119,7 @@ def test_an_archive_without_a_signature_is_refused(tmp_path: Path, monkeypatch) 
     (archive / "Release").write_text("Suite: mine\nComponents: main\nArchitectures: amd64\n")
     (tmp_path / "s.list").write_text(f"deb [trusted=yes] file:{tmp_path}/archive mine main\n")
     places = (tmp_path / "s.list", tmp_path / "none")
-    monkeypatch.setattr("celltcp.kernel.apt._own_configuration", lambda _: places)
+    monkeypatch.setattr("celltcp.kernel.apt._source_paths", lambda _: places)
     apt = Apt(tmp_path / "apt", tmp_path / "log", environment())
     with pytest.raises(CelltcpError, match=r"not in the machine's own suites.*is not signed"):
         apt.find("linux-source-9.8", lambda _: None)
@@ -133,7 +133,7 @@ class _Archive:
         self.suites = suites
         result = [Candidate(name, (Source("http://m", name, ("main",)),)) for name in suites]
         monkeypatch.setattr("celltcp.kernel.apt.candidates", lambda _: result)
-        monkeypatch.setattr("celltcp.kernel.apt._own_configuration", lambda _: (Path(), Path("/none")))
+        monkeypatch.setattr("celltcp.kernel.apt._source_paths", lambda _: (Path(), Path("/none")))
         monkeypatch.setattr(Apt, "_update", lambda _, candidate: self._update(candidate))
         monkeypatch.setattr(Apt, "_query", lambda _, command: self._query(command))
 

@@ -7,7 +7,7 @@ import pytest
 import celltcp as ct
 from celltcp._core import in_unit, lineups
 from celltcp.scenarios.cca_mix import labels, parse_mix, single_flow_mixes
-from celltcp.scenarios.requirements import required_in
+from celltcp.scenarios.requirements import selector_requirements
 
 
 def test_a_line_up_is_read_as_the_core_prints_it() -> None:
@@ -24,7 +24,7 @@ def test_a_line_up_is_read_as_the_core_prints_it() -> None:
 
 def test_a_requirement_is_found_before_middleboxes() -> None:
     (text,) = lineups("auto:requirement=delay@es")
-    assert required_in([text, "auto:requirement=1/5/1+cubic"]) == ["delay", "1/5/1"]
+    assert selector_requirements([text, "auto:requirement=1/5/1+cubic"]) == ["delay", "1/5/1"]
     assert labels([text]) == {text: "auto default delay@es"}
 
 

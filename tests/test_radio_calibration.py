@@ -11,8 +11,8 @@ from celltcp._core import link_adaptation
 from celltcp.radio.calibration.fading import Reports, relations
 from celltcp.radio.calibration.highway import PublishedValue, drive
 from celltcp.radio.calibration.phone_logs import median_distance, read_folder
-from celltcp.radio.calibration.rtt import rtt_jitter, samples_of
-from celltcp.radio.calibration.seconds import COUNTS, seconds, shares
+from celltcp.radio.calibration.rtt import rtt_jitter, rtt_samples
+from celltcp.radio.calibration.seconds import COUNTS, block_shares, radio_seconds
 
 HEADER = "Timestamp,Speed,NetworkMode,RSRP,RSRQ,SNR,CQI,RAWCELLID"
 
@@ -50,8 +50,8 @@ def test_cqi_by_snr_is_that_of_seconds_on_lte(carrier, tmp_path: Path) -> None:
     (row,) = result.by_snr.to_dict("records")
     assert (row["sinr_db"], row["seconds"], row["median"], row["mean"]) == (10, 15, 9, 10)
     reached = [cqi for cqi, need in enumerate(link_adaptation(carrier)["cqi_sinr_db"], 1) if need <= 10]
-    assert row["ours"] == max(reached)
-    assert median_distance(result) == row["ours"] - 9
+    assert row["simulated"] == max(reached)
+    assert median_distance(result) == row["simulated"] - 9
 
 
 def test_a_folder_without_logs_is_refused(celltcp, tmp_path: Path) -> None:
@@ -84,7 +84,7 @@ def test_bounds_hold_or_do_not_and_values_have_none() -> None:
 
 def test_seconds_count_every_block_once() -> None:
     result = ct.compare("mobility/forward-300-4g", cca="reno", runs=1, radio_log=True)
-    found = seconds(result)
+    found = radio_seconds(result)
     assert found["second"].tolist() == list(range(12))
     radio = result.radio
     within = (radio["uplink"] == 0) & (radio["t_ns"] < 12e9)
@@ -93,7 +93,7 @@ def test_seconds_count_every_block_once() -> None:
     modulations = found[["QPSK", "16QAM", "64QAM", "256QAM"]].sum(axis=1)
     pd.testing.assert_series_equal(modulations, found["blocks"], check_names=False)
     assert found["sinr_db"].iloc[0] > found["sinr_db"].iloc[-1]
-    part = shares(found)
+    part = block_shares(found)
     assert part["bler"] == pytest.approx(1 - sent["decoded"].mean())
     first = sent["attempt"].eq(1).mean()
     assert first + part[["again_1", "again_2", "again_3"]].sum() == pytest.approx(1)
@@ -104,14 +104,14 @@ def test_seconds_count_every_block_once() -> None:
 def test_a_drive_is_held_against_the_published_downloads() -> None:
     result = drive(1, 1, changes=["duration=40s"])
     assert result.by_sinr["seconds"].sum() == pytest.approx(1)
-    by = {figure.name: figure for figure in result.figures}
+    by = {value.name: value for value in result.values}
     rtt = by["mean RTT of short exchanges, ms"]
     # The wired part alone takes 40 ms.
-    assert 40 < rtt.ours < 200
+    assert 40 < rtt.simulated < 200
     assert rtt.published == "30 to 100"
     assert by["64QAM above 20 dB, of blocks"].published == "over 0.9"
     assert next(each.cca for each in result.throughputs) == "bbr"
-    assert all(each.downloads >= 1 and each.ours[0] > 0 for each in result.throughputs)
+    assert all(each.downloads >= 1 and each.simulated.mean > 0 for each in result.throughputs)
 
 
 def test_rtt_samples_are_those_that_were_smoothed() -> None:
@@ -119,13 +119,13 @@ def test_rtt_samples_are_those_that_were_smoothed() -> None:
     smoothed = [rtt[0]]
     for sample in rtt[1:]:
         smoothed.append(smoothed[-1] + (sample - smoothed[-1]) / 8)
-    assert samples_of(np.array(smoothed)) == pytest.approx(rtt)
+    assert rtt_samples(np.array(smoothed)) == pytest.approx(rtt)
 
 
 def test_the_radio_makes_hystart_leave_before_standard_slow_start() -> None:
     (result,) = rtt_jitter(2, 1, ["mobility/forward-60-low"])
-    assert 17 < result.lowest_ms < 21
-    assert result.increment[2] > 100
-    assert result.change[1] > 40
-    hystart, reno = result.exits
+    assert 17 < result.min_ms < 21
+    assert result.increments[2] > 100
+    assert result.rises[1] > 40
+    hystart, reno = result.exit_windows
     assert hystart < 0.6 * reno

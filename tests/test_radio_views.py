@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import celltcp as ct
-from celltcp.radio.opportunities import scheme_ranges, scheme_statistics, wasted
+from celltcp.radio.opportunities import mcs_ranges, mcs_statistics, wasted_opportunities
 from celltcp.radio.phases import by_phase
 from celltcp.radio.position import by_position
 from celltcp.radio.trajectory import SinrTrajectory
@@ -88,8 +88,8 @@ def test_places_are_the_same_in_both_directions(forward, backward) -> None:
 def test_wasted_opportunities_are_counted_by_modulation(forward) -> None:
     # TS 36.213 table 7.1.7.1-1.
     scenario = str(forward.results.about["scenario"])
-    assert scheme_ranges(scenario) == {"QPSK": (0, 9), "16QAM": (10, 16), "64QAM": (17, 28)}
-    result = wasted(forward)
+    assert mcs_ranges(scenario) == {"QPSK": (0, 9), "16QAM": (10, 16), "64QAM": (17, 28)}
+    result = wasted_opportunities(forward)
     selected = result[(result["cca"] == "reno") & (result["run"] == 0)].set_index("modulation")
     parts = selected.drop(index="all")
     assert parts["share"].sum() == pytest.approx(1)
@@ -101,7 +101,7 @@ def test_wasted_opportunities_are_counted_by_modulation(forward) -> None:
     alive = radio[(radio["run"] == 0) & (radio["uplink"] == 0) & (radio["t_ns"] >= begun * 1e9)]
     expected = alive["wasted"].sum() / (12 - begun)
     assert selected.loc["all", "wasted_per_s"] == pytest.approx(expected, rel=1e-3)
-    assert (scheme_statistics(forward)["mean"].between(0, 28)).all()
+    assert (mcs_statistics(forward)["mean"].between(0, 28)).all()
 
 
 def test_show_prints_and_draws_every_view(celltcp, tmp_path: Path, forward, backward) -> None:

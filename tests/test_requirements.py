@@ -10,7 +10,7 @@ import pytest
 
 from celltcp import CelltcpError, compare
 from celltcp.comparison.comparison import Comparison
-from celltcp.scenarios.requirements import Weights, required_in, requirement_of, weighted_pm
+from celltcp.scenarios.requirements import Weights, normalize_requirement, selector_requirements
 from celltcp.selection import evaluate
 
 
@@ -18,7 +18,7 @@ def test_pm_with_weights_is_that_of_the_tables_for_theirs() -> None:
     """Against what the native part computes."""
     result = compare("mobility/forward-300-low", "cubic,bbr", 1)
     for weights, known in ((Weights(1, 1, 1), "pm_balanced"), (Weights(2, 20, 2), "pm_delay")):
-        ours = weighted_pm(result.slots, weights)
+        ours = weights.measure(result.slots)
         assert ours.tolist() == pytest.approx(result.slots[known].tolist(), nan_ok=True)
     again = Comparison(result.results, ["1/1/1", "1/10/1"]).runs
     assert again["pm_1/1/1"].tolist() == pytest.approx(result.runs["pm_balanced"].tolist())
@@ -30,21 +30,21 @@ def test_undefined_parts_are_left_out_with_their_weights() -> None:
     slots = pd.DataFrame(
         {"a": [0.5, nan, nan, nan], "b": [0.2, 0.2, 0.2, nan], "c": [1.0, 1.0, nan, nan]}
     )
-    pm = weighted_pm(slots, Weights(1, 5, 2)).tolist()
+    pm = Weights(1, 5, 2).measure(slots).tolist()
     assert pm == pytest.approx([(0.5 + 1 + 2) / 8, 3 / 7, 0.2, nan], nan_ok=True)
-    assert math.isnan(weighted_pm(slots, Weights(1, 0, 1))[2])
+    assert math.isnan(Weights(1, 0, 1).measure(slots)[2])
 
 
 @pytest.mark.parametrize("wrong", ["fast", "1/2", "0/0/0", "1/-1/1", "1/inf/1", "1/2/3/4", "nan/1/1"])
 def test_what_is_no_requirement_is_refused(wrong: str) -> None:
     with pytest.raises(CelltcpError, match=r"goodput, balanced, delay, or weights .* such as 1/5/1"):
-        requirement_of(wrong)
+        normalize_requirement(wrong)
 
 
 def test_weights_are_written_in_one_way() -> None:
-    assert requirement_of("1.0/05/0.5") == "1/5/0.5"
+    assert normalize_requirement("1.0/05/0.5") == "1/5/0.5"
     lineups = ["cubic", "cubic+auto:policy=rules,requirement=2.0/1/1", "auto:requirement=delay"]
-    assert required_in(lineups) == ["2/1/1", "delay"]
+    assert selector_requirements(lineups) == ["2/1/1", "delay"]
 
 
 def test_policies_are_evaluated_for_weights() -> None:
@@ -77,11 +77,11 @@ def test_other_comparisons_do_not() -> None:
 
 
 def test_bounds_and_completions_are_requirements() -> None:
-    assert requirement_of("goodput@0.1s") == "goodput@100ms"
-    assert requirement_of("delay@500kbps") == "delay@0.5Mbps"
+    assert normalize_requirement("goodput@0.1s") == "goodput@100ms"
+    assert normalize_requirement("delay@500kbps") == "delay@0.5Mbps"
     for wrong in ("goodput@2Mbps", "delay@100ms", "delay@0Mbps"):
         with pytest.raises(CelltcpError, match=r"goodput@100ms, delay@RATE such as delay@2Mbps"):
-            requirement_of(wrong)
+            normalize_requirement(wrong)
 
 
 def test_a_bounded_requirement_is_measured_slot_by_slot() -> None:

@@ -19,7 +19,7 @@ from celltcp.video import check as video_check
 from celltcp.video.check import SESSIONS
 from celltcp.video.comparison import SCORES
 from celltcp.video.plots.viewers import sessions_of, share_of_sessions
-from celltcp.video.report.comparison import viewing_part
+from celltcp.video.report.comparison import video_part
 from celltcp.video.report.video import metrics_table
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ def test_the_command_prints_scores_and_draws_them(celltcp: Celltcp, tmp_path: Pa
 
 def test_sessions_that_never_started_count_as_above_all_values() -> None:
     sessions = pd.DataFrame(
-        {"member": ["cubic"] * 4 + ["bbr"], "startup_s": [1.0, np.nan, 3.0, 1.0, 2.0]}
+        {"curve": ["cubic"] * 4 + ["bbr"], "startup_s": [1.0, np.nan, 3.0, 1.0, 2.0]}
     )
     shares = share_of_sessions(sessions, "cubic", "startup_s", np.array([0.5, 1.0, 2.0, 3.0]))
     assert shares.tolist() == [0.0, 0.5, 0.5, 0.75]
@@ -134,7 +134,7 @@ def test_distributions_and_their_sections_cover_all_sessions() -> None:
     result = ct.compare_video("steady-5-18", ["throughput", "bola"], "cubic,vegas", 2, duration="20s")
     assert len(sessions_of(result, "steady-5-18")) == 2 * 2 * 2
     assert len(result.plot_ecdf().axes) == 4
-    sections = {section.title: section for section in viewing_part(result).sections}
+    sections = {section.title: section for section in video_part(result).sections}
     shown = sections["Distribution of the start-up"].figure
     assert shown is not None
     assert shown.chart is not None

@@ -12,7 +12,7 @@ from celltcp._core import NATIVE, CelltcpError, Scenario
 from celltcp.campaign.engines import Engine, engine
 from celltcp.campaign.jobs import Campaign
 from celltcp.campaign.run import Workers
-from celltcp.scenarios.ccas import OWN, select_ccas, with_middleboxes
+from celltcp.scenarios.ccas import OWN_MIX, select_ccas, with_middleboxes
 from celltcp.scenarios.changes import Changes, override_texts
 from celltcp.scenarios.scenarios import ScenarioSource
 
@@ -69,7 +69,7 @@ class RunSettings:
         overwrite: whether other results in that folder may be replaced.
     """
 
-    cca: str | Sequence[str] = OWN
+    cca: str | Sequence[str] = OWN_MIX
     middlebox: str | Sequence[str] = ()
     runs: int = 10
     seed: int = 1

@@ -149,11 +149,11 @@ def drawn_or_named_cases(
     """Returns `count` random cases unless it is None, else the selected ones or the whole set."""
     from celltcp.fidelity.cases import choose_cases
     from celltcp.fidelity.random_cases import random_cases
-    from celltcp.scenarios.scenario_list import names_of
+    from celltcp.scenarios.scenario_list import split_names
 
     if count:
         return random_cases(count, seed, duration)
-    return choose_cases(names_of(names or ""), duration)
+    return choose_cases(split_names(names or ""), duration)
 
 
 def decide(fidelity: Fidelity, cases: Sequence[Case], runs: int, sides: EnginePair) -> Fidelity:

@@ -94,9 +94,9 @@ def status(as_json: bool) -> None:
 def clean(version: str | None, yes: bool) -> None:
     """Remove kernels and their work folders: those of VERSION, or all."""
     from celltcp.kernel.cache import clean as remove
-    from celltcp.kernel.cache import removable
+    from celltcp.kernel.cache import removable_folders
 
-    going = removable(version)
+    going = removable_folders(version)
     if not going:
         click.echo("nothing to remove")
         return

@@ -38,7 +38,7 @@ from celltcp.selection.report.engine_agreement import engines_part
 from celltcp.selection.report.evaluation import evaluation_part
 from celltcp.video.comparison import VideoComparison
 from celltcp.video.load_results import load
-from celltcp.video.report.comparison import viewing_part
+from celltcp.video.report.comparison import video_part
 
 _Origin = TypeVar("_Origin")
 
@@ -92,7 +92,7 @@ def _of_runs(folder: Path) -> list[Part]:
     if isinstance(result, Sweep):
         return [sweep_part(result)]
     if isinstance(result, VideoComparison):
-        return [viewing_part(result)]
+        return [video_part(result)]
     if not isinstance(result, ScenarioSet):
         return [_runs(result)]
     several = len(result.comparisons) > 1 or bool(result.unfinished)

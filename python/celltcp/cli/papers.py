@@ -149,13 +149,13 @@ def _wanted(each: Publication, tables: Sequence[Table], scenario: str | None) ->
     """Returns the scenarios of these tables that were requested."""
     from celltcp._core import CelltcpError
     from celltcp.publications.paper_run import scenarios_of
-    from celltcp.scenarios.scenario_list import names_of
+    from celltcp.scenarios.scenario_list import split_names
 
     known_scenarios = scenarios_of(tables)
     if scenario is None:
         return known_scenarios
     chosen: list[str] = []
-    for pattern in names_of(scenario):
+    for pattern in split_names(scenario):
         meant = [pattern] if pattern in known_scenarios else fnmatch.filter(known_scenarios, pattern)
         if not meant:
             some = ", ".join(known_scenarios[:20]) + (

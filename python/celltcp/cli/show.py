@@ -283,13 +283,13 @@ def _view(results: list[Comparison], view: str, metric: str, file: Path) -> None
     from celltcp.present.style import save
     from celltcp.publications.publications import publications
     from celltcp.publications.published import published_phases
-    from celltcp.radio.tables import view_phases, view_positions, view_schemes
+    from celltcp.radio.tables import view_mcs, view_phases, view_positions
 
     must_be_picture(file)
     source = f"{publications()['atxutegi2018'].source}, table 6.2"
     draw: dict[str, Callable[[], Figure]] = {
         "position": lambda: view_positions(results, metric),
-        "mcs": lambda: view_schemes(results),
+        "mcs": lambda: view_mcs(results),
         "phase": lambda: view_phases(results, metric, published_phases, source),
     }
     note(f"picture: {save(draw[view](), file)}")

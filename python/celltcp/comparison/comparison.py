@@ -35,12 +35,12 @@ from celltcp.scenarios.lazy_attributes import LazyAttribute
 from celltcp.scenarios.requirements import (
     COMPLETION,
     COMPLETIONS,
-    DELAY_NEEDS,
     QOE,
     REQUIREMENTS,
-    derived_among,
-    metric_of,
-    required_in,
+    RTT_REQUIREMENTS,
+    requirement_metric,
+    selector_requirements,
+    slot_measures,
 )
 
 if TYPE_CHECKING:
@@ -68,13 +68,13 @@ class Comparison(RunTables):
     def __init__(self, results: Results, requirements: Iterable[str] = ()) -> None:
         """Compares results by goodput, delay and balance, `requirements`, and those of selectors."""
         super().__init__(results)
-        required_by_selectors = required_in(results.about["cca"])
+        required_by_selectors = selector_requirements(results.about["cca"])
         #: The requirements by which congestion controls are ranked, and the metric of each.
         self.requirements = {
-            requirement: metric_of(requirement)
+            requirement: requirement_metric(requirement)
             for requirement in dict.fromkeys([*REQUIREMENTS, *requirements, *required_by_selectors])
         }
-        derived = derived_among(self.requirements)
+        derived = slot_measures(self.requirements)
         completions = COMPLETION in self.requirements
         #: Metrics that are compared, in the order of the table.
         self.metrics = (*METRICS, *(requirement.metric for requirement in derived))
@@ -99,7 +99,7 @@ class Comparison(RunTables):
         if QOE in self._columns:
             self.requirements[QOE] = QOE
         if self.split_ccas:
-            for requirement in DELAY_NEEDS:
+            for requirement in RTT_REQUIREMENTS:
                 del self.requirements[requirement]
             self.requirements["delay"] = ONE_WAY_DELAY
         #: Metric of the delay between the hosts.

@@ -22,7 +22,7 @@ from celltcp.results.columns import (
 )
 from celltcp.results.tables import Results, frame
 from celltcp.results.tested import FlowUnderTest
-from celltcp.scenarios.requirements import COMPLETIONS, Bounded, Weights
+from celltcp.scenarios.requirements import COMPLETIONS, OtherMeasure, Weights
 
 #: Columns of connections from which runs are aggregated.
 _FLOW_COLUMNS = [
@@ -37,7 +37,7 @@ _EARLY_ACK_COLUMNS = ("acked_early_bytes", "acked_early_ends")
 
 def run_table(
     results: Results,
-    derived: Sequence[Weights | Bounded],
+    derived: Sequence[Weights | OtherMeasure],
     application_metrics: Mapping[str, NDArray[np.float64]],
     competitors: Mapping[int, list[float]] | None = None,
     *,
@@ -151,7 +151,7 @@ def flow_goodput(columns: Mapping[str, Sequence[float]], indices: Sequence[int])
     return delivered / float(busy_s) if busy_s else 0.0
 
 
-def _requirement_metric(results: Results, derived: Weights | Bounded) -> list[float]:
+def _requirement_metric(results: Results, derived: Weights | OtherMeasure) -> list[float]:
     """Returns the metric of a requirement for each connection: the mean over its slots."""
     columns = ["run", "flow", "goodput_mbps", "rtt_mean_ms", "a", "b", "c"]
     slots = results.tables["slots"].select(columns)

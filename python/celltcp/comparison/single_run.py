@@ -32,7 +32,7 @@ from celltcp.results.tables import OPTIONAL, TABLES, Results, RunTables, frame, 
 from celltcp.results.tested import FlowUnderTest, has_application
 from celltcp.results.warnings import all_warnings
 from celltcp.results.working import staging
-from celltcp.scenarios.ccas import OWN, select_ccas
+from celltcp.scenarios.ccas import OWN_MIX, select_ccas
 from celltcp.scenarios.changes import Changes
 from celltcp.scenarios.lazy_attributes import LazyAttribute
 from celltcp.scenarios.scenarios import ScenarioSource
@@ -162,7 +162,7 @@ class SingleRun(RunTables):
 
 def run(
     scenario: ScenarioLike,
-    cca: str = OWN,
+    cca: str = OWN_MIX,
     seed: int = 1,
     duration: str | float | None = None,
     *,

@@ -1,7 +1,7 @@
-"""Fetching a Debian package with the machine's own apt, without root and without changing the system.
+"""Fetching of a Debian package with the machine's apt, without root and without changing the system.
 
-apt gets a state and a cache of its own and sources that are derived from the machine's; it verifies
-signatures and checksums by the machine's keys, as always.
+apt runs with a private state, a private cache, and sources derived from the machine's. It verifies
+signatures and checksums by the machine's keys.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from celltcp._core import CelltcpError
 from celltcp.kernel.process import run
 from celltcp.kernel.sources import Candidate, candidates, read_sources
 
-#: Settings of the private apt, without the machine's hooks, which change its own state.
+#: Settings of the private apt. They clear the machine's hooks, which change the machine's state.
 _CONFIGURATION = """\
 #clear APT::Update;
 #clear DPkg;
@@ -37,8 +37,9 @@ Acquire::Languages "none";
 Acquire::Retries "3";
 APT::Status-Fd "1";
 {sandbox}"""
-_PACKAGE = re.compile(r"linux-source-(?P<version>\d+(?:\.\d+)+)")
-#: `'uri' file size hash`, as `--print-uris` writes it.
+#: Name of a package of kernel source.
+_PACKAGE = re.compile(r"linux-source-\d+(?:\.\d+)+")
+#: Line of `apt-get --print-uris`: `'uri' file size hash`.
 _URI = re.compile(r"'(?P<uri>[^']+)' (?P<file>\S+) (?P<size>\d+) (?:SHA256:(?P<sha256>[0-9a-f]{64}))?")
 _STATUS = re.compile(r"dlstatus:\d+:(?P<percent>[\d.]+):")
 
@@ -53,22 +54,22 @@ class Package:
 
 
 def check_name(package: str) -> None:
-    """Checks that a name is that of a package of kernel source.
+    """Checks that a package is one of kernel source, by its name.
 
     Raises:
-        CelltcpError: names the form of such names.
+        CelltcpError: if the name has another form.
     """
     if not _PACKAGE.fullmatch(package):
         raise CelltcpError(f"--debian {package!r}: not a kernel's source such as 'linux-source-7.3'")
 
 
 @dataclass
-class _Searched:
-    """Record of a search: the suites that were read, packages of kernel source there, apt's errors."""
+class _SearchLog:
+    """Record of a search: suites that were read, packages of kernel source in them, errors of apt."""
 
     suites: list[Candidate] = field(default_factory=list)
-    versions: set[str] = field(default_factory=set)
-    complaints: list[str] = field(default_factory=list)
+    packages: set[str] = field(default_factory=set)
+    errors: list[str] = field(default_factory=list)
 
     def not_found_error(self, requested: str) -> CelltcpError:
         """Returns the error that no suite has the package or series."""
@@ -78,9 +79,9 @@ class _Searched:
                 "FILE with a tarball of the kernel from kernel.org"
             )
         suites = ", ".join(suite.name for suite in self.suites)
-        versions = ", ".join(sorted(self.versions, key=_version)) or "no kernel source at all"
-        trouble = f"; apt says: {self.complaints[0]}" if self.complaints and not self.versions else ""
-        return CelltcpError(f"{requested}: not in {suites}; these have {versions}{trouble}")
+        packages = ", ".join(sorted(self.packages, key=_version)) or "no kernel source at all"
+        apt_error = f"; apt says: {self.errors[0]}" if self.errors and not self.packages else ""
+        return CelltcpError(f"{requested}: not in {suites}; these have {packages}{apt_error}")
 
 
 class Apt:
@@ -100,7 +101,7 @@ class Apt:
         self._configuration = folder / "apt.conf"
         for part in ("state/lists/partial", "cache/archives/partial", "sources", "packages"):
             (folder / part).mkdir(parents=True, exist_ok=True)
-        # apt's helpers become a user of their own where it is root; that user sees no private folder.
+        # As root, apt's helpers run as another user, who cannot read a private folder.
         sandbox = 'APT::Sandbox::User "root";\n' if os.geteuid() == 0 else ""
         self._configuration.write_text(_CONFIGURATION.format(folder=folder, sandbox=sandbox), "utf-8")
 
@@ -109,59 +110,58 @@ class Apt:
 
         Args:
             package: its name.
-            report: called with the suite that is being searched.
+            report: called with the name of each suite before it is searched.
 
         Raises:
-            CelltcpError: no suite has it; names the suites, what they have, and apt's message.
+            CelltcpError: if no suite has the package.
         """
-        searched = _Searched()
-        for _ in self._names(searched, report):
+        log = _SearchLog()
+        for _ in self._search(log, report):
             if result := self._look_up(package):
                 return result
-        raise searched.not_found_error(f"--debian {package}")
+        raise log.not_found_error(f"--debian {package}")
 
     def find_newest(self, series: int, report: Callable[[str], None]) -> tuple[str, Package]:
         """Searches for the newest kernel source of a series in all suites of `sources.candidates`.
 
         Args:
             series: the first number of the kernel's version, such as 7.
-            report: called with the suite that is being searched.
+            report: called with the name of each suite before it is searched.
 
         Returns:
             The name of the package, such as linux-source-7.3, and its file.
 
         Raises:
-            CelltcpError: no suite has such a package; names the suites, what they have, and apt's
-                message.
+            CelltcpError: if no suite has such a package.
         """
-        searched = _Searched()
-        newest: tuple[str, Candidate] | None = None
-        for names in self._names(searched, report):
-            of_series = [name for name in names if _version(name)[:1] == (series,)]
-            name = max(of_series, key=_version, default=None)
-            if name and (newest is None or _version(name) > _version(newest[0])):
-                newest = name, searched.suites[-1]
+        log = _SearchLog()
+        suite_of: dict[str, Candidate] = {}
+        for names in self._search(log, report):
+            for name in names:
+                if _version(name)[0] == series:
+                    suite_of.setdefault(name, log.suites[-1])
+        newest = max(suite_of, key=_version, default=None)
         if newest is None:
-            raise searched.not_found_error(f"a source of Linux {series}")
-        name, suite = newest
+            raise log.not_found_error(f"a source of Linux {series}")
+        suite = suite_of[newest]
         # apt downloads from the lists that it read last.
         report(suite.name)
         self._update(suite)
-        if result := self._look_up(name):
-            return name, result
-        raise CelltcpError(f"--debian {name}: {suite.name} lists it, but apt has no file of it")
+        if result := self._look_up(newest):
+            return newest, result
+        raise CelltcpError(f"--debian {newest}: {suite.name} lists it, but apt has no file of it")
 
     def fetch(self, name: str, package: Package, progress: Callable[[float], None]) -> Path:
-        """Downloads a package that was found; continues an interrupted download.
+        """Downloads a package that was found, or the remainder after an interrupted download.
 
         Raises:
-            CelltcpError: apt failed, with what it says.
+            CelltcpError: if apt fails, with its output.
         """
         folder = self._folder / "packages"
         file = folder / package.file
-        # apt trusts a file of the correct size.
+        # apt does not verify a file that has the correct size already.
         if file.is_file() and file.stat().st_size >= package.size:
-            if _sha256(file) == package.sha256:
+            if sha256(file) == package.sha256:
                 return file
             file.unlink()
 
@@ -170,29 +170,28 @@ class Apt:
                 progress(float(match["percent"]) / 100)
 
         self._apt_get(f"--debian {name}", ["download", name], folder, on_line)
-        if not file.is_file() or _sha256(file) != package.sha256:
+        if not file.is_file() or sha256(file) != package.sha256:
             raise CelltcpError(
                 f"--debian {name}: apt left no sound {file}; the whole log is {self._log}"
             )
         return file
 
-    def _names(self, searched: _Searched, report: Callable[[str], None]) -> Iterator[set[str]]:
-        """Yields for each suite the packages of kernel source, while apt has the suite's lists."""
-        for candidate in candidates(read_sources(*_own_configuration(self._environment))):
+    def _search(self, log: _SearchLog, report: Callable[[str], None]) -> Iterator[set[str]]:
+        """Has apt read suite after suite; yields the packages of kernel source of each."""
+        for candidate in candidates(read_sources(*_source_paths(self._environment))):
             report(candidate.name)
-            searched.suites.append(candidate)
+            log.suites.append(candidate)
             try:
                 self._update(candidate)
             except CelltcpError as error:
-                searched.complaints += [
-                    line.strip() for line in str(error).splitlines() if "E: " in line
-                ]
+                log.errors += [line.strip() for line in str(error).splitlines() if "E: " in line]
             listed = self._query(["apt-cache", "pkgnames", "linux-source-"])
             names = set(filter(_PACKAGE.fullmatch, listed))
-            searched.versions |= names
+            log.packages |= names
             yield names
 
     def _update(self, candidate: Candidate) -> None:
+        """Has apt read the lists of packages of a candidate."""
         stanzas = "\n".join(source.stanza() for source in candidate.sources)
         (self._folder / "sources" / "celltcp.sources").write_text(stanzas, "utf-8")
         self._apt_get(candidate.name, ["update"], self._folder)
@@ -216,6 +215,7 @@ class Apt:
         )
 
     def _look_up(self, package: str) -> Package | None:
+        """Returns the file of a package in the lists that apt read last."""
         for line in self._query(["apt-get", "download", "--print-uris", package]):
             if (match := _URI.match(line)) and match["sha256"]:
                 return Package(unquote(match["file"]), int(match["size"]), match["sha256"])
@@ -235,18 +235,18 @@ class Apt:
 
 
 def _version(package: str) -> tuple[int, ...]:
-    """Returns the version in the name of a package of kernel source; () if there is none."""
-    match = _PACKAGE.fullmatch(package)
-    return tuple(int(number) for number in match["version"].split(".")) if match else ()
+    """Returns the version in the name of a package of kernel source."""
+    return tuple(map(int, package.removeprefix("linux-source-").split(".")))
 
 
-def _sha256(file: Path) -> str:
+def sha256(file: Path) -> str:
+    """Returns the SHA-256 of a file, hexadecimal."""
     with file.open("rb") as content:
         return hashlib.file_digest(content, "sha256").hexdigest()
 
 
-def _own_configuration(environment: Mapping[str, str]) -> tuple[Path, Path]:
-    """Returns the file and the folder in which the machine's apt has its sources."""
+def _source_paths(environment: Mapping[str, str]) -> tuple[Path, Path]:
+    """Returns the file `sources.list` and the folder `sources.list.d` of the machine's apt."""
     done = subprocess.run(
         ["apt-config", "shell", "FILE", "Dir::Etc::sourcelist/f", "PARTS", "Dir::Etc::sourceparts/d"],
         env=dict(environment),
@@ -255,7 +255,7 @@ def _own_configuration(environment: Mapping[str, str]) -> tuple[Path, Path]:
         errors="replace",
         check=False,
     )
-    places = dict(word.partition("=")[::2] for word in shlex.split(done.stdout))
-    if done.returncode or not {"FILE", "PARTS"} <= places.keys():
+    paths = dict(word.partition("=")[::2] for word in shlex.split(done.stdout))
+    if done.returncode or not {"FILE", "PARTS"} <= paths.keys():
         raise CelltcpError(f"apt-config: does not say where apt has its sources: {done.stderr.strip()}")
-    return Path(places["FILE"]), Path(places["PARTS"])
+    return Path(paths["FILE"]), Path(paths["PARTS"])

@@ -1,4 +1,4 @@
-"""Builder: builds a kernel from its source into the cache; an interrupted build resumes."""
+"""Build of a kernel from its source into the cache. An interrupted build is resumed."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from pathlib import Path
 from celltcp._core import CelltcpError, available_threads
 from celltcp.kernel import cache
 from celltcp.kernel.cache import About, Kernel, Origin
-from celltcp.kernel.make import environment, made_file
+from celltcp.kernel.make import built_file, environment
 from celltcp.kernel.origin import DebianPackage, NewestPackage, Tarball
-from celltcp.kernel.process import ended_by_signals
+from celltcp.kernel.process import exit_on_signals
 from celltcp.kernel.side import fingerprint, kernel_side
 from celltcp.kernel.tools import check_machine, check_tools
 from celltcp.kernel.tree import apply_side, built_in_ccas, check_tree
@@ -36,21 +36,21 @@ def build(
     force: bool = False,
     report: Report = lambda _step, _done, _detail: None,
 ) -> Kernel:
-    """Builds a user-mode kernel into the cache, or returns the one in it if that is up to date.
+    """Builds a user-mode kernel into the cache, or returns the cached one if it is up to date.
 
     Steps that an interrupted build has finished are not repeated.
 
     Args:
         source: a tarball of a kernel.
-        debian: without `source`, the Debian package that is fetched; by default
-            the newest linux-source-7.x of all suites.
-        jobs: compilers at a time; by default one for each processor that the process may use.
-        keep_source: whether the source and the object files stay, for quick rebuilds.
-        force: whether to fetch and to build from the start although the kernel is there.
-        report: called with the step, the finished share of it (None: unknown) and the present item.
+        debian: without `source`, the Debian package to fetch; by default the newest linux-source-7.x of
+            all suites.
+        jobs: number of parallel compilers; by default one for each processor that the process may use.
+        keep_source: whether to keep the source and the object files, for quick rebuilds.
+        force: whether to fetch and build again although the kernel is up to date.
+        report: called with the step, its finished share (None: unknown) and the current item.
 
     Raises:
-        CelltcpError: what is missing or went wrong, with the path of the log.
+        CelltcpError: if something is missing or fails, with the path of the log.
     """
     if source is not None and debian is not None:
         raise CelltcpError("kernel build: --source and --debian exclude each other")
@@ -63,7 +63,7 @@ def build(
     variables = environment()
     check_tools(variables, debian=source is None)
     side = kernel_side()
-    with ended_by_signals(), cache.lock() as lock:
+    with exit_on_signals(), cache.lock() as lock:
         if not force and (existing := up_to_date(origin, side)):
             return existing
         work = Work(cache.work_folder(origin.name), variables, report, (lock,))
@@ -72,8 +72,9 @@ def build(
                 shutil.rmtree(work.folder, ignore_errors=True)
             work.folder.mkdir(parents=True, exist_ok=True)
             work.check_space(origin.packed_bytes)
-            tree, source_origin = _unpacked(origin, work)
-            side_hash = fingerprint(side)  # later changes of the sources are for the next build
+            tree, source_origin = _unpack(origin, work)
+            # Computed before the copy: a change of the driver from now on makes the kernel outdated.
+            side_hash = fingerprint(side)
             _compile(work, side, tree, jobs)
             version = _install(work, side_hash, tree, source_origin)
             if not keep_source:
@@ -83,7 +84,7 @@ def build(
 
 
 def up_to_date(origin: DebianPackage | Tarball, side: Path) -> Kernel | None:
-    """Returns the newest kernel from this source with the current driver, if there is one."""
+    """Returns the newest kernel from this source with the current kernel side, or None."""
     side_hash = fingerprint(side)
     for kernel in reversed(cache.kernels()):
         if origin.is_origin(kernel.about["source"]) and kernel.about["kernel_side"] == side_hash:
@@ -91,8 +92,8 @@ def up_to_date(origin: DebianPackage | Tarball, side: Path) -> Kernel | None:
     return None
 
 
-def _unpacked(origin: DebianPackage | Tarball, work: Work) -> tuple[Path, Origin]:
-    """Returns the source's top folder; `origin.json` next to it names the package or tarball."""
+def _unpack(origin: DebianPackage | Tarball, work: Work) -> tuple[Path, Origin]:
+    """Unpacks the source unless that is done; returns its top folder and its origin."""
     if not work.source.is_dir():
         partial = work.folder / "source.partial"
         try:
@@ -100,7 +101,7 @@ def _unpacked(origin: DebianPackage | Tarball, work: Work) -> tuple[Path, Origin
             check_tree(tree, source_origin["file"])
         except CelltcpError:
             shutil.rmtree(partial, ignore_errors=True)
-            with suppress(OSError):  # it is empty, unless there is a log to read
+            with suppress(OSError):  # the folder stays if it has a log
                 work.folder.rmdir()
             raise
         (partial / "origin.json").write_text(json.dumps(source_origin), "utf-8")
@@ -113,6 +114,7 @@ def _unpacked(origin: DebianPackage | Tarball, work: Work) -> tuple[Path, Origin
 
 
 def _compile(work: Work, side: Path, tree: Path, jobs: int | None) -> None:
+    """Adds the kernel side to the source, configures it and compiles it."""
     work.report("configure", None, str(side))
     apply_side(side, tree)
     work.out.mkdir(exist_ok=True)
@@ -122,17 +124,16 @@ def _compile(work: Work, side: Path, tree: Path, jobs: int | None) -> None:
 
     def on_line(line: str) -> None:
         nonlocal files
-        if file := made_file(line):
+        if file := built_file(line):
             files += 1
             work.report("compile", None, f"{files} files, {file}")
 
     work.report("compile", None, "starts")
-    count = jobs or available_threads()
-    work.call("compile", [*make, f"-j{count}", "linux"], tree, on_line)
+    work.call("compile", [*make, f"-j{jobs or available_threads()}", "linux"], tree, on_line)
 
 
 def _install(work: Work, side_hash: str, tree: Path, origin: Origin) -> str:
-    """Moves the kernel into the cache, in place of one of the same version; returns the version."""
+    """Moves the kernel into the cache, where it replaces the same version; returns the version."""
     work.report("install", None, "")
     output = work.call("version", ["make", "-s", "ARCH=um", f"O={work.out}", "kernelversion"], tree)
     version = next((line for line in reversed(output) if _VERSION.fullmatch(line)), None)
@@ -169,8 +170,8 @@ def _explained_disk_errors(folder: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
-        why = "no space is left on this disk" if full else error.strerror or str(error)
+        is_full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+        reason = "no space is left on this disk" if is_full else error.strerror or str(error)
         raise CelltcpError(
-            f"{error.filename or folder}: {why}; fix this and rerun the command to continue"
+            f"{error.filename or folder}: {reason}; fix this and rerun the command to continue"
         ) from None

@@ -17,13 +17,16 @@ from celltcp.files.cache import cache_folder
 from celltcp.files.locks import LockTaken, locked
 
 BUILD_COMMAND = "celltcp kernel build"
-_WORK = ".work-"
+#: Prefix of the work folders in the folder of kernels.
+_WORK_PREFIX = ".work-"
 
 
 class Origin(TypedDict):
-    """Requested source of a kernel: a Debian package or a tarball."""
+    """The source that a kernel was built from."""
 
+    #: `"debian"` or `"tarball"`.
     kind: str
+    #: Name of the package, or of the tarball with the beginning of its digest.
     name: str
     file: str
     sha256: str
@@ -34,8 +37,10 @@ class About(TypedDict):
 
     version: str
     source: Origin
+    #: Time of the build, UTC, ISO 8601.
     built: str
     ccas: list[str]
+    #: Fingerprint of the kernel side, see `side.fingerprint`.
     kernel_side: str
     size_bytes: int
 
@@ -57,12 +62,12 @@ def root() -> Path:
 
 def work_folder(name: str) -> Path:
     """Returns the folder in which a kernel from the source called `name` is built."""
-    return root() / f"{_WORK}{name}"
+    return root() / f"{_WORK_PREFIX}{name}"
 
 
 def work_folders() -> list[Path]:
-    """Returns the folders of unfinished builds and kept sources."""
-    return sorted(root().glob(f"{_WORK}*"))
+    """Returns the work folders: of unfinished builds, and of builds with `keep_source`."""
+    return sorted(root().glob(f"{_WORK_PREFIX}*"))
 
 
 def versions() -> list[str]:
@@ -70,45 +75,45 @@ def versions() -> list[str]:
     if not root().is_dir():
         return []
     names = [entry.name for entry in root().iterdir() if entry.is_dir() and entry.name[0] != "."]
-    return sorted(names, key=age)
+    return sorted(names, key=age_key)
 
 
-def age(version: str) -> tuple[tuple[int, ...], bool, tuple[int, ...]]:
-    """Returns a key that sorts versions by age: a release candidate comes before its release."""
+def age_key(version: str) -> tuple[tuple[int, ...], bool, tuple[int, ...]]:
+    """Returns the sort key of a version: a release candidate comes before its release."""
     release, _, candidate = version.partition("-")
-    numbers = [
-        tuple(int(number) for number in re.findall(r"\d+", part)) for part in (release, candidate)
-    ]
-    return numbers[0], not candidate.startswith("rc"), numbers[1]
+    release_numbers, candidate_numbers = (
+        tuple(map(int, re.findall(r"\d+", part))) for part in (release, candidate)
+    )
+    return release_numbers, not candidate.startswith("rc"), candidate_numbers
 
 
 def kernels() -> list[Kernel]:
-    """Returns all kernels that were built, oldest version first.
+    """Returns all built kernels, oldest version first.
 
     Raises:
-        CelltcpError: names one that is damaged, and how to remove it.
+        CelltcpError: if one is damaged; tells how to remove it.
     """
     return [_read(version) for version in versions()]
 
 
 def find(version: str | None = None) -> Kernel:
-    """Returns the kernel of a version: `7.3` finds 7.3.4, None finds the newest.
+    """Returns the newest kernel that matches a version, `7.3` as well as `7.3.4`; None matches all.
 
     Raises:
-        CelltcpError: there is none; says which there are, and the command that builds one.
+        CelltcpError: if there is none; names the versions there are and the command that builds one.
     """
-    releases = versions()
-    result = [name for name in releases if version is None or matches(name, version)]
+    cached = versions()
+    result = [name for name in cached if version is None or matches(name, version)]
     if result:
         return _read(result[-1])
-    have = f"there are {', '.join(releases)}" if releases else "none is built"
-    wanted = f"kernel {version!r}: " if version is not None else "kernel: "
-    raise CelltcpError(f"{wanted}{have} in {root()}; `{BUILD_COMMAND}` builds one")
+    existing = f"there are {', '.join(cached)}" if cached else "none is built"
+    subject = f"kernel {version!r}: " if version is not None else "kernel: "
+    raise CelltcpError(f"{subject}{existing} in {root()}; `{BUILD_COMMAND}` builds one")
 
 
-def matches(name: str, version: str) -> bool:
-    """Returns whether `version` matches the kernel `name`; it may lack the last numbers."""
-    return name == version or name.startswith((f"{version}.", f"{version}-"))
+def matches(full_version: str, version: str) -> bool:
+    """Returns whether `version`, which may lack the last numbers, matches a full version."""
+    return full_version == version or full_version.startswith((f"{version}.", f"{version}-"))
 
 
 def _read(version: str) -> Kernel:
@@ -136,52 +141,52 @@ def clean(version: str | None = None) -> list[Path]:
         The folders that were removed.
 
     Raises:
-        CelltcpError: there is no such version, or a build is running.
+        CelltcpError: if there is no such version, or a build is running.
     """
     if version is None and not root().is_dir():
         return []
-    going = removable(version)
+    folders = removable_folders(version)
     with lock():
-        for folder in going:
+        for folder in folders:
             shutil.rmtree(folder)
-    return going
+    return folders
 
 
-def removable(version: str | None) -> list[Path]:
+def removable_folders(version: str | None) -> list[Path]:
     """Returns the folders that `clean` removes.
 
     Raises:
-        CelltcpError: there is no such version.
+        CelltcpError: if there is no such version.
     """
     if version is None:
         return [*(root() / name for name in versions()), *work_folders()]
-    result = [name for name in versions() if matches(name, version)]
-    works = [work for work in work_folders() if _work_is_of(work, version)]
-    if not result and not works:
-        have = ", ".join(versions()) or "none"
-        raise CelltcpError(f"kernel {version!r}: not in {root()}; there are: {have}")
-    return [*(root() / name for name in result), *works]
+    cached = [root() / name for name in versions() if matches(name, version)]
+    works = [work for work in work_folders() if _is_work_of(work, version)]
+    if not cached and not works:
+        existing = ", ".join(versions()) or "none"
+        raise CelltcpError(f"kernel {version!r}: not in {root()}; there are: {existing}")
+    return [*cached, *works]
 
 
-def _work_is_of(work: Path, version: str) -> bool:
-    """Returns whether a work folder, such as linux-7.3.4-0f3a9c1e, belongs to a version."""
-    match = re.match(r"\D*(\d+(?:\.\d+)*)", work.name.removeprefix(_WORK))
+def _is_work_of(work: Path, version: str) -> bool:
+    """Returns whether a work folder, such as linux-7.3.4-0f3a9c1e, is for a version."""
+    match = re.match(r"\D*(\d+(?:\.\d+)*)", work.name.removeprefix(_WORK_PREFIX))
     return match is not None and (matches(match[1], version) or matches(version, match[1]))
 
 
 @contextmanager
 def lock() -> Iterator[int]:
-    """Locks the cache against other builds and removals; returns the file descriptor of the lock.
+    """Locks the cache against other builds and removals; yields the file descriptor of the lock.
 
     Programs that inherit the descriptor hold the lock as well.
 
     Raises:
-        CelltcpError: somebody else has it, or the cache cannot be written.
+        CelltcpError: if another process has the lock, or the cache cannot be written.
     """
-    with ExitStack() as held:
+    with ExitStack() as stack:
         try:
             root().mkdir(parents=True, exist_ok=True)
-            descriptor = held.enter_context(locked(root() / ".lock", stays=True))
+            descriptor = stack.enter_context(locked(root() / ".lock", stays=True))
         except LockTaken as taken:
             raise CelltcpError(
                 f"{root()}: process {taken.holder} is building or removing here; wait or end it"

@@ -1,4 +1,4 @@
-"""Edits: the few lines of the kernel's own source that celltcp changes."""
+"""Edits of the kernel's own source that celltcp needs."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from celltcp._core import CelltcpError
 
 @dataclass(frozen=True)
 class Edit:
-    """A text in a file of the kernel's source, and its replacement.
+    """Replacement of a text in a file of the kernel's source.
 
-    `pattern` is a regular expression that matches both before and after the edit, `text` its expansion.
-    An edit that is not `required` is for kernels that still have such a place.
+    `pattern` is a regular expression that matches both before and after the edit, and `text` its
+    replacement. An edit that is not `required` is skipped for kernels without such a text.
     """
 
     file: str
@@ -25,7 +25,8 @@ class Edit:
 
 
 EDITS = (
-    # Timers of TCP count ticks; HZ has no prompt in this architecture, so no configuration can set it.
+    # TCP's timers count ticks of 1/HZ s. The configuration cannot set HZ, because arch/um has no prompt
+    # for it.
     Edit(
         file="arch/um/Kconfig",
         subject="the default of HZ",
@@ -46,10 +47,10 @@ EDITS = (
 
 
 def apply_edits(tree: Path) -> None:
-    """Applies the edits to an unpacked source; edited text is left unchanged.
+    """Applies the edits to an unpacked source; can be repeated.
 
     Raises:
-        CelltcpError: names the place that this kernel does not have.
+        CelltcpError: if a required text is missing.
     """
     for edit in EDITS:
         file = tree / edit.file

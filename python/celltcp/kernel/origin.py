@@ -1,14 +1,13 @@
-"""Origin of a kernel's source: a Debian package, or a tarball of the user."""
+"""Origins of a kernel's source: a Debian package, or a tarball of the user."""
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Callable
 from pathlib import Path
 
 from celltcp._core import CelltcpError
-from celltcp.kernel.apt import Apt, Package, check_name
+from celltcp.kernel.apt import Apt, Package, check_name, sha256
 from celltcp.kernel.cache import Origin
 from celltcp.kernel.tarball import unpack_package, unpack_tarball
 from celltcp.kernel.work import Work
@@ -17,7 +16,7 @@ from celltcp.kernel.work import Work
 class DebianPackage:
     """A package such as linux-source-7.3, fetched by apt."""
 
-    #: Size of the packed source, in addition to the unpacked one, bytes.
+    #: Disk space for the package, bytes.
     packed_bytes = 200_000_000
 
     def __init__(self, package: str) -> None:
@@ -32,7 +31,7 @@ class DebianPackage:
         """Fetches and unpacks the package; returns the top folder and the origin.
 
         Raises:
-            CelltcpError: the package is nowhere, cannot be fetched or holds something else.
+            CelltcpError: if the package is not found, cannot be fetched, or has no kernel source.
         """
         apt = Apt(work.apt, work.log, work.environment, work.keep_open)
         name, package = self._find(apt, lambda suite: work.report("fetch", None, f"looking in {suite}"))
@@ -64,27 +63,27 @@ class NewestPackage(DebianPackage):
 class Tarball:
     """A tarball of the user, as kernel.org publishes them."""
 
+    #: No space is needed: the tarball is read where it is.
     packed_bytes = 0
 
     def __init__(self, file: Path) -> None:
         self._file = file
         try:
-            with file.open("rb") as content:
-                self._sha256 = hashlib.file_digest(content, "sha256").hexdigest()
+            self._sha256 = sha256(file)
         except OSError as error:
             raise CelltcpError(f"--source {file}: {error.strerror}") from None
         stem = re.sub(r"\.(tar(\.\w+)?|tgz)$", "", file.name)
         self.name = f"{stem}-{self._sha256[:8]}"
 
     def is_origin(self, origin: Origin) -> bool:
-        """Returns whether a kernel was built from exactly these bytes."""
+        """Returns whether a kernel was built from a tarball with this SHA-256."""
         return origin["sha256"] == self._sha256
 
     def unpack(self, work: Work, into: Path) -> tuple[Path, Origin]:
         """Unpacks the tarball; returns the top folder and the origin.
 
         Raises:
-            CelltcpError: the file is no tarball or cut short.
+            CelltcpError: if the file is no tarball, or truncated.
         """
         tree = unpack_tarball(
             self._file, into, lambda done: work.report("unpack", done, self._file.name)

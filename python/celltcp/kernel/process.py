@@ -1,4 +1,4 @@
-"""Programs that a build calls: their output goes to the log, and none outlives the build."""
+"""Programs that a build runs: their output is logged, and they end with the build."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from types import FrameType
 
 from celltcp._core import CelltcpError
 
-#: Number of the last lines of output in the error about a failure.
-_LAST_LINES = 12
+#: Number of lines of output in the error about a failure.
+_ERROR_LINES = 12
 #: Time limit for a program to end after SIGTERM, s.
 _GRACE_S = 10.0
 
@@ -32,27 +32,27 @@ def run(
     unlogged: str | None = None,
     keep_open: Sequence[int] = (),
 ) -> list[str]:
-    """Runs a program in its own process group, which ends with this call in any case.
+    """Runs a program in its own process group. The group is killed if this call is interrupted.
 
     Args:
         command: the program and its arguments.
-        what: the action that an error message names.
-        log: gets both kinds of output appended.
-        environment: of the program.
-        on_line: called with each line of output as it comes.
-        folder: where the program runs.
-        unlogged: beginning of lines that go to `on_line` only.
+        what: name of the action in errors.
+        log: file to which standard output and error are appended.
+        environment: environment variables of the program.
+        on_line: called with each line of output.
+        folder: working directory of the program.
+        unlogged: prefix of lines that are passed to `on_line` but not logged.
         keep_open: file descriptors that the program inherits.
 
     Returns:
         The last lines of output.
 
     Raises:
-        CelltcpError: the program failed; gives its last lines and the place of the log.
-        OSError: it failed since the disk is full.
+        CelltcpError: if the program fails, with its last lines and the path of the log.
+        OSError: if it fails because the disk is full.
     """
-    last: deque[str] = deque(maxlen=_LAST_LINES)
-    full = False
+    last_lines: deque[str] = deque(maxlen=_ERROR_LINES)
+    is_full = False
     with log.open("a", encoding="utf-8", buffering=1) as file:
         print(f"# {' '.join(command)}", file=file)
         process = subprocess.Popen(
@@ -74,42 +74,43 @@ def run(
                     on_line(line.rstrip())
                     if unlogged is None or not line.startswith(unlogged):
                         file.write(line)
-                        last.append(line.rstrip())
-                    full = full or "No space left on device" in line
+                        last_lines.append(line.rstrip())
+                    is_full = is_full or "No space left on device" in line
             code = process.wait()
         except BaseException:
             _end_group(process)
             raise
     if code == 0:
-        return list(last)
-    if full:
+        return list(last_lines)
+    if is_full:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(log.parent))
-    lines = "".join(f"\n  {line}" for line in last)
+    lines = "".join(f"\n  {line}" for line in last_lines)
     raise CelltcpError(f"{what}: {command[0]} failed with code {code}; the whole log is {log}{lines}")
 
 
 def _end_group(process: subprocess.Popen[str]) -> None:
-    for number in (signal.SIGTERM, signal.SIGKILL):
+    for signal_number in (signal.SIGTERM, signal.SIGKILL):
         with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, number)
+            os.killpg(process.pid, signal_number)
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(_GRACE_S)
             return
 
 
 @contextlib.contextmanager
-def ended_by_signals() -> Iterator[None]:
-    """Makes SIGTERM and SIGHUP unwind the build like an interrupt, with exit code 128 + number."""
+def exit_on_signals() -> Iterator[None]:
+    """Makes SIGTERM and SIGHUP raise SystemExit with code 128 + signal number, so that cleanup runs."""
 
-    def leave(number: int, _: FrameType | None) -> None:
-        raise SystemExit(128 + number)
+    def exit_process(signal_number: int, _: FrameType | None) -> None:
+        raise SystemExit(128 + signal_number)
 
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = {number: signal.signal(number, leave) for number in (signal.SIGTERM, signal.SIGHUP)}
+    signals = (signal.SIGTERM, signal.SIGHUP)
+    previous = {number: signal.signal(number, exit_process) for number in signals}
     try:
         yield
     finally:
-        for number, handler in before.items():
+        for number, handler in previous.items():
             signal.signal(number, handler)

@@ -1,4 +1,4 @@
-"""Kernel side of celltcp: a driver and a configuration that are added to the kernel's source."""
+"""Kernel side of celltcp: the driver and the configuration that are added to the kernel's source."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ def kernel_side() -> Path:
     """Returns the folder with `driver/` and `config`: in the installed package, else in the checkout.
 
     Raises:
-        CelltcpError: names the places without it.
+        CelltcpError: if neither has it.
     """
     package = Path(__file__).resolve().parents[1]
-    places = (package / "engine" / "kernel", package.parents[1] / "kernel")
-    for folder in places:
+    folders = (package / "engine" / "kernel", package.parents[1] / "kernel")
+    for folder in folders:
         if (folder / "driver" / "Makefile").is_file() and (folder / "config").is_file():
             return folder
     raise CelltcpError(
-        f"kernel side: there is no driver/Makefile with a config in {' or '.join(map(str, places))}"
+        f"kernel side: there is no driver/Makefile with a config in {' or '.join(map(str, folders))}"
     )
 
 
 def fingerprint(side: Path) -> str:
-    """Returns a hash of all additions to the kernel's source; a change requires a rebuild."""
+    """Returns a hash of the kernel side and the edits; a kernel with another one is outdated."""
     digest = hashlib.sha256()
     for file in [side / "config", *driver_files(side)]:
         content = file.read_bytes()

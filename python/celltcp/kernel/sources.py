@@ -1,21 +1,21 @@
-"""Sources of apt, read from the machine's own configuration (sources.list(5))."""
+"""Package sources of the machine's apt (sources.list(5)), and suites of newer and older releases."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from celltcp._core import CelltcpError
 
-#: Debian releases by age; the names are those of its suites.
+#: Debian releases, oldest first; the names are those of their suites.
 RELEASES = ("bullseye", "bookworm", "trixie", "forky", "duke", "sid")
-#: Other names of Debian's suites, which do not show their age.
+#: Suite names that stand for changing releases.
 ALIASES = ("oldoldstable", "oldstable", "stable", "testing", "unstable")
 
-#: Options for the verification of an archive, in one-line style and in deb822 style. `trusted`
-#: is left out: a file that celltcp fetches is always verified.
+#: Options about the verification of an archive: one-line style to deb822 style. `trusted` is not among
+#: them, because a file that celltcp fetches is always verified.
 _OPTIONS = {
     "signed-by": "Signed-By",
     "check-valid-until": "Check-Valid-Until",
@@ -28,7 +28,7 @@ _ONE_LINE = re.compile(
 
 @dataclass(frozen=True)
 class Source:
-    """One suite of one archive; `options` are deb822 fields."""
+    """One suite of one archive; `options` are names and values of deb822 fields."""
 
     uri: str
     suite: str
@@ -36,7 +36,7 @@ class Source:
     options: tuple[tuple[str, str], ...] = ()
 
     def stanza(self) -> str:
-        """Returns a deb822 stanza that fetches the list of packages of `main` and nothing else."""
+        """Returns a deb822 stanza that fetches only the list of packages of `main`."""
         fields = [
             ("Types", "deb"),
             ("URIs", self.uri),
@@ -64,7 +64,7 @@ def read_sources(sourcelist: Path, sourceparts: Path) -> list[Source]:
         sourceparts: the folder that apt calls `Dir::Etc::sourceparts`.
 
     Raises:
-        CelltcpError: names a file that cannot be read.
+        CelltcpError: if a file cannot be read.
     """
     files = [sourcelist] if sourcelist.is_file() else []
     if sourceparts.is_dir():
@@ -101,7 +101,7 @@ def parse_one_line(text: str) -> list[Source]:
 
 
 def parse_deb822(text: str) -> list[Source]:
-    """Parses the style of .sources files: stanzas of fields, with several URIs and suites in each."""
+    """Parses a .sources file: stanzas of fields, each with one or more URIs and suites."""
     result = []
     for fields in _stanzas(text):
         if fields.get("enabled", "yes").lower() in ("no", "false", "without", "off", "disable"):
@@ -119,7 +119,7 @@ def parse_deb822(text: str) -> list[Source]:
 
 
 def _stanzas(text: str) -> Iterator[dict[str, str]]:
-    """Yields the fields of each stanza by lower-case name; a value, such as a key, may have lines."""
+    """Yields the fields of each stanza by lower-case name; values may span lines."""
     fields: dict[str, str] = {}
     name = ""
     for line in [*text.splitlines(), ""]:
@@ -138,24 +138,23 @@ def _stanzas(text: str) -> Iterator[dict[str, str]]:
             fields[name] = value.strip()
 
 
-def candidates(own: Iterable[Source]) -> list[Candidate]:
-    """Returns the sources in which to look for a package, in their order.
+def candidates(own: Sequence[Source]) -> list[Candidate]:
+    """Returns the sources in which to search for a package, in this order.
 
-    The machine's own suites; the backports to its release; newer releases of Debian, each with the
-    backports to it; older ones. All from the archives that the machine uses, by the same keys.
+    First the machine's own suites, then the backports to its release. Newer releases of Debian follow,
+    then older ones, each with its backports. All are on the archives of the machine, with its keys.
     """
-    own = list(own)
     if not own:
         return []
     archives = [source for source in own if source.suite in RELEASES + ALIASES]
-    ages = [RELEASES.index(source.suite) for source in archives if source.suite in RELEASES]
-    mine = max(ages) if ages else -1
-    suites = [f"{RELEASES[mine]}-backports"] if ages else []
-    for release in (*RELEASES[mine + 1 :], *reversed(RELEASES[: max(mine, 0)])):
+    releases = [RELEASES.index(source.suite) for source in archives if source.suite in RELEASES]
+    newest = max(releases, default=-1)
+    suites = [f"{RELEASES[newest]}-backports"] if releases else []
+    for release in (*RELEASES[newest + 1 :], *reversed(RELEASES[: max(newest, 0)])):
         suites += [release] if release == "sid" else [release, f"{release}-backports"]
     result = [Candidate("the machine's own suites", tuple(own))]
     for suite in suites:
-        moved = dict.fromkeys(replace(source, suite=suite) for source in archives)
-        if new := tuple(source for source in moved if source not in own):
+        sources = dict.fromkeys(replace(source, suite=suite) for source in archives)
+        if new := tuple(source for source in sources if source not in own):
             result.append(Candidate(suite, new))
     return result

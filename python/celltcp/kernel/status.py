@@ -1,4 +1,4 @@
-"""Status of kernels: those that are built, and whether a rebuild is due."""
+"""Status of the cache of kernels: built kernels, whether they are outdated, and work folders."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from celltcp.kernel.side import fingerprint, kernel_side
 
 
 class KernelState(TypedDict):
-    """A built kernel; `command` builds it again."""
+    """A built kernel, and the command that builds it again."""
 
     version: Annotated[str, "Version of the Linux kernel."]
     ccas: list[str]
@@ -24,7 +24,7 @@ class KernelState(TypedDict):
 
 
 class WorkState(TypedDict):
-    """The folder of an unfinished build, or of one that kept its source."""
+    """The folder of an unfinished build, or of a build with `--keep-source`."""
 
     path: str
     size_bytes: Annotated[int, "Size, bytes."]
@@ -39,24 +39,24 @@ class Status(TypedDict):
 
 
 def status() -> Status:
-    """Returns the kernels in the cache.
+    """Returns the contents of the cache of kernels.
 
     Raises:
-        CelltcpError: a kernel is damaged; says how to remove it.
+        CelltcpError: if a kernel is damaged; tells how to remove it.
     """
     kernels = cache.kernels()
-    mark = fingerprint(kernel_side()) if kernels else ""
+    side_hash = fingerprint(kernel_side()) if kernels else ""
     return Status(
         folder=str(cache.root()),
-        kernels=[_state(kernel, mark) for kernel in kernels],
+        kernels=[_state(kernel, side_hash) for kernel in kernels],
         work=[WorkState(path=str(work), size_bytes=_size(work)) for work in cache.work_folders()],
     )
 
 
-def _state(kernel: Kernel, mark: str) -> KernelState:
+def _state(kernel: Kernel, side_hash: str) -> KernelState:
     about = kernel.about
     source = about["source"]
-    choice = (
+    source_option = (
         f"--debian {source['name']}" if source["kind"] == "debian" else f"--source {source['file']}"
     )
     return KernelState(
@@ -65,8 +65,8 @@ def _state(kernel: Kernel, mark: str) -> KernelState:
         size_bytes=about["size_bytes"],
         built=about["built"],
         source=source["file"],
-        up_to_date=about["kernel_side"] == mark,
-        command=f"{cache.BUILD_COMMAND} {choice}",
+        up_to_date=about["kernel_side"] == side_hash,
+        command=f"{cache.BUILD_COMMAND} {source_option}",
         path=str(kernel.binary),
     )
 

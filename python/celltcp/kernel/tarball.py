@@ -14,12 +14,14 @@ from typing import IO
 
 from celltcp._core import CelltcpError
 
-#: Names of the tarball within a package linux-source-X.Y of Debian and Ubuntu.
+#: Path of the tarball within a package linux-source-X.Y of Debian and Ubuntu.
 _IN_PACKAGE = re.compile(r"\.?/?usr/src/(?:[^/]+/)?linux-source-[^/]+\.tar\.(?:xz|bz2|gz)")
 #: Number of members between two reports of progress.
 _REPORT_EVERY = 500
-_DAMAGE = (tarfile.TarError, lzma.LZMAError, zlib.error, EOFError)
+#: Errors about damaged archives.
+_DAMAGE_ERRORS = (tarfile.TarError, lzma.LZMAError, zlib.error, EOFError)
 
+#: Called with the finished share of a step.
 Progress = Callable[[float], None]
 
 
@@ -27,15 +29,15 @@ def unpack_tarball(tarball: Path, into: Path, progress: Progress) -> Path:
     """Unpacks a tarball of a kernel.
 
     Args:
-        tarball: compressed in any way that Python reads, or not at all.
-        into: the folder to create; remains of an earlier attempt are removed first.
-        progress: called with the share that is done.
+        tarball: uncompressed, or compressed in a way that Python reads.
+        into: the folder to create; an existing one is removed first.
+        progress: called with the finished share.
 
     Returns:
         The top folder of the source.
 
     Raises:
-        CelltcpError: the file is no tarball, damaged, or holds something else than one folder.
+        CelltcpError: if the file is no tarball, is damaged, or is not the packed folder of a source.
     """
     with tarball.open("rb") as packed:
         return _unpack(packed, tarball.stat().st_size, into, str(tarball), progress)
@@ -54,7 +56,7 @@ def unpack_package(package: Path, into: Path, progress: Progress) -> Path:
                     packed = members.extractfile(member)
                     assert packed is not None
                     return _unpack(packed, member.size, into, member.name, progress)
-        except _DAMAGE as error:
+        except _DAMAGE_ERRORS as error:
             raise CelltcpError(f"{package}: not a Debian package, or damaged: {error}") from None
         finally:
             reader.kill()
@@ -69,7 +71,7 @@ def _unpack(packed: IO[bytes], size: int, into: Path, name: str, progress: Progr
         with tarfile.open(fileobj=packed, mode="r|*") as members:
             for count, member in enumerate(members):
                 parts = PurePosixPath(member.name).parts
-                if not parts:  # the folder that was packed
+                if not parts:  # "./", an entry for the packed folder itself
                     continue
                 top = top or parts[0]
                 if parts[0] != top or ".." in parts:
@@ -79,7 +81,7 @@ def _unpack(packed: IO[bytes], size: int, into: Path, name: str, progress: Progr
                 _extract(members, member, into)
                 if count % _REPORT_EVERY == 0:
                     progress(packed.tell() / size)
-    except _DAMAGE as error:
+    except _DAMAGE_ERRORS as error:
         raise CelltcpError(f"{name}: not a tarball, or cut short: {error}") from None
     if top is None or not (into / top).is_dir():
         raise CelltcpError(f"{name}: not the source of a kernel: no folder in it")
@@ -87,17 +89,18 @@ def _unpack(packed: IO[bytes], size: int, into: Path, name: str, progress: Progr
 
 
 def _extract(members: tarfile.TarFile, member: tarfile.TarInfo, into: Path) -> None:
+    """Extracts a member; rejects one that is outside of the folder or links out of it."""
     if hasattr(tarfile, "data_filter"):
         members.extract(member, into, filter="data")
         return
     # Python 3.11.2 of Debian 12 has no filters.
-    places = [into / member.name]
+    paths = [into / member.name]
     if member.issym():
-        places.append(places[0].parent / member.linkname)
+        paths.append(paths[0].parent / member.linkname)
     elif member.islnk():
-        places.append(into / member.linkname)
+        paths.append(into / member.linkname)
     elif not (member.isreg() or member.isdir()):
         raise tarfile.ExtractError(f"{member.name} is neither a file nor a folder nor a link")
-    if not all(place.resolve().is_relative_to(into.resolve()) for place in places):
+    if not all(path.resolve().is_relative_to(into.resolve()) for path in paths):
         raise tarfile.ExtractError(f"{member.name} leads out of it")
     members.extract(member, into)

@@ -1,4 +1,4 @@
-"""Tools that are needed to build a kernel."""
+"""Checks of the machine, programs and headers that the build of a kernel needs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from celltcp._core import CelltcpError
 
-#: Programs that the build calls, and Debian's packages of them.
+#: Programs that the build calls, with their Debian packages.
 BUILD_TOOLS = {
     "gcc": "gcc",
     "make": "make",
@@ -21,17 +21,17 @@ BUILD_TOOLS = {
     "find": "findutils",
     "cmp": "diffutils",
 }
-#: Programs that fetch and open a Debian package.
+#: Programs that fetch and unpack a Debian package, with their Debian packages.
 DEBIAN_TOOLS = {"apt-get": "apt", "apt-cache": "apt", "apt-config": "apt", "dpkg-deb": "dpkg"}
-#: Headers of the host that the user-mode side of the kernel is compiled against.
+#: Headers of the host that a user-mode kernel is compiled against, with their Debian packages.
 _HEADERS = {"stdlib.h": "libc6-dev", "asm/ptrace.h": "linux-libc-dev"}
 
 
 def check_machine() -> None:
-    """Checks that the processor and the system can run a user-mode kernel.
+    """Checks that the machine can run a user-mode kernel.
 
     Raises:
-        CelltcpError: names what this machine is.
+        CelltcpError: if it is another than Linux on x86_64.
     """
     machine = f"{platform.system()} on {platform.machine()}"
     if machine != "Linux on x86_64":
@@ -46,7 +46,7 @@ def check_tools(environment: Mapping[str, str], *, debian: bool) -> None:
         debian: whether a Debian package is to be fetched.
 
     Raises:
-        CelltcpError: names all that is missing with its packages.
+        CelltcpError: if something is missing; names all of it with the packages.
     """
     path = environment.get("PATH")
     if debian and any(shutil.which(tool, path=path) is None for tool in DEBIAN_TOOLS):

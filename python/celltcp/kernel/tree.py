@@ -1,4 +1,4 @@
-"""Tree: an unpacked kernel source, and the addition of celltcp's driver to it."""
+"""Source tree of a kernel: its check, the addition of celltcp's driver, and the CCAs that it builds."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ _DRIVER_LINE = "obj-y += celltcp/"
 
 
 def check_tree(tree: Path, name: str) -> None:
-    """Checks that a folder is the source of a kernel with user mode.
+    """Checks that a folder is the source of a kernel with user mode (arch/um).
 
     Args:
         tree: the folder.
         name: name of the source in messages.
 
     Raises:
-        CelltcpError: names what is missing from this source.
+        CelltcpError: if it is something else.
     """
     makefile = tree / "Makefile"
     text = makefile.read_text("utf-8", errors="replace") if makefile.is_file() else ""
@@ -35,10 +35,10 @@ def check_tree(tree: Path, name: str) -> None:
 def apply_side(side: Path, tree: Path) -> None:
     """Adds the driver and the edits to a source.
 
-    Files that are the same already keep their times, so that make compiles only what changed.
+    Unchanged files keep their times, so that make compiles only changed ones.
 
     Raises:
-        CelltcpError: names the place that this kernel does not have.
+        CelltcpError: if a text to edit is missing.
     """
     apply_edits(tree)
     driver = tree / _DRIVER
@@ -63,7 +63,7 @@ def _write_if_changed(file: Path, content: bytes) -> None:
 def built_in_ccas(tree: Path, config: Path) -> list[str]:
     """Returns the names of the CCAs that a configuration builds into the kernel, sorted.
 
-    net/ipv4/Makefile says which file belongs to a setting, the file under which name it is registered.
+    The file of a setting is in net/ipv4/Makefile, the name of the CCA in that file.
     """
     enabled = set(re.findall(r"(?m)^(CONFIG_TCP_CONG_\w+)=y$", config.read_text("utf-8")))
     folder = tree / "net" / "ipv4"
@@ -73,11 +73,11 @@ def built_in_ccas(tree: Path, config: Path) -> list[str]:
         (folder / "Makefile").read_text("utf-8"),
     ):
         if setting in enabled:
-            names |= _registered(folder / f"{stem}.c")
+            names |= _registered_ccas(folder / f"{stem}.c")
     return sorted(names)
 
 
-def _registered(file: Path) -> set[str]:
+def _registered_ccas(file: Path) -> set[str]:
     text = file.read_text("utf-8")
     return {
         name

@@ -1,4 +1,4 @@
-"""Work folder: the folder in which one kernel is built."""
+"""Work folder of the build of a kernel, with its log and its programs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from celltcp._core import CelltcpError
 from celltcp.kernel.process import run
 
-#: Called with the step, its finished share (None: unknown) and the current item.
+#: Progress callback: gets the step, its finished share (None: unknown) and the current item.
 Report = Callable[[str, float | None, str], None]
 
 #: Size of an unpacked source and of the compiled files, bytes (Linux 7.3: 1.8 GB and 0.12 GB).
@@ -20,7 +20,7 @@ _COMPILED_BYTES = 250_000_000
 
 @dataclass(frozen=True)
 class Work:
-    """Folder, log and output of a build; programs hold the lock through `keep_open`."""
+    """A build in its folder. Programs inherit `keep_open`, the descriptor of the cache lock."""
 
     folder: Path
     environment: Mapping[str, str]
@@ -29,22 +29,22 @@ class Work:
 
     @property
     def log(self) -> Path:
-        """Log with the output of all programs."""
+        """File with the output of all programs."""
         return self.folder / "build.log"
 
     @property
     def apt(self) -> Path:
-        """Private apt with the packages that it fetched."""
+        """Folder of the private apt with the packages that it fetched."""
         return self.folder / "apt"
 
     @property
     def source(self) -> Path:
-        """Folder of the unpacked source, which exists only once it is complete."""
+        """Folder of the unpacked source; it exists only if it is complete."""
         return self.folder / "source"
 
     @property
     def out(self) -> Path:
-        """File that make builds."""
+        """Folder of kbuild's output (`O=`)."""
         return self.folder / "out"
 
     def call(
@@ -54,7 +54,7 @@ class Work:
         folder: Path,
         on_line: Callable[[str], None] = lambda _: None,
     ) -> list[str]:
-        """Runs a program of this build; returns its last lines, see `process.run`."""
+        """Runs a program of this build as `process.run` does, and returns its last lines."""
         return run(
             command,
             what=what,
@@ -66,10 +66,10 @@ class Work:
         )
 
     def check_space(self, packed_bytes: int) -> None:
-        """Checks that the disk has room for the rest of the build.
+        """Checks that the disk has space for the remainder of the build.
 
         Raises:
-            CelltcpError: names the disk's folder, what is free and what is needed.
+            CelltcpError: if it has not.
         """
         needed = _COMPILED_BYTES
         if not self.source.is_dir():

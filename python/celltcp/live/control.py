@@ -1,7 +1,7 @@
 """Control socket: requests to a live run from other processes of the same user.
 
-A request is a line of JSON: an object with the name of the request and its arguments. So is the answer:
-`result`, or `error` with a text.
+A request is a line of JSON, an object with `request` (its name) and the arguments. The answer is a line
+with `result`, or with `error` and a text.
 """
 
 from __future__ import annotations
@@ -19,27 +19,24 @@ from celltcp.live.run_folders import run_root, running_runs
 
 #: Socket in the folder of a run.
 _SOCKET = "control"
-#: Maximum size of a request or answer, bytes.
+#: Size from which on no more of a request or answer is read, bytes.
 _MAX_MESSAGE_BYTES = 1 << 20
-#: Time limit for an answer of a run, seconds.
+#: Time limit for a message from the other end, s.
 _TIMEOUT_S = 10.0
-
-#: Functions that answer requests, by their names.
-Answers = Mapping[str, Callable[..., Any]]
 
 
 class ControlSocket:
     """Server of requests, in its own thread.
 
     Args:
-        folder: of the run.
-        answers: by the name of the request.
+        folder: folder of the run.
+        handlers: functions that handle requests, by the name of the request.
     """
 
-    def __init__(self, folder: Path, answers: Answers) -> None:
-        self._answers = answers
+    def __init__(self, folder: Path, handlers: Mapping[str, Callable[..., Any]]) -> None:
+        self._handlers = handlers
         self._listener = socket.socket(socket.AF_UNIX)
-        # The folder is this user's alone.
+        # Only this user can enter the folder.
         self._listener.bind(str(folder / _SOCKET))
         self._listener.listen()
         self._thread = Thread(target=self._serve, name="celltcp-control", daemon=True)
@@ -54,60 +51,54 @@ class ControlSocket:
             # The client may have disconnected, or be slow.
             with connection, suppress(OSError):
                 connection.settimeout(_TIMEOUT_S)
-                connection.sendall(self._answer(_line(connection)))
+                connection.sendall(self._answer(_receive_line(connection)))
 
     def _answer(self, request: bytes) -> bytes:
         try:
-            parsed = json.loads(request)
-            answer = self._answers[parsed.pop("request")]
-            document = {"result": answer(**parsed)}
+            arguments = json.loads(request)
+            handler = self._handlers[arguments.pop("request")]
+            document = {"result": handler(**arguments)}
         except CelltcpError as error:
             document = {"error": str(error)}
         except (ValueError, KeyError, TypeError, AttributeError) as error:
-            document = {"error": f"request: {error!r}; allowed: {', '.join(self._answers)}"}
+            document = {"error": f"request: {error!r}; allowed: {', '.join(self._handlers)}"}
         return json.dumps(document).encode() + b"\n"
 
     def close(self) -> None:
-        """Ends the thread."""
-        # The thread waits in accept, which a shutdown interrupts.
+        """Closes the socket and ends the thread."""
+        # A shutdown interrupts accept, in which the thread waits.
         with suppress(OSError):
             self._listener.shutdown(socket.SHUT_RDWR)
         self._listener.close()
         self._thread.join()
 
 
-def _line(connection: socket.socket) -> bytes:
-    """Receives until the end of a line."""
-    text = b""
-    while not text.endswith(b"\n") and len(text) < _MAX_MESSAGE_BYTES:
-        part = connection.recv(1 << 16)
-        if not part:
-            break
-        text += part
-    return text
+def _receive_line(connection: socket.socket) -> bytes:
+    with connection.makefile("rb") as stream:
+        return stream.readline(_MAX_MESSAGE_BYTES)
 
 
-def ask(identity: str, request: str, **arguments: Any) -> Any:
-    """Returns the answer of a live run of this user.
+def send_request(identity: str, request: str, **arguments: Any) -> Any:
+    """Sends a request to a live run of this user, and returns its answer.
 
     Args:
-        identity: of the run.
-        request: its name.
-        arguments: of the request.
+        identity: identity of the run.
+        request: name of the request.
+        arguments: arguments of the request.
 
     Raises:
         CelltcpError: if there is no such run, or it rejects the request.
     """
-    known = [run["id"] for run in running_runs()]
-    if identity not in known:
-        going = ", ".join(known) or "none, as no run goes on"
-        raise CelltcpError(f"run: there is no live run {identity!r} of this user; allowed: {going}")
+    identities = [run["id"] for run in running_runs()]
+    if identity not in identities:
+        allowed = ", ".join(identities) or "none, as no run goes on"
+        raise CelltcpError(f"run: there is no live run {identity!r} of this user; allowed: {allowed}")
     try:
         with socket.socket(socket.AF_UNIX) as connection:
             connection.settimeout(_TIMEOUT_S)
             connection.connect(str(run_root() / identity / _SOCKET))
             connection.sendall(json.dumps({"request": request, **arguments}).encode() + b"\n")
-            answer = json.loads(_line(connection))
+            answer = json.loads(_receive_line(connection))
     except (OSError, ValueError) as error:
         raise CelltcpError(f"run {identity} does not answer: {error}") from None
     if "error" in answer:

@@ -1,4 +1,4 @@
-"""Doctor: lateness of packets on an idle path, the best that this machine can do."""
+"""Doctor: measurement of the delay that this machine adds to the packets of an idle path."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from celltcp.live.outcome import Floor
 from celltcp.live.shell import Shell
 from celltcp.present.section import Column, Table, number_columns
 
-#: A path on which a packet of the probe takes 10 ms and less than 1 us more.
+#: Path with a one-way delay of 10 ms; the transmission of a probe takes less than 1 us.
 _PATH = """
 name = "idle path"
 [path]
@@ -28,25 +28,25 @@ rate = "1Gbps"
 """
 #: One-way delay of that path, ns.
 _DELAY_NS = 10_000_000
-#: Time between two packets of the probe, seconds.
+#: Interval of the probes, s.
 _INTERVAL_S = 0.005
-#: Time after which a packet counts as lost, seconds.
+#: Time without a probe after which the measurement ends, s.
 _TIMEOUT_S = 1.0
-#: Port of the probe.
+#: UDP port of the probes.
 _PORT = 9
-#: Time at which a packet was sent, ns.
-_STAMP = struct.Struct("<q")
+#: Payload of a probe: the time at which it was sent, ns.
+_TIMESTAMP = struct.Struct("<q")
 
 
 def measure_floor(duration_s: float = 5.0, *, busy_poll: bool = False) -> Floor:
-    """Measures the lateness of packets on an idle path, the minimum of this machine.
+    """Measures the delay that this machine adds to packets on an idle path.
 
     Args:
-        duration_s: length of the measurement, seconds.
-        busy_poll: whether the path never sleeps.
+        duration_s: length of the measurement, s.
+        busy_poll: whether the thread of the path never sleeps.
 
     Raises:
-        CelltcpError: if this machine cannot play a path in real time; it says what is missing.
+        CelltcpError: if this machine lacks what a live run needs.
     """
     count = max(1, int(duration_s / _INTERVAL_S))
     scenario = Scenario.from_toml(_PATH, "idle path", ".", [])
@@ -60,31 +60,31 @@ def measure_floor(duration_s: float = 5.0, *, busy_poll: bool = False) -> Floor:
         arrivals = thread.submit(_receive, receiver, count)
         address = (shell.address(PHONE), _PORT)
         for _ in range(count):
-            sender.sendto(_STAMP.pack(time.monotonic_ns()), address)
+            sender.sendto(_TIMESTAMP.pack(time.monotonic_ns()), address)
             time.sleep(_INTERVAL_S)
-        added = np.array(arrivals.result())
+        added_ns = np.array(arrivals.result())
         lateness = shell.status()["lateness"]
-    p50, p99, largest = (float(value) / 1e3 for value in np.percentile(added, [50, 99, 100]))
+    p50_us, p99_us, max_us = (float(value) / 1e3 for value in np.percentile(added_ns, [50, 99, 100]))
     return {
-        "packets": len(added),
-        "added_p50_us": round(p50, 1),
-        "added_p99_us": round(p99, 1),
-        "added_max_us": round(largest, 1),
+        "packets": len(added_ns),
+        "added_p50_us": round(p50_us, 1),
+        "added_p99_us": round(p99_us, 1),
+        "added_max_us": round(max_us, 1),
         "lateness": lateness,
     }
 
 
 def _receive(receiver: socket.socket, count: int) -> list[int]:
-    """Returns the delay of each packet beyond that of the path, ns."""
-    added: list[int] = []
-    while len(added) < count:
+    """Returns the delay of each probe minus that of the path, ns; at most `count` probes."""
+    added_ns: list[int] = []
+    while len(added_ns) < count:
         try:
-            packet = receiver.recv(_STAMP.size)
+            packet = receiver.recv(_TIMESTAMP.size)
         except TimeoutError:
             break
-        (sent,) = _STAMP.unpack(packet)
-        added.append(time.monotonic_ns() - sent - _DELAY_NS)
-    return added
+        (sent_ns,) = _TIMESTAMP.unpack(packet)
+        added_ns.append(time.monotonic_ns() - sent_ns - _DELAY_NS)
+    return added_ns
 
 
 def floor_table(floor: Floor) -> Table:

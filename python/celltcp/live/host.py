@@ -1,4 +1,4 @@
-"""Host: a node of the path where programs run."""
+"""Hosts: nodes of the path where programs run."""
 
 from __future__ import annotations
 
@@ -14,19 +14,17 @@ from typing import Any
 from celltcp._core import CelltcpError, LiveRun
 from celltcp.live.run_folders import RUN_VARIABLE
 
-#: Hosts at the ends of every path.
+#: Names of the hosts at the ends of every path.
 SERVER, PHONE = "server", "phone"
-#: Exit code for a program that does not exist, as in shells (POSIX).
-NOT_FOUND = 127
 
 
 class Host:
-    """A host where programs run, with a thread in its namespaces.
+    """A host where programs run. One thread is in the namespaces of the host.
 
     Args:
-        run: the run that the host belongs to.
-        name: node of the scenario.
-        identity: of the run, by which its programs are marked.
+        run: the live run.
+        name: name of the node in the scenario.
+        identity: identity of the run, which marks its programs.
     """
 
     def __init__(self, run: LiveRun, name: str, identity: str) -> None:
@@ -41,19 +39,19 @@ class Host:
 
         Args:
             arguments: the program and its arguments.
-            env: its environment; that of this process unless given.
+            env: its environment; by default that of this process.
             options: further arguments of `subprocess.Popen`.
 
         Raises:
             CelltcpError: if there is no such program.
         """
-        marked = {**(os.environ if env is None else env), RUN_VARIABLE: self._identity}
+        marked_env = {**(os.environ if env is None else env), RUN_VARIABLE: self._identity}
 
-        def begin() -> subprocess.Popen[Any]:
-            return subprocess.Popen(list(arguments), env=marked, **options)
+        def start_in_thread() -> subprocess.Popen[Any]:
+            return subprocess.Popen(list(arguments), env=marked_env, **options)
 
         try:
-            return self._thread.submit(begin).result()
+            return self._thread.submit(start_in_thread).result()
         except OSError as error:
             text = f"{self.name}: {arguments[0]!r} does not start: {error.strerror}"
             raise CelltcpError(text) from None
@@ -67,17 +65,17 @@ class Host:
         return self._thread.submit(socket.socket, *arguments).result()
 
     def network_namespace(self) -> Path:
-        """Returns the file of its network namespace."""
-        return self._own_folder() / "ns" / "net"
+        """Returns the file of the host's network namespace."""
+        return self._thread_folder() / "ns" / "net"
 
     def devices(self) -> Path:
-        """Returns the file with its network devices."""
-        return self._own_folder() / "net" / "dev"
+        """Returns the file that lists the host's network devices."""
+        return self._thread_folder() / "net" / "dev"
 
-    def _own_folder(self) -> Path:
-        """Returns the folder of the thread that is on the host."""
+    def _thread_folder(self) -> Path:
+        """Returns the folder in /proc of the thread in the host's namespaces."""
         return Path(f"/proc/self/task/{self._thread.submit(threading.get_native_id).result()}")
 
     def close(self) -> None:
-        """Ends the thread; programs continue."""
+        """Ends the thread; running programs continue."""
         self._thread.shutdown()

@@ -11,7 +11,7 @@ from celltcp.results.json_fields import Cca, Seed
 
 
 class Traffic(TypedDict):
-    """Packets of any protocol that were sent to a host, over the whole run."""
+    """Packets of any protocol that were sent to a host since the start of the run."""
 
     packets: Annotated[int, "Packets that were sent to it."]
     bytes: Annotated[int, "Size of all of them at the IP layer, bytes."]
@@ -28,7 +28,7 @@ CpuShare = Annotated[float, "Share of a core that the path took."]
 
 
 class Lateness(TypedDict):
-    """Lateness of the packets that left the path, against their planned time."""
+    """Lateness of packets: the time at which they left the path minus the planned one."""
 
     departures: Annotated[int, "Packets that left the path."]
     p50_us: Annotated[int, "Median, us."]
@@ -41,8 +41,8 @@ class Lateness(TypedDict):
 class Access(TypedDict):
     """State of the access link of the first phone."""
 
-    capacity_down_mbps: Annotated[float, "Capacity of the downlink in the present slot, Mbit/s."]
-    capacity_up_mbps: Annotated[float, "Capacity of the uplink in the present slot, Mbit/s."]
+    capacity_down_mbps: Annotated[float, "Capacity of the downlink in the current slot, Mbit/s."]
+    capacity_up_mbps: Annotated[float, "Capacity of the uplink in the current slot, Mbit/s."]
     queue_down_bytes: Annotated[int, "Queue of the downlink, bytes."]
     queue_up_bytes: Annotated[int, "Queue of the uplink, bytes."]
     sinr_db: Annotated[float | None, "SINR of the serving cell, dB; null on a wire."]
@@ -50,7 +50,7 @@ class Access(TypedDict):
 
 
 class Status(TypedDict):
-    """State of a live run at a time."""
+    """State of a live run."""
 
     time_s: Annotated[float, "Time since its start, s."]
     to: Annotated[dict[str, Traffic], "Packets by the host that they were sent to."]
@@ -61,8 +61,8 @@ class Status(TypedDict):
     access: Annotated[Access, "State of the access link."]
 
 
-#: State of a run in virtual time, without that of its path.
-NO_CLOCK: dict[str, Any] = {
+#: Values of `Status` about real time, for a replay in virtual time.
+NO_REAL_TIME: dict[str, Any] = {
     "lateness": {
         "departures": 0,
         "p50_us": 0,
@@ -78,7 +78,7 @@ NO_CLOCK: dict[str, Any] = {
 
 
 class Floor(TypedDict):
-    """Floor of a machine: the delay that an idle path adds to that of the scenario."""
+    """Noise floor of a machine: the delay that it adds to that of the scenario on an idle path."""
 
     packets: Annotated[int, "Packets that were measured."]
     added_p50_us: Annotated[float, "Median of the added delay from program to program, us."]

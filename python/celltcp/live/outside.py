@@ -14,21 +14,19 @@ from celltcp._core import GATEWAY_ADDRESSES, RESOLVER, CelltcpError, LiveRun, pa
 from celltcp.live.host import Host
 from celltcp.live.run_folders import RUN_VARIABLE, RunFolder
 
-#: Program that forwards between a network namespace and sockets of this machine.
-_PASTA = "pasta"
-#: Its device on the server; a number follows.
+#: Prefix of the devices that pasta creates on the server; an index follows.
 _DEVICE = "outside"
-#: Time limit for its device to appear, and interval of the checks, seconds.
+#: Time limit for a device to appear, and interval of the checks, s.
 _TIMEOUT_S, _POLL_S = 5.0, 0.02
 
 
 def find_pasta() -> str:
-    """Returns the file of the program.
+    """Returns the file of pasta, which forwards between a network namespace and this machine's sockets.
 
     Raises:
         CelltcpError: if it is not installed.
     """
-    file = shutil.which(_PASTA)
+    file = shutil.which("pasta")
     if file is None:
         raise CelltcpError(
             "outside: the program pasta is not installed, which connects hosts of a live run with the "
@@ -38,15 +36,15 @@ def find_pasta() -> str:
 
 
 class Outside:
-    """Connects hosts with the networks of this machine, through a host that forwards to them.
+    """Connects hosts with the networks of this machine, through a gateway.
 
-    Connections of TCP end on that host: those behind it are of this machine's own kernel.
+    TCP connections end on the gateway. This machine's own kernel has the connections beyond it.
 
     Args:
         run: the live run.
         gateway: host that forwards to these networks.
-        hosts: names of the hosts; each has a pasta of its own, which answers one address.
-        folder: of the run, which marks its programs.
+        hosts: names of the connected hosts; each has its own pasta process, which serves one address.
+        folder: folder of the run, whose identity marks the processes.
 
     Raises:
         CelltcpError: if this machine has no pasta, or pasta does not connect.
@@ -56,12 +54,12 @@ class Outside:
         self._processes: dict[str, subprocess.Popen[str]] = {}
         try:
             namespace = gateway.network_namespace()
-            # pasta enters the namespace as its owner. Privileges belong to a thread.
+            # pasta enters the namespace as its owner. Capabilities are per thread.
             with ThreadPoolExecutor(1, initializer=pass_on_rights) as thread:
                 for index, _ in enumerate(hosts):
                     device = f"{_DEVICE}{index}"
-                    started = thread.submit(_start_pasta, namespace, device, folder)
-                    self._processes[device] = started.result()
+                    start = thread.submit(_start_pasta, namespace, device, folder)
+                    self._processes[device] = start.result()
             for device, host in zip(self._processes, hosts, strict=True):
                 self._wait_for(device, gateway.devices())
                 run.connect_outside(host, device)
@@ -78,14 +76,14 @@ class Outside:
                 process.kill()
                 assert process.stderr is not None
                 errors = process.stderr.read()
-                # pasta also reports that it has no syslog.
+                # pasta also complains about a missing syslog.
                 lines = [line for line in errors.splitlines() if "syslog" not in line]
                 reason = "; ".join(lines) or f"no device after {_TIMEOUT_S:.0f} s"
                 raise CelltcpError(f"outside: pasta has not connected the server: {reason}")
             time.sleep(_POLL_S)
 
     def close(self) -> None:
-        """Ends the programs."""
+        """Ends the processes of pasta."""
         for process in self._processes.values():
             process.kill()
         for process in self._processes.values():
@@ -96,10 +94,10 @@ class Outside:
 
 def _start_pasta(namespace: Path, device: str, folder: RunFolder) -> subprocess.Popen[str]:
     """Starts pasta, which creates a device in a network namespace."""
-    with namespace.open() as opened:
-        # The program may open the file of its own process, but not that of another.
-        os.set_inheritable(opened.fileno(), True)
-        # Addresses of the server itself: pasta's default is that of this machine, another host.
+    with namespace.open() as namespace_file:
+        # pasta cannot open a namespace of another process, so it inherits the descriptor.
+        os.set_inheritable(namespace_file.fileno(), True)
+        # The server's own addresses: pasta's default is the address of this machine.
         addresses = (word for address in GATEWAY_ADDRESSES for word in ("--address", address))
         # fmt: off
         options = [
@@ -107,7 +105,7 @@ def _start_pasta(namespace: Path, device: str, folder: RunFolder) -> subprocess.
             "--ns-ifname", device, *addresses, "--dns-forward", RESOLVER,
             "--pid", str(folder.path / f"{device}.pid"),
             *(word for ports in ("-t", "-u", "-T", "-U") for word in (ports, "none")),
-            "--netns", f"/proc/self/fd/{opened.fileno()}",
+            "--netns", f"/proc/self/fd/{namespace_file.fileno()}",
         ]
         # fmt: on
         if os.geteuid() == 0:
@@ -115,7 +113,7 @@ def _start_pasta(namespace: Path, device: str, folder: RunFolder) -> subprocess.
         return subprocess.Popen(
             [find_pasta(), *options],
             env={**os.environ, RUN_VARIABLE: folder.identity},
-            pass_fds=[opened.fileno()],
+            pass_fds=[namespace_file.fileno()],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,

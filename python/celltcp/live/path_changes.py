@@ -9,10 +9,10 @@ from celltcp._core import CelltcpError, LiveRun, Scenario, in_unit
 from celltcp.scenarios.changes import Changes, override_texts
 
 #: Fields of the scenario by their short names.
-SHORT = {"rate": "path.down.rate", "loss": "path.loss", "rtt": "path.rtt"}
-#: One-way delay of the path, half of its round-trip time.
+SHORT_NAMES = {"rate": "path.down.rate", "loss": "path.loss", "rtt": "path.rtt"}
+#: Short name for half of the RTT, the one-way delay.
 _DELAY = "delay"
-#: Time in which nothing passes, from now on.
+#: Name of an interruption that starts at once; its value is the duration.
 _OUTAGE = "outage"
 
 
@@ -29,11 +29,11 @@ PathChanges = Annotated[list[PathChange], "Changes of the path."]
 
 @dataclass
 class ChangingPath:
-    """Path of a run, with its changes.
+    """Path of a run, and the changes to it.
 
     Attributes:
-        scenario: as it is now.
-        changes: so far.
+        scenario: current scenario.
+        changes: changes so far.
     """
 
     scenario: Scenario
@@ -44,63 +44,64 @@ class ChangingPath:
 
         Args:
             run: the run.
-            changes: fields of the scenario, or `rate`, `loss`, `delay`, `rtt` and `outage` for short.
+            changes: fields of the scenario, or the short names `rate`, `loss`, `delay`, `rtt` and
+                `outage`.
 
         Returns:
-            What has changed.
+            The changes, with their times.
 
         Raises:
-            CelltcpError: if a field cannot change, or has no such value. Nothing has changed then.
+            CelltcpError: if a field cannot change, or its value is invalid; then no field changes.
         """
-        steps: list[Scenario] = []
-        texts: list[str] = []
+        scenarios: list[Scenario] = []
+        overrides: list[str] = []
         outages: list[tuple[str, float]] = []
         scenario = self.scenario
         for text in override_texts(changes):
-            field, value = _field(text)
+            field, value = _parse_change(text)
             if field == _OUTAGE:
-                outages.append((value, _seconds(field, value)))
+                outages.append((value, _parse_duration_s(field, value)))
                 continue
-            texts.append(f"{field}={value}")
-            scenario = scenario.with_changes(texts[-1:])
-            steps.append(scenario)
-        done: list[PathChange] = []
-        if steps:
+            overrides.append(f"{field}={value}")
+            scenario = scenario.with_changes(overrides[-1:])
+            scenarios.append(scenario)
+        new_changes: list[PathChange] = []
+        if scenarios:
             try:
-                at = run.change(steps, texts)
+                time_s = run.change(scenarios, overrides)
             except CelltcpError as error:
-                raise CelltcpError(f"{', '.join(texts)}: {error}") from None
-            done.extend(change_at(at, text) for text in texts)
+                raise CelltcpError(f"{', '.join(overrides)}: {error}") from None
+            new_changes.extend(path_change(time_s, override) for override in overrides)
             self.scenario = scenario
-        for value, duration in outages:
-            done.append(change_at(run.interrupt(duration), f"{_OUTAGE}={value}"))
-        self.changes.extend(done)
-        return done
+        for value, duration_s in outages:
+            new_changes.append(path_change(run.interrupt(duration_s), f"{_OUTAGE}={value}"))
+        self.changes.extend(new_changes)
+        return new_changes
 
 
-def change_at(time_s: float, text: str) -> PathChange:
-    """Returns the change of a text such as `"path.loss=1%"` at a time in seconds."""
-    field, _, value = text.partition("=")
+def path_change(time_s: float, override: str) -> PathChange:
+    """Returns the change by an override such as `"path.loss=1%"` at a time."""
+    field, _, value = override.partition("=")
     return {"time_s": time_s, "field": field, "value": value}
 
 
-def _field(text: str) -> tuple[str, str]:
-    """Returns the field of the scenario and its value that a text such as `"loss=1%"` names."""
+def _parse_change(text: str) -> tuple[str, str]:
+    """Returns field and value of a text such as `"loss=1%"`; short names become fields."""
     name, equals, value = (part.strip() for part in text.partition("="))
     if not equals:
-        short = ", ".join([*SHORT, _DELAY, _OUTAGE])
+        short_names = ", ".join([*SHORT_NAMES, _DELAY, _OUTAGE])
         raise CelltcpError(
             f"{text!r} is no FIELD=VALUE; allowed: a field of the scenario such as "
-            f"path.up.rate=5Mbit/s, or one of {short}"
+            f"path.up.rate=5Mbit/s, or one of {short_names}"
         )
     if name == _DELAY:
-        return SHORT["rtt"], f"{2 * _seconds(name, value):.9f}s"
-    return SHORT.get(name, name), value
+        return SHORT_NAMES["rtt"], f"{2 * _parse_duration_s(name, value):.9f}s"
+    return SHORT_NAMES.get(name, name), value
 
 
-def _seconds(field: str, text: str) -> float:
-    """Returns a time above zero in seconds."""
-    time = in_unit(text.strip("'\""), "s")
-    if time is None or time <= 0:
+def _parse_duration_s(field: str, text: str) -> float:
+    """Parses a time above zero, s."""
+    duration_s = in_unit(text.strip("'\""), "s")
+    if duration_s is None or duration_s <= 0:
         raise CelltcpError(f'{field}: {text!r} is no time above 0 s; allowed: a time such as "500ms"')
-    return time
+    return duration_s

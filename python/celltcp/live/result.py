@@ -22,13 +22,13 @@ from celltcp.results.warnings import all_warnings
 def origin_of_live(
     scenario: Scenario, cca: str | None, seed: int, kernel: str | None = None
 ) -> dict[str, Any]:
-    """Returns how the results of a live run are made; its length is known at its end only.
+    """Returns the origin of the results of a live run, without its length.
 
     Args:
-        scenario: of the path.
-        cca: congestion control of the hosts; that of the machine unless given.
-        seed: of the path.
-        kernel: version of the kernel that the programs run on; that of this machine unless given.
+        scenario: scenario of the path.
+        cca: congestion control of the hosts; by default that of the machine.
+        seed: seed of the path.
+        kernel: version of the kernel that the programs run on; by default that of this machine.
     """
     origin = origin_of(scenario, [cca or machine_cca()], 1, seed, Engine(LIVE))
     return {**origin, "engine": f"{LIVE}-{kernel or platform.release()}"}
@@ -47,7 +47,7 @@ def tables_of(run: LiveRun | ReplayedRun, cca: str) -> dict[str, pa.Table]:
 
 @dataclass(frozen=True)
 class LiveResult:
-    """Tables of a live run, their origin, and its counts of packets."""
+    """Tables of a live run, their origin (`about`), and the last status of the run."""
 
     tables: dict[str, pa.Table]
     about: dict[str, Any]

@@ -6,25 +6,25 @@ import functools
 import os
 
 from celltcp._core import enter_user_namespace
-from celltcp.live.run_folders import remove_left
+from celltcp.live.run_folders import remove_killed_runs
 
-#: Identities of runs removed by `acquire_rights`, until they are reported.
+#: Identities of runs that `acquire_rights` removed, until `removed_runs` returns them.
 _removed: list[str] = []
 
 
 @functools.cache
 def acquire_rights() -> None:
-    """Checks once that this process can create network namespaces.
+    """Gives this process the privilege to create network namespaces; has an effect only once.
 
-    Root can. Any other user's process enters a user namespace, for which it must have one thread only.
-    Before, it ends the programs of killed runs, since those of another user namespace are out of reach
-    from within one.
+    Root has it. The process of another user enters a user namespace, so it must have a single thread.
+    Before that it ends the programs of killed runs, because a user namespace cannot signal programs of
+    another one.
 
     Raises:
-        CelltcpError: if the kernel denies that.
+        CelltcpError: if the kernel does not permit a user namespace.
     """
     if os.geteuid() != 0:
-        _removed.extend(remove_left())
+        _removed.extend(remove_killed_runs())
         enter_user_namespace()
 
 
@@ -32,8 +32,8 @@ def removed_runs() -> list[str]:
     """Ends the programs of killed runs, and removes their folders.
 
     Returns:
-        The identities of these runs, with those before this process had its rights.
+        The identities of these runs, and of those that `acquire_rights` removed.
     """
-    removed = [*_removed, *remove_left()]
+    removed = [*_removed, *remove_killed_runs()]
     _removed.clear()
     return removed

@@ -1,4 +1,4 @@
-"""Run folders: files of a live run outside of its process, and the removal of those of killed runs."""
+"""Run folders: lock, description and sockets of each live run, and the removal of killed runs."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Annotated, TypedDict
 
-#: Environment variable of all programs of a run, whose value is the identity of the run.
+#: Environment variable of all programs of a run; its value is the identity of the run.
 RUN_VARIABLE = "CELLTCP_SHELL"
 #: Lock file of a run, held by its process.
 _LOCK = "lock"
 #: File with the description of a run.
 _ABOUT = "about.json"
-#: Time limit for programs to end after SIGTERM, seconds.
+#: Time limit for programs to end after SIGTERM, s.
 _GRACE_S = 1.0
-#: Polling interval of programs that should end, seconds.
+#: Interval of the checks whether programs have ended, s.
 _POLL_S = 0.02
 
 
 def run_root() -> Path:
     """Returns the folder of this user's runs."""
-    own = os.environ.get("XDG_RUNTIME_DIR")
-    base = Path(own) if own and Path(own).is_dir() else Path(tempfile.gettempdir())
+    runtime = os.environ.get("XDG_RUNTIME_DIR")
+    base = Path(runtime) if runtime and Path(runtime).is_dir() else Path(tempfile.gettempdir())
     return base / f"celltcp-{os.getuid()}"
 
 
@@ -40,7 +40,7 @@ class RunningRun(TypedDict):
     id: Annotated[str, "Identity of the run."]
     scenario: Annotated[str, "Name of the scenario."]
     cca: Annotated[str, "Congestion control of TCP on the hosts."]
-    process: Annotated[int, "Process of the run."]
+    process: Annotated[int, "Process ID of the run."]
     started: Annotated[str, "Start of the run, in ISO 8601."]
 
 
@@ -77,7 +77,7 @@ class RunFolder:
 
 
 def running_runs() -> list[RunningRun]:
-    """Returns the runs of this user whose process lives."""
+    """Returns the live runs of this user in progress."""
     result = []
     for folder in _folders():
         if _is_locked(folder):
@@ -87,36 +87,36 @@ def running_runs() -> list[RunningRun]:
     return result
 
 
-def remove_left() -> list[str]:
+def remove_killed_runs() -> list[str]:
     """Ends the programs of runs whose process was killed, and removes their folders.
 
     Returns:
         The identities of these runs.
     """
     with _all_folders():
-        left = [folder for folder in _folders() if not _is_locked(folder)]
-        for folder in left:
+        killed = [folder for folder in _folders() if not _is_locked(folder)]
+        for folder in killed:
             end_programs(folder.name)
             shutil.rmtree(folder, ignore_errors=True)
-    return [folder.name for folder in left]
+    return [folder.name for folder in killed]
 
 
 def end_programs(identity: str) -> None:
     """Ends all programs of a run by SIGTERM, and remaining ones by SIGKILL."""
     deadline = time.monotonic() + _GRACE_S
-    left = _programs(identity)
-    for process in left:
-        _signal(process, signal.SIGTERM)
-    while left and time.monotonic() < deadline:
+    pids = _process_ids(identity)
+    for pid in pids:
+        _send_signal(pid, signal.SIGTERM)
+    while pids and time.monotonic() < deadline:
         time.sleep(_POLL_S)
-        left = _programs(identity)
-    for process in left:
-        _signal(process, signal.SIGKILL)
+        pids = _process_ids(identity)
+    for pid in pids:
+        _send_signal(pid, signal.SIGKILL)
 
 
 @contextmanager
 def _all_folders() -> Iterator[None]:
-    """Locks the root folder, as folders are made and removed in several steps."""
+    """Locks the root folder, because creation and removal of a run folder take several steps."""
     root = run_root()
     root.mkdir(mode=0o700, exist_ok=True)
     with (root / _LOCK).open("w") as lock:
@@ -140,14 +140,14 @@ def _is_locked(folder: Path) -> bool:
     return False
 
 
-def _signal(process: int, number: signal.Signals) -> None:
+def _send_signal(pid: int, number: signal.Signals) -> None:
     with suppress(ProcessLookupError, PermissionError):
-        os.kill(process, number)
+        os.kill(pid, number)
 
 
-def _programs(identity: str) -> list[int]:
-    """Returns the processes with a run in their environment or, if that is unreadable, arguments."""
-    entry_of_run = f"{RUN_VARIABLE}={identity}".encode()
+def _process_ids(identity: str) -> list[int]:
+    """Returns the processes that name a run in their environment or, if it is unreadable, arguments."""
+    variable = f"{RUN_VARIABLE}={identity}".encode()
     folder = os.fsencode(run_root() / identity) + b"/"
     result = []
     for entry in Path("/proc").iterdir():
@@ -159,11 +159,11 @@ def _programs(identity: str) -> list[int]:
             if is_zombie:
                 continue
             try:
-                is_own = entry_of_run in (entry / "environ").read_bytes().split(b"\0")
+                is_of_run = variable in (entry / "environ").read_bytes().split(b"\0")
             except PermissionError:
-                # pasta protects its memory. All users may read the arguments of a process.
+                # pasta makes its environment unreadable. Arguments can always be read.
                 words = (entry / "cmdline").read_bytes().split(b"\0")
-                is_own = any(word.startswith(folder) for word in words)
-            if is_own:
+                is_of_run = any(word.startswith(folder) for word in words)
+            if is_of_run:
                 result.append(int(entry.name))
     return result

@@ -1,4 +1,4 @@
-"""Shell: programs behind the path of a scenario, in real time."""
+"""Shell: a scenario's path in real time, with hosts on which programs run."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ from celltcp.live.result import LiveResult, origin_of_live, tables_of
 from celltcp.live.rights import acquire_rights, removed_runs
 from celltcp.live.run_folders import RunFolder
 from celltcp.live.stored import publish, result_folder
-from celltcp.scenarios.ccas import OWN
+from celltcp.scenarios.ccas import OWN_MIX
 from celltcp.scenarios.changes import Changes
 
 if TYPE_CHECKING:
     from celltcp.live.outcome import Status
     from celltcp.scenarios.data_frames import ScenarioLike
 
-#: Minimum time between two writes of the tables, seconds.
-_FLUSH_S = 1.0
-#: Minimum ratio of the time until the next write to the duration of a write.
-_FLUSH_SHARE = 20
-#: Time until the next write, as a share of the run so far: the path pauses while its tables
-#: are copied, which takes longer the longer it has run.
-_FLUSH_OF_RUN = 1 / 60
-#: Interval of the checks of a running program, seconds.
-_POLL_INTERVAL_S = 0.05
+#: Minimum time between two writes of the tables, s.
+_MIN_FLUSH_INTERVAL_S = 1.0
+#: Minimum time between two writes, relative to the duration of a write.
+_FLUSH_INTERVAL_PER_WRITE = 20
+#: Minimum time between two writes, relative to the run so far. The path pauses while its tables are
+#: copied, which takes longer the longer the run is.
+_FLUSH_INTERVAL_PER_RUN = 1 / 60
+#: Interval of the checks of a running program, s.
+_POLL_S = 0.05
 
 
 @dataclass(frozen=True)
@@ -59,25 +59,25 @@ class LiveOptions:
 class Shell:
     """The path of a scenario in real time, with a host for programs at each end.
 
-    A context manager: hosts and path are there inside of `with`.
+    It is a context manager: path and hosts exist inside of `with`.
 
     Args:
         scenario: built-in name, scenario file, link trace, or a loaded scenario.
-        cca: congestion control of TCP on the hosts, one that this machine's kernel has; that of the
-            machine unless given.
-        seed: of the path.
-        server: command to run on the server, such as `"iperf3 -s"`, or a sequence of words; what it
-            prints as output is dropped, errors are not.
+        cca: congestion control of TCP on the hosts, one that this machine's kernel has; by default
+            that of the machine.
+        seed: seed of the path.
+        server: command to run on the server, such as `"iperf3 -s"`, or a sequence of words. Its
+            standard output is discarded, its standard error is not.
         outside: whether phones reach the networks of this machine through the server, by the program
-            pasta; connections of TCP end on the server then.
+            pasta. TCP connections then end on the server.
         uplink: link trace of the uplink.
         set: scenario fields to override.
-        phones: phones in the cell, of which the second is the host `phone-2`.
-        busy_poll: whether the path never sleeps: more exact, and costs a core.
+        phones: number of phones in the cell; the second one is the host `phone-2`.
+        busy_poll: whether the thread of the path never sleeps: more exact, and costs a core.
         pcap: file for a capture (pcap), with the headers of all packets.
-        pcap_at: host of the capture; the server unless given.
+        pcap_at: host of the capture; by default the server.
         log: file for a log of the packets, from which `celltcp replay` repeats the run.
-        out: folder to keep the tables in, which are written every second, after a minute more seldom.
+        out: folder for the tables. They are written every second, after a minute less often.
         overwrite: whether other results in that folder may be replaced.
     """
 
@@ -100,15 +100,21 @@ class Shell:
         overwrite: bool = False,
     ) -> None:
         settings = RunSettings(
-            cca=cca or OWN, runs=1, seed=seed, uplink=uplink, changes=set, out=out, overwrite=overwrite
+            cca=cca or OWN_MIX,
+            runs=1,
+            seed=seed,
+            uplink=uplink,
+            changes=set,
+            out=out,
+            overwrite=overwrite,
         )
-        words = shlex.split(server) if isinstance(server, str) else server
-        live = LiveOptions(words, outside, phones, busy_poll, log, pcap, pcap_at)
+        command = shlex.split(server) if isinstance(server, str) else server
+        live = LiveOptions(command, outside, phones, busy_poll, log, pcap, pcap_at)
         self._prepare(scenario, settings, live)
 
     @classmethod
     def with_settings(cls, scenario: ScenarioLike, settings: RunSettings, live: LiveOptions) -> Shell:
-        """Returns the shell for settings of runs, whose `cca` is that of the hosts."""
+        """Returns the shell for run settings, whose `cca` is that of the hosts."""
         shell = cls.__new__(cls)
         shell._prepare(scenario, settings, live)
         return shell
@@ -123,7 +129,7 @@ class Shell:
         for file in live.log, live.pcap:
             if file is not None:
                 check_output(Path(file), overwrite=settings.overwrite)
-        #: Identities of runs whose process was killed, and whose programs were ended at the start.
+        #: Identities of killed runs whose programs this shell has ended.
         self.removed: list[str] = []
         self._stack = ExitStack()
         self._run: LiveRun | None = None
@@ -131,21 +137,21 @@ class Shell:
         self._folder: Path | None = None
         self._next_flush = 0.0
         self._path = ChangingPath(self.scenario, [])
-        self._changing = Lock()
+        self._change_lock = Lock()
 
     @property
     def cca(self) -> str | None:
         """The congestion control of TCP on the hosts; None if it is that of the machine."""
         cca = self.settings.cca
-        return None if cca == OWN else str(cca)
+        return None if cca == OWN_MIX else str(cca)
 
     def __enter__(self) -> Shell:
         acquire_rights()
         with ExitStack() as stack:
             self.removed = removed_runs()
-            own = RunFolder()
-            stack.callback(own.remove)
-            own.describe(self.scenario.name, self.cca or machine_cca())
+            run_folder = RunFolder()
+            stack.callback(run_folder.remove)
+            run_folder.describe(self.scenario.name, self.cca or machine_cca())
             if self.settings.out is not None:
                 origin = origin_of_live(self.scenario, self.cca, self.settings.seed)
                 folder = result_folder(self.settings.out, origin, overwrite=self.settings.overwrite)
@@ -155,7 +161,7 @@ class Shell:
                 self.scenario,
                 self.settings.seed,
                 names,
-                own.path,
+                run_folder.path,
                 cca=self.cca,
                 phones=self.live.phones,
                 log=_path(self.live.log),
@@ -166,13 +172,13 @@ class Shell:
             )
             stack.callback(self._end, run)
             for name in names:
-                self._hosts[name] = host = Host(run, name, own.identity)
+                self._hosts[name] = host = Host(run, name, run_folder.identity)
                 stack.callback(host.close)
             self._run = run
-            control = ControlSocket(own.path, {"set": self.set, "status": self.status})
+            control = ControlSocket(run_folder.path, {"set": self.set, "status": self.status})
             stack.callback(control.close)
             if self.live.outside:
-                outside = Outside(run, self._hosts[SERVER], names, own)
+                outside = Outside(run, self._hosts[SERVER], names, run_folder)
                 stack.callback(outside.close)
             if self.live.server:
                 self.start(
@@ -222,7 +228,7 @@ class Shell:
         Args:
             of: the host, such as `"phone"` or `"server"`.
         """
-        return str(self._going().address(self._host(of).name))
+        return str(self._live_run().address(self._host(of).name))
 
     def _host(self, name: str) -> Host:
         if name not in self._hosts:
@@ -232,12 +238,12 @@ class Shell:
     def run(
         self, arguments: Sequence[str], on: str = PHONE, timeout: float | None = None, **options: Any
     ) -> subprocess.CompletedProcess[Any]:
-        """Runs a program on a host and waits for its end, while the tables are written every second.
+        """Runs a program on a host and waits for its end. The tables are written meanwhile.
 
         Args:
             arguments: the program and its arguments.
             on: the host, such as `"phone"` or `"server"`.
-            timeout: seconds after which it is killed.
+            timeout: time after which the program is killed, s.
             options: further arguments of `subprocess.Popen`, such as `stdout=subprocess.PIPE`.
 
         Raises:
@@ -245,15 +251,15 @@ class Shell:
             subprocess.TimeoutExpired: after `timeout`.
         """
         process = self.start(arguments, on, **options)
-        begin = time.monotonic()
+        start = time.monotonic()
         try:
             while True:
                 try:
-                    output, errors = process.communicate(timeout=_POLL_INTERVAL_S)
+                    output, errors = process.communicate(timeout=_POLL_S)
                     break
                 except subprocess.TimeoutExpired as expired:
-                    self._look()
-                    if timeout is not None and time.monotonic() > begin + timeout:
+                    self._check_and_flush()
+                    if timeout is not None and time.monotonic() > start + timeout:
                         expired.timeout = timeout
                         raise
         except BaseException:
@@ -262,25 +268,26 @@ class Shell:
             raise
         return subprocess.CompletedProcess(process.args, process.returncode, output, errors)
 
-    def _look(self) -> None:
-        """Checks that the path still runs, and writes the tables if due."""
-        run = self._going()
+    def _check_and_flush(self) -> None:
+        """Raises the error of a path that has failed, and writes the tables if that is due."""
+        run = self._live_run()
         if not run.is_running():
             run.stop()
         if time.monotonic() >= self._next_flush:
-            begin = time.monotonic()
+            start = time.monotonic()
             self._flush()
-            took = time.monotonic() - begin
-            due = _FLUSH_OF_RUN * self.status()["time_s"]
-            self._next_flush = begin + max(_FLUSH_S, _FLUSH_SHARE * took, due)
+            self._next_flush = start + max(
+                _MIN_FLUSH_INTERVAL_S,
+                _FLUSH_INTERVAL_PER_WRITE * (time.monotonic() - start),
+                _FLUSH_INTERVAL_PER_RUN * self.status()["time_s"],
+            )
 
     def _flush(self) -> None:
-        """Writes the current tables to the folder."""
-        if self._folder is None or self._run is None:
-            return
-        publish(self.result(), self._folder)
+        """Writes the current tables to the folder, if there is one."""
+        if self._folder is not None and self._run is not None:
+            publish(self.result(), self._folder)
 
-    def _going(self) -> LiveRun:
+    def _live_run(self) -> LiveRun:
         if self._run is None:
             raise CelltcpError("shell: the hosts are there inside of `with Shell(...)` only")
         return self._run
@@ -289,26 +296,26 @@ class Shell:
         """Changes the path during the run; nothing changes if one field cannot.
 
         Args:
-            changes: fields of the scenario and their values, of wires, such as
-                `{"path.up.rate": "5Mbit/s"}`; for short `rate`, `loss`, `rtt`, `delay` and `outage`.
+            changes: fields of wired links and their values, such as `{"path.up.rate": "5Mbit/s"}`, or
+                the short names `rate`, `loss`, `rtt`, `delay` and `outage`.
 
         Returns:
-            The changes, with their time.
+            The changes, with their times.
 
         Raises:
-            CelltcpError: names the field, and says what is allowed.
+            CelltcpError: names the field and the allowed values.
         """
-        with self._changing:
-            return self._path.change(self._going(), changes)
+        with self._change_lock:
+            return self._path.change(self._live_run(), changes)
 
     def status(self) -> Status:
-        """Returns time, packets by destination and lateness so far."""
-        status: Status = self._going().status()  # type: ignore[assignment]
+        """Returns the current state: time, packets by destination, lateness, access link."""
+        status: Status = self._live_run().status()  # type: ignore[assignment]
         return status
 
     def result(self) -> LiveResult:
         """Returns the results so far; after `with`, those of the whole run."""
-        run, status = self._going(), self.status()
+        run, status = self._live_run(), self.status()
         origin = origin_of_live(self.scenario, self.cca, self.settings.seed)
         origin["duration_s"] = status["time_s"]
         origin["lateness"], origin["cpu_share"] = status["lateness"], status["cpu_share"]

@@ -25,8 +25,8 @@ def result_folder(folder: str | Path, origin: Mapping[str, Any], *, overwrite: b
     """Locks a folder for the results of a live run, and removes the pictures in it.
 
     Args:
-        folder: where the results go.
-        origin: how they are made.
+        folder: folder for the results.
+        origin: origin of the results.
         overwrite: whether other results in that folder may be replaced.
 
     Raises:

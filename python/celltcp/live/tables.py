@@ -1,4 +1,4 @@
-"""Tables of a live run."""
+"""Tables and texts of a live run for the terminal."""
 
 from __future__ import annotations
 
@@ -10,9 +10,6 @@ from celltcp.live.outcome import Status, Traffic
 from celltcp.live.path_changes import PathChange
 from celltcp.present.section import Column, Table, mean_text, number_columns
 
-#: Bits per second in a megabit per second.
-_MBPS = 1e6
-
 
 def traffic_table(traffic: Mapping[str, Traffic], duration_s: float) -> Table:
     """Returns the packets of all protocols by destination host."""
@@ -20,10 +17,10 @@ def traffic_table(traffic: Mapping[str, Traffic], duration_s: float) -> Table:
     for host, counts in traffic.items():
         sent = counts["packets"]
         lost = mean_text([100 * counts["lost_packets"] / sent] if sent else [], 2)
-        rate = 8 * counts["delivered_bytes"] / duration_s / _MBPS if duration_s else 0.0
+        mbps = 8 * counts["delivered_bytes"] / duration_s / 1e6 if duration_s else 0.0
         delays = (counts[name] for name in ("delay_p50_s", "delay_p95_s", "delay_p99_s"))
         cells = (mean_text([] if delay is None else [1e3 * delay], 1) for delay in delays)
-        rows.append((f"to {host}", str(sent), lost, f"{rate:.2f}", *cells))
+        rows.append((f"to {host}", str(sent), lost, f"{mbps:.2f}", *cells))
     columns = number_columns("packets", "lost, %", "Mbit/s", "delay, ms\np50", "\np95", "\np99")
     return Table((Column("direction"), *columns), tuple(rows), f"Packets in {duration_s:.1f} s")
 
@@ -74,7 +71,7 @@ def flows_table(flows: Sequence[Mapping[str, Any]]) -> Table | None:
 
 
 def rate_text(mbps: float) -> str:
-    """Returns a rate in Mbit/s; a small one keeps two digits."""
+    """Returns a rate in Mbit/s with two decimals, or two significant digits below 1."""
     return f"{mbps:.2f}" if mbps >= 1 or not mbps else f"{mbps:.2g}"
 
 

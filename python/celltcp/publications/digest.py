@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from celltcp._core import link_adaptation
 from celltcp.comparison.comparison import Comparison
-from celltcp.radio.calibration.seconds import seconds
+from celltcp.radio.calibration.seconds import radio_seconds
 from celltcp.radio.opportunities import downlink_ttis
 
 #: Number of following blocks whose MCS is compared with that of a block.
@@ -41,7 +41,7 @@ def digests(comparison: Comparison) -> dict[int, Digest]:
     """Returns the digest of each run of a comparison with a log of the radio."""
     tti_s = float(link_adaptation(str(comparison.results.about["scenario"]))["tti_s"])
     ttis = downlink_ttis(comparison)
-    by_second = seconds(comparison)
+    by_second = radio_seconds(comparison)
     return {
         int(str(run)): _digest(group.sort_values("t_ns"), tti_s, by_second[by_second["run"] == run])
         for run, group in ttis.groupby("run")

@@ -19,7 +19,7 @@ from celltcp.publications.published_table import SELECTION, Published
 from celltcp.radio.phases import PHASES, START_UP_S
 from celltcp.radio.trajectory import CONSTRAINED_DB, SinrTrajectory
 from celltcp.results.statistics import best_and_ties, estimate
-from celltcp.scenarios.ccas import OWN
+from celltcp.scenarios.ccas import OWN_MIX
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ def combination(replay: PaperRun, place: Condition, quantity: str, ours: Measure
         f"flows.0.switch=[{switches}]",
     ]
     folder = replay.folder_of(f"{place.folder}-{quantity}-{'-'.join(best.values())}")
-    settings = replace(replay, cca=OWN, changes=changes, out=folder)
+    settings = replace(replay, cca=OWN_MIX, changes=changes, out=folder)
     comparison = comparison_request(settings.source(place.scenario), settings).run()
     return replace(unmeasured, measured=Measured(comparison, {SELECTION: comparison.ccas[0]}))
 
@@ -84,7 +84,7 @@ def _starts(way: SinrTrajectory, phases: list[str]) -> list[float]:
         if phase == "start-up":
             result.append(0.0)
         elif phase == at_the_edge and "constrained" in phases:
-            result.append(way.when(way.lowest_db + CONSTRAINED_DB))
+            result.append(way.time_s(way.min_db + CONSTRAINED_DB))
         else:
             result.append(START_UP_S)
     return result

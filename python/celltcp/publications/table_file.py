@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from celltcp._core import CelltcpError
-from celltcp.scenarios.scenarios import is_trace, scenario_names, unknown
+from celltcp.scenarios.scenarios import is_trace, scenario_names, unknown_error
 
 #: Prefix of the keys that define places.
 PLACE = "place "
@@ -107,7 +107,7 @@ def check_scenario(name: str, places: Mapping[str, object], where: str) -> None:
     if name.endswith(".toml") or is_trace(name):
         return
     if "*" not in name or not fnmatch.filter(names, name):
-        raise CelltcpError(f"{where}: {unknown(name)}")
+        raise CelltcpError(f"{where}: {unknown_error(name)}")
 
 
 @functools.cache

@@ -1,1 +1,1 @@
-"""Radio: analysis of the radio log and of the goodput by place, by scheme and by phase."""
+"""Analysis of radio scenarios: metrics by SINR and by phase of movement, and use of the MCS."""

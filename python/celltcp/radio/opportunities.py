@@ -1,4 +1,4 @@
-"""Transmission opportunities of the downlink, and those that were wasted, by scheme."""
+"""Transmission opportunities of the downlink, and wasted ones, by modulation; statistics of the MCS."""
 
 from __future__ import annotations
 
@@ -8,78 +8,81 @@ import pandas as pd
 from celltcp._core import link_adaptation
 from celltcp.comparison.comparison import Comparison
 
+#: Modulations by bits per symbol.
 MODULATIONS = {2: "QPSK", 4: "16QAM", 6: "64QAM", 8: "256QAM"}
 
 
-def scheme_ranges(scenario: str) -> dict[str, tuple[int, int]]:
+def mcs_ranges(scenario: str) -> dict[str, tuple[int, int]]:
     """Returns the first and last MCS of each modulation, by its name.
 
     Args:
         scenario: a complete scenario with a radio, as TOML.
     """
-    bits = link_adaptation(scenario)["bits_per_symbol"]
     ranges: dict[str, tuple[int, int]] = {}
-    for mcs, bit in enumerate(bits):
-        name = MODULATIONS[bit]
-        ranges[name] = (ranges.get(name, (mcs, mcs))[0], mcs)
+    for mcs, bits in enumerate(link_adaptation(scenario)["bits_per_symbol"]):
+        name = MODULATIONS[bits]
+        first, _ = ranges.get(name, (mcs, mcs))
+        ranges[name] = (first, mcs)
     return ranges
 
 
-def downlink_ttis(comparison: Comparison, *, whole: bool = False) -> pd.DataFrame:
-    """Returns the phone's downlink TTIs with modulations, of the first flow's life or the whole run."""
+def downlink_ttis(comparison: Comparison, *, whole_run: bool = False) -> pd.DataFrame:
+    """Returns the rows of the radio log about the first phone's downlink, with the `modulation`.
+
+    Args:
+        comparison: results with a radio log.
+        whole_run: whether to include TTIs before the first flow starts and after it ends.
+    """
     radio = comparison.radio
-    lengths = comparison.runs.set_index("run")["duration_s"]
-    times = radio["t_ns"] * 1e-9
-    # The interval that begins as the run ends is logged, too.
-    within = times < radio["run"].map(lengths)
-    selected = radio[(radio["uplink"] == 0) & (radio["ue"] == 0) & within].copy()
-    if not whole:
+    run_lengths_s = comparison.runs.set_index("run")["duration_s"]
+    times_s = radio["t_ns"] * 1e-9
+    # The TTI that starts as the run ends is logged, too.
+    is_in_run = times_s < radio["run"].map(run_lengths_s)
+    selected = radio[(radio["uplink"] == 0) & (radio["ue"] == 0) & is_in_run].copy()
+    if not whole_run:
         flows = comparison.flows.groupby("run").first()
-        times = times[selected.index]
-        end = flows["first_data_s"] + flows["duration_s"]
-        alive = (times >= selected["run"].map(flows["start_s"])) & (times < selected["run"].map(end))
-        selected = selected[alive].copy()
-    bits = link_adaptation(str(comparison.results.about["scenario"]))["bits_per_symbol"]
-    selected["modulation"] = np.array([MODULATIONS[bit] for bit in bits])[selected["mcs"]]
+        times_s = times_s[selected.index]
+        start_s = selected["run"].map(flows["start_s"])
+        end_s = selected["run"].map(flows["first_data_s"] + flows["duration_s"])
+        selected = selected[(times_s >= start_s) & (times_s < end_s)].copy()
+    bits_by_mcs = link_adaptation(str(comparison.results.about["scenario"]))["bits_per_symbol"]
+    selected["modulation"] = np.array([MODULATIONS[bits] for bits in bits_by_mcs])[selected["mcs"]]
     return selected
 
 
-def wasted(comparison: Comparison) -> pd.DataFrame:
+def wasted_opportunities(comparison: Comparison) -> pd.DataFrame:
     """Returns wasted transmission opportunities by modulation and in total.
 
-    Columns `cca`, `run`, `modulation` (`"all"` for the total), `wasted_per_s`: TTIs in which the phone
-    could have been served and nothing waited for it, per second of TTIs with such schemes; `share`:
-    that of these among all TTIs.
+    A TTI is wasted if the phone could have been served, and no data waited for it. Columns: `cca`,
+    `run`, `modulation` (`"all"` for the total), `wasted_per_s` (wasted TTIs per second of TTIs with the
+    modulation), `share` (TTIs with the modulation among all TTIs).
 
     Raises:
-        CelltcpError: if the results hold no log of the radio.
+        CelltcpError: if the results have no radio log.
     """
     ttis = downlink_ttis(comparison)
     tti_s = float(link_adaptation(str(comparison.results.about["scenario"]))["tti_s"])
-    rows = []
-    for (cca, run), group in ttis.groupby(["cca", "run"], observed=True):
-        parts = [("all", group), *group.groupby("modulation")]
-        rows += [
-            {
-                "cca": cca,
-                "run": run,
-                "modulation": modulation,
-                "wasted_per_s": float(part["wasted"].mean()) / tti_s,
-                "share": len(part) / len(group),
-            }
-            for modulation, part in parts
-        ]
-    return pd.DataFrame(rows)
+    return pd.DataFrame(
+        {
+            "cca": cca,
+            "run": run,
+            "modulation": modulation,
+            "wasted_per_s": float(part["wasted"].mean()) / tti_s,
+            "share": len(part) / len(group),
+        }
+        for (cca, run), group in ttis.groupby(["cca", "run"], observed=True)
+        for modulation, part in [("all", group), *group.groupby("modulation")]
+    )
 
 
-def scheme_statistics(comparison: Comparison) -> pd.DataFrame:
-    """Returns statistics of the schemes of first transmissions per CCA and run.
+def mcs_statistics(comparison: Comparison) -> pd.DataFrame:
+    """Returns statistics of the MCS of first transmissions per CCA and run.
 
-    Columns `cca`, `run`, `mean`, `sd`, and `change`, the mean distance from one to the next.
+    Columns `cca`, `run`, `mean`, `sd`, and `change`, the mean absolute difference of successive ones.
     """
     ttis = downlink_ttis(comparison)
-    first = ttis[ttis["attempt"] == 1].sort_values(["run", "t_ns"])
-    rows = [
+    first_attempts = ttis[ttis["attempt"] == 1].sort_values(["run", "t_ns"])
+    return pd.DataFrame(
         {
             "cca": cca,
             "run": run,
@@ -87,6 +90,5 @@ def scheme_statistics(comparison: Comparison) -> pd.DataFrame:
             "sd": group["mcs"].std(),
             "change": group["mcs"].astype(int).diff().abs().mean(),
         }
-        for (cca, run), group in first.groupby(["cca", "run"], observed=True)
-    ]
-    return pd.DataFrame(rows)
+        for (cca, run), group in first_attempts.groupby(["cca", "run"], observed=True)
+    )

@@ -1,4 +1,4 @@
-"""The catalogue of congestion controls, and lists of them."""
+"""Catalogue of congestion controls, and the lists of them that users write."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from celltcp._core import (
 )
 from celltcp.scenarios.cca_mix import parse_mix
 
-#: Word for the scenario's own line-up in lists of CCAs.
-OWN = "own"
+#: Word in lists of CCAs for the mix that the scenario itself has.
+OWN_MIX = "own"
 
 #: Word for no middlebox in lists of middleboxes.
 NONE = "none"
 
-#: Allowed words in lists of middleboxes: all kinds, and none.
+#: Allowed words in lists of middleboxes: `"none"` and all kinds.
 MIDDLEBOXES = (NONE, *middlebox_kinds())
 
 #: Congestion controls that are compared by default.
 DEFAULT_CCAS = ("cubic", "bbr", "reno")
-#: Alternative to a CCA that lacks a parameter, after the name of the one that has it. Textbooks give
-#: Reno a threshold.
-_INSTEAD = {"initial_ssthresh": " (bic:initial_ssthresh=N,low_window=100000 grows as reno does)"}
+#: Hint for a parameter that the given CCA lacks, appended to the name of a CCA that has it. Textbooks
+#: give Reno a threshold.
+_HINTS = {"initial_ssthresh": " (bic:initial_ssthresh=N,low_window=100000 grows as reno does)"}
 
-#: Default of Linux, the reference of comparisons.
+#: Default of Linux; comparisons are relative to it.
 DEFAULT_CCA = "cubic"
 
 #: Source of each CCA that a user has added, or digest of its library, by its name.
@@ -91,15 +91,14 @@ def catalogue() -> Catalogue:
 def select_ccas(
     given: str | Iterable[str], available: Sequence[str], own: str | None = None
 ) -> list[str]:
-    """Returns the congestion controls that a list names, each once.
+    """Returns the congestion controls and mixes that a list names, each once.
 
     Args:
-        given: names with their parameters (`"cubic:hystart=off"`), several flows at a time joined by a
-            plus sign (`"cubic+bbr"`), as a list or in one text with commas; `"all"` stands for each of
-            `available` in turn, also among several flows (`"cubic+all"`; `"all+all"` is each with
-            itself).
+        given: a list, or a text with commas. An item is a name with parameters (`"cubic:hystart=off"`),
+            or a mix (`"cubic+bbr"`). `"all"` stands for each of `available` in turn, also in a mix:
+            `"cubic+all"` pairs CUBIC with each, `"all+all"` each with itself.
         available: the congestion controls that `"all"` stands for.
-        own: the line-up that `"own"` stands for, that of the scenario itself.
+        own: the mix that `"own"` stands for, that of the scenario.
 
     Raises:
         CelltcpError: if a name or a parameter is unknown, a value is not allowed, or nothing is named.
@@ -108,7 +107,7 @@ def select_ccas(
     try:
         named = lineups(text, list(available), own)
     except CelltcpError as error:
-        if owners := _owners_in(str(error)):
+        if owners := _owners_of_parameter(str(error)):
             raise CelltcpError(f"{error}; it is one of {' and '.join(owners)}") from None
         raise
     if not named:
@@ -116,49 +115,47 @@ def select_ccas(
     return named
 
 
-def _owners_in(error: str) -> list[str]:
-    """Returns the CCAs that have the parameter that another one lacks; none if its name is near."""
+def _owners_of_parameter(error: str) -> list[str]:
+    """Returns the CCAs that have the parameter of this error; none if the error suggests a spelling."""
     match = re.search(r'has no parameters?(?:, but)? "(\w+)"', error)
     if match is None or "did you mean" in error:
         return []
     return [
-        f"{entry['name']}{_INSTEAD.get(match[1], '')}"
+        f"{entry['name']}{_HINTS.get(match[1], '')}"
         for entry in catalogue()
         if any(parameter["name"] == match[1] for parameter in entry["parameters"])
     ]
 
 
 def with_middleboxes(ccas: Sequence[str], middleboxes: str | Iterable[str]) -> list[str]:
-    """Returns each congestion control through each middlebox; unchanged without any.
+    """Returns each congestion control with each middlebox; the same list without middleboxes.
 
     Args:
-        ccas: congestion controls or line-ups.
-        middleboxes: kinds with their parameters (`"es:reserve=4"`), chains joined by an at sign
-            (`"split:at=node-1@es"`), or `"none"`, as a list or in one text with commas.
+        ccas: congestion controls or mixes.
+        middleboxes: a list, or a text with commas. An item is a kind with parameters
+            (`"es:reserve=4"`), a chain (`"split:at=node-1@es"`), or `"none"`.
 
     Raises:
-        CelltcpError: if a middlebox is not known, or a congestion control has one already.
+        CelltcpError: if a middlebox is unknown, or a congestion control has one already.
     """
     text = middleboxes if isinstance(middleboxes, str) else ",".join(middleboxes)
     return mixes_with_middleboxes(list(ccas), text)
 
 
-def middlebox_of(lineup: str, own: Sequence[str] = ()) -> str:
-    """Returns the middleboxes of a line-up, joined by at signs, or `"none"`.
+def middlebox_of(mix: str, scenario_middleboxes: Sequence[str] = ()) -> str:
+    """Returns the middleboxes of a mix, joined by at signs, or `"none"`.
 
-    Args:
-        lineup: text of a line-up.
-        own: middleboxes of the scenario, which a line-up that names none passes.
+    Without middleboxes of its own, a mix has those of the scenario.
     """
-    return parse_mix(lineup).middleboxes or "@".join(own) or NONE
+    return parse_mix(mix).middleboxes or "@".join(scenario_middleboxes) or NONE
 
 
-def note_sources(sources: Mapping[str, str]) -> None:
-    """Registers the sources of a user's CCAs by name; runs with another source have another key."""
+def register_sources(sources: Mapping[str, str]) -> None:
+    """Stores the sources of a user's CCAs by name; a changed source changes the cache key of runs."""
     _SOURCES.update(sources)
 
 
 def source_digests(ccas: Iterable[str]) -> str:
-    """Returns a digest of the sources of those that a user has added, after a dash; "" without any."""
+    """Returns a dash and one digest of the sources of user-defined CCAs; empty without any."""
     texts = [_SOURCES[name] for name in sorted(set(ccas)) if name in _SOURCES]
     return f"-{hashlib.sha256(''.join(texts).encode()).hexdigest()[:16]}" if texts else ""

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-#: Value of a field. A text is read as that of `--set` is, such as `"2bdp"`; one in a list or a table is
-#: literal.
+#: Value of a field. A text is parsed like one of `--set`, such as `"2bdp"`; texts in lists and tables
+#: are literal.
 Value: TypeAlias = (
     "bool | int | float | str | os.PathLike[str] | np.generic | npt.NDArray[Any]"
     " | Sequence[Value] | Mapping[str, Value]"
@@ -36,9 +36,10 @@ _LEVELS = 64
 
 
 def override_texts(changes: Changes) -> list[str]:
-    """Returns changes as `field=value` texts for the scenario reader.
+    """Returns changes as `field=value` texts for the scenario parser.
 
-    Tables of sections change the fields that they name, and numbers are seconds where a time is due.
+    The table of a section changes only the fields that it has. A number is in seconds if the field is
+    a time.
 
     Raises:
         CelltcpError: a field or a value has a type that is not allowed.
@@ -48,13 +49,14 @@ def override_texts(changes: Changes) -> list[str]:
     if isinstance(changes, Mapping):
         for field in changes:
             _require_text(field, "a field", '"path.rtt"')
-        if not any(not isinstance(value, str) for value in changes.values()):
+        # Without other types than text, the import of the schema is spared.
+        if all(isinstance(value, str) for value in changes.values()):
             return [f"{field}={value}" for field, value in changes.items()]
-        from celltcp.scenarios.field_types import flattened, with_seconds
+        from celltcp.scenarios.field_types import flatten, with_seconds
 
         return [
-            f"{field}={_top(str(field), with_seconds(str(field), value))}"
-            for field, value in flattened(changes).items()
+            f"{field}={_override_value(str(field), with_seconds(str(field), value))}"
+            for field, value in flatten(changes).items()
         ]
     if not isinstance(changes, Sequence) or isinstance(changes, bytes | bytearray):
         raise CelltcpError(
@@ -74,13 +76,13 @@ def _require_text(change: object, role: str, example: str) -> None:
         )
 
 
-def _top(field: str, value: object) -> str:
-    """Returns the value of a field; a text stays as it is, because it is read as that of `--set` is."""
+def _override_value(field: str, value: object) -> str:
+    """Returns the value in `field=value`: TOML, or a text unchanged."""
     return str(value) if isinstance(value, str) else _toml(field, value, _LEVELS)
 
 
 def _toml(field: str, value: object, levels: int) -> str:
-    """Returns a value with at most this depth of lists and tables in TOML."""
+    """Returns a value as TOML; `levels` is the maximum depth of its lists and tables."""
     match value:
         case bool():
             return "true" if value else "false"
@@ -91,10 +93,9 @@ def _toml(field: str, value: object, levels: int) -> str:
         case str():
             return _quoted(value)
         case os.PathLike():
-            path = os.fspath(value)
-            return _toml(field, path, 0)
+            return _toml(field, os.fspath(value), 0)
         case bytes() | bytearray() | memoryview():
-            raise _refused(field, value)
+            raise _type_error(field, value)
         case Mapping() | Sequence() if levels == 0:
             raise CelltcpError(
                 f"set: {field}: there are more than {_LEVELS} levels of lists and tables; "
@@ -104,32 +105,32 @@ def _toml(field: str, value: object, levels: int) -> str:
             fields = []
             for key, inner in value.items():
                 if not isinstance(key, str):
-                    raise _refused(f"{field}: key", key)
+                    raise _type_error(f"{field}: key", key)
                 fields.append(f"{_quoted(key)} = {_toml(f'{field}.{key}', inner, levels - 1)}")
             return f"{{ {', '.join(fields)} }}"
         case Sequence():
-            items = (_toml(f"{field}.{at}", item, levels - 1) for at, item in enumerate(value))
+            items = (_toml(f"{field}.{index}", item, levels - 1) for index, item in enumerate(value))
             return f"[{', '.join(items)}]"
-    return _of_numpy(field, value, levels)
+    return _numpy_toml(field, value, levels)
 
 
-def _of_numpy(field: str, value: object, levels: int) -> str:
-    # Programs that pass values of numpy have imported it already.
+def _numpy_toml(field: str, value: object, levels: int) -> str:
+    # A program that passes a numpy value has imported numpy already.
     numpy = sys.modules.get("numpy")
     if numpy is not None and isinstance(value, numpy.generic | numpy.ndarray):
         plain = value.tolist()
-        # Times would become numbers without a unit, and what Python lacks stays as it is.
+        # Times (kinds m and M) would lose their unit. Types without a Python equivalent stay numpy's.
         if value.dtype.kind not in "mM" and not isinstance(plain, numpy.generic):
             return _toml(field, plain, levels)
-    raise _refused(field, value)
+    raise _type_error(field, value)
 
 
 def _quoted(text: str) -> str:
-    """Returns a text of TOML, which is one of JSON but for the last character of ASCII."""
+    """Returns a TOML string. It differs from a JSON string only in DEL, which TOML escapes."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
-def _refused(field: str, value: object) -> CelltcpError:
+def _type_error(field: str, value: object) -> CelltcpError:
     return CelltcpError(
         f"set: {field}: {value!r} is of type {type(value).__name__}; allowed: {_ALLOWED_VALUES}"
     )

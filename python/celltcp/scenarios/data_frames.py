@@ -1,4 +1,4 @@
-"""Data frames as link traces: writes a frame to a cached CSV file."""
+"""Data frames as link traces, stored as CSV files in the user's cache."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from celltcp.files.cache import cache_folder
 if TYPE_CHECKING:
     import pandas as pd
 
-#: A scenario: built-in name, file, link trace also as a data frame, or a loaded one.
+#: A scenario: built-in name, scenario file, link trace (a file or a data frame), or loaded scenario.
 ScenarioLike: TypeAlias = "str | Path | Scenario | pd.DataFrame"
 
 
 def trace_file(source: object) -> str | Path:
-    """Returns the file of a link trace with the rows of a data frame; other objects as text.
+    """Writes a data frame to a link trace and returns its path; returns other objects as text.
 
-    The file is in the user's cache, under a digest of its content: the same rows give the same runs. An
-    index other than an unnamed RangeIndex becomes the first column.
+    The path has a digest of the content, so that the same rows give the same runs. An index other than
+    an unnamed RangeIndex becomes the first column.
 
     Raises:
-        CelltcpError: if the file cannot be written, or it is a list of scenarios.
+        CelltcpError: if the file cannot be written, or `source` is a list of scenarios.
     """
     import pandas as pd
 

@@ -1,4 +1,4 @@
-"""Frame rate and bit rate of an application that sends frames."""
+"""Size, interval and bit rate of the frames of an application (`kind = "frames"`)."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Any
 
 from celltcp._core import in_unit
 
-#: Maximum share of the capacity for frames: the rest is headers and retransmissions.
+#: Maximum share of the capacity for frames; headers and retransmissions need more than the remainder.
 MAX_FRAME_SHARE = 0.95
 
 
-def frames_of(workload: Mapping[str, Any]) -> tuple[float, float] | None:
-    """Returns size, bytes, and interval, s, of frames; None if they vary, or of other workloads."""
+def constant_frames(workload: Mapping[str, Any]) -> tuple[float, float] | None:
+    """Returns size in bytes and interval in s; None if either varies, or for other workloads."""
     if workload.get("kind") != "frames":
         return None
     size, interval = (
@@ -22,12 +22,12 @@ def frames_of(workload: Mapping[str, Any]) -> tuple[float, float] | None:
     return (size, interval) if size and interval else None
 
 
-def made_mbps(workload: Mapping[str, Any]) -> float | None:
-    """Returns the lowest rate at which frames are made, Mbit/s; None where `frames_of` has none.
+def min_frame_mbps(workload: Mapping[str, Any]) -> float | None:
+    """Returns the minimum bit rate of the frames, Mbit/s; None where `constant_frames` returns None.
 
-    An encoder that follows the rate makes smaller ones.
+    It is below the nominal one with an encoder that adapts the size of frames to the throughput.
     """
-    frames = frames_of(workload)
+    frames = constant_frames(workload)
     if frames is None:
         return None
     size, interval = frames

@@ -1,7 +1,7 @@
-"""Lazy attributes (`plot`) that a higher layer registers.
+"""Lazy attributes (`plot`), which a higher layer computes.
 
-Results do not import plots: they declare `plot = LazyAttribute()`. `celltcp/__init__.py`, which imports
-all layers, registers the function that computes it by `register_provider`.
+Results cannot import plots, so they declare `plot = LazyAttribute()`. `celltcp/__init__.py`, which
+imports all layers, calls `register_provider` with the function that computes it.
 """
 
 from __future__ import annotations
@@ -24,5 +24,5 @@ class LazyAttribute:
 
 
 def register_provider(name: str, provider: Callable[[Any], Any]) -> None:
-    """Makes `provider` compute the attribute of that name, such as `"Comparison.plot"`."""
+    """Registers the function that computes the attribute `name`, such as `"Comparison.plot"`."""
     _PROVIDERS[name] = provider

@@ -1,4 +1,4 @@
-"""Lower bounds of capacity and buffer, as the description of a scenario states them."""
+"""Sentences about lower bounds in the description of a scenario that was estimated from a capture."""
 
 from __future__ import annotations
 
@@ -6,15 +6,11 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-#: Words that mark a sentence about lower bounds in a description.
+#: Text by which such a sentence is recognised.
 LOWER_BOUND = "is a lower bound"
 
 
-def bounds_in(scenario: Mapping[str, Any]) -> list[str]:
-    """Returns the sentences of a scenario's description about lower bounds, without their full stops.
-
-    Args:
-        scenario: as its file has it.
-    """
+def lower_bound_sentences(scenario: Mapping[str, Any]) -> list[str]:
+    """Returns the sentences about lower bounds, without full stops, of a scenario parsed as TOML."""
     sentences = re.split(r"(?<=\.)\s+", str(scenario.get("description", "")))
     return [sentence.rstrip(". ") for sentence in sentences if LOWER_BOUND in sentence]

@@ -1,4 +1,4 @@
-"""Bottleneck of a path with constant rates: a wired hop, or the access link."""
+"""Bottleneck of a path with constant rates: a wired hop or the access link."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from celltcp._core import in_unit
 
 
 def steady_rate(capacity: object) -> float | None:
-    """Returns a constant rate, bit/s; None for a varying capacity."""
+    """Returns the rate of a capacity, bit/s; None if it varies."""
     value = capacity.get("rate") if isinstance(capacity, Mapping) else capacity
     return in_unit(value, "bit/s") if isinstance(value, str) else None
 
 
 def narrow_hop(scenario: Mapping[str, Any], *, is_upload: bool) -> int | None:
-    """Returns the wired hop at which the queue of a flow stands; None where it is the access link.
+    """Returns the index of the wired hop that is the bottleneck of a flow; None for the access link.
 
-    Of parts with the same rate it is the first on the way of the data, which arrive at the next ones no
-    faster than these send. Rates of access links that vary are not known.
+    Among equal rates it is the first one on the way of the data: later ones get data no faster than
+    they send. With a radio or a varying access link, the access link is assumed.
 
     Args:
-        scenario: as its file has it.
+        scenario: as parsed from TOML.
         is_upload: whether data go to the server.
     """
     path = scenario.get("path", {})
@@ -36,4 +36,5 @@ def narrow_hop(scenario: Mapping[str, Any], *, is_upload: bool) -> int | None:
     rates.append((None, access))
     if is_upload:
         rates.reverse()
-    return min(rates, key=lambda each: each[1])[0]
+    bottleneck, _ = min(rates, key=lambda hop_rate: hop_rate[1])
+    return bottleneck

@@ -19,7 +19,8 @@ _DIMENSIONS = (_RATES, _TIMES, _SIZES, _FREQUENCIES)
 def quantities(values: Sequence[str]) -> list[float] | None:
     """Returns the numbers of texts such as `20Mbit/s` in a common unit.
 
-    None if a text has no number, if units have different dimensions, or if two quantities are equal.
+    None if a text is no number with a unit, if dimensions differ, or if two quantities are equal. Units
+    that are not known are allowed if all are the same.
     """
     matches = [_QUANTITY.fullmatch(value.strip().replace("_", "")) for value in values]
     parts = [(float(match[1]), match[2]) for match in matches if match is not None]

@@ -1,7 +1,7 @@
-"""Library files that scenarios name, such as the trace of the cars on a motorway.
+"""Files that scenarios name, such as the trace of the cars on a motorway.
 
-A scenario names them from the folder of the library (`vehicular/motorway.tcl`) wherever it is written
-down, so that results are the same on every machine and can be read on another one.
+A stored scenario names files of the library relative to it (`vehicular/motorway.tcl`). So results are
+the same on every machine, and can be read on another one.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from pathlib import Path
 
 from celltcp._core import Scenario, is_too_deep
 
-#: Folder of the built-in scenarios and of the files that they name.
+#: Folder of the built-in scenarios and their files.
 LIBRARY = Path(__file__).parents[1] / "library"
 
-#: Fields whose value is a file.
-_FIELDS = ("trace", "ns2", "fcd", "phone_log")
+#: Fields whose value is the path of a file.
+_FILE_FIELDS = ("trace", "ns2", "fcd", "phone_log")
 
 
 def read_scenario(
@@ -27,63 +27,64 @@ def read_scenario(
     *,
     library: Path = LIBRARY,
 ) -> Scenario:
-    """Reads a scenario; its files are looked for in its folder, then in the library.
+    """Parses a scenario. Its files are searched for in its folder, then in the library.
 
     Args:
         text: the scenario as TOML.
         origin: its name in errors.
-        directory: folder that relative paths of its files start from.
+        directory: base of relative paths.
         overrides: fields to override, as `"field=value"`.
-        library: folder for files that are not in `directory`.
+        library: base of relative paths of files that are not in `directory`.
 
     Raises:
         CelltcpError: one line that names the file, the field, the value and what is allowed.
     """
     absolute = [
         f"{field}={library / name}"
-        for field, name in _named_in(text)
+        for field, name in _file_fields(text)
         if not (directory / name).is_file() and (library / name).is_file()
     ]
     scenario = Scenario.from_toml(text, origin, str(directory), [*absolute, *overrides])
-    # An override may set a table with such a field. Without any, shortening is skipped, as printing a
-    # scenario takes longer than reading it.
-    found_files = any(field in each for each in (text, *overrides) for field in _FIELDS)
-    return _shortened(scenario) if found_files else scenario
+    # An override may set a table with such a field. Without any field, no path is searched for, because
+    # printing a scenario takes longer than reading it.
+    may_name_files = any(field in source for source in (text, *overrides) for field in _FILE_FIELDS)
+    return _with_library_paths(scenario) if may_name_files else scenario
 
 
-def _shortened(scenario: Scenario) -> Scenario:
-    """Returns the scenario with the files of the library named from its folder."""
-    _, (text, directory, texts) = scenario.__reduce__()
-    if not any(file.is_relative_to(LIBRARY) for file in texts):
+def _with_library_paths(scenario: Scenario) -> Scenario:
+    """Returns the scenario with the paths of library files relative to the library."""
+    _, (text, directory, contents) = scenario.__reduce__()
+    if not any(file.is_relative_to(LIBRARY) for file in contents):
         return scenario
-    found_files = [(field, Path(name)) for field, name in _named_in(text)]
-    short = {
-        field: name.relative_to(LIBRARY) for field, name in found_files if name.is_relative_to(LIBRARY)
+    paths = {
+        field: Path(name).relative_to(LIBRARY)
+        for field, name in _file_fields(text)
+        if Path(name).is_relative_to(LIBRARY)
     }
     # The folder is absolute: relative paths would change their meaning after pickling.
     folder = Path.cwd() / directory
-    known: dict[str | Path, str] = {folder / file: content for file, content in texts.items()}
-    known |= {folder / name: texts[LIBRARY / name] for name in short.values()}
-    changes = [f"{field}={name.as_posix()}" for field, name in short.items()]
-    return Scenario(text, folder, known).with_changes(changes)
+    files: dict[str | Path, str] = {folder / file: content for file, content in contents.items()}
+    files |= {folder / path: contents[LIBRARY / path] for path in paths.values()}
+    changes = [f"{field}={path.as_posix()}" for field, path in paths.items()]
+    return Scenario(text, folder, files).with_changes(changes)
 
 
-def _named_in(text: str) -> list[tuple[str, str]]:
-    """Returns the fields of a scenario that name a file, each with the name."""
+def _file_fields(text: str) -> list[tuple[str, str]]:
+    """Returns the fields of a scenario that name a file, each with that name; none of invalid TOML."""
     if is_too_deep(text):
         return []
     try:
-        return list(_files(tomllib.loads(text)))
+        return list(_search(tomllib.loads(text)))
     except tomllib.TOMLDecodeError:
         return []
 
 
-def _files(value: object, field: str = "") -> Iterator[tuple[str, str]]:
+def _search(value: object, field: str = "") -> Iterator[tuple[str, str]]:
     if isinstance(value, Mapping):
-        for key, each in value.items():
-            yield from _files(each, f"{field}.{key}" if field else key)
+        for key, inner in value.items():
+            yield from _search(inner, f"{field}.{key}" if field else key)
     elif isinstance(value, list):
-        for index, each in enumerate(value):
-            yield from _files(each, f"{field}.{index}")
-    elif isinstance(value, str) and field.rpartition(".")[2] in _FIELDS:
+        for index, inner in enumerate(value):
+            yield from _search(inner, f"{field}.{index}")
+    elif isinstance(value, str) and field.rpartition(".")[2] in _FILE_FIELDS:
         yield field, value

@@ -1,4 +1,4 @@
-"""Lists of scenarios from names, files, folders of recordings and sets."""
+"""Lists of scenarios: names, files, folders, patterns and sets, expanded to scenarios."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from celltcp.scenarios.scenarios import (
 )
 from celltcp.scenarios.stored import stored_scenario
 
-#: Endings of files that are scenarios; a trace of the uplink goes with that of the downlink, and texts
-#: in a folder may be notes.
+#: Endings by which files of folders and patterns are scenarios. A trace of the uplink belongs to that
+#: of the downlink, and `.txt` files may be notes.
 _ENDINGS = (
     ".toml",
     *(ending for ending in TRACE_ENDINGS if ending not in (".up", ".txt")),
@@ -30,49 +30,49 @@ _ENDINGS = (
 
 @dataclass(frozen=True)
 class ScenarioList:
-    """The scenarios that a list names, all of them loaded."""
+    """The scenarios of a list, all of them loaded."""
 
     sources: tuple[ScenarioSource, ...]
-    #: Files in folders that could not be loaded, and why.
+    #: Errors of files in folders that could not be loaded.
     left_out: tuple[str, ...]
 
     @property
     def by_name(self) -> dict[str, ScenarioSource]:
         """The sources by their short names, or by their full names if short ones are ambiguous."""
-        short = [short_name(source.name) for source in self.sources]
+        short_names = [short_name(source.name) for source in self.sources]
         return {
-            name if short.count(name) == 1 else source.name: source
-            for name, source in zip(short, self.sources, strict=True)
+            name if short_names.count(name) == 1 else source.name: source
+            for name, source in zip(short_names, self.sources, strict=True)
         }
 
 
 def expand_scenarios(
     given: str | Sequence[str], source_of: Callable[[str], ScenarioSource] = ScenarioSource
 ) -> ScenarioList:
-    """Returns the scenarios that a list names, each once.
+    """Returns the scenarios of a list, each once.
 
     Args:
-        given: built-in names, scenario files, link traces, folders of them, patterns such as
-            `"mobility/*"` or `"mobility/*@ns3"`, and the sets `"thesis36"`, `"stress"` and `"short"`,
-            as a list or in texts with commas. A trace of the uplink goes with that of the downlink.
-        source_of: makes the source of a name or file, with the changes to apply.
+        given: a list of texts with commas, or one such text. Items are built-in names, scenario files,
+            link traces, folders of these, patterns such as `"mobility/*"` or `"mobility/*@ns3"`, and
+            the sets `"thesis36"`, `"stress"` and `"short"`.
+        source_of: returns the source of a name or file, with the changes to apply.
 
     Raises:
-        CelltcpError: if a name is no scenario, or the list is empty.
+        CelltcpError: if an item is no scenario, or none can be loaded.
     """
-    names: dict[str, bool] = {}
-    for piece in itertools.chain.from_iterable(map(_split, names_of(given))):
-        for name, in_folder in _expanded(piece):
-            names.setdefault(name, in_folder)
+    is_from_folder: dict[str, bool] = {}
+    for item in itertools.chain.from_iterable(map(_split_argument, split_names(given))):
+        for name, from_folder in _expand(item):
+            is_from_folder.setdefault(name, from_folder)
     sources = []
     left_out = []
-    for name, in_folder in names.items():
+    for name, from_folder in is_from_folder.items():
         source = source_of(name)
         try:
             _ = source.scenario
             sources.append(source)
         except CelltcpError as error:
-            if not in_folder:
+            if not from_folder:
                 raise
             left_out.append(str(error) if name in str(error) else f"{name}: {error}")
     if not sources:
@@ -81,50 +81,49 @@ def expand_scenarios(
     return ScenarioList(tuple(sources), tuple(left_out))
 
 
-def names_of(given: str | Sequence[str]) -> list[str]:
+def split_names(given: str | Sequence[str]) -> list[str]:
     """Returns the names in a list, or in one text with commas, each once."""
-    pieces = given.split(",") if isinstance(given, str) else given
-    return list(dict.fromkeys(piece.strip() for piece in pieces if piece.strip()))
+    names = given.split(",") if isinstance(given, str) else given
+    return list(dict.fromkeys(name.strip() for name in names if name.strip()))
 
 
-def _split(name: str) -> list[str]:
-    """Returns the names in an argument, which may have commas."""
-    return [name] if Path(name).exists() else names_of(name)
+def _split_argument(argument: str) -> list[str]:
+    """Returns the names in an argument with commas; a path may contain commas."""
+    return [argument] if Path(argument).exists() else split_names(argument)
 
 
 def short_name(name: str) -> str:
-    """Returns the short name of a source: the last two parts of its name, without the ending."""
-    parts = name.rsplit("/", 2)[-2:]
-    plain = "/".join(parts).removesuffix(".gz")
-    ending = next((each for each in (".toml", *TRACE_ENDINGS) if plain.endswith(each)), "")
+    """Returns the last two parts of the name of a source, without the ending."""
+    plain = "/".join(name.rsplit("/", 2)[-2:]).removesuffix(".gz")
+    ending = next((suffix for suffix in (".toml", *TRACE_ENDINGS) if plain.endswith(suffix)), "")
     return plain.removesuffix(ending)
 
 
-def _expanded(piece: str) -> list[tuple[str, bool]]:
-    """Returns names of scenarios, and whether they were found in a folder."""
-    pattern = SETS.get(piece, piece)
+def _expand(item: str) -> list[tuple[str, bool]]:
+    """Returns the names or files of an item, each with whether it is from a folder."""
+    pattern = SETS.get(item, item)
     if any(sign in pattern for sign in "*?["):
         built_in = scenario_names()
         if "@" in pattern:
             built_in = [variant for name in built_in for variant in all_variants(name)]
         names = [name for name in built_in if fnmatch.fnmatchcase(name, pattern)]
-        # Unlike Path.glob, this takes absolute patterns.
+        # Unlike Path.glob, glob.glob accepts absolute patterns.
         matches = sorted(glob.glob(pattern))  # noqa: PTH207
         files = [file for file in matches if file.endswith(_ENDINGS)]
         if not names and not files:
             raise CelltcpError(
-                f"scenarios: {piece!r} matches no built-in scenario and no file; celltcp scenarios "
+                f"scenarios: {item!r} matches no built-in scenario and no file; celltcp scenarios "
                 "lists the built-in ones"
             )
         return [(name, False) for name in (*names, *files)]
-    if piece not in scenario_names() and Path(piece).is_dir() and stored_scenario(piece) is None:
-        # A compressed file of another kind is loaded too, so that the error has the reason.
+    if item not in scenario_names() and Path(item).is_dir() and stored_scenario(item) is None:
+        # Other compressed files are included, so that an error says why they are no scenarios.
         endings = (*_ENDINGS, ".gz")
-        matches = [str(file) for file in sorted(Path(piece).rglob("*"))]
+        matches = [str(file) for file in sorted(Path(item).rglob("*"))]
         files = [file for file in matches if file.endswith(endings) and not file.endswith(".up.gz")]
         if not files:
             raise CelltcpError(
-                f"scenarios: {piece}: the folder holds no file that ends in {', '.join(_ENDINGS)}"
+                f"scenarios: {item}: the folder holds no file that ends in {', '.join(_ENDINGS)}"
             )
         return [(file, True) for file in files]
-    return [(piece, False)]
+    return [(item, False)]

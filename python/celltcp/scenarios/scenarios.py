@@ -1,4 +1,4 @@
-"""Scenarios by name, by file, or from a link trace alone."""
+"""Loading of scenarios: built-in ones by name, from files, and from link traces alone."""
 
 from __future__ import annotations
 
@@ -16,40 +16,41 @@ from typing import TYPE_CHECKING, Any
 from celltcp._core import CelltcpError, Scenario
 from celltcp.scenarios.changes import Changes, override_texts
 from celltcp.scenarios.scenario_files import LIBRARY, read_scenario
+from celltcp.scenarios.stored import stored_scenario
 
 if TYPE_CHECKING:
     from celltcp.scenarios.data_frames import ScenarioLike
 
-#: Endings of link traces and logs in a folder; each may be followed by `.gz`. A file that is named
-#: itself may have any.
+#: Endings of link traces and logs; each may be followed by `.gz`. A file that is given by its own path
+#: may have another ending.
 TRACE_ENDINGS = (
     *(".down", ".up", ".csv", ".tsv", ".txt", ".mahimahi", ".json", ".jsonl", ".log"),
     *(".parquet", ".xlsx", ".ntrace"),
 )
 
-#: Sets of built-in scenarios: the 12 mobility scenarios of atxutegi2018-thesis chapter 6, which with 3
-#: requirements are its 36 cases, the stress suite of selection, and the grid of short flows.
+#: Sets of built-in scenarios, as patterns: the 12 mobility scenarios of atxutegi2018-thesis chapter 6
+#: (36 cases with 3 requirements), the stress suite of selection, and the grid of short flows.
 SETS = {"thesis36": "mobility/*", "stress": "stress/*", "short": "short/*@*"}
 
-#: Folder of the variants: a file for each folder of the library that has some.
+#: Folder of the variants of built-in scenarios: a file for each folder of the library with variants.
 _VARIANTS = Path(__file__).parents[1] / "variants"
 
 
 def scenario_names() -> list[str]:
-    """Names of the built-in scenarios, sorted: those without a folder, then folder by folder."""
-    return list(_names_in(LIBRARY))
+    """Returns the names of the built-in scenarios: those without a folder, then folder by folder."""
+    return list(_library_names())
 
 
 @functools.cache
-def _names_in(folder: Path) -> tuple[str, ...]:
-    files = [file.relative_to(folder).with_suffix("") for file in folder.rglob("*.toml")]
+def _library_names() -> tuple[str, ...]:
+    files = [file.relative_to(LIBRARY).with_suffix("") for file in LIBRARY.rglob("*.toml")]
     return tuple(
         file.as_posix() for file in sorted(files, key=lambda file: (file.parent.parts, file.name))
     )
 
 
 def is_single_name(given: Sequence[str]) -> bool:
-    """Returns whether a list names a single scenario, not a pattern, set or folder."""
+    """Returns whether a list names one scenario, not a pattern, set or folder of scenarios."""
     if len(given) != 1:
         return False
     (name,) = given
@@ -57,30 +58,24 @@ def is_single_name(given: Sequence[str]) -> bool:
         return True
     if name in SETS or any(sign in name for sign in "*?[,"):
         return False
-    return not Path(name).is_dir() or _of_results(name) is not None
-
-
-def _of_results(folder: str) -> str | None:
-    """Returns the scenario of the results in a folder as TOML; None where there are none."""
-    # Imported here, as few commands read stored results.
-    from celltcp.scenarios.stored import stored_scenario
-
-    return stored_scenario(folder)
+    return not Path(name).is_dir() or stored_scenario(name) is not None
 
 
 def variants_of(folder: str) -> dict[str, dict[str, Any]]:
-    """Returns the variants of the built-in scenarios in a folder: name, `description` and `set`.
+    """Returns the variants of the built-in scenarios in a folder of the library, by name.
 
-    Those that go together, one of each, have an `axis`.
+    Keys are `description`, `set` and `axis`. Variants of different axes can be combined.
     """
     file = _VARIANTS / f"{folder}.toml"
     return tomllib.loads(file.read_text("utf-8")) if file.is_file() else {}
 
 
 def all_variants(name: str) -> list[str]:
-    """Returns the names of all variants of a built-in scenario; those of several axes are combined."""
+    """Returns all variants of a built-in scenario, as names with one variant of each axis."""
     axes = _axes(variants_of(name.rpartition("/")[0]))
-    return [f"{name}@{'+'.join(each)}" for each in itertools.product(*axes.values()) if each]
+    return [
+        f"{name}@{'+'.join(variants)}" for variants in itertools.product(*axes.values()) if variants
+    ]
 
 
 def description(name: str) -> str:
@@ -102,17 +97,16 @@ def load_scenario(
     """Loads a scenario.
 
     Args:
-        what: a built-in name, also with a variant (`NAME@VARIANT`) or several (`NAME@A+B`), a scenario
-            file (`.toml`), a link trace of the downlink, a folder of results, which stands for their
-            scenario, or a scenario that is loaded already; relative files in its changes count from
-            the folder of its file.
-        uplink: a link trace of the uplink. Beside `FILE.down` it is `FILE.up`, unless another one, the
-            direction or a field of `path.up` is given.
+        what: a built-in name, also with variants (`NAME@VARIANT`, `NAME@A+B`), a scenario file
+            (`.toml`), a link trace of the downlink, a folder of results (its scenario), or a loaded
+            scenario. Relative paths in the changes of a loaded scenario start at its file's folder.
+        uplink: a link trace of the uplink. For `FILE.down` the default is `FILE.up` next to it, unless
+            the direction or a field of `path.up` is given.
         duration: length of a run, such as `"60s"`, or a number of seconds.
         changes: fields to override, as a mapping or as `"field=value"` texts.
         column: columns of a link trace that is a table, `RATE` or `TIME,RATE`, by names or numbers.
         unit: units of a link trace that is a table, such as `"kbit/s"` or `"ms,kbit/s"`.
-        direction: of a link trace with both: whose rates are read, `"down"` or `"up"`.
+        direction: direction to read of a link trace that has both, `"down"` or `"up"`.
         reading: further options for reading a link trace, as a scenario has them next to `trace`:
             `holes`, `rates_end_at_row`, `step`, `run`, `dates`, `counter`, `format`.
 
@@ -132,25 +126,23 @@ def load_scenario(
     name = str(what)
     if is_trace(name):
         _must_exist(name)
-        is_told = direction is not None or any(override.startswith("path.up") for override in overrides)
-        taken = uplink or (None if is_told else matching_uplink(name))
-        up = str(Path(taken).resolve()) if taken else None
+        if not uplink and direction is None and not _has_override(overrides, "path.up"):
+            uplink = matching_uplink(name)
+        uplink_trace = str(Path(uplink).resolve()) if uplink else None
         if name.endswith(".gz"):
             # A compressed trace has the name of the uncompressed one.
             overrides.insert(0, f"name={Path(name.removesuffix('.gz')).stem}")
-        loaded = Scenario.of_trace(str(Path(name).resolve()), up, overrides)
-        return _with_log_facts(
-            loaded, str(Path(name).resolve()), options, overrides, has_uplink=bool(up)
-        )
+        file = str(Path(name).resolve())
+        loaded = Scenario.of_trace(file, uplink_trace, overrides)
+        return _with_log_facts(loaded, file, options, overrides, has_uplink=bool(uplink_trace))
     if uplink is not None:
         overrides.append(f"path.up.trace={Path(uplink).resolve()}")
     built_in, _, variant = name.partition("@")
     if built_in in scenario_names():
-        file = _built_in(built_in)
-        text = file.read_text("utf-8")
-        overrides = _of_variant(built_in, variant) + overrides if variant else overrides
-        return read_scenario(text, name, Path(), overrides, library=file.parent)
-    if Path(name).is_dir() and (stored := _of_results(name)) is not None:
+        text = _built_in(built_in).read_text("utf-8")
+        overrides = _variant_overrides(built_in, variant) + overrides if variant else overrides
+        return read_scenario(text, name, Path(), overrides, library=_built_in(built_in).parent)
+    if Path(name).is_dir() and (stored := stored_scenario(name)) is not None:
         return read_scenario(stored, name, Path(), overrides)
     if name.endswith(".toml"):
         _must_exist(name)
@@ -159,7 +151,7 @@ def load_scenario(
         except (OSError, UnicodeDecodeError) as error:
             raise CelltcpError(f"{name}: {error}") from None
         return read_scenario(text, name, Path(name).parent, overrides)
-    raise CelltcpError(unknown(name))
+    raise CelltcpError(unknown_error(name))
 
 
 @dataclass(frozen=True)
@@ -167,7 +159,7 @@ class ScenarioSource:
     """Source of a scenario: a name, file or trace, with read options and overrides; loaded once.
 
     Attributes:
-        what: as for `load_scenario`, as are the others.
+        what: as for `load_scenario`, like the attributes after it.
         radio_log: whether every TTI of the radio is recorded.
     """
 
@@ -205,16 +197,16 @@ class ScenarioSource:
                 reading=self.reading,
             )
         except CelltcpError as error:
-            if instead := _radio_field(str(error)):
-                raise CelltcpError(f"{self.name}: {error}; {instead} is that of the radio") from None
-            if fields := _fields_of_uplink(str(error)):
+            if field := _radio_field(str(error)):
+                raise CelltcpError(f"{self.name}: {error}; {field} is that of the radio") from None
+            if fields := _uplink_fields(str(error)):
                 raise CelltcpError(f"{error}; for the uplink, {fields}") from None
             raise
         return loaded.with_radio_log() if self.radio_log else loaded
 
     @property
     def assumptions(self) -> str:
-        """Settings of the path that neither a trace nor a change gives; empty for a scenario."""
+        """RTT and buffer of the path that neither a trace nor a change gives; empty without a trace."""
         if isinstance(self.what, Scenario) or not is_trace(self.name):
             return ""
         facts = dict(self.scenario.log_facts).get("down")
@@ -233,17 +225,17 @@ class ScenarioSource:
 
 
 def _radio_field(error: str) -> str:
-    """Returns the radio's field that replaces a buffer of the path, which a radio scenario rejects."""
+    """Returns the buffer field of the radio for an error about a buffer of the path; else ""."""
     if "the access link is the radio's" not in error:
         return ""
     fields = ("buffer", "uplink_buffer")
     return next((f"radio.rlc.{field}" for field in fields if f" path.{field}:" in error), "")
 
 
-def _fields_of_uplink(error: str) -> str:
-    """Returns the fields in place of the options that an error about the uplink's log names.
+def _uplink_fields(error: str) -> str:
+    """Returns, for an error about the uplink's log, the fields in place of the options that it names.
 
-    The options are for the log of the downlink.
+    The options apply only to the log of the downlink.
     """
     if "path.up.trace: " not in error:
         return ""
@@ -259,73 +251,73 @@ def _with_log_facts(
     *,
     has_uplink: bool,
 ) -> Scenario:
-    """Returns the scenario of a log with its base RTT, and with its rates of the uplink."""
-    facts = dict(scenario.log_facts).get("down")
-    if facts is None:
+    """Returns the scenario of a log with the base RTT and the uplink rates that the log has."""
+    json_text = dict(scenario.log_facts).get("down")
+    if json_text is None:
         return scenario
-    known = json.loads(facts)
-    more = []
-    if known["base_rtt_ms"] and not any(override.startswith("path.rtt") for override in overrides):
-        more.append(f"path.rtt={known['base_rtt_ms']:.3f}ms")
+    facts = json.loads(json_text)
+    changes = []
+    if facts["base_rtt_ms"] and not _has_override(overrides, "path.rtt"):
+        changes.append(f"path.rtt={facts['base_rtt_ms']:.3f}ms")
     is_chosen = options.get("column") or options.get("direction")
-    if known["has_both"] and not (
-        has_uplink or is_chosen or any(override.startswith("path.up") for override in overrides)
-    ):
-        more += [f"path.up.trace={file}", *_overrides_of("path.up", options)]
-    return scenario.with_changes(more) if more else scenario
+    if facts["has_both"] and not (has_uplink or is_chosen or _has_override(overrides, "path.up")):
+        changes += [f"path.up.trace={file}", *_trace_overrides("path.up", options)]
+    return scenario.with_changes(changes) if changes else scenario
 
 
-def _of_variant(name: str, variant: str) -> list[str]:
-    """Returns the overrides of a variant, with its name where it differs from the default."""
-    known = variants_of(name.rpartition("/")[0])
+def _has_override(overrides: Sequence[str], prefix: str) -> bool:
+    return any(override.startswith(prefix) for override in overrides)
+
+
+def _variant_overrides(name: str, variant: str) -> list[str]:
+    """Returns the overrides of a variant, and its name; none for a variant without changes."""
+    variants = variants_of(name.rpartition("/")[0])
     parts = variant.split("+")
-    axes = _axes(known)
-    chosen = [axis for axis, variants in axes.items() if not set(variants).isdisjoint(parts)]
+    axes = _axes(variants)
+    chosen = [axis for axis, alternatives in axes.items() if not set(alternatives).isdisjoint(parts)]
     if len(chosen) < len(parts):
-        allowed = ", ".join(f"{name}@{each}" for each in known) or f"{name} without a variant"
+        allowed = ", ".join(f"{name}@{each}" for each in variants) or f"{name} without a variant"
         if len(axes) > 1:
             allowed += f", and one each of {', '.join(axes)} joined by +"
         raise CelltcpError(f"scenario {f'{name}@{variant}'!r}: allowed: {allowed}")
-    changes = [change for part in parts for change in known[part]["set"]]
+    changes = [change for part in parts for change in variants[part]["set"]]
     return [*changes, f"name={name}@{variant}"] if changes else []
 
 
-def _axes(known: Mapping[str, Mapping[str, Any]]) -> dict[str, list[str]]:
-    """Returns the variants of each axis; those without one are alternatives of a single axis."""
+def _axes(variants: Mapping[str, Mapping[str, Any]]) -> dict[str, list[str]]:
+    """Returns the variants of each axis; those without an `axis` share one."""
     axes: dict[str, list[str]] = {}
-    for variant, entry in known.items():
+    for variant, entry in variants.items():
         axes.setdefault(entry.get("axis", ""), []).append(variant)
     return axes
 
 
 def is_trace(name: str) -> bool:
-    """Returns whether a name is a link trace's: an ending of one, or a file that is no scenario."""
+    """Returns whether a name has an ending of link traces, or is a file other than a scenario's."""
     if name.removesuffix(".gz").endswith(TRACE_ENDINGS):
         return True
     return not name.endswith(".toml") and name not in scenario_names() and Path(name).is_file()
 
 
 def matching_uplink(name: str) -> Path | None:
-    """Returns the trace of the uplink that goes with the file of a downlink, if there is one."""
-    for packed in ("", ".gz"):
-        ending = f".down{packed}"
+    """Returns `FILE.up` or `FILE.up.gz` next to `FILE.down` or `FILE.down.gz`, or None."""
+    # An uplink that is compressed like the downlink comes first.
+    for ending, uplink_endings in ((".down", (".up", ".up.gz")), (".down.gz", (".up.gz", ".up"))):
         if name.endswith(ending):
-            for other in (packed, "" if packed else ".gz"):
-                beside = Path(f"{name.removesuffix(ending)}.up{other}")
-                if beside.is_file():
-                    return beside
+            files = (Path(name.removesuffix(ending) + uplink) for uplink in uplink_endings)
+            return next((file for file in files if file.is_file()), None)
     return None
 
 
-def _overrides_of(link: str, options: Mapping[str, object]) -> list[str]:
-    """Returns overrides with the options for reading the trace of a link."""
+def _trace_overrides(link: str, options: Mapping[str, object]) -> list[str]:
+    """Returns the overrides that set the read options of the trace of a link, such as `"path.up"`."""
     return [
         f"{link}.{name}={json.dumps(value)}" for name, value in options.items() if value is not None
     ]
 
 
 def _frame_as_file(what: ScenarioLike) -> str | Path | Scenario:
-    """Returns a scenario; a data frame as the file of a link trace."""
+    """Returns the path of a link trace for a data frame; other values unchanged."""
     if isinstance(what, str | Path | Scenario):
         return what
     from celltcp.scenarios.data_frames import trace_file
@@ -334,7 +326,7 @@ def _frame_as_file(what: ScenarioLike) -> str | Path | Scenario:
 
 
 def _read_option_overrides(what: str | Path | Scenario, options: Mapping[str, object]) -> list[str]:
-    """Returns overrides with the read options of a trace that is given as the scenario."""
+    """Returns the overrides for read options; rejects options if the scenario is no trace."""
     given = {name: value for name, value in options.items() if value is not None}
     if given and (isinstance(what, Scenario) or not is_trace(str(what))):
         name = next(iter(given))
@@ -342,13 +334,13 @@ def _read_option_overrides(what: str | Path | Scenario, options: Mapping[str, ob
             f"{name}: {given[name]!r} is given, but the scenario is no link trace; for a trace that a "
             f"scenario names, set path.down.{name}"
         )
-    return _overrides_of("path.down", given)
+    return _trace_overrides("path.down", given)
 
 
-def unknown(name: str) -> str:
-    """Returns the error for a name that is no scenario."""
-    near = difflib.get_close_matches(name, scenario_names(), 1)
-    hint = f" (did you mean {near[0]!r}?)" if near else ""
+def unknown_error(name: str) -> str:
+    """Returns the error text for a name that is no scenario."""
+    matches = difflib.get_close_matches(name, scenario_names(), 1)
+    hint = f" (did you mean {matches[0]!r}?)" if matches else ""
     return (
         f"scenario {name!r}: allowed: a built-in name{hint}, which celltcp scenarios lists, or a file "
         f"that ends in .toml or in {', '.join(TRACE_ENDINGS)} (also with .gz)"

@@ -10,7 +10,7 @@ MANIFEST = "celltcp.json"
 
 
 def stored_scenario(folder: str | Path) -> str | None:
-    """Returns the scenario of the results in a folder as TOML; None where there are none."""
+    """Returns the scenario (TOML) of the results in a folder; None without results."""
     try:
         about = json.loads((Path(folder) / MANIFEST).read_bytes())["about"]
         text = about["scenario"]

@@ -15,7 +15,7 @@ from celltcp.campaign.jobs import Job
 from celltcp.results.rows import spans
 from celltcp.results.statistics import estimate
 from celltcp.results.tables import frame
-from celltcp.scenarios.requirements import OWN
+from celltcp.scenarios.requirements import OTHER_MEASURES
 from celltcp.selection.slot_measures import HORIZON_S, MEASURED_COLUMNS, measured_parts, of_first_flow
 
 #: Columns of expectations.
@@ -66,7 +66,7 @@ def expectations_of(
         numbered = {job.number: job for job in jobs}
         for run, group in decisions.groupby("run", sort=True):
             job = numbered[int(str(run))]
-            if requirements[job.cca].startswith(OWN):
+            if requirements[job.cca].startswith(OTHER_MEASURES):
                 continue
             run_slots = slots[rows_of.get(job.number, slice(0))]
             about = {"label": job.cca, "seed": job.seed}

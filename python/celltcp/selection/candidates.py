@@ -11,7 +11,7 @@ from typing import Any
 from celltcp._core import CelltcpError, builtin_policies, describe_policy, policy_text
 from celltcp.scenarios.cca_mix import AUTO, parse_mix
 from celltcp.scenarios.ccas import select_ccas
-from celltcp.scenarios.requirements import REQUIREMENTS, requirement_of
+from celltcp.scenarios.requirements import REQUIREMENTS, normalize_requirement
 
 #: Default of the operating system.
 DEFAULT = "cubic"
@@ -88,7 +88,7 @@ def uses(
     Raises:
         CelltcpError: if there is no such policy or requirement, or it cannot be used.
     """
-    normalized = dict.fromkeys(requirement_of(requirement) for requirement in requirements)
+    normalized = dict.fromkeys(normalize_requirement(requirement) for requirement in requirements)
     result = []
     for policy in dict.fromkeys(policies):
         method = _method(policy)

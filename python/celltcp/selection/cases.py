@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from celltcp.results.statistics import Estimate, estimate, paired_difference
-from celltcp.scenarios.requirements import metric_of
+from celltcp.scenarios.requirements import requirement_metric
 from celltcp.selection.candidates import DEFAULT
 
 #: Rivals of a policy in each case, in addition to other policies.
@@ -66,7 +66,7 @@ def cases_of(runs: pd.DataFrame) -> pd.DataFrame:
                     "scenario": scenario,
                     "requirement": requirement,
                     "policy": policy,
-                    **_case(values, group, metric_of(str(requirement))),
+                    **_case(values, group, requirement_metric(str(requirement))),
                 }
             )
     return pd.DataFrame(rows)
@@ -74,7 +74,7 @@ def cases_of(runs: pd.DataFrame) -> pd.DataFrame:
 
 def series(runs: pd.DataFrame, requirement: str) -> dict[str, list[float]]:
     """Returns the values of the requirement's metric by label, in the order of the seeds."""
-    metric = metric_of(requirement)
+    metric = requirement_metric(requirement)
     ordered = runs.sort_values("seed")
     return {
         str(label): group[metric].astype(float).tolist()

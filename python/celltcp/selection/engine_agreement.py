@@ -15,7 +15,7 @@ from celltcp.campaign.engines import ENGINES, engine
 from celltcp.campaign.run import Progress, sub_progress
 from celltcp.campaign.run_settings import RunSettings
 from celltcp.results.rows import json_rows
-from celltcp.scenarios.scenario_list import expand_scenarios, names_of
+from celltcp.scenarios.scenario_list import expand_scenarios, split_names
 from celltcp.scenarios.scenarios import ScenarioSource
 from celltcp.selection.candidates import check_requirements, fixed_ccas
 from celltcp.selection.checkpoint import Checkpoint, Frames, continued, save_frames
@@ -124,7 +124,7 @@ def overlap_request(
         CelltcpError: if something that was given cannot be used.
     """
     settings.check()
-    requirements = names_of(requirement)
+    requirements = split_names(requirement)
     if not requirements:
         raise CelltcpError("requirement: give one at least")
     check_requirements(requirements)

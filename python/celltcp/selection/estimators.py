@@ -18,7 +18,7 @@ from celltcp.results.rows import json_rows
 from celltcp.results.tables import frame
 from celltcp.scenarios.cca_mix import AUTO, parse_flow_cca, parse_mix
 from celltcp.scenarios.ccas import select_ccas
-from celltcp.scenarios.scenario_list import expand_scenarios, names_of
+from celltcp.scenarios.scenario_list import expand_scenarios, split_names
 from celltcp.scenarios.scenarios import scenario_names
 from celltcp.selection.ground_truth import GroundTruth
 from celltcp.selection.outcomes.estimators import AccuracyOrigin, AccuracyOutcome
@@ -113,7 +113,7 @@ def check_estimators(
     Raises:
         CelltcpError: if something that was given cannot be used.
     """
-    if not names_of(scenarios):
+    if not split_names(scenarios):
         raise CelltcpError("scenarios: give one scenario at least")
     scenario_list = expand_scenarios(scenarios)
     mix_names = select_ccas(cca, engine().ccas)

@@ -19,7 +19,7 @@ from celltcp.results.statistics import Estimate
 from celltcp.scenarios.changes import Changes
 from celltcp.scenarios.lazy_attributes import LazyAttribute
 from celltcp.scenarios.requirements import REQUIREMENTS
-from celltcp.scenarios.scenario_list import expand_scenarios, names_of
+from celltcp.scenarios.scenario_list import expand_scenarios, split_names
 from celltcp.scenarios.scenarios import ScenarioSource
 from celltcp.selection.baselines import baselines_of
 from celltcp.selection.best_constant import best_constant_of
@@ -283,9 +283,9 @@ def evaluation_request(
     history = policies.history
     if history < 0:
         raise CelltcpError(f"history: {history} is not a number from 0 on")
-    evaluated = names_of(policies.policy)
-    compared = list(dict.fromkeys([*evaluated, *names_of(policies.against)]))
-    requirements = names_of(policies.requirement)
+    evaluated = split_names(policies.policy)
+    compared = list(dict.fromkeys([*evaluated, *split_names(policies.against)]))
+    requirements = split_names(policies.requirement)
     for name, given in (("policy", evaluated), ("requirement", requirements)):
         if not given:
             raise CelltcpError(f"{name}: give one at least")

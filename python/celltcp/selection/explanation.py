@@ -14,7 +14,7 @@ from celltcp.results.selectors import measures_of
 from celltcp.results.tables import Results, read_results
 from celltcp.scenarios.cca_mix import labels
 from celltcp.scenarios.lazy_attributes import LazyAttribute
-from celltcp.scenarios.requirements import required_in
+from celltcp.scenarios.requirements import selector_requirements
 from celltcp.selection.agreement import Agreement, agreements, estimates_with_truth
 from celltcp.selection.connections import Connection, main_one, selected_in
 from celltcp.selection.outcomes.explanation import ExplanationOutcome
@@ -88,7 +88,7 @@ class Explanation:
     @property
     def _requirement(self) -> str:
         """Requirement of the selector: that of `auto:require=...`, by default balanced."""
-        requirements = required_in([self.connection.cca])
+        requirements = selector_requirements([self.connection.cca])
         return requirements[0] if requirements else "balanced"
 
     @cached_property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from celltcp.scenarios.requirements import COMPLETION, derived_among, metric_of
+from celltcp.scenarios.requirements import COMPLETION, requirement_metric, slot_measure
 
 #: Length of the intervals before and after a switch that are compared, s, as selectors do.
 _INTERVAL_S = 2.0
@@ -46,10 +46,10 @@ def verdicts_of(decisions: pd.DataFrame, slots: pd.DataFrame, requirement: str) 
 
 def _measure(slots: pd.DataFrame, requirement: str) -> tuple[pd.Series, str]:
     """Returns the measure of a requirement in each slot, and its unit."""
-    metric = metric_of("goodput" if requirement == COMPLETION else requirement)
+    metric = requirement_metric("goodput" if requirement == COMPLETION else requirement)
     if metric in slots:
         return slots[metric], " Mbit/s" if metric == "goodput_mbps" else ""
-    return derived_among([requirement])[0].measure(slots), ""
+    return slot_measure(requirement).measure(slots), ""
 
 
 def _mean(values: pd.Series, times: pd.Series, since: float, until: float) -> float | None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from celltcp.scenarios.requirements import metric_of
+from celltcp.scenarios.requirements import requirement_metric
 from celltcp.selection.cases import LARGE_GAIN_PERCENT, best_of, relative, series
 
 #: Outcomes of a case.
@@ -59,7 +59,7 @@ def _outcomes(runs: pd.DataFrame, fixed: pd.DataFrame) -> list[str]:
     result = []
     for (scenario, requirement), case in runs.groupby(["scenario", "requirement"], sort=False):
         fixed_values = series(fixed[fixed["scenario"] == scenario], str(requirement))
-        values = case.sort_values("seed")[metric_of(str(requirement))].astype(float).tolist()
+        values = case.sort_values("seed")[requirement_metric(str(requirement))].astype(float).tolist()
         against = relative(values, fixed_values[best_of(fixed_values)])
         result.append(outcome(against.percent, against.verdict, bool(case["switches"].any())))
     return result

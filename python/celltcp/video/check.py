@@ -1,4 +1,4 @@
-"""Check of the scores of videos against the reference software of ITU-T P.1203.
+"""Check of video scores against the reference software of ITU-T P.1203.
 
 The software may be used for research only and is not shipped. It is the module `itu_p1203` of
 https://github.com/itu-p1203/itu-p1203.
@@ -11,15 +11,22 @@ import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 from celltcp._core import CelltcpError, p1203_scores
 
-#: Maximum difference of equal scores.
+#: Maximum difference of scores that count as equal.
 TOLERANCE = 0.01
 
-#: Stretch of video: rate in kbit/s, width, height, frames per second, duration in s.
-Piece = tuple[float, int, int, float, float]
+
+class Piece(NamedTuple):
+    """A part of a video with constant properties."""
+
+    kbps: float
+    width: int
+    height: int
+    fps: float
+    duration_s: float
 
 
 @dataclass(frozen=True)
@@ -29,25 +36,26 @@ class Session:
     name: str
     pieces: tuple[Piece, ...]
     audio_kbps: float
-    #: Video played before, and time without a moving picture, s.
+    #: Stalls: length of the video played before, and duration, s.
     interruptions: tuple[tuple[float, float], ...] = ()
 
     def reference_input(self) -> dict[str, Any]:
         """Returns the session in the input format of the reference software, mode 0."""
-        starts = [sum(piece[-1] for piece in self.pieces[:index]) for index in range(len(self.pieces))]
-        video = [
-            {
-                "bitrate": kbps,
-                "codec": "h264",
-                "duration": duration,
-                "fps": rate,
-                "resolution": f"{width}x{height}",
-                "start": start,
-            }
-            for start, (kbps, width, height, rate, duration) in zip(starts, self.pieces, strict=True)
-        ]
-        whole = sum(piece[-1] for piece in self.pieces)
-        audio = {"bitrate": self.audio_kbps, "codec": "aaclc", "duration": whole, "start": 0}
+        video: list[dict[str, Any]] = []
+        start_s = 0.0
+        for piece in self.pieces:
+            video.append(
+                {
+                    "bitrate": piece.kbps,
+                    "codec": "h264",
+                    "duration": piece.duration_s,
+                    "fps": piece.fps,
+                    "resolution": f"{piece.width}x{piece.height}",
+                    "start": start_s,
+                }
+            )
+            start_s += piece.duration_s
+        audio = {"bitrate": self.audio_kbps, "codec": "aaclc", "duration": start_s, "start": 0}
         return {
             "I11": {"segments": [audio], "streamId": 1},
             "I13": {"segments": video, "streamId": 1},
@@ -60,16 +68,16 @@ class Session:
 
 
 def _sessions() -> tuple[Session, ...]:
-    """Returns the sessions: the example of the software, and others that stall, adapt, or are poor."""
-    known = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))["session"]
+    """Returns the sessions of check.toml."""
+    entries = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))["session"]
     return tuple(
         Session(
-            each["name"],
-            tuple(map(tuple, each["pieces"])),
-            each["audio_kbps"],
-            tuple(map(tuple, each.get("interruptions", ()))),
+            entry["name"],
+            tuple(Piece(*piece) for piece in entry["pieces"]),
+            entry["audio_kbps"],
+            tuple(map(tuple, entry.get("interruptions", ()))),
         )
-        for each in known
+        for entry in entries
     )
 
 
@@ -77,11 +85,11 @@ SESSIONS = _sessions()
 
 
 @dataclass(frozen=True)
-class Checked:
+class CheckedSession:
     """Scores of a session by celltcp and by the reference software."""
 
     session: str
-    #: O.23 (stalling), O.35 (coding), O.46 (the session); O.46 is absent without the forest.
+    #: O.23 (stalling), O.35 (coding), and O.46 (the whole session), which needs the random forest.
     scores: dict[str, float]
     reference: dict[str, float]
 
@@ -93,7 +101,7 @@ class Checked:
         )
 
 
-def check() -> list[Checked]:
+def check() -> list[CheckedSession]:
     """Compares the scores of all sessions.
 
     Raises:
@@ -110,16 +118,17 @@ def check() -> list[Checked]:
     forest = _forest(software)
     result = []
     for session in SESSIONS:
-        mine = p1203_scores(session.pieces, session.audio_kbps, session.interruptions, forest)
-        scores = dict(zip(("O23", "O35", "O46"), mine, strict=True))
+        values = p1203_scores(session.pieces, session.audio_kbps, session.interruptions, forest)
+        scores = dict(zip(("O23", "O35", "O46"), values, strict=True))
         if forest is None:
             del scores["O46"]
-        answer = software.P1203Standalone(session.reference_input(), quiet=True).calculate_complete()
-        result.append(Checked(session.name, scores, {name: float(answer[name]) for name in scores}))
+        output = software.P1203Standalone(session.reference_input(), quiet=True).calculate_complete()
+        reference = {name: float(output[name]) for name in scores}
+        result.append(CheckedSession(session.name, scores, reference))
     return result
 
 
 def _forest(software: ModuleType) -> Path | None:
-    """Returns the folder with the trees of the software; None if it has none."""
+    """Returns the folder with the random forest of the software; None if it has none."""
     folder = Path(software.__file__ or "").parent
     return next((file.parent for file in sorted(folder.rglob("tree*.csv"))), None)

@@ -33,22 +33,11 @@ from celltcp.scenarios.requirements import QOE
 from celltcp.scenarios.scenario_list import ScenarioList, expand_scenarios
 from celltcp.video.outcome import VideoOutcome, VideoVerdict
 
-#: Default scenarios: a radio cell, a highway, the motorway, and NR.
+#: Default scenarios: an LTE cell, a highway in LTE, cars on a motorway, and NR.
 DEFAULT_SCENARIOS = ("mobility/forward-60-4g", "highway/drive", "vehicular/scenario-3", "nr/sub6-drive")
 
 #: Default ABR algorithms.
 DEFAULT_ABRS = ("throughput", "bola-e", "robust-mpc")
-
-
-@dataclass(frozen=True)
-class AdaptationVerdict:
-    """Best ABR algorithm for a congestion control on a scenario, by a score."""
-
-    #: None of the mean over all scenarios.
-    scenario: str | None
-    cca: str
-    metric: str
-    verdict: Verdict
 
 
 #: Scores by which ABR algorithms rank.
@@ -56,13 +45,25 @@ SCORES = (QOE, "linear_qoe")
 
 
 @dataclass(frozen=True)
+class AdaptationVerdict:
+    """Best ABR algorithm for a congestion control on a scenario, by a score."""
+
+    #: None for the mean over all scenarios.
+    scenario: str | None
+    cca: str
+    #: The score.
+    metric: str
+    verdict: Verdict
+
+
+@dataclass(frozen=True)
 class VideoComparison:
-    """A comparison for each scenario and ABR algorithm, in the order given.
+    """A comparison of CCAs for each scenario and ABR algorithm, in the order given.
 
     Attributes:
-        comparisons: by the name of the scenario and that of the ABR algorithm.
-        left_out: files of folders that could not be loaded, and why.
-        completeness: how many runs of all that were planned are finished.
+        comparisons: comparisons by the names of scenario and ABR algorithm.
+        left_out: errors of files in folders that could not be loaded.
+        completeness: number of finished and planned runs.
     """
 
     comparisons: dict[tuple[str, str], Comparison]
@@ -71,22 +72,27 @@ class VideoComparison:
 
     @property
     def unfinished(self) -> str:
-        """Numbers of finished and planned runs in a line; empty if all are finished."""
+        """Text with the numbers of finished and planned runs; empty if all are finished."""
         return self.completeness.text(of_several=True)
 
     #: `plot()` draws the mean opinion scores, a panel for each scenario.
     plot = LazyAttribute()
 
-    #: `plot_ecdf()` draws the distributions of scores, start-up and stalls over all sessions of a CCA,
-    #: or of each ABR algorithm under a single CCA.
+    #: `plot_ecdf()` draws the distributions of scores, start-up and stalls over all sessions of each
+    #: CCA; with a single CCA, of each ABR algorithm.
     plot_ecdf = LazyAttribute()
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """Origin of the first comparison, which differs from others in scenario and ABR algorithm."""
+        return next(iter(self.comparisons.values())).results.about
 
     @property
     def table(self) -> pd.DataFrame:
         """A row per scenario, ABR algorithm and CCA.
 
-        Each metric of the viewer has its mean and the half width of its 95 % interval (NaN without
-        spread). `behind` is the paired difference of the score to that of the leading CCA.
+        Each video metric has its mean and the half width of its 95 % interval (NaN with a single run).
+        `behind` is the paired difference of the score to that of the leading CCA.
         """
         rows = []
         for (scenario, abr), comparison in self.comparisons.items():
@@ -96,9 +102,9 @@ class VideoComparison:
                 selected = runs[runs["cca"] == cca]
                 row: dict[str, Any] = {"scenario": scenario, "abr": abr, "cca": cca}
                 for metric in VIDEO:
-                    result = estimate(selected[metric].astype(float).tolist())
-                    row[metric] = result.mean
-                    row[f"{metric}_ci95"] = result.half
+                    mean = estimate(selected[metric].astype(float).tolist())
+                    row[metric] = mean.mean
+                    row[f"{metric}_ci95"] = mean.half
                 row |= {"behind": math.nan, "behind_ci95": math.nan}
                 if leader not in (None, cca):
                     best = runs.loc[runs["cca"] == leader, QOE].tolist()
@@ -109,7 +115,7 @@ class VideoComparison:
         return pd.DataFrame(rows)
 
     def verdict(self, scenario: str, abr: str) -> Verdict:
-        """Returns the verdict on the mean opinion scores in that scenario and ABR algorithm."""
+        """Returns the verdict on the CCAs' mean opinion scores on a scenario with an ABR algorithm."""
         return self.comparisons[scenario, abr].verdicts[QOE]
 
     @property
@@ -124,38 +130,38 @@ class VideoComparison:
 
     @property
     def adaptation_verdicts(self) -> list[AdaptationVerdict]:
-        """The best ABR algorithm of each scenario and CCA by both scores, and over several scenarios.
+        """The best ABR algorithm for each scenario and CCA, and over all scenarios, by each score.
 
-        Runs with the same seed are paired. Over scenarios, each pair is a mean over them: they differ
-        far more than ABR algorithms do. There are none of a single ABR algorithm.
+        Runs with the same seed are paired. Over scenarios, values are means of a seed's runs on all of
+        them, because scenarios differ far more than ABR algorithms. Empty with a single ABR algorithm.
         """
         if len(self.adaptations) < 2:
             return []
-        every: list[str | None] = [*self.scenarios, *([None] if len(self.scenarios) > 1 else [])]
+        scenarios: list[str | None] = [*self.scenarios, *([None] if len(self.scenarios) > 1 else [])]
+        is_random = not all(comparison.decides for comparison in self.comparisons.values())
         return [
             AdaptationVerdict(
                 *(scenario, cca, metric),
-                best_of(metric, self._scores(scenario, cca, metric), random=not self._decides),
+                best_of(metric, self._scores(scenario, cca, metric), random=is_random),
             )
-            for scenario in every
+            for scenario in scenarios
             for cca in self.ccas
             for metric in SCORES
         ]
 
-    @property
-    def _decides(self) -> bool:
-        return all(comparison.decides for comparison in self.comparisons.values())
-
     def _scores(self, scenario: str | None, cca: str, metric: str) -> dict[str, list[float]]:
-        """Returns a score of the runs by ABR algorithm, of a scenario or as means over all."""
+        """Returns a score per seed by ABR algorithm, on a scenario or as means over all (None)."""
         result = {}
         for abr in self.adaptations:
-            parts = [
+            by_scenario = [
                 comparison.values(cca, metric)
-                for (name, one), comparison in self.comparisons.items()
-                if one == abr and scenario in (None, name)
+                for (name, comparison_abr), comparison in self.comparisons.items()
+                if comparison_abr == abr and scenario in (None, name)
             ]
-            result[abr] = [math.fsum(of_seed) / len(of_seed) for of_seed in zip(*parts, strict=False)]
+            result[abr] = [
+                math.fsum(seed_scores) / len(seed_scores)
+                for seed_scores in zip(*by_scenario, strict=False)
+            ]
         return result
 
     @property
@@ -166,45 +172,38 @@ class VideoComparison:
     @property
     def warnings(self) -> list[str]:
         """Warnings of all comparisons, each with the scenarios that have it."""
-        by_warning: dict[str, list[str]] = {}
+        scenarios_of: dict[str, dict[str, None]] = {}
         for (scenario, _), comparison in self.comparisons.items():
             for warning in comparison.warnings:
-                names = by_warning.setdefault(warning, [])
-                if scenario not in names:
-                    names.append(scenario)
-        texts = [f"{', '.join(names)}: {warning}" for warning, names in by_warning.items()]
+                scenarios_of.setdefault(warning, {})[scenario] = None
+        texts = [f"{', '.join(scenarios)}: {warning}" for warning, scenarios in scenarios_of.items()]
         return [*([self.unfinished] if self.unfinished else []), *texts]
 
     def to_json(self) -> VideoOutcome:
-        """The table, and the best CCA and the best ABR algorithm; the same for the same seeds."""
-        best: list[VideoVerdict] = [
-            {
-                "scenario": scenario,
-                "abr": abr,
-                **best_outcome(result),
-            }
+        """Returns the JSON of `celltcp video`; it depends only on settings and seeds."""
+        verdicts: list[VideoVerdict] = [
+            {"scenario": scenario, "abr": abr, **best_outcome(self.verdict(scenario, abr))}
             for scenario, abr in self.comparisons
-            for result in [self.verdict(scenario, abr)]
         ]
         return {
             "version": __version__,
             "rows": json_rows(self.table, dict),
-            "verdicts": best,
+            "verdicts": verdicts,
             "adaptation_verdicts": [
                 {
-                    "scenario": adaptation_verdict.scenario,
-                    "cca": adaptation_verdict.cca,
-                    "metric": adaptation_verdict.metric,
-                    **best_outcome(adaptation_verdict.verdict),
+                    "scenario": best.scenario,
+                    "cca": best.cca,
+                    "metric": best.metric,
+                    **best_outcome(best.verdict),
                 }
-                for adaptation_verdict in self.adaptation_verdicts
+                for best in self.adaptation_verdicts
             ],
             "warnings": self.warnings,
             "left_out": list(self.left_out),
         }
 
     def save(self, folder: str | Path) -> None:
-        """Writes the tables of each scenario and ABR algorithm into a folder of its own."""
+        """Writes the tables of each scenario and ABR algorithm into a folder inside `folder`."""
         root = prepare_folder(folder)
         for (scenario, abr), comparison in self.comparisons.items():
             comparison.save(root / folder_name(scenario, abr))
@@ -240,17 +239,17 @@ def compare_video(
         scenarios: as for `celltcp.compare_all`; the workload of the first flow is replaced.
         abr: ABR algorithms, as a list or in one text with commas.
         cca: as for `celltcp.compare`.
-        runs: runs of each; run i has `seed + i`.
-        seed: of the first run.
+        runs: number of runs of each combination; run i has `seed + i`.
+        seed: seed of the first run.
         duration: length of a run, such as `"600s"`.
-        jobs: runs at a time; all cores unless given.
+        jobs: number of parallel runs; by default one per core.
         ladder: representations of the video: a built-in ladder, or a file of segment sizes (`.json`).
         engine: `"native"` or `"kernel"`, a real Linux kernel in virtual time.
-        kernel: version of the kernel; the newest that is built unless given.
+        kernel: version of the kernel; by default the newest built one.
         set: scenario fields to override, such as `flows.0.workload.max_buffer`.
-        out: folder to keep finished runs in, with a folder for each scenario and ABR algorithm.
+        out: folder for finished runs, with a folder for each scenario and ABR algorithm.
         overwrite: whether other results in these folders may be replaced.
-        progress: called with the share that is done.
+        progress: called with the finished share.
 
     Raises:
         CelltcpError: if an argument is invalid.
@@ -273,58 +272,57 @@ def compare_video(
 def expand_videos(
     scenarios: str | Sequence[str], abr: str | Sequence[str], ladder: str, settings: RunSettings
 ) -> dict[str, ScenarioList]:
-    """Returns the scenarios with a video in place of their first workload, by ABR algorithm.
+    """Returns the scenarios with a video as the workload of the first flow, by ABR algorithm.
 
     Raises:
         CelltcpError: if a name is no scenario or no ABR algorithm.
     """
-    abrs = [part.strip() for part in (abr.split(",") if isinstance(abr, str) else abr)]
+    abrs = [name.strip() for name in (abr.split(",") if isinstance(abr, str) else abr)]
     if not all(abrs) or len(set(abrs)) < len(abrs):
         raise CelltcpError(f"abr: {', '.join(abrs)!r} is wrong; allowed: names, each once")
-    own = override_texts(settings.changes)
-    # A file counts from the working directory, wherever the scenarios are.
+    own_changes = override_texts(settings.changes)
+    # A file is relative to the working directory, not to the folder of a scenario.
     source = str(Path(ladder).resolve()) if ladder.endswith(".json") else ladder
     result = {}
-    for each in abrs:
+    for name in abrs:
         workload = (
-            f'flows.0.workload={{ kind = "video", abr = "{each}", ladder = {json.dumps(source)} }}'
+            f'flows.0.workload={{ kind = "video", abr = "{name}", ladder = {json.dumps(source)} }}'
         )
-        played = replace(settings, changes=[workload, *own])
-        result[each] = expand_scenarios(scenarios, played.source)
+        with_video = replace(settings, changes=[workload, *own_changes])
+        result[name] = expand_scenarios(scenarios, with_video.source)
     return result
 
 
 def video_request(
     scenarios: Mapping[str, ScenarioList], settings: RunSettings
 ) -> CampaignRequest[VideoComparison]:
-    """Plans a comparison for each scenario and ABR algorithm that `expand_videos` has returned."""
+    """Plans a comparison for each of the scenarios by ABR algorithm that `expand_videos` returns."""
     settings.check()
     engine = settings.find_engine()
     folder = settings.folder
     sources = {
-        (name, abr): scenario_source
-        for abr, scenario in scenarios.items()
-        for name, scenario_source in scenario.by_name.items()
+        (name, abr): source
+        for abr, scenario_list in scenarios.items()
+        for name, source in scenario_list.by_name.items()
     }
     names = dict.fromkeys(name for name, _ in sources)
     keys = [(name, abr) for name in names for abr in scenarios if (name, abr) in sources]
-    planned = [
+    plans = [
         settings.plan(
             sources[key].scenario, engine, None if folder is None else folder / folder_name(*key)
         )
         for key in keys
     ]
-
     left_out = next(iter(scenarios.values())).left_out
 
     def outcome(results: list[Results]) -> VideoComparison:
         return VideoComparison(dict(zip(keys, map(Comparison, results), strict=True)), left_out)
 
-    return CampaignRequest(planned, settings, outcome, video_layout(keys, left_out))
+    return CampaignRequest(plans, settings, outcome, video_layout(keys, left_out))
 
 
-def video_layout(keys: Iterable[tuple[str, str]], left_out: tuple[str, ...] = ()) -> Layout:
-    """Returns the layout of the folder of videos with these scenarios and adaptations."""
+def video_layout(keys: Iterable[tuple[str, str]], left_out: tuple[str, ...]) -> Layout:
+    """Returns the layout of a folder of results for pairs of scenario and ABR algorithm."""
     return Layout("video", ("scenario", "abr"), {folder_name(*key): key for key in keys}, left_out)
 
 

@@ -1,4 +1,4 @@
-"""Loading of saved results of any kind, videos included."""
+"""Loading of saved results of any kind, including videos."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from celltcp.video.comparison import VideoComparison, folder_name
 def load(
     folder: str | Path,
 ) -> Comparison | SingleRun | Sweep | ScenarioSet | VideoComparison:
-    """Loads the results of `--out` of compare, run, sweep or video, or of a `save`.
+    """Loads results that compare, run, sweep or video wrote with `--out`, or a method `save`.
 
-    Of unfinished results it loads the finished runs; `unfinished` and the warnings say so.
+    Of unfinished results it loads the finished runs; then `unfinished` and the warnings say so.
 
     Raises:
-        CelltcpError: names the file that is missing or damaged; or there is no finished run.
+        CelltcpError: if a file is missing or damaged, or no run is finished.
     """
     root = Path(folder)
     if not root.is_dir() or about_in(root) is not None or not _may_be_video(root):
@@ -32,29 +32,29 @@ def load(
     loaded = load_within(root)
     if loaded is None:
         return load_results.load(root)
-    return _viewing(loaded) or several_of(loaded)
+    return _video_comparison(loaded) or several_of(loaded)
 
 
 def _may_be_video(root: Path) -> bool:
-    """Returns whether the folder has videos, or a layout of an earlier version."""
+    """Returns whether the layout of the folder is that of videos, or missing (earlier versions)."""
     layout = layout_in(root)
     return layout is None or layout.kind == "video"
 
 
-def _viewing(loaded: Loaded) -> VideoComparison | None:
-    """Returns the results of `celltcp video` in folders; None if they are of another command."""
+def _video_comparison(loaded: Loaded) -> VideoComparison | None:
+    """Returns the results of `celltcp video` in folders; None for those of another command."""
     comparisons: dict[tuple[str, str], Comparison] = {}
-    is_known = loaded.layout.kind == "video"
+    has_layout = loaded.layout.kind == "video"
     for point, comparison in loaded.comparisons.items():
         about = comparison.results.about
         workload = tomllib.loads(about["scenario"])["flows"][0].get("workload", {})
-        name, abr = point if is_known else (str(about["name"]), str(workload.get("abr", "")))
-        if not is_known and (workload.get("kind"), point) != ("video", (folder_name(name, abr),)):
+        name, abr = point if has_layout else (str(about["name"]), str(workload.get("abr", "")))
+        if not has_layout and (workload.get("kind"), point) != ("video", (folder_name(name, abr),)):
             return None
         comparisons[name, abr] = comparison
-    names, abrs = (dict.fromkeys(key[place] for key in comparisons) for place in (0, 1))
+    names, abrs = map(dict.fromkeys, zip(*comparisons, strict=True))
     keys = [(name, abr) for name in names for abr in abrs]
-    if not is_known and not all(key in comparisons for key in keys):
+    if not has_layout and not all(key in comparisons for key in keys):
         return None
     ordered = {key: comparisons[key] for key in keys if key in comparisons}
     return VideoComparison(ordered, loaded.layout.left_out, loaded.completeness)

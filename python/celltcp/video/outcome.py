@@ -1,4 +1,4 @@
-"""JSON types of the results of celltcp video: CCAs compared by video metrics."""
+"""JSON types of the outcome of celltcp video: CCAs compared by video metrics."""
 
 from __future__ import annotations
 

@@ -23,11 +23,11 @@ def set_fields(run: str, changes: tuple[str, ...], json_file: str | None) -> Non
     celltcp shell set 1a2b3c rate=5Mbit/s loss=1%
     celltcp shell set 1a2b3c outage=2s
     """
-    from celltcp.live.control import ask
+    from celltcp.live.control import send_request
     from celltcp.live.path_changes import PathChange
     from celltcp.live.tables import change_text
 
     check_json(json_file)
-    done: list[PathChange] = ask(run, "set", changes=list(changes))
+    done: list[PathChange] = send_request(run, "set", changes=list(changes))
     lines = "\n".join(map(change_text, done))
     print_result(lambda: done, json_file, lambda: click.echo(lines))

@@ -24,18 +24,18 @@ def status(run: str, follow: bool, json_file: str | None) -> None:
     directions, the one-way delay, on a radio SINR and cell, and the lateness of packets.
     """
     from celltcp._core import CelltcpError
-    from celltcp.live.control import ask
+    from celltcp.live.control import send_request
     from celltcp.live.outcome import Status
     from celltcp.live.tables import status_text
 
     if follow and json_file:
         raise click.UsageError("--follow prints lines for people; --json has the state of one moment")
     check_json(json_file)
-    state: Status = ask(run, "status")
+    state: Status = send_request(run, "status")
     print_result(lambda: state, json_file, lambda: click.echo(status_text(state)))
     while follow:
         time.sleep(_INTERVAL_S)
         try:
-            click.echo(status_text(ask(run, "status")))
+            click.echo(status_text(send_request(run, "status")))
         except CelltcpError:
             return

@@ -11,7 +11,7 @@ from celltcp.comparison.units_of_work import UNITS
 from celltcp.present.quantities import size_text
 from celltcp.results.statistics import estimate
 from celltcp.results.warnings.aborted import silence_text
-from celltcp.scenarios.frames import MAX_FRAME_SHARE, made_mbps
+from celltcp.scenarios.frames import MAX_FRAME_SHARE, min_frame_mbps
 
 if TYPE_CHECKING:
     from celltcp.comparison.explanation.evidence import Evidence
@@ -58,7 +58,7 @@ def overload(evidence: Evidence) -> Cause | None:
     They then wait under every CCA. For an encoder that follows the rate, the size of the smallest
     frames counts.
     """
-    frames_mbps = made_mbps(evidence.workload)
+    frames_mbps = min_frame_mbps(evidence.workload)
     if (
         frames_mbps is None
         or evidence.competing_mbps
@@ -82,7 +82,7 @@ def slow_link(evidence: Evidence) -> Cause | None:
     The link carries them on average, but {MAX_FRAME_SHARE:.0%} of its median rate of a second does not.
     For an encoder that follows the rate, the size of the smallest frames counts.
     """
-    frames_mbps = made_mbps(evidence.workload)
+    frames_mbps = min_frame_mbps(evidence.workload)
     if frames_mbps is None or overload(evidence):
         return None
     rates = evidence.second_capacities_mbps

@@ -24,7 +24,7 @@ from celltcp.comparison.explanation.tail import (
 )
 from celltcp.comparison.linux_lines import cca_line, linux_line
 from celltcp.scenarios.cca_mix import has_several_flows
-from celltcp.scenarios.frames import frames_of
+from celltcp.scenarios.frames import constant_frames
 from celltcp.scenarios.scenario_files import read_scenario
 
 if TYPE_CHECKING:
@@ -399,7 +399,7 @@ def slow_link(evidence: Evidence, _cause: Cause) -> Iterator[Remedy]:
 
 def _fitting_frames(evidence: Evidence, capacity_mbps: float) -> Iterator[Remedy]:
     """Yields smaller frames, then an encoder that may make them, for a capacity."""
-    frames = frames_of(evidence.workload)
+    frames = constant_frames(evidence.workload)
     if frames is None:
         return
     workload = f"flows.{evidence.flow_index}.workload"

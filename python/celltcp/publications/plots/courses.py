@@ -104,7 +104,7 @@ def _draw_position(name: str, where: str, rows: Sequence[Row], axes: Axes) -> No
         slots = row.source.slots_of(_whole(row))
         way = row.source.way
         ratios = way.at(slots["t_s"] + row.source.slot_s / 2)
-        edges = np.linspace(way.lowest_db, way.highest_db, _STEPS + 1)
+        edges = np.linspace(way.min_db, way.max_db, _STEPS + 1)
         places = np.clip(np.digitize(ratios, edges) - 1, 0, _STEPS - 1)
         column = QUANTITIES[row.published.quantity].column or ""
         medians = _medians(slots, column, places)

@@ -11,7 +11,7 @@ import pandas as pd
 from celltcp.publications.measurements import Measured
 from celltcp.publications.published_table import Published
 from celltcp.publications.quantities.quantity import Quantity
-from celltcp.radio.calibration.seconds import shares
+from celltcp.radio.calibration.seconds import block_shares
 
 #: Minimum of the deviation's part of the RTO (Linux TCP_RTO_MIN), ms.
 _RTO_MIN_MS = 200.0
@@ -156,7 +156,7 @@ def _of_blocks(column: str) -> Quantity:
 
     def values(measured: Measured, entry: Published) -> list[float]:
         result = pd.concat([digest.seconds for digest in measured.digests_of(entry)])
-        return [float(shares(result[_within(result["sinr_db"], entry)])[column])]
+        return [float(block_shares(result[_within(result["sinr_db"], entry)])[column])]
 
     return Quantity(values, log=True)
 

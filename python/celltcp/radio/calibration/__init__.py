@@ -1,1 +1,1 @@
-"""Calibration: the radio compared with measurements on a motorway, under fading, and by phones."""
+"""Calibration of the radio: comparison with measurements on a motorway, under fading, and by phones."""

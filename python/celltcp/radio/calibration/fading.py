@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from celltcp._core import link_adaptation
 from celltcp.comparison.single_run import run
 
-#: Fading models by name, speeds in km/h, and the scenarios that have them.
+#: Fading models with the speed in km/h, and the scenarios that have them.
 MODELS = {
     "EVA60": "mobility/forward-60-4g",
     "EVA120": "mobility/forward-120-4g",
@@ -23,34 +23,34 @@ SINR_DB = 20.0
 
 @dataclass(frozen=True)
 class Reports:
-    """CQIs of one phone that a base station received, one per report."""
+    """The CQI reports that a base station received from one phone."""
 
     model: str
     cqi: NDArray[np.int64]
 
     @property
     def mean(self) -> float:
-        """Mean of the reports."""
+        """Mean CQI."""
         return float(self.cqi.mean())
 
     @property
     def sd(self) -> float:
-        """Standard deviation of the reports."""
+        """Standard deviation of the CQI."""
         return float(self.cqi.std())
 
     @property
     def change(self) -> float:
-        """Mean distance from one report to the next."""
+        """Mean absolute difference of successive reports."""
         return float(np.abs(np.diff(self.cqi)).mean())
 
 
 def reports(
     seed: int, duration: str = "60s", progress: Callable[[float], None] | None = None
 ) -> list[Reports]:
-    """Returns the reports under each model at a mean SINR of 20 dB."""
+    """Simulates each model at a mean SINR of 20 dB, and returns the CQI reports."""
     result = []
     for index, (model, scenario) in enumerate(MODELS.items()):
-        one = run(
+        single_run = run(
             scenario,
             seed=seed,
             duration=duration,
@@ -58,19 +58,19 @@ def reports(
             samples="off",
             radio_log=True,
         )
-        radio = one.radio
+        radio = single_run.radio
         ttis = radio[(radio["ue"] == 0) & (radio["uplink"] == 0)].drop_duplicates("t_ns")
-        period = int(link_adaptation(str(one.results.about["scenario"]))["cqi_period_ttis"])
-        result.append(Reports(model, ttis["cqi"].to_numpy(dtype=np.int64)[::period]))
+        period_ttis = int(link_adaptation(str(single_run.results.about["scenario"]))["cqi_period_ttis"])
+        result.append(Reports(model, ttis["cqi"].to_numpy(dtype=np.int64)[::period_ttis]))
         if progress:
             progress((index + 1) / len(MODELS))
     return result
 
 
 def relations(reports_by_model: list[Reports]) -> dict[str, bool]:
-    """Returns the relations seen on the testbed, and whether they hold in celltcp."""
-    by = {each.model: each for each in reports_by_model}
-    eva60, eva120, hst300 = (by[model] for model in MODELS)
+    """Returns the relations observed on the testbed, and whether they hold in celltcp."""
+    by_model = {reports.model: reports for reports in reports_by_model}
+    eva60, eva120, hst300 = (by_model[model] for model in MODELS)
     return {
         "EVA60 is higher than EVA120": eva60.mean > eva120.mean,
         "EVA120 is higher than HST300": eva120.mean > hst300.mean,

@@ -1,4 +1,4 @@
-"""Motorway: a drive among other users compared with measured downloads (li2017)."""
+"""Motorway: a simulated drive among other users, compared with measured downloads (li2017)."""
 
 from __future__ import annotations
 
@@ -10,73 +10,81 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.run import compare
-from celltcp.radio.calibration.seconds import seconds, shares
+from celltcp.radio.calibration.seconds import block_shares, radio_seconds
 from celltcp.scenarios.ccas import select_ccas
 
 SCENARIO = "highway/traffic"
 
-#: Downloads of 20 MB one after another, 5 to 10 s apart (section III.B).
+#: Changes for downloads of 20 MB one after another, 5 to 10 s apart (section III.B).
 _DOWNLOADS = ('flows.0.workload={kind="sequence",size="20MB",gap={kind="uniform",min="5s",max="10s"}}',)
-#: An exchange of the size of a ping every second (section III.B), on a connection of its own.
+#: Changes for an exchange of the size of a ping every second (section III.B), each on a new connection.
 _PINGS = ('flows.0.workload={kind="sequence",size="56B",gap="1s",jitter=0}',)
 
-#: Edges of ranges of the mean SINR of a second, dB.
+#: Edges of the ranges of the mean SINR of a second, dB.
 EDGES = (-math.inf, 0.0, 5.0, 10.0, 15.0, 20.0, 25.0, math.inf)
 
 
 @dataclass(frozen=True)
 class PublishedValue:
-    """A published value and ours."""
+    """A published value, or bounds of it, and the simulated one."""
 
     name: str
-    ours: float
+    simulated: float
     value: float | None
-    least: float | None
-    most: float | None
+    min: float | None
+    max: float | None
 
     @property
     def published(self) -> str:
-        """The published value or bounds, in words."""
+        """The published value or bounds, as text."""
         if self.value is not None:
             return f"{self.value:.3g}"
-        if self.least is not None and self.most is not None:
-            return f"{self.least:g} to {self.most:g}"
-        return f"over {self.least:g}" if self.least is not None else f"under {self.most:g}"
+        if self.min is not None and self.max is not None:
+            return f"{self.min:g} to {self.max:g}"
+        return f"over {self.min:g}" if self.min is not None else f"under {self.max:g}"
 
     @property
     def holds(self) -> bool | None:
-        """Whether our value lies within the published bounds; None if there are none."""
-        if (self.least is None and self.most is None) or math.isnan(self.ours):
+        """Whether the simulated value is within the published bounds; None if either is missing."""
+        if (self.min is None and self.max is None) or math.isnan(self.simulated):
             return None
-        return (self.least is None or self.ours >= self.least) and (
-            self.most is None or self.ours <= self.most
-        )
+        low = -math.inf if self.min is None else self.min
+        high = math.inf if self.max is None else self.max
+        return low <= self.simulated <= high
+
+
+class Distribution(NamedTuple):
+    """Distribution of the throughput of downloads, Mbit/s."""
+
+    mean: float
+    sd: float
+    median: float
 
 
 @dataclass(frozen=True)
 class Throughput:
-    """Throughput of downloads in Mbit/s: mean, standard deviation and median, published and ours."""
+    """Throughput of downloads with a CCA; `downloads` is the number of simulated ones."""
 
     cca: str
-    published: tuple[float, float, float]
-    ours: tuple[float, float, float]
+    published: Distribution
+    simulated: Distribution
     downloads: int
 
 
 @dataclass(frozen=True)
 class Highway:
-    """Outcome of the drives: rows by SINR, published and simulated values, throughputs."""
+    """Outcome of the drives."""
 
-    #: By range of SINR: `range`, `seconds` (share of), shares of blocks, `rtt_ms`.
+    #: Row per range of SINR: `range`, `seconds` (share of all seconds), shares of blocks, `rtt_ms`.
     by_sinr: pd.DataFrame
-    figures: list[PublishedValue]
+    values: list[PublishedValue]
     throughputs: list[Throughput]
 
 
@@ -90,108 +98,109 @@ def drive(
     out: Path | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Highway:
-    """Runs downloads of BBR and CUBIC, and short exchanges, on the drive; then compares."""
+    """Simulates downloads and short exchanges on the drive, and compares them with published ones."""
 
-    def half(begin: float) -> Callable[[float], None] | None:
-        return (lambda share: progress(begin + share / 2)) if progress else None
+    def half_progress(start: float) -> Callable[[float], None] | None:
+        return (lambda share: progress(start + share / 2)) if progress else None
 
     on_drive = functools.partial(compare, scenario, runs=runs, seed=seed, jobs=jobs, radio_log=True)
     downloads = on_drive(
-        cca=[each["cca"] for each in _published()["throughput"]],
+        cca=[entry["cca"] for entry in _published()["throughput"]],
         set=[*changes, *_DOWNLOADS],
         out=out / "downloads" if out else None,
-        progress=half(0.0),
+        progress=half_progress(0.0),
     )
     pings = on_drive(
         cca="cubic",
         set=[*changes, *_PINGS],
         out=out / "exchanges" if out else None,
-        progress=half(0.5),
+        progress=half_progress(0.5),
     )
-    return judge(downloads, pings)
+    return _compare_with_published(downloads, pings)
 
 
-def judge(downloads: Comparison, pings: Comparison) -> Highway:
-    """Returns the published values with those of downloads and of short exchanges."""
-    loaded = seconds(downloads)
+def _compare_with_published(downloads: Comparison, pings: Comparison) -> Highway:
+    seconds = radio_seconds(downloads)
     exchanges = _exchanges(pings)
-    finished = _downloads(downloads)
+    finished = _finished_downloads(downloads)
     rows = []
-    for low, high in itertools.pairwise(EDGES):
-        part = _within(loaded, low, high)
-        rtt = _within(exchanges, low, high)["rtt_ms"].mean()
-        share = len(part) / max(len(loaded), 1)
-        rows.append({"range": _range(low, high), "seconds": share, **shares(part), "rtt_ms": rtt})
+    for low_db, high_db in itertools.pairwise(EDGES):
+        selected = _in_range(seconds, low_db, high_db)
+        rows.append(
+            {
+                "range": _range_text(low_db, high_db),
+                "seconds": len(selected) / max(len(seconds), 1),
+                **block_shares(selected),
+                "rtt_ms": _in_range(exchanges, low_db, high_db)["rtt_ms"].mean(),
+            }
+        )
     published = _published()
 
-    def ours(metric: str, low: float, high: float) -> float:
+    def simulated(metric: str, low_db: float, high_db: float) -> float:
         if metric == "rtt_ms":
-            return float(_within(exchanges, low, high)["rtt_ms"].mean())
+            return float(_in_range(exchanges, low_db, high_db)["rtt_ms"].mean())
         if metric == "failed":
             return float(finished["failed"].mean())
         if metric.startswith("handover_"):
-            ended = finished[~finished["failed"]]
-            return float((ended["handovers"] >= int(metric[-1])).mean())
-        return float(shares(_within(loaded, low, high))[metric])
+            completed = finished[~finished["failed"]]
+            return float((completed["handovers"] >= int(metric[-1])).mean())
+        return float(block_shares(_in_range(seconds, low_db, high_db))[metric])
 
-    figures = [
+    values = [
         PublishedValue(
-            each["name"],
-            ours(each["metric"], each.get("from_db", -math.inf), each.get("to_db", math.inf)),
-            each.get("value"),
-            each.get("least"),
-            each.get("most"),
+            entry["name"],
+            simulated(entry["metric"], entry.get("from_db", -math.inf), entry.get("to_db", math.inf)),
+            entry.get("value"),
+            entry.get("least"),
+            entry.get("most"),
         )
-        for each in published["figure"]
+        for entry in published["figure"]
     ]
-    throughputs = [_throughput(each, finished) for each in published["throughput"]]
-    return Highway(pd.DataFrame(rows), figures, throughputs)
+    throughputs = [_throughput(entry, finished) for entry in published["throughput"]]
+    return Highway(pd.DataFrame(rows), values, throughputs)
 
 
 def _throughput(published: dict[str, Any], finished: pd.DataFrame) -> Throughput:
-    cca = select_ccas(str(published["cca"]), ())[0]
-    selected = finished[(finished["lineup"] == cca) & ~finished["failed"]]["goodput_mbps"]
-    published_mbps = tuple(float(published[name]) for name in ("mean_mbps", "sd_mbps", "median_mbps"))
+    (cca,) = select_ccas(str(published["cca"]), ())
+    mbps = finished[(finished["cca"] == cca) & ~finished["failed"]]["goodput_mbps"]
     return Throughput(
         cca,
-        (published_mbps[0], published_mbps[1], published_mbps[2]),
-        (float(selected.mean()), float(selected.std()), float(selected.median())),
-        len(selected),
+        Distribution(*(float(published[name]) for name in ("mean_mbps", "sd_mbps", "median_mbps"))),
+        Distribution(float(mbps.mean()), float(mbps.std()), float(mbps.median())),
+        len(mbps),
     )
 
 
-def _downloads(comparison: Comparison) -> pd.DataFrame:
-    """Returns ended or failed downloads: `lineup` (the CCA), `goodput_mbps`, `handovers`, `failed`.
+def _finished_downloads(comparison: Comparison) -> pd.DataFrame:
+    """Returns completed or failed downloads: `cca`, `goodput_mbps`, `handovers`, `failed`.
 
-    Those that the end of the run cuts off are left out.
+    Those that the end of the run cut off are left out.
     """
     flows = comparison.flows
     events = comparison.results.tables["events"].to_pandas()
-    kinds = events.groupby(["run", "flow", "kind"], observed=True).size()
-    handovers = kinds[kinds.index.get_level_values("kind") == "handover"].droplevel("kind")
+    handovers = events[events["kind"] == "handover"].groupby(["run", "flow"]).size()
     keys = pd.MultiIndex.from_frame(flows[["run", "flow"]])
     flows["handovers"] = handovers.reindex(keys, fill_value=0).to_numpy()
-    last = flows.groupby("run")["flow"].transform("max") == flows["flow"]
-    runs = comparison.runs.set_index("run")["cca"]
-    flows["lineup"] = flows["run"].map(runs)
+    is_last = flows.groupby("run")["flow"].transform("max") == flows["flow"]
+    flows["cca"] = flows["run"].map(comparison.runs.set_index("run")["cca"])
     flows["failed"] = flows["completion_s"].isna()
-    return flows[~(flows["failed"] & last)]
+    return flows[~(flows["failed"] & is_last)]
 
 
 def _exchanges(comparison: Comparison) -> pd.DataFrame:
-    """Returns short exchanges with the SINR of the second in which they began: `sinr_db`, `rtt_ms`."""
+    """Returns short exchanges: `sinr_db` of the second in which they started, and `rtt_ms`."""
     flows = comparison.flows
     flows["second"] = np.floor(flows["start_s"]).astype(np.int64)
-    known = seconds(comparison)[["run", "second", "sinr_db"]]
-    joined = flows.merge(known, on=["run", "second"])
+    sinr = radio_seconds(comparison)[["run", "second", "sinr_db"]]
+    joined = flows.merge(sinr, on=["run", "second"])
     return joined.rename(columns={"rtt_mean_ms": "rtt_ms"})[["sinr_db", "rtt_ms"]].dropna()
 
 
-def _within(rows: pd.DataFrame, low: float, high: float) -> pd.DataFrame:
-    return rows[(rows["sinr_db"] >= low) & (rows["sinr_db"] < high)]
+def _in_range(rows: pd.DataFrame, low_db: float, high_db: float) -> pd.DataFrame:
+    return rows[(rows["sinr_db"] >= low_db) & (rows["sinr_db"] < high_db)]
 
 
-def _range(low: float, high: float) -> str:
+def _range_text(low: float, high: float) -> str:
     if low == -math.inf:
         return f"below {high:g}"
     return f"from {low:g}" if high == math.inf else f"{low:g} to {high:g}"

@@ -1,4 +1,4 @@
-"""Phone logs: SNR and CQI as phones log them, compared with our thresholds."""
+"""Phone logs: SNR and CQI that phones log, compared with the CQI of the simulated UE."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ import pandas as pd
 
 from celltcp._core import CelltcpError, link_adaptation, phone_log
 
-#: The logs are of LTE and of 5G with an LTE anchor, whose SNR and CQI may belong to either.
+#: Network of the lines that are used. In lines of 5G with an LTE anchor, the SNR and the CQI may belong
+#: to different networks.
 NETWORK = "LTE"
 
-#: Minimum time with an SNR for its row, s.
+#: Minimum time with an SNR, s; an SNR with less has no row.
 MIN_SECONDS = 10
 
 
@@ -22,21 +23,21 @@ MIN_SECONDS = 10
 class PhoneLogs:
     """CQI by SNR in the logs of a folder."""
 
-    #: `sinr_db` (to the nearest dB), `seconds`, `low`, `median`, `high` (quartiles) and `mean` of the
-    #: CQI, and `ours`, that of a flat channel.
+    #: Row per SNR: `sinr_db` (rounded to 1 dB), `seconds`, quartiles (`low`, `median`, `high`) and
+    #: `mean` of the CQI, and `simulated`, the CQI of the simulated UE on a flat channel.
     by_snr: pd.DataFrame
     files: int
 
 
 def read_folder(folder: Path, scenario: str) -> PhoneLogs:
-    """Reads all logs (`.csv`) of `folder`, to compare them with the thresholds of a scenario's carrier.
+    """Reads all logs (`.csv`) of a folder, and adds the CQI that a scenario's carrier has at their SNR.
 
     Args:
         folder: the folder of the logs.
-        scenario: as complete TOML.
+        scenario: a complete scenario, as TOML.
 
     Raises:
-        CelltcpError: if there is no log, or nothing in it that was on LTE.
+        CelltcpError: if there is no log, or no line with an SNR on LTE.
     """
     if not folder.is_dir():
         raise CelltcpError(f"{folder}: there is no such folder")
@@ -66,11 +67,11 @@ def read_folder(folder: Path, scenario: str) -> PhoneLogs:
     result = result[result["seconds"] >= MIN_SECONDS]
     if result.empty:
         raise CelltcpError(f"{folder}: no SNR was there on {NETWORK} for {MIN_SECONDS} s")
-    result.insert(6, "ours", [bisect.bisect_right(thresholds, snr) for snr in result["sinr_db"]])
+    result.insert(6, "simulated", [bisect.bisect_right(thresholds, snr) for snr in result["sinr_db"]])
     return PhoneLogs(result, len(files))
 
 
 def median_distance(logs: PhoneLogs) -> float:
-    """Our CQI minus the median of the phones, averaged over the seconds."""
+    """Returns the simulated CQI minus the median of the phones, averaged over the seconds."""
     table = logs.by_snr
-    return float(np.average(table["ours"] - table["median"], weights=table["seconds"]))
+    return float(np.average(table["simulated"] - table["median"], weights=table["seconds"]))

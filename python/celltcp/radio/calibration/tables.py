@@ -1,4 +1,4 @@
-"""Tables of the radio calibration: RTT samples, a motorway, fading, and phone logs."""
+"""Tables of the radio's calibration: RTT samples, the motorway, fading, and phone logs."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ def rtt_table(jitters: Sequence[RttJitter]) -> Table:
     rows = tuple(
         (
             rtt_jitter.scenario.removeprefix("mobility/"),
-            _number(rtt_jitter.lowest_ms, 1),
+            _number(rtt_jitter.min_ms, 1),
             *(
                 ", ".join(_number(value, 0) for value in values)
-                for values in (rtt_jitter.increment, rtt_jitter.change, rtt_jitter.exits)
+                for values in (rtt_jitter.increments, rtt_jitter.rises, rtt_jitter.exit_windows)
             ),
-            ", ".join(_number(value, 1) for value in rtt_jitter.start_up),
+            ", ".join(_number(value, 1) for value in rtt_jitter.start_up_mbps),
         )
         for rtt_jitter in jitters
     )
@@ -65,8 +65,8 @@ def highway_table(highway: Highway) -> Table:
     """Returns published and simulated values of the motorway."""
     answers = {True: "yes", False: "no", None: ""}
     rows = tuple(
-        (figure.name, figure.published, _number(figure.ours, 3), answers[figure.holds])
-        for figure in highway.figures
+        (value.name, value.published, _number(value.simulated, 3), answers[value.holds])
+        for value in highway.values
     )
     columns = (Column("figure"), *number_columns("published", "here", "holds"))
     return Table(columns, rows, "Published figures and ours")
@@ -79,7 +79,7 @@ def throughput_table(highway: Highway) -> Table:
             throughput.cca,
             *(
                 f"{mean:.1f} ± {sd:.1f}, {median:.1f}"
-                for mean, sd, median in (throughput.published, throughput.ours)
+                for mean, sd, median in (throughput.published, throughput.simulated)
             ),
             str(throughput.downloads),
         )
@@ -91,7 +91,7 @@ def throughput_table(highway: Highway) -> Table:
 
 
 def cqi_table(reports_by_model: Sequence[Reports]) -> Table:
-    """Returns the CQI reports under each kind of fading."""
+    """Returns the statistics of CQI reports under each fading model."""
     rows = tuple(
         (
             reports.model,
@@ -106,14 +106,14 @@ def cqi_table(reports_by_model: Sequence[Reports]) -> Table:
 
 
 def phone_table(phone_logs: PhoneLogs) -> Table:
-    """Returns the CQI of phones by SNR, and the model's thresholds."""
+    """Returns the CQI of phones by SNR, and that of the simulated UE."""
     rows = tuple(
         (
             str(row["sinr_db"]),
             str(row["seconds"]),
             *(f"{row[name]:.0f}" for name in ("low", "median", "high")),
             f"{row['mean']:.1f}",
-            str(row["ours"]),
+            str(row["simulated"]),
         )
         for row in phone_logs.by_snr.to_dict("records")
     )

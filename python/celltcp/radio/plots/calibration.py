@@ -1,4 +1,4 @@
-"""Pictures of the calibration: metrics of the simulated radio next to measurements."""
+"""Pictures of the radio's calibration: the drive on a motorway, CQI under fading, and phone logs."""
 
 from __future__ import annotations
 
@@ -11,22 +11,23 @@ from celltcp.radio.calibration.highway import Highway
 from celltcp.radio.calibration.phone_logs import PhoneLogs
 from celltcp.radio.opportunities import MODULATIONS
 
+#: Colours of the modulations.
 _SHADES = ("#0072B2", "#56B4E9", "#E69F00", "#D55E00")
 
 
 def draw_highway(highway: Highway) -> Figure:
-    """Draws by SINR: modulations, BLER and HARQ attempts, RTT of short exchanges."""
+    """Draws modulations, BLER with HARQ attempts, and RTT of short exchanges by SINR."""
     picture = figure(10, 3.6)
-    blocks, errors, delays = picture.subplots(1, 3)
+    modulations, errors, delays = picture.subplots(1, 3)
     table = highway.by_sinr
     positions = np.arange(len(table))
     bottom = np.zeros(len(table))
     for name, shade in zip(MODULATIONS.values(), _SHADES, strict=True):
         share = 100 * table[name].fillna(0).to_numpy(dtype=float)
         if share.any():
-            blocks.bar(positions, share, 0.8, bottom=bottom, color=shade, label=name)
+            modulations.bar(positions, share, 0.8, bottom=bottom, color=shade, label=name)
         bottom += share
-    blocks.set_ylabel("share of blocks, %")
+    modulations.set_ylabel("share of blocks, %")
     errors.plot(positions, 100 * table["bler"], "o-", color="#D55E00", label="BLER")
     decoded = 100 * table["first_decoded"]
     errors.plot(positions, decoded, "s-", color="#0072B2", label="decoded at first")
@@ -36,17 +37,17 @@ def draw_highway(highway: Highway) -> Figure:
     delays.plot(positions, table["rtt_ms"], "o-", color="#0072B2", label="short exchanges")
     delays.set_ylabel("mean RTT, ms")
     delays.set_ylim(0, 1.1 * table["rtt_ms"].max())
-    for axes in (blocks, errors, delays):
+    for axes in (modulations, errors, delays):
         axes.set_xticks(positions, table["range"], rotation=45, ha="right")
         axes.set_xlim(-0.6, len(table) - 0.4)
         axes.set_xlabel("mean SINR of the second, dB")
-    blocks.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=4)
+    modulations.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=4)
     errors.legend(loc="center")
     return picture
 
 
 def draw_reports(reports_by_model: list[Reports]) -> Figure:
-    """Draws the distribution of the CQI under each fading model."""
+    """Draws the cumulative distribution of the CQI under each fading model."""
     picture = figure(5, 3.6)
     axes = picture.add_subplot()
     for reports, shade in zip(reports_by_model, ("#0072B2", "#009E73", "#D55E00"), strict=True):
@@ -66,7 +67,7 @@ def draw_reports(reports_by_model: list[Reports]) -> Figure:
 
 
 def draw_phone_logs(phone_logs: PhoneLogs) -> Figure:
-    """Draws the CQI by SNR: median and quartiles of phones, and the thresholds of the simulated UE."""
+    """Draws the CQI by SNR: median and quartiles of phones, and the CQI of the simulated UE."""
     picture = figure(6, 3.8)
     axes = picture.add_subplot()
     table = phone_logs.by_snr
@@ -80,7 +81,7 @@ def draw_phone_logs(phone_logs: PhoneLogs) -> Figure:
         label="quartiles",
     )
     axes.plot(table["sinr_db"], table["median"], color="#D55E00", lw=1.5, label="median of phones")
-    axes.step(table["sinr_db"], table["ours"], where="mid", color="#0072B2", lw=1.5, label="ours")
+    axes.step(table["sinr_db"], table["simulated"], where="mid", color="#0072B2", lw=1.5, label="ours")
     axes.set_xlabel("SNR, dB")
     axes.set_ylabel("CQI")
     axes.set_ylim(0, 15.5)

@@ -147,9 +147,9 @@ def lower_bounds(about: Mapping[str, Any]) -> list[str]:
     """Returns a warning for each part of the path that the scenario says to be a lower bound."""
     if "lower bound" not in about["scenario"]:
         return []
-    from celltcp.scenarios.lower_bounds import bounds_in
+    from celltcp.scenarios.lower_bounds import lower_bound_sentences
 
-    bounds = bounds_in(tomllib.loads(about["scenario"]))
+    bounds = lower_bound_sentences(tomllib.loads(about["scenario"]))
     return [f"{about['name']}: {bound[0].lower()}{bound[1:]}" for bound in bounds]
 
 

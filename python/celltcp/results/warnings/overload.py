@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from celltcp.results.columns import numbers
 from celltcp.results.tested import FlowUnderTest
-from celltcp.scenarios.frames import MAX_FRAME_SHARE, made_mbps
+from celltcp.scenarios.frames import MAX_FRAME_SHARE, min_frame_mbps
 
 if TYPE_CHECKING:
     from celltcp.results.tables import Results
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def overload(results: Results) -> list[str]:
     """Returns a warning if the only flow makes more frames than the path carries on average."""
     ((flow, workload), *others) = FlowUnderTest.each_with_workload(results.about)
-    made = made_mbps(workload)
+    made = min_frame_mbps(workload)
     slots = results.tables.get("slots")
     if others or made is None or slots is None or not len(slots):
         return []

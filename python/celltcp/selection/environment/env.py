@@ -21,7 +21,7 @@ from celltcp._core import (
     requirement_measure,
     selection_features,
 )
-from celltcp.scenarios.requirements import requirement_of
+from celltcp.scenarios.requirements import normalize_requirement
 from celltcp.selection.environment.episodes import RANDOM, Episode, Given, draws_of
 from celltcp.selection.environment.observation import Observer, Vector
 
@@ -97,7 +97,7 @@ class SelectionEnv(gymnasium.Env[Vector, np.int64]):
         Raises:
             CelltcpError: names the argument, its value and what is allowed.
         """
-        self.requirement = requirement_of(requirement)
+        self.requirement = normalize_requirement(requirement)
         self.ccas = _checked_ccas(ccas)
         self.start = _known("start", start)
         self.render_mode = _rendered(render_mode)

@@ -13,7 +13,7 @@ from celltcp._core import CelltcpError, Scenario, in_unit
 from celltcp.scenarios.cca_mix import parse_mix
 from celltcp.scenarios.changes import override_texts
 from celltcp.scenarios.scenario_list import expand_scenarios
-from celltcp.scenarios.scenarios import ScenarioSource, load_scenario, unknown
+from celltcp.scenarios.scenarios import ScenarioSource, load_scenario, unknown_error
 from celltcp.selection.training.families import FAMILIES, draw_networks
 
 #: Name that stands for all families of random networks.
@@ -79,7 +79,7 @@ def _scenarios(piece: str, changes: Sequence[str]) -> Sequence[Episode]:
     try:
         result = expand_scenarios(piece, partial(ScenarioSource, changes=changes)).sources
     except CelltcpError as error:
-        if str(error) != unknown(piece):
+        if str(error) != unknown_error(piece):
             raise
         raise CelltcpError(f"{error}; or {RANDOM}, or a family: {', '.join(FAMILIES)}") from None
     return [Episode(scenario_source.name, scenario_source.scenario, 0) for scenario_source in result]

@@ -16,7 +16,7 @@ from celltcp.campaign.jobs import Job
 from celltcp.campaign.run import Workers, run_jobs
 from celltcp.results.rows import spans
 from celltcp.results.selectors import measures_of
-from celltcp.scenarios.requirements import OWN
+from celltcp.scenarios.requirements import OTHER_MEASURES
 from celltcp.selection.slot_measures import (
     HORIZON_S,
     MEASURED_COLUMNS,
@@ -251,7 +251,7 @@ def _parts(point: Point, decisions: Columns, slots: Columns) -> Parts:
 
 def network_parts(network: Network, slots: Columns) -> Parts:
     """Returns the measures that `PARTS` names, with the bounds of the network."""
-    return measured_parts(slots, [network.required(kind) for kind in OWN])
+    return measured_parts(slots, [network.required(kind) for kind in OTHER_MEASURES])
 
 
 def columns_by_run(table: pa.Table, columns: Sequence[str]) -> dict[int, Columns]:

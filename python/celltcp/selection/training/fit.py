@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from celltcp.scenarios.requirements import OWN
+from celltcp.scenarios.requirements import OTHER_MEASURES
 from celltcp.selection.candidates import DEFAULT
 from celltcp.selection.slot_measures import Parts
 from celltcp.selection.training.cost_tree import Node, grow_tree, leaf_of, leaves_of
@@ -29,7 +29,7 @@ WEIGHTS: dict[str, tuple[float, float, float]] = {
     "goodput": (1.0, 0.0, 0.0),
     "balanced": (1.0, 1.0, 1.0),
     "delay": (1.0, 10.0, 1.0),
-    **dict.fromkeys(OWN, (1.0, 0.0, 0.0)),
+    **dict.fromkeys(OTHER_MEASURES, (1.0, 0.0, 0.0)),
 }
 
 #: Minimum and maximum share of the capacity, relative to the fair share, without a lower score.
@@ -80,7 +80,7 @@ def score_of(parts: Parts, requirement: str, fair_share: float = 1.0) -> float:
     PM ignores these flows.
     """
     a, b, c, use = parts[:4]
-    if requirement in OWN:
+    if requirement in OTHER_MEASURES:
         measure = parts[PARTS.index(requirement)]
     else:
         first = use if requirement == "goodput" else a
@@ -116,7 +116,7 @@ def _parts(outcomes: Outcomes, requirement: str, ccas: Sequence[str]) -> Matrix:
     parts = np.array(
         [[[part[cca][first], part[cca][1], part[cca][2]] for cca in ccas] for part in outcomes.parts]
     )
-    if requirement in OWN:
+    if requirement in OTHER_MEASURES:
         parts[:, :, 0] = relative_to_best(scores(outcomes, requirement, ccas))
     return parts
 
@@ -139,7 +139,7 @@ def fit_tree(
 
     Args:
         outcomes: outcomes of the points.
-        requirement: goodput, balanced, delay, or one of `celltcp.scenarios.requirements.OWN`.
+        requirement: goodput, balanced, delay, or one of `OTHER_MEASURES`.
         moment: moment of the outcomes, start or flight.
         ccas: congestion controls to choose from.
         features: names of the features that splits may use.

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from celltcp.scenarios.requirements import OWN
+from celltcp.scenarios.requirements import OTHER_MEASURES
 from celltcp.selection.training.counterfactual import PARTS, Outcomes
 from celltcp.selection.training.fit import Matrix, relative_to_best
 
@@ -21,7 +21,9 @@ def examples_csv(outcomes: Outcomes, ccas: Sequence[str], features: Sequence[str
         ccas: congestion controls of the table.
         features: names of the features of the table.
     """
-    relative = {part: relative_to_best(_measures(outcomes, part, ccas), none=0.0) for part in OWN}
+    relative = {
+        part: relative_to_best(_measures(outcomes, part, ccas), none=0.0) for part in OTHER_MEASURES
+    }
     header = ["family", "before", "fair_share", *features]
     header += [f"{part}:{cca}" for cca in ccas for part in PARTS]
     lines = [",".join(header)]

@@ -67,7 +67,7 @@ def fit_knn(
 
     Args:
         outcomes: outcomes of the points.
-        requirement: goodput, balanced, delay, or one of `celltcp.scenarios.requirements.OWN`.
+        requirement: goodput, balanced, delay, or one of `requirements.OTHER_MEASURES`.
         ccas: congestion controls to choose from.
         features: names of the features that may have a weight.
         seed: of the forest.

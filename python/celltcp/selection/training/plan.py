@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 
 from celltcp._core import CelltcpError, describe_cca, native_ccas
 from celltcp.scenarios.ccas import select_ccas
-from celltcp.scenarios.requirements import OWN, REQUIREMENTS
+from celltcp.scenarios.requirements import OTHER_MEASURES, REQUIREMENTS
 from celltcp.selection.training.families import FAMILIES
 
 #: Number of best fixed CCAs per requirement under which points in flight are sampled.
 BEST_CCAS = 2
 
 #: Requirements that a policy can be trained for.
-LEARNABLE = (*REQUIREMENTS, *OWN)
+LEARNABLE = (*REQUIREMENTS, *OTHER_MEASURES)
 
 #: Requirements learnt from full runs: CCAs that grow per round trip show their goodput late. Others
 #: are learnt from switches.

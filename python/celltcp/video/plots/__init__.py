@@ -1,1 +1,1 @@
-"""Plots of video sessions."""
+"""Plots of comparisons of videos."""

@@ -1,4 +1,4 @@
-"""Viewers: empirical distributions of scores, start-up and stalls, by CCA or ABR algorithm."""
+"""Plots of the distributions of scores, start-up and stalls over video sessions."""
 
 from __future__ import annotations
 
@@ -20,15 +20,17 @@ from celltcp.video.comparison import VideoComparison
 
 
 class Quantity(NamedTuple):
-    """Metric of a session with a distribution."""
+    """Metric of a session whose distribution is drawn."""
 
     column: str
+    #: Name in titles.
     name: str
+    #: Label of the axis.
     label: str
     unit: str
 
 
-#: Drawn quantities, from left to right.
+#: Quantities from left to right.
 QUANTITIES = (
     Quantity(QOE, "score", "mean opinion score", ""),
     Quantity("linear_qoe", "linear QoE", "linear QoE", ""),
@@ -37,85 +39,82 @@ QUANTITIES = (
 )
 
 
-def plot_viewers(viewing: VideoComparison) -> Figure:
+def plot_distributions(videos: VideoComparison) -> Figure:
     """Draws the distributions with title and notes."""
-    picture = draw_viewers(viewing)
-    about = next(iter(viewing.comparisons.values())).results.about
-    abrs, runs = len(viewing.adaptations), about["runs"]
-    if by_adaptation(viewing):
-        of = f"{runs} sessions for each adaptation, {labels(viewing.ccas)[viewing.ccas[0]]}"
+    picture = draw_distributions(videos)
+    abrs, runs = len(videos.adaptations), videos.about["runs"]
+    if compares_adaptations(videos):
+        sessions = f"{runs} sessions for each adaptation, {labels(videos.ccas)[videos.ccas[0]]}"
     else:
-        of = f"{runs * abrs} sessions for each CCA{', all adaptations' if abrs > 1 else ''}"
-    titled(picture, f"Video: distributions over {of}")
-    footnote(picture, [engine_text(about), *(f"! {warning}" for warning in viewing.warnings)])
+        sessions = f"{runs * abrs} sessions for each CCA{', all adaptations' if abrs > 1 else ''}"
+    titled(picture, f"Video: distributions over {sessions}")
+    footnote(picture, [engine_text(videos.about), *(f"! {warning}" for warning in videos.warnings)])
     return picture
 
 
-def draw_viewers(viewing: VideoComparison, quantities: Sequence[Quantity] = QUANTITIES) -> Figure:
+def draw_distributions(videos: VideoComparison, quantities: Sequence[Quantity] = QUANTITIES) -> Figure:
     """Draws the distributions, a row for each scenario and a column for each quantity."""
-    scenarios = list(dict.fromkeys(scenario for scenario, _ in viewing.comparisons))
+    scenarios = videos.scenarios
     picture = figure(1.8 + 2.4 * len(quantities), 1.1 + 2.0 * len(scenarios))
     rows = picture.subplots(len(scenarios), len(quantities), sharex="col", sharey=True, squeeze=False)
     for panels, scenario in zip(rows, scenarios, strict=True):
-        sessions = sessions_of(viewing, scenario)
+        sessions = sessions_of(videos, scenario)
         for panel, quantity in zip(panels, quantities, strict=True):
-            _draw(panel, sessions, viewing, quantity)
+            _draw(panel, sessions, curve_names(videos), quantity)
         panels[0].set_ylabel(f"{scenario}\nshare of sessions")
     for panel, quantity in zip(rows[-1], quantities, strict=True):
         if quantity.column == QOE:
             panel.set_xlim(1, 5)
         elif quantity.column != "linear_qoe":
-            # Where nothing stalled, all values are zero.
+            # All values are zero if nothing stalled.
             panel.set_xlim(0, max(1.0, panel.get_xlim()[1]))
         panel.set_xlabel(f"{quantity.label}, {quantity.unit}" if quantity.unit else quantity.label)
-    legend_beside(picture, members(viewing))
+    legend_beside(picture, curve_names(videos))
     return picture
 
 
-def by_adaptation(viewing: VideoComparison) -> bool:
-    """Returns whether curves are those of ABR algorithms: those of the only CCA."""
-    return len(viewing.ccas) == 1 and len(viewing.adaptations) > 1
+def compares_adaptations(videos: VideoComparison) -> bool:
+    """Returns whether there is a curve per ABR algorithm instead of one per CCA."""
+    return len(videos.ccas) == 1 and len(videos.adaptations) > 1
 
 
-def members(viewing: VideoComparison) -> list[str]:
-    """Returns the members with curves: the CCAs, or the ABR algorithms of a single one."""
-    return viewing.adaptations if by_adaptation(viewing) else viewing.ccas
+def curve_names(videos: VideoComparison) -> list[str]:
+    """Returns the CCAs or ABR algorithms that have a curve each."""
+    return videos.adaptations if compares_adaptations(videos) else videos.ccas
 
 
-def sessions_of(viewing: VideoComparison, scenario: str) -> pd.DataFrame:
-    """Returns the sessions of a scenario with all ABR algorithms, a row each, and whose they are."""
-    of = "abr" if by_adaptation(viewing) else "cca"
+def sessions_of(videos: VideoComparison, scenario: str) -> pd.DataFrame:
+    """Returns the sessions of a scenario with all ABR algorithms, a row each; `curve` names theirs."""
     columns = ["cca", *(quantity.column for quantity in QUANTITIES)]
     parts = [
         comparison.runs[columns].assign(abr=abr)
-        for (name, abr), comparison in viewing.comparisons.items()
+        for (name, abr), comparison in videos.comparisons.items()
         if name == scenario
     ]
     sessions = pd.concat(parts, ignore_index=True)
-    return sessions.assign(member=sessions[of])
+    return sessions.assign(curve=sessions["abr" if compares_adaptations(videos) else "cca"])
 
 
 def share_of_sessions(
-    sessions: pd.DataFrame, member: str, column: str, grid: NDArray[np.float64]
+    sessions: pd.DataFrame, curve: str, column: str, grid: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Returns the share of the sessions of a CCA or ABR algorithm with at most each value.
+    """Returns the share of a curve's sessions whose value is at most that of the grid, at each point.
 
-    Sessions without a value, such as the start-up of one that never started, count as above all.
+    Sessions without a value, such as the start-up of one that never started, are in no share.
     """
-    values = sessions.loc[sessions["member"] == member, column].to_numpy(dtype=np.float64)
-    known = np.sort(values[~np.isnan(values)])
-    shares: NDArray[np.float64] = np.searchsorted(known, grid, "right") / max(len(values), 1)
+    values = sessions.loc[sessions["curve"] == curve, column].to_numpy(dtype=np.float64)
+    finite = np.sort(values[~np.isnan(values)])
+    shares: NDArray[np.float64] = np.searchsorted(finite, grid, "right") / max(len(values), 1)
     return shares
 
 
-def _draw(panel: Axes, sessions: pd.DataFrame, viewing: VideoComparison, quantity: Quantity) -> None:
-    groups = members(viewing)
-    names, shades, styles = labels(groups), colours(groups), lines(groups)
+def _draw(panel: Axes, sessions: pd.DataFrame, curves: Sequence[str], quantity: Quantity) -> None:
+    names, shades, styles = labels(curves), colours(curves), lines(curves)
     grid = np.unique(sessions[quantity.column].dropna().to_numpy(dtype=np.float64))
-    for member in groups:
-        shares = share_of_sessions(sessions, member, quantity.column, grid)
-        look = {"color": shades[member], "lw": 1.4, "ls": styles[member]}
-        # Each curve begins at zero.
-        ends = np.append(grid[:1], grid), np.append(0.0, shares)
-        panel.step(*ends, where="post", label=names[member], **look)
+    for curve in curves:
+        shares = share_of_sessions(sessions, curve, quantity.column, grid)
+        look = {"color": shades[curve], "lw": 1.4, "ls": styles[curve]}
+        # Each curve starts at zero.
+        points = np.append(grid[:1], grid), np.append(0.0, shares)
+        panel.step(*points, where="post", label=names[curve], **look)
     panel.set_ylim(0, 1.02)

@@ -1,1 +1,1 @@
-"""Video sessions as parts of a report."""
+"""Reports on comparisons of videos."""

@@ -1,4 +1,4 @@
-"""Videos as a part of a report: the best CCA for the viewer of each scenario, scores, sessions."""
+"""Part of a report on a comparison of videos: best CCAs, scores, distributions, sessions."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ from celltcp.video.comparison import VideoComparison, expand_videos
 from celltcp.video.plots.video import draw_scores
 from celltcp.video.plots.viewers import (
     QUANTITIES,
-    draw_viewers,
-    members,
+    curve_names,
+    draw_distributions,
     sessions_of,
     share_of_sessions,
 )
@@ -55,55 +55,42 @@ _SESSIONS = (
 )
 
 
-def viewing_part(videos: VideoComparison) -> Part:
-    """Returns the part of a report on videos."""
-    about = _about(videos)
-    scenarios = list(dict.fromkeys(scenario for scenario, _ in videos.comparisons))
-    abrs = list(dict.fromkeys(abr for _, abr in videos.comparisons))
+def video_part(videos: VideoComparison) -> Part:
+    """Returns the part of a report on a comparison of videos."""
+    about, scenarios, abrs = videos.about, videos.scenarios, videos.adaptations
     ccas = ", ".join(labels(videos.ccas).values())
-    bests = {scenario: _best(videos, scenario) for scenario in scenarios}
+    best_abrs = {scenario: _best_abr(videos, scenario) for scenario in scenarios}
     adaptations = adaptations_table(videos)
     sections = [
         Section("Mean opinion scores", scores_table(videos), text=(_SCORES,)),
-        Section("Scores by adaptation", figure=_scores(videos, scenarios, abrs)),
+        Section("Scores by adaptation", figure=_scores(videos)),
         Section("What the viewers got", replace(metrics_table(videos), title="")),
         *([] if adaptations is None else [Section("Best adaptation", replace(adaptations, title=""))]),
-        *_distributions(videos, scenarios),
+        *_distributions(videos),
     ]
-    for scenario, abr in bests.items():
+    for scenario, abr in best_abrs.items():
         title = f"{short_name(scenario)} with {abr}, over time"
         comparison = videos.comparisons[scenario, abr]
         sections.append(Section(title, figure=_sessions(comparison, title), text=(_SESSIONS,)))
-    for scenario, abr in bests.items():
-        short, whole = scenario_sections(videos.comparisons[scenario, abr].results.about)
-        note = (*short.text, f"This is the scenario with {abr}; the others have another abr.")
-        titled = replace(short, title=f"Scenario {short_name(scenario)}", text=note)
-        sections += [titled, whole]
+    for scenario, abr in best_abrs.items():
+        summary, full = scenario_sections(videos.comparisons[scenario, abr].results.about)
+        note = (*summary.text, f"This is the scenario with {abr}; the others have another abr.")
+        sections += [replace(summary, title=f"Scenario {short_name(scenario)}", text=note), full]
+    # The hash is that of a single scenario.
+    origin = {key: value for key, value in about.items() if key != "hash"}
     return Part(
         title=f"Video on {', '.join(map(short_name, scenarios))}",
         question=(
             f"With which of {ccas} does the viewer of a video get most on {', '.join(scenarios)}, with "
             f"{', '.join(abrs)}, in {runs_text(about['runs'])} of {about['duration_s']:g} s each?"
         ),
-        findings=tuple(_finding(videos, scenario, abr) for scenario, abr in bests.items()),
-        sections=(
-            *sections,
-            *provenance_sections(_shared_origin(about), _command(videos, scenarios, abrs)),
-        ),
+        findings=tuple(_finding(videos, scenario, abr) for scenario, abr in best_abrs.items()),
+        sections=(*sections, *provenance_sections(origin, _command(videos))),
         warnings=tuple(videos.warnings),
     )
 
 
-def _about(comparison: VideoComparison) -> dict[str, Any]:
-    return next(iter(comparison.comparisons.values())).results.about
-
-
-def _shared_origin(about: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the origin without the hash of a single scenario."""
-    return {key: value for key, value in about.items() if key != "hash"}
-
-
-def _best(videos: VideoComparison, scenario: str) -> str:
+def _best_abr(videos: VideoComparison, scenario: str) -> str:
     """Returns the ABR algorithm of a scenario whose leading CCA has the highest mean score."""
     means: dict[str, float] = {}
     for (name, abr), comparison in videos.comparisons.items():
@@ -123,55 +110,55 @@ def _finding(videos: VideoComparison, scenario: str, abr: str) -> Finding:
     return replace(finding, question=f"Best on {short_name(scenario)}, with {abr}")
 
 
-def _scores(comparison: VideoComparison, scenarios: list[str], abrs: list[str]) -> Figure:
+def _scores(videos: VideoComparison) -> Figure:
     """Returns the scores with their intervals, a panel per scenario."""
-    names, shades = labels(comparison.ccas), colours(comparison.ccas)
+    names, shades, abrs = labels(videos.ccas), colours(videos.ccas), videos.adaptations
     panels = []
-    for scenario in scenarios:
+    for scenario in videos.scenarios:
         series = []
-        for cca in comparison.ccas:
+        for cca in videos.ccas:
             estimates = []
             for abr in abrs:
-                runs = comparison.comparisons[scenario, abr].runs
+                runs = videos.comparisons[scenario, abr].runs
                 estimates.append(estimate(runs.loc[runs["cca"] == cca, QOE].astype(float).tolist()))
-            mean = numbers([each.mean for each in estimates])
-            low, high = (
-                numbers([ends[at] for ends in (interval_ends(QOE, each) for each in estimates)])
-                for at in (0, 1)
-            )
+            mean = numbers([score.mean for score in estimates])
+            ends = zip(*(interval_ends(QOE, score) for score in estimates), strict=True)
+            low, high = (numbers(list(bounds)) for bounds in ends)
             series.append(Series(names[cca], shades[cca], mean, "points", low=low, high=high, size=9))
         panels.append(Panel(short_name(scenario), "MOS", tuple(series), 2, top=5.0, bottom=1.0))
     chart = Chart(np.arange(len(abrs), dtype=float), "adaptation", "", tuple(panels), names=tuple(abrs))
-    draw = functools.partial(draw_scores, comparison)
+    draw = functools.partial(draw_scores, videos)
     return Figure(draw, "Mean opinion scores by adaptation of the bitrate and CCA", chart)
 
 
-def _distributions(comparison: VideoComparison, scenarios: list[str]) -> Iterator[Section]:
-    """Returns the distributions over sessions: a section per quantity, a panel per scenario."""
-    groups = members(comparison)
-    names, shades, dash = labels(groups), colours(groups), dashes(groups)
-    viewed = {scenario: sessions_of(comparison, scenario) for scenario in scenarios}
+def _distributions(videos: VideoComparison) -> Iterator[Section]:
+    """Yields the distributions over sessions: a section per quantity, a panel per scenario."""
+    curves = curve_names(videos)
+    names, shades, dash = labels(curves), colours(curves), dashes(curves)
+    by_scenario = {scenario: sessions_of(videos, scenario) for scenario in videos.scenarios}
     for quantity in QUANTITIES:
-        known = np.concatenate([numbers(each[quantity.column].dropna()) for each in viewed.values()])
-        if not len(known):
+        values = np.concatenate(
+            [numbers(sessions[quantity.column].dropna()) for sessions in by_scenario.values()]
+        )
+        if not len(values):
             continue
-        # A step needs a point just before each value and one at it.
-        grid = np.unique(np.concatenate([known, np.nextafter(known, -np.inf)]))
+        # A step needs a point at each value and one just before it.
+        grid = np.unique(np.concatenate([values, np.nextafter(values, -np.inf)]))
         panels = []
-        for scenario, sessions in viewed.items():
+        for scenario, sessions in by_scenario.items():
             series = tuple(
                 Series(
-                    names[member],
-                    shades[member],
-                    share_of_sessions(sessions, member, quantity.column, grid),
-                    dash=dash[member],
+                    names[curve],
+                    shades[curve],
+                    share_of_sessions(sessions, curve, quantity.column, grid),
+                    dash=dash[curve],
                 )
-                for member in groups
+                for curve in curves
             )
             panels.append(Panel(short_name(scenario), "share", series, 2, top=1.0, bottom=0.0))
         title = f"Distribution of the {quantity.name}"
         chart = Chart(grid, quantity.label, quantity.unit, tuple(panels))
-        draw = functools.partial(draw_viewers, comparison, (quantity,))
+        draw = functools.partial(draw_distributions, videos, (quantity,))
         yield Section(title, figure=Figure(draw, title, chart), text=(_DISTRIBUTIONS,))
 
 
@@ -197,21 +184,21 @@ def _over_time(
     times = numbers(np.arange(round(float(comparison.results.about["duration_s"]) / slot_s)) * slot_s)
     names, shades, dash = labels(comparison.ccas), colours(comparison.ccas), dashes(comparison.ccas)
     panels: dict[str, list[Series]] = {"goodput": [], "segments": [], "buffer": []}
-    for number, cca in zip(runs["run"], runs["cca"].astype(str), strict=True):
-        rows_of_cca = slots[slots["run"] == number]
-        session_events = events[events["run"] == number]
+    for run, cca in zip(runs["run"], runs["cca"].astype(str), strict=True):
+        run_slots = slots[slots["run"] == run]
+        run_events = events[events["run"] == run]
         if not panels["goodput"]:
-            values = _in_slots(times, slot_s, rows_of_cca["t_s"], rows_of_cca["capacity_mbps"])
+            values = _in_slots(times, slot_s, run_slots["t_s"], run_slots["capacity_mbps"])
             panels["goodput"].append(Series("capacity", CAPACITY, values, look="area"))
-        goodput = rows_of_cca.set_index("t_s")["goodput_mbps"]
-        # A second evens out the pauses between segments.
+        goodput = run_slots.set_index("t_s")["goodput_mbps"]
+        # A mean over a second evens out the pauses between segments.
         smooth = goodput.rolling(max(1, round(1.0 / slot_s)), min_periods=1).mean()
-        rows = {
+        by_panel = {
             "goodput": _in_slots(times, slot_s, smooth.index, smooth),
-            "segments": _level(times, session_events[session_events["kind"] == "segment_mbps"]),
-            "buffer": _level(times, session_events[session_events["kind"] == "buffer_s"]),
+            "segments": _last_values(times, run_events[run_events["kind"] == "segment_mbps"]),
+            "buffer": _last_values(times, run_events[run_events["kind"] == "buffer_s"]),
         }
-        for name, values in rows.items():
+        for name, values in by_panel.items():
             panels[name].append(Series(names[cca], shades[cca], values, dash=dash[cca]))
     units = {"goodput": "Mbit/s", "segments": "Mbit/s", "buffer": "s"}
     return Chart(
@@ -223,41 +210,41 @@ def _over_time(
     ).thinned()
 
 
-def _in_slots(times: Numbers, slot_s: float, at: Any, values: Any) -> Numbers:
-    """Returns values of slots on the grid of all slots."""
+def _in_slots(times: Numbers, slot_s: float, slot_times: Any, values: Any) -> Numbers:
+    """Returns values of some slots on the grid of all slots; NaN for the others."""
     result = np.full(len(times), np.nan)
-    places = np.round(numbers(at) / slot_s).astype(int)
-    is_in_run = places < len(times)
-    result[places[is_in_run]] = numbers(values)[is_in_run]
+    indices = np.round(numbers(slot_times) / slot_s).astype(int)
+    is_in_run = indices < len(times)
+    result[indices[is_in_run]] = numbers(values)[is_in_run]
     return result
 
 
-def _level(times: Numbers, events: pd.DataFrame) -> Numbers:
+def _last_values(times: Numbers, events: pd.DataFrame) -> Numbers:
     """Returns the value of the last event at each time."""
     return forward_fill(times, numbers(events["t_ns"]) * 1e-9, numbers(events["detail"].astype(float)))
 
 
-def _command(comparison: VideoComparison, scenarios: list[str], abrs: list[str]) -> str:
+def _command(videos: VideoComparison) -> str:
     """Returns the command that reproduces the results."""
-    about = _about(comparison)
+    about, abrs = videos.about, videos.adaptations
     ladder = tomllib.loads(about["scenario"])["flows"][0]["workload"]["ladder"]
-    length = f"{about['duration_s']:g}s"
-    origins = {name: comparison.comparisons[name, abrs[0]].results.about for name in scenarios}
+    duration = f"{about['duration_s']:g}s"
+    origins = [videos.comparisons[name, abrs[0]].results.about for name in videos.scenarios]
     words = [
         "celltcp",
         "video",
-        *(_scenario_argument(origins[name], abrs[0], ladder, length) for name in scenarios),
+        *(_scenario_argument(origin, abrs[0], ladder, duration) for origin in origins),
     ]
-    words += ["--abr", ",".join(abrs), "--cca", ",".join(about["cca"]), "--duration", length]
+    words += ["--abr", ",".join(abrs), "--cca", ",".join(about["cca"]), "--duration", duration]
     words += ["--ladder", ladder, "--runs", str(about["runs"]), "--seed", str(about["seed"])]
     return shlex.join([*words, *engine_options(str(about["engine"])), "--out", "results"])
 
 
-def _scenario_argument(about: Mapping[str, Any], abr: str, ladder: str, length: str) -> str:
-    """Returns the name of a scenario if it has this origin, otherwise the file of the report."""
+def _scenario_argument(about: Mapping[str, Any], abr: str, ladder: str, duration: str) -> str:
+    """Returns the name of a scenario if it still gives this scenario, else the file in the report."""
     name = str(about["name"])
     try:
-        (source,) = expand_videos(name, abr, ladder, RunSettings(duration=length))[abr].sources
+        (source,) = expand_videos(name, abr, ladder, RunSettings(duration=duration))[abr].sources
     except (CelltcpError, ValueError):
         return file_name(about)
     return name if source.scenario.hash == about["hash"] else file_name(about)

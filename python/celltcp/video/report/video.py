@@ -1,61 +1,61 @@
-"""Tables of videos: scores and other metrics by scenario, ABR algorithm and CCA."""
+"""Tables of a comparison of videos: scores, other metrics, and the best ABR algorithms."""
 
 from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
 
 from celltcp.comparison.metrics import VIDEO, words_of
 from celltcp.comparison.verdict_tables import short_text, verdict_text
 from celltcp.present.section import Column, Table, mean_text, number_columns, runs_text
 from celltcp.scenarios.cca_mix import count_text, labels
 from celltcp.scenarios.requirements import QOE
-from celltcp.video.comparison import VideoComparison
+from celltcp.video.comparison import SCORES, VideoComparison
 
-#: Metrics of the viewer that a narrow terminal omits, the least important first.
+#: Video metrics that a narrow terminal omits, the least important first.
 _DROPPABLE = ("startup_s", "stalls", "switches")
 
 
-def scores_table(comparison: VideoComparison) -> Table:
+def scores_table(videos: VideoComparison) -> Table:
     """Returns mean and 95 % interval of the score, a row per scenario and ABR algorithm."""
-    names = labels(comparison.ccas)
-    is_ranked = len(comparison.ccas) > 1
-    rows = []
-    ends = set()
-    keys = list(comparison.comparisons)
-    for index, (scenario, abr) in enumerate(keys):
-        runs = comparison.comparisons[scenario, abr].runs
-        scores = (mean_text(runs.loc[runs["cca"] == cca, QOE], 2) for cca in comparison.ccas)
-        best = [verdict_text(comparison.verdict(scenario, abr), names)] if is_ranked else []
+    names = labels(videos.ccas)
+    is_ranked = len(videos.ccas) > 1
+    rows: list[tuple[str, ...]] = []
+    for (scenario, abr), comparison in videos.comparisons.items():
+        scores = (mean_text(comparison.values(cca, QOE), 2) for cca in videos.ccas)
+        best = [verdict_text(videos.verdict(scenario, abr), names)] if is_ranked else []
         rows.append((scenario, abr, *scores, *best))
-        if index + 1 < len(keys) and keys[index + 1][0] != scenario:
-            ends.add(index)
-    about = next(iter(comparison.comparisons.values())).results.about
     return Table(
         columns=(
             Column("scenario", folds=True),
             Column("adaptation"),
-            *number_columns(*(names[cca] for cca in comparison.ccas)),
+            *number_columns(*(names[cca] for cca in videos.ccas)),
             *([Column("best", folds=True)] if is_ranked else []),
         ),
         rows=tuple(rows),
-        title=f"Mean opinion score (1 to 5) and 95 % interval over {runs_text(about['runs'])}",
-        ends=frozenset(ends),
+        title=f"Mean opinion score (1 to 5) and 95 % interval over {runs_text(videos.about['runs'])}",
+        ends=_scenario_ends(rows),
+    )
+
+
+def _scenario_ends(rows: Sequence[tuple[str, ...]]) -> frozenset[int]:
+    """Returns the indices of the last rows of scenarios, except that of the last scenario."""
+    return frozenset(
+        index for index, (row, after) in enumerate(itertools.pairwise(rows)) if row[0] != after[0]
     )
 
 
 def metrics_table(videos: VideoComparison) -> Table:
-    """Returns all metrics of the viewers, a row per scenario, ABR algorithm and CCA."""
+    """Returns all video metrics, a row per scenario, ABR algorithm and CCA."""
     rows: list[tuple[str, ...]] = []
-    ends = set()
     names = labels(videos.ccas)
     for (scenario, abr), comparison in videos.comparisons.items():
-        if rows and rows[-1][0] != scenario:
-            ends.add(len(rows) - 1)
         for cca in comparison.ccas:
             cells = (
                 mean_text(comparison.values(cca, name), app_metric.digits)
                 for name, app_metric in VIDEO.items()
             )
             rows.append((scenario, abr, names[cca], *cells))
-    about = next(iter(videos.comparisons.values())).results.about
     return Table(
         columns=(
             *map(Column, ("scenario", "adaptation")),
@@ -66,40 +66,35 @@ def metrics_table(videos: VideoComparison) -> Table:
             ),
         ),
         rows=tuple(rows),
-        title=f"What the viewers got: mean and 95 % interval over {runs_text(about['runs'])}",
-        ends=frozenset(ends),
+        title=f"What the viewers got: mean and 95 % interval over {runs_text(videos.about['runs'])}",
+        ends=_scenario_ends(rows),
         ccas={names[cca]: cca for cca in videos.ccas},
         droppable=_DROPPABLE,
     )
 
 
-def adaptations_table(comparison: VideoComparison) -> Table | None:
+def adaptations_table(videos: VideoComparison) -> Table | None:
     """Returns the best ABR algorithm by each score, a row per scenario and CCA, and over all scenarios.
 
-    None where there is a single ABR algorithm.
+    None with a single ABR algorithm.
     """
-    verdicts = comparison.adaptation_verdicts
-    if not verdicts:
+    if not videos.adaptation_verdicts:
         return None
-    names = labels(comparison.ccas)
-    metrics = list(dict.fromkeys(verdict.metric for verdict in verdicts))
-    scenarios = comparison.scenarios
-    cells: dict[tuple[str, str], dict[str, str]] = {}
-    for verdict in verdicts:
-        place = verdict.scenario or f"mean over {count_text(len(scenarios), 'scenario')}"
-        of_row = cells.setdefault((place, names[verdict.cca]), {})
-        of_row[verdict.metric] = short_text(
-            verdict.verdict, {abr: abr for abr in comparison.adaptations}
-        )
-    is_open = any("?" in cell for of_row in cells.values() for cell in of_row.values())
-    state = " (?: undecided, with the runs that would likely decide)" if is_open else ""
+    names = labels(videos.ccas)
+    abr_names = {abr: abr for abr in videos.adaptations}
+    rows: dict[tuple[str, str], list[str]] = {}
+    for best in videos.adaptation_verdicts:
+        scenario = best.scenario or f"mean over {count_text(len(videos.scenarios), 'scenario')}"
+        rows.setdefault((scenario, names[best.cca]), []).append(short_text(best.verdict, abr_names))
+    is_undecided = any("?" in cell for cells in rows.values() for cell in cells)
+    note = " (?: undecided, with the runs that would likely decide)" if is_undecided else ""
     return Table(
         columns=(
             Column("scenario", folds=True),
             Column("CCA"),
-            *(Column(f"by {words_of(metric).name}", folds=True) for metric in metrics),
+            *(Column(f"by {words_of(metric).name}", folds=True) for metric in SCORES),
         ),
-        rows=tuple((*key, *(of_row[metric] for metric in metrics)) for key, of_row in cells.items()),
-        title=f"Best adaptation{state}",
+        rows=tuple((*key, *cells) for key, cells in rows.items()),
+        title=f"Best adaptation{note}",
         ccas={name: cca for cca, name in names.items()},
     )
