@@ -71,10 +71,7 @@ impl Client {
         self.abort_after = self.config.keep.draw(&mut self.draws).get().max(1);
         out.extend([
             Command::Open,
-            Command::Send {
-                at: End::Client,
-                bytes: self.config.request.get(),
-            },
+            Command::Send(End::Client, self.config.request.get()),
         ]);
     }
 }
@@ -107,10 +104,7 @@ impl Application for Client {
 
     fn on_received(&mut self, _: Instant, end: End, _: u64, out: &mut Vec<Command>) {
         out.push(match end {
-            End::Server => Command::Send {
-                at: End::Server,
-                bytes: self.left,
-            },
+            End::Server => Command::Send(End::Server, self.left),
             End::Client => Command::Close(End::Client),
         });
     }
@@ -139,27 +133,15 @@ mod tests {
         client.on_received(now, End::Server, 500, &mut out);
         client.on_progress(now, End::Client, 300, &mut out);
         client.on_received(now, End::Client, 300, &mut out);
-        let request = [
-            Command::Open,
-            Command::Send {
-                at: End::Client,
-                bytes: 500,
-            },
-        ];
+        let request = [Command::Open, Command::Send(End::Client, 500)];
         let expected = [
             request[0],
             request[1],
-            Command::Send {
-                at: End::Server,
-                bytes: 1_000,
-            },
+            Command::Send(End::Server, 1_000),
             Command::Abort(End::Client),
             request[0],
             request[1],
-            Command::Send {
-                at: End::Server,
-                bytes: 300,
-            },
+            Command::Send(End::Server, 300),
             Command::Close(End::Client),
         ];
         assert_eq!(out, expected);

@@ -67,20 +67,10 @@ pub enum Command {
     Open,
     /// Writes a message of this many bytes at an end. [`Application::on_received`] is called when the other end has all
     /// of them.
-    Send {
-        /// End that writes.
-        at: End,
-        /// Bytes of the message.
-        bytes: u64,
-    },
+    Send(End, u64),
     /// Writes this many bytes ([`UNLIMITED`]: until the end) at an end as a stream; their arrival is not notified.
     /// Later messages of that end belong to the stream.
-    Stream {
-        /// End that writes.
-        at: End,
-        /// Bytes of the stream.
-        bytes: u64,
-    },
+    Stream(End, u64),
     /// Discards the bytes of an end that its send buffer has not accepted yet.
     CancelUnsent(End),
     /// Closes the connection from that end, once all bytes of both ends have arrived.
@@ -91,19 +81,9 @@ pub enum Command {
     /// Reads this many more bytes at an end. The first `Read`, of 0 bytes or more, ends automatic reading: the receive
     /// window then closes when the buffer is full. [`Application::on_progress`] and [`Application::on_received`] count
     /// bytes that have arrived, read or not.
-    Read {
-        /// End that reads.
-        at: End,
-        /// Bytes to read.
-        bytes: u64,
-    },
+    Read(End, u64),
     /// Records a metric: its name, which ends with the unit as names of columns do, and its value.
-    Record {
-        /// Name of the metric.
-        metric: &'static str,
-        /// Value in its unit.
-        value: f64,
-    },
+    Record(&'static str, f64),
     /// Calls [`Application::on_wake`] at this time.
     WakeAt(Instant),
 }

@@ -63,14 +63,8 @@ impl Application for Transfer {
         self.opened = true;
         out.push(Command::Open);
         out.push(match self.bulk.bytes.map(Bytes::get) {
-            Some(bytes) => Command::Send {
-                at: End::Server,
-                bytes,
-            },
-            None => Command::Stream {
-                at: End::Server,
-                bytes: UNLIMITED,
-            },
+            Some(bytes) => Command::Send(End::Server, bytes),
+            None => Command::Stream(End::Server, UNLIMITED),
         });
         out.extend(self.bulk.stop.map(|stop| Command::WakeAt(now + stop)));
     }
@@ -96,10 +90,7 @@ mod tests {
         });
         let mut out = Vec::new();
         transfer.on_wake(at(100), &mut out);
-        let stream = Command::Stream {
-            at: End::Server,
-            bytes: UNLIMITED,
-        };
+        let stream = Command::Stream(End::Server, UNLIMITED);
         assert_eq!(out, [Command::Open, stream, Command::WakeAt(at(2_100))]);
         out.clear();
         transfer.on_wake(at(2_100), &mut out);
@@ -118,16 +109,7 @@ mod tests {
         });
         let mut out = Vec::new();
         transfer.on_wake(at(0), &mut out);
-        assert_eq!(
-            out,
-            [
-                Command::Open,
-                Command::Send {
-                    at: End::Server,
-                    bytes: 5_000
-                }
-            ]
-        );
+        assert_eq!(out, [Command::Open, Command::Send(End::Server, 5_000)]);
         out.clear();
         transfer.on_received(at(80), End::Client, 5_000, &mut out);
         assert_eq!(out, [Command::Close(End::Server)]);

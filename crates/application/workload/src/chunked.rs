@@ -68,18 +68,12 @@ impl Application for Client {
         }
         self.requests += 1;
         self.requested_at = now;
-        out.push(Command::Send {
-            at: End::Client,
-            bytes: self.config.request.get(),
-        });
+        out.push(Command::Send(End::Client, self.config.request.get()));
     }
 
     fn on_received(&mut self, now: Instant, end: End, _: u64, out: &mut Vec<Command>) {
         out.push(match end {
-            End::Server => Command::Send {
-                at: End::Server,
-                bytes: self.config.piece.get(),
-            },
+            End::Server => Command::Send(End::Server, self.config.piece.get()),
             End::Client
                 if self
                     .config

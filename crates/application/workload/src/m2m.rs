@@ -63,7 +63,7 @@ pub(crate) struct M2mDevice {
     has_started: bool,
     /// Whether the machine has the question, and thinks.
     has_requested: bool,
-    opened: u32,
+    sessions: u32,
     /// Start of the session or, once the machine answers, of its answer.
     since: Instant,
 }
@@ -76,13 +76,13 @@ impl M2mDevice {
             draws,
             has_started: false,
             has_requested: false,
-            opened: 0,
+            sessions: 0,
             since: Instant::ZERO,
         }
     }
 
     /// Draws the wait before the first session.
-    fn first(&mut self) -> Duration {
+    fn draw_start_delay(&mut self) -> Duration {
         let within = Distribution::Uniform {
             min: Duration::ZERO,
             max: self.telemetry.within,
@@ -95,58 +95,44 @@ impl Application for M2mDevice {
     fn on_wake(&mut self, now: Instant, out: &mut Vec<Command>) {
         if core::mem::take(&mut self.has_requested) {
             self.since = now;
-            out.push(Command::Send {
-                at: End::Server,
-                bytes: self.telemetry.up.get(),
-            });
+            out.push(Command::Send(End::Server, self.telemetry.up.get()));
             return;
         }
         if !self.has_started {
             self.has_started = true;
             if !self.telemetry.within.is_zero() {
-                let first = self.first();
-                out.push(Command::WakeAt(now + first));
+                let delay = self.draw_start_delay();
+                out.push(Command::WakeAt(now + delay));
                 return;
             }
         }
-        self.opened += 1;
+        self.sessions += 1;
         self.since = now;
         let bytes = self.telemetry.down.get();
-        out.extend([
-            Command::Open,
-            Command::Send {
-                at: End::Client,
-                bytes,
-            },
-        ]);
+        out.extend([Command::Open, Command::Send(End::Client, bytes)]);
     }
 
     fn on_received(&mut self, now: Instant, end: End, _: u64, out: &mut Vec<Command>) {
-        let taken = now.saturating_since(self.since).as_nanos() as f64 / 1e9;
+        let elapsed_s = now.saturating_since(self.since).as_nanos() as f64 / 1e9;
         match end {
             End::Server => {
                 self.has_requested = true;
                 let answer = Command::WakeAt(now + self.telemetry.think);
-                out.extend([
-                    Command::Record {
-                        metric: "down_s",
-                        value: taken,
-                    },
-                    answer,
-                ]);
+                out.extend([Command::Record("down_s", elapsed_s), answer]);
             }
             End::Client => out.extend([
-                Command::Record {
-                    metric: "up_s",
-                    value: taken,
-                },
+                Command::Record("up_s", elapsed_s),
                 Command::Close(End::Client),
             ]),
         }
     }
 
     fn on_completed(&mut self, now: Instant, out: &mut Vec<Command>) {
-        if self.telemetry.count.is_none_or(|count| self.opened < count) {
+        if self
+            .telemetry
+            .count
+            .is_none_or(|count| self.sessions < count)
+        {
             let gap = self.jitter.draw_pause(&self.telemetry.gap, &mut self.draws);
             out.push(Command::WakeAt(now + gap));
         }
@@ -180,23 +166,11 @@ mod tests {
         machine.on_completed(at(100), &mut out);
         let expected = [
             Command::Open,
-            Command::Send {
-                at: End::Client,
-                bytes: 50,
-            },
-            Command::Record {
-                metric: "down_s",
-                value: 0.04,
-            },
+            Command::Send(End::Client, 50),
+            Command::Record("down_s", 0.04),
             Command::WakeAt(at(42)),
-            Command::Send {
-                at: End::Server,
-                bytes: 1_000,
-            },
-            Command::Record {
-                metric: "up_s",
-                value: 0.06,
-            },
+            Command::Send(End::Server, 1_000),
+            Command::Record("up_s", 0.06),
             Command::Close(End::Client),
         ];
         assert_eq!(out, expected);

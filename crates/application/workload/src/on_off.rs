@@ -91,17 +91,11 @@ impl Application for Source {
                 out.extend([Command::CancelUnsent(End::Server), Command::WakeAt(ends)])
             }
             None => out.extend([
-                Command::Stream {
-                    at: End::Server,
-                    bytes: UNLIMITED,
-                },
+                Command::Stream(End::Server, UNLIMITED),
                 Command::WakeAt(ends),
             ]),
             Some(rate) => out.extend([
-                Command::Stream {
-                    at: End::Server,
-                    bytes: PIECE.get(),
-                },
+                Command::Stream(End::Server, PIECE.get()),
                 Command::WakeAt((now + rate.time_to_send(PIECE)).min(ends)),
             ]),
         }
@@ -133,10 +127,7 @@ mod tests {
             for command in out {
                 match command {
                     Command::Open => opened += 1,
-                    Command::Stream {
-                        at: End::Server,
-                        bytes,
-                    } => {
+                    Command::Stream(End::Server, bytes) => {
                         assert_eq!(now.as_nanos() / 1_000_000_000 % 2, 0, "writes at {now:?}");
                         written += bytes;
                     }

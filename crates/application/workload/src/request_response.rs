@@ -127,10 +127,7 @@ impl Requests {
 
     fn record(&self, now: Instant, metric: &'static str, out: &mut Vec<Command>) {
         let waited = now.saturating_since(self.requested_at);
-        out.push(Command::Record {
-            metric,
-            value: waited.as_nanos() as f64 / 1e9,
-        });
+        out.push(Command::Record(metric, waited.as_nanos() as f64 / 1e9));
     }
 
     fn send_response(&mut self, out: &mut Vec<Command>) {
@@ -138,15 +135,9 @@ impl Requests {
         let writes = u64::from(self.config.writes.unwrap_or(1)).min(bytes);
         let each = bytes / writes;
         for _ in 1..writes {
-            out.push(Command::Send {
-                at: End::Server,
-                bytes: each,
-            });
+            out.push(Command::Send(End::Server, each));
         }
-        out.push(Command::Send {
-            at: End::Server,
-            bytes: bytes - each * (writes - 1),
-        });
+        out.push(Command::Send(End::Server, bytes - each * (writes - 1)));
     }
 }
 
@@ -166,10 +157,7 @@ impl Application for Requests {
         self.response_started = false;
         self.requested_at = now;
         let bytes = self.config.request.draw(&mut self.draws).get().max(1);
-        out.push(Command::Send {
-            at: End::Client,
-            bytes,
-        });
+        out.push(Command::Send(End::Client, bytes));
     }
 
     fn on_progress(&mut self, now: Instant, end: End, _: u64, out: &mut Vec<Command>) {
@@ -248,32 +236,20 @@ mod tests {
         app.on_wake(at(680), &mut out);
         app.on_received(at(700), End::Client, 30_000, &mut out);
         let (request, response) = (
-            Command::Send {
-                at: End::Client,
-                bytes: 400,
-            },
-            Command::Send {
-                at: End::Server,
-                bytes: 30_000,
-            },
+            Command::Send(End::Client, 400),
+            Command::Send(End::Server, 30_000),
         );
         let expected = [
             Command::Open,
             request,
             Command::WakeAt(at(80)),
             response,
-            Command::Record {
-                metric: "response_s",
-                value: 0.15,
-            },
+            Command::Record("response_s", 0.15),
             Command::WakeAt(at(650)),
             request,
             Command::WakeAt(at(680)),
             response,
-            Command::Record {
-                metric: "response_s",
-                value: 0.05,
-            },
+            Command::Record("response_s", 0.05),
             Command::Close(End::Client),
         ];
         assert_eq!(out, expected);
@@ -295,10 +271,7 @@ mod tests {
         let times: Vec<f64> = out
             .iter()
             .filter_map(|command| match command {
-                Command::Record {
-                    metric: "response_first_byte_s",
-                    value: seconds,
-                } => Some(*seconds),
+                Command::Record("response_first_byte_s", seconds) => Some(*seconds),
                 _ => None,
             })
             .collect();
@@ -319,10 +292,7 @@ mod tests {
             app.on_wake(at(650), &mut out);
             app.on_stopped(at(end), &mut out);
             out.iter().find_map(|command| match command {
-                Command::Record {
-                    metric: "response_age_s",
-                    value: seconds,
-                } => Some(*seconds),
+                Command::Record("response_age_s", seconds) => Some(*seconds),
                 _ => None,
             })
         };
@@ -336,12 +306,6 @@ mod tests {
         let mut out = Vec::new();
         app.on_wake(at(0), &mut out);
         app.on_received(at(60), End::Server, 400, &mut out);
-        assert_eq!(
-            out.last(),
-            Some(&Command::Send {
-                at: End::Server,
-                bytes: 30_000
-            })
-        );
+        assert_eq!(out.last(), Some(&Command::Send(End::Server, 30_000)));
     }
 }

@@ -384,13 +384,13 @@ impl Sessions {
             });
         };
         let end = match command {
-            Command::Send { at: end, bytes } => {
+            Command::Send(end, bytes) => {
                 if account.send(end, bytes) {
                     read(end, Some(bytes));
                 }
                 end
             }
-            Command::Stream { at: end, bytes } => {
+            Command::Stream(end, bytes) => {
                 if account.stream(end, bytes) {
                     read(end, None);
                 }
@@ -400,17 +400,14 @@ impl Sessions {
                 account.cancel_unsent(end);
                 end
             }
-            Command::Record {
-                metric: name,
-                value,
-            } => {
+            Command::Record(name, value) => {
                 return self.actions.push_back(Action::Record {
                     connection,
                     name,
                     value,
                 });
             }
-            Command::Read { at: end, bytes } => {
+            Command::Read(end, bytes) => {
                 account.set_manual_read(end);
                 return self.actions.push_back(Action::Take {
                     connection,

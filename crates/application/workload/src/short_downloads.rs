@@ -81,13 +81,7 @@ impl Application for Downloads {
         }
         self.opened += 1;
         let bytes = self.sequence.size.draw(&mut self.draws).get().max(1);
-        out.extend([
-            Command::Open,
-            Command::Send {
-                at: End::Server,
-                bytes,
-            },
-        ]);
+        out.extend([Command::Open, Command::Send(End::Server, bytes)]);
     }
 
     fn on_received(&mut self, _: Instant, _: End, _: u64, out: &mut Vec<Command>) {
@@ -125,13 +119,7 @@ mod tests {
             first: Duration::from_millis(500),
         };
         let mut downloads = Downloads::new(sequence, RngStream::new(1, Purpose::Workload, 0));
-        let opened = [
-            Command::Open,
-            Command::Send {
-                at: End::Server,
-                bytes: 1_000_000,
-            },
-        ];
+        let opened = [Command::Open, Command::Send(End::Server, 1_000_000)];
         let mut out = Vec::new();
         let mut commands_after = |event: &dyn Fn(&mut Downloads, &mut Vec<Command>)| {
             event(&mut downloads, &mut out);

@@ -150,18 +150,9 @@ impl Streaming {
         connection.answer_at = Instant::NEVER;
         // The engine reports each message, so that the client learns when the first bytes have arrived.
         let head = FIRST_WRITE.min(connection.response);
-        out.extend([
-            Command::SelectSlot(slot),
-            Command::Send {
-                at: End::Server,
-                bytes: head,
-            },
-        ]);
+        out.extend([Command::SelectSlot(slot), Command::Send(End::Server, head)]);
         if connection.response > head {
-            out.push(Command::Send {
-                at: End::Server,
-                bytes: connection.response - head,
-            });
+            out.push(Command::Send(End::Server, connection.response - head));
         }
     }
 
@@ -198,10 +189,7 @@ impl Streaming {
                 let request = self.config.request.get().max(1);
                 out.extend([
                     Command::SelectSlot(connection),
-                    Command::Send {
-                        at: End::Client,
-                        bytes: request,
-                    },
+                    Command::Send(End::Client, request),
                 ]);
             }
             ClientCommand::Abandon { connection } => {
@@ -236,25 +224,13 @@ impl Streaming {
         for segment in &downloads[segments..] {
             let rate = self.manifest.representations()[segment.quality].rate;
             out.extend([
-                Command::Record {
-                    metric: "segment_mbps",
-                    value: rate.as_mbps(),
-                },
-                Command::Record {
-                    metric: "fetch_s",
-                    value: segment.duration().as_secs_f64(),
-                },
-                Command::Record {
-                    metric: "buffer_s",
-                    value: segment.buffer.as_secs_f64(),
-                },
+                Command::Record("segment_mbps", rate.as_mbps()),
+                Command::Record("fetch_s", segment.duration().as_secs_f64()),
+                Command::Record("buffer_s", segment.buffer.as_secs_f64()),
             ]);
         }
         for stall in &over[stalls..] {
-            out.push(Command::Record {
-                metric: "stall_s",
-                value: stall.length.as_secs_f64(),
-            });
+            out.push(Command::Record("stall_s", stall.length.as_secs_f64()));
         }
         self.recorded = (downloads.len(), over.len());
     }
@@ -274,12 +250,8 @@ impl Streaming {
             ("abandoned", Some(f64::from(log.abandoned))),
             ("watched_s", Some(log.played.as_secs_f64())),
         ];
-        let record = |(name, value): (&'static str, Option<f64>)| {
-            Some(Command::Record {
-                metric: name,
-                value: value?,
-            })
-        };
+        let record =
+            |(name, value): (&'static str, Option<f64>)| Some(Command::Record(name, value?));
         out.extend(metrics.into_iter().filter_map(record));
     }
 }
@@ -356,17 +328,14 @@ mod tests {
 
     fn bytes_of(command: &Command) -> Option<(End, u64)> {
         match command {
-            Command::Send { at: end, bytes } => Some((*end, *bytes)),
+            Command::Send(end, bytes) => Some((*end, *bytes)),
             _ => None,
         }
     }
 
     fn recorded(out: &[Command], wanted: &str) -> Option<f64> {
         out.iter().find_map(|command| match command {
-            Command::Record {
-                metric: name,
-                value,
-            } if *name == wanted => Some(*value),
+            Command::Record(name, value) if *name == wanted => Some(*value),
             _ => None,
         })
     }
@@ -435,7 +404,7 @@ mod tests {
         assert_eq!(recorded(&out, "watched_s"), Some(3.0));
         assert!(
             out.iter()
-                .all(|command| matches!(command, Command::Record { .. }))
+                .all(|command| matches!(command, Command::Record(_, _)))
         );
         out.clear();
         app.on_stopped(at(4_070), &mut out);
@@ -478,17 +447,14 @@ mod tests {
         let (mut app, out) = play_on_a_falling_link(true);
         let commands: Vec<_> = out
             .iter()
-            .filter(|command| !matches!(command, Command::Record { .. } | Command::WakeAt(_)))
+            .filter(|command| !matches!(command, Command::Record(_, _) | Command::WakeAt(_)))
             .collect();
         let expected = [
             Command::SelectSlot(0),
             Command::Abort(End::Client),
             Command::Open,
             Command::SelectSlot(0),
-            Command::Send {
-                at: End::Client,
-                bytes: 500,
-            },
+            Command::Send(End::Client, 500),
         ];
         assert_eq!(commands, expected.iter().collect::<Vec<_>>());
         let mut out = Vec::new();

@@ -80,10 +80,7 @@ impl Reader {
             .jitter
             .draw_around(self.config.period / u64::from(steps));
         out.extend([
-            Command::Read {
-                at: End::Client,
-                bytes: bytes.get(),
-            },
+            Command::Read(End::Client, bytes.get()),
             Command::WakeAt(now + pause),
         ]);
     }
@@ -96,31 +93,19 @@ impl Application for Reader {
         }
         out.extend([
             Command::Open,
-            Command::Read {
-                at: End::Client,
-                bytes: 0,
-            },
-            Command::Send {
-                at: End::Client,
-                bytes: self.config.request.get(),
-            },
+            Command::Read(End::Client, 0),
+            Command::Send(End::Client, self.config.request.get()),
         ]);
     }
 
     fn on_received(&mut self, now: Instant, end: End, _: u64, out: &mut Vec<Command>) {
         match end {
             End::Server => {
-                out.push(Command::Send {
-                    at: End::Server,
-                    bytes: self.config.video.get(),
-                });
+                out.push(Command::Send(End::Server, self.config.video.get()));
                 self.read(now, out);
             }
             End::Client => out.extend([
-                Command::Read {
-                    at: End::Client,
-                    bytes: self.config.video.get(),
-                },
+                Command::Read(End::Client, self.config.video.get()),
                 Command::Close(End::Client),
             ]),
         }
@@ -142,13 +127,7 @@ mod tests {
             WindowPaced::default().application(RngStream::new(1, Purpose::Workload, 0));
         let mut out = Vec::new();
         reader.on_wake(at(0), &mut out);
-        assert_eq!(
-            out[1],
-            Command::Read {
-                at: End::Client,
-                bytes: 0
-            }
-        );
+        assert_eq!(out[1], Command::Read(End::Client, 0));
         reader.on_received(at(1), End::Server, 500, &mut out);
         let mut reads = Vec::new();
         for _ in 0..5 {
@@ -158,12 +137,7 @@ mod tests {
             reads.push(out.pop());
             reader.on_wake(next, &mut out);
         }
-        let read = |bytes| {
-            Some(Command::Read {
-                at: End::Client,
-                bytes,
-            })
-        };
+        let read = |bytes| Some(Command::Read(End::Client, bytes));
         let (burst, little) = (read(4_500_000), read(82_000));
         assert_eq!(reads, [burst, little, little, little, burst]);
     }

@@ -123,7 +123,7 @@ proptest! {
         events in prop::collection::vec((0_u8..3, end(), 1_u64..5_000), 0..60),
     ) {
         let mut lines = vec![vec![Command::Open]];
-        lines.extend(messages.iter().map(|&(end, bytes)| vec![Command::Send { at: end, bytes }]));
+        lines.extend(messages.iter().map(|&(end, bytes)| vec![Command::Send(end, bytes)]));
         lines.push(vec![Command::Close(closing)]);
         let (mut engine, arrivals) = TestEngine::new(lines);
         engine.wake();
@@ -166,10 +166,7 @@ proptest! {
 /// Each message is a write of its own, also where several wait: Nagle's algorithm depends on it.
 #[test]
 fn messages_that_wait_are_written_one_by_one() {
-    let send = |bytes| Command::Send {
-        at: End::Server,
-        bytes,
-    };
+    let send = |bytes| Command::Send(End::Server, bytes);
     let (mut engine, arrivals) =
         TestEngine::new(vec![vec![Command::Open, send(100), send(250), send(7)]]);
     engine.wake();
@@ -190,13 +187,7 @@ fn messages_that_wait_are_written_one_by_one() {
 #[test]
 fn bytes_that_were_withdrawn_are_not_missed() {
     let (mut engine, arrivals) = TestEngine::new(vec![
-        vec![
-            Command::Open,
-            Command::Send {
-                at: End::Server,
-                bytes: 9_000,
-            },
-        ],
+        vec![Command::Open, Command::Send(End::Server, 9_000)],
         vec![
             Command::CancelUnsent(End::Server),
             Command::Close(End::Server),
@@ -217,13 +208,7 @@ fn bytes_that_were_withdrawn_are_not_missed() {
 #[test]
 fn an_engine_that_waits_for_the_end_of_a_stream_is_told_when_to_end_it() {
     let (mut engine, _) = TestEngine::new(vec![
-        vec![
-            Command::Open,
-            Command::Stream {
-                at: End::Client,
-                bytes: 5_000,
-            },
-        ],
+        vec![Command::Open, Command::Stream(End::Client, 5_000)],
         vec![Command::Close(End::Client)],
     ]);
     let next = |sessions: &mut Sessions| {

@@ -118,10 +118,7 @@ impl FrameSource {
             made: frame.made,
             end: self.sent_bytes,
         });
-        out.push(Command::Send {
-            at: End::Server,
-            bytes: frame.bytes,
-        });
+        out.push(Command::Send(End::Server, frame.bytes));
     }
 }
 
@@ -167,10 +164,7 @@ impl Application for FrameSource {
             self.late_frames += u64::from(self.has_missed(frame.made, now));
             self.delay_sum += delay;
             self.max_delay = self.max_delay.max(delay);
-            out.push(Command::Record {
-                metric: "frame_ms",
-                value: milliseconds(delay),
-            });
+            out.push(Command::Record("frame_ms", milliseconds(delay)));
         }
     }
 
@@ -181,47 +175,29 @@ impl Application for FrameSource {
         for made in on_their_way.filter(|made| self.has_missed(*made, now)) {
             missing += 1;
             let age = milliseconds(now.saturating_since(made));
-            out.push(Command::Record {
-                metric: "frame_age_ms",
-                value: age,
-            });
+            out.push(Command::Record("frame_age_ms", age));
         }
         let sent = self.arrived + missing;
         if sent == 0 {
             return;
         }
-        out.push(Command::Record {
-            metric: "frames",
-            value: sent as f64,
-        });
-        out.push(Command::Record {
-            metric: "late_share",
-            value: (self.late_frames + missing) as f64 / sent as f64,
-        });
+        out.push(Command::Record("frames", sent as f64));
+        out.push(Command::Record(
+            "late_share",
+            (self.late_frames + missing) as f64 / sent as f64,
+        ));
         if self.backlog != Backlog::All {
             let share = self.dropped as f64 / sent as f64;
-            out.push(Command::Record {
-                metric: "dropped_share",
-                value: share,
-            });
+            out.push(Command::Record("dropped_share", share));
         }
         if let Some(level) = &self.level {
-            out.push(Command::Record {
-                metric: "frame_size_share",
-                value: level.mean(),
-            });
+            out.push(Command::Record("frame_size_share", level.mean()));
         }
         if self.arrived > 0 {
             let mean = milliseconds(self.delay_sum) / self.arrived as f64;
-            out.push(Command::Record {
-                metric: "frame_delay_ms",
-                value: mean,
-            });
+            out.push(Command::Record("frame_delay_ms", mean));
             let max = milliseconds(self.max_delay);
-            out.push(Command::Record {
-                metric: "frame_delay_max_ms",
-                value: max,
-            });
+            out.push(Command::Record("frame_delay_max_ms", max));
         }
     }
 }

@@ -98,13 +98,13 @@ impl Settings for Page {
 #[derive(Clone, Debug, Default)]
 struct Object {
     bytes: u64,
-    /// The objects that it names.
-    names: Vec<usize>,
+    /// Indices of the objects that it refers to.
+    references: Vec<usize>,
 }
 
 /// Connection of a page load.
 #[derive(Clone, Debug, Default)]
-struct Line {
+struct PageConnection {
     is_open: bool,
     /// Objects whose requests are on their way.
     requested: VecDeque<usize>,
@@ -116,7 +116,7 @@ struct Line {
     busy_until: Instant,
 }
 
-impl Line {
+impl PageConnection {
     fn is_idle(&self) -> bool {
         self.requested.is_empty() && self.answers.is_empty()
     }
@@ -139,48 +139,48 @@ pub(crate) struct Browser {
     draws: RngStream,
     jitter: Jitter,
     objects: Vec<Object>,
-    lines: Vec<Line>,
+    connections: Vec<PageConnection>,
     /// Objects that are to be requested.
     waiting: VecDeque<usize>,
     /// Objects that have not arrived.
-    missing: usize,
+    missing_objects: usize,
     /// Connections that are still being closed.
-    closing: usize,
+    closing_connections: usize,
     started_at: Instant,
     /// Whether the first byte of the page has arrived.
     has_begun: bool,
     pages: u32,
     /// Longest load of a page.
-    longest: Duration,
+    longest_load: Duration,
     /// Events to come, by time and order.
     due: BTreeMap<(Instant, u64), Due>,
     order: u64,
     /// Time of the latest [`Command::WakeAt`].
     wake_at: Instant,
-    /// The connection that the call is about.
+    /// Index of the connection of the current callback.
     slot: usize,
 }
 
 impl Browser {
     pub(crate) fn new(config: Page, draws: RngStream) -> Self {
-        let lines = if config.multiplexed {
+        let connections = if config.multiplexed {
             1
         } else {
             config.connections
         };
         Self {
-            lines: vec![Line::default(); lines as usize],
+            connections: vec![PageConnection::default(); connections as usize],
             jitter: Jitter::new(config.jitter, &draws),
             config,
             draws,
             objects: Vec::new(),
             waiting: VecDeque::new(),
-            missing: 0,
-            closing: 0,
+            missing_objects: 0,
+            closing_connections: 0,
             started_at: Instant::ZERO,
             has_begun: false,
             pages: 0,
-            longest: Duration::ZERO,
+            longest_load: Duration::ZERO,
             due: BTreeMap::new(),
             order: 0,
             wake_at: Instant::NEVER,
@@ -188,8 +188,8 @@ impl Browser {
         }
     }
 
-    /// Draws a page: the document is object 0.
-    fn draw(&mut self) {
+    /// Draws the objects of a page, of which the document is the first.
+    fn draw_page(&mut self) {
         let draws = &mut self.draws;
         let document = self.config.document.draw(draws).get().max(1);
         let count = self.config.objects as usize;
@@ -204,86 +204,75 @@ impl Browser {
             for index in next..next + size {
                 objects[index].bytes = self.config.object.draw(draws).get().max(1);
                 let by = above.start + draws.uniform_u64(above.len() as u64) as usize;
-                objects[by].names.push(index);
+                objects[by].references.push(index);
             }
             above = next..next + size;
             next += size;
         }
-        self.missing = objects.len();
+        self.missing_objects = objects.len();
         self.objects = objects;
     }
 
-    fn plan(&mut self, at: Instant, what: Due) {
-        self.due.insert((at, self.order), what);
+    fn schedule(&mut self, at: Instant, event: Due) {
+        self.due.insert((at, self.order), event);
         self.order += 1;
     }
 
     fn begin(&mut self, now: Instant) {
-        self.draw();
+        self.draw_page();
         self.started_at = now;
         self.has_begun = false;
-        self.lines.fill(Line::default());
+        self.connections.fill(PageConnection::default());
         self.waiting.push_back(0);
     }
 
     /// Sends the requests for which there is a connection; opens connections that are needed.
     fn request(&mut self, out: &mut Vec<Command>) {
         while let Some(&object) = self.waiting.front() {
-            let any = self.config.multiplexed;
-            let Some(slot) = self.lines.iter().position(|line| any || line.is_idle()) else {
+            let is_shared = self.config.multiplexed;
+            let Some(slot) = self
+                .connections
+                .iter()
+                .position(|connection| is_shared || connection.is_idle())
+            else {
                 return;
             };
             self.waiting.pop_front();
-            let line = &mut self.lines[slot];
-            line.requested.push_back(object);
+            let connection = &mut self.connections[slot];
+            connection.requested.push_back(object);
             out.push(Command::SelectSlot(slot));
-            if !core::mem::replace(&mut line.is_open, true) {
+            if !core::mem::replace(&mut connection.is_open, true) {
                 out.push(Command::Open);
             }
-            out.push(Command::Send {
-                at: End::Client,
-                bytes: self.config.request.get().max(1),
-            });
+            out.push(Command::Send(End::Client, self.config.request.get().max(1)));
         }
     }
 
     fn send_response(&mut self, slot: usize, out: &mut Vec<Command>) {
-        let line = &mut self.lines[slot];
-        if let Some(object) = line.requested.pop_front() {
+        let connection = &mut self.connections[slot];
+        if let Some(object) = connection.requested.pop_front() {
             let bytes = self.objects[object].bytes;
-            line.answers.push_back((object, bytes));
-            out.extend([
-                Command::SelectSlot(slot),
-                Command::Send {
-                    at: End::Server,
-                    bytes,
-                },
-            ]);
+            connection.answers.push_back((object, bytes));
+            out.extend([Command::SelectSlot(slot), Command::Send(End::Server, bytes)]);
         }
     }
 
-    fn arrived(&mut self, now: Instant, object: usize, out: &mut Vec<Command>) {
-        self.missing -= 1;
-        if !self.objects[object].names.is_empty() {
+    fn on_object(&mut self, now: Instant, object: usize, out: &mut Vec<Command>) {
+        self.missing_objects -= 1;
+        if !self.objects[object].references.is_empty() {
             let parse = self.config.parse.draw(&mut self.draws);
-            self.plan(now + parse, Due::Parsed(object));
+            self.schedule(now + parse, Due::Parsed(object));
         }
-        if self.missing == 0 {
-            let waited = now.saturating_since(self.started_at);
+        if self.missing_objects == 0 {
+            let elapsed = now.saturating_since(self.started_at);
             let bytes: u64 = self.objects.iter().map(|each| each.bytes).sum();
-            out.push(Command::Record {
-                metric: "page_bytes",
-                value: bytes as f64,
-            });
-            out.push(Command::Record {
-                metric: "page_load_s",
-                value: waited.as_secs_f64(),
-            });
-            self.longest = self.longest.max(waited);
+            out.push(Command::Record("page_bytes", bytes as f64));
+            out.push(Command::Record("page_load_s", elapsed.as_secs_f64()));
+            self.longest_load = self.longest_load.max(elapsed);
             self.pages += 1;
-            for (slot, line) in self.lines.iter().enumerate() {
-                if line.is_open {
-                    self.closing += 1;
+            for (slot, connection) in self.connections.iter().enumerate() {
+                if connection.is_open {
+                    self.closing_connections += 1;
                     out.extend([Command::SelectSlot(slot), Command::Close(End::Client)]);
                 }
             }
@@ -320,8 +309,8 @@ impl Application for Browser {
         {
             match entry.remove() {
                 Due::Parsed(object) => {
-                    let names = core::mem::take(&mut self.objects[object].names);
-                    self.waiting.extend(names);
+                    let references = core::mem::take(&mut self.objects[object].references);
+                    self.waiting.extend(references);
                 }
                 Due::Answer(slot) => self.send_response(slot, out),
                 Due::Page => self.begin(now),
@@ -334,34 +323,31 @@ impl Application for Browser {
         let slot = self.slot;
         if end == End::Server {
             let request = self.config.request.get().max(1);
-            let have = self.lines[slot].partial + bytes;
-            self.lines[slot].partial = have % request;
-            for _ in 0..have / request {
+            let received = self.connections[slot].partial + bytes;
+            self.connections[slot].partial = received % request;
+            for _ in 0..received / request {
                 let think = self.config.think.draw(&mut self.draws);
-                let line = &mut self.lines[slot];
-                line.busy_until = line.busy_until.max(now + think);
-                let at = line.busy_until;
-                self.plan(at, Due::Answer(slot));
+                let connection = &mut self.connections[slot];
+                connection.busy_until = connection.busy_until.max(now + think);
+                let at = connection.busy_until;
+                self.schedule(at, Due::Answer(slot));
             }
         } else {
             if !core::mem::replace(&mut self.has_begun, true) {
-                let waited = now.saturating_since(self.started_at);
-                out.push(Command::Record {
-                    metric: "page_first_byte_s",
-                    value: waited.as_secs_f64(),
-                });
+                let elapsed = now.saturating_since(self.started_at);
+                out.push(Command::Record("page_first_byte_s", elapsed.as_secs_f64()));
             }
             let mut left = bytes;
             while left > 0
-                && let Some((object, missing)) = self.lines[slot].answers.front_mut()
+                && let Some((object, missing)) = self.connections[slot].answers.front_mut()
             {
                 let part = left.min(*missing);
                 *missing -= part;
                 left -= part;
                 if *missing == 0 {
                     let object = *object;
-                    self.lines[slot].answers.pop_front();
-                    self.arrived(now, object, out);
+                    self.connections[slot].answers.pop_front();
+                    self.on_object(now, object, out);
                 }
             }
         }
@@ -369,21 +355,19 @@ impl Application for Browser {
     }
 
     fn on_completed(&mut self, now: Instant, out: &mut Vec<Command>) {
-        self.closing -= 1;
-        if self.closing == 0 && self.config.count.is_none_or(|count| self.pages < count) {
+        self.closing_connections -= 1;
+        if self.closing_connections == 0 && self.config.count.is_none_or(|count| self.pages < count)
+        {
             let gap = self.jitter.draw_pause(&self.config.gap, &mut self.draws);
-            self.plan(now + gap, Due::Page);
+            self.schedule(now + gap, Due::Page);
         }
         self.send_ready(out);
     }
 
     fn on_stopped(&mut self, now: Instant, out: &mut Vec<Command>) {
         let age = now.saturating_since(self.started_at);
-        if self.missing > 0 && age > self.longest {
-            out.push(Command::Record {
-                metric: "page_load_age_s",
-                value: age.as_secs_f64(),
-            });
+        if self.missing_objects > 0 && age > self.longest_load {
+            out.push(Command::Record("page_load_age_s", age.as_secs_f64()));
         }
     }
 }

@@ -51,7 +51,7 @@ fn load(mut browser: Browser) -> Vec<(Instant, usize, Command)> {
             match command {
                 Command::SelectSlot(to) => slot = to,
                 Command::WakeAt(time) => wake = time,
-                Command::Send { at: end, bytes } => {
+                Command::Send(end, bytes) => {
                     let arrives = now + Duration::from_millis(50);
                     arrivals.insert((arrives, order), (slot, end.other(), bytes));
                     order += 1;
@@ -72,10 +72,7 @@ fn opened(done: &[(Instant, usize, Command)]) -> Vec<usize> {
 
 fn page_load(done: &[(Instant, usize, Command)]) -> f64 {
     let figure = done.iter().find_map(|(_, _, command)| match command {
-        Command::Record {
-            metric: "page_load_s",
-            value,
-        } => Some(*value),
+        Command::Record("page_load_s", value) => Some(*value),
         _ => None,
     });
     figure.expect("the page was loaded")
@@ -95,11 +92,10 @@ fn a_document_alone_takes_a_request_and_a_response() {
 #[test]
 fn a_page_has_the_payload_of_its_document_and_its_objects() {
     let done = load(browser(page(4, 1)));
-    assert!(done.iter().any(|each| each.2
-        == Command::Record {
-            metric: "page_bytes",
-            value: 40_000.0
-        }));
+    assert!(
+        done.iter()
+            .any(|each| each.2 == Command::Record("page_bytes", 40_000.0))
+    );
 }
 
 #[test]
@@ -144,9 +140,7 @@ fn every_object_of_a_page_arrives_once() {
         let sent = |end| {
             let sends = done.iter();
             sends
-                .filter(
-                    |(_, _, each)| matches!(each, Command::Send { at: of, bytes: _ } if *of == end),
-                )
+                .filter(|(_, _, each)| matches!(each, Command::Send(of, _) if *of == end))
                 .count()
         };
         assert_eq!((sent(End::Client), sent(End::Server)), (71, 71));
@@ -176,14 +170,8 @@ fn a_page_that_is_older_at_the_end_than_any_took_has_its_age() {
     browser.on_wake(at(100), &mut out);
     out.clear();
     browser.on_stopped(at(500), &mut out);
-    assert_eq!(
-        out,
-        [Command::Record {
-            metric: "page_load_age_s",
-            value: 0.4
-        }]
-    );
-    browser.longest = Duration::from_millis(400);
+    assert_eq!(out, [Command::Record("page_load_age_s", 0.4)]);
+    browser.longest_load = Duration::from_millis(400);
     out.clear();
     browser.on_stopped(at(500), &mut out);
     assert!(out.is_empty(), "{out:?}");

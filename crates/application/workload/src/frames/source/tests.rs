@@ -41,30 +41,12 @@ fn a_frame_is_late_when_its_last_byte_comes_after_the_deadline() {
     // The third frame has not arrived, and its deadline is later than the end of the run.
     source.on_stopped(at(200), &mut out);
     let expected = [
-        Command::Record {
-            metric: "frame_ms",
-            value: 150.0,
-        },
-        Command::Record {
-            metric: "frame_ms",
-            value: 151.0,
-        },
-        Command::Record {
-            metric: "frames",
-            value: 2.0,
-        },
-        Command::Record {
-            metric: "late_share",
-            value: 0.5,
-        },
-        Command::Record {
-            metric: "frame_delay_ms",
-            value: 150.5,
-        },
-        Command::Record {
-            metric: "frame_delay_max_ms",
-            value: 151.0,
-        },
+        Command::Record("frame_ms", 150.0),
+        Command::Record("frame_ms", 151.0),
+        Command::Record("frames", 2.0),
+        Command::Record("late_share", 0.5),
+        Command::Record("frame_delay_ms", 150.5),
+        Command::Record("frame_delay_max_ms", 151.0),
     ];
     assert_eq!(out, expected);
 }
@@ -93,10 +75,7 @@ fn kinds_of_frames_have_their_own_times_on_one_connection() {
         let mut next = now;
         for command in out {
             match command {
-                Command::Send {
-                    at: End::Server,
-                    bytes,
-                } => sent.push((now, bytes)),
+                Command::Send(End::Server, bytes) => sent.push((now, bytes)),
                 Command::WakeAt(at) => next = at,
                 Command::Open => assert_eq!(sent, []),
                 other => panic!("{other:?}"),
@@ -138,26 +117,11 @@ fn frames_that_never_arrive_are_late() {
     let mut out = Vec::new();
     source.on_stopped(at(1_000), &mut out);
     let expected = [
-        Command::Record {
-            metric: "frame_age_ms",
-            value: 1_000.0,
-        },
-        Command::Record {
-            metric: "frame_age_ms",
-            value: 967.0,
-        },
-        Command::Record {
-            metric: "frame_age_ms",
-            value: 934.0,
-        },
-        Command::Record {
-            metric: "frames",
-            value: 3.0,
-        },
-        Command::Record {
-            metric: "late_share",
-            value: 1.0,
-        },
+        Command::Record("frame_age_ms", 1_000.0),
+        Command::Record("frame_age_ms", 967.0),
+        Command::Record("frame_age_ms", 934.0),
+        Command::Record("frames", 3.0),
+        Command::Record("late_share", 1.0),
     ];
     assert_eq!(out, expected);
 }
@@ -182,13 +146,7 @@ fn blocked_source(backlog: Backlog) -> (FrameSource, Vec<Command>) {
 }
 
 fn written(out: &[Command]) -> usize {
-    let is_frame = |each: &&Command| {
-        **each
-            == Command::Send {
-                at: End::Server,
-                bytes: 1_000,
-            }
-    };
+    let is_frame = |each: &&Command| **each == Command::Send(End::Server, 1_000);
     out.iter().filter(is_frame).count()
 }
 
@@ -207,26 +165,11 @@ fn only_the_newest_frame_waits_while_the_connection_takes_no_more() {
     source.on_progress(at(140), End::Client, 1_000, &mut out);
     source.on_progress(at(150), End::Client, 1_000, &mut out);
     // The second one that arrives was made at 132 ms.
-    assert_eq!(
-        out[1],
-        Command::Record {
-            metric: "frame_ms",
-            value: 18.0
-        }
-    );
+    assert_eq!(out[1], Command::Record("frame_ms", 18.0));
     source.on_stopped(at(400), &mut out);
-    assert!(out.contains(&Command::Record {
-        metric: "frames",
-        value: 5.0
-    }));
-    assert!(out.contains(&Command::Record {
-        metric: "late_share",
-        value: 0.6
-    }));
-    assert!(out.contains(&Command::Record {
-        metric: "dropped_share",
-        value: 0.6
-    }));
+    assert!(out.contains(&Command::Record("frames", 5.0)));
+    assert!(out.contains(&Command::Record("late_share", 0.6)));
+    assert!(out.contains(&Command::Record("dropped_share", 0.6)));
 }
 
 #[test]
