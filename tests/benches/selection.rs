@@ -41,7 +41,7 @@ fn selector(policy: &str, hints: bool) -> Selector {
     };
     let start = Start {
         at: Instant::ZERO,
-        known: None,
+        destination: None,
         hints: None,
         draws: RngStream::new(1, Purpose::Selection, 0),
     };
@@ -59,14 +59,14 @@ fn samples(c: &mut Criterion) {
     let mut watch = PathEstimators::default();
     before
         .iter()
-        .for_each(|(at, view)| watch.observe(*at, view, None));
+        .for_each(|(at, sender)| watch.observe(*at, sender, None));
     group.bench_function("estimators", |b| {
         b.iter_batched_ref(
             || watch.clone(),
             |watch| {
                 after
                     .iter()
-                    .for_each(|(at, view)| watch.observe(*at, view, None));
+                    .for_each(|(at, sender)| watch.observe(*at, sender, None));
             },
             BatchSize::SmallInput,
         );
@@ -81,7 +81,7 @@ fn samples(c: &mut Criterion) {
         let given = hints.then(radio);
         before
             .iter()
-            .for_each(|(at, view)| drop(selector.observe(*at, view, given)));
+            .for_each(|(at, sender)| drop(selector.observe(*at, sender, given)));
         let name = format!("{policy}{}", if hints { ", hints" } else { "" });
         group.bench_function(name, |b| {
             b.iter_batched_ref(
@@ -89,7 +89,7 @@ fn samples(c: &mut Criterion) {
                 |selector| {
                     let decisions = after
                         .iter()
-                        .filter_map(|(at, view)| selector.observe(*at, view, given));
+                        .filter_map(|(at, sender)| selector.observe(*at, sender, given));
                     decisions.count()
                 },
                 BatchSize::SmallInput,
@@ -104,15 +104,15 @@ fn decisions(c: &mut Criterion) {
     let mut watch = PathEstimators::default();
     way()[..3_000]
         .iter()
-        .for_each(|(at, view)| watch.observe(*at, view, None));
+        .for_each(|(at, sender)| watch.observe(*at, sender, None));
     let mut group = c.benchmark_group("decision");
     for (name, _) in BUILT_IN {
         let policy = builtin(name).expect("built in");
         group.bench_function(name, |b| {
             b.iter(|| {
-                let features = Features::of(watch.view());
+                let features = Features::of(watch.estimates());
                 policy.recommend(&DecisionInput {
-                    view: watch.view(),
+                    estimates: watch.estimates(),
                     features: &features,
                     requirement: Requirement::Balanced,
                     current_cca: Some("cubic"),

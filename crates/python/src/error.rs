@@ -108,7 +108,6 @@ input_errors! {
     native_engine::SimError,
     link_trace::ParseError,
     radio::ran::AirError,
-    selection::PolicyError,
 }
 
 /// Adds the classes to the module.

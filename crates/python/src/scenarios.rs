@@ -162,7 +162,7 @@ impl Scenario {
                     // On a kernel a policy does without those that it names others for.
                     all.extend(
                         policy
-                            .choices()
+                            .candidates()
                             .into_iter()
                             .map(|cca| policy.linux_substitute(cca)),
                     );

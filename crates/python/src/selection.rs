@@ -33,7 +33,7 @@ pub(crate) fn describe_policy<'py>(
         None => builtin(name),
     }?;
     let about = PyDict::new(py);
-    about.set_item("choices", policy.choices())?;
+    about.set_item("choices", policy.candidates())?;
     about.set_item("in_flight", policy.switches_running_connections())?;
     about.set_item("name", policy.name)?;
     about.set_item("description", policy.description)?;

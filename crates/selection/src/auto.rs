@@ -1,46 +1,27 @@
-//! Auto: the words after `auto`, which name a policy and what it selects for.
+//! Auto: the parameters of `auto`, which name a policy and what it selects for.
 
 mod files;
 
 use std::collections::BTreeMap;
 
-use crate::file_text::cca_named;
+use crate::file_text::canonical_cca;
 use crate::policy::{Method, Policy};
 use crate::requirement::Requirement;
 
 pub use files::Files;
 
-/// Error of the words after `auto`.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-pub enum AutoError {
-    /// There is no such parameter.
-    #[error("auto has no parameter {parameter:?}; allowed: {allowed}", allowed = Auto::PARAMETERS.map(|p| p.0).join(", "))]
-    Unknown {
-        /// Name of the unknown parameter.
-        parameter: String,
-    },
-    /// A value is not allowed.
-    #[error("auto: {parameter}: {reason}")]
-    Value {
-        /// Name of the parameter.
-        parameter: &'static str,
-        /// Fault of the value, and the values that are allowed.
-        reason: String,
-    },
-}
-
-/// A congestion control that a policy selects and changes.
+/// A congestion control that a policy selects and switches.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Auto {
     /// Name of a built-in policy, or a policy file.
     pub policy: String,
-    /// Measure to maximise.
+    /// Requirement to optimise.
     pub requirement: Requirement,
     /// Size of the flow, bytes, where the application knows it.
     pub flow_size: Option<u64>,
     /// Whether the selector asks the radio for hints.
     pub hints: bool,
-    /// CCAs that the operator prefers among equals, the most preferred first.
+    /// CCAs that the operator prefers among equally good ones, the most preferred first.
     pub prefer: Vec<&'static str>,
     /// CCA of the policy `fixed`.
     pub cca: Option<&'static str>,
@@ -106,82 +87,82 @@ impl Auto {
     /// Parses the parameters of `auto`.
     ///
     /// # Errors
-    /// [`AutoError`] names the parameter.
-    pub fn new(settings: &BTreeMap<String, String>) -> Result<Self, AutoError> {
+    /// The message names the parameter.
+    pub fn new(settings: &BTreeMap<String, String>) -> Result<Self, String> {
         let mut auto = Self::default();
         for (name, value) in settings {
-            let bad = |parameter, reason| AutoError::Value { parameter, reason };
-            match name.as_str() {
-                "policy" => auto.policy = file(value).map_err(|e| bad("policy", e))?,
-                "requirement" => {
-                    auto.requirement = value.parse().map_err(|e| bad("requirement", e))?;
-                }
-                "flow_size" => {
-                    let size: units::Bytes = value.parse().map_err(|e| bad("flow_size", e))?;
-                    auto.flow_size = Some(size.get());
-                }
-                "hints" => {
-                    auto.hints = match value.as_str() {
-                        "on" => true,
-                        "off" => false,
-                        other => {
-                            let reason = format!("{other:?} is not allowed; allowed: on, off");
-                            return Err(bad("hints", reason));
-                        }
-                    }
-                }
-                "prefer" => {
-                    auto.prefer = value
-                        .split('/')
-                        .map(|name| cca_named(name.trim()))
-                        .collect::<Result<_, _>>()
-                        .map_err(|e| bad("prefer", e))?;
-                }
-                "cca" => auto.cca = Some(cca_named(value).map_err(|e| bad("cca", e))?),
-                "memory" => auto.memory = Some(file(value).map_err(|e| bad("memory", e))?),
-                _ => {
-                    return Err(AutoError::Unknown {
-                        parameter: name.clone(),
-                    });
-                }
-            }
+            auto.set(name, value)?;
         }
         Ok(auto)
+    }
+
+    fn set(&mut self, name: &str, value: &str) -> Result<(), String> {
+        let value_error = |reason: String| format!("auto: {name}: {reason}");
+        match name {
+            "policy" => self.policy = file_name(value).map_err(value_error)?,
+            "requirement" => self.requirement = value.parse().map_err(value_error)?,
+            "flow_size" => {
+                let size = value.parse::<units::Bytes>();
+                self.flow_size = Some(size.map_err(value_error)?.get());
+            }
+            "hints" => {
+                self.hints = match value {
+                    "on" => true,
+                    "off" => false,
+                    other => {
+                        let reason = format!("{other:?} is not allowed; allowed: on, off");
+                        return Err(value_error(reason));
+                    }
+                }
+            }
+            "prefer" => {
+                let names = value.split('/').map(|name| canonical_cca(name.trim()));
+                self.prefer = names.collect::<Result<_, _>>().map_err(value_error)?;
+            }
+            "cca" => self.cca = Some(canonical_cca(value).map_err(value_error)?),
+            "memory" => self.memory = Some(file_name(value).map_err(value_error)?),
+            _ => {
+                let allowed = Self::PARAMETERS.map(|(name, ..)| name).join(", ");
+                return Err(format!(
+                    "auto has no parameter {name:?}; allowed: {allowed}"
+                ));
+            }
+        }
+        Ok(())
     }
 
     /// Checks that the policy can use these parameters.
     ///
     /// # Errors
-    /// [`AutoError`] names the parameter.
-    pub fn check(&self, policy: &Policy) -> Result<(), AutoError> {
-        let bad = |parameter, reason| AutoError::Value { parameter, reason };
-        let called = &self.policy;
+    /// The message names the parameter.
+    fn check(&self, policy: &Policy) -> Result<(), String> {
+        let name = &self.policy;
         if let Some(cca) = self.cca
             && !matches!(policy.method, Method::Fixed(_))
         {
-            let reason = format!(
-                "{cca:?} with policy {called:?}, which selects; allowed: with policy fixed only"
-            );
-            return Err(bad("cca", reason));
+            return Err(format!(
+                "auto: cca: {cca:?} with policy {name:?}, which selects; allowed: with policy fixed only"
+            ));
         }
         if !self.prefer.is_empty() && !policy.has_ties() {
-            let reason = format!(
-                "{:?} with policy {called:?}, which never returns equivalent CCAs; allowed: with rules and tables that do",
+            return Err(format!(
+                "auto: prefer: {:?} with policy {name:?}, which never returns equivalent CCAs; allowed: with rules and \
+                 tables that do",
                 self.prefer.join("/")
-            );
-            return Err(bad("prefer", reason));
+            ));
         }
         if !policy.supports(self.requirement) {
-            let answered = Requirement::NAMED
+            let supported = Requirement::NAMED
                 .into_iter()
                 .filter(|each| policy.supports(*each));
-            let answered: Vec<_> = answered.map(|each| each.to_string()).collect();
-            let reason = format!(
-                "\"{}\" with policy {called:?}, which says nothing about it; allowed: {}",
+            return Err(format!(
+                "auto: requirement: \"{}\" with policy {name:?}, which says nothing about it; allowed: {}",
                 self.requirement,
-                answered.join(", ")
-            );
-            return Err(bad("requirement", reason));
+                supported
+                    .map(Requirement::kind)
+                    .collect::<Vec<_>>()
+                    .join(", ")
+            ));
         }
         Ok(())
     }
@@ -189,7 +170,7 @@ impl Auto {
 
 /// Checks the name of a file or built-in policy. Commas and plus signs separate CCAs in line-ups, so a name contains
 /// neither.
-fn file(name: &str) -> Result<String, String> {
+fn file_name(name: &str) -> Result<String, String> {
     if name.contains([',', '+']) {
         return Err(format!(
             "{name:?} has a comma or a plus sign; allowed: names of files without"

@@ -11,24 +11,24 @@ use serde::{Deserialize, Serialize};
 use crate::{Auto, DEFAULT_CCA};
 
 /// CCA with the parameters that differ from the default, or `auto` with its parameters: `cubic:beta=0.8,hystart=off`,
-/// `auto:requirement=delay`. It is checked, and in the form in which it is printed.
+/// `auto:requirement=delay`. It is valid, and in the form in which it is printed.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(try_from = "Spec")]
 pub struct CcaChoice(Spec);
 
 impl Default for CcaChoice {
     fn default() -> Self {
-        Self::plain(DEFAULT_CCA)
+        Self::with_defaults(DEFAULT_CCA)
     }
 }
 
 impl CcaChoice {
     /// Returns the CCA that the catalogue calls `name`, with its default parameters.
-    pub fn plain(name: &str) -> Self {
+    pub fn with_defaults(name: &str) -> Self {
         Self(Spec::new(name, Settings::new()))
     }
 
-    /// Returns the kernel's name, or `auto`.
+    /// Returns the kernel's name of the CCA, or `auto`.
     pub fn name(&self) -> &str {
         &self.0.name
     }
@@ -38,8 +38,8 @@ impl CcaChoice {
         &self.0.settings
     }
 
-    /// Returns the CCA; `None` if it is selected.
-    pub fn fixed(&self) -> Option<&'static CcaInfo> {
+    /// Returns the CCA; `None` for `auto`.
+    pub fn fixed_cca(&self) -> Option<&'static CcaInfo> {
         registry::find(self.name()).filter(|_| self.name() != Auto::NAME)
     }
 
@@ -52,13 +52,13 @@ impl CcaChoice {
 impl TryFrom<Spec> for CcaChoice {
     type Error = String;
 
-    fn try_from(mut given: Spec) -> Result<Self, String> {
-        if !given.name.eq_ignore_ascii_case(Auto::NAME) {
-            return registry::canonical(&given, &[Auto::NAME]).map(Self);
+    fn try_from(mut spec: Spec) -> Result<Self, String> {
+        if !spec.name.eq_ignore_ascii_case(Auto::NAME) {
+            return registry::canonical(&spec, &[Auto::NAME]).map(Self);
         }
-        Auto::new(&given.settings).map_err(|error| error.to_string())?;
-        given.name = Auto::NAME.to_owned();
-        Ok(Self(given))
+        Auto::new(&spec.settings)?;
+        spec.name = Auto::NAME.to_owned();
+        Ok(Self(spec))
     }
 }
 

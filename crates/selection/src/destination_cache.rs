@@ -1,4 +1,4 @@
-//! Memory: results of earlier connections, per destination.
+//! Destination cache: results of earlier connections, per destination.
 
 use std::collections::BTreeMap;
 
@@ -8,9 +8,9 @@ use config::{
 use serde::{Deserialize, Serialize};
 
 use crate::estimators::PathEstimates;
-use crate::file_text::cca_named;
+use crate::file_text::canonical_cca;
 
-/// Longest RTT that a connection survives, ms: `TCP_RTO_MAX`.
+/// Maximum RTT in a memory file, ms: `TCP_RTO_MAX` of Linux.
 const MAX_RTT_MS: f64 = 120_000.0;
 
 /// Results of one CCA.
@@ -52,11 +52,11 @@ impl DestinationEntry {
         not_negative("buffer_segments", self.buffer_segments)?;
         check_number("retransmitted", self.retransmitted, 0.0, 1.0)?;
         for (cca, stats) in &self.ccas {
-            let checked = match cca_named(cca) {
-                Ok(known) if known == cca => not_negative("cost", stats.cost),
-                Ok(known) => reject(
+            let checked = match canonical_cca(cca) {
+                Ok(canonical) if canonical == cca => not_negative("cost", stats.cost),
+                Ok(canonical) => reject(
                     "",
-                    format!("is another name of {known:?}; allowed: {known}"),
+                    format!("is another name of {canonical:?}; allowed: {canonical}"),
                 ),
                 Err(reason) => reject("", reason),
             };
@@ -100,14 +100,14 @@ pub struct ConnectionResult<'a> {
 }
 
 impl<'a> ConnectionResult<'a> {
-    /// Returns the result of a connection under `cca` whose estimates are `view`.
-    pub fn of(cca: &'a str, view: &PathEstimates, retransmitted: f64) -> Self {
+    /// Returns the result of a connection at its end; `retransmitted` is a share of its segments.
+    pub(crate) fn new(cca: &'a str, estimates: &PathEstimates, retransmitted: f64) -> Self {
         Self {
             cca,
-            min_rtt_ms: view.base_rtt.value.as_secs_f64() * 1e3,
-            rate_mbps: view.rate.as_mbps(),
-            capacity_mbps: view.capacity.value.as_mbps(),
-            buffer_segments: view.buffer.value,
+            min_rtt_ms: estimates.base_rtt.value.as_secs_f64() * 1e3,
+            rate_mbps: estimates.rate.as_mbps(),
+            capacity_mbps: estimates.capacity.value.as_mbps(),
+            buffer_segments: estimates.buffer.value,
             retransmitted,
         }
     }
@@ -150,27 +150,27 @@ impl DestinationCache {
     ///
     /// Its cost is (RTT - lowest RTT) / lowest RTT + (highest rate - rate) / highest rate. Lowest and highest are taken
     /// over all connections so far (oracle/bpftune, tcp_conn_tuner).
-    pub fn add_result(&mut self, destination: &str, ending: &ConnectionResult<'_>) {
-        let (rtt, rate) = (ending.min_rtt_ms, ending.rate_mbps);
+    pub fn add_result(&mut self, destination: &str, result: &ConnectionResult<'_>) {
+        let (rtt, rate) = (result.min_rtt_ms, result.rate_mbps);
         if rtt.is_nan() || rtt <= 0.0 {
             return;
         }
-        let known = self.destinations.entry(destination.to_owned()).or_default();
-        known.connections += 1;
-        known.min_rtt_ms = match known.min_rtt_ms {
+        let entry = self.destinations.entry(destination.to_owned()).or_default();
+        entry.connections += 1;
+        entry.min_rtt_ms = match entry.min_rtt_ms {
             0.0 => rtt,
-            before => before.min(rtt),
+            previous => previous.min(rtt),
         };
-        known.max_rate_mbps = known.max_rate_mbps.max(rate);
-        known.capacity_mbps = ending.capacity_mbps;
-        known.buffer_segments = known.buffer_segments.max(ending.buffer_segments);
-        known.retransmitted = ending.retransmitted.min(1.0);
-        let cost = (rtt - known.min_rtt_ms) / known.min_rtt_ms
-            + (known.max_rate_mbps - rate) / known.max_rate_mbps.max(f64::MIN_POSITIVE);
-        let tried = known.ccas.entry(ending.cca.to_owned()).or_default();
-        tried.connections += 1;
-        tried.cost += (cost - tried.cost)
-            * if tried.connections == 1 {
+        entry.max_rate_mbps = entry.max_rate_mbps.max(rate);
+        entry.capacity_mbps = result.capacity_mbps;
+        entry.buffer_segments = entry.buffer_segments.max(result.buffer_segments);
+        entry.retransmitted = result.retransmitted.min(1.0);
+        let cost = (rtt - entry.min_rtt_ms) / entry.min_rtt_ms
+            + (entry.max_rate_mbps - rate) / entry.max_rate_mbps.max(f64::MIN_POSITIVE);
+        let stats = entry.ccas.entry(result.cca.to_owned()).or_default();
+        stats.connections += 1;
+        stats.cost += (cost - stats.cost)
+            * if stats.connections == 1 {
                 1.0
             } else {
                 LEARNING_RATE

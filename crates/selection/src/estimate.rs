@@ -21,7 +21,7 @@ impl<T> Estimate<T> {
     }
 }
 
-/// Declares classes with their words in files and tables.
+/// Declares classes, each variant with its word in files and tables.
 macro_rules! classes {
     ($($(#[$meta:meta])* $class:ident { $($(#[$about:meta])* $variant:ident = $word:literal,)+ })+) => {$(
         $(#[$meta])*
@@ -93,7 +93,7 @@ classes! {
 
 impl Speed {
     /// Returns the class nearest to a speed in m/s, by ratio.
-    pub fn of(mps: f64) -> Self {
+    pub(crate) fn from_mps(mps: f64) -> Self {
         let kmh = mps * 3.6;
         match kmh {
             kmh if kmh * kmh < 60.0 * 120.0 => Self::Slow,

@@ -1,4 +1,4 @@
-//! Selection: estimates the state of the path, and selects the CCA of a connection by the estimates.
+//! Selection: estimates the state of the path, and selects the CCA of a connection by these estimates.
 //!
 //! - A [`PathEstimators`] turns the [`SenderInfo`]s of a sender into estimates, the [`PathEstimates`].
 //! - A [`Policy`], read from a file, chooses the CCA for estimates and a [`Requirement`].
@@ -23,14 +23,14 @@ mod selector;
 mod selectors;
 mod table_rows;
 
-pub use auto::{Auto, AutoError, Files};
+pub use auto::{Auto, Files};
 pub use cca::SenderInfo;
 pub use cca_choice::CcaChoice;
 pub use destination_cache::{CcaStats, ConnectionResult, DestinationCache, DestinationEntry};
 pub use estimate::{Estimate, Latency, Movement, Phase, Speed};
 pub use estimators::{PathEstimates, PathEstimators};
 pub use features::{FEATURES, Feature, Features};
-pub use policy::{DecisionInput, Policy, PolicyError, Recommendation};
+pub use policy::Policy;
 pub use requirement::{Performance, Requirement};
 pub use sample::{Hints, SAMPLE_INTERVAL};
 pub use selector::{Cause, Decision, Selector, Start};

@@ -1,4 +1,4 @@
-//! Outcome: the performance of a connection as its sender can measure it.
+//! Performance of a connection as its sender can measure it.
 
 use std::collections::VecDeque;
 
@@ -11,56 +11,60 @@ use crate::sample::SAMPLE_INTERVAL;
 /// Confidence above which a queue has shown the capacity in the last second; an older estimate has less.
 const CONFIRMED_CAPACITY: f64 = 0.5;
 
-/// Sums over samples of the parts of PM, as a sender knows them.
+/// Performance at one sample, or its sum over several: what a sender knows of the parts of PM.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(crate) struct PmSums {
     samples: f64,
     /// Delivery rate, bit/s; divided by the capacity it gives A.
-    rate: f64,
+    bps: f64,
     /// Lowest RTT over smoothed RTT, for B.
     b: f64,
     /// Share of segments that were not retransmitted, for C.
     c: f64,
     /// Lowest RTT, s.
-    base: f64,
+    base_rtt: f64,
     /// Delivery rate while the RTT was within the bound of `goodput@`, bit/s; 0 for another requirement.
-    within: f64,
-    /// Number of samples at which a queue showed the capacity, and the sum of these capacities, bit/s.
-    seen: f64,
-    capacity: f64,
+    bounded_bps: f64,
+    /// Number of samples at which a queue showed the capacity.
+    capacity_samples: f64,
+    /// Capacity at these samples, bit/s.
+    capacity_bps: f64,
 }
 
 impl PmSums {
-    fn of(view: &PathEstimates) -> Self {
-        let seen = f64::from(u8::from(view.capacity.confidence > CONFIRMED_CAPACITY));
-        let rate = view.rate.bits_per_second() as f64;
-        let within = view.over_bound(view.srtt).is_some_and(|share| share <= 1.0);
+    fn of(estimates: &PathEstimates) -> Self {
+        let is_confirmed = estimates.capacity.confidence > CONFIRMED_CAPACITY;
+        let capacity_samples = f64::from(u8::from(is_confirmed));
+        let bps = estimates.rate.bits_per_second() as f64;
+        let is_within = estimates
+            .rtt_over_bound(estimates.srtt)
+            .is_some_and(|ratio| ratio <= 1.0);
         Self {
             samples: 1.0,
-            rate,
-            within: f64::from(u8::from(within)) * rate,
-            b: 1.0 / (1.0 + view.queue_ratio()),
-            c: 1.0 - view.retransmitted,
-            base: view.base_rtt.value.as_secs_f64(),
-            seen,
-            capacity: seen * view.capacity.value.bits_per_second() as f64,
+            bps,
+            bounded_bps: f64::from(u8::from(is_within)) * bps,
+            b: 1.0 / (1.0 + estimates.queue_ratio()),
+            c: 1.0 - estimates.retransmitted,
+            base_rtt: estimates.base_rtt.value.as_secs_f64(),
+            capacity_samples,
+            capacity_bps: capacity_samples * estimates.capacity.value.bits_per_second() as f64,
         }
     }
 
     /// Adds a sample.
-    pub(crate) fn observe(&mut self, view: &PathEstimates) {
-        self.add(&Self::of(view));
+    pub(crate) fn observe(&mut self, estimates: &PathEstimates) {
+        self.add(&Self::of(estimates));
     }
 
     fn add(&mut self, other: &Self) {
         self.samples += other.samples;
-        self.rate += other.rate;
+        self.bps += other.bps;
         self.b += other.b;
         self.c += other.c;
-        self.base += other.base;
-        self.within += other.within;
-        self.seen += other.seen;
-        self.capacity += other.capacity;
+        self.base_rtt += other.base_rtt;
+        self.bounded_bps += other.bounded_bps;
+        self.capacity_samples += other.capacity_samples;
+        self.capacity_bps += other.capacity_bps;
     }
 
     /// Returns the time that the samples cover.
@@ -68,31 +72,22 @@ impl PmSums {
         SAMPLE_INTERVAL * self.samples as u64
     }
 
-    /// Returns the means of rate, B and C.
-    fn means(&self) -> [f64; 3] {
-        [self.rate, self.b, self.c].map(|sum| sum / self.samples.max(1.0))
-    }
-
-    /// Returns the mean of the lowest RTT, s.
-    fn base_rtt(&self) -> f64 {
-        self.base / self.samples.max(1.0)
-    }
-
-    /// Returns the mean of the rate within the bound of `goodput@`, bit/s.
-    fn rate_within(&self) -> f64 {
-        self.within / self.samples.max(1.0)
+    /// Returns the mean of a sum over all samples.
+    fn mean(&self, sum: f64) -> f64 {
+        sum / self.samples.max(1.0)
     }
 
     /// Returns the mean capacity, bit/s, if a queue showed it in most samples.
-    fn seen_capacity(&self) -> Option<f64> {
-        (2.0 * self.seen > self.samples).then(|| self.capacity / self.seen)
+    fn capacity(&self) -> Option<f64> {
+        (2.0 * self.capacity_samples > self.samples)
+            .then(|| self.capacity_bps / self.capacity_samples)
     }
 }
 
 /// Samples of the latest time.
 #[derive(Clone, Debug)]
 pub(crate) struct PerfWindow {
-    measured: VecDeque<(Instant, PmSums)>,
+    samples: VecDeque<(Instant, PmSums)>,
     length: Duration,
 }
 
@@ -101,69 +96,71 @@ impl PerfWindow {
     pub(crate) fn new(length: Duration) -> Self {
         let samples = length.as_nanos() / SAMPLE_INTERVAL.as_nanos() + 2;
         Self {
-            measured: VecDeque::with_capacity(samples as usize),
+            samples: VecDeque::with_capacity(samples as usize),
             length,
         }
     }
 
     /// Adds a sample.
-    pub(crate) fn observe(&mut self, at: Instant, view: &PathEstimates) {
-        while let Some(&(first, _)) = self.measured.front() {
+    pub(crate) fn observe(&mut self, at: Instant, estimates: &PathEstimates) {
+        while let Some(&(first, _)) = self.samples.front() {
             if at.saturating_since(first) <= self.length {
                 break;
             }
-            self.measured.pop_front();
+            self.samples.pop_front();
         }
-        self.measured.push_back((at, PmSums::of(view)));
+        self.samples.push_back((at, PmSums::of(estimates)));
     }
 
     /// Returns the sums over all stored samples.
-    pub(crate) fn recent(&self) -> PmSums {
-        let mut all = PmSums::default();
-        self.measured.iter().for_each(|(_, each)| all.add(each));
-        all
+    pub(crate) fn sums(&self) -> PmSums {
+        let mut sums = PmSums::default();
+        self.samples.iter().for_each(|(_, sample)| sums.add(sample));
+        sums
     }
 }
 
-/// Returns the relative loss of the requirement's measure from `before` to `after`. The higher of both rates serves as
-/// the capacity of both.
+/// Returns the relative decline of the requirement's measure from `before` to `after`. The higher of both rates serves
+/// as the capacity of both.
 ///
 /// If queues have shown that the capacity fell, the values before are converted to the capacity after, with as much
-/// in flight: the rate falls by that share and, by Little's law, the RTT rises by it.
-pub(crate) fn loss(requirement: Requirement, before: &PmSums, after: &PmSums) -> f64 {
-    let left = match (before.seen_capacity(), after.seen_capacity()) {
+/// in flight: the rate falls by that ratio and, by Little's law, the RTT rises by it.
+pub(crate) fn decline(requirement: Requirement, before: &PmSums, after: &PmSums) -> f64 {
+    let capacity_ratio = match (before.capacity(), after.capacity()) {
         (Some(before), Some(after)) if after < before => after / before,
         _ => 1.0,
     };
     // A mean RTT says nothing about how often the RTT was within a bound.
     if let Requirement::GoodputAtRtt(_) = requirement {
-        let then = before.rate_within() * left;
-        return if then > 0.0 {
-            1.0 - after.rate_within() / then
+        let expected = before.mean(before.bounded_bps) * capacity_ratio;
+        return if expected > 0.0 {
+            1.0 - after.mean(after.bounded_bps) / expected
         } else {
             0.0
         };
     }
-    let (before_base, after_base) = (before.base_rtt(), after.base_rtt());
-    let [rate, b, c] = before.means();
-    let before = [rate * left, b * left, c];
-    let after = after.means();
-    let capacity = before[0].max(after[0]).max(1.0);
-    let score = |[rate, b, c]: [f64; 3], base: f64| {
+    let expected_bps = before.mean(before.bps) * capacity_ratio;
+    let after_bps = after.mean(after.bps);
+    let capacity_bps = expected_bps.max(after_bps).max(1.0);
+    let measure = |sums: &PmSums, bps: f64, b: f64| {
         requirement.measure(&Performance {
-            mbps: rate / 1e6,
-            rtt_s: base / b,
-            parts: [rate / capacity, b, c],
+            mbps: bps / 1e6,
+            rtt_s: sums.mean(sums.base_rtt) / b,
+            parts: [bps / capacity_bps, b, sums.mean(sums.c)],
         })
     };
-    let then = score(before, before_base);
-    1.0 - score(after, after_base) / then.max(f64::MIN_POSITIVE)
+    let expected = measure(before, expected_bps, before.mean(before.b) * capacity_ratio);
+    1.0 - measure(after, after_bps, after.mean(after.b)) / expected.max(f64::MIN_POSITIVE)
 }
 
-/// Returns the share of the rate before that is left, if it is below the floor of the requirement.
-pub(crate) fn starved(requirement: Requirement, before: &PmSums, after: &PmSums) -> Option<f64> {
-    let left = after.means()[0] / before.means()[0].max(1.0);
-    (left < requirement.floor()).then_some(left)
+/// Returns the ratio of the rate after to that before, if it is below the starvation limit of the requirement.
+pub(crate) fn starved_ratio(
+    requirement: Requirement,
+    before: &PmSums,
+    after: &PmSums,
+) -> Option<f64> {
+    let ratio = after.mean(after.bps) / before.mean(before.bps).max(1.0);
+    (ratio < requirement.starvation_limit()).then_some(ratio)
 }
 
 #[cfg(test)]
@@ -176,7 +173,7 @@ mod tests {
     /// Returns two seconds of a sender that delivers `rate` Mbit/s of `capacity`, with this RTT and a lowest RTT of 50
     /// ms.
     fn measure(rate: f64, capacity: (f64, f64), rtt_ms: u64) -> PmSums {
-        let view = PathEstimates {
+        let estimates = PathEstimates {
             rate: Rate::from_mbps(rate),
             capacity: Estimate::new(Rate::from_mbps(capacity.0), capacity.1),
             base_rtt: Estimate::new(Duration::from_millis(50), 1.0),
@@ -184,12 +181,12 @@ mod tests {
             ..PathEstimates::default()
         };
         let mut sum = PmSums::default();
-        (0..200).for_each(|_| sum.observe(&view));
+        (0..200).for_each(|_| sum.observe(&estimates));
         sum
     }
 
     fn lost(requirement: Requirement, before: &PmSums, after: &PmSums) -> f64 {
-        (loss(requirement, before, after) * 1e6).round() / 1e6
+        (decline(requirement, before, after) * 1e6).round() / 1e6
     }
 
     #[test]
@@ -276,10 +273,10 @@ mod tests {
         let before = measure(12.0, (12.0, 1.0), 200);
         let after = measure(1.2, (1.2, 1.0), 150);
         assert!(lost(Requirement::Goodput, &before, &after) < 1e-6);
-        let left = starved(Requirement::Delay, &before, &after).expect("starved");
+        let left = starved_ratio(Requirement::Delay, &before, &after).expect("starved");
         assert!((left - 0.1).abs() < 1e-6, "{left}");
         let fair = measure(5.0, (5.0, 1.0), 100);
-        assert_eq!(starved(Requirement::Delay, &before, &fair), None);
-        assert!(starved(Requirement::Balanced, &before, &fair).is_some());
+        assert_eq!(starved_ratio(Requirement::Delay, &before, &fair), None);
+        assert!(starved_ratio(Requirement::Balanced, &before, &fair).is_some());
     }
 }

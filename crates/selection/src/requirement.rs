@@ -1,4 +1,4 @@
-//! Requirement: the measure that an application wants to maximise.
+//! Requirement: the measure that an application wants to optimise.
 
 use core::str::FromStr;
 
@@ -8,7 +8,7 @@ use units::{Duration, Rate};
 
 use crate::estimate::Estimate;
 
-/// Measure to maximise. Names are those by which rules speak of it, without a bound.
+/// Measure to optimise. The names of the variants are those in rules and trees, without a bound.
 #[derive(Clone, Copy, PartialEq, Debug, Default, IntoStaticStr, VariantNames)]
 pub enum Requirement {
     /// Mean goodput.
@@ -21,7 +21,7 @@ pub enum Requirement {
     /// PM with the weights 1, 10, 1.
     #[strum(serialize = "delay")]
     Delay,
-    /// Completion of flows: what counts is the time until the last byte has arrived.
+    /// Flow completion time: the time until the last byte has arrived.
     #[strum(serialize = "fct")]
     Completion,
     /// Goodput over the square root of the RTT.
@@ -33,7 +33,7 @@ pub enum Requirement {
     /// Lowest RTT over RTT, times the share of this rate that is reached.
     #[strum(serialize = "delay@")]
     DelayAtRate(Rate),
-    /// PM with other weights, of which rules cannot speak.
+    /// PM with other weights, which rules cannot name.
     #[strum(serialize = "")]
     Weighted(Weights),
 }
@@ -49,8 +49,8 @@ pub struct Performance {
     pub parts: [f64; 3],
 }
 
-/// Capacity over the floor of a requirement above which the floor is no concern: CDG, which has the shortest queue,
-/// leaves a fifth of the goodput.
+/// Capacity over the rate of `delay@` above which the rate is no concern: CDG, which has the shortest queue, reaches a
+/// fifth of the goodput.
 const AMPLE_CAPACITY: f64 = 5.0;
 
 impl Requirement {
@@ -61,8 +61,8 @@ impl Requirement {
     const ALLOWED: &str = "fct, power, goodput@RTT such as goodput@100ms, delay@RATE such as delay@2Mbps, goodput, \
                            balanced, delay, or weights of use/delay/losses such as 1/5/1";
 
-    /// Returns the measure of this performance; more is better. Metrics of results, the judgement of changes and the
-    /// evaluation of policies use this definition. The measure of completions within one connection is its goodput.
+    /// Returns the measure of this performance; more is better. Metrics of results, the evaluation of switches and that
+    /// of policies use this definition. Within one connection, the measure for `fct` is its goodput.
     pub fn measure(self, performance: &Performance) -> f64 {
         let Performance { mbps, rtt_s, parts } = *performance;
         match self {
@@ -89,17 +89,17 @@ impl Requirement {
         }
     }
 
-    /// Returns the share of a rate that others may take after a change of the CCA; below it the connection starves.
-    pub(crate) fn floor(self) -> f64 {
+    /// Returns the ratio of the rate after a switch to that before below which the connection starves.
+    pub(crate) fn starvation_limit(self) -> f64 {
         match self.nearest_named() {
             Self::Delay => 0.2,
             _ => 0.5,
         }
     }
 
-    /// Returns the requirement that counts on a path: a delay above a rate is as good as balanced where the capacity is
-    /// not ample.
-    pub(crate) fn on(self, capacity: &Estimate<Rate>) -> Self {
+    /// Returns the requirement that policies optimise at a capacity: balanced in place of `delay@` unless the capacity is
+    /// ample.
+    pub(crate) fn at_capacity(self, capacity: &Estimate<Rate>) -> Self {
         let mbps = capacity.value.as_mbps();
         match self {
             Self::DelayAtRate(floor)
@@ -121,7 +121,7 @@ impl Requirement {
             named => return named,
         };
         let share = weights.beta / (weights.alpha + weights.beta + weights.gamma);
-        // The limits are half-way between the shares of delay of neighbours: 0, 1/3 and 10/12.
+        // The limits are half-way between the shares of delay of the named ones: 0, 1/3 and 10/12.
         match share {
             share if share < 1.0 / 6.0 => Self::Goodput,
             share if share < 7.0 / 12.0 => Self::Balanced,
@@ -129,19 +129,19 @@ impl Requirement {
         }
     }
 
-    /// Returns the name by which rules speak of the requirement, without its bound; weights have none.
+    /// Returns the name of the requirement in rules, without its bound; empty for weights.
     pub(crate) fn kind(self) -> &'static str {
         self.into()
     }
 
-    /// Returns the names by which rules can speak of requirements, without their bounds.
+    /// Returns the names of requirements in rules, without their bounds.
     pub fn kinds() -> impl Iterator<Item = &'static str> {
         let names = Self::VARIANTS.iter().copied();
         names.filter(|name| !name.is_empty())
     }
 
-    /// Returns the requirement of `name@bound`; `None` if there is no such one.
-    fn bounded(name: &str, bound: &str) -> Option<Self> {
+    /// Returns the requirement `name@bound`; `None` if name or bound is invalid.
+    fn parse_bounded(name: &str, bound: &str) -> Option<Self> {
         match name {
             "goodput" => bound.parse().ok().map(Self::GoodputAtRtt),
             "delay" => {
@@ -153,15 +153,16 @@ impl Requirement {
         }
     }
 
-    /// Returns PM with the weights `use/delay/losses`; `None` if they are none.
-    fn weighted(text: &str) -> Option<Self> {
+    /// Returns PM with the weights `use/delay/losses`; `None` if they are invalid.
+    fn parse_weights(text: &str) -> Option<Self> {
         let numbers: Result<Vec<f64>, _> = text.split('/').map(str::parse).collect();
         let [alpha, beta, gamma] = numbers.ok()?[..] else {
             return None;
         };
         let all = [alpha, beta, gamma];
-        let fit = all.iter().all(|w| w.is_finite() && *w >= 0.0) && all.iter().sum::<f64>() > 0.0;
-        fit.then_some(Self::Weighted(Weights { alpha, beta, gamma }))
+        let is_valid =
+            all.iter().all(|w| w.is_finite() && *w >= 0.0) && all.iter().sum::<f64>() > 0.0;
+        is_valid.then_some(Self::Weighted(Weights { alpha, beta, gamma }))
     }
 }
 
@@ -178,7 +179,7 @@ impl core::fmt::Display for Requirement {
                 let mbps = floor.bits_per_second() as f64 / 1e6;
                 write!(f, "{}{mbps}Mbps", self.kind())
             }
-            word => f.write_str(word.kind()),
+            unbounded => f.write_str(unbounded.kind()),
         }
     }
 }
@@ -187,27 +188,28 @@ impl FromStr for Requirement {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let words = [
+        let unbounded = [
             Self::Goodput,
             Self::Balanced,
             Self::Delay,
             Self::Completion,
             Self::Power,
         ];
-        let word = words.into_iter().find(|each| each.to_string() == text);
-        word.or_else(|| match text.split_once('@') {
-            Some((name, bound)) => Self::bounded(name, bound),
-            None => Self::weighted(text),
-        })
-        .ok_or_else(|| {
-            let what = match text {
-                "qoe" => {
-                    "no policy can select by \"qoe\", which results with a video are ranked by"
-                }
-                _ => &*format!("{text:?} is not a requirement"),
-            };
-            format!("{what}; allowed: {}", Self::ALLOWED)
-        })
+        let named = unbounded.into_iter().find(|each| each.kind() == text);
+        named
+            .or_else(|| match text.split_once('@') {
+                Some((name, bound)) => Self::parse_bounded(name, bound),
+                None => Self::parse_weights(text),
+            })
+            .ok_or_else(|| {
+                let problem = match text {
+                    "qoe" => {
+                        "no policy can select by \"qoe\", which results with a video are ranked by"
+                    }
+                    _ => &*format!("{text:?} is not a requirement"),
+                };
+                format!("{problem}; allowed: {}", Self::ALLOWED)
+            })
     }
 }
 
@@ -306,8 +308,12 @@ mod tests {
     fn a_delay_above_a_rate_is_balanced_where_the_capacity_is_not_ample() {
         let capacity = |mbps: f64| Estimate::new(Rate::from_mbps(mbps), 1.0);
         let above = Requirement::DelayAtRate(Rate::from_mbps(2.0));
-        assert_eq!(above.on(&capacity(20.0)), above);
-        assert_eq!(above.on(&capacity(8.0)), Requirement::Balanced);
-        assert_eq!(above.on(&Estimate::default()), above, "nothing is known");
+        assert_eq!(above.at_capacity(&capacity(20.0)), above);
+        assert_eq!(above.at_capacity(&capacity(8.0)), Requirement::Balanced);
+        assert_eq!(
+            above.at_capacity(&Estimate::default()),
+            above,
+            "nothing is known"
+        );
     }
 }

@@ -4,11 +4,11 @@ use cca::SenderInfo;
 use serde::{Deserialize, Serialize};
 use units::{Duration, Instant};
 
-/// Time between the samples of a sender, in every engine: often enough to see each RTT of a mobile network, and
-/// seldom enough to ask sockets for TCP_INFO.
+/// Time between the samples of a sender, in every engine: shorter than an RTT of a mobile network, and long enough for
+/// a call of TCP_INFO per socket.
 pub const SAMPLE_INTERVAL: Duration = Duration::from_millis(10);
 
-/// Sample: the view of a sender at a time, once it has an RTT.
+/// Sample: the state of a sender at a time, once it has an RTT.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sample<'a> {
     pub(crate) at: Instant,

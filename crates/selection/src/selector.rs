@@ -1,4 +1,4 @@
-//! Selector: chooses, watches and changes the CCA of one connection.
+//! Selector: chooses the CCA of one connection, and switches it while the connection runs.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::auto::Auto;
 use crate::destination_cache::DestinationEntry;
 use crate::estimators::PathEstimators;
 use crate::features::Features;
-use crate::performance::{PerfWindow, PmSums, loss, starved};
+use crate::performance::{PerfWindow, PmSums, decline, starved_ratio};
 use crate::policy::{DecisionInput, Policy, Recommendation};
 use crate::sample::{Hints, Sample};
 
@@ -22,12 +22,12 @@ pub enum Cause {
     Establishment,
     /// A switch of a running connection to a CCA that fits better.
     Change,
-    /// A return to the CCA before a change that made things worse.
+    /// A switch back to the CCA before a switch that made the measure worse.
     Return,
-    /// A change that an agent outside of the selector has requested.
+    /// A switch that an agent outside of the selector has requested.
     Agent {
-        /// Whether a round trip of data has been acknowledged, so that there is a context to hand over.
-        begun: bool,
+        /// Whether a round trip of data has been acknowledged, so that there is state to transfer.
+        has_state: bool,
     },
 }
 
@@ -48,9 +48,9 @@ impl Cause {
 pub struct Decision {
     /// Time of the decision.
     pub at: Instant,
-    /// CCA in use until then; the same as `to` if there was none or it stays.
+    /// CCA before the decision; the same as `to` if there was none or it stays.
     pub from: &'static str,
-    /// CCA in use from then on.
+    /// CCA after the decision.
     pub to: &'static str,
     /// Cause.
     pub cause: Cause,
@@ -58,24 +58,24 @@ pub struct Decision {
     pub reason: String,
     /// Features on which the decision was based.
     pub features: Features,
-    /// Initial window of a new connection, segments; `None` if it is that of all connections.
+    /// Initial window of a new connection, segments; `None` for the default one.
     pub initial_window: Option<u32>,
 }
 
 impl Decision {
-    /// Returns the initial window of this connection; the larger of it and that of all connections counts.
-    pub fn initial_window_beside(&self, of_all: u32) -> u32 {
-        self.initial_window.map_or(of_all, |own| own.max(of_all))
+    /// Returns the larger of the initial window of this decision and the default one.
+    pub fn initial_window_or(&self, default: u32) -> u32 {
+        self.initial_window.map_or(default, |own| own.max(default))
     }
 }
 
-/// State before the first sample.
+/// Input of a selector before the first sample.
 #[derive(Clone, Debug)]
 pub struct Start<'a> {
     /// Time at which the connection is set up.
     pub at: Instant,
     /// Results of earlier connections to the destination.
-    pub known: Option<&'a DestinationEntry>,
+    pub destination: Option<&'a DestinationEntry>,
     /// Hints of the radio.
     pub hints: Option<Hints>,
     /// Random draws of the policy.
@@ -85,17 +85,26 @@ pub struct Start<'a> {
 /// Switch that has not been evaluated yet.
 #[derive(Clone, Copy, Debug)]
 struct Trial {
-    /// CCA before the change.
+    /// CCA before the switch.
     from: &'static str,
-    /// Start, end and length of the interval that evaluates it.
-    since: Instant,
-    until: Instant,
+    /// Start of the interval that evaluates the switch.
+    start: Instant,
+    /// Length of that interval.
     length: Duration,
-    /// Whether other flows shared the bottleneck at the change.
-    shared: bool,
-    /// Measures before the change and in that interval.
+    /// Whether other flows shared the bottleneck at the switch.
+    had_competition: bool,
+    /// Performance before the switch.
     before: PmSums,
+    /// Performance in the interval.
     after: PmSums,
+}
+
+/// CCA that the latest decisions recommend in place of the current one.
+#[derive(Clone, Copy, Debug)]
+struct Proposal {
+    cca: &'static str,
+    /// Number of decisions in a row.
+    count: u32,
 }
 
 /// Selector of one connection. It chooses a CCA at the start, watches the connection, switches the CCA while it runs, and
@@ -104,21 +113,20 @@ struct Trial {
 pub struct Selector {
     policy: Arc<Policy>,
     auto: Auto,
-    watch: PathEstimators,
-    outcome: PerfWindow,
+    estimators: PathEstimators,
+    perf_window: PerfWindow,
     current: &'static str,
     switches_running: bool,
-    /// Whether the choice for the new connection is still to be made: too little was known before the handshake, or the
-    /// handshake gives a better measurement.
-    open: bool,
+    /// Whether the choice for the new connection is final. It is not if too little was known before the handshake, or
+    /// if the handshake gives a better measurement.
+    is_chosen: bool,
     /// Whether the policy could decide before the connection was set up.
-    answered: bool,
+    decided_at_start: bool,
     /// Time of the next decision.
-    next: Instant,
-    /// End of the dwell time, until which there is no change.
+    next_decision: Instant,
+    /// End of the dwell time, until which there is no switch.
     dwell_until: Instant,
-    /// CCA that the last decisions wanted, and how many in a row did.
-    wanted: (&'static str, u32),
+    proposal: Option<Proposal>,
     /// Last switch, until it has been evaluated.
     trial: Option<Trial>,
     /// CCAs whose switch was undone, and until when they are not tried again.
@@ -126,64 +134,81 @@ pub struct Selector {
     /// CCA that an agent has requested.
     requested: Option<&'static str>,
     draws: RngStream,
-    drawn: u64,
+    /// Number of draws so far.
+    draw_count: u64,
 }
 
 impl Selector {
     /// Creates a selector and returns its first decision.
     pub fn new(policy: Arc<Policy>, auto: Auto, start: &Start<'_>) -> (Self, Decision) {
-        let mut watch = PathEstimators::default();
-        watch.expect(auto.flow_size);
-        watch.set_requirement(auto.requirement);
+        let mut estimators = PathEstimators::default();
+        estimators.set_application(auto.requirement, auto.flow_size);
         if let Some(hints) = start.hints {
-            watch.hint(hints);
+            estimators.set_hints(hints);
         }
-        if let Some(known) = start.known.filter(|known| known.min_rtt_ms > 0.0) {
-            watch.seed_min_rtt(Duration::from_secs_f64(known.min_rtt_ms / 1e3));
+        let min_rtt_ms = start.destination.map_or(0.0, |entry| entry.min_rtt_ms);
+        if min_rtt_ms > 0.0 {
+            estimators.seed_min_rtt(Duration::from_secs_f64(min_rtt_ms / 1e3));
         }
         let tuning = policy.tuning;
         let mut selector = Self {
-            outcome: PerfWindow::new(tuning.trial_time()),
+            perf_window: PerfWindow::new(tuning.interval_before()),
             current: policy.default_cca(),
             switches_running: policy.switches_running_connections(),
-            open: true,
-            answered: false,
-            next: start.at + tuning.interval(Duration::ZERO),
+            is_chosen: false,
+            decided_at_start: false,
+            next_decision: start.at + tuning.interval(Duration::ZERO),
             dwell_until: start.at,
-            wanted: ("", 0),
+            proposal: None,
             trial: None,
             blocked: Vec::new(),
             requested: None,
             draws: start.draws.clone(),
-            drawn: 0,
+            draw_count: 0,
             policy,
             auto,
-            watch,
+            estimators,
         };
-        let (advice, features) = selector.recommend(None, start.known);
-        selector.answered = advice.is_some();
-        selector.open = advice.is_none() || selector.policy.needs_measurements();
-        let advice = advice.unwrap_or_else(|| selector.policy.default_recommendation());
-        selector.current = advice.to;
-        let initial_window = selector.initial_window(start.known);
+        let (recommendation, features) = selector.recommend(None, start.destination);
+        selector.decided_at_start = recommendation.is_some();
+        selector.is_chosen = selector.decided_at_start && !selector.policy.needs_measurements();
+        let Recommendation {
+            cca, mut reason, ..
+        } = recommendation.unwrap_or_else(|| selector.policy.default_recommendation());
+        selector.current = cca;
+        let auto = &selector.auto;
+        let initial_window =
+            selector.policy.initial_window.as_ref().and_then(|window| {
+                window.window(auto.requirement, auto.flow_size, start.destination)
+            });
+        if let Some(segments) = initial_window {
+            reason += &format!("; initial window {segments}");
+        }
         let decision = Decision {
-            at: start.at,
-            from: advice.to,
-            to: advice.to,
-            cause: Cause::Establishment,
-            reason: match initial_window {
-                Some(segments) => format!("{}; initial window {segments}", advice.reason),
-                None => advice.reason,
-            },
-            features,
             initial_window,
+            ..selector.decision(start.at, cca, Cause::Establishment, reason, features)
         };
         (selector, decision)
     }
 
-    fn initial_window(&self, known: Option<&DestinationEntry>) -> Option<u32> {
-        let window = self.policy.initial_window.as_ref()?;
-        window.of(self.auto.requirement, self.auto.flow_size, known)
+    /// Makes `to` the CCA in use; returns the decision.
+    fn decision(
+        &mut self,
+        at: Instant,
+        to: &'static str,
+        cause: Cause,
+        reason: String,
+        features: Features,
+    ) -> Decision {
+        Decision {
+            at,
+            from: core::mem::replace(&mut self.current, to),
+            to,
+            cause,
+            reason,
+            features,
+            initial_window: None,
+        }
     }
 
     /// Returns the CCA in use.
@@ -191,7 +216,7 @@ impl Selector {
         self.current
     }
 
-    /// Switches to `cca` at the next sample, whatever the policy recommends. The limits on changes do not apply, and
+    /// Switches to `cca` at the next sample, whatever the policy recommends. The limits on switches do not apply, and
     /// the switch is not evaluated.
     pub fn request(&mut self, cca: &'static str) {
         self.requested = Some(cca);
@@ -199,7 +224,7 @@ impl Selector {
 
     /// Returns the estimators of the connection.
     pub fn estimators(&self) -> &PathEstimators {
-        &self.watch
+        &self.estimators
     }
 
     /// Adds the state of the sender at `now`, with hints of the radio if there are any; returns the decision
@@ -210,40 +235,42 @@ impl Selector {
         sender: &SenderInfo,
         hints: Option<Hints>,
     ) -> Option<Decision> {
-        // Hints of the radio replace what the samples suggest.
         let hints = hints.filter(|_| self.auto.hints);
-        self.watch.observe(now, sender, hints);
+        self.estimators.observe(now, sender, hints);
         Sample::of(now, sender)?;
-        let view = self.watch.view();
+        let estimates = self.estimators.estimates();
         // While the application sends too little, or nothing gets through, samples do not depend on the CCA.
-        if !sender.is_app_limited() && !view.outage {
-            self.outcome.observe(now, self.watch.view());
+        if !sender.is_app_limited() && !estimates.outage {
+            self.perf_window.observe(now, estimates);
         }
         if let Some(to) = self.requested.take() {
-            self.open = false;
+            self.is_chosen = true;
             if to != self.current {
                 return Some(self.apply_request(now, to));
             }
         }
-        if self.open {
-            let decision = self.establish(now);
-            self.open = false;
+        if !self.is_chosen {
+            let decision = self.choose(now);
+            self.is_chosen = true;
             if decision.is_some() {
                 return decision;
             }
         }
-        if let Some(back) = self.evaluate_switch(now, sender) {
-            return Some(back);
+        if let Some(switch_back) = self.evaluate_switch(now, sender) {
+            return Some(switch_back);
         }
-        let (view, tuning) = (self.watch.view(), self.policy.tuning);
-        if view.outage {
-            self.wanted = ("", 0);
+        let (estimates, tuning) = (self.estimators.estimates(), self.policy.tuning);
+        if estimates.outage {
+            self.proposal = None;
             return None;
         }
-        if !self.switches_running || now < self.next || view.rounds < tuning.round_trips {
+        if !self.switches_running
+            || now < self.next_decision
+            || estimates.rounds < tuning.round_trips
+        {
             return None;
         }
-        self.next = now + tuning.interval(view.srtt);
+        self.next_decision = now + tuning.interval(estimates.srtt);
         self.decide(now)
     }
 
@@ -253,165 +280,132 @@ impl Selector {
         current_cca: Option<&'static str>,
         destination: Option<&DestinationEntry>,
     ) -> (Option<Recommendation>, Features) {
-        let view = self.watch.view();
-        let features = Features::of(view);
-        let draw = self.draws.at(self.drawn) as f64 / u64::MAX as f64;
-        self.drawn += 1;
-        let advice = self.policy.recommend(&DecisionInput {
-            view,
+        let estimates = self.estimators.estimates();
+        let features = Features::of(estimates);
+        let draw = self.draws.at(self.draw_count) as f64 / u64::MAX as f64;
+        self.draw_count += 1;
+        let recommendation = self.policy.recommend(&DecisionInput {
+            estimates,
             features: &features,
             requirement: self.auto.requirement,
             current_cca,
-            is_cca_chosen: !self.open,
+            is_cca_chosen: self.is_chosen,
             prefer: &self.auto.prefer,
             destination,
             draw,
         });
-        (advice, features)
+        (recommendation, features)
     }
 
-    /// Makes the choice for a new connection at its first RTT sample. Nothing has been sent, so a change costs nothing
-    /// and needs neither agreement nor dwell time. A choice made from memory or hints is not reported again if it
+    /// Makes the choice for a new connection at its first RTT sample. Nothing has been sent, so a switch costs nothing
+    /// and needs neither agreement nor dwell time. A choice made before the handshake is not reported again if it
     /// stays.
-    fn establish(&mut self, now: Instant) -> Option<Decision> {
-        let (advice, features) = self.recommend(Some(self.current), None);
-        let advice = advice.filter(|advice| advice.to != self.current || !self.answered)?;
-        let from = core::mem::replace(&mut self.current, advice.to);
-        Some(Decision {
-            at: now,
-            from,
-            to: advice.to,
-            cause: Cause::Establishment,
-            reason: advice.reason,
-            features,
-            initial_window: None,
-        })
+    fn choose(&mut self, now: Instant) -> Option<Decision> {
+        let (recommendation, features) = self.recommend(Some(self.current), None);
+        let Recommendation { cca, reason, .. } = recommendation?;
+        if cca == self.current && self.decided_at_start {
+            return None;
+        }
+        Some(self.decision(now, cca, Cause::Establishment, reason, features))
     }
 
     fn apply_request(&mut self, now: Instant, to: &'static str) -> Decision {
-        let view = self.watch.view();
-        let (features, begun) = (Features::of(view), view.rounds > 0);
-        self.dwell_until = now + self.policy.tuning.dwell(view.srtt);
+        let has_state = self.estimators.estimates().rounds > 0;
         self.trial = None;
-        self.wanted = ("", 0);
-        Decision {
-            at: now,
-            from: core::mem::replace(&mut self.current, to),
-            to,
-            cause: Cause::Agent { begun },
-            reason: "an agent has requested it".to_owned(),
-            features,
-            initial_window: None,
-        }
+        let reason = "an agent has requested it".to_owned();
+        self.switch(now, to, Cause::Agent { has_state }, reason)
     }
 
+    /// Asks the policy, and switches if enough decisions in a row agree.
     fn decide(&mut self, now: Instant) -> Option<Decision> {
         self.blocked.retain(|&(_, until)| until > now);
-        let (advice, features) = self.recommend(Some(self.current), None);
-        let barred = |name| self.blocked.iter().any(|each| each.0 == name);
-        let other = advice.filter(|advice| {
-            advice.to != self.current
-                && !barred(advice.to)
-                && advice.confidence >= self.policy.tuning.confidence
-        });
-        let Some(advice) = other else {
-            self.wanted = ("", 0);
-            return None;
-        };
-        let so_far = if self.wanted.0 == advice.to {
-            self.wanted.1
-        } else {
-            0
-        };
-        self.wanted = (advice.to, so_far + 1);
-        let agreed = self.wanted.1 >= self.policy.tuning.agree;
-        // A second change during the trial would leave the first one unjudged, and would be compared with measures
-        // under two CCAs.
-        if !agreed || now < self.dwell_until || self.trial.is_some() {
+        let (recommendation, _) = self.recommend(Some(self.current), None);
+        let previous = self.proposal.take();
+        let Recommendation {
+            cca,
+            reason,
+            confidence,
+        } = recommendation?;
+        let tuning = self.policy.tuning;
+        let is_blocked = self.blocked.iter().any(|&(blocked, _)| blocked == cca);
+        if cca == self.current || is_blocked || confidence < tuning.confidence {
             return None;
         }
-        Some(self.change(now, advice, features))
-    }
-
-    fn change(&mut self, now: Instant, advice: Recommendation, features: Features) -> Decision {
-        let (tuning, srtt) = (self.policy.tuning, self.watch.view().srtt);
-        let from = core::mem::replace(&mut self.current, advice.to);
-        let length = tuning.judge_at(srtt);
+        let count = previous.map_or(0, |last| if last.cca == cca { last.count } else { 0 }) + 1;
+        self.proposal = Some(Proposal { cca, count });
+        // A second switch during the trial would leave the first one without an evaluation, and would be compared with
+        // the performance under two CCAs.
+        if count < tuning.agree || now < self.dwell_until || self.trial.is_some() {
+            return None;
+        }
+        let estimates = self.estimators.estimates();
+        let length = tuning.interval_after(estimates.srtt);
         self.trial = Some(Trial {
-            from,
-            since: now + length / 2,
-            until: now + length + length / 2,
+            from: self.current,
+            start: now + length / 2,
             length,
-            shared: self.watch.view().shared(),
-            before: self.outcome.recent(),
+            had_competition: estimates.has_competition(),
+            before: self.perf_window.sums(),
             after: PmSums::default(),
         });
-        self.dwell_until = now + tuning.dwell(srtt);
-        self.wanted = ("", 0);
-        Decision {
-            at: now,
-            from,
-            to: advice.to,
-            cause: Cause::Change,
-            reason: advice.reason,
-            features,
-            initial_window: None,
-        }
+        Some(self.switch(now, cca, Cause::Change, reason))
     }
 
-    /// Adds a sample to the trial of the last change, and judges the change at the end. The first half of the time is
-    /// left for settling. After an outage it begins anew, as neither the outage nor the recovery is due to the CCA.
+    /// Switches a running connection to `to`, and starts the dwell time.
+    fn switch(&mut self, now: Instant, to: &'static str, cause: Cause, reason: String) -> Decision {
+        let estimates = self.estimators.estimates();
+        let features = Features::of(estimates);
+        self.dwell_until = now + self.policy.tuning.dwell(estimates.srtt);
+        self.proposal = None;
+        self.decision(now, to, cause, reason, features)
+    }
+
+    /// Adds a sample to the trial of the last switch, and evaluates the switch at the end. The first half of the time is
+    /// left for settling. After an outage the trial starts again, as neither the outage nor the recovery is due to the
+    /// CCA.
     fn evaluate_switch(&mut self, now: Instant, sender: &SenderInfo) -> Option<Decision> {
+        let estimates = self.estimators.estimates();
         let trial = self.trial.as_mut()?;
-        if self.watch.view().outage {
-            trial.since = now + trial.length / 2;
-            trial.until = trial.since + trial.length;
+        if estimates.outage {
+            trial.start = now + trial.length / 2;
             trial.after = PmSums::default();
         }
-        if now < trial.since {
+        if now < trial.start {
             return None;
         }
         if !sender.is_app_limited() {
-            trial.after.observe(self.watch.view());
+            trial.after.observe(estimates);
         }
-        if now < trial.until {
+        if now < trial.start + trial.length {
             return None;
         }
         let trial = self.trial.take()?;
         let tuning = self.policy.tuning;
-        let is_long_enough = |measure: &PmSums| measure.time() * 4 >= tuning.trial_time();
+        let is_long_enough = |sums: &PmSums| sums.time() * 4 >= tuning.interval_before();
         if !is_long_enough(&trial.before) || !is_long_enough(&trial.after) {
             return None;
         }
         let requirement = self.auto.requirement;
-        // Beside others the queue is theirs, so that only the share of the rate is due to the CCA.
-        let shared = trial.shared || self.watch.view().shared();
-        let starved = starved(requirement, &trial.before, &trial.after).filter(|_| shared);
-        let lost = loss(requirement, &trial.before, &trial.after);
-        if starved.is_none() && (shared || lost <= tuning.tolerance) {
+        // Competing flows keep the queue, so that only the share of the rate is due to the CCA.
+        let has_competition = trial.had_competition || estimates.has_competition();
+        let starved =
+            starved_ratio(requirement, &trial.before, &trial.after).filter(|_| has_competition);
+        let decline = decline(requirement, &trial.before, &trial.after);
+        if starved.is_none() && (has_competition || decline <= tuning.tolerance) {
             return None;
         }
-        let from = core::mem::replace(&mut self.current, trial.from);
+        let from = self.current;
         let reason = match starved {
-            Some(left) => {
-                let (left, floor) = (left * 100.0, requirement.floor() * 100.0);
+            Some(ratio) => {
+                let (left, floor) = (ratio * 100.0, requirement.starvation_limit() * 100.0);
                 format!(
                     "{from} starves beside other flows: {left:.0} % of the rate before, floor {floor} %"
                 )
             }
-            None => format!("{from} has lost {:.0} % of the measure", lost * 100.0),
+            None => format!("{from} has lost {:.0} % of the measure", decline * 100.0),
         };
-        self.blocked.push((from, now + tuning.bar()));
-        self.dwell_until = now + tuning.dwell(self.watch.view().srtt);
-        self.wanted = ("", 0);
-        Some(Decision {
-            at: now,
-            from,
-            to: trial.from,
-            cause: Cause::Return,
-            reason,
-            features: Features::of(self.watch.view()),
-            initial_window: None,
-        })
+        let until = now + Duration::from_secs_f64(tuning.bar);
+        self.blocked.push((from, until));
+        Some(self.switch(now, trial.from, Cause::Return, reason))
     }
 }

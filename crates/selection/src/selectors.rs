@@ -1,4 +1,4 @@
-//! Selectors: the selectors of all connections of an endpoint, and its memories of destinations.
+//! Selectors: the selectors of all connections of an endpoint, and its destination caches.
 
 use std::sync::Arc;
 
@@ -17,17 +17,17 @@ use crate::table_rows::{decision_row, estimate_row};
 
 /// Endpoint: owner of the connections whose congestion controls are selected.
 ///
-/// A simulation, the guest of the kernel engine and a program with sockets implement it. They only show their senders
-/// and carry out switches; [`Selectors`] does the rest.
+/// A simulation, the guest of the kernel engine and a program with sockets implement it. They give the state of their
+/// senders and carry out switches; [`Selectors`] does the rest.
 pub trait Endpoint {
     /// Error of the endpoint.
     type Error;
 
-    /// Returns the sender of a connection; `None` if it is not open.
+    /// Returns the state of the sender of a connection; `None` if it is not open.
     ///
     /// # Errors
     /// Errors of the endpoint.
-    fn view(&mut self, connection: u32) -> Result<Option<SenderInfo>, Self::Error>;
+    fn sender_info(&mut self, connection: u32) -> Result<Option<SenderInfo>, Self::Error>;
 
     /// Returns the hints of the radio of a destination; `None` if it has no radio or gives no hints. Called only
     /// for flows that ask for hints.
@@ -42,7 +42,7 @@ pub trait Endpoint {
     /// Errors of the endpoint.
     fn record(&mut self, decision: DecisionRow) -> Result<(), Self::Error>;
 
-    /// Changes the congestion control of an open connection to `cca` at `now`.
+    /// Switches an open connection to `cca` at `now`.
     ///
     /// # Errors
     /// Errors of the endpoint.
@@ -71,6 +71,7 @@ struct Connection {
     destination: String,
     asks_radio: bool,
     selector: Selector,
+    /// State of the sender at the last sample.
     last: Option<SenderInfo>,
 }
 
@@ -81,12 +82,12 @@ impl Connection {
         now: Instant,
         endpoint: &mut E,
     ) -> Result<Option<Decision>, E::Error> {
-        let Some(view) = endpoint.view(self.number)? else {
+        let Some(sender) = endpoint.sender_info(self.number)? else {
             return Ok(None);
         };
         let hints = hints(self.asks_radio, &self.destination, endpoint)?;
-        self.last = Some(view);
-        Ok(self.selector.observe(now, &view, hints))
+        self.last = Some(sender);
+        Ok(self.selector.observe(now, &sender, hints))
     }
 }
 
@@ -100,7 +101,7 @@ pub struct Selectors {
     /// One memory per file, and one for flows without a file.
     memories: Vec<DestinationCache>,
     connections: Vec<Connection>,
-    next: Option<Instant>,
+    next_sample: Option<Instant>,
     seed: u64,
 }
 
@@ -139,11 +140,10 @@ impl Selectors {
                 selectors.flows.push(None);
                 continue;
             };
-            let policy = auto.policy_in(files);
-            let policy = policy.map_err(|error| selection_error(error.to_string()))?;
-            let known = memory_files.iter().position(|file| *file == auto.memory);
-            let memory = known.unwrap_or(memory_files.len());
-            if known.is_none() {
+            let policy = auto.policy_in(files).map_err(selection_error)?;
+            let present = memory_files.iter().position(|file| *file == auto.memory);
+            let memory = present.unwrap_or(memory_files.len());
+            if present.is_none() {
                 selectors
                     .memories
                     .push(auto.memory_in(files).map_err(selection_error)?);
@@ -160,9 +160,9 @@ impl Selectors {
 
     /// Returns these selectors for a Linux kernel: their policies use their substitutes for CCAs that Linux lacks.
     #[must_use]
-    pub fn on_kernel(mut self) -> Self {
-        for selected in self.flows.iter_mut().flatten() {
-            selected.policy = Arc::new(Policy::clone(&selected.policy).for_kernel());
+    pub fn for_kernel(mut self) -> Self {
+        for flow in self.flows.iter_mut().flatten() {
+            flow.policy = Arc::new(Policy::clone(&flow.policy).for_kernel());
         }
         self
     }
@@ -191,7 +191,7 @@ impl Selectors {
         let asks_radio = auto.hints;
         let start = Start {
             at: now,
-            known: self.memories[memory].get(destination),
+            destination: self.memories[memory].get(destination),
             hints: hints(asks_radio, destination, endpoint)?,
             draws: RngStream::new(self.seed, Purpose::Selection, connection),
         };
@@ -203,7 +203,7 @@ impl Selectors {
             selector,
             last: None,
         });
-        self.next.get_or_insert(now + SAMPLE_INTERVAL);
+        self.next_sample.get_or_insert(now + SAMPLE_INTERVAL);
         Ok(Some(decision))
     }
 
@@ -227,8 +227,8 @@ impl Selectors {
     }
 
     /// Returns when [`Selectors::observe_all`] is due; [`Instant::NEVER`] without connections.
-    pub fn next(&self) -> Instant {
-        self.next.unwrap_or(Instant::NEVER)
+    pub fn next_sample(&self) -> Instant {
+        self.next_sample.unwrap_or(Instant::NEVER)
     }
 
     /// Passes every sender to its selector, and then carries out all decisions.
@@ -240,7 +240,7 @@ impl Selectors {
         now: Instant,
         endpoint: &mut E,
     ) -> Result<(), E::Error> {
-        while let Some(next) = self.next.as_mut().filter(|next| **next <= now) {
+        while let Some(next) = self.next_sample.as_mut().filter(|next| **next <= now) {
             *next += SAMPLE_INTERVAL;
         }
         let mut decisions = Vec::new();
@@ -258,17 +258,22 @@ impl Selectors {
         let Some(index) = self.position(connection) else {
             return;
         };
-        let ended = self.connections.swap_remove(index);
-        let retransmitted = ended.last.map_or(0.0, |last| {
+        let Connection {
+            destination,
+            selector,
+            last,
+            ..
+        } = self.connections.swap_remove(index);
+        let retransmitted = last.map_or(0.0, |last| {
             last.retransmissions as f64 / last.delivered.max(1) as f64
         });
-        let (cca, view) = (ended.selector.current(), ended.selector.estimators().view());
-        let result = ConnectionResult::of(cca, view, retransmitted);
+        let estimates = selector.estimators().estimates();
+        let result = ConnectionResult::new(selector.current(), estimates, retransmitted);
         for memory in &mut self.memories {
-            memory.add_result(&ended.destination, &result);
+            memory.add_result(&destination, &result);
         }
         if self.connections.is_empty() {
-            self.next = None;
+            self.next_sample = None;
         }
     }
 
@@ -285,7 +290,7 @@ impl Selectors {
         numbers
     }
 
-    /// Switches a connection to `cca` at the next observation of its sender; returns false without a selector.
+    /// Switches a connection to `cca` at the next sample of its sender; returns false without a selector.
     pub fn request(&mut self, connection: u32, cca: &'static str) -> bool {
         let index = self.position(connection);
         if let Some(index) = index {
@@ -332,21 +337,22 @@ fn carry_out<E: Endpoint>(
     endpoint.switch_cca(decision.at, connection, decision.to, switch_mode(decision))
 }
 
-/// Queue, in lowest RTTs, below which a connection may use little of the capacity: the queue that BBR's probes leave.
+/// Smoothed RTT over lowest RTT, less 1, below which a connection may underuse the capacity: the queue that BBR's probes
+/// leave.
 const SHORT_QUEUE: f64 = 0.25;
 
 /// Returns the mode of a switch.
 fn switch_mode(decision: &Decision) -> SwitchMode {
-    let queue = feature_index("queue_ratio").and_then(|number| decision.features.0[number]);
-    let short = queue.is_some_and(|queue| queue.value < SHORT_QUEUE);
+    let queue_ratio = feature_index("queue_ratio").and_then(|index| decision.features.0[index]);
+    let has_short_queue = queue_ratio.is_some_and(|ratio| ratio.value < SHORT_QUEUE);
     let family = registry::find(decision.to).map(|cca| cca.family);
     match decision.cause {
-        // A connection that has hardly begun has no context to hand over. It should stay in slow start, which a cap on
-        // its rate would end.
-        Cause::Establishment | Cause::Agent { begun: false } => SwitchMode::Kernel,
-        // Random losses may have kept the rate far below the capacity. A CCA with a model of the path finds that within
-        // some round trips if it begins anew. It takes hundreds if it takes the rate so far for the capacity.
-        Cause::Change | Cause::Agent { .. } if short && family == Some(Family::Model) => {
+        // A connection that has hardly begun has no state to transfer. It should stay in slow start, which a cap on its
+        // rate would end.
+        Cause::Establishment | Cause::Agent { has_state: false } => SwitchMode::Kernel,
+        // Random losses may have kept the rate far below the capacity. A CCA with a model of the path finds the capacity
+        // within some round trips if it starts afresh, and after hundreds if it takes the previous rate for the capacity.
+        Cause::Change | Cause::Agent { .. } if has_short_queue && family == Some(Family::Model) => {
             SwitchMode::Kernel
         }
         Cause::Change | Cause::Return | Cause::Agent { .. } => SwitchMode::Context,
@@ -360,7 +366,7 @@ mod tests {
     use crate::{PathEstimators, estimate::Estimate};
 
     fn mode_of(cause: Cause, to: &'static str, queue_ratio: f64) -> SwitchMode {
-        let mut features = Features::of(PathEstimators::default().view());
+        let mut features = Features::of(PathEstimators::default().estimates());
         let number = feature_index("queue_ratio").expect("a feature");
         features.0[number] = Some(Estimate::new(queue_ratio, 1.0));
         switch_mode(&Decision {
@@ -392,7 +398,7 @@ mod tests {
 
     #[test]
     fn an_agent_changes_as_a_policy_does() {
-        let agent = |begun| Cause::Agent { begun };
+        let agent = |has_state| Cause::Agent { has_state };
         assert_eq!(mode_of(agent(true), "bbr", 0.05), SwitchMode::Kernel);
         assert_eq!(
             mode_of(agent(true), "bbr", 0.8),

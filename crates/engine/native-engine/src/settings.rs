@@ -10,7 +10,7 @@ use units::random::{Purpose, RngStream};
 /// # Errors
 /// If a parameter is rejected.
 pub(crate) fn check(choice: &CcaChoice) -> Result<(), SettingError> {
-    let cca = choice.fixed();
+    let cca = choice.fixed_cca();
     cca.map_or(Ok(()), |cca| cca.check(choice.settings()))
 }
 
@@ -19,7 +19,7 @@ pub(crate) fn check(choice: &CcaChoice) -> Result<(), SettingError> {
 /// # Errors
 /// As [`check`].
 pub(crate) fn cca(choice: &CcaChoice) -> Result<BuiltCca, SettingError> {
-    let Some(cca) = choice.fixed() else {
+    let Some(cca) = choice.fixed_cca() else {
         unreachable!("a selector has chosen from the catalogue, and nothing ever leaves it");
     };
     cca.build(choice.settings())

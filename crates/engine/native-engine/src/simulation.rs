@@ -102,7 +102,7 @@ impl Simulation {
         loop {
             let timer = self.endpoints.next_timer();
             let wakes = self.sessions.next_at();
-            let switch = self.switches.next_at().min(self.selectors.next());
+            let switch = self.switches.next_at().min(self.selectors.next_sample());
             let housekeeping = self.path.next_slot().min(self.next_sample);
             let next = timer.min(wakes).min(switch).min(housekeeping);
             // Events on the path come first, and change nothing here before something arrives.
@@ -128,7 +128,7 @@ impl Simulation {
                 self.carry_out();
             } else if let Some(due) = self.switches.pop(next) {
                 self.switch_flow(&due);
-            } else if self.selectors.next() == next {
+            } else if self.selectors.next_sample() == next {
                 self.select();
             } else {
                 self.housekeep();
@@ -352,7 +352,7 @@ impl Simulation {
         let current = self.switches.current(number);
         let choice = selected
             .as_ref()
-            .map(|decision| CcaChoice::plain(decision.to));
+            .map(|decision| CcaChoice::with_defaults(decision.to));
         let choice = choice.as_ref().unwrap_or(current);
         let mut config = self.config.clone();
         // For other hosts the first link of the path stands for the card.
@@ -367,7 +367,7 @@ impl Simulation {
         }
         if let Some(decision) = &selected {
             let of_all = &mut config.settings.initial_window;
-            *of_all = decision.initial_window_beside(*of_all);
+            *of_all = decision.initial_window_or(*of_all);
         }
         let ends = settings::ends(config, choice, self.seed, connection);
         let Ok((mut server, mut client)) = ends else {

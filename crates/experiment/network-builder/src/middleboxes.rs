@@ -24,7 +24,7 @@ pub(crate) fn middleboxes(
 ) -> Result<Vec<Middlebox>, PlanError> {
     let mut of_flows = Vec::with_capacity(scenario.flows.len());
     for flow in &scenario.flows {
-        let selected = flow.cca.fixed().is_none();
+        let selected = flow.cca.fixed_cca().is_none();
         let cca = (!selected).then(|| flow.cca.to_string());
         of_flows.push((plan.ends(flow)?, cca));
     }

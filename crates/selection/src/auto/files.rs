@@ -1,21 +1,21 @@
-//! Files of policies and memories that the words after `auto` name.
+//! Policy and memory files that the parameters of `auto` name.
 
 use std::collections::BTreeMap;
 use std::io;
 
 use super::Auto;
 use crate::destination_cache::DestinationCache;
-use crate::policy::{BUILT_IN, Policy, PolicyError, builtin, builtin_text};
+use crate::policy::{BUILT_IN, Policy, builtin, builtin_text};
 
-/// Texts of policies and memories, by the names that words after `auto` give them.
+/// Texts of policy and memory files, by the file names in the parameters of `auto`.
 pub type Files = BTreeMap<String, String>;
 
 impl Auto {
     /// Reads the files of the policy and the memory into `files`, by `read`, and checks them. Built-in policies and
-    /// files that are there already are not read.
+    /// files that `files` has are not read.
     ///
     /// # Errors
-    /// If a file cannot be read, or is no policy or memory for these parameters; the error names the file.
+    /// If a file cannot be read or is invalid, or the policy cannot use these parameters.
     pub fn load(
         &self,
         files: &mut Files,
@@ -31,11 +31,10 @@ impl Auto {
             Ok::<_, String>(())
         };
         if builtin_text(&self.policy).is_err() {
-            let built_in = BUILT_IN.map(|policy| policy.0).join(", ");
+            let built_in = BUILT_IN.map(|(name, _)| name).join(", ");
             add(files, &self.policy, &format!("{built_in}, or a file"))?;
         }
-        let policy = self.policy_in(files).map_err(|error| error.to_string())?;
-        self.check(&policy).map_err(|error| error.to_string())?;
+        self.check(&self.policy_in(files)?)?;
         if let Some(file) = &self.memory {
             add(files, file, "the file of a memory")?;
         }
@@ -46,13 +45,13 @@ impl Auto {
     ///
     /// # Errors
     /// If there is no policy of that name, or it cannot be used.
-    pub fn policy_in(&self, files: &Files) -> Result<Policy, PolicyError> {
+    pub fn policy_in(&self, files: &Files) -> Result<Policy, String> {
         let policy = match files.get(&self.policy) {
             Some(text) => Policy::from_toml(text, &self.policy),
             None => builtin(&self.policy),
         }?;
         Ok(match self.cca {
-            Some(cca) => policy.fixed_to(cca),
+            Some(cca) => policy.with_fixed_cca(cca),
             None => policy,
         })
     }

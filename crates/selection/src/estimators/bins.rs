@@ -46,13 +46,13 @@ pub(crate) struct Bin {
 
 /// Time and counters at the start of a bin.
 #[derive(Clone, Copy, Debug)]
-struct Start {
+struct BinStart {
     at: Instant,
     delivered: u64,
     retransmissions: u64,
 }
 
-impl Start {
+impl BinStart {
     fn of(sample: &Sample<'_>) -> Self {
         Self {
             at: sample.at,
@@ -73,7 +73,7 @@ struct BinMeans {
 /// The current bin and the latest ones.
 #[derive(Clone, Debug)]
 pub(crate) struct Bins {
-    start: Option<Start>,
+    start: Option<BinStart>,
     /// Sums over the samples of the current bin.
     srtt_sum_s: f64,
     inflight_sum: f64,
@@ -86,6 +86,7 @@ pub(crate) struct Bins {
     recent: VecDeque<BinMeans>,
     /// Number of bins without a queue.
     queueless_bins: u32,
+    /// The latest complete bins, up to [`RATE_BINS`].
     last: VecDeque<Bin>,
 }
 
@@ -110,7 +111,7 @@ impl Bins {
     /// Adds a sample; returns the bin that it completes.
     pub(crate) fn observe(&mut self, sample: &Sample<'_>) -> Option<Bin> {
         let sender = sample.sender;
-        let start = *self.start.get_or_insert(Start::of(sample));
+        let start = *self.start.get_or_insert(BinStart::of(sample));
         let srtt = sample.srtt.as_secs_f64();
         self.baseline_rtt = self
             .baseline_rtt
@@ -138,7 +139,7 @@ impl Bins {
             delivered,
             retransmissions,
         };
-        self.start = Some(Start::of(sample));
+        self.start = Some(BinStart::of(sample));
         (self.srtt_sum_s, self.inflight_sum, self.count) = (0.0, 0.0, 0);
         (self.slow_start, self.app_limited) = (false, false);
         self.last.push_back(bin);
@@ -151,8 +152,8 @@ impl Bins {
     /// Returns the share of the current bin during which a queue stood; `rate` is in segments delivered per second.
     ///
     /// If the queue is empty for a share u of the time, packets wait for about w/u; w is the delay with hardly any
-    /// queue. This holds for M/M/1, and for radio links, whose packets wait for whole transmission
-    /// intervals. The error of w is assumed to be w itself.
+    /// queue. This holds for M/M/1, and for radio links, whose packets wait for whole transmission intervals. The error
+    /// of w is assumed to be w itself.
     fn estimate_utilisation(&mut self, sample: &Sample<'_>, rate: f64) -> Estimate<f64> {
         let count = f64::from(self.count);
         let (srtt, inflight) = (self.srtt_sum_s / count, self.inflight_sum / count);
@@ -167,27 +168,27 @@ impl Bins {
         });
         let sum = |of: fn(&BinMeans) -> f64| self.recent.iter().map(of).sum::<f64>();
         let mean_delay = sum(|bin| bin.queueing_delay_s) / self.recent.len() as f64;
-        let jitter = (self.baseline_rtt - sample.min_rtt.as_secs_f64()) / RADIO_JITTER;
-        let radio = RADIO_WAIT * jitter.clamp(0.0, 1.0);
-        let wait = radio.max(WIRED_WAIT_SEGMENTS / rate.max(1.0));
+        let jitter_ratio = (self.baseline_rtt - sample.min_rtt.as_secs_f64()) / RADIO_JITTER;
+        let radio_wait = RADIO_WAIT * jitter_ratio.clamp(0.0, 1.0);
+        let wait = radio_wait.max(WIRED_WAIT_SEGMENTS / rate.max(1.0));
         if mean_delay <= wait {
             self.queueless_bins = self.queueless_bins.saturating_add(1);
             return Estimate::new(0.0, 0.0);
         }
-        let utilisation = 1.0 - radio / mean_delay;
-        let burst = self.slow_start && mean_delay < SLOW_START_QUEUE * self.baseline_rtt;
+        let utilisation = 1.0 - radio_wait / mean_delay;
+        let is_burst = self.slow_start && mean_delay < SLOW_START_QUEUE * self.baseline_rtt;
         // By Little's law, the data in flight divided by the rate is the actual RTT. The smoothed RTT lags behind it
         // just after a reduction of the window.
         let recent_rtt = sum(|bin| bin.inflight) / sum(|bin| bin.segments_per_s);
         let littles_delay = (inflight / rate.max(1.0)).min(recent_rtt) - self.baseline_rtt;
         let srtt_lags = queueing_delay < mean_delay / 2.0
             || littles_delay < mean_delay / 2.0 - LITTLE_LAW_ERROR * self.baseline_rtt;
-        if self.app_limited || burst || srtt_lags {
+        if self.app_limited || is_burst || srtt_lags {
             return Estimate::new(utilisation, 0.0);
         }
         let error = wait * wait / (mean_delay * mean_delay * (1.0 - wait / mean_delay));
-        let relative = error / LN_RATE_SD;
-        Estimate::new(utilisation, 1.0 / (1.0 + relative * relative))
+        let error_ratio = error / LN_RATE_SD;
+        Estimate::new(utilisation, 1.0 / (1.0 + error_ratio * error_ratio))
     }
 
     /// Returns the mean delivery rate of the last second.

@@ -15,35 +15,37 @@ use crate::sample::Sample;
 
 /// Number of smoothed RTTs for which losses belong to the same overflow: one to notice it, one for the data in flight,
 /// one for retransmissions that were lost.
-const OVERFLOW_RTTS: u64 = 3;
+pub(super) const OVERFLOW_RTTS: u64 = 3;
 /// Number of round trips among which a peak is ranked.
 const MAX_PEAKS: usize = 128;
-/// Number of round trips before which a loss is no evidence.
+/// Minimum number of round trips before a loss that counts.
 const MIN_ROUNDS: usize = 4;
-/// Number of losses that count; older ones concern a path that may be gone.
+/// Number of the latest losses that count; older ones may concern another path.
 const MAX_LOSSES: usize = 16;
 /// Minimum queueing delay of an overflowing buffer, as a share of the RTT without a queue.
 const MIN_OVERFLOW_DELAY: f64 = 0.1;
 /// Minimum queueing delay of an overflowing buffer, in deviations of the jitter. The baseline is the lowest smoothed
 /// RTT; jitter alone puts the highest one that far above it.
-const BEYOND_JITTER: f64 = 2.0;
+const MIN_OVERFLOW_JITTERS: f64 = 2.0;
 /// Tolerance factor of the size; the confidence is the probability that the size is within it.
 const SIZE_TOLERANCE: f64 = 1.5;
-/// Prior standard deviation of ln(peak) of single overflows, and the number of overflows that it counts as.
-const PRIOR: (f64, f64) = (0.3, 2.0);
+/// Prior standard deviation of ln(peak) of single overflows.
+const PRIOR_SD: f64 = 0.3;
+/// Number of overflows that the prior counts as.
+const PRIOR_COUNT: f64 = 2.0;
 /// Standard deviation of ln(peak) of the overflow that ends slow start, in which the queue grows by half its length in
 /// a round trip and the rate lags behind.
 const SLOW_START_SD: f64 = 0.7;
 /// Deviations of ln(peak) per deviation of the jitter over the queueing delay.
 const LN_PEAK_SD_PER_JITTER: f64 = 1.5;
 /// Maximum relative difference of two equal peaks.
-const EQUAL_PEAKS: f64 = 0.02;
-/// Minimum number of segments in a queue that shows.
-const MIN_QUEUED: f64 = 5.0;
+const PEAK_TOLERANCE: f64 = 0.02;
+/// Minimum peak of a queue that may have overflowed, segments.
+const MIN_OVERFLOW_PEAK: f64 = 5.0;
 /// Standard deviation of ln(size) that no number of overflows removes, as the smoothed RTT lags behind the queue.
 const LAG_SD: f64 = 0.15;
 
-/// Loss of an overflow, or at random.
+/// Loss: by an overflow, or at random.
 #[derive(Clone, Copy, Debug)]
 struct LossSample {
     /// Minus the logarithm of the rank of its round trip.
@@ -94,13 +96,15 @@ pub(super) struct BufferEstimator {
     peaks: VecDeque<QueuePeak>,
     current: Round,
     previous: Round,
+    /// Start of the current round trip.
     start: Option<Instant>,
-    /// End of the losses of one overflow.
+    /// Time until which losses belong to the last overflow.
     overflowing_until: Instant,
-    /// End of the time for which slow start shows in the queue.
+    /// Time until which the queue may be that of slow start.
     slow_start_until: Instant,
     losses: VecDeque<LossSample>,
-    estimate: Estimate<f64>,
+    /// Size of the buffer, segments.
+    pub(super) estimate: Estimate<f64>,
 }
 
 impl BufferEstimator {
@@ -110,16 +114,16 @@ impl BufferEstimator {
         sample: &Sample<'_>,
         queue: QueueSample,
         retransmitted: u64,
-        outage: bool,
+        is_outage: bool,
     ) {
         let episode: Duration = sample.srtt * OVERFLOW_RTTS;
         let start = *self.start.get_or_insert(sample.at);
         if sample.at >= start + sample.srtt {
-            let is_undisturbed = sample.at >= self.overflowing_until && !outage;
+            let is_undisturbed = sample.at >= self.overflowing_until && !is_outage;
             self.end_round(sample, is_undisturbed);
         }
-        // By Little's law, the share of the RTT spent in the queue is the share of what is in flight that is there.
-        // Right after an overflow, what was lost still counts as in flight.
+        // By Little's law, the queue's share of the RTT is its share of the segments in flight. Right after an overflow,
+        // lost segments still count as in flight, so `queue.segments` limits the peak.
         let queue_segments = f64::from(sample.sender.inflight) * queue.queueing_delay
             / (queue.queueing_delay + queue.base_rtt);
         self.current.peak = self.current.peak.max(queue_segments.min(queue.segments));
@@ -127,7 +131,7 @@ impl BufferEstimator {
         if sample.sender.slow_start {
             self.slow_start_until = sample.at + episode;
         }
-        if retransmitted == 0 || outage || sample.at < self.overflowing_until {
+        if retransmitted == 0 || is_outage || sample.at < self.overflowing_until {
             return;
         }
         self.end_round(sample, true);
@@ -161,82 +165,73 @@ impl BufferEstimator {
             return;
         };
         // An equal peak counts half.
-        let above = |each: f64| match each / peak.max(f64::MIN_POSITIVE) {
-            ratio if ratio > 1.0 + EQUAL_PEAKS => 1.0,
-            ratio if ratio < 1.0 - EQUAL_PEAKS => 0.0,
+        let is_above = |each: &QueuePeak| match each.peak / peak.max(f64::MIN_POSITIVE) {
+            ratio if ratio > 1.0 + PEAK_TOLERANCE => 1.0,
+            ratio if ratio < 1.0 - PEAK_TOLERANCE => 0.0,
             _ => 0.5,
         };
-        let weighted = self
-            .peaks
-            .iter()
-            .map(|each| above(each.peak) * each.segments);
-        let longer: f64 = weighted.sum();
-        let all: f64 = self.peaks.iter().map(|each| each.segments).sum();
-        let rank = longer / all.max(1.0);
+        let above = self.peaks.iter().map(|each| is_above(each) * each.segments);
+        let total: f64 = self.peaks.iter().map(|each| each.segments).sum();
+        let rank = above.sum::<f64>() / total.max(1.0);
         let queueing_delay = self.previous.queueing_delay.max(f64::MIN_POSITIVE);
-        let long =
-            queueing_delay > MIN_OVERFLOW_DELAY * queue.base_rtt + BEYOND_JITTER * queue.jitter;
-        let queued = long && peak > MIN_QUEUED;
+        let min_delay = MIN_OVERFLOW_DELAY * queue.base_rtt + MIN_OVERFLOW_JITTERS * queue.jitter;
+        let may_be_overflow = queueing_delay > min_delay && peak > MIN_OVERFLOW_PEAK;
         let slow_start_sd = if slow_start { SLOW_START_SD } else { 0.0 };
         if self.losses.len() == MAX_LOSSES {
             self.losses.pop_front();
         }
         // The smoothed RTT misses a part of a queueing delay that is short compared to the jitter, or that a change of
         // the capacity within a round trip makes.
-        let jitter = LN_PEAK_SD_PER_JITTER * queue.jitter / queueing_delay;
-        let missed = queue.variability * queue.base_rtt / queueing_delay;
+        let jitter_sd = LN_PEAK_SD_PER_JITTER * queue.jitter / queueing_delay;
+        let capacity_sd = queue.variability * queue.base_rtt / queueing_delay;
         self.losses.push_back(LossSample {
-            evidence: if queued {
+            evidence: if may_be_overflow {
                 -rank.clamp(1e-3, 1.0).ln()
             } else {
                 0.0
             },
             ln_peak: peak.max(f64::MIN_POSITIVE).ln(),
-            variance: jitter * jitter + missed * missed + slow_start_sd * slow_start_sd,
+            variance: jitter_sd * jitter_sd
+                + capacity_sd * capacity_sd
+                + slow_start_sd * slow_start_sd,
         });
-        self.estimate = self.size();
+        self.estimate = self.estimate_size();
     }
 
-    /// Returns the size estimated from the losses so far.
-    fn size(&self) -> Estimate<f64> {
+    /// Returns the size estimated from the losses so far, segments.
+    fn estimate_size(&self) -> Estimate<f64> {
         let count = self.losses.len() as f64;
-        let evidence: f64 = self.losses.iter().map(|each| each.evidence).sum();
+        let evidence: f64 = self.losses.iter().map(|loss| loss.evidence).sum();
         if evidence == 0.0 {
             return Estimate::default();
         }
-        let overflows = gamma_below(self.losses.len(), evidence);
-        let (expected, prior_count) = PRIOR;
-        let expected = expected * expected;
+        let overflow_probability = gamma_cdf(self.losses.len(), evidence);
+        let prior_variance = PRIOR_SD * PRIOR_SD;
         // Each peak counts by its evidence, since some losses among overflows are random, and by its precision.
-        let weight = |each: &LossSample| each.evidence / (expected + each.variance);
-        let all: f64 = self.losses.iter().map(weight).sum();
+        let weight = |loss: &LossSample| loss.evidence / (prior_variance + loss.variance);
+        let total: f64 = self.losses.iter().map(weight).sum();
         let weighted_mean = |of: &dyn Fn(&LossSample) -> f64| {
-            let sum = |each: &LossSample| weight(each) * of(each);
-            self.losses.iter().map(sum).sum::<f64>() / all
+            let term = |loss: &LossSample| weight(loss) * of(loss);
+            self.losses.iter().map(term).sum::<f64>() / total
         };
-        let mean = weighted_mean(&|each| each.ln_peak);
-        let spread = weighted_mean(&|each| (each.ln_peak - mean) * (each.ln_peak - mean));
-        let variance = (spread * count + expected * prior_count) / (count + prior_count);
-        let mean_variance = weighted_mean(&|each| each.variance);
+        let mean = weighted_mean(&|loss| loss.ln_peak);
+        let spread = weighted_mean(&|loss| (loss.ln_peak - mean) * (loss.ln_peak - mean));
+        let variance = (spread * count + prior_variance * PRIOR_COUNT) / (count + PRIOR_COUNT);
+        let mean_variance = weighted_mean(&|loss| loss.variance);
         let deviation = (variance / count + LAG_SD * LAG_SD + mean_variance).sqrt();
         let within_tolerance =
             libm::erf(SIZE_TOLERANCE.ln() / deviation / core::f64::consts::SQRT_2);
-        Estimate::new(mean.exp(), overflows * within_tolerance)
-    }
-
-    /// Returns the estimate of the size, segments.
-    pub(super) fn buffer(&self) -> Estimate<f64> {
-        self.estimate
+        Estimate::new(mean.exp(), overflow_probability * within_tolerance)
     }
 }
 
 /// Returns the probability that a sum of `count` terms with a standard exponential distribution is below `sum`.
-fn gamma_below(count: usize, sum: f64) -> f64 {
+fn gamma_cdf(count: usize, sum: f64) -> f64 {
     let mut term = (-sum).exp();
     let mut above = 0.0;
-    for number in 0..count {
+    for k in 1..=count {
         above += term;
-        term *= sum / (number + 1) as f64;
+        term *= sum / k as f64;
     }
     (1.0 - above).clamp(0.0, 1.0)
 }

@@ -6,7 +6,7 @@
 use units::Duration;
 
 /// Number of samples over which the deviation is smoothed: three seconds.
-const MAX_SAMPLES: f64 = 300.0;
+const SMOOTHING_SAMPLES: f64 = 300.0;
 /// Mean absolute second difference of the smoothed RTT over the standard deviation of independent RTTs. The smoothed RTT
 /// (weight 1/8) has sqrt(1/15) of their deviation, and its second difference sqrt(6) of that. The mean absolute value of
 /// a normal variable is sqrt(2/pi) of its deviation.
@@ -15,28 +15,30 @@ const SECOND_DIFFERENCE_PER_SD: f64 = 0.505;
 /// Estimator of the jitter.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct JitterEstimator {
-    /// Smoothed RTTs of the two samples before, the latest first, s.
-    before: [Option<f64>; 2],
-    /// Smoothed absolute second difference, s.
-    second: f64,
+    /// Smoothed RTTs of the last two samples, the latest first, s.
+    srtts: [Option<f64>; 2],
+    /// Mean absolute second difference, s.
+    second_difference: f64,
+    /// Number of second differences in the mean, up to [`SMOOTHING_SAMPLES`].
     samples: f64,
 }
 
 impl JitterEstimator {
     /// Adds the smoothed RTT of the next sample.
     pub(super) fn observe(&mut self, srtt: Duration) {
-        let now = srtt.as_secs_f64();
-        if let [Some(last), Some(first)] = self.before {
-            self.samples = (self.samples + 1.0).min(MAX_SAMPLES);
-            let difference = (now - 2.0 * last + first).abs();
-            self.second += (difference - self.second) / self.samples;
+        let srtt = srtt.as_secs_f64();
+        let [last, first] = self.srtts;
+        if let (Some(last), Some(first)) = (last, first) {
+            self.samples = (self.samples + 1.0).min(SMOOTHING_SAMPLES);
+            let difference = (srtt - 2.0 * last + first).abs();
+            self.second_difference += (difference - self.second_difference) / self.samples;
         }
-        self.before = [Some(now), self.before[0]];
+        self.srtts = [Some(srtt), last];
     }
 
     /// Returns the deviation of the RTT of single packets.
     pub(super) fn jitter(&self) -> Duration {
-        Duration::from_secs_f64(self.second / SECOND_DIFFERENCE_PER_SD)
+        Duration::from_secs_f64(self.second_difference / SECOND_DIFFERENCE_PER_SD)
     }
 }
 

@@ -1,62 +1,62 @@
-//! MinMax of the RTT: the lowest and the highest one of the last two seconds.
+//! Minimum and maximum of the smoothed RTT over the last two seconds.
 
 use std::collections::VecDeque;
 
 use units::{Duration, Instant};
 
-/// Length of a part of the time that is looked back on.
-const PART: Duration = Duration::from_millis(100);
-/// Number of parts: two seconds.
-const PARTS: usize = 20;
+/// Length of a bin of the window.
+const BIN: Duration = Duration::from_millis(100);
+/// Number of bins: two seconds.
+const BINS: usize = 20;
 
-/// Lowest and highest smoothed RTT of one part.
+/// Minimum and maximum of one bin.
 #[derive(Clone, Copy, Debug)]
-struct MinMaxPart {
+struct MinMaxBin {
     start: Instant,
-    lowest: Duration,
-    highest: Duration,
+    min: Duration,
+    max: Duration,
 }
 
-/// Lowest and highest smoothed RTT of the last two seconds, in parts of 100 ms.
+/// Minimum and maximum of the smoothed RTT over the last two seconds, in bins of 100 ms.
 ///
-/// A queue that never drains shows in the lowest one: against flows that fill the buffer it stays high even for a CCA
-/// that keeps its own queue short.
+/// The minimum shows a queue that never drains: against flows that fill the buffer it stays high even for a CCA that
+/// keeps its own queue short.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct MinMax {
-    parts: VecDeque<MinMaxPart>,
+    bins: VecDeque<MinMaxBin>,
 }
 
 impl MinMax {
     /// Adds the smoothed RTT at `now`.
     pub(crate) fn observe(&mut self, now: Instant, srtt: Duration) {
-        match self.parts.back_mut() {
-            Some(part) if now.saturating_since(part.start) < PART => {
-                part.lowest = part.lowest.min(srtt);
-                part.highest = part.highest.max(srtt);
+        match self.bins.back_mut() {
+            Some(bin) if now.saturating_since(bin.start) < BIN => {
+                bin.min = bin.min.min(srtt);
+                bin.max = bin.max.max(srtt);
             }
             _ => {
-                if self.parts.len() == PARTS {
-                    self.parts.pop_front();
+                if self.bins.len() == BINS {
+                    self.bins.pop_front();
                 }
-                self.parts.push_back(MinMaxPart {
+                self.bins.push_back(MinMaxBin {
                     start: now,
-                    lowest: srtt,
-                    highest: srtt,
+                    min: srtt,
+                    max: srtt,
                 });
             }
         }
     }
 
-    /// Returns the lowest smoothed RTT of the last two seconds; zero before the first sample.
-    pub(crate) fn lowest(&self) -> Duration {
-        let all = self.parts.iter().map(|part| part.lowest);
-        all.min().unwrap_or_default()
+    /// Returns the minimum; zero before the first sample.
+    pub(crate) fn min(&self) -> Duration {
+        let minima = self.bins.iter().map(|bin| bin.min);
+        minima.min().unwrap_or_default()
     }
 
-    /// Returns the highest smoothed RTT of the last two seconds; zero before the first sample.
-    pub(crate) fn highest(&self) -> Duration {
-        let all = self.parts.iter().map(|part| part.highest);
-        all.max().unwrap_or_default()
+    /// Returns the maximum; zero before the first sample.
+    pub(crate) fn max(&self) -> Duration {
+        let maxima = self.bins.iter().map(|bin| bin.max);
+        maxima.max().unwrap_or_default()
     }
 }
 
@@ -65,36 +65,36 @@ mod tests {
     use super::*;
 
     fn fed(rtts: impl IntoIterator<Item = u64>) -> MinMax {
-        let mut extremes = MinMax::default();
+        let mut srtt_range = MinMax::default();
         for (sample, ms) in rtts.into_iter().enumerate() {
             let now = Instant::ZERO + Duration::from_millis(10) * sample as u64;
-            extremes.observe(now, Duration::from_millis(ms));
+            srtt_range.observe(now, Duration::from_millis(ms));
         }
-        extremes
+        srtt_range
     }
 
     #[test]
     fn before_the_first_sample_there_are_none() {
-        let extremes = MinMax::default();
+        let srtt_range = MinMax::default();
         assert_eq!(
-            (extremes.lowest(), extremes.highest()),
+            (srtt_range.min(), srtt_range.max()),
             (Duration::ZERO, Duration::ZERO)
         );
     }
 
     #[test]
     fn the_lowest_and_the_highest_are_found() {
-        let extremes = fed([50, 60, 40, 90, 70]);
-        assert_eq!(extremes.lowest(), Duration::from_millis(40));
-        assert_eq!(extremes.highest(), Duration::from_millis(90));
+        let srtt_range = fed([50, 60, 40, 90, 70]);
+        assert_eq!(srtt_range.min(), Duration::from_millis(40));
+        assert_eq!(srtt_range.max(), Duration::from_millis(90));
     }
 
     #[test]
     fn what_was_more_than_two_seconds_ago_is_forgotten() {
         let peak = |calm: usize| fed([10, 500].into_iter().chain(std::iter::repeat_n(50, calm)));
-        assert_eq!(peak(190).highest(), Duration::from_millis(500));
-        assert_eq!(peak(190).lowest(), Duration::from_millis(10));
-        assert_eq!(peak(200).highest(), Duration::from_millis(50));
-        assert_eq!(peak(200).lowest(), Duration::from_millis(50));
+        assert_eq!(peak(190).max(), Duration::from_millis(500));
+        assert_eq!(peak(190).min(), Duration::from_millis(10));
+        assert_eq!(peak(200).max(), Duration::from_millis(50));
+        assert_eq!(peak(200).min(), Duration::from_millis(50));
     }
 }

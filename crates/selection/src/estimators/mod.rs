@@ -26,20 +26,20 @@ use jitter::JitterEstimator;
 use minmax::MinMax;
 use outage::OutageDetector;
 use queue::{Noise, QueueEstimator};
-use round_trips::Rounds;
+use round_trips::RoundCounter;
 use window::WindowEstimator;
 
 /// Boundary of the latency classes: about the geometric mean of the 18 ms and 68 ms of atxutegi2018 §5. Each has 15 ms
 /// more for the radio.
 const LATENCY_BOUNDARY: Duration = Duration::from_millis(50);
-/// Standard deviation of the logarithm of the lowest RTT from that of the path, from jitter that was never absent.
+/// Standard deviation of ln(lowest RTT / lowest RTT of the path): jitter may never have been absent.
 const LATENCY_DEVIATION: f64 = 0.2;
 /// Number of bins without a queue after which the lowest RTT has a confidence of 0.5.
 const HALF_CONFIDENCE_BINS: f64 = 2.0;
 /// Minimum confidence at which the capacity gives a transmission time, and buffer and competition are known.
 const MIN_CONFIDENCE: f64 = 0.5;
-/// The transmission time of a segment counts from this part of the RTT on: a tenth, below which it is within the jitter.
-const MIN_TRANSMISSION: u64 = 10;
+/// RTT over the transmission time of a segment above which that time is negligible: it is within the jitter.
+const NEGLIGIBLE_RATIO: u64 = 10;
 
 /// Estimates of a connection, from the sender's side.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
@@ -83,10 +83,10 @@ pub struct PathEstimates {
     /// Smoothed RTT; zero before the first sample.
     pub srtt: Duration,
     /// Lowest smoothed RTT of the last two seconds; zero before the first sample.
-    pub lately_lowest: Duration,
+    pub min_recent_srtt: Duration,
     /// Highest smoothed RTT of the last two seconds; zero before the first sample.
-    pub lately_highest: Duration,
-    /// Share of segments retransmitted lately.
+    pub max_recent_srtt: Duration,
+    /// Share of segments retransmitted in the last second.
     pub retransmitted: f64,
     /// Whether the window grows as in slow start.
     pub slow_start: bool,
@@ -100,18 +100,18 @@ pub struct PathEstimates {
     pub hints: Hints,
     /// Bytes that the application will send, if it knows.
     pub flow_size: Option<u64>,
-    /// Measure that the application wants to maximise.
+    /// Measure that the application wants to optimise.
     pub requirement: Requirement,
 }
 
 impl PathEstimates {
     /// Returns smoothed RTT over lowest RTT, less 1.
     pub fn queue_ratio(&self) -> f64 {
-        self.above_base(self.srtt)
+        self.queueing_ratio(self.srtt)
     }
 
     /// Returns an RTT over the lowest RTT, less 1; 0 before the first sample.
-    pub(crate) fn above_base(&self, rtt: Duration) -> f64 {
+    pub(crate) fn queueing_ratio(&self, rtt: Duration) -> f64 {
         if self.base_rtt.value.is_zero() {
             return 0.0;
         }
@@ -119,7 +119,7 @@ impl PathEstimates {
     }
 
     /// Returns an RTT over the bound of `goodput@`; `None` for another requirement.
-    pub(crate) fn over_bound(&self, rtt: Duration) -> Option<f64> {
+    pub(crate) fn rtt_over_bound(&self, rtt: Duration) -> Option<f64> {
         match self.requirement {
             Requirement::GoodputAtRtt(bound) => Some(rtt.as_secs_f64() / bound.as_secs_f64()),
             _ => None,
@@ -127,7 +127,7 @@ impl PathEstimates {
     }
 
     /// Returns a rate over that of `delay@`; `None` for another requirement.
-    pub(crate) fn over_floor(&self, rate: Rate) -> Option<f64> {
+    pub(crate) fn rate_over_floor(&self, rate: Rate) -> Option<f64> {
         match self.requirement {
             Requirement::DelayAtRate(floor) => Some(rate.as_mbps() / floor.as_mbps()),
             _ => None,
@@ -149,20 +149,20 @@ impl PathEstimates {
         bits * self.base_rtt.value.as_secs_f64() / 8.0 / f64::from(self.mss.max(1))
     }
 
-    /// Returns the estimate of the competition once it is sure.
+    /// Returns the estimate of the competition if its confidence suffices.
     pub(crate) fn sure_competition(&self) -> Option<Estimate<f64>> {
-        Some(self.competition).filter(|each| each.confidence >= MIN_CONFIDENCE)
+        Some(self.competition).filter(|estimate| estimate.confidence >= MIN_CONFIDENCE)
     }
 
-    /// Returns the estimate of the buffer once it is sure.
+    /// Returns the estimate of the buffer if its confidence suffices.
     pub(crate) fn sure_buffer(&self) -> Option<Estimate<f64>> {
-        Some(self.buffer).filter(|each| each.confidence >= MIN_CONFIDENCE)
+        Some(self.buffer).filter(|estimate| estimate.confidence >= MIN_CONFIDENCE)
     }
 
-    /// Returns whether other flows surely share the bottleneck.
-    pub(crate) fn shared(&self) -> bool {
+    /// Returns whether other flows share the bottleneck, with sufficient confidence.
+    pub(crate) fn has_competition(&self) -> bool {
         self.sure_competition()
-            .is_some_and(|each| each.value >= COMPETITION_ELASTICITY)
+            .is_some_and(|elasticity| elasticity.value >= COMPETITION_ELASTICITY)
     }
 
     /// Returns -1 for forward and 1 for backward, times the confidence.
@@ -176,58 +176,56 @@ impl PathEstimates {
     }
 }
 
-/// Watch: the estimators of one connection.
+/// Estimators of one connection.
 #[derive(Clone, Debug, Default)]
 pub struct PathEstimators {
+    /// Time of the first sample.
     started_at: Option<Instant>,
     bins: Bins,
     capacity: CapacityEstimator,
     queue: QueueEstimator,
     window: WindowEstimator,
     jitter: JitterEstimator,
-    extremes: MinMax,
+    srtt_range: MinMax,
     competition: CompetitionEstimator,
-    /// RTT that the handshake has shown.
-    handshake: Option<Duration>,
-    rounds: Rounds,
+    /// RTT of the handshake.
+    handshake_rtt: Option<Duration>,
+    rounds: RoundCounter,
     outage: OutageDetector,
     /// Whether there was an outage in the current bin.
-    interrupted: bool,
-    view: PathEstimates,
+    has_bin_outage: bool,
+    estimates: PathEstimates,
 }
 
 impl PathEstimators {
     /// Returns the current estimates.
-    pub fn view(&self) -> &PathEstimates {
-        &self.view
+    pub fn estimates(&self) -> &PathEstimates {
+        &self.estimates
     }
 
     /// Sets the hints of the radio.
-    pub fn hint(&mut self, hints: Hints) {
-        self.view.hints = hints;
+    pub fn set_hints(&mut self, hints: Hints) {
+        self.estimates.hints = hints;
         self.update_movement();
     }
 
     /// Sets the lowest RTT of earlier connections to the destination, which is used until there are samples.
     pub(crate) fn seed_min_rtt(&mut self, min_rtt: Duration) {
-        self.view.base_rtt = Estimate::new(min_rtt, 0.5);
-        self.view.latency = latency(min_rtt);
+        self.estimates.base_rtt = Estimate::new(min_rtt, 0.5);
+        self.estimates.latency = classify_latency(min_rtt);
     }
 
-    /// Sets the number of bytes that the application will send, if it knows.
-    pub fn expect(&mut self, flow_size: Option<u64>) {
-        self.view.flow_size = flow_size;
-    }
-
-    /// Sets the measure that the application wants to maximise, whose bounds some features look at.
-    pub(crate) fn set_requirement(&mut self, requirement: Requirement) {
-        self.view.requirement = requirement;
+    /// Sets the measure that the application wants to optimise, and the bytes that it will send, if it knows. Features
+    /// depend on both.
+    pub(crate) fn set_application(&mut self, requirement: Requirement, flow_size: Option<u64>) {
+        self.estimates.requirement = requirement;
+        self.estimates.flow_size = flow_size;
     }
 
     /// Adds the state of the sender at `now`, with hints of the radio if there are any.
     pub fn observe(&mut self, now: Instant, sender: &SenderInfo, hints: Option<Hints>) {
         if let Some(hints) = hints {
-            self.view.hints = hints;
+            self.estimates.hints = hints;
         }
         let Some(sample) = Sample::of(now, sender) else {
             if hints.is_some() {
@@ -236,109 +234,116 @@ impl PathEstimators {
             return;
         };
         let started_at = *self.started_at.get_or_insert(sample.at);
-        let rate = self.view.rate.bits_per_second() as f64 / 8.0 / f64::from(sender.mss.max(1));
+        let bytes_per_s = self.estimates.rate.bits_per_second() as f64 / 8.0;
+        let segments_per_s = bytes_per_s / f64::from(sender.mss.max(1));
         if sender.delivered <= 1 {
-            self.handshake = Some(sample.min_rtt);
+            self.handshake_rtt = Some(sample.min_rtt);
         }
-        let floor = self
+        let queueless_rtt_s = self
             .bins
             .baseline_rtt_s()
-            .max(self.base(&sample).as_secs_f64());
+            .max(self.base_rtt(&sample).as_secs_f64());
         self.rounds.observe(sender);
         self.outage.observe(sender, self.rounds.count());
-        let outage = self.outage.is_ongoing();
-        self.interrupted |= outage;
+        let is_outage = self.outage.is_ongoing();
+        self.has_bin_outage |= is_outage;
         self.jitter.observe(sample.srtt);
-        self.extremes.observe(sample.at, sample.srtt);
-        let jitter = self.jitter.jitter().as_secs_f64();
+        self.srtt_range.observe(sample.at, sample.srtt);
         let noise = Noise {
-            rtt_sd_s: jitter,
-            capacity_cv: self.view.variability.value,
+            rtt_sd_s: self.jitter.jitter().as_secs_f64(),
+            capacity_cv: self.estimates.variability.value,
         };
-        self.queue.observe(&sample, rate, floor, noise, outage);
+        self.queue
+            .observe(&sample, segments_per_s, queueless_rtt_s, noise, is_outage);
         self.window.observe(sender);
         self.competition
-            .observe(&sample, self.rounds.count(), floor, outage);
+            .observe(&sample, self.rounds.count(), queueless_rtt_s, is_outage);
         if let Some(bin) = self.bins.observe(&sample) {
             // Arrivals in an outage say nothing about the capacity before and after it.
-            if !core::mem::replace(&mut self.interrupted, outage) {
+            if !core::mem::replace(&mut self.has_bin_outage, is_outage) {
                 self.capacity.observe(&bin);
             }
         }
-        self.refresh(&sample, sample.at.saturating_since(started_at));
+        self.update(&sample, sample.at.saturating_since(started_at));
     }
 
-    /// Returns the lowest RTT that a full segment can have. The lowest RTT may be that of
-    /// the handshake, whose packets are small. Then the transmission time of a segment is added, if it matters
-    /// compared to the RTT and no segment was faster.
-    fn base(&self, sample: &Sample<'_>) -> Duration {
-        let lowest = sample.min_rtt;
-        let capacity = self.view.capacity;
-        if self.handshake != Some(lowest) || capacity.confidence < MIN_CONFIDENCE {
-            return lowest;
+    /// Returns the lowest RTT that a full segment can have. If the lowest RTT is that of the handshake, whose packets are
+    /// small, the transmission time of a segment is added unless it is negligible.
+    fn base_rtt(&self, sample: &Sample<'_>) -> Duration {
+        let min_rtt = sample.min_rtt;
+        let capacity = self.estimates.capacity;
+        if self.handshake_rtt != Some(min_rtt) || capacity.confidence < MIN_CONFIDENCE {
+            return min_rtt;
         }
         let segment = Bytes::new(u64::from(sample.sender.mss));
         let transmission = capacity.value.time_to_send(segment);
-        if transmission * MIN_TRANSMISSION < lowest {
-            return lowest;
+        if transmission * NEGLIGIBLE_RATIO < min_rtt {
+            return min_rtt;
         }
-        lowest + transmission
+        min_rtt + transmission
     }
 
-    fn refresh(&mut self, sample: &Sample<'_>, age: Duration) {
-        let base = self.base(sample);
-        let trend = self.capacity.trend();
-        let view = &mut self.view;
-        view.age = age;
-        view.mss = sample.sender.mss;
-        view.srtt = sample.srtt;
-        view.lately_lowest = self.extremes.lowest();
-        view.lately_highest = self.extremes.highest();
-        view.rounds = self.rounds.count();
-        view.outage = self.outage.is_ongoing();
-        view.slow_start = sample.sender.slow_start;
+    /// Updates the estimates at a sample; `age` is the time since the first one.
+    fn update(&mut self, sample: &Sample<'_>, age: Duration) {
+        let base_rtt = self.base_rtt(sample);
+        let trend = &self.capacity.trend;
+        let estimates = &mut self.estimates;
+        estimates.age = age;
+        estimates.mss = sample.sender.mss;
+        estimates.srtt = sample.srtt;
+        estimates.min_recent_srtt = self.srtt_range.min();
+        estimates.max_recent_srtt = self.srtt_range.max();
+        estimates.rounds = self.rounds.count();
+        estimates.outage = self.outage.is_ongoing();
+        estimates.slow_start = sample.sender.slow_start;
         let queueless = self.bins.queueless_bins();
-        view.base_rtt = Estimate::new(base, queueless / (queueless + HALF_CONFIDENCE_BINS));
-        view.latency = latency(base);
-        view.rate = self.bins.rate();
-        view.retransmitted = self.bins.retransmitted();
-        view.capacity = self.capacity.capacity();
-        view.queue = self.queue.queue();
+        estimates.base_rtt =
+            Estimate::new(base_rtt, queueless / (queueless + HALF_CONFIDENCE_BINS));
+        estimates.latency = classify_latency(base_rtt);
+        estimates.rate = self.bins.rate();
+        estimates.retransmitted = self.bins.retransmitted();
+        estimates.capacity = self.capacity.capacity();
+        estimates.queue = self.queue.queue();
         let idle = self.bins.baseline_rtt_s() - sample.min_rtt.as_secs_f64();
-        view.idle_wait = Duration::from_secs_f64(idle.clamp(0.0, 60.0));
-        view.jitter = self.jitter.jitter();
-        view.buffer = self.queue.buffer();
-        view.loss_queue = self.queue.queue_at_loss();
-        view.random_loss = self.queue.random_loss();
-        view.window_limited = self.window.limited();
-        view.competition = self.competition.competition();
-        view.trend = Estimate::new(trend.slope, trend.confidence());
-        view.variability = Estimate::new(trend.variability, trend.queue_share);
+        estimates.idle_wait = Duration::from_secs_f64(idle.clamp(0.0, 60.0));
+        estimates.jitter = self.jitter.jitter();
+        estimates.buffer = self.queue.buffer.estimate;
+        estimates.loss_queue = self.queue.queue_at_loss();
+        estimates.random_loss = self.queue.random_loss();
+        estimates.window_limited = self.window.window_limited();
+        estimates.competition = self.competition.competition();
+        estimates.trend = Estimate::new(trend.slope, trend.confidence());
+        estimates.variability = Estimate::new(trend.variability, trend.queue_share);
         self.update_movement();
     }
 
     /// Updates movement, speed and phase from the samples and the hints.
     fn update_movement(&mut self) {
-        let trend = self.capacity.trend();
-        let view = &mut self.view;
-        view.movement = radio::movement(trend, &view.hints);
-        view.speed = radio::speed(trend, view.movement, &view.hints);
-        view.phase = radio::phase(view.age, view.capacity, view.movement, &view.hints);
+        let trend = &self.capacity.trend;
+        let estimates = &mut self.estimates;
+        estimates.movement = radio::estimate_movement(trend, &estimates.hints);
+        estimates.speed = radio::estimate_speed(trend, estimates.movement, &estimates.hints);
+        estimates.phase = radio::estimate_phase(
+            estimates.age,
+            estimates.capacity,
+            estimates.movement,
+            &estimates.hints,
+        );
     }
 }
 
 /// Returns the class of the latency; the confidence grows with the distance of the lowest RTT from the boundary.
-fn latency(min_rtt: Duration) -> Estimate<Latency> {
-    let away = (min_rtt.as_secs_f64() / LATENCY_BOUNDARY.as_secs_f64())
+fn classify_latency(min_rtt: Duration) -> Estimate<Latency> {
+    let ln_ratio = (min_rtt.as_secs_f64() / LATENCY_BOUNDARY.as_secs_f64())
         .max(f64::MIN_POSITIVE)
         .ln();
-    let class = if away < 0.0 {
+    let class = if ln_ratio < 0.0 {
         Latency::Low
     } else {
         Latency::Cellular
     };
     Estimate::new(
         class,
-        libm::erf(away.abs() / LATENCY_DEVIATION / core::f64::consts::SQRT_2),
+        libm::erf(ln_ratio.abs() / LATENCY_DEVIATION / core::f64::consts::SQRT_2),
     )
 }

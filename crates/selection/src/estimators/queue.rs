@@ -1,7 +1,7 @@
 //! Queue at the bottleneck, size of its buffer, and random losses.
 
-use super::buffer::{BufferEstimator, QueueSample};
-use units::{Duration, Instant};
+use super::buffer::{BufferEstimator, OVERFLOW_RTTS, QueueSample};
+use units::Instant;
 
 use crate::estimate::Estimate;
 use crate::sample::Sample;
@@ -12,9 +12,7 @@ const MIN_OVERFLOW_QUEUE: f64 = 0.5;
 /// A loss is no overflow if the RTT exceeds the one without a queue by less than this share. At it the confidence in
 /// the queue is 0.5.
 const MIN_EXCESS_RTT: f64 = 0.1;
-/// Number of smoothed RTTs for which losses belong to the same overflow. One is to notice it, one for the data in
-/// flight, one for retransmissions that were lost.
-const OVERFLOW_RTTS: u64 = 3;
+
 /// Number of segments after which the estimate of the loss rate has a confidence of 0.5. No loss in 3000 segments
 /// excludes a rate of 0.1 % at 95 % (the rule of three).
 const HALF_CONFIDENCE_SEGMENTS: f64 = 3_000.0;
@@ -33,15 +31,17 @@ pub(super) struct Noise {
 /// Estimator of queue, buffer and random losses.
 #[derive(Clone, Debug, Default)]
 pub(super) struct QueueEstimator {
-    /// RTT above that without a queue, relative to it.
+    /// Queueing delay relative to the RTT without a queue.
     excess: f64,
+    /// Queue, segments; so are the next ones.
     queue: f64,
     /// Longest queue of the last one or two RTTs.
     recent_peak: f64,
     /// Time of that queue.
     recent_peak_at: Instant,
-    longest: f64,
-    buffer: BufferEstimator,
+    /// Longest queue so far.
+    max_queue: f64,
+    pub(super) buffer: BufferEstimator,
     /// Longest queue at a loss that was not random.
     max_queue_at_loss: f64,
     /// Number of overflows.
@@ -51,8 +51,15 @@ pub(super) struct QueueEstimator {
     random_losses: f64,
     /// Segments delivered.
     delivered: f64,
-    /// Segments delivered and retransmitted until the sample before.
-    counts: Option<(u64, u64)>,
+    /// Counters of the sender at the last sample.
+    last: Option<Counters>,
+}
+
+/// Counters of a sender, segments.
+#[derive(Clone, Copy, Debug)]
+struct Counters {
+    delivered: u64,
+    retransmissions: u64,
 }
 
 impl QueueEstimator {
@@ -75,17 +82,20 @@ impl QueueEstimator {
             self.recent_peak = self.queue;
             self.recent_peak_at = sample.at;
         }
-        let counts = (sample.sender.delivered, sample.sender.retransmissions);
-        let Some((delivered, retransmissions)) = self.counts.replace(counts) else {
+        let now = Counters {
+            delivered: sample.sender.delivered,
+            retransmissions: sample.sender.retransmissions,
+        };
+        let Some(last) = self.last.replace(now) else {
             return;
         };
-        self.delivered += counts.0.saturating_sub(delivered) as f64;
+        self.delivered += now.delivered.saturating_sub(last.delivered) as f64;
         if self.delivered > HALVING_SEGMENTS {
             self.delivered /= 2.0;
             self.random_losses /= 2.0;
         }
-        let retransmitted = counts.1.saturating_sub(retransmissions);
-        let queued = QueueSample {
+        let retransmitted = now.retransmissions.saturating_sub(last.retransmissions);
+        let queue_sample = QueueSample {
             segments: self.queue,
             queueing_delay,
             base_rtt,
@@ -93,11 +103,11 @@ impl QueueEstimator {
             variability: noise.capacity_cv,
         };
         self.buffer
-            .observe(sample, queued, retransmitted, is_outage);
+            .observe(sample, queue_sample, retransmitted, is_outage);
         if retransmitted > 0 && !is_outage {
             self.on_loss(sample, retransmitted);
         }
-        self.longest = self.longest.max(self.queue);
+        self.max_queue = self.max_queue.max(self.queue);
     }
 
     fn on_loss(&mut self, sample: &Sample<'_>, retransmitted: u64) {
@@ -105,24 +115,18 @@ impl QueueEstimator {
             self.max_queue_at_loss = self.max_queue_at_loss.max(self.queue);
             return;
         }
-        if self.recent_peak < MIN_OVERFLOW_QUEUE * self.longest || self.excess < MIN_EXCESS_RTT {
+        if self.recent_peak < MIN_OVERFLOW_QUEUE * self.max_queue || self.excess < MIN_EXCESS_RTT {
             self.random_losses += retransmitted as f64;
             return;
         }
         self.max_queue_at_loss = self.max_queue_at_loss.max(self.recent_peak);
         self.overflows += 1;
-        let episode: Duration = sample.srtt * OVERFLOW_RTTS;
-        self.overflowing_until = sample.at + episode;
+        self.overflowing_until = sample.at + sample.srtt * OVERFLOW_RTTS;
     }
 
     /// Returns the estimate of the queue. Its confidence grows with the ratio of the queueing delay to the jitter.
     pub(super) fn queue(&self) -> Estimate<f64> {
         Estimate::new(self.queue, self.excess / (self.excess + MIN_EXCESS_RTT))
-    }
-
-    /// Returns the estimate of the buffer; 0 without confidence before a loss.
-    pub(super) fn buffer(&self) -> Estimate<f64> {
-        self.buffer.buffer()
     }
 
     /// Returns the longest queue at a loss that was not random; the confidence grows with the number of overflows. It

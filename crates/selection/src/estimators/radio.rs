@@ -2,7 +2,7 @@
 
 use units::{Duration, Rate};
 
-use super::capacity::{Trend, normal};
+use super::capacity::{Trend, normal_cdf};
 use crate::estimate::{Estimate, Movement, Phase, Speed};
 use crate::sample::Hints;
 
@@ -25,24 +25,24 @@ const CARRIER_DEVIATION: f64 = 0.35;
 /// Change of the mean SINR at 60 km/h, dB/s: 15 dB in 1000 m (atxutegi2018 §4.4.3).
 const DB_PER_SECOND: f64 = 0.25;
 /// Limit between 60 and 120 km/h (their geometric mean), in multiples of the change at 60 km/h.
-const SLOW_BELOW: f64 = 1.414;
+const SLOW_LIMIT: f64 = 1.414;
 /// Limit between 120 and 300 km/h, likewise.
-const FAST_BELOW: f64 = 3.162;
-/// Capacity per dB at 300 km/h, relative to lower speeds. The receiver knows the channel once per slot of 0.5 ms, and
-/// the channel changes so much in between that more than about 12 dB gain nothing.
-const FASTEST_WORTH: f64 = 0.5;
+const FAST_LIMIT: f64 = 3.162;
+/// Capacity per dB at 300 km/h, relative to lower speeds. The receiver estimates the channel once per slot of 0.5 ms,
+/// and the channel changes so much in between that more than about 12 dB gain nothing.
+const VERY_FAST_CAPACITY: f64 = 0.5;
 /// Confidence in hints of the radio: they hold now, but the next second may be different.
 const HINT_CONFIDENCE: f64 = 0.95;
 
-/// Converts the probability of the chosen class among `kinds` classes to a confidence: 0 if all are equally probable.
-fn confidence(chance: f64, kinds: f64) -> f64 {
-    (chance * kinds - 1.0) / (kinds - 1.0)
+/// Converts the probability of the most probable of `classes` classes to a confidence: 0 if all are equally probable.
+fn confidence(probability: f64, classes: f64) -> f64 {
+    (probability * classes - 1.0) / (classes - 1.0)
 }
 
 /// Estimates the movement.
-pub(super) fn movement(trend: &Trend, hints: &Hints) -> Estimate<Movement> {
+pub(super) fn estimate_movement(trend: &Trend, hints: &Hints) -> Estimate<Movement> {
     if let Some(change) = hints.sinr_trend {
-        // The limit is half of the slowest change that has a class.
+        // The limit is half of the change at the slowest speed, 60 km/h.
         let movement = match change {
             change if change < -DB_PER_SECOND / 2.0 => Movement::Forward,
             change if change > DB_PER_SECOND / 2.0 => Movement::Backward,
@@ -51,50 +51,55 @@ pub(super) fn movement(trend: &Trend, hints: &Hints) -> Estimate<Movement> {
         return Estimate::new(movement, HINT_CONFIDENCE);
     }
     let [falls, stays, rises] = trend.probabilities;
-    let max_chance = trend.max_chance();
-    let movement = match max_chance {
-        _ if max_chance == stays => Movement::Static,
-        _ if max_chance == falls => Movement::Forward,
-        _ if max_chance == rises => Movement::Backward,
+    let max_probability = trend.max_probability();
+    let movement = match max_probability {
+        _ if max_probability == stays => Movement::Static,
+        _ if max_probability == falls => Movement::Forward,
+        _ if max_probability == rises => Movement::Backward,
         _ => Movement::Static,
     };
-    Estimate::new(movement, confidence(max_chance, 3.0))
+    Estimate::new(movement, confidence(max_probability, 3.0))
 }
 
 /// Estimates the class of the speed, from the hint or from the speed that would change the SINR as fast on 20 MHz.
-pub(super) fn speed(trend: &Trend, movement: Estimate<Movement>, hints: &Hints) -> Estimate<Speed> {
+pub(super) fn estimate_speed(
+    trend: &Trend,
+    movement: Estimate<Movement>,
+    hints: &Hints,
+) -> Estimate<Speed> {
     if let Some(mps) = hints.speed_mps {
-        return Estimate::new(Speed::of(mps), HINT_CONFIDENCE);
+        return Estimate::new(Speed::from_mps(mps), HINT_CONFIDENCE);
     }
     if movement.value == Movement::Static {
         return Estimate::new(Speed::default(), 0.0);
     }
-    let (change, known) = match hints.sinr_trend {
-        Some(change) => (change, HINT_CONFIDENCE),
-        None => (trend.mbps_per_second / MBPS_PER_DB, movement.confidence),
+    let (db_per_second, trend_confidence, ln_sd, fast_limit) = match hints.sinr_trend {
+        Some(change) => (change, HINT_CONFIDENCE, CARRIER_DEVIATION / 2.0, FAST_LIMIT),
+        None => (
+            trend.mbps_per_second / MBPS_PER_DB,
+            movement.confidence,
+            (trend.slope_se / trend.slope).hypot(CARRIER_DEVIATION),
+            FAST_LIMIT * VERY_FAST_CAPACITY.sqrt(),
+        ),
     };
-    let times = (change.abs() / DB_PER_SECOND).max(f64::MIN_POSITIVE).ln();
-    let (relative, fast_below) = match hints.sinr_trend {
-        Some(_) => (CARRIER_DEVIATION / 2.0, FAST_BELOW),
-        None => {
-            let error = (trend.error / trend.slope).hypot(CARRIER_DEVIATION);
-            (error, FAST_BELOW * FASTEST_WORTH.sqrt())
-        }
+    let ln_ratio = (db_per_second.abs() / DB_PER_SECOND)
+        .max(f64::MIN_POSITIVE)
+        .ln();
+    let slow = normal_cdf((SLOW_LIMIT.ln() - ln_ratio) / ln_sd);
+    let fast = normal_cdf((fast_limit.ln() - ln_ratio) / ln_sd) - slow;
+    let very_fast = 1.0 - slow - fast;
+    let (class, probability) = if very_fast > slow.max(fast) {
+        (Speed::VeryFast, very_fast)
+    } else if fast > slow {
+        (Speed::Fast, fast)
+    } else {
+        (Speed::Slow, slow)
     };
-    let slow = normal((SLOW_BELOW.ln() - times) / relative);
-    let fast = normal((fast_below.ln() - times) / relative) - slow;
-    let all = [
-        (Speed::Slow, slow),
-        (Speed::Fast, fast),
-        (Speed::VeryFast, 1.0 - slow - fast),
-    ];
-    let most_probable = all.into_iter().reduce(|a, b| if b.1 > a.1 { b } else { a });
-    let (class, chance) = most_probable.unwrap_or_default();
-    Estimate::new(class, known * confidence(chance, 3.0))
+    Estimate::new(class, trend_confidence * confidence(probability, 3.0))
 }
 
 /// Estimates the phase of the movement.
-pub(super) fn phase(
+pub(super) fn estimate_phase(
     age: Duration,
     capacity: Estimate<Rate>,
     movement: Estimate<Movement>,
@@ -103,18 +108,24 @@ pub(super) fn phase(
     if age < START_UP {
         return Estimate::new(Phase::StartUp, 1.0);
     }
-    let (poor, known) = match hints.sinr_db {
+    let (poor, source_confidence) = match hints.sinr_db {
         Some(sinr) => (
-            normal((CONSTRAINED_DB - sinr) / REPORTED_DEVIATION_DB),
+            normal_cdf((CONSTRAINED_DB - sinr) / REPORTED_DEVIATION_DB),
             HINT_CONFIDENCE,
         ),
         None => {
             let ratio = (CONSTRAINED_MBPS / capacity.value.as_mbps().max(1e-3)).ln();
-            (normal(ratio / CONSTRAINED_DEVIATION), capacity.confidence)
+            (
+                normal_cdf(ratio / CONSTRAINED_DEVIATION),
+                capacity.confidence,
+            )
         }
     };
     if poor > 0.5 {
-        return Estimate::new(Phase::Constrained, known * confidence(poor, 2.0));
+        return Estimate::new(
+            Phase::Constrained,
+            source_confidence * confidence(poor, 2.0),
+        );
     }
     let phase = match movement.value {
         Movement::Backward => Phase::Scaling,
@@ -122,6 +133,6 @@ pub(super) fn phase(
     };
     Estimate::new(
         phase,
-        known * confidence(1.0 - poor, 2.0) * movement.confidence,
+        source_confidence * confidence(1.0 - poor, 2.0) * movement.confidence,
     )
 }

@@ -1,13 +1,14 @@
 //! Robust weighted linear regression (Huber).
 
-/// Number of median deviations beyond which a point counts less. This is Huber's estimator; at 1.345 standard
-/// deviations (each 1.4826 median deviations) its efficiency is 95 % of least squares where there are no outliers
-/// (Huber and Ronchetti, Robust Statistics, 2009, chapter 4).
-const HUBER: f64 = 1.345;
-/// Number of reweighting rounds; a third one hardly changes the result.
-const ROUNDS: usize = 2;
+/// Huber's k: number of standard deviations beyond which a point counts less. At 1.345 the efficiency is 95 % of that of
+/// least squares where there are no outliers (Huber and Ronchetti, Robust Statistics, 2009, chapter 4).
+const HUBER_K: f64 = 1.345;
+/// Number of reweighted fits; a third one hardly changes the line.
+const REWEIGHTED_FITS: usize = 2;
 /// Minimum sum of weights for a line.
 const MIN_WEIGHT: f64 = 8.0;
+/// Assumed relative error of the corrections.
+const CORRECTION_ERROR: f64 = 0.5;
 
 /// Point with its weight from 0 to 1.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -18,9 +19,6 @@ pub(super) struct Point {
     /// Part of `y` that is a correction, which may be wrong.
     pub(super) correction: f64,
 }
-
-/// Assumed relative error of the corrections.
-const CORRECTION_ERROR: f64 = 0.5;
 
 /// Line by weighted least squares.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -46,11 +44,11 @@ impl Line {
         min_deviation: f64,
     ) -> Option<Self> {
         let mut fit = Fit::of(points.clone(), |_| 1.0)?;
-        for _ in 0..ROUNDS {
-            let bound = HUBER * fit.deviation.max(min_deviation);
+        for _ in 0..REWEIGHTED_FITS {
+            let bound = HUBER_K * fit.deviation.max(min_deviation);
             let previous = fit;
             fit = Fit::of(points.clone(), |point| {
-                let residual = (point.y - previous.at(point.x)).abs();
+                let residual = (point.y - previous.predict(point.x)).abs();
                 if residual > bound {
                     bound / residual
                 } else {
@@ -60,7 +58,7 @@ impl Line {
         }
         let (mut squares, mut products, mut last) = (0.0, 0.0, None);
         for point in points.filter(|point| point.weight > 0.0) {
-            let residual = point.weight.sqrt() * (point.y - fit.at(point.x));
+            let residual = point.weight.sqrt() * (point.y - fit.predict(point.x));
             squares += residual * residual;
             if let Some(previous) = last {
                 products += residual * previous;
@@ -78,33 +76,35 @@ impl Line {
         Some(Self {
             slope: fit.slope,
             slope_se,
-            mean_y: fit.y,
+            mean_y: fit.mean_y,
             deviation: fit.deviation,
         })
     }
 }
 
-/// One round of the fit.
+/// Weighted least-squares fit.
 #[derive(Clone, Copy, Debug)]
 struct Fit {
-    x: f64,
-    y: f64,
+    mean_x: f64,
+    mean_y: f64,
     slope: f64,
     /// Slope of the corrections.
     correction_slope: f64,
+    /// Standard deviation around the line.
     deviation: f64,
     /// Weighted sum of squared distances from the mean x.
     spread: f64,
 }
 
 impl Fit {
+    /// Fits a line; `factor` scales the weight of each point.
     fn of(
         points: impl Iterator<Item = Point> + Clone,
-        trust: impl Fn(&Point) -> f64,
+        factor: impl Fn(&Point) -> f64,
     ) -> Option<Self> {
         let (mut n, mut x, mut y, mut z) = (0.0, 0.0, 0.0, 0.0);
         for point in points.clone() {
-            let weight = point.weight * trust(&point);
+            let weight = point.weight * factor(&point);
             n += weight;
             x += weight * point.x;
             y += weight * point.y;
@@ -116,7 +116,7 @@ impl Fit {
         (x, y, z) = (x / n, y / n, z / n);
         let (mut xx, mut xy, mut yy, mut xz) = (0.0, 0.0, 0.0, 0.0);
         for point in points {
-            let weight = point.weight * trust(&point);
+            let weight = point.weight * factor(&point);
             xx += weight * (point.x - x) * (point.x - x);
             xy += weight * (point.x - x) * (point.y - y);
             xz += weight * (point.x - x) * (point.correction - z);
@@ -128,8 +128,8 @@ impl Fit {
         let slope = xy / xx;
         let deviation = ((yy - slope * xy).max(0.0) / (n - 2.0)).sqrt();
         Some(Self {
-            x,
-            y,
+            mean_x: x,
+            mean_y: y,
             slope,
             correction_slope: xz / xx,
             deviation,
@@ -137,7 +137,7 @@ impl Fit {
         })
     }
 
-    fn at(&self, x: f64) -> f64 {
-        self.y + self.slope * (x - self.x)
+    fn predict(&self, x: f64) -> f64 {
+        self.mean_y + self.slope * (x - self.mean_x)
     }
 }

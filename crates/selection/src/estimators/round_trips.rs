@@ -1,16 +1,16 @@
-//! Rounds: count of the round trips of data.
+//! Counter of the round trips of data.
 
 use cca::SenderInfo;
 
 /// Counter of round trips: one ends when all that was in flight at its start has been delivered.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Rounds {
+pub(super) struct RoundCounter {
     count: u32,
     /// Number of delivered segments at which the current round ends; `None` while nothing is in flight.
     end: Option<u64>,
 }
 
-impl Rounds {
+impl RoundCounter {
     pub(super) fn observe(&mut self, sender: &SenderInfo) {
         let ended = self.end.is_some_and(|end| sender.delivered >= end);
         self.count = self.count.saturating_add(u32::from(ended));

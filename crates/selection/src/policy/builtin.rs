@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use super::{Policy, PolicyError};
+use super::Policy;
 
 /// Name and text of each built-in policy.
 pub const BUILT_IN: [(&str, &str); 6] = [
@@ -20,34 +20,37 @@ pub const BUILT_IN: [(&str, &str); 6] = [
     ("bpftune", include_str!("../../policies/bpftune.toml")),
 ];
 
+fn index(name: &str) -> Result<usize, String> {
+    let names = BUILT_IN.map(|(name, _)| name);
+    let index = names.iter().position(|built_in| *built_in == name);
+    index.ok_or_else(|| {
+        let names = names.join(", ");
+        format!("{name:?} is not a policy; allowed: {names}, or the file of one")
+    })
+}
+
 /// Returns the text of the built-in policy called `name`.
 ///
 /// # Errors
 /// If there is no policy of that name.
-pub fn builtin_text(name: &str) -> Result<&'static str, PolicyError> {
-    let policy = BUILT_IN.iter().find(|policy| policy.0 == name);
-    policy
-        .map(|policy| policy.1)
-        .ok_or_else(|| PolicyError::Unknown(name.to_owned()))
+pub fn builtin_text(name: &str) -> Result<&'static str, String> {
+    let (_, text) = BUILT_IN[index(name)?];
+    Ok(text)
 }
 
 /// Returns the built-in policy called `name`.
 ///
 /// # Errors
 /// If there is no policy of that name.
-pub fn builtin(name: &str) -> Result<Policy, PolicyError> {
-    // A policy with measured moments is long, and every run asks for its policy.
-    static READ: [OnceLock<Policy>; BUILT_IN.len()] = [const { OnceLock::new() }; BUILT_IN.len()];
-    let text = builtin_text(name)?;
-    let index = BUILT_IN.iter().position(|policy| policy.0 == name);
-    let Some(read) = index.map(|index| &READ[index]) else {
-        return Policy::from_toml(text, name);
-    };
-    if let Some(policy) = read.get() {
+pub fn builtin(name: &str) -> Result<Policy, String> {
+    // A kNN policy is long, and every run asks for its policy.
+    static PARSED: [OnceLock<Policy>; BUILT_IN.len()] = [const { OnceLock::new() }; BUILT_IN.len()];
+    let parsed = &PARSED[index(name)?];
+    if let Some(policy) = parsed.get() {
         return Ok(policy.clone());
     }
-    let policy = Policy::from_toml(text, name)?;
-    Ok(read.get_or_init(|| policy).clone())
+    let policy = Policy::from_toml(builtin_text(name)?, name)?;
+    Ok(parsed.get_or_init(|| policy).clone())
 }
 
 #[cfg(test)]
@@ -59,7 +62,7 @@ mod tests {
         for (name, _) in BUILT_IN {
             let policy = builtin(name).expect("a policy of ours");
             assert_eq!(policy.name, name);
-            assert!(!policy.choices().is_empty());
+            assert!(!policy.candidates().is_empty());
         }
     }
 }

@@ -4,7 +4,7 @@ use config::{FieldError, check_number};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{DecisionInput, Recommendation, cca_named, check_cca_name, not_empty};
+use super::{DecisionInput, Recommendation, canonical_cca, check_cca_name, known_ccas, not_empty};
 use crate::destination_cache::DestinationEntry;
 
 /// Chooses by the cost of each CCA once the destination has `min_connections`; before, the default. A running
@@ -18,7 +18,7 @@ pub struct Cost {
     pub min_connections: u32,
     /// Share of choices that are made at random, to learn the costs of other candidates.
     pub explore: f64,
-    /// Share of retransmitted segments above which connections switch to `on_loss` whatever the costs; never if absent.
+    /// Share of retransmitted segments above which connections switch to `on_loss`, regardless of costs; never if absent.
     pub loss_share: Option<f64>,
     /// CCA to switch to when many segments are retransmitted.
     pub on_loss: String,
@@ -41,7 +41,7 @@ impl Cost {
         )
     }
 
-    pub(super) fn choices(&self) -> Vec<&str> {
+    pub(super) fn candidates(&self) -> Vec<&str> {
         let all = self.candidates.iter().chain([&self.on_loss]);
         all.map(String::as_str).collect()
     }
@@ -51,56 +51,39 @@ impl Cost {
         input: &DecisionInput<'_>,
         default: &'static str,
     ) -> Option<Recommendation> {
-        let lossy = |share: f64| self.loss_share.is_some_and(|threshold| share > threshold);
         if let Some(current) = input.current_cca {
-            let share = input.view.retransmitted;
-            let to = if lossy(share) {
-                cca_named(&self.on_loss).ok()?
+            let share = input.estimates.retransmitted;
+            let is_lossy = self.loss_share.is_some_and(|threshold| share > threshold);
+            let cca = if is_lossy {
+                canonical_cca(&self.on_loss).ok()?
             } else {
                 current
             };
-            return Some(Recommendation {
-                to,
-                reason: format!("{:.1} % of segments sent again", share * 100.0),
-                confidence: 1.0,
-            });
+            let reason = format!("{:.1} % of segments sent again", share * 100.0);
+            return Some(Recommendation::certain(cca, reason));
         }
         let destination = input.destination?;
-        if destination.connections < self.min_connections {
-            return Some(Recommendation {
-                to: default,
-                reason: format!(
-                    "{} earlier connections are too few",
-                    destination.connections
-                ),
-                confidence: 1.0,
-            });
+        let connections = destination.connections;
+        if connections < self.min_connections {
+            let reason = format!("{connections} earlier connections are too few");
+            return Some(Recommendation::certain(default, reason));
         }
         self.cheapest(destination, input.draw)
     }
 
     /// Returns the candidate with the lowest cost; a candidate that was never tried costs nothing.
     fn cheapest(&self, destination: &DestinationEntry, draw: f64) -> Option<Recommendation> {
-        let all: Vec<_> = self
-            .candidates
-            .iter()
-            .filter_map(|n| cca_named(n).ok())
-            .collect();
+        let candidates = known_ccas(&self.candidates);
         if draw < self.explore {
-            let share = draw / self.explore;
-            let to = all[((share * all.len() as f64) as usize).min(all.len() - 1)];
-            return Some(Recommendation {
-                to,
-                reason: "at random, to learn".to_owned(),
-                confidence: 1.0,
-            });
+            let scaled = draw / self.explore * candidates.len() as f64;
+            let cca = candidates[(scaled as usize).min(candidates.len() - 1)];
+            return Some(Recommendation::certain(cca, "at random, to learn"));
         }
         let cost = |name: &str| destination.ccas.get(name).map_or(0.0, |entry| entry.cost);
-        let to = all.into_iter().min_by(|a, b| cost(a).total_cmp(&cost(b)))?;
-        Some(Recommendation {
-            to,
-            reason: format!("lowest cost so far, {:.3}", cost(to)),
-            confidence: 1.0,
-        })
+        let cca = candidates
+            .into_iter()
+            .min_by(|a, b| cost(a).total_cmp(&cost(b)))?;
+        let reason = format!("lowest cost so far, {:.3}", cost(cca));
+        Some(Recommendation::certain(cca, reason))
     }
 }

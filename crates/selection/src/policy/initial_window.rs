@@ -18,7 +18,7 @@ const MAX_WINDOW: u32 = 64;
 /// Payload of a full segment on most paths, bits.
 const SEGMENT_BITS: f64 = 1_448.0 * 8.0;
 
-/// Maximum share of retransmitted segments of the last connection. After a higher one, the next has the default window.
+/// Maximum share of retransmitted segments of the last connection; after a higher one, the next has the default window.
 const MAX_RETRANSMITTED: f64 = 0.02;
 
 /// Initial window of flows that are known to be small.
@@ -53,18 +53,18 @@ impl InitialWindow {
     ///
     /// Known values of the destination limit it (RFC 9040, sharing between connections): the buffer of the bottleneck,
     /// as the window arrives as one burst, and twice the BDP. After a connection with many retransmissions it is `None`.
-    pub(crate) fn of(
+    pub(crate) fn window(
         &self,
         requirement: Requirement,
         size: Option<u64>,
         destination: Option<&DestinationEntry>,
     ) -> Option<u32> {
         let kind = requirement.kind();
-        let small = match size {
+        let is_small = match size {
             Some(bytes) => bytes as f64 <= self.largest_flow * 1e6,
             None => requirement == Requirement::Completion,
         };
-        if !small || !self.requirements.iter().any(|each| each == kind) {
+        if !is_small || !self.requirements.iter().any(|each| each == kind) {
             return None;
         }
         let limit = destination.map_or(f64::INFINITY, max_window);
@@ -80,8 +80,8 @@ fn max_window(destination: &DestinationEntry) -> f64 {
     }
     let bdp = destination.max_rate_mbps * destination.min_rtt_ms * 1e3 / SEGMENT_BITS;
     let limits = [2.0 * bdp, destination.buffer_segments];
-    let bounds = limits.into_iter().filter(|limit| *limit > 0.0);
-    bounds.fold(f64::INFINITY, f64::min)
+    let known = limits.into_iter().filter(|limit| *limit > 0.0);
+    known.fold(f64::INFINITY, f64::min)
 }
 
 #[cfg(test)]
@@ -94,7 +94,7 @@ mod tests {
             largest_flow: 5.0,
             requirements: vec!["fct".to_owned()],
         };
-        window.of(Requirement::Completion, None, Some(destination))
+        window.window(Requirement::Completion, None, Some(destination))
     }
 
     #[test]

@@ -7,30 +7,29 @@ use results::Weights;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::knn_examples::{CAPACITY_USE, ExampleTable, Neighbour, Neighbours, OUTCOME_METRICS};
+use super::knn_examples::{
+    CAPACITY_USE, ExampleTable, Neighbour, Neighbours, OUTCOME_METRICS, PRIOR_CCA,
+};
 use super::rules::check_kind;
 use super::{DecisionInput, Recommendation};
 use crate::features::feature_index;
 use crate::requirement::Requirement;
 
-/// Key of the weight of the CCA in use.
-const BEFORE: &str = "before";
-
-/// Maximum of families of networks in a reason.
+/// Maximum number of families of networks in a reason.
 const MAX_FAMILIES: usize = 3;
 
 /// Measured moments of running connections, and the parameters for each requirement.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct KnnPolicy {
-    /// Number of moments, those most alike, whose outcomes are averaged.
+    /// Number of nearest rows of the table whose outcomes are averaged.
     pub neighbours: usize,
-    /// Requirements that are decided by these moments in flight; the others have trees.
+    /// Requirements that the table decides for running connections; the others have trees.
     pub choices: Vec<KnnParams>,
-    /// Table of the moments as CSV. A row has the family of networks, the CCA in use before, the fair share of the flow
-    /// beside others, the features (empty where unknown), and for each CCA that took over there `a`, `b` and `c` (parts
-    /// of PM), `use` (share of the capacity), and `goodput@`, `delay@` and `power` over that of the best, in percent,
-    /// in columns such as `a:bbr`.
+    /// Table of measured moments as CSV. A row has the family of networks, the CCA in use before, the fair share of the
+    /// flow among competing ones, and the features (empty where unknown). For each CCA that took over, it has `a`, `b`
+    /// and `c` (parts of PM), `use` (share of the capacity), and `goodput@`, `delay@` and `power` over that of the best,
+    /// in percent, in columns such as `a:bbr`.
     pub table: ExampleTable,
 }
 
@@ -40,7 +39,7 @@ pub struct KnnPolicy {
 pub struct KnnParams {
     /// Requirement: goodput, balanced, delay, fct, goodput@, delay@ or power.
     pub requirement: String,
-    /// Margin: least expected gain of a change, relative to the best of each moment.
+    /// Margin: minimum expected gain of a switch, relative to the best CCA of each row.
     pub margin: f64,
     /// Minimum gain of the neighbours, in standard errors.
     #[serde(default)]
@@ -55,33 +54,33 @@ pub struct KnnParams {
     pub weights: BTreeMap<String, f64>,
 }
 
-/// Measure of a requirement from the parts of an outcome.
+/// Measure of a requirement from the metrics of an outcome.
 #[derive(Clone, Copy)]
 enum Measure {
-    /// Weighted parts of PM.
-    Parts(Weights),
-    /// A part by its index.
-    Of(usize),
+    /// PM with these weights.
+    Pm(Weights),
+    /// Metric by its index in [`OUTCOME_METRICS`].
+    Metric(usize),
 }
 
 impl Measure {
-    fn of(self, parts: &[f32; OUTCOME_METRICS.len()]) -> f64 {
+    fn evaluate(self, metrics: &[f32; OUTCOME_METRICS.len()]) -> f64 {
         match self {
-            Self::Parts(weights) => weights.pm([parts[0], parts[1], parts[2]].map(f64::from)),
-            Self::Of(part) => f64::from(parts[part]),
+            Self::Pm(weights) => weights.pm([metrics[0], metrics[1], metrics[2]].map(f64::from)),
+            Self::Metric(index) => f64::from(metrics[index]),
         }
     }
 }
 
-/// Expectation of a CCA: its measure at the moments most alike.
+/// Expected outcome of a CCA: its weighted mean over the nearest rows.
 #[derive(Clone)]
 struct ExpectedOutcome {
     cca: &'static str,
-    /// Measure over that of the best CCA, with the penalty for unfair shares; mean, and at each of
-    /// the moments.
-    score: f64,
-    each: Vec<f64>,
-    /// Measure as results have it; for requirements that PM does not express the same over that of the best.
+    /// Mean of `scores`.
+    mean_score: f64,
+    /// Measure over that of the best CCA, with the penalty for unfair shares; by neighbour.
+    scores: Vec<f64>,
+    /// Measure as results have it; for requirements that PM does not express, over that of the best CCA.
     measure: f64,
 }
 
@@ -96,10 +95,10 @@ impl KnnPolicy {
             );
             return reject(field("neighbours"), reason);
         }
-        for (number, choice) in self.choices.iter().enumerate() {
-            let field = |name: &str| field(&format!("choices[{number}].{name}"));
+        for (index, choice) in self.choices.iter().enumerate() {
+            let field = |name: &str| field(&format!("choices[{index}].{name}"));
             check_kind(field("requirement"), &choice.requirement)?;
-            let mut earlier = self.choices[..number].iter();
+            let mut earlier = self.choices[..index].iter();
             if earlier.any(|other| other.requirement == choice.requirement) {
                 let reason = format!("{:?} has a choice already", choice.requirement);
                 return reject(field("requirement"), reason);
@@ -121,9 +120,9 @@ impl KnnPolicy {
                 config::check_number(field(name), value, low, high)?;
             }
             for (name, weight) in &choice.weights {
-                if name != BEFORE && feature_index(name).is_none_or(|n| !self.table.has(n)) {
+                if name != PRIOR_CCA && feature_index(name).is_none_or(|n| !self.table.has(n)) {
                     let reason = format!(
-                        "{name:?} is not in the table; allowed: {BEFORE}, {}",
+                        "{name:?} is not in the table; allowed: {PRIOR_CCA}, {}",
                         self.table.features().collect::<Vec<_>>().join(", ")
                     );
                     return reject(field("weights"), reason);
@@ -141,95 +140,96 @@ impl KnnPolicy {
         Ok(())
     }
 
-    pub(super) fn choices(&self) -> impl Iterator<Item = &str> {
+    pub(super) fn candidates(&self) -> impl Iterator<Item = &str> {
         self.table.ccas().iter().copied()
     }
 
-    pub(super) fn supports(&self, names: &[&str]) -> bool {
+    /// Returns whether there are parameters for one of these kinds of requirements.
+    pub(super) fn supports(&self, kinds: &[&str]) -> bool {
         let mut choices = self.choices.iter();
-        choices.any(|choice| names.contains(&choice.requirement.as_str()))
+        choices.any(|choice| kinds.contains(&choice.requirement.as_str()))
     }
 
     /// Returns the decision for a running connection; `None` if the policy has no parameters for the requirement.
     pub(super) fn recommend(
         &self,
         input: &DecisionInput<'_>,
-        kernel: bool,
+        is_kernel: bool,
     ) -> Option<Recommendation> {
-        let requirement = input.requirement;
-        let (choice, measure) = self.choice(input)?;
+        let (params, measure) = self.params(input)?;
         let current = input.current_cca?;
-        let stays = |reason: String, confidence| {
-            Some(Recommendation {
-                to: current,
-                reason,
-                confidence,
-            })
-        };
-        let age = input.view.age.as_secs_f64();
-        if age < choice.after {
-            return stays(format!("age {age:.1} s < {} s", choice.after), 1.0);
+        let age = input.estimates.age.as_secs_f64();
+        if age < params.after {
+            let reason = format!("age {age:.1} s < {} s", params.after);
+            return Some(Recommendation::certain(current, reason));
         }
-        let weight = |name: &str| choice.weights.get(name).copied().unwrap_or(0.0);
-        let near = self.table.nearest(
+        let weight = |name: &str| params.weights.get(name).copied().unwrap_or(0.0);
+        let nearest = self.table.nearest(
             input.features,
-            |feature| weight(feature),
+            weight,
             current,
-            weight(BEFORE),
+            weight(PRIOR_CCA),
             self.neighbours,
         );
-        let confidence = (2.0 - near.distance / choice.reach).clamp(0.0, 1.0);
-        let all = self.expected(&near.neighbours, measure, requirement.floor(), kernel);
+        let confidence = (2.0 - nearest.distance / params.reach).clamp(0.0, 1.0);
+        let starvation_limit = input.requirement.starvation_limit();
+        let outcomes =
+            self.expected_outcomes(&nearest.neighbours, measure, starvation_limit, is_kernel);
         // Of equal CCAs, the first one in the table wins.
-        let best = all.iter().reduce(
-            |best, each| {
-                if each.score > best.score { each } else { best }
-            },
-        )?;
-        let known = all.iter().find(|each| each.cca == current);
-        let neighbours = self.neighbours_text(&near, confidence);
+        let best = outcomes.iter().reduce(|best, outcome| {
+            if outcome.mean_score > best.mean_score {
+                outcome
+            } else {
+                best
+            }
+        })?;
+        let neighbours = self.neighbours_text(&nearest, confidence);
         let text = format!("{neighbours}: {:.3} expected of {}", best.measure, best.cca);
-        if best.cca == current {
-            return stays(text, confidence);
-        }
-        let Some(known) = known else {
-            return Some(Recommendation {
-                to: best.cca,
-                reason: format!("{text}, nothing known of {current}"),
-                confidence,
-            });
+        let (cca, reason) = match outcomes.iter().find(|outcome| outcome.cca == current) {
+            _ if best.cca == current => (current, text),
+            None => (best.cca, format!("{text}, nothing known of {current}")),
+            Some(present) => {
+                let compared = format!(
+                    "{text}, {:.3} of {current}, {:.3} and {:.3} of the best",
+                    present.measure, best.mean_score, present.mean_score
+                );
+                let (gain, error) = gain(best, present, &nearest.neighbours);
+                let margin = params.margin;
+                if gain < margin || gain < params.sure * error {
+                    (current, format!("{compared}: too little"))
+                } else {
+                    let gain = format!("gain {gain:.3} \u{b1} {error:.3}, margin {margin}");
+                    (best.cca, format!("{compared}: {gain}"))
+                }
+            }
         };
-        let compared = format!(
-            "{text}, {:.3} of {current}, {:.3} and {:.3} of the best",
-            known.measure, best.score, known.score
-        );
-        let (gain, error) = gain(best, known, &near.neighbours);
-        if gain < choice.margin || gain < choice.sure * error {
-            return stays(format!("{compared}: too little"), confidence);
-        }
         Some(Recommendation {
-            to: best.cca,
-            reason: format!(
-                "{compared}: gain {gain:.3} \u{b1} {error:.3}, margin {}",
-                choice.margin
-            ),
+            cca,
+            reason,
             confidence,
         })
     }
 
     /// Returns the parameters of the requirement, or else of the nearest named one, and its measure.
-    fn choice(&self, input: &DecisionInput<'_>) -> Option<(&KnnParams, Measure)> {
-        let of = |name: &str| self.choices.iter().find(|each| each.requirement == name);
+    fn params(&self, input: &DecisionInput<'_>) -> Option<(&KnnParams, Measure)> {
+        let find = |kind: &str| {
+            self.choices
+                .iter()
+                .find(|params| params.requirement == kind)
+        };
         let requirement = input.requirement;
-        if let Some(params) = of(requirement.kind()) {
+        if let Some(params) = find(requirement.kind()) {
             return Some((params, measure(requirement)));
         }
-        let substitute = requirement.on(&input.view.capacity);
-        Some((of(substitute.nearest_named().kind())?, measure(substitute)))
+        let substitute = requirement.at_capacity(&input.estimates.capacity);
+        Some((
+            find(substitute.nearest_named().kind())?,
+            measure(substitute),
+        ))
     }
 
     /// Returns a text on the nearest neighbours and their distance.
-    fn neighbours_text(&self, near: &Neighbours, confidence: f64) -> String {
+    fn neighbours_text(&self, nearest: &Neighbours, confidence: f64) -> String {
         let unsure = if confidence < 1.0 {
             format!(", confidence {confidence:.2}")
         } else {
@@ -239,81 +239,82 @@ impl KnnPolicy {
             "{} of {} moments are most alike ({}; distance {:.3}{unsure})",
             self.neighbours,
             self.table.rows(),
-            self.table
-                .families(near.neighbours.iter().map(|near| near.row), MAX_FAMILIES),
-            near.distance
+            self.table.families(
+                nearest.neighbours.iter().map(|neighbour| neighbour.row),
+                MAX_FAMILIES
+            ),
+            nearest.distance
         )
     }
 
     /// Returns the weighted mean outcome of each CCA at the neighbours.
-    fn expected(
+    fn expected_outcomes(
         &self,
-        near: &[Neighbour],
+        neighbours: &[Neighbour],
         measure: Measure,
-        floor: f64,
-        kernel: bool,
+        starvation_limit: f64,
+        is_kernel: bool,
     ) -> Vec<ExpectedOutcome> {
-        let ccas: Vec<_> = self.table.available(kernel).collect();
-        let mut result: Vec<_> = ccas
+        let ccas: Vec<_> = self.table.available(is_kernel).collect();
+        let mut outcomes: Vec<_> = ccas
             .iter()
             .map(|&(_, cca)| ExpectedOutcome {
                 cca,
-                score: 0.0,
-                each: Vec::with_capacity(near.len()),
+                mean_score: 0.0,
+                scores: Vec::with_capacity(neighbours.len()),
                 measure: 0.0,
             })
             .collect();
-        let total: f64 = near.iter().map(|near| near.weight).sum();
-        for &Neighbour { row, weight } in near {
-            let of = |cca: usize| self.table.outcome(row, cca);
-            let factor = |cca: usize| {
+        let total: f64 = neighbours.iter().map(|neighbour| neighbour.weight).sum();
+        for &Neighbour { row, weight } in neighbours {
+            let measured = |cca: usize| measure.evaluate(self.table.outcome(row, cca));
+            let penalty = |cca: usize| {
                 self.table
                     .fair_share_ratio(row, cca)
-                    .map_or(1.0, |share| fair_share_penalty(share, floor))
+                    .map_or(1.0, |ratio| fair_share_penalty(ratio, starvation_limit))
             };
-            let score = |cca: usize| measure.of(of(cca)) * factor(cca);
-            let best = ccas.iter().map(|each| score(each.0)).fold(0.0, f64::max);
-            for (each, &(cca, _)) in result.iter_mut().zip(&ccas) {
+            let score = |cca: usize| measured(cca) * penalty(cca);
+            let best = ccas.iter().map(|&(cca, _)| score(cca)).fold(0.0, f64::max);
+            for (outcome, &(cca, _)) in outcomes.iter_mut().zip(&ccas) {
                 // If all scores are zero, all CCAs are equally good.
                 let relative = if best > 0.0 { score(cca) / best } else { 1.0 };
-                each.score += weight / total * relative;
-                each.each.push(relative);
-                each.measure += weight / total * measure.of(of(cca));
+                outcome.mean_score += weight / total * relative;
+                outcome.scores.push(relative);
+                outcome.measure += weight / total * measured(cca);
             }
         }
-        result
+        outcomes
     }
 }
 
 /// Returns the weighted mean difference of two scores over the neighbours, and its standard error.
-fn gain(best: &ExpectedOutcome, other: &ExpectedOutcome, near: &[Neighbour]) -> (f64, f64) {
-    let gain = best.score - other.score;
-    let total: f64 = near.iter().map(|near| near.weight).sum();
+fn gain(best: &ExpectedOutcome, other: &ExpectedOutcome, neighbours: &[Neighbour]) -> (f64, f64) {
+    let gain = best.mean_score - other.mean_score;
+    let total: f64 = neighbours.iter().map(|neighbour| neighbour.weight).sum();
     let (mut spread, mut squares) = (0.0, 0.0);
-    for (&Neighbour { weight, .. }, (best, other)) in
-        near.iter().zip(best.each.iter().zip(&other.each))
-    {
+    let scores = best.scores.iter().zip(&other.scores);
+    for (&Neighbour { weight, .. }, (best, other)) in neighbours.iter().zip(scores) {
         spread += weight / total * (best - other - gain).powi(2);
         squares += (weight / total).powi(2);
     }
     (gain, (spread * squares).sqrt())
 }
 
-/// Share of a fair share above which a flow takes too much.
-const MAX_FAIR_SHARE: f64 = 1.5;
+/// Capacity use over the fair share above which a flow takes too much.
+const MAX_FAIR_SHARE_RATIO: f64 = 1.5;
 
-/// Returns the factor by which a measure is lowered for a share of the fair share: below the floor the flow starves,
-/// and above the ceiling it takes too much.
-fn fair_share_penalty(share: f64, floor: f64) -> f64 {
-    let share = share.max(1e-9);
-    (share / floor).min(1.0) * (MAX_FAIR_SHARE / share).min(1.0)
+/// Returns the factor for a measure by the ratio of the capacity use to the fair share. Below the starvation limit the
+/// flow gets too little, and above [`MAX_FAIR_SHARE_RATIO`] it takes too much.
+fn fair_share_penalty(ratio: f64, starvation_limit: f64) -> f64 {
+    let ratio = ratio.max(1e-9);
+    (ratio / starvation_limit).min(1.0) * (MAX_FAIR_SHARE_RATIO / ratio).min(1.0)
 }
 
-/// Returns the measure of a requirement from the parts of an outcome.
+/// Returns the measure of a requirement.
 fn measure(requirement: Requirement) -> Measure {
-    let part = |name: &str| OUTCOME_METRICS.iter().position(|part| *part == name);
+    let index = |kind: &str| OUTCOME_METRICS.iter().position(|metric| *metric == kind);
     match requirement {
-        Requirement::Goodput | Requirement::Completion => Measure::Of(CAPACITY_USE),
-        _ => part(requirement.kind()).map_or(Measure::Parts(requirement.weights()), Measure::Of),
+        Requirement::Goodput | Requirement::Completion => Measure::Metric(CAPACITY_USE),
+        _ => index(requirement.kind()).map_or(Measure::Pm(requirement.weights()), Measure::Metric),
     }
 }

@@ -1,9 +1,9 @@
 //! Ranks of a feature among the rows of a table, which make differences of features comparable.
 
 /// Highest rank.
-pub(super) const TOP: u8 = 255;
-/// Difference in rank that counts where a feature is known on one side only, above its distance from the middle.
-const MISSING: u8 = 64;
+pub(super) const MAX_RANK: u8 = 255;
+/// Distance added where a feature is known on one side only, to the distance of the known rank from the middle one.
+const MISSING_DISTANCE: u8 = 64;
 
 /// Ranks of a feature in the rows.
 #[derive(Debug)]
@@ -13,16 +13,17 @@ pub(super) struct Column {
     /// Lowest value of each rank above 0, in ascending order.
     steps: Vec<f64>,
     ranks: Vec<u8>,
-    /// Distance added where one side lacks the feature.
+    /// By row: [`MISSING_DISTANCE`] where the feature is unknown, else 0.
     missing: Vec<u8>,
     /// Whether all rows have the feature.
-    complete: bool,
+    is_complete: bool,
 }
 
 /// Rank of a queried value among the rows.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct QueryRank {
     rank: u8,
+    /// [`MISSING_DISTANCE`] if the value is unknown, else 0.
     missing: u8,
 }
 
@@ -33,15 +34,15 @@ impl Column {
         let steps = if sorted.is_empty() {
             Vec::new()
         } else {
-            let at = |rank: usize| sorted[(rank * sorted.len()) / (usize::from(TOP) + 1)];
-            (1..=usize::from(TOP)).map(at).collect()
+            let at = |rank: usize| sorted[(rank * sorted.len()) / (usize::from(MAX_RANK) + 1)];
+            (1..=usize::from(MAX_RANK)).map(at).collect()
         };
         let mut column = Self {
             feature,
             steps,
             ranks: Vec::new(),
             missing: values.iter().map(missing).collect(),
-            complete: values.iter().all(Option::is_some),
+            is_complete: values.iter().all(Option::is_some),
         };
         column.ranks = values.iter().map(|value| column.rank(*value)).collect();
         column
@@ -49,10 +50,12 @@ impl Column {
 
     /// Returns the rank of a value: half of the ranks of equal values lie below it. An unknown one is in the middle.
     fn rank(&self, value: Option<f64>) -> u8 {
-        let Some(value) = value else { return TOP / 2 };
+        let Some(value) = value else {
+            return MAX_RANK / 2;
+        };
         let below = self.steps.partition_point(|step| *step < value);
-        let until = self.steps.partition_point(|step| *step <= value);
-        ((below + until) / 2) as u8
+        let not_above = self.steps.partition_point(|step| *step <= value);
+        ((below + not_above) / 2) as u8
     }
 
     /// Returns the rank of a queried value.
@@ -66,7 +69,7 @@ impl Column {
     /// Adds the weighted differences between `query` and the rows from `first` on to their sums.
     pub(super) fn add(&self, query: QueryRank, weight: u16, first: usize, sums: &mut [u16]) {
         let ranks = &self.ranks[first..][..sums.len()];
-        if self.complete && query.missing == 0 {
+        if self.is_complete && query.missing == 0 {
             add_distance(query.rank, ranks, weight, sums);
         } else {
             let missing = &self.missing[first..][..sums.len()];
@@ -75,14 +78,14 @@ impl Column {
     }
 }
 
-/// Adds the weighted differences between a rank and those of rows to their sums.
+/// Adds the weighted differences between a rank and those of rows to the sums of the rows.
 fn add_distance(query: u8, ranks: &[u8], weight: u16, sums: &mut [u16]) {
     for (sum, rank) in sums.iter_mut().zip(ranks) {
         *sum += weight * u16::from(abs_diff(query, *rank));
     }
 }
 
-/// Does the same where the feature is unknown to some.
+/// Does the same as [`add_distance`] where the feature is unknown in the query or in some rows.
 fn add_distance_or_missing(
     query: QueryRank,
     ranks: &[u8],
@@ -91,7 +94,7 @@ fn add_distance_or_missing(
     sums: &mut [u16],
 ) {
     for ((sum, rank), missing) in sums.iter_mut().zip(ranks).zip(missing) {
-        // In the middle is at most half of all ranks away, so that this stays within 8 bits, which is fast.
+        // The middle rank is at most half of all ranks away, so that this stays within 8 bits, which is fast.
         let difference = abs_diff(query.rank, *rank) + (query.missing ^ missing);
         *sum += weight * u16::from(difference);
     }
@@ -102,15 +105,15 @@ pub(super) fn min_sum(sums: &[u16]) -> u16 {
     sums.iter().copied().fold(u16::MAX, u16::min)
 }
 
-/// Returns the difference of two ranks. Unlike `abs_diff` it is compiled to operations on 16 of them at a time.
+/// Returns the difference of two ranks. Unlike `u8::abs_diff` it is compiled to operations on 16 ranks at a time.
 #[inline(always)]
-fn abs_diff(one: u8, other: u8) -> u8 {
-    one.max(other) - one.min(other)
+fn abs_diff(a: u8, b: u8) -> u8 {
+    a.max(b) - a.min(b)
 }
 
 /// Returns the distance that a missing value adds.
 fn missing(value: &Option<f64>) -> u8 {
-    if value.is_some() { 0 } else { MISSING }
+    if value.is_some() { 0 } else { MISSING_DISTANCE }
 }
 
 #[cfg(test)]

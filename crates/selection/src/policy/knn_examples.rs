@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 
-use super::knn_distance::{Column, QueryRank, TOP, min_sum};
-use super::{cca_named, is_in_linux};
+use super::knn_distance::{Column, MAX_RANK, QueryRank, min_sum};
+use super::{canonical_cca, is_in_linux};
 use crate::features::{FEATURES, Features, feature_index};
 
 /// Metrics of the outcome of a CCA, in percent, each with a column per CCA such as `a:bbr`: the terms a, b and c of the
@@ -17,10 +17,11 @@ pub const OUTCOME_METRICS: [&str; 7] = ["a", "b", "c", "use", "goodput@", "delay
 /// Index of the capacity use in [`OUTCOME_METRICS`].
 pub(super) const CAPACITY_USE: usize = 3;
 
-/// Columns that are neither features nor outcomes.
+/// Column of the family of networks.
 const FAMILY: &str = "family";
-/// Column of the CCA in use before the switch.
-const PRIOR_CCA: &str = "before";
+/// Column of the CCA in use before the switch, and key of its weight.
+pub(super) const PRIOR_CCA: &str = "before";
+/// Column of the fair share of the flow.
 const FAIR_SHARE: &str = "fair_share";
 
 /// Sum of the scaled weights, so small that a distance fits into a u16 (vectorised sums).
@@ -60,13 +61,13 @@ impl TryFrom<String> for ExampleTable {
         if let Some(same) = last.filter(|last| *last.text == *text) {
             return Ok(same);
         }
-        let examples = Examples::read(&text)?;
-        let read = Self {
+        let examples = Examples::parse(&text)?;
+        let table = Self {
             text: text.into(),
             examples: Arc::new(examples),
         };
-        *LAST.lock().unwrap_or_else(PoisonError::into_inner) = Some(read.clone());
-        Ok(read)
+        *LAST.lock().unwrap_or_else(PoisonError::into_inner) = Some(table.clone());
+        Ok(table)
     }
 }
 
@@ -82,20 +83,20 @@ impl JsonSchema for ExampleTable {
 
 /// Row of the table with its weight.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Neighbour {
+pub(super) struct Neighbour {
     /// Index of the row.
-    pub row: usize,
+    pub(super) row: usize,
     /// Weight, which falls with the distance.
-    pub weight: f64,
+    pub(super) weight: f64,
 }
 
 /// Result of a nearest-neighbour search.
 #[derive(Clone, Debug)]
-pub struct Neighbours {
+pub(super) struct Neighbours {
     /// The nearest rows, in ascending order of distance.
-    pub neighbours: Vec<Neighbour>,
+    pub(super) neighbours: Vec<Neighbour>,
     /// Their mean distance: the weighted mean of the differences in rank, from 0 to 1.
-    pub distance: f64,
+    pub(super) distance: f64,
 }
 
 /// Parsed columns of a table.
@@ -138,7 +139,7 @@ struct Header {
 }
 
 impl Header {
-    fn read(names: csv::StringRecord) -> Result<Self, String> {
+    fn parse(names: csv::StringRecord) -> Result<Self, String> {
         let find_column = |column: &str| {
             names.iter().position(|name| name == column).ok_or_else(|| {
                 let columns = names.iter().take(8).collect::<Vec<_>>().join(", ");
@@ -159,14 +160,14 @@ impl Header {
             } else if let Some((metric, cca)) = name.split_once(':')
                 && OUTCOME_METRICS.contains(&metric)
             {
-                let known =
-                    cca_named(cca).map_err(|reason| format!("column {name:?}: {reason}"))?;
-                if !ccas.iter().any(|other| other.cca == known) {
+                let canonical =
+                    canonical_cca(cca).map_err(|reason| format!("column {name:?}: {reason}"))?;
+                if !ccas.iter().any(|other| other.cca == canonical) {
                     let columns = OUTCOME_METRICS
                         .iter()
                         .map(|metric| find_column(&format!("{metric}:{cca}")));
                     ccas.push(CcaColumns {
-                        cca: known,
+                        cca: canonical,
                         columns: columns.collect::<Result<_, _>>()?,
                     });
                 }
@@ -207,11 +208,11 @@ impl Header {
 }
 
 impl Examples {
-    fn read(text: &str) -> Result<Self, String> {
+    fn parse(text: &str) -> Result<Self, String> {
         let mut reader = csv::ReaderBuilder::new()
             .trim(csv::Trim::All)
             .from_reader(text.trim_start().as_bytes());
-        let header = Header::read(reader.headers().map_err(|error| error.to_string())?.clone())?;
+        let header = Header::parse(reader.headers().map_err(|error| error.to_string())?.clone())?;
         let mut examples = Self {
             families: Vec::new(),
             prior_ccas: Vec::new(),
@@ -263,7 +264,7 @@ impl Examples {
         row: usize,
     ) -> Result<(), String> {
         self.families.push(record[header.family].to_owned());
-        let name = cca_named(&record[header.prior_cca])
+        let name = canonical_cca(&record[header.prior_cca])
             .map_err(|reason| header.cell_error(row, header.prior_cca, reason))?;
         let known = self.prior_cca_names.iter().position(|other| *other == name);
         let index = known.unwrap_or(self.prior_cca_names.len());
@@ -305,12 +306,12 @@ impl Examples {
 
 impl ExampleTable {
     /// Returns the number of rows.
-    pub fn rows(&self) -> usize {
+    pub(super) fn rows(&self) -> usize {
         self.examples.prior_ccas.len()
     }
 
     /// Returns the CCAs whose outcomes the table has.
-    pub fn ccas(&self) -> &[&'static str] {
+    pub(super) fn ccas(&self) -> &[&'static str] {
         &self.examples.ccas
     }
 
@@ -383,10 +384,10 @@ impl ExampleTable {
         let scaled = |weight: f64| (weight / total * WEIGHT_SUM).round() as u16;
         let columns = examples.columns.iter().zip(&weights);
         let terms = columns.map(|(column, weight)| {
-            let known = features.0[column.feature];
+            let estimate = features.0[column.feature];
             Term {
                 column,
-                rank: column.query_rank(known.map(|known| known.value)),
+                rank: column.query_rank(estimate.map(|estimate| estimate.value)),
                 weight: scaled(*weight),
             }
         });
@@ -395,9 +396,9 @@ impl ExampleTable {
         // A CCA that is in no row differs from the prior CCA of every row.
         let current = names.position(|name| *name == current_cca);
         let current = current.and_then(|index| u8::try_from(index).ok());
-        let mismatch = scaled(prior_cca_weight) * u16::from(TOP);
+        let mismatch = scaled(prior_cca_weight) * u16::from(MAX_RANK);
         let count = count.min(self.rows());
-        let mut near = Vec::with_capacity(count + 1);
+        let mut nearest = Vec::with_capacity(count + 1);
         let mut block = [0; BLOCK_ROWS];
         let mut farthest = u16::MAX;
         let chunks = examples.prior_ccas.chunks(BLOCK_ROWS);
@@ -420,27 +421,27 @@ impl ExampleTable {
                 for (row, &distance) in (first..).zip(sums) {
                     if distance < farthest {
                         let candidate = Candidate { distance, row };
-                        farthest = insert_nearest(&mut near, count, candidate);
+                        farthest = insert_nearest(&mut nearest, count, candidate);
                     }
                 }
             }
         }
-        let farthest = near
+        let farthest = nearest
             .last()
             .map_or(0.0, |last: &Candidate| f64::from(last.distance))
             + 1.0;
-        let sum: f64 = near.iter().map(|each| f64::from(each.distance)).sum();
-        let scaled = f64::from(
-            terms.iter().map(|term| term.weight).sum::<u16>() + mismatch / u16::from(TOP),
+        let sum: f64 = nearest.iter().map(|row| f64::from(row.distance)).sum();
+        let total_weight = f64::from(
+            terms.iter().map(|term| term.weight).sum::<u16>() + mismatch / u16::from(MAX_RANK),
         );
-        let neighbours = near.iter().map(|each| Neighbour {
-            row: each.row,
-            // The farthest still counts a little, so that equals all count.
-            weight: 1.0 - f64::from(each.distance) / farthest + 1e-3,
+        let neighbours = nearest.iter().map(|candidate| Neighbour {
+            row: candidate.row,
+            // The farthest row has a small weight, too, so that rows at equal distances all count.
+            weight: 1.0 - f64::from(candidate.distance) / farthest + 1e-3,
         });
         Neighbours {
             neighbours: neighbours.collect(),
-            distance: sum / near.len() as f64 / (scaled * f64::from(TOP)),
+            distance: sum / nearest.len() as f64 / (total_weight * f64::from(MAX_RANK)),
         }
     }
 }
@@ -458,14 +459,14 @@ struct Candidate {
     row: usize,
 }
 
-/// Adds a row to the `count` with the shortest distances, which are in ascending order; of equals the first come first.
+/// Adds a row to the `count` nearest ones, which are in ascending order of distance; equal distances keep their order.
 /// Returns the distance that a further row must be below.
-fn insert_nearest(near: &mut Vec<Candidate>, count: usize, candidate: Candidate) -> u16 {
-    let index = near.partition_point(|each| each.distance <= candidate.distance);
-    near.insert(index, candidate);
-    near.truncate(count);
-    match near.last() {
-        Some(last) if near.len() == count => last.distance,
+fn insert_nearest(nearest: &mut Vec<Candidate>, count: usize, candidate: Candidate) -> u16 {
+    let index = nearest.partition_point(|row| row.distance <= candidate.distance);
+    nearest.insert(index, candidate);
+    nearest.truncate(count);
+    match nearest.last() {
+        Some(last) if nearest.len() == count => last.distance,
         _ => u16::MAX,
     }
 }

@@ -17,7 +17,7 @@ use super::{Cost, Rules, Table, Trees};
 pub enum Method {
     /// Always the same CCA.
     Fixed(Fixed),
-    /// By a table over movement, speed, latency and phase.
+    /// By a table over movement, speed, latency and the phase of the movement.
     Table(Table),
     /// By rules; the first that holds decides.
     Rules(Rules),
@@ -47,15 +47,12 @@ pub(super) fn check(text: &str) -> Result<(), FieldError> {
         return Ok(());
     };
     let given: Vec<_> = method.keys().map(String::as_str).collect();
-    let method_error = match given[..] {
+    let problem = match given[..] {
         [_] => return Ok(()),
         [] => "nothing is given".to_owned(),
         _ => format!("{} are given", given.join(" and ")),
     };
-    let reason = format!(
-        "{method_error}; allowed: one of {}",
-        Method::VARIANTS.join(", ")
-    );
+    let reason = format!("{problem}; allowed: one of {}", Method::VARIANTS.join(", "));
     reject("method", reason)
 }
 

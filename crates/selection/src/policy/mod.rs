@@ -35,24 +35,8 @@ use crate::DEFAULT_CCA;
 use crate::destination_cache::DestinationEntry;
 use crate::estimators::PathEstimates;
 use crate::features::Features;
-use crate::file_text::{cca_named, check_text, in_one_line};
+use crate::file_text::{canonical_cca, check_text, toml_error_text};
 use crate::requirement::Requirement;
-
-/// Error of a policy that cannot be used.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-pub enum PolicyError {
-    /// There is no built-in policy of that name.
-    #[error("{0:?} is not a policy; allowed: {list}, or the file of one", list = BUILT_IN.map(|p| p.0).join(", "))]
-    Unknown(String),
-    /// The text is no policy, or a field has a value that is not allowed.
-    #[error("{origin}: {reason}")]
-    Text {
-        /// File or name of the policy.
-        origin: String,
-        /// Fault of the text; of a field with its name and what is allowed.
-        reason: String,
-    },
-}
 
 /// Policy, as its file describes it.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -84,7 +68,7 @@ pub struct Policy {
     pub method: Method,
     /// Whether it runs on a Linux kernel, and so uses the substitutes in `instead`.
     #[serde(skip)]
-    kernel: bool,
+    is_kernel: bool,
 }
 
 fn default_cca() -> String {
@@ -95,20 +79,20 @@ fn default_cca() -> String {
 #[derive(Clone, Copy, Debug)]
 pub struct DecisionInput<'a> {
     /// Estimates of the connection.
-    pub view: &'a PathEstimates,
+    pub estimates: &'a PathEstimates,
     /// Features of the same estimates.
     pub features: &'a Features,
     /// Requirement to optimise.
     pub requirement: Requirement,
     /// CCA in use; `None` before there is one.
     pub current_cca: Option<&'static str>,
-    /// Whether a choice has been made for this connection. If not, the CCA in use is the default that set it up.
+    /// Whether a CCA has been chosen for this connection. If not, the CCA in use is the default of the policy.
     pub is_cca_chosen: bool,
-    /// CCAs that the operator prefers among equals.
+    /// CCAs that the operator prefers among equally good ones.
     pub prefer: &'a [&'static str],
     /// Results of earlier connections to the destination.
     pub destination: Option<&'a DestinationEntry>,
-    /// A number from 0 to 1 drawn for this decision.
+    /// Random number from 0 to 1 for this decision.
     pub draw: f64,
 }
 
@@ -116,11 +100,21 @@ pub struct DecisionInput<'a> {
 #[derive(Clone, PartialEq, Debug)]
 pub struct Recommendation {
     /// CCA that the policy chooses.
-    pub to: &'static str,
+    pub cca: &'static str,
     /// Reason in words.
     pub reason: String,
     /// Lowest confidence of the features that decided, from 0 to 1.
     pub confidence: f64,
+}
+
+impl Recommendation {
+    fn certain(cca: &'static str, reason: impl Into<String>) -> Self {
+        Self {
+            cca,
+            reason: reason.into(),
+            confidence: 1.0,
+        }
+    }
 }
 
 /// Returns whether Linux has the CCA.
@@ -128,7 +122,13 @@ fn is_in_linux(name: &str) -> bool {
     cca::registry::find(name).is_some_and(|cca| cca.linux)
 }
 
-/// Checks that a list of `what` is not empty.
+/// Returns the CCAs of these names, without unknown ones.
+fn known_ccas<T: AsRef<str>>(names: impl IntoIterator<Item = T>) -> Vec<&'static str> {
+    let ccas = names.into_iter().map(|name| canonical_cca(name.as_ref()));
+    ccas.filter_map(Result::ok).collect()
+}
+
+/// Checks that a list is not empty; errors call its elements `what`.
 fn not_empty<T>(field: impl Into<String>, list: &[T], what: &str) -> Result<(), FieldError> {
     if !list.is_empty() {
         return Ok(());
@@ -137,28 +137,26 @@ fn not_empty<T>(field: impl Into<String>, list: &[T], what: &str) -> Result<(), 
     reject(field, reason)
 }
 
-/// Returns the CCA of this name, or the error that it is unknown.
+/// Returns the kernel's name of the CCA called `name`, or the error that it is unknown.
 fn check_cca_name(field: impl Into<String>, name: &str) -> Result<&'static str, FieldError> {
-    cca_named(name).map_err(|reason| FieldError::new(field, reason))
+    canonical_cca(name).map_err(|reason| FieldError::new(field, reason))
 }
 
 impl Policy {
     /// Parses a policy file; errors name it as `origin`.
     ///
     /// # Errors
-    /// [`PolicyError`] names the field, its value and what is allowed.
-    pub fn from_toml(text: &str, origin: &str) -> Result<Self, PolicyError> {
-        let read = || {
+    /// The message names the field, its value and what is allowed.
+    pub fn from_toml(text: &str, origin: &str) -> Result<Self, String> {
+        let parse = || {
             check_text(text)?;
             method::check(text).map_err(|error| error.to_string())?;
-            let policy: Self = toml::from_str(text).map_err(|error| in_one_line(text, &error))?;
+            let policy: Self =
+                toml::from_str(text).map_err(|error| toml_error_text(text, &error))?;
             policy.check().map_err(|error| error.to_string())?;
             Ok(policy)
         };
-        read().map_err(|reason| PolicyError::Text {
-            origin: origin.to_owned(),
-            reason,
-        })
+        parse().map_err(|reason: String| format!("{origin}: {reason}"))
     }
 
     /// Returns the JSON schema (draft 2020-12) of policy files.
@@ -172,10 +170,10 @@ impl Policy {
         if let Some(initial_window) = &self.initial_window {
             initial_window.check()?;
         }
-        for (name, other) in &self.instead {
+        for (name, substitute) in &self.instead {
             check_cca_name("instead", name)?;
-            if !is_in_linux(check_cca_name(format!("instead.{name}"), other)?) {
-                let reason = format!("Linux has no {other:?} either; allowed: CCAs of Linux");
+            if !is_in_linux(check_cca_name(format!("instead.{name}"), substitute)?) {
+                let reason = format!("Linux has no {substitute:?} either; allowed: CCAs of Linux");
                 return reject(format!("instead.{name}"), reason);
             }
         }
@@ -190,18 +188,18 @@ impl Policy {
 
     /// Returns the CCA for a connection about which nothing is known.
     pub(crate) fn default_cca(&self) -> &'static str {
-        self.resolve_cca(cca_named(&self.default).unwrap_or(DEFAULT_CCA))
+        self.resolve_cca(canonical_cca(&self.default).unwrap_or(DEFAULT_CCA))
     }
 
     /// Returns the policy as it runs on a Linux kernel.
     #[must_use]
     pub(crate) fn for_kernel(mut self) -> Self {
-        self.kernel = true;
+        self.is_kernel = true;
         self
     }
 
     fn resolve_cca(&self, cca: &'static str) -> &'static str {
-        if self.kernel {
+        if self.is_kernel {
             self.linux_substitute(cca)
         } else {
             cca
@@ -210,7 +208,7 @@ impl Policy {
 
     /// Returns the policy with another CCA if its method is `fixed`, and unchanged otherwise.
     #[must_use]
-    pub(crate) fn fixed_to(mut self, cca: &'static str) -> Self {
+    pub(crate) fn with_fixed_cca(mut self, cca: &'static str) -> Self {
         if let Method::Fixed(fixed) = &mut self.method {
             fixed.cca = cca.to_owned();
         }
@@ -219,27 +217,26 @@ impl Policy {
 
     /// Returns the CCA that runs as `cca` on a Linux kernel: its substitute if Linux lacks it.
     pub fn linux_substitute(&self, cca: &'static str) -> &'static str {
-        let other = self.instead.get(cca).filter(|_| !is_in_linux(cca));
-        other.and_then(|name| cca_named(name).ok()).unwrap_or(cca)
+        let substitute = self.instead.get(cca).filter(|_| !is_in_linux(cca));
+        substitute
+            .and_then(|name| canonical_cca(name).ok())
+            .unwrap_or(cca)
     }
 
     /// Returns all CCAs that the policy may choose.
-    pub fn choices(&self) -> Vec<&'static str> {
+    pub fn candidates(&self) -> Vec<&'static str> {
         let names: Vec<&str> = match &self.method {
             Method::Fixed(fixed) => vec![&fixed.cca],
-            Method::Table(table) => table.choices(),
-            Method::Rules(rules) => rules.choices(),
-            Method::Tree(trees) => trees.choices(),
-            Method::Cost(cost) => cost.choices(),
+            Method::Table(table) => table.candidates(),
+            Method::Rules(rules) => rules.candidates(),
+            Method::Tree(trees) => trees.candidates(),
+            Method::Cost(cost) => cost.candidates(),
         };
-        let mut result: Vec<_> = names
-            .into_iter()
-            .filter_map(|n| cca_named(n).ok())
-            .collect();
-        result.push(self.default_cca());
-        result.sort_unstable();
-        result.dedup();
-        result
+        let mut candidates = known_ccas(names);
+        candidates.push(self.default_cca());
+        candidates.sort_unstable();
+        candidates.dedup();
+        candidates
     }
 
     /// Returns whether the policy switches the CCA of running connections.
@@ -256,9 +253,8 @@ impl Policy {
     /// Returns whether the policy supports the requirement, or the nearest predefined one.
     pub(crate) fn supports(&self, requirement: Requirement) -> bool {
         match &self.method {
-            // These methods choose the same CCA for every requirement.
-            Method::Fixed(_) | Method::Cost(_) => true,
-            Method::Table(table) => table.supports(),
+            // Fixed and cost choose the same CCA for every requirement; a cell of a table has all named ones.
+            Method::Fixed(_) | Method::Cost(_) | Method::Table(_) => true,
             Method::Rules(rules) => rules.supports(requirement),
             Method::Tree(trees) => trees.supports(requirement),
         }
@@ -284,33 +280,27 @@ impl Policy {
 
     /// Returns the decision of the policy; `None` if too little is known.
     pub fn recommend(&self, input: &DecisionInput<'_>) -> Option<Recommendation> {
-        let mut recommendation = self.by_method(input)?;
-        recommendation.to = self.resolve_cca(recommendation.to);
-        Some(recommendation)
-    }
-
-    fn by_method(&self, input: &DecisionInput<'_>) -> Option<Recommendation> {
-        match &self.method {
-            Method::Fixed(fixed) => Some(Recommendation {
-                to: cca_named(&fixed.cca).unwrap_or(DEFAULT_CCA),
-                reason: "fixed".to_owned(),
-                confidence: 1.0,
-            }),
+        let mut recommendation = match &self.method {
+            Method::Fixed(fixed) => Some(Recommendation::certain(
+                canonical_cca(&fixed.cca).unwrap_or(DEFAULT_CCA),
+                "fixed",
+            )),
             Method::Table(table) => table.recommend(input),
             // Before the first RTT sample no feature has a meaning.
-            Method::Rules(_) | Method::Tree(_) if input.view.base_rtt.value.is_zero() => None,
+            Method::Rules(_) | Method::Tree(_) if input.estimates.base_rtt.value.is_zero() => None,
             Method::Rules(rules) => rules.recommend(input),
-            Method::Tree(trees) => trees.recommend(input, self.default_cca(), self.kernel),
+            Method::Tree(trees) => trees.recommend(input, self.default_cca(), self.is_kernel),
             Method::Cost(cost) => cost.recommend(input, self.default_cca()),
-        }
+        }?;
+        recommendation.cca = self.resolve_cca(recommendation.cca);
+        Some(recommendation)
     }
 
     /// Returns the decision for a new connection about which too little is known.
     pub(crate) fn default_recommendation(&self) -> Recommendation {
-        Recommendation {
-            to: self.default_cca(),
-            reason: "nothing is known that the policy decides by".to_owned(),
-            confidence: 1.0,
-        }
+        Recommendation::certain(
+            self.default_cca(),
+            "nothing is known that the policy decides by",
+        )
     }
 }

@@ -4,7 +4,8 @@ use config::{FieldContext, FieldError, invalid_value, reject};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{DecisionInput, Recommendation, break_tie, cca_named, check_cca_name, not_empty};
+use super::{DecisionInput, Recommendation, break_tie, check_cca_name, known_ccas, not_empty};
+use crate::estimate::Estimate;
 use crate::features::{FEATURES, feature_index};
 use crate::requirement::Requirement;
 
@@ -34,9 +35,9 @@ pub struct Rule {
 
 impl Rule {
     /// Returns the lowest confidence of its features if all conditions hold.
-    fn holds(&self, input: &DecisionInput<'_>) -> Option<f64> {
-        self.when.iter().try_fold(1.0, |lowest: f64, condition| {
-            Some(lowest.min(condition.holds(input)?))
+    fn confidence(&self, input: &DecisionInput<'_>) -> Option<f64> {
+        self.when.iter().try_fold(1.0, |min: f64, condition| {
+            Some(min.min(condition.confidence(input)?))
         })
     }
 }
@@ -64,29 +65,29 @@ impl Condition {
             }
         }
         match (self.at_least, self.below) {
-            (Some(least), Some(below)) if below <= least => {
-                invalid_value("below", below, format!("more than at_least, {least}"))
+            (Some(at_least), Some(below)) if below <= at_least => {
+                invalid_value("below", below, format!("more than at_least, {at_least}"))
             }
             _ => Ok(()),
         }
     }
 
     /// Returns the confidence of the feature if the condition holds. It does not hold if the feature is unknown.
-    fn holds(&self, input: &DecisionInput<'_>) -> Option<f64> {
-        let known = input.features.0[feature_index(&self.feature)?]?;
-        let holds = self.at_least.is_none_or(|least| known.value >= least)
-            && self.below.is_none_or(|max| known.value < max);
-        holds.then_some(known.confidence)
+    fn confidence(&self, input: &DecisionInput<'_>) -> Option<f64> {
+        let Estimate { value, confidence } = input.features.0[feature_index(&self.feature)?]?;
+        let holds = self.at_least.is_none_or(|at_least| value >= at_least)
+            && self.below.is_none_or(|below| value < below);
+        holds.then_some(confidence)
     }
 }
 
-/// Returns the number of the feature called `name`, or an error.
-pub(super) fn check_feature(field: String, name: &str) -> Result<usize, FieldError> {
-    feature_index(name).ok_or_else(|| {
-        let all: Vec<_> = FEATURES.iter().map(|feature| feature.name).collect();
-        let all = all.join(", ");
-        FieldError::new(field, format!("{name:?} is not a feature; allowed: {all}"))
-    })
+/// Checks that there is a feature called `name`.
+pub(super) fn check_feature(field: String, name: &str) -> Result<(), FieldError> {
+    if feature_index(name).is_some() {
+        return Ok(());
+    }
+    let all = FEATURES.each_ref().map(|feature| feature.name).join(", ");
+    reject(field, format!("{name:?} is not a feature; allowed: {all}"))
 }
 
 /// Checks that all requirements are ones that rules and trees may name.
@@ -109,16 +110,16 @@ pub(super) fn check_kind(field: String, name: &str) -> Result<(), FieldError> {
 impl Rules {
     pub(super) fn check(&self) -> Result<(), FieldError> {
         not_empty("method.rules.rules", &self.rules, "rule")?;
-        for (number, rule) in self.rules.iter().enumerate() {
-            let field = |name: &str| format!("method.rules.rules[{number}].{name}");
+        for (rule_index, rule) in self.rules.iter().enumerate() {
+            let field = |name: &str| format!("method.rules.rules[{rule_index}].{name}");
             not_empty(field("requirements"), &rule.requirements, "requirement")?;
             check_kinds(&field("requirements"), &rule.requirements)?;
-            for (position, condition) in rule.when.iter().enumerate() {
-                let place = field(&format!("when[{position}]"));
-                check_feature(format!("{place}.feature"), &condition.feature)?;
-                condition.check().in_table(&place)?;
+            for (index, condition) in rule.when.iter().enumerate() {
+                let table = field(&format!("when[{index}]"));
+                check_feature(format!("{table}.feature"), &condition.feature)?;
+                condition.check().in_table(&table)?;
                 if condition.at_least.is_none() && condition.below.is_none() {
-                    return reject(place, "has no bound; allowed: at_least, below, or both");
+                    return reject(table, "has no bound; allowed: at_least, below, or both");
                 }
             }
             not_empty(field("choose"), &rule.choose, "congestion control")?;
@@ -129,52 +130,49 @@ impl Rules {
         Ok(())
     }
 
-    pub(super) fn choices(&self) -> Vec<&str> {
+    pub(super) fn candidates(&self) -> Vec<&str> {
         let rules = self.rules.iter();
         rules
             .flat_map(|rule| rule.choose.iter().map(String::as_str))
             .collect()
     }
 
-    /// Returns the name under which rules speak of the requirement: its own, or that of the nearest named one.
-    fn called(&self, requirement: Requirement) -> String {
+    /// Returns the kind of requirement whose rules apply to the requirement: its own, or that of the nearest named one.
+    fn applicable_kind(&self, requirement: Requirement) -> &'static str {
         let kind = requirement.kind();
-        if self.names(kind) {
-            kind.to_owned()
+        if self.has_kind(kind) {
+            kind
         } else {
-            requirement.nearest_named().to_string()
+            requirement.nearest_named().kind()
         }
     }
 
-    fn names(&self, requirement: &str) -> bool {
-        let mut all = self.rules.iter().flat_map(|rule| &rule.requirements);
-        all.any(|of| of == requirement)
+    fn has_kind(&self, kind: &str) -> bool {
+        let mut kinds = self.rules.iter().flat_map(|rule| &rule.requirements);
+        kinds.any(|of_rule| of_rule == kind)
     }
 
     /// Returns whether any rule applies to the requirement.
     pub(super) fn supports(&self, requirement: Requirement) -> bool {
-        self.names(&self.called(requirement))
+        self.has_kind(self.applicable_kind(requirement))
     }
 
     pub(super) fn has_ties(&self) -> bool {
         self.rules.iter().any(|rule| rule.choose.len() > 1)
     }
 
-    /// Returns the advice of the first rule that holds.
+    /// Returns the recommendation of the first rule whose conditions hold.
     pub(super) fn recommend(&self, input: &DecisionInput<'_>) -> Option<Recommendation> {
-        let requirement = self.called(input.requirement.on(&input.view.capacity));
+        let requirement = input.requirement.at_capacity(&input.estimates.capacity);
+        let kind = self.applicable_kind(requirement);
         let (rule, confidence) = self
             .rules
             .iter()
-            .filter(|rule| rule.requirements.contains(&requirement))
-            .find_map(|rule| Some((rule, rule.holds(input)?)))?;
-        let tied: Vec<_> = rule
-            .choose
-            .iter()
-            .filter_map(|n| cca_named(n).ok())
-            .collect();
+            .filter(|rule| rule.requirements.iter().any(|of_rule| of_rule == kind))
+            .find_map(|rule| Some((rule, rule.confidence(input)?)))?;
+        let tied = known_ccas(&rule.choose);
         Some(Recommendation {
-            to: break_tie(&tied, input.prefer, input.current_cca)?,
+            cca: break_tie(&tied, input.prefer, input.current_cca)?,
             reason: rule.because.clone(),
             confidence,
         })

@@ -1,10 +1,12 @@
-//! Tables by movement, speed, latency, requirement and, where they change in flight, phase.
+//! Tables by movement, speed, latency, requirement and, where they switch running connections, phase.
 
 use config::{FieldError, reject};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{DecisionInput, Recommendation, break_tie, cca_named, check_cca_name, not_empty};
+use super::{
+    DecisionInput, Recommendation, break_tie, canonical_cca, check_cca_name, known_ccas, not_empty,
+};
 use crate::estimate::{Latency, Movement, Phase, Speed};
 
 /// Entry of a cell that stands for several equally good CCAs.
@@ -42,7 +44,8 @@ pub struct Cell {
 }
 
 impl Cell {
-    fn all(&self) -> [(&'static str, &str); 3] {
+    /// Returns each requirement with its CCA.
+    fn entries(&self) -> [(&'static str, &str); 3] {
         [
             ("goodput", &self.goodput),
             ("balanced", &self.balanced),
@@ -58,7 +61,7 @@ impl Table {
             check_cca_name(format!("method.table.equals[{number}]"), name)?;
         }
         for (number, cell) in self.cells.iter().enumerate() {
-            for (requirement, name) in cell.all() {
+            for (requirement, name) in cell.entries() {
                 let field = format!("method.table.cells[{number}].{requirement}");
                 if name != ANY {
                     check_cca_name(field, name)?;
@@ -72,58 +75,53 @@ impl Table {
         Ok(())
     }
 
-    pub(super) fn choices(&self) -> Vec<&str> {
-        let cells = self
-            .cells
-            .iter()
-            .flat_map(|cell| cell.all().map(|each| each.1));
-        let all = self.equals.iter().map(String::as_str).chain(cells);
-        all.filter(|name| *name != ANY).collect()
+    pub(super) fn candidates(&self) -> Vec<&str> {
+        let entries = self.cells.iter().flat_map(Cell::entries);
+        let equals = self.equals.iter().map(String::as_str);
+        let all = equals.chain(entries.map(|(_, cca)| cca));
+        all.filter(|cca| *cca != ANY).collect()
     }
 
     pub(super) fn has_phases(&self) -> bool {
         self.cells.iter().any(|cell| cell.phase.is_some())
     }
 
-    /// Returns whether the table has a cell; each cell covers all named requirements.
-    pub(super) fn supports(&self) -> bool {
-        !self.cells.is_empty()
-    }
-
     pub(super) fn has_ties(&self) -> bool {
-        let mut all = self.cells.iter().flat_map(Cell::all);
-        self.equals.len() > 1 && all.any(|(_, name)| name == ANY)
+        let mut entries = self.cells.iter().flat_map(Cell::entries);
+        self.equals.len() > 1 && entries.any(|(_, cca)| cca == ANY)
     }
 
     /// Returns the recommendation of the cell; `None` if the movement is unknown or the table has no such cell.
     pub(super) fn recommend(&self, input: &DecisionInput<'_>) -> Option<Recommendation> {
-        let view = input.view;
-        if view.movement.confidence == 0.0 || view.latency.confidence == 0.0 {
+        let estimates = input.estimates;
+        if estimates.movement.confidence == 0.0 || estimates.latency.confidence == 0.0 {
             return None;
         }
-        let (movement, speed) = (view.movement.value, view.speed.value);
-        let (latency, phase) = (view.latency.value, view.phase.value);
+        let (movement, speed) = (estimates.movement.value, estimates.speed.value);
+        let (latency, phase) = (estimates.latency.value, estimates.phase.value);
         let cell = self.cells.iter().find(|cell| {
             (cell.movement, cell.speed, cell.latency) == (movement, speed, latency)
-                && cell.phase.is_none_or(|of| of == phase)
+                && cell.phase.is_none_or(|cell_phase| cell_phase == phase)
         })?;
-        let requirement = input.requirement.nearest_named().to_string();
-        let (_, name) = cell.all().into_iter().find(|each| each.0 == requirement)?;
-        let to = if name == ANY {
-            let tied: Vec<_> = self
-                .equals
-                .iter()
-                .filter_map(|n| cca_named(n).ok())
-                .collect();
+        let requirement = input.requirement.nearest_named().kind();
+        let mut entries = cell.entries().into_iter();
+        let (_, name) = entries.find(|(named, _)| *named == requirement)?;
+        let cca = if name == ANY {
+            let tied = known_ccas(&self.equals);
             break_tie(&tied, input.prefer, input.current_cca)?
         } else {
-            cca_named(name).ok()?
+            canonical_cca(name).ok()?
         };
-        let phase = cell.phase.map_or(String::new(), |of| format!(", {of}"));
+        let phase = cell
+            .phase
+            .map_or(String::new(), |phase| format!(", {phase}"));
         Some(Recommendation {
-            to,
+            cca,
             reason: format!("{movement} at {speed} km/h, latency {latency}{phase}: {name}"),
-            confidence: view.movement.confidence.min(view.latency.confidence),
+            confidence: estimates
+                .movement
+                .confidence
+                .min(estimates.latency.confidence),
         })
     }
 }

@@ -1,17 +1,16 @@
-//! Ties: the choice among CCAs that a policy calls equally good.
+//! Ties: the choice among CCAs that a policy finds equally good.
 
 use crate::DEFAULT_CCA;
 
-/// Returns the one of `tied` that the operator prefers; else the CCA in use; else the system's default; else the first
-/// (atxutegi2018 §6.2). Returns `None` for an empty list.
+/// Returns the first of these that is in `tied`: the CCAs that the operator prefers, the CCA in use, the default of Linux
+/// (atxutegi2018 §6.2). Otherwise returns the first of `tied`; `None` if that is empty.
 pub(super) fn break_tie(
     tied: &[&'static str],
     prefer: &[&'static str],
     current: Option<&'static str>,
 ) -> Option<&'static str> {
-    let preference = prefer.iter().copied().chain(current).chain([DEFAULT_CCA]);
+    let mut preference = prefer.iter().copied().chain(current).chain([DEFAULT_CCA]);
     preference
-        .into_iter()
         .find(|name| tied.contains(name))
         .or(tied.first().copied())
 }

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use super::knn::KnnPolicy;
 use super::rules::{check_feature, check_kind};
-use super::{DecisionInput, Recommendation, cca_named, check_cca_name, not_empty};
-use crate::features::{Feature, feature_index};
+use super::{DecisionInput, Recommendation, canonical_cca, check_cca_name, not_empty};
+use crate::features::{feature_index, format_value};
 use crate::requirement::Requirement;
 
 /// Trees, one per requirement and moment, and the features that they were trained on.
@@ -20,7 +20,7 @@ pub struct Trees {
     pub features: Vec<String>,
     /// The trees.
     pub trees: Vec<Tree>,
-    /// Measured moments, which decide in flight for the requirements that they name; by default none.
+    /// Measured moments, which decide for running connections with the requirements that they name; by default none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub moments: Option<KnnPolicy>,
 }
@@ -45,7 +45,7 @@ pub struct Tree {
     pub requirement: String,
     /// Moment: start or flight.
     pub moment: Moment,
-    /// Margin: least expected gain of a change, or at the start of a CCA other than the default, relative to the
+    /// Margin: minimum expected gain of a switch, or at the start of a CCA other than the default, relative to the
     /// requirement's measure; default 0.
     #[serde(default)]
     pub margin: f64,
@@ -57,7 +57,7 @@ pub struct Tree {
 #[derive(Clone, PartialEq, Debug, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Node {
-    /// Goes on to one of two nodes, below the threshold or from it on.
+    /// Leads to one of two nodes: one below the threshold, the other at or above it.
     Split(Split),
     /// Expected parts of PM for each CCA.
     Leaf(Leaf),
@@ -101,7 +101,7 @@ pub struct Split {
 pub struct Leaf {
     /// CCAs to choose from.
     pub take: Vec<String>,
-    /// Expected parts A, B and C of PM for each CCA, including CCAs that may be in use but not taken. In trees for
+    /// Expected parts A, B and C of PM for each CCA, including CCAs that may be in use but not chosen. In trees for
     /// goodput, A is the delivered share of what could have been delivered. In trees for goodput@, delay@ and power, A
     /// is the requirement's measure over that of the best CCA.
     pub parts: BTreeMap<String, [f64; 3]>,
@@ -111,17 +111,17 @@ pub struct Leaf {
 
 impl Trees {
     pub(super) fn check(&self) -> Result<(), FieldError> {
-        for (number, name) in self.features.iter().enumerate() {
-            check_feature(format!("method.tree.features[{number}]"), name)?;
+        for (index, name) in self.features.iter().enumerate() {
+            check_feature(format!("method.tree.features[{index}]"), name)?;
         }
-        for (number, tree) in self.trees.iter().enumerate() {
-            let field = |name: &str| format!("method.tree.trees[{number}].{name}");
+        for (index, tree) in self.trees.iter().enumerate() {
+            let field = |name: &str| format!("method.tree.trees[{index}].{name}");
             check_kind(field("requirement"), &tree.requirement)?;
             tree.check(&self.features, &field)?;
             let same = |other: &Tree| {
                 (&other.requirement, other.moment) == (&tree.requirement, tree.moment)
             };
-            if self.trees[..number].iter().any(same) {
+            if self.trees[..index].iter().any(same) {
                 let reason = format!(
                     "{:?} has this tree already; allowed: one for each of start and flight",
                     tree.requirement
@@ -130,119 +130,106 @@ impl Trees {
             }
         }
         not_empty("method.tree.trees", &self.trees, "tree")?;
-        let in_flight = |name: &str| {
-            let mut trees = self.trees.iter();
-            trees.any(|tree| tree.moment == Moment::Running && tree.requirement == name)
-        };
-        self.moments
-            .as_ref()
-            .map_or(Ok(()), |moments| moments.check(in_flight))
+        self.moments.as_ref().map_or(Ok(()), |moments| {
+            moments.check(|kind| self.find(Moment::Running, kind).is_some())
+        })
     }
 
-    pub(super) fn choices(&self) -> Vec<&str> {
+    fn find(&self, moment: Moment, kind: &str) -> Option<&Tree> {
+        let mut trees = self.trees.iter();
+        trees.find(|tree| tree.moment == moment && tree.requirement == kind)
+    }
+
+    pub(super) fn candidates(&self) -> Vec<&str> {
         let nodes = self.trees.iter().flat_map(|tree| &tree.nodes);
         let leaves = nodes.filter_map(|node| match node {
             Node::Leaf(leaf) => Some(leaf),
             Node::Split(_) => None,
         });
         let of_leaves = leaves.flat_map(|leaf| leaf.take.iter().map(String::as_str));
-        let of_moments = self.moments.iter().flat_map(KnnPolicy::choices);
+        let of_moments = self.moments.iter().flat_map(KnnPolicy::candidates);
         of_leaves.chain(of_moments).collect()
     }
 
-    /// Returns whether there is a tree for the requirement, or for the named one that is nearest to it.
+    /// Returns whether a tree or the measured moments support the requirement, or the nearest named one.
     pub(super) fn supports(&self, requirement: Requirement) -> bool {
-        let names = [requirement.kind(), requirement.nearest_named().kind()];
+        let kinds = [requirement.kind(), requirement.nearest_named().kind()];
         let mut trees = self.trees.iter();
-        let by_moments = || {
-            self.moments
-                .as_ref()
-                .is_some_and(|all| all.supports(&names))
-        };
-        trees.any(|tree| names.contains(&tree.requirement.as_str())) || by_moments()
+        trees.any(|tree| kinds.contains(&tree.requirement.as_str()))
+            || self.moments.iter().any(|moments| moments.supports(&kinds))
     }
 
-    /// Returns whether there is a tree for running connections, or moments are known of some.
+    /// Returns whether there is a tree for running connections, or there are measured moments.
     pub(super) fn switch_running_connections(&self) -> bool {
         let mut trees = self.trees.iter();
         trees.any(|tree| tree.moment == Moment::Running) || self.moments.is_some()
     }
 
-    /// Returns the CCA with the highest expected measure. For a new connection the gain is measured against `default`.
-    /// On a Linux kernel moments choose among the CCAs that it has.
+    /// Returns the CCA with the highest expected measure. For a new connection the gain is relative to `default`. If
+    /// `is_kernel`, measured moments choose among the CCAs of Linux.
     pub(super) fn recommend(
         &self,
         input: &DecisionInput<'_>,
         default: &'static str,
-        kernel: bool,
+        is_kernel: bool,
     ) -> Option<Recommendation> {
         if input.is_cca_chosen
             && let Some(moments) = &self.moments
-            && let Some(recommendation) = moments.recommend(input, kernel)
+            && let Some(recommendation) = moments.recommend(input, is_kernel)
         {
             return Some(recommendation);
         }
         let requirement = input.requirement;
-        let substitute = requirement.on(&input.view.capacity);
-        let nearest = substitute.nearest_named().to_string();
+        let substitute = requirement.at_capacity(&input.estimates.capacity);
         let moment = if input.is_cca_chosen {
             Moment::Running
         } else {
             Moment::Start
         };
-        let of = |name: &str| {
-            let mut trees = self.trees.iter().filter(|tree| tree.moment == moment);
-            trees.find(|tree| tree.requirement == name)
-        };
-        let own = of(requirement.kind());
+        let own_tree = self.find(moment, requirement.kind());
         // A tree of its own for a requirement that PM does not express has the measure in place of A.
-        let weights = match own {
+        let weights = match own_tree {
             Some(_) if requirement.nearest_named() != requirement => Requirement::Goodput.weights(),
             _ => substitute.weights(),
         };
-        let tree = own.or_else(|| of(&nearest))?;
-        let Descent {
+        let tree = own_tree.or_else(|| self.find(moment, substitute.nearest_named().kind()))?;
+        let TreePath {
             leaf,
-            path,
+            conditions,
             confidence,
         } = tree.descend(input)?;
-        let score = |parts: &[f64; 3]| weights.pm(*parts);
-        // Among equals, the first in the file is taken.
-        let all = leaf
-            .take
-            .iter()
-            .filter_map(|name| leaf.parts.get_key_value(name));
-        let (name, parts) = all.reduce(|best, each| {
-            if score(each.1) > score(best.1) {
-                each
-            } else {
-                best
-            }
-        })?;
+        let candidates = leaf.take.iter().filter_map(|name| {
+            let parts = leaf.parts.get(name)?;
+            Some((name, weights.pm(*parts)))
+        });
+        // Of equal CCAs, the first one in the file wins.
+        let (best, best_score) =
+            candidates.reduce(|best, other| if other.1 > best.1 { other } else { best })?;
         let in_use = input.current_cca.filter(|_| input.is_cca_chosen);
         let current = in_use.unwrap_or(default);
         // A CCA that is not in the leaf has no expectation to compare with.
-        let known = leaf.parts.get(current).map(score);
-        let gain = known.map_or(f64::INFINITY, |known| score(parts) - known);
-        let way = if path.is_empty() { path } else { path + ": " };
-        let expected = format!("{way}{:.3} expected of {name}", score(parts));
-        let stays = gain < tree.margin && current != name;
-        let compared = match known {
-            _ if current == name => String::new(),
-            Some(known) if stays => format!(", {known:.3} of {current}: too little"),
-            Some(known) => {
-                let margin = tree.margin;
-                format!(", {known:.3} of {current}: gain {gain:.3}, margin {margin}")
-            }
+        let current_score = leaf.parts.get(current).map(|parts| weights.pm(*parts));
+        let gain = current_score.map_or(f64::INFINITY, |score| best_score - score);
+        let margin = tree.margin;
+        let is_too_little = gain < margin && current != best;
+        let mut reason = conditions;
+        if !reason.is_empty() {
+            reason.push_str(": ");
+        }
+        reason += &format!("{best_score:.3} expected of {best}");
+        reason += &match current_score {
+            _ if current == best => String::new(),
+            Some(score) if is_too_little => format!(", {score:.3} of {current}: too little"),
+            Some(score) => format!(", {score:.3} of {current}: gain {gain:.3}, margin {margin}"),
             None => format!(", nothing known of {current}"),
         };
         Some(Recommendation {
-            to: if stays {
+            cca: if is_too_little {
                 current
             } else {
-                cca_named(name).ok()?
+                canonical_cca(best).ok()?
             },
-            reason: format!("{expected}{compared}"),
+            reason,
             confidence,
         })
     }
@@ -252,14 +239,14 @@ impl Tree {
     fn check(&self, features: &[String], field: &dyn Fn(&str) -> String) -> Result<(), FieldError> {
         check_number(field("margin"), self.margin, 0.0, 1.0)?;
         not_empty(field("nodes"), &self.nodes, "node")?;
-        let mut reached = vec![false; self.nodes.len()];
-        reached[0] = true;
-        for (number, node) in self.nodes.iter().enumerate() {
-            if !reached[number] {
+        let mut is_reached = vec![false; self.nodes.len()];
+        is_reached[0] = true;
+        for (index, node) in self.nodes.iter().enumerate() {
+            if !is_reached[index] {
                 let reason = "no node leads here; allowed: nodes that an earlier one names";
-                return reject(field(&format!("nodes[{number}]")), reason);
+                return reject(field(&format!("nodes[{index}]")), reason);
             }
-            let field = |name: &str| field(&format!("nodes[{number}].{name}"));
+            let field = |name: &str| field(&format!("nodes[{index}].{name}"));
             match node {
                 Node::Split(split) => {
                     if !features.contains(&split.feature) {
@@ -273,19 +260,19 @@ impl Tree {
                     if !split.threshold.is_finite() {
                         invalid_value(field("threshold"), split.threshold, "numbers")?;
                     }
-                    let ways = [("below", split.below), ("from", split.from)];
+                    let known = [("below", split.below), ("from", split.from)];
                     let unknown = split.unknown.map(|next| ("unknown", next));
-                    for (name, next) in ways.into_iter().chain(unknown) {
-                        // Numbers only grow along a way, so that every way ends.
-                        if next <= number || next >= self.nodes.len() {
+                    for (name, next) in known.into_iter().chain(unknown) {
+                        // Indices only grow along a path, so that every path ends.
+                        if next <= index || next >= self.nodes.len() {
                             let last = self.nodes.len() - 1;
                             let reason = format!(
                                 "{next} is not a later node; allowed: from {} to {last}",
-                                number + 1
+                                index + 1
                             );
                             return reject(field(name), reason);
                         }
-                        reached[next] = true;
+                        is_reached[next] = true;
                     }
                 }
                 Node::Leaf(leaf) => {
@@ -314,53 +301,52 @@ impl Tree {
     }
 
     /// Returns the leaf for an input, and the path to it.
-    fn descend(&self, input: &DecisionInput<'_>) -> Option<Descent<'_>> {
-        let (mut number, mut path, mut confidence) = (0, String::new(), 1.0_f64);
+    fn descend(&self, input: &DecisionInput<'_>) -> Option<TreePath<'_>> {
+        let (mut index, mut conditions, mut confidence) = (0, String::new(), 1.0_f64);
         loop {
-            match self.nodes.get(number)? {
+            let split = match self.nodes.get(index)? {
+                Node::Split(split) => split,
                 Node::Leaf(leaf) => {
-                    return Some(Descent {
+                    return Some(TreePath {
                         leaf,
-                        path,
+                        conditions,
                         confidence,
                     });
                 }
-                Node::Split(split) => {
-                    let name = &split.feature;
-                    if !path.is_empty() {
-                        path.push_str(", ");
-                    }
-                    let Some(known) = input.features.0[feature_index(name)?] else {
-                        path.push_str(&format!("{name} unknown"));
-                        if split.unknown.is_none() {
-                            confidence = 0.0;
-                        }
-                        number = split.unknown.unwrap_or(split.below);
-                        continue;
-                    };
-                    let (sign, next) = if known.value < split.threshold {
-                        ("<", split.below)
-                    } else {
-                        (">=", split.from)
-                    };
-                    let value = Feature::format_value(known.value);
-                    path.push_str(&format!("{name} {value} {sign} {}", split.threshold));
-                    if known.confidence < 1.0 {
-                        path.push_str(&format!(" (confidence {:.2})", known.confidence));
-                    }
-                    confidence = confidence.min(known.confidence);
-                    number = next;
-                }
+            };
+            let name = &split.feature;
+            if !conditions.is_empty() {
+                conditions.push_str(", ");
             }
+            let Some(estimate) = input.features.0[feature_index(name)?] else {
+                conditions.push_str(&format!("{name} unknown"));
+                if split.unknown.is_none() {
+                    confidence = 0.0;
+                }
+                index = split.unknown.unwrap_or(split.below);
+                continue;
+            };
+            let (sign, next) = if estimate.value < split.threshold {
+                ("<", split.below)
+            } else {
+                (">=", split.from)
+            };
+            let value = format_value(estimate.value);
+            conditions.push_str(&format!("{name} {value} {sign} {}", split.threshold));
+            if estimate.confidence < 1.0 {
+                conditions.push_str(&format!(" (confidence {:.2})", estimate.confidence));
+            }
+            confidence = confidence.min(estimate.confidence);
+            index = next;
         }
     }
 }
 
-/// Way from the root of a tree to a leaf.
-struct Descent<'a> {
+/// Path from the root of a tree to a leaf.
+struct TreePath<'a> {
     leaf: &'a Leaf,
-    /// Conditions in words.
-    path: String,
-    /// Lowest confidence of the features on the way.
+    /// Conditions on the path, in words.
+    conditions: String,
+    /// Lowest confidence of the features on the path.
     confidence: f64,
 }

@@ -12,18 +12,18 @@ use config::{FieldContext, FieldError, check_number};
 pub struct Tuning {
     /// Time between decisions, s; default 0.5.
     pub interval: f64,
-    /// Minimum number of smoothed RTTs of the dwell time and of the judging intervals, and of round trips of data
-    /// before the first change; decisions are at least one smoothed RTT apart; default 3.
+    /// Minimum number of smoothed RTTs in the dwell time and in the interval that evaluates a switch, and of round trips
+    /// of data before the first switch; default 3. Decisions are at least one smoothed RTT apart.
     pub round_trips: u32,
-    /// Lowest confidence of the features that decide on a change; default 0.05.
+    /// Minimum confidence of the features that decide on a switch; default 0.05.
     pub confidence: f64,
-    /// Dwell time: least time between a switch and the next change, s; default 2. After a change in flight, the next
-    /// one also waits for the judgement.
+    /// Dwell time: minimum time between two switches, s; default 2. After a switch of a running connection, the next one
+    /// also waits for its evaluation.
     pub dwell: f64,
-    /// Decisions in a row that must agree before a change; default 2.
+    /// Decisions in a row that must agree before a switch; default 2.
     pub agree: u32,
-    /// Length of the intervals before and after a change that are compared to judge it, s; default 2. The interval
-    /// after the change begins when half of this time has passed.
+    /// Length of the intervals before and after a switch that are compared to evaluate it, s; default 2. The interval
+    /// after the switch begins when half of this time has passed.
     pub judge: f64,
     /// Relative loss of the requirement's measure above which a switch is undone; default 0.2.
     pub tolerance: f64,
@@ -74,17 +74,13 @@ impl Tuning {
     }
 
     /// Returns the length of the interval after a switch that evaluates it, at this smoothed RTT.
-    pub(crate) fn judge_at(&self, srtt: Duration) -> Duration {
-        self.trial_time().max(srtt * u64::from(self.round_trips))
+    pub(crate) fn interval_after(&self, srtt: Duration) -> Duration {
+        self.interval_before()
+            .max(srtt * u64::from(self.round_trips))
     }
 
     /// Returns the length of the interval before a switch that evaluates it.
-    pub(crate) fn trial_time(&self) -> Duration {
+    pub(crate) fn interval_before(&self) -> Duration {
         Duration::from_secs_f64(self.judge)
-    }
-
-    /// Returns the time for which an undone switch is not tried again.
-    pub(crate) fn bar(&self) -> Duration {
-        Duration::from_secs_f64(self.bar)
     }
 }

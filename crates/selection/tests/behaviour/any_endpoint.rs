@@ -37,8 +37,8 @@ fn run(
     to: u64,
     rtt: impl Fn(u64) -> u64,
 ) {
-    while selectors.next() < at(to) {
-        let now = selectors.next();
+    while selectors.next_sample() < at(to) {
+        let now = selectors.next_sample();
         assert!(now >= at(from));
         let ms = now.since_start().as_millis();
         endpoint.senders.insert(7, sender(ms, rtt(ms)));
@@ -50,12 +50,12 @@ fn run(
 fn a_connection_is_set_up_watched_and_changed() {
     let mut selectors = selectors(auto(&[("policy", "by-queue.toml")]));
     let mut endpoint = MadeUp::default();
-    assert_eq!(selectors.next(), Instant::NEVER);
+    assert_eq!(selectors.next_sample(), Instant::NEVER);
     let opened = selectors.open(at(0), 0, 6, "a phone", &mut endpoint);
     assert_eq!(opened, Ok(None), "its congestion control is fixed");
     let opened = selectors.open(at(0), 1, 7, "a phone", &mut endpoint);
     assert_eq!(opened.expect("no error").expect("selected").to, "cubic");
-    assert_eq!(selectors.next(), at(0) + SAMPLE_INTERVAL);
+    assert_eq!(selectors.next_sample(), at(0) + SAMPLE_INTERVAL);
 
     // The handshake has shown the RTT; the new connection has no context yet.
     endpoint.senders.insert(7, sender(0, 50));
@@ -81,7 +81,7 @@ fn a_connection_is_set_up_watched_and_changed() {
     assert_eq!(estimates[0].using_cca, "vegas");
 
     selectors.close(7);
-    assert_eq!(selectors.next(), Instant::NEVER);
+    assert_eq!(selectors.next_sample(), Instant::NEVER);
     assert_eq!(selectors.estimates(at(5_000)).count(), 0);
 }
 
@@ -142,7 +142,7 @@ fn an_error_of_the_endpoint_comes_through() {
     struct Broken;
     impl selection::Endpoint for Broken {
         type Error = &'static str;
-        fn view(&mut self, _: u32) -> Result<Option<selection::SenderInfo>, Self::Error> {
+        fn sender_info(&mut self, _: u32) -> Result<Option<selection::SenderInfo>, Self::Error> {
             Err("no such socket")
         }
         fn hints(&mut self, _: &str) -> Result<Option<Hints>, Self::Error> {
@@ -200,7 +200,7 @@ fn a_kernel_takes_what_the_policy_names_instead() {
         opened.expect("no error").expect("selected").to
     };
     assert_eq!(first(selectors.clone()), "copa");
-    assert_eq!(first(selectors.on_kernel()), "vegas");
+    assert_eq!(first(selectors.for_kernel()), "vegas");
 }
 
 #[test]
@@ -217,7 +217,7 @@ fn an_agent_changes_the_cca_at_the_next_sample() {
     assert_eq!(endpoint.switches, [(7, "copa", SwitchMode::Kernel)]);
     let selector = selectors.selector(7).expect("it is open");
     assert_eq!(selector.current(), "copa");
-    assert!(selector.estimators().view().rounds > 0);
+    assert!(selector.estimators().estimates().rounds > 0);
 
     // The CCA in use stays as it is.
     assert!(selectors.request(7, "copa"));

@@ -36,7 +36,7 @@ fn selector(policy: &str) -> Selector {
     };
     let start = Start {
         at: Instant::ZERO,
-        known: None,
+        destination: None,
         hints: None,
         draws: RngStream::new(1, Purpose::Selection, 0),
     };
@@ -178,9 +178,9 @@ fn interrupted(ms: u64) -> SenderInfo {
 fn an_outage_changes_nothing_and_its_losses_are_not_random() {
     let mut selector = selector(&rules("interval = 0.1\nagree = 2"));
     assert_eq!(changes(&mut selector, (0, 12_000), interrupted), []);
-    let view = selector.estimators().view();
-    assert!(!view.outage);
-    assert_eq!(view.random_loss.value, 0.0);
+    let estimates = selector.estimators().estimates();
+    assert!(!estimates.outage);
+    assert_eq!(estimates.random_loss.value, 0.0);
 }
 
 /// The change comes 0.5 s before the outage. It is judged by what follows the recovery, which is as good as before.

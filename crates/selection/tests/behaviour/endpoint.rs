@@ -24,7 +24,7 @@ impl Endpoint for MadeUp {
     /// Error of a connection that does not exist.
     type Error = String;
 
-    fn view(&mut self, connection: u32) -> Result<Option<SenderInfo>, String> {
+    fn sender_info(&mut self, connection: u32) -> Result<Option<SenderInfo>, String> {
         Ok(self.senders.get(&connection).copied())
     }
 

@@ -25,7 +25,7 @@ fn selector(
         .into();
     let start = Start {
         at: Instant::ZERO,
-        known,
+        destination: known,
         hints,
         draws: RngStream::new(1, Purpose::Selection, 0),
     };
@@ -135,7 +135,7 @@ fn a_margin_holds_for_destinations_that_are_known_too() {
     for known in [None, Some(&known)] {
         let start = Start {
             at: Instant::ZERO,
-            known,
+            destination: known,
             hints: None,
             draws: RngStream::new(1, Purpose::Selection, 0),
         };
@@ -181,8 +181,8 @@ fn a_hint_decides_movement_and_phase_whatever_the_samples_say() {
         };
         selector.observe(at(10 * step), &sample, hints);
     }
-    let view = selector.estimators().view();
-    assert_eq!(view.movement.value.word(), "backward");
-    assert_eq!(view.phase.value.word(), "scaling");
-    assert_eq!(view.speed.value.word(), "120");
+    let estimates = selector.estimators().estimates();
+    assert_eq!(estimates.movement.value.word(), "backward");
+    assert_eq!(estimates.phase.value.word(), "scaling");
+    assert_eq!(estimates.speed.value.word(), "120");
 }

@@ -12,8 +12,8 @@ fn seen(samples: &[(Instant, SenderInfo)]) -> PathEstimates {
     let mut watch = PathEstimators::default();
     samples
         .iter()
-        .for_each(|(at, view)| watch.observe(*at, view, None));
-    *watch.view()
+        .for_each(|(at, sender)| watch.observe(*at, sender, None));
+    *watch.estimates()
 }
 
 /// Asserts that `value` is within a factor of `most` of `truth`.
@@ -32,12 +32,12 @@ fn the_capacity_is_what_arrives_while_a_queue_stands() {
             cwnd: 1.2 * crate::path::segments(mbps) * 0.068,
             ..Flow::default()
         };
-        let view = seen(&flow.samples(20.0, |_| mbps));
-        assert_near(view.capacity.value.as_mbps(), mbps, 1.1, "capacity");
+        let estimates = seen(&flow.samples(20.0, |_| mbps));
+        assert_near(estimates.capacity.value.as_mbps(), mbps, 1.1, "capacity");
         assert!(
-            view.capacity.confidence > 0.5,
+            estimates.capacity.confidence > 0.5,
             "{mbps}: {:?}",
-            view.capacity
+            estimates.capacity
         );
     }
 }
@@ -50,8 +50,12 @@ fn without_a_queue_the_capacity_is_not_known() {
         cwnd: 50.0,
         ..Flow::default()
     };
-    let view = seen(&flow.samples(10.0, |_| 80.0));
-    assert!(view.capacity.confidence < 0.1, "{:?}", view.capacity);
+    let estimates = seen(&flow.samples(10.0, |_| 80.0));
+    assert!(
+        estimates.capacity.confidence < 0.1,
+        "{:?}",
+        estimates.capacity
+    );
 }
 
 /// 20 dB to 5 dB at 60 km/h are 50 to 10 Mbit/s in a minute.
@@ -68,16 +72,16 @@ fn the_movement_is_the_sign_of_the_trend_of_the_capacity() {
                 cwnd: 300.0,
                 ..Flow::default()
             };
-            let view = seen(&flow.samples(20.0, |t| from + (to - from) * t / 60.0));
+            let estimates = seen(&flow.samples(20.0, |t| from + (to - from) * t / 60.0));
             assert_eq!(
-                view.movement.value, movement,
+                estimates.movement.value, movement,
                 "{window:?} {:?}",
-                view.movement
+                estimates.movement
             );
             assert!(
-                view.movement.confidence > 0.8,
+                estimates.movement.confidence > 0.8,
                 "{window:?} {:?}",
-                view.movement
+                estimates.movement
             );
         }
     }
@@ -91,9 +95,13 @@ fn a_rate_that_grows_without_a_queue_is_no_movement() {
         cwnd: 20.0,
         ..Flow::default()
     };
-    let view = seen(&flow.samples(10.0, |_| 80.0));
-    assert_eq!(view.movement.value, Movement::Static);
-    assert!(view.movement.confidence < 0.2, "{:?}", view.movement);
+    let estimates = seen(&flow.samples(10.0, |_| 80.0));
+    assert_eq!(estimates.movement.value, Movement::Static);
+    assert!(
+        estimates.movement.confidence < 0.2,
+        "{:?}",
+        estimates.movement
+    );
 }
 
 /// A rate above the known capacity replaces it, even without a queue.
@@ -104,12 +112,12 @@ fn a_rate_beyond_the_capacity_that_was_known_is_news() {
         cwnd: 100.0,
         ..Flow::default()
     };
-    let view = seen(&flow.samples(10.0, |t| if t < 4.0 { 12.0 } else { 80.0 }));
+    let estimates = seen(&flow.samples(10.0, |t| if t < 4.0 { 12.0 } else { 80.0 }));
     assert_eq!(
-        view.movement.value,
+        estimates.movement.value,
         Movement::Backward,
         "{:?}",
-        view.movement
+        estimates.movement
     );
 }
 
@@ -143,13 +151,17 @@ fn the_buffer_is_the_queue_at_which_segments_are_lost() {
             cwnd: 220.0 + 0.8 * buffer,
             ..Flow::default()
         };
-        let view = seen(&flow.samples(60.0, |_| 35.0));
-        assert_near(view.buffer.value, buffer, 1.5, "buffer");
-        assert!(view.buffer.confidence >= 0.5, "{buffer}: {:?}", view.buffer);
+        let estimates = seen(&flow.samples(60.0, |_| 35.0));
+        assert_near(estimates.buffer.value, buffer, 1.5, "buffer");
         assert!(
-            view.random_loss.value < 1e-4,
+            estimates.buffer.confidence >= 0.5,
             "{buffer}: {:?}",
-            view.random_loss
+            estimates.buffer
+        );
+        assert!(
+            estimates.random_loss.value < 1e-4,
+            "{buffer}: {:?}",
+            estimates.random_loss
         );
     }
 }
@@ -160,8 +172,11 @@ fn a_buffer_that_was_never_full_is_not_known() {
         window: Window::Queue(20.0),
         ..Flow::default()
     };
-    let view = seen(&flow.samples(20.0, |_| 35.0));
-    assert_eq!((view.buffer.value, view.buffer.confidence), (0.0, 0.0));
+    let estimates = seen(&flow.samples(20.0, |_| 35.0));
+    assert_eq!(
+        (estimates.buffer.value, estimates.buffer.confidence),
+        (0.0, 0.0)
+    );
 }
 
 /// Reno on random paths, some of which lose packets at random as well.
@@ -238,9 +253,13 @@ fn losses_without_a_queue_are_random() {
             cwnd: 100.0,
             ..Flow::default()
         };
-        let view = seen(&flow.samples(60.0, |_| 35.0));
-        assert_near(view.random_loss.value, loss, 1.2, "random loss");
-        assert!(view.random_loss.confidence > 0.9, "{:?}", view.random_loss);
+        let estimates = seen(&flow.samples(60.0, |_| 35.0));
+        assert_near(estimates.random_loss.value, loss, 1.2, "random loss");
+        assert!(
+            estimates.random_loss.confidence > 0.9,
+            "{:?}",
+            estimates.random_loss
+        );
     }
 }
 
@@ -250,10 +269,10 @@ fn the_receive_window_limits_where_it_is_full_before_the_congestion_window() {
         receive_window: 64 * 1024,
         ..Flow::default()
     };
-    let view = seen(&flow.samples(5.0, |_| 35.0));
-    assert!(view.window_limited.value && view.window_limited.confidence > 0.9);
-    let view = seen(&Flow::default().samples(5.0, |_| 35.0));
-    assert!(!view.window_limited.value && view.window_limited.confidence > 0.9);
+    let estimates = seen(&flow.samples(5.0, |_| 35.0));
+    assert!(estimates.window_limited.value && estimates.window_limited.confidence > 0.9);
+    let estimates = seen(&Flow::default().samples(5.0, |_| 35.0));
+    assert!(!estimates.window_limited.value && estimates.window_limited.confidence > 0.9);
 }
 
 /// A sine of amplitude a has a deviation of a over the square root of two.
@@ -263,15 +282,19 @@ fn the_variability_leaves_the_trend_out() {
         window: Window::Queue(60.0),
         ..Flow::default()
     };
-    let view = seen(&flow().samples(20.0, |t| (30.0 + t) * (1.0 + 0.3 * (t * 4.1).sin())));
+    let estimates = seen(&flow().samples(20.0, |t| (30.0 + t) * (1.0 + 0.3 * (t * 4.1).sin())));
     assert_near(
-        view.variability.value,
+        estimates.variability.value,
         0.3 / 2.0_f64.sqrt(),
         1.25,
         "variability",
     );
-    let view = seen(&flow().samples(20.0, |t| 30.0 + t));
-    assert!(view.variability.value < 0.03, "{:?}", view.variability);
+    let estimates = seen(&flow().samples(20.0, |t| 30.0 + t));
+    assert!(
+        estimates.variability.value < 0.03,
+        "{:?}",
+        estimates.variability
+    );
 }
 
 #[test]
@@ -282,7 +305,7 @@ fn the_class_of_the_latency_is_that_of_the_lowest_rtt() {
         (0.068, Latency::Cellular),
         (0.085, Latency::Cellular),
     ] {
-        let view = seen(
+        let estimates = seen(
             &Flow {
                 base,
                 cwnd: 400.0,
@@ -290,11 +313,11 @@ fn the_class_of_the_latency_is_that_of_the_lowest_rtt() {
             }
             .samples(2.0, |_| 35.0),
         );
-        assert_eq!(view.latency.value, class, "{base} s");
+        assert_eq!(estimates.latency.value, class, "{base} s");
         assert!(
-            view.latency.confidence > 0.7,
+            estimates.latency.confidence > 0.7,
             "{base} s: {:?}",
-            view.latency
+            estimates.latency
         );
     }
 }
@@ -343,7 +366,7 @@ fn what_the_radio_tells_decides() {
     }
     .samples(5.0, |_| 35.0);
     let mut watch = PathEstimators::default();
-    watch.hint(Hints {
+    watch.set_hints(Hints {
         sinr_db: Some(6.0),
         cqi: None,
         speed_mps: Some(300.0 / 3.6),
@@ -351,12 +374,12 @@ fn what_the_radio_tells_decides() {
     });
     samples
         .iter()
-        .for_each(|(at, view)| watch.observe(*at, view, None));
-    let view = watch.view();
-    assert_eq!(view.movement.value, Movement::Forward);
-    assert_eq!(view.speed.value, Speed::VeryFast);
-    assert_eq!(view.phase.value, Phase::Constrained);
-    assert!(view.movement.confidence > 0.9 && view.speed.confidence > 0.9);
+        .for_each(|(at, sender)| watch.observe(*at, sender, None));
+    let estimates = watch.estimates();
+    assert_eq!(estimates.movement.value, Movement::Forward);
+    assert_eq!(estimates.speed.value, Speed::VeryFast);
+    assert_eq!(estimates.phase.value, Phase::Constrained);
+    assert!(estimates.movement.confidence > 0.9 && estimates.speed.confidence > 0.9);
 }
 
 /// A queue of others stays when the window is halved; a queue of the flow alone does not, and its rate does.
@@ -390,8 +413,13 @@ fn the_lowest_rtt_is_that_of_full_segments() {
         cwnd: 8.0,
         ..Flow::default()
     };
-    let view = seen(&flow.samples(20.0, |_| 0.2));
-    assert_near(view.base_rtt.value.as_secs_f64(), 0.160, 1.1, "lowest RTT");
+    let estimates = seen(&flow.samples(20.0, |_| 0.2));
+    assert_near(
+        estimates.base_rtt.value.as_secs_f64(),
+        0.160,
+        1.1,
+        "lowest RTT",
+    );
     let fast = seen(&Flow::default().samples(20.0, |_| 20.0));
     assert_eq!(fast.base_rtt.value, units::Duration::from_millis(68));
 }

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use selection::{Features, Hints, PathEstimates, PathEstimators, SenderInfo};
 use units::{Duration, Instant, Rate};
 
-/// Generates a distance from the sample before and an arbitrary view.
+/// Generates a distance from the sample before and an arbitrary sender.
 fn any_sample() -> impl Strategy<Value = (Duration, SenderInfo)> {
     let times = (
         0..50_000_000_u64,
@@ -25,7 +25,7 @@ fn any_sample() -> impl Strategy<Value = (Duration, SenderInfo)> {
         any::<bool>(),
     );
     (times, counts, rest).prop_map(|(times, counts, rest)| {
-        let view = SenderInfo {
+        let sender = SenderInfo {
             mss: rest.0,
             cwnd: counts.0,
             inflight: counts.1,
@@ -39,34 +39,37 @@ fn any_sample() -> impl Strategy<Value = (Duration, SenderInfo)> {
             slow_start: rest.4,
             ..SenderInfo::default()
         };
-        (Duration::from_nanos(times.0), view)
+        (Duration::from_nanos(times.0), sender)
     })
 }
 
-fn assert_sane(view: &PathEstimates) -> Result<(), TestCaseError> {
+fn assert_sane(estimates: &PathEstimates) -> Result<(), TestCaseError> {
     let confidences = [
-        view.base_rtt.confidence,
-        view.latency.confidence,
-        view.capacity.confidence,
-        view.trend.confidence,
-        view.movement.confidence,
-        view.variability.confidence,
-        view.queue.confidence,
-        view.buffer.confidence,
-        view.window_limited.confidence,
-        view.random_loss.confidence,
-        view.phase.confidence,
-        view.speed.confidence,
+        estimates.base_rtt.confidence,
+        estimates.latency.confidence,
+        estimates.capacity.confidence,
+        estimates.trend.confidence,
+        estimates.movement.confidence,
+        estimates.variability.confidence,
+        estimates.queue.confidence,
+        estimates.buffer.confidence,
+        estimates.window_limited.confidence,
+        estimates.random_loss.confidence,
+        estimates.phase.confidence,
+        estimates.speed.confidence,
     ];
     for confidence in confidences {
-        prop_assert!((0.0..=1.0).contains(&confidence), "{view:?}");
+        prop_assert!((0.0..=1.0).contains(&confidence), "{estimates:?}");
     }
-    for known in Features::of(view).0.into_iter().flatten() {
-        prop_assert!(known.value.is_finite(), "{view:?}");
-        prop_assert!((0.0..=1.0).contains(&known.confidence), "{view:?}");
+    for known in Features::of(estimates).0.into_iter().flatten() {
+        prop_assert!(known.value.is_finite(), "{estimates:?}");
+        prop_assert!((0.0..=1.0).contains(&known.confidence), "{estimates:?}");
     }
-    prop_assert!((0.0..=1.0).contains(&view.random_loss.value), "{view:?}");
-    prop_assert!(view.variability.value >= 0.0, "{view:?}");
+    prop_assert!(
+        (0.0..=1.0).contains(&estimates.random_loss.value),
+        "{estimates:?}"
+    );
+    prop_assert!(estimates.variability.value >= 0.0, "{estimates:?}");
     Ok(())
 }
 
@@ -80,7 +83,7 @@ proptest! {
         trend in prop::option::of(-10.0..10.0_f64),
     ) {
         let mut watch = PathEstimators::default();
-        watch.hint(Hints { sinr_trend: trend, ..Hints::default() });
+        watch.set_hints(Hints { sinr_trend: trend, ..Hints::default() });
         let (mut now, mut delivered, mut again) = (Instant::ZERO, 0, 0);
         for (since, mut sample) in samples {
             now += since;
@@ -90,7 +93,7 @@ proptest! {
                 (sample.delivered, sample.retransmissions) = (delivered, again);
             }
             watch.observe(now, &sample, None);
-            assert_sane(watch.view())?;
+            assert_sane(watch.estimates())?;
         }
     }
 }

@@ -62,7 +62,7 @@ fn selector(policy: &str, requirement: &str) -> Selector {
     let settings = BTreeMap::from([("requirement".to_owned(), requirement.to_owned())]);
     let start = Start {
         at: Instant::ZERO,
-        known: None,
+        destination: None,
         hints: None,
         draws: RngStream::new(1, Purpose::Selection, 0),
     };

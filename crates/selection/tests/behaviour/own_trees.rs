@@ -51,7 +51,7 @@ fn decide(policy: &str, requirement: &str) -> Decision {
     let settings = BTreeMap::from([("requirement".to_owned(), requirement.to_owned())]);
     let start = Start {
         at: Instant::ZERO,
-        known: None,
+        destination: None,
         hints: None,
         draws: RngStream::new(1, Purpose::Selection, 0),
     };

@@ -102,7 +102,7 @@ impl Flow {
             }
             let at = Instant::ZERO + SAMPLE_INTERVAL * step;
             let lowest = self.handshake.unwrap_or(self.base);
-            let view = SenderInfo {
+            let sender = SenderInfo {
                 mss: MSS,
                 cwnd: self.cwnd as u32,
                 inflight: inflight as u32,
@@ -118,7 +118,7 @@ impl Flow {
                 slow_start: false,
                 ..SenderInfo::default()
             };
-            samples.push((at, view));
+            samples.push((at, sender));
         }
         samples
     }

@@ -23,7 +23,7 @@ fn selector(policy: Policy, requirement: Requirement) -> (Selector, Decision) {
     };
     let start = Start {
         at: Instant::ZERO,
-        known: None,
+        destination: None,
         hints: None,
         draws: RngStream::new(1, Purpose::Selection, 0),
     };
@@ -189,7 +189,7 @@ because = "old"
         let samples = Flow::default().samples(15.0, |t| if t < falls { 20.0 } else { 8.0 });
         let decisions: Vec<_> = samples
             .iter()
-            .filter_map(|(at, view)| selector.observe(*at, view, None))
+            .filter_map(|(at, sender)| selector.observe(*at, sender, None))
             .collect();
         let causes: Vec<_> = decisions.iter().map(|d| d.cause).collect();
         assert_eq!(

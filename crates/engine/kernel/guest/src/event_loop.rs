@@ -123,7 +123,7 @@ impl<'a> EventLoop<'a> {
         for (number, flow) in job.flows.iter().enumerate() {
             // A selected flow has no CCA before its first connection.
             let current = event_loop.switches.current(number);
-            let cca = current.fixed().map_or(DEFAULT_CCA, |cca| cca.name);
+            let cca = current.fixed_cca().map_or(DEFAULT_CCA, |cca| cca.name);
             let (accepts, own) = match flow.opens {
                 OpenedBy::Receiver => (End::Server, Some(cca)),
                 OpenedBy::Sender => (End::Client, None),
@@ -225,7 +225,7 @@ impl<'a> EventLoop<'a> {
             .unwrap_or(Instant::NEVER)
             .min(self.sessions.next_at())
             .min(self.switches.next_at())
-            .min(self.selectors.next())
+            .min(self.selectors.next_sample())
             .min(self.next_slot)
             .min(self.next_sender_sample)
             .min(self.next_sample)
@@ -240,7 +240,7 @@ impl<'a> EventLoop<'a> {
         while let Some(due) = self.switches.pop(now) {
             self.switch(now, &due)?;
         }
-        if self.selectors.next() <= now {
+        if self.selectors.next_sample() <= now {
             self.select(now)?;
         }
         self.update_pacing_caps(now)?;

@@ -63,7 +63,7 @@ pub(crate) fn selectors(
         (flow.name.as_str(), auto)
     });
     let selectors = Selectors::new(flows, &job.files, job.seed).map_err(io::Error::other)?;
-    Ok(selectors.on_kernel())
+    Ok(selectors.for_kernel())
 }
 
 fn at(ns: u64) -> Instant {

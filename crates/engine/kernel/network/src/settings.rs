@@ -68,7 +68,7 @@ fn modules(scenario: &Scenario) -> Result<BTreeMap<String, String>, String> {
         core::iter::once(&flow.cca).chain(later)
     });
     // A selected congestion control has its default parameters.
-    for choice in of_flows.filter(|choice| choice.fixed().is_some()) {
+    for choice in of_flows.filter(|choice| choice.fixed_cca().is_some()) {
         for (name, value) in choice.settings() {
             let (parameter, text) = module_parameter(choice, name, value)?;
             let known = all.entry(parameter).or_insert_with(|| text.clone());

@@ -16,7 +16,7 @@ use crate::settings;
 impl Endpoint for Simulation {
     type Error = Infallible;
 
-    fn view(&mut self, connection: u32) -> Result<Option<SenderInfo>, Infallible> {
+    fn sender_info(&mut self, connection: u32) -> Result<Option<SenderInfo>, Infallible> {
         Ok(Some(self.endpoints.view(connection)))
     }
 
@@ -37,7 +37,7 @@ impl Endpoint for Simulation {
         cca: &'static str,
         mode: SwitchMode,
     ) -> Result<(), Infallible> {
-        self.switch(connection, &CcaChoice::plain(cca), mode);
+        self.switch(connection, &CcaChoice::with_defaults(cca), mode);
         Ok(())
     }
 }
@@ -53,7 +53,7 @@ impl Simulation {
         let selector = self.selectors.selector(connection)?;
         Some((
             selector.current(),
-            Features::of(selector.estimators().view()),
+            Features::of(selector.estimators().estimates()),
         ))
     }
 

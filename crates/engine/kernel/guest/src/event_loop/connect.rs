@@ -28,7 +28,7 @@ impl<'a> EventLoop<'a> {
         let decision = self.choose(now, flow, connection)?;
         let (opener, acceptor) = (self.host_of(flow, by)?, self.host_of(flow, by.other())?);
         let current = self.switches.current(flow);
-        let fixed = current.fixed().map_or(DEFAULT_CCA, |cca| cca.name);
+        let fixed = current.fixed_cca().map_or(DEFAULT_CCA, |cca| cca.name);
         let cca = decision.as_ref().map_or(fixed, |decision| decision.to);
         self.device.send(&Message::Open {
             flow: flow as u32,
@@ -42,7 +42,7 @@ impl<'a> EventLoop<'a> {
             }
         }
         let default = self.job.settings.initial_window;
-        let initial_window = decision.map_or(default, |own| own.initial_window_beside(default));
+        let initial_window = decision.map_or(default, |own| own.initial_window_or(default));
         self.set_initial_window(flow, initial_window)?;
         opener.enter()?;
         // A CCA that needs ECN asks for it and has marks echoed one by one, on its own side only.
@@ -103,7 +103,7 @@ impl<'a> EventLoop<'a> {
             let end = connection.opened_by.other();
             if end == End::Server {
                 // The listener may have got another congestion control since.
-                match self.switches.current(flow).fixed() {
+                match self.switches.current(flow).fixed_cca() {
                     Some(current) if current.name == connection.cca => {}
                     current => {
                         connection.cca = current.map_or(connection.cca, |current| current.name);
@@ -128,7 +128,7 @@ impl<'a> EventLoop<'a> {
         let connection = &mut self.connections[number];
         if end == End::Server && !core::mem::replace(&mut connection.is_established, true) {
             let flow = connection.flow;
-            if self.switches.current(flow).fixed().is_none() {
+            if self.switches.current(flow).fixed_cca().is_none() {
                 self.establish(number as u32)?;
             }
         }

@@ -13,7 +13,7 @@ use super::EventLoop;
 impl Endpoint for EventLoop<'_> {
     type Error = io::Error;
 
-    fn view(&mut self, connection: u32) -> io::Result<Option<SenderInfo>> {
+    fn sender_info(&mut self, connection: u32) -> io::Result<Option<SenderInfo>> {
         EventLoop::view(self, connection as usize)
     }
 

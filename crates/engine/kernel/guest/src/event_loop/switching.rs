@@ -17,7 +17,7 @@ impl EventLoop<'_> {
         now: Instant,
         due: &ScheduledSwitch<CcaChoice>,
     ) -> io::Result<()> {
-        let to = due.to.fixed().map_or(DEFAULT_CCA, |cca| cca.name);
+        let to = due.to.fixed_cca().map_or(DEFAULT_CCA, |cca| cca.name);
         if self.job.flows[due.flow].opens == OpenedBy::Receiver {
             options::set_congestion(&self.listeners[due.flow], to)?;
         }
