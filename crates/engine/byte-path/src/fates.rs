@@ -17,13 +17,13 @@ impl PacketFates {
 }
 
 impl Observer for PacketFates {
-    fn dropped(&mut self, _: Instant, _: LinkId, packet: &Packet, _: DropReason) {
+    fn on_dropped(&mut self, _: Instant, _: LinkId, packet: &Packet, _: DropReason) {
         if !packet.is_cross() {
             self.gone.push((packet.id, packet.destination));
         }
     }
 
-    fn absorbed(&mut self, _: Instant, _: HostId, packet: &Packet) {
+    fn on_absorbed(&mut self, _: Instant, _: HostId, packet: &Packet) {
         self.gone.push((packet.id, packet.destination));
     }
 }

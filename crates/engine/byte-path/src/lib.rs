@@ -82,8 +82,8 @@ impl BytePath {
     }
 
     /// Keeps the bytes of packets from now on, for middleboxes and for their delivery.
-    pub fn keep_contents(&mut self) {
-        self.path.keep_contents();
+    pub fn enable_contents(&mut self) {
+        self.path.enable_contents();
     }
 
     /// Returns the path, to change what is recorded.

@@ -118,7 +118,7 @@ impl Session {
         let engine = Engine::Live { version };
         let path = ObservedPath::new(scenario, &plan, seed, engine, Options::default())?;
         let mut path = BytePath::new(path);
-        path.keep_contents();
+        path.enable_contents();
         let nodes = plan.topology.nodes.iter();
         let hosts = (0..).zip(nodes).map(|(number, name)| NamedHost {
             id: HostId(number),

@@ -233,8 +233,8 @@ impl ObservedPath {
     }
 
     /// Keeps bytes of packets from now on, to which middleboxes have access.
-    pub fn keep_contents(&mut self) {
-        self.network.keep_contents();
+    pub fn enable_contents(&mut self) {
+        self.network.enable_contents();
     }
 
     /// Returns the bytes of packets; `None` unless contents are enabled.

@@ -48,7 +48,7 @@ impl Recorder {
 }
 
 impl Observer for Recorder {
-    fn sent(&mut self, at: Instant, host: HostId, packet: &Packet) {
+    fn on_sent(&mut self, at: Instant, host: HostId, packet: &Packet) {
         let Some(segment) = packet.segment() else {
             return;
         };
@@ -71,7 +71,7 @@ impl Observer for Recorder {
         }
     }
 
-    fn received(&mut self, at: Instant, host: HostId, packet: &Packet) {
+    fn on_received(&mut self, at: Instant, host: HostId, packet: &Packet) {
         let Some(segment) = packet.segment() else {
             return;
         };
@@ -121,11 +121,11 @@ impl Observer for Recorder {
         }
     }
 
-    fn absorbed(&mut self, _: Instant, _: HostId, packet: &Packet) {
+    fn on_absorbed(&mut self, _: Instant, _: HostId, packet: &Packet) {
         self.count_suppressed(packet);
     }
 
-    fn dropped(&mut self, at: Instant, _: LinkId, packet: &Packet, reason: DropReason) {
+    fn on_dropped(&mut self, at: Instant, _: LinkId, packet: &Packet, reason: DropReason) {
         if reason == DropReason::Reset {
             self.count_suppressed(packet);
         }
@@ -136,7 +136,7 @@ impl Observer for Recorder {
     }
 
     #[inline]
-    fn transmitted(&mut self, link: LinkId, packet: &Packet, start: Instant, _: Instant) {
+    fn on_transmitted(&mut self, link: LinkId, packet: &Packet, start: Instant, _: Instant) {
         let connection = packet.segment().map(|_| packet.flow);
         self.bottlenecks
             .count_carried(link, connection, packet.size);
@@ -145,17 +145,17 @@ impl Observer for Recorder {
         }
     }
 
-    fn radio(&mut self, at: Instant, record: &TtiRecord) {
+    fn on_tti(&mut self, at: Instant, record: &TtiRecord) {
         if self.log_radio {
             self.tables.radio.push(radio::row(at, record));
         }
     }
 
-    fn control(&mut self, at: Instant, record: &ControlRecord) {
+    fn on_control(&mut self, at: Instant, record: &ControlRecord) {
         self.tables.control.push(radio::signalling(at, record));
     }
 
-    fn connection(&mut self, at: Instant, user: UserId, event: &ConnectionEvent) {
+    fn on_connection(&mut self, at: Instant, user: UserId, event: &ConnectionEvent) {
         let (kind, detail) = radio::event(event);
         let ue = self.bottlenecks.ue(user as usize);
         for connection in 0..self.watched.len() {

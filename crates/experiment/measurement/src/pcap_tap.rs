@@ -111,19 +111,19 @@ impl<W: Write> PcapTap<W> {
 }
 
 impl<W: Write> Observer for PcapTap<W> {
-    fn sent(&mut self, at: Instant, host: HostId, packet: &Packet) {
+    fn on_sent(&mut self, at: Instant, host: HostId, packet: &Packet) {
         self.capture(at, host, packet);
     }
 
-    fn received(&mut self, at: Instant, host: HostId, packet: &Packet) {
+    fn on_received(&mut self, at: Instant, host: HostId, packet: &Packet) {
         self.capture(at, host, packet);
     }
 
-    fn arrived(&mut self, at: Instant, node: HostId, packet: &Packet) {
+    fn on_arrived(&mut self, at: Instant, node: HostId, packet: &Packet) {
         self.capture(at, node, packet);
     }
 
-    fn created(&mut self, at: Instant, node: HostId, packet: &Packet) {
+    fn on_created(&mut self, at: Instant, node: HostId, packet: &Packet) {
         self.capture(at, node, packet);
     }
 }
@@ -155,11 +155,11 @@ mod tests {
             payload: segment.into(),
             ..Packet::default()
         };
-        tap.sent(Instant::from_nanos(2_000_000_003), server, &data);
-        tap.received(Instant::from_nanos(2_000_000_004), client, &data);
+        tap.on_sent(Instant::from_nanos(2_000_000_003), server, &data);
+        tap.on_received(Instant::from_nanos(2_000_000_004), client, &data);
         for payload in [Payload::Cross, Payload::Other { ecn: Ecn::Ect0 }] {
             let beside = Packet { payload, ..data };
-            tap.sent(Instant::from_nanos(2_000_000_005), server, &beside);
+            tap.on_sent(Instant::from_nanos(2_000_000_005), server, &beside);
         }
 
         let file = tap.finish().unwrap();
@@ -176,7 +176,7 @@ mod tests {
     #[test]
     fn a_flow_without_ports_fails_the_capture() {
         let mut tap = PcapTap::new(HostId(0), 96, Vec::new()).unwrap();
-        tap.sent(Instant::ZERO, HostId(0), &Packet::default());
+        tap.on_sent(Instant::ZERO, HostId(0), &Packet::default());
         assert_eq!(
             tap.finish().unwrap_err().to_string(),
             "flow 0 has no ports: 0 have"

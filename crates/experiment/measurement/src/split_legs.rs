@@ -13,8 +13,9 @@ fn srtt_ms(srtt: Option<Duration>) -> f64 {
 impl Recorder {
     /// Records the state of each connection at each middlebox in the slot from `from` to `now`.
     pub(crate) fn record_legs(&mut self, from: Instant, now: Instant, network: &Network) {
-        network
-            .passages(&mut |node, passage| self.record_passage(from, now, network, node, passage));
+        network.for_each_connection(&mut |node, passage| {
+            self.record_passage(from, now, network, node, passage)
+        });
     }
 
     fn record_passage(
@@ -31,14 +32,14 @@ impl Recorder {
         let index = known.iter().position(|&(known, _)| known == node);
         let index = index.unwrap_or(known.len());
         if index == known.len() {
-            known.push((node, passage.over));
+            known.push((node, passage.is_over));
             let kind = if passage.legs.is_some() {
                 "split"
             } else {
                 "unsplit"
             };
             self.event(now, flow, kind, name(node));
-        } else if core::mem::replace(&mut known[index].1, passage.over) {
+        } else if core::mem::replace(&mut known[index].1, passage.is_over) {
             // The row of the slot in which it ended is there.
             return;
         }

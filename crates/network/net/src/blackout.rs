@@ -1,4 +1,4 @@
-//! Blackout: a time in which a link loses all that it transmits. It does not stay in the queue.
+//! Blackout: a time in which a link loses every packet that it transmits; the packets do not wait for its end.
 
 use config::{FieldContext, FieldError, check_positive, invalid_value, table};
 use units::{Duration, Instant};
@@ -20,25 +20,26 @@ impl Blackout {
     /// The first that has no length, or begins before the end of the one before.
     pub fn check(all: &[Self]) -> Result<(), FieldError> {
         let mut end = Duration::ZERO;
-        for (index, each) in all.iter().enumerate() {
-            check_positive("duration", each.duration).in_table(index)?;
-            if each.at < end {
+        for (index, blackout) in all.iter().enumerate() {
+            check_positive("duration", blackout.duration).in_table(index)?;
+            if blackout.at < end {
                 return invalid_value(
                     format!("{index}.at"),
-                    each.at.to_string(),
+                    blackout.at.to_string(),
                     format!("{end}, the end of the one before, or later"),
                 );
             }
-            end = each.at + each.duration;
+            end = blackout.at + blackout.duration;
         }
         Ok(())
     }
 }
 
-/// Blackouts of a link in the order of time, of which those before now have been dropped.
+/// Blackouts of a link in the order of time.
 #[derive(Debug)]
 pub(crate) struct Blackouts {
     all: Vec<Blackout>,
+    /// Index of the first one that has not ended.
     next: usize,
 }
 
@@ -52,13 +53,13 @@ impl Blackouts {
 
     /// Returns whether a transmission that ends at `at` is lost. Times may not decrease.
     #[inline]
-    pub(crate) fn take(&mut self, at: Instant) -> bool {
-        while let Some(each) = self.all.get(self.next) {
+    pub(crate) fn covers(&mut self, at: Instant) -> bool {
+        while let Some(blackout) = self.all.get(self.next) {
             let since_start = at.since_start();
-            if since_start < each.at {
+            if since_start < blackout.at {
                 return false;
             }
-            if since_start < each.at + each.duration {
+            if since_start < blackout.at + blackout.duration {
                 return true;
             }
             self.next += 1;
@@ -79,7 +80,7 @@ mod tests {
         };
         let mut blackouts = Blackouts::new(&[blackout(10, 5), blackout(15, 1), blackout(30, 2)]);
         let lost: Vec<u64> = (0..40)
-            .filter(|&ms| blackouts.take(Instant::ZERO + Duration::from_millis(ms)))
+            .filter(|&ms| blackouts.covers(Instant::ZERO + Duration::from_millis(ms)))
             .collect();
         assert_eq!(lost, [10, 11, 12, 13, 14, 15, 30, 31]);
     }

@@ -12,7 +12,7 @@ use units::{Bytes, Duration, Instant, Rate};
 pub enum LinkCapacity {
     /// Always the same rate.
     Constant(Rate),
-    /// A trace, begun `offset` into it.
+    /// A trace, which the run begins at `offset`.
     Trace {
         /// The trace.
         trace: Arc<Trace>,
@@ -30,7 +30,7 @@ pub enum LinkCapacity {
 }
 
 impl LinkCapacity {
-    /// A rate from each time on, the first at zero; the last one stays.
+    /// Returns rates that each hold from their time until the next; the last one stays. The first time is zero.
     ///
     /// # Errors
     /// If times do not rise from zero, or no rate is above zero.
@@ -90,10 +90,10 @@ impl LinkCapacity {
         }
     }
 
-    /// Returns the work that the link can do before `at`, without an opportunity at that very moment.
+    /// Returns the work that the link can do before `at`, without an opportunity at `at` itself.
     pub(crate) fn work_before(&self, at: Instant) -> u128 {
-        let moment_counts = self.opportunities().is_some() && at > Instant::ZERO;
-        let at = if moment_counts {
+        let has_opportunity = self.opportunities().is_some() && at > Instant::ZERO;
+        let at = if has_opportunity {
             Instant::from_nanos(at.as_nanos() - 1)
         } else {
             at

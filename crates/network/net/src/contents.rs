@@ -1,19 +1,19 @@
-//! Contents: bytes of the packets under way, in an engine whose packets have any.
+//! Contents: bytes of the packets under way, in an engine whose packets have bytes.
 
 use std::collections::HashMap;
 
-/// Maximum number of buffers that are stored for later packets.
+/// Maximum number of stored buffers for later packets.
 const MAX_FREE_BUFFERS: usize = 4_096;
 
 /// Bytes of one packet.
 #[derive(Debug)]
 struct PacketBytes {
     bytes: Vec<u8>,
-    /// Place of the payload of its TCP segment in them.
+    /// Offset of the payload of the TCP segment.
     payload: usize,
 }
 
-/// The bytes of packets, by identity. Buffers are used second, so that a run stops allocating after a while.
+/// The bytes of packets, by identity. Buffers are reused, so that a run stops allocating after a while.
 #[derive(Debug, Default)]
 pub struct Contents {
     packets: HashMap<u64, PacketBytes>,
@@ -21,16 +21,13 @@ pub struct Contents {
 }
 
 impl Contents {
-    /// Keeps a copy of the bytes of a packet, in which the payload of its segment begins at `payload`.
+    /// Stores a copy of the bytes of a packet, in which the payload of its segment begins at `payload`.
     pub fn insert(&mut self, packet: u64, bytes: &[u8], payload: usize) {
         let mut copy = self.free.pop().unwrap_or_default();
         copy.clear();
         copy.extend_from_slice(bytes);
-        let copy = PacketBytes {
-            bytes: copy,
-            payload,
-        };
-        self.packets.insert(packet, copy);
+        let bytes = copy;
+        self.packets.insert(packet, PacketBytes { bytes, payload });
     }
 
     /// Returns the payload of a packet.
@@ -58,7 +55,7 @@ impl Contents {
         }
     }
 
-    /// Keeps the payload of a packet that a middlebox creates.
+    /// Stores the payload of a packet that a middlebox creates.
     pub(crate) fn create(&mut self, packet: u64, payload: Vec<u8>) {
         let bytes = PacketBytes {
             bytes: payload,

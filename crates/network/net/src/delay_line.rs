@@ -1,4 +1,4 @@
-//! Delay line: packets that have been transmitted and have not arrived yet.
+//! Delay line: packets that have been transmitted and have not arrived.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -13,8 +13,7 @@ pub(crate) struct InTransit {
     pub(crate) arrival: Instant,
     pub(crate) ordinal: u64,
     pub(crate) handle: PacketHandle,
-    /// It will not arrive.
-    pub(crate) lost: bool,
+    pub(crate) is_lost: bool,
 }
 
 pub(crate) enum DelayLine {
@@ -31,7 +30,7 @@ impl DelayLine {
         }
     }
 
-    /// Adds a packet. Where packets cannot overtake, it arrives no earlier than those before it.
+    /// Adds a packet. In a FIFO it arrives no earlier than those before it.
     #[inline]
     pub(crate) fn push(&mut self, mut packet: InTransit) {
         match self {

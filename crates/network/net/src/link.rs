@@ -21,12 +21,13 @@ pub(crate) struct Link {
     service: Service,
     /// Time at which the queue is to be served; [`Instant::NEVER`] while it is empty.
     wake: Instant,
-    wire: Channel,
+    channel: Channel,
     pub(crate) capacity: LinkCapacity,
-    /// Earlier capacities, each with the time until which it held.
-    earlier: Vec<(Instant, LinkCapacity)>,
+    /// Former capacities, each with the time until which it held.
+    former_capacities: Vec<(Instant, LinkCapacity)>,
 }
 
+/// Transmitter of a link: by a rate, or by opportunities.
 enum Service {
     Rate(Transmitter),
     Opportunities(OpportunityTransmitter),
@@ -40,8 +41,8 @@ impl Service {
         }
     }
 
-    /// Returns the service of `capacity` from `now` on, after the packet in transmission.
-    fn changed(&self, capacity: &LinkCapacity, now: Instant) -> Self {
+    /// Returns the service at another capacity from `now` on, after the packet in transmission.
+    fn with_capacity(&self, capacity: &LinkCapacity, now: Instant) -> Self {
         let free_at = match self {
             Self::Rate(transmitter) => transmitter.free_at,
             Self::Opportunities(transmitter) => transmitter.free_at,
@@ -57,8 +58,8 @@ impl Service {
         service
     }
 
-    /// Returns the time at which a packet that waits at `now` can be sent.
-    fn open_at(&self, now: Instant) -> Instant {
+    /// Returns the first time at which a packet that waits at `now` can be sent.
+    fn next_send_at(&self, now: Instant) -> Instant {
         match self {
             Self::Rate(transmitter) => transmitter.free_at.max(now),
             Self::Opportunities(transmitter) if transmitter.free_at > now => transmitter.free_at,
@@ -70,9 +71,9 @@ impl Service {
 /// The part of a link behind the transmitter: loss, delay and jitter.
 struct Channel {
     delay: Duration,
-    lottery: ErrorModel,
+    error_model: ErrorModel,
     blackouts: Blackouts,
-    shaker: JitterModel,
+    jitter: JitterModel,
     line: DelayLine,
     /// Packets transmitted so far.
     ordinal: u64,
@@ -88,16 +89,16 @@ impl Link {
             queue: LinkQueue::new(&config.queue, config.mtu, seed, id),
             service: Service::new(&config.capacity),
             wake: Instant::NEVER,
-            wire: Channel {
+            channel: Channel {
                 delay: config.delay,
-                lottery: ErrorModel::new(config.loss.clone(), seed, id),
+                error_model: ErrorModel::new(config.loss.clone(), seed, id),
                 blackouts: Blackouts::new(&config.blackouts),
-                shaker: JitterModel::new(config.jitter.clone(), seed, id),
+                jitter: JitterModel::new(config.jitter.clone(), seed, id),
                 line: DelayLine::new(config.jitter.as_ref().is_some_and(|jitter| jitter.reorder)),
                 ordinal: 0,
             },
             capacity: config.capacity.clone(),
-            earlier: Vec::new(),
+            former_capacities: Vec::new(),
         }
     }
 
@@ -110,22 +111,22 @@ impl Link {
         self.serve(context);
         let now = context.now;
         if config.capacity != self.capacity {
-            self.service = self.service.changed(&config.capacity, now);
+            self.service = self.service.with_capacity(&config.capacity, now);
             let before = core::mem::replace(&mut self.capacity, config.capacity.clone());
-            self.earlier.push((now, before));
+            self.former_capacities.push((now, before));
             if !self.queue.is_empty() {
-                self.wake = self.service.open_at(now);
+                self.wake = self.service.next_send_at(now);
             }
         }
         self.queue.set_limit(config.queue.limit);
-        self.wire.delay = config.delay;
-        self.wire.lottery.change(&config.loss, now);
-        self.wire.blackouts = Blackouts::new(&config.blackouts);
+        self.channel.delay = config.delay;
+        self.channel.error_model.set_loss(&config.loss, now);
+        self.channel.blackouts = Blackouts::new(&config.blackouts);
     }
 
     /// Returns the time of the next event at this link.
     pub(crate) fn next_at(&self) -> Instant {
-        self.wake.min(self.wire.line.next_at())
+        self.wake.min(self.channel.line.next_at())
     }
 
     pub(crate) fn backlog(&self) -> Backlog {
@@ -136,7 +137,7 @@ impl Link {
         let mut bytes = 0;
         let mut to = to;
         let mut capacity = &self.capacity;
-        for (until, before) in self.earlier.iter().rev() {
+        for (until, before) in self.former_capacities.iter().rev() {
             if *until <= from {
                 break;
             }
@@ -158,40 +159,40 @@ impl Link {
     /// Removes and returns the next packet that has reached the end of the link by `now`.
     #[inline]
     pub(crate) fn pop_until(&mut self, now: Instant) -> Option<InTransit> {
-        self.wire.line.pop_until(now)
+        self.channel.line.pop_until(now)
     }
 
-    /// Queues a packet. The queue is served first if that is due, so that the outcome does not depend on the order of
-    /// events in the same moment.
-    pub(crate) fn enter<O: Observer>(
+    /// Transmits or enqueues a packet. The queue is served first if that is due, so that the outcome does not depend on the
+    /// order of simultaneous events.
+    pub(crate) fn enqueue<O: Observer>(
         &mut self,
         handle: PacketHandle,
         context: &mut QueueContext<'_, O>,
     ) {
         self.serve(context);
-        let size = context.store.packet(handle).size;
+        let size = context.pool.packet(handle).size;
         if size > self.mtu {
             return context.discard(handle, DropReason::Mtu);
         }
         let now = context.now;
         if let Some(bucket) = &mut self.policer
-            && !bucket.takes(now, size)
+            && !bucket.conforms(now, size)
         {
             return context.discard(handle, DropReason::Policer);
         }
         match &mut self.service {
-            // The queue is empty: disciplines let a packet pass that nobody waits behind.
+            // The queue is empty: disciplines drop no packet that finds an idle link.
             Service::Rate(transmitter) if transmitter.free_at <= now => {
                 let finish = transmitter.transmit(now, size);
-                self.wire.propagate(handle, finish, context);
+                self.channel.propagate(handle, finish, context);
             }
             Service::Rate(transmitter) => {
-                self.queue.offer(handle, context);
+                self.queue.enqueue(handle, context);
                 self.wake = transmitter.free_at;
             }
             Service::Opportunities(transmitter) => {
                 let was_empty = self.queue.is_empty();
-                self.queue.offer(handle, context);
+                self.queue.enqueue(handle, context);
                 if was_empty && transmitter.free_at <= now {
                     transmitter.skip_to(now);
                     self.wake = transmitter.next_at();
@@ -205,7 +206,7 @@ impl Link {
         }
     }
 
-    /// Transmits packets out of the queue, if it is time. Mostly it is not.
+    /// Transmits packets from the queue, if that is due. Mostly it is not.
     #[inline]
     pub(crate) fn serve<O: Observer>(&mut self, context: &mut QueueContext<'_, O>) {
         if self.wake <= context.now {
@@ -218,25 +219,25 @@ impl Link {
         match &mut self.service {
             Service::Rate(transmitter) => {
                 if let Some(handle) = self.queue.dequeue(context) {
-                    let finish = transmitter.transmit(now, context.store.packet(handle).size);
-                    self.wire.propagate(handle, finish, context);
+                    let finish = transmitter.transmit(now, context.pool.packet(handle).size);
+                    self.channel.propagate(handle, finish, context);
                 }
                 self.wake = transmitter.free_at;
             }
             Service::Opportunities(transmitter) => {
                 while transmitter.is_open(now) {
                     let Some(handle) = self.queue.dequeue(context) else {
-                        transmitter.discard_rest();
+                        transmitter.discard_opportunity();
                         break;
                     };
-                    let finish = transmitter.transmit(now, context.store.packet(handle).size);
-                    self.wire.propagate(handle, finish, context);
+                    let finish = transmitter.transmit(now, context.pool.packet(handle).size);
+                    self.channel.propagate(handle, finish, context);
                     if finish > now {
                         break;
                     }
                 }
-                let busy = transmitter.free_at > now;
-                self.wake = if busy {
+                let is_busy = transmitter.free_at > now;
+                self.wake = if is_busy {
                     transmitter.free_at
                 } else {
                     transmitter.next_at()
@@ -250,28 +251,28 @@ impl Link {
 }
 
 impl Channel {
-    /// Starts the way of a packet whose transmission begins now and ends at `finish`.
+    /// Propagates a packet whose transmission begins now and ends at `finish`.
     fn propagate<O: Observer>(
         &mut self,
         handle: PacketHandle,
         finish: Instant,
         context: &mut QueueContext<'_, O>,
     ) {
-        let packet = context.store.packet(handle);
+        let packet = context.pool.packet(handle);
         context
             .observer
-            .transmitted(context.link, packet, context.now, finish);
+            .on_transmitted(context.link, packet, context.now, finish);
         if packet.is_cross() {
-            context.store.remove(handle);
+            context.pool.remove(handle);
             return;
         }
-        let lost = self.lottery.is_lost(finish) | self.blackouts.take(finish);
-        let arrival = finish + self.delay + self.shaker.delay();
+        let is_lost = self.error_model.is_lost(finish) | self.blackouts.covers(finish);
+        let arrival = finish + self.delay + self.jitter.delay();
         self.line.push(InTransit {
             arrival,
             ordinal: self.ordinal,
             handle,
-            lost,
+            is_lost,
         });
         self.ordinal += 1;
     }

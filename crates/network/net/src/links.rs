@@ -1,22 +1,22 @@
-//! Links of a network, on a wire or over the radio, and their queues as a middlebox sees them.
+//! Links of a network, wires and radio links, and their queues as a middlebox sees them.
 
 use crate::link::Link;
 use crate::radio_link::{RadioLink, RanLinks};
 use crate::routing::Routes;
 use crate::{Backlog, HostId, LinkId};
 
-/// Implementation of a link.
+/// A wire or a link over the radio.
 pub(crate) enum LinkKind {
     Wire(Box<Link>),
     Radio(RadioLink),
 }
 
-/// Queues of the links, as a middlebox sees those that leave its node.
+/// Queues of the links that leave a node, for its middlebox.
 #[derive(Clone, Copy)]
 pub(crate) struct EgressQueues<'a> {
     pub(crate) routes: &'a Routes,
     pub(crate) links: &'a [LinkKind],
-    pub(crate) air: Option<&'a RanLinks>,
+    pub(crate) ran_links: Option<&'a RanLinks>,
 }
 
 impl EgressQueues<'_> {
@@ -27,9 +27,9 @@ impl EgressQueues<'_> {
 
     /// Returns what waits for a link.
     pub(crate) fn backlog(&self, link: LinkId) -> Backlog {
-        match (&self.links[link.0 as usize], self.air) {
-            (LinkKind::Radio(link), Some(air)) => {
-                let (packets, bytes) = air.ran.queued(link.user, link.direction);
+        match (&self.links[link.0 as usize], self.ran_links) {
+            (LinkKind::Radio(link), Some(ran_links)) => {
+                let (packets, bytes) = ran_links.ran.queued(link.user, link.direction);
                 let packets = packets as u64;
                 Backlog { bytes, packets } + link.waiting()
             }

@@ -26,7 +26,7 @@ use loss_trace::TRACE;
 #[serde(untagged)]
 pub enum Loss {
     /// Each packet is lost with this probability, independently.
-    Random(#[schemars(range(min = 0, max = 1), transform = or_percent)] f64),
+    Random(#[schemars(range(min = 0, max = 1), transform = add_percentage)] f64),
     /// Probabilities, each of which holds until the time of the next one.
     Steps(Vec<LossStep>),
     /// Losses in bursts of packets.
@@ -44,8 +44,8 @@ pub struct LossStep {
     /// Since the start of the run; 0s for the first one.
     pub at: Duration,
     /// Probability then: a number or a percentage ("1%").
-    #[serde(deserialize_with = "probability")]
-    #[schemars(range(min = 0, max = 1), transform = or_percent)]
+    #[serde(deserialize_with = "deserialize_probability")]
+    #[schemars(range(min = 0, max = 1), transform = add_percentage)]
     pub loss: f64,
 }
 
@@ -68,7 +68,7 @@ impl Loss {
         }
     }
 
-    /// Returns the probabilities over time; none of a model that has others.
+    /// Returns the probabilities over time; empty for models without them.
     pub(crate) fn steps(&self) -> &[LossStep] {
         match self {
             Self::Steps(steps) => steps,
@@ -98,13 +98,13 @@ fn check_steps(steps: &[LossStep]) -> Result<(), FieldError> {
     }
     let mut before = None;
     for (index, step) in steps.iter().enumerate() {
-        let allowed = match before {
+        let violated = match before {
             None if step.at.is_zero() => None,
             None => Some("0s for the first step".to_owned()),
             Some(at) if step.at > at => None,
             Some(at) => Some(format!("more than {at}, the time of the step before")),
         };
-        if let Some(allowed) = allowed {
+        if let Some(allowed) = violated {
             return invalid_value(format!("{index}.at"), step.at.to_string(), allowed);
         }
         check_number("loss", step.loss, 0.0, 1.0).in_table(index)?;
@@ -120,7 +120,7 @@ impl Default for Loss {
 }
 
 /// Adds to the schema that a probability may be a text with a percentage.
-fn or_percent(schema: &mut Schema) {
+fn add_percentage(schema: &mut Schema) {
     let description = schema.remove("description");
     let number = schema.clone().to_value();
     let percent = json!({"type": "string", "pattern": r"^\s*[0-9.+eE-]+\s*%\s*$"});
@@ -157,7 +157,7 @@ impl<'de> Deserialize<'de> for Loss {
             }
 
             fn visit_str<E: Error>(self, text: &str) -> Result<Loss, E> {
-                match percent(text) {
+                match parse_percentage(text) {
                     Some(probability) => self.visit_f64(probability),
                     None => Err(E::invalid_value(serde::de::Unexpected::Str(text), &self)),
                 }
@@ -188,13 +188,13 @@ impl<'de> Deserialize<'de> for Loss {
 }
 
 /// Returns the probability of a text such as `2%`.
-fn percent(text: &str) -> Option<f64> {
+fn parse_percentage(text: &str) -> Option<f64> {
     let number = text.trim().strip_suffix('%')?.trim();
     number.parse::<f64>().ok().map(|percent| percent / 100.0)
 }
 
 /// Reads a probability as a number or a percentage.
-fn probability<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+fn deserialize_probability<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
     match Loss::deserialize(deserializer)? {
         Loss::Random(probability) => Ok(probability),
         _ => Err(D::Error::custom(

@@ -38,7 +38,7 @@ pub trait Node: Send {
         let _ = actions;
     }
 
-    /// Returns the interruptions of links that the middlebox wants to hear of; `None` for none.
+    /// Returns the interruptions of links that the middlebox is to be notified of; `None` for none.
     fn link_subscription(&self) -> Option<LinkSubscription> {
         None
     }
@@ -53,13 +53,13 @@ pub trait Node: Send {
         false
     }
 
-    /// Handles the headers of `packet`, a part of which has arrived at the base station at the node over the radio. The
-    /// packet is not at the node; it comes, or is lost.
+    /// Handles the headers of `packet`, a part of which has arrived over the radio at the base station at the node. The
+    /// packet itself arrives later, or is lost.
     fn on_header(&mut self, packet: &Packet, actions: &mut Actions<'_>) {
         let _ = (packet, actions);
     }
 
-    /// Shows the state of each connection that passes, if the middlebox has any.
+    /// Calls `show` with the state of each connection through the middlebox, if it tracks connections.
     fn for_each_connection(&self, show: &mut dyn FnMut(&ConnectionState)) {
         let _ = show;
     }
@@ -68,7 +68,7 @@ pub trait Node: Send {
 /// Subscription to interruptions of the node's outgoing links.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LinkSubscription {
-    /// Time before an interruption at which it wants to be warned, if the interruption can be foreseen; zero for no
+    /// Time before an interruption at which the middlebox is warned, if the interruption is known in advance; zero for no
     /// warning.
     pub warning: Duration,
     /// Shortest interruption of a wire that counts. On the radio each handover and each failure counts.
@@ -78,7 +78,7 @@ pub struct LinkSubscription {
 /// Change of a link that leaves the node of a middlebox.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LinkChange {
-    /// It will be interrupted soon. On the radio this comes with the handover command, and before no failure.
+    /// It will be interrupted soon. On the radio this comes with the handover command; failures come without it.
     Expected,
     /// Nothing passes from now on.
     Interrupted,
@@ -96,8 +96,8 @@ pub struct ConnectionState {
     /// Senders of the middlebox to these hosts; `None` if it has none for this connection.
     pub legs: Option<[SenderInfo; 2]>,
     /// Whether no more data will pass.
-    pub over: bool,
-    /// Bytes from these hosts that the middlebox has and that have not reached the other one, as far as it knows.
+    pub is_over: bool,
+    /// Bytes from these hosts in the middlebox that have not reached the other one, as far as it knows.
     pub buffered: [u64; 2],
 }
 
@@ -106,11 +106,11 @@ pub struct Actions<'a> {
     pub(crate) now: Instant,
     pub(crate) node: HostId,
     pub(crate) held: &'a mut HeldPackets,
-    pub(crate) orders: &'a mut Vec<Action>,
+    pub(crate) actions: &'a mut Vec<Action>,
     pub(crate) next_id: &'a mut u64,
     pub(crate) call_at: &'a mut Instant,
     pub(crate) contents: Option<&'a mut Contents>,
-    pub(crate) outlets: EgressQueues<'a>,
+    pub(crate) egress_queues: EgressQueues<'a>,
 }
 
 impl Actions<'_> {
@@ -127,27 +127,27 @@ impl Actions<'_> {
     /// Returns what waits for the link from this node towards `host`, without the packet in transmission. Packets that
     /// leave in this call do not count yet.
     pub fn queued_towards(&self, host: HostId) -> Backlog {
-        self.outlets.queued(self.node, host)
+        self.egress_queues.queued(self.node, host)
     }
 
     /// Sends the packet with this identity on towards its destination, or delivers it if it is there. Returns false
     /// for a packet that is not at the node.
     pub fn forward(&mut self, packet: u64) -> bool {
         let handle = self.held.remove(&packet);
-        self.orders.extend(handle.map(Action::Forward));
+        self.actions.extend(handle.map(Action::Forward));
         handle.is_some()
     }
 
     /// Removes the packet with this identity from the network. Returns false for a packet that is not at the node.
     pub fn absorb(&mut self, packet: u64) -> bool {
         let handle = self.held.remove(&packet);
-        self.orders.extend(handle.map(Action::Absorb));
+        self.actions.extend(handle.map(Action::Absorb));
         handle.is_some()
     }
 
     /// Discards all packets of a connection that wait at a base station for `host` and of which nothing has been sent.
     pub fn purge(&mut self, flow: u32, host: HostId) {
-        self.orders.push(Action::Purge(flow, host));
+        self.actions.push(Action::Purge(flow, host));
     }
 
     /// Returns the payload of the packet with this identity. There is none of a packet that is not at the node, and in
@@ -175,7 +175,7 @@ impl Actions<'_> {
         if let Some(contents) = self.contents.as_mut() {
             contents.create(packet.id, payload.unwrap_or_default());
         }
-        self.orders.push(Action::Create(packet));
+        self.actions.push(Action::Create(packet));
         packet.id
     }
 

@@ -42,18 +42,18 @@ pub struct Delivery {
 /// the next, or to its own next one if that is earlier.
 pub struct Network {
     nodes: Vec<String>,
-    link_names: Vec<String>,
     routes: Routes,
     links: Vec<LinkKind>,
     middleboxes: Middleboxes,
-    air: Option<Box<RanLinks>>,
+    ran_links: Option<Box<RanLinks>>,
     sources: Vec<CrossSource>,
-    store: PacketPool,
-    /// Packets that have come out of the radio access network in this moment.
+    pool: PacketPool,
+    /// Buffer of the packets that leave the radio access network in a TTI.
     arrived: Vec<(LinkId, PacketHandle)>,
-    /// Changes of links of the radio in this moment, with the nodes at their ends, for middleboxes that watch them.
+    /// Buffer of the changes of radio links in a TTI that middleboxes watch, with the nodes at the ends of the link.
     changes: Vec<([HostId; 2], LinkChange)>,
-    /// Links first, then sources of cross-traffic, then the radio access network, then nodes if there are middleboxes.
+    /// Deadlines of links, sources of cross-traffic, the radio access network, and nodes if there are middleboxes, in this
+    /// order.
     deadlines: Deadlines,
 }
 
@@ -89,18 +89,18 @@ impl Network {
                 }
                 _ => LinkKind::Wire(Box::new(Link::new(config, id, seed))),
             });
-            for (of_link, cross) in (0..).zip(&config.cross) {
-                let number = sources.len() as u32;
+            for (link_index, cross) in (0..).zip(&config.cross) {
+                let index = sources.len() as u32;
                 sources.push(CrossSource::new(
                     cross.clone(),
                     (id, config),
-                    of_link,
-                    number,
+                    link_index,
+                    index,
                     seed,
                 ));
             }
         }
-        let air = topology.radio.clone().map(|config| {
+        let ran_links = topology.radio.clone().map(|config| {
             let radio = links
                 .iter()
                 .enumerate()
@@ -111,25 +111,20 @@ impl Network {
             Box::new(RanLinks::new(Ran::new(config, seed), radio))
         });
         let mut deadlines = Deadlines::new(links.len() + sources.len() + 1);
-        if let Some(air) = &air {
-            deadlines.set(links.len() + sources.len(), air.next_event());
+        if let Some(ran_links) = &ran_links {
+            deadlines.set(links.len() + sources.len(), ran_links.next_event());
         }
         for (index, source) in sources.iter().enumerate() {
             deadlines.set(links.len() + index, source.next_at());
         }
         Ok(Self {
             nodes: topology.nodes.clone(),
-            link_names: topology
-                .links
-                .iter()
-                .map(|link| link.name.clone())
-                .collect(),
             routes,
             links,
             middleboxes: Middleboxes::default(),
-            air,
+            ran_links,
             sources,
-            store: PacketPool::default(),
+            pool: PacketPool::default(),
             arrived: Vec::new(),
             changes: Vec::new(),
             deadlines,
@@ -139,44 +134,19 @@ impl Network {
     /// Sends `packet` from its source towards its destination, which is another host.
     pub fn inject(&mut self, now: Instant, packet: Packet, observer: &mut impl Observer) {
         let source = packet.source;
-        let handle = self.store.insert(packet);
-        observer.sent(now, source, self.store.packet(handle));
-        self.begin(now, source, handle, observer);
-    }
-
-    /// Lets `packet` appear at `node` and sends it towards its destination, which is another node. Observers see it as
-    /// created there, whatever its source says.
-    pub fn inject_at(
-        &mut self,
-        now: Instant,
-        node: HostId,
-        packet: Packet,
-        observer: &mut impl Observer,
-    ) {
-        let handle = self.store.insert(packet);
-        observer.created(now, node, self.store.packet(handle));
-        self.begin(now, node, handle, observer);
-    }
-
-    #[inline]
-    fn begin(
-        &mut self,
-        now: Instant,
-        node: HostId,
-        handle: PacketHandle,
-        observer: &mut impl Observer,
-    ) {
-        let packet = self.store.packet(handle);
+        let handle = self.pool.insert(packet);
+        let packet = self.pool.packet(handle);
         debug_assert!(
-            node != packet.destination && packet.id < CREATED_FROM,
+            source != packet.destination && packet.id < CREATED_FROM,
             "packet {} goes nowhere, or has the number of one that a middlebox creates",
             packet.id
         );
-        if self.middleboxes.are_at(node) {
-            self.enqueue_at_middlebox(now, node, handle);
+        observer.on_sent(now, source, packet);
+        if self.middleboxes.is_at(source) {
+            self.enqueue_at_middlebox(now, source, handle);
         } else {
-            let link = self.routes.next(node, packet.destination);
-            self.enter(now, link, handle, observer);
+            let link = self.routes.next(source, packet.destination);
+            self.enqueue(now, link, handle, observer);
         }
     }
 
@@ -185,7 +155,7 @@ impl Network {
         self.deadlines.earliest().0
     }
 
-    /// Does what is due until `now`, in the order of time, and appends what arrives to `deliveries`.
+    /// Processes the events until `now`, in the order of time, and appends arriving packets to `deliveries`.
     pub fn advance(
         &mut self,
         now: Instant,
@@ -213,13 +183,13 @@ impl Network {
             let source = &mut self.sources[entity - self.links.len()];
             let (link, packet) = (source.link, source.emit());
             self.deadlines.set(entity, source.next_at());
-            let handle = self.store.insert(packet);
-            self.enter(at, link, handle, observer);
+            let handle = self.pool.insert(packet);
+            self.enqueue(at, link, handle, observer);
         }
     }
 
-    /// Does what is due until `until`, in the order of time, but nothing later than the first arrivals, which it
-    /// appends to `deliveries`. Returns the time of what it did last; [`Instant::NEVER`] if it did nothing.
+    /// Processes the events until `until`, in the order of time, but none after the first arrivals, which it appends to
+    /// `deliveries`. Returns the time of the last event; [`Instant::NEVER`] if there was none.
     pub fn advance_to_arrivals(
         &mut self,
         until: Instant,
@@ -244,12 +214,11 @@ impl Network {
     }
 
     /// Returns the bytes at the IP layer that `link` can carry after `from` and until `to`, whatever is sent. For a
-    /// link of the radio these are the bytes on all resource blocks that nobody else used, which is known up to now
-    /// only.
+    /// link of the radio these are the bytes on all resource blocks that no other user had, which are known up to now.
     pub fn capacity_bytes(&self, link: LinkId, from: Instant, to: Instant) -> Bytes {
-        match (&self.links[link.0 as usize], &self.air) {
-            (LinkKind::Radio(link), Some(air)) => {
-                air.ran.capacity(link.user, link.direction, from, to)
+        match (&self.links[link.0 as usize], &self.ran_links) {
+            (LinkKind::Radio(link), Some(ran_links)) => {
+                ran_links.ran.capacity(link.user, link.direction, from, to)
             }
             (LinkKind::Radio(_), None) => Bytes::new(0),
             (LinkKind::Wire(link), _) => link.bytes_between(from, to),
@@ -267,14 +236,14 @@ impl Network {
 
     /// Returns the radio hints of `host` at `now`; `None` on a wire.
     pub fn radio_hints(&self, host: HostId, now: Instant) -> Option<RadioHints> {
-        let air = self.air.as_ref()?;
+        let ran_links = self.ran_links.as_ref()?;
         let user = self.links.iter().find_map(|link| match link {
             LinkKind::Radio(link) if link.direction == Direction::Down && link.to == host => {
                 Some(link.user)
             }
             _ => None,
         })?;
-        Some(air.ran.hints(user, now))
+        Some(ran_links.ran.hints(user, now))
     }
 
     /// Returns whether the capacity of `link` is known before it is used.
@@ -284,12 +253,7 @@ impl Network {
 
     /// Returns the number of packets under way, those at middleboxes included.
     pub fn packets_inside(&self) -> usize {
-        self.store.len()
-    }
-
-    /// Returns the link with this name.
-    pub fn link_id(&self, name: &str) -> Option<LinkId> {
-        position(&self.link_names, name).map(LinkId)
+        self.pool.len()
     }
 
     /// Returns the name of a node.
@@ -299,7 +263,8 @@ impl Network {
 
     /// Returns the node with this name.
     pub fn host_id(&self, name: &str) -> Option<HostId> {
-        position(&self.nodes, name).map(HostId)
+        let index = self.nodes.iter().position(|node| node == name)?;
+        Some(HostId(index as u32))
     }
 
     fn run_link(
@@ -311,7 +276,7 @@ impl Network {
     ) {
         let index = id.0 as usize;
         if let LinkKind::Wire(link) = &mut self.links[index] {
-            link.serve(&mut QueueContext::new(now, id, &mut self.store, observer));
+            link.serve(&mut QueueContext::new(now, id, &mut self.pool, observer));
         }
         loop {
             let LinkKind::Wire(link) = &mut self.links[index] else {
@@ -321,8 +286,8 @@ impl Network {
                 self.deadlines.set(index, link.next_at());
                 return;
             };
-            if packet.lost {
-                let mut context = QueueContext::new(now, id, &mut self.store, observer);
+            if packet.is_lost {
+                let mut context = QueueContext::new(now, id, &mut self.pool, observer);
                 context.discard(packet.handle, DropReason::Loss);
             } else {
                 self.arrive(now, id, packet.handle, observer, deliveries);
@@ -340,16 +305,16 @@ impl Network {
         deliveries: &mut Vec<Delivery>,
     ) {
         let node = self.links[id.0 as usize].to();
-        if self.middleboxes.are_at(node) {
-            self.show_packet(now, node, handle, observer, deliveries);
+        if self.middleboxes.is_at(node) {
+            self.call_with_packet(now, node, handle, observer, deliveries);
         } else {
-            self.pass(now, node, handle, observer, deliveries);
+            self.forward(now, node, handle, observer, deliveries);
         }
     }
 
-    /// Delivers a packet at `node` or sends it on.
+    /// Delivers a packet at `node` or forwards it.
     #[inline]
-    fn pass(
+    fn forward(
         &mut self,
         now: Instant,
         node: HostId,
@@ -357,50 +322,45 @@ impl Network {
         observer: &mut impl Observer,
         deliveries: &mut Vec<Delivery>,
     ) {
-        let destination = self.store.packet(handle).destination;
+        let destination = self.pool.packet(handle).destination;
         if node == destination {
-            let packet = self.store.packet(handle);
-            observer.received(now, node, packet);
+            let packet = self.pool.packet(handle);
+            observer.on_received(now, node, packet);
             deliveries.push(Delivery {
                 host: node,
                 packet: *packet,
                 at: now,
             });
-            self.store.release(handle);
+            self.pool.release(handle);
         } else {
             let next = self.routes.next(node, destination);
-            self.enter(now, next, handle, observer);
+            self.enqueue(now, next, handle, observer);
         }
     }
 
-    /// Returns the number of the first node among the deadlines.
+    /// Returns the index of the first node among the deadlines.
     fn first_node(&self) -> usize {
         self.links.len() + self.sources.len() + 1
     }
 
-    /// Puts a packet on a link.
-    fn enter(
+    /// Enqueues a packet at a link.
+    fn enqueue(
         &mut self,
         now: Instant,
         id: LinkId,
         handle: PacketHandle,
         observer: &mut impl Observer,
     ) {
-        let mut context = QueueContext::new(now, id, &mut self.store, observer);
-        match (&mut self.links[id.0 as usize], &mut self.air) {
+        let mut context = QueueContext::new(now, id, &mut self.pool, observer);
+        match (&mut self.links[id.0 as usize], &mut self.ran_links) {
             (LinkKind::Wire(link), _) => {
-                link.enter(handle, &mut context);
+                link.enqueue(handle, &mut context);
                 self.deadlines.set(id.0 as usize, link.next_at());
             }
-            (LinkKind::Radio(link), Some(air)) => link.enter(handle, &mut air.ran, &mut context),
+            (LinkKind::Radio(link), Some(ran_links)) => {
+                link.enqueue(handle, &mut ran_links.ran, &mut context)
+            }
             (LinkKind::Radio(_), None) => context.discard(handle, DropReason::Radio),
         }
     }
-}
-
-fn position(names: &[String], wanted: &str) -> Option<u32> {
-    names
-        .iter()
-        .position(|name| name == wanted)
-        .map(|index| index as u32)
 }

@@ -42,125 +42,122 @@ pub enum DropReason {
     Loss,
     /// The base station discarded it, because its connection had been reset.
     Reset,
-    /// The radio access network gave it up, or left it behind at a handover.
+    /// The radio access network gave up its delivery, or lost it at a handover.
     Radio,
 }
 
 /// Callbacks in the order of time, from a [`Network`](crate::Network) that reports everything it does. Each method does
 /// nothing unless implemented.
 ///
-/// The life of a packet begins with `sent` or `created` and ends with `received`, `absorbed` or `dropped`. Packets of
-/// cross-traffic are an exception: they begin where a link takes them, and end with `transmitted` or `dropped`.
+/// The life of a packet begins with `on_sent` or `on_created` and ends with `on_received`, `on_absorbed` or `on_dropped`.
+/// That of a packet of cross-traffic begins at its link, and ends with `on_transmitted` or `on_dropped`.
 pub trait Observer {
     /// The host at `host` sent `packet`.
-    fn sent(&mut self, at: Instant, host: HostId, packet: &Packet) {
+    fn on_sent(&mut self, at: Instant, host: HostId, packet: &Packet) {
         let _ = (at, host, packet);
     }
 
     /// `packet` reached `host`, its destination.
-    fn received(&mut self, at: Instant, host: HostId, packet: &Packet) {
+    fn on_received(&mut self, at: Instant, host: HostId, packet: &Packet) {
         let _ = (at, host, packet);
     }
 
     /// `packet` reached the middlebox at `node`, where it stays until it is forwarded or absorbed.
-    fn arrived(&mut self, at: Instant, node: HostId, packet: &Packet) {
+    fn on_arrived(&mut self, at: Instant, node: HostId, packet: &Packet) {
         let _ = (at, node, packet);
     }
 
-    /// The middlebox at `node` created `packet`, or it was injected there without being sent by the host there.
-    fn created(&mut self, at: Instant, node: HostId, packet: &Packet) {
+    /// The middlebox at `node` created `packet`.
+    fn on_created(&mut self, at: Instant, node: HostId, packet: &Packet) {
         let _ = (at, node, packet);
     }
 
     /// The middlebox at `node` took `packet` out of the network.
-    fn absorbed(&mut self, at: Instant, node: HostId, packet: &Packet) {
+    fn on_absorbed(&mut self, at: Instant, node: HostId, packet: &Packet) {
         let _ = (at, node, packet);
     }
 
-    /// `packet` has to wait at `link`, where `backlog` now waits including it. A packet that finds
-    /// a link idle and goes straight into transmission is not enqueued.
-    fn enqueued(&mut self, at: Instant, link: LinkId, packet: &Packet, backlog: Backlog) {
+    /// `packet` has to wait at `link`, whose `backlog` includes it. A packet that a link transmits at once is not enqueued.
+    fn on_enqueued(&mut self, at: Instant, link: LinkId, packet: &Packet, backlog: Backlog) {
         let _ = (at, link, packet, backlog);
     }
 
     /// `packet` was dropped at `link`. Random loss is reported when the packet would have arrived.
-    fn dropped(&mut self, at: Instant, link: LinkId, packet: &Packet, reason: DropReason) {
+    fn on_dropped(&mut self, at: Instant, link: LinkId, packet: &Packet, reason: DropReason) {
         let _ = (at, link, packet, reason);
     }
 
     /// `packet` got a congestion mark at `link`.
-    fn marked(&mut self, at: Instant, link: LinkId, packet: &Packet) {
+    fn on_marked(&mut self, at: Instant, link: LinkId, packet: &Packet) {
         let _ = (at, link, packet);
     }
 
     /// `link` began to transmit `packet` at `start`, which is now, and will be done at `finish`.
-    fn transmitted(&mut self, link: LinkId, packet: &Packet, start: Instant, finish: Instant) {
+    fn on_transmitted(&mut self, link: LinkId, packet: &Packet, start: Instant, finish: Instant) {
         let _ = (link, packet, start, finish);
     }
 
     /// The radio access network sent a transport block, or let an occasion pass; `at` is the start
     /// of the TTI.
-    fn radio(&mut self, at: Instant, record: &TtiRecord) {
+    fn on_tti(&mut self, at: Instant, record: &TtiRecord) {
         let _ = (at, record);
     }
 
     /// A cell used its control channel in the TTI that begins at `at`.
-    fn control(&mut self, at: Instant, record: &ControlRecord) {
+    fn on_control(&mut self, at: Instant, record: &ControlRecord) {
         let _ = (at, record);
     }
 
     /// The connection of a user to its cell changed.
-    fn connection(&mut self, at: Instant, user: UserId, event: &ConnectionEvent) {
+    fn on_connection(&mut self, at: Instant, user: UserId, event: &ConnectionEvent) {
         let _ = (at, user, event);
     }
 }
 
-/// Observes nothing.
 impl Observer for () {}
 
 /// Implements each method as the same call of every observer in the given iterators.
 macro_rules! forward {
     ($self:ident, $($observers:expr),+) => {
-        fn sent(&mut $self, at: Instant, host: HostId, packet: &Packet) {
-            $(for observer in $observers { observer.sent(at, host, packet); })+
+        fn on_sent(&mut $self, at: Instant, host: HostId, packet: &Packet) {
+            $(for observer in $observers { observer.on_sent(at, host, packet); })+
         }
-        fn received(&mut $self, at: Instant, host: HostId, packet: &Packet) {
-            $(for observer in $observers { observer.received(at, host, packet); })+
+        fn on_received(&mut $self, at: Instant, host: HostId, packet: &Packet) {
+            $(for observer in $observers { observer.on_received(at, host, packet); })+
         }
-        fn arrived(&mut $self, at: Instant, node: HostId, packet: &Packet) {
-            $(for observer in $observers { observer.arrived(at, node, packet); })+
+        fn on_arrived(&mut $self, at: Instant, node: HostId, packet: &Packet) {
+            $(for observer in $observers { observer.on_arrived(at, node, packet); })+
         }
-        fn created(&mut $self, at: Instant, node: HostId, packet: &Packet) {
-            $(for observer in $observers { observer.created(at, node, packet); })+
+        fn on_created(&mut $self, at: Instant, node: HostId, packet: &Packet) {
+            $(for observer in $observers { observer.on_created(at, node, packet); })+
         }
-        fn absorbed(&mut $self, at: Instant, node: HostId, packet: &Packet) {
-            $(for observer in $observers { observer.absorbed(at, node, packet); })+
+        fn on_absorbed(&mut $self, at: Instant, node: HostId, packet: &Packet) {
+            $(for observer in $observers { observer.on_absorbed(at, node, packet); })+
         }
-        fn enqueued(&mut $self, at: Instant, link: LinkId, packet: &Packet, backlog: Backlog) {
-            $(for observer in $observers { observer.enqueued(at, link, packet, backlog); })+
+        fn on_enqueued(&mut $self, at: Instant, link: LinkId, packet: &Packet, backlog: Backlog) {
+            $(for observer in $observers { observer.on_enqueued(at, link, packet, backlog); })+
         }
-        fn dropped(&mut $self, at: Instant, link: LinkId, packet: &Packet, reason: DropReason) {
-            $(for observer in $observers { observer.dropped(at, link, packet, reason); })+
+        fn on_dropped(&mut $self, at: Instant, link: LinkId, packet: &Packet, reason: DropReason) {
+            $(for observer in $observers { observer.on_dropped(at, link, packet, reason); })+
         }
-        fn marked(&mut $self, at: Instant, link: LinkId, packet: &Packet) {
-            $(for observer in $observers { observer.marked(at, link, packet); })+
+        fn on_marked(&mut $self, at: Instant, link: LinkId, packet: &Packet) {
+            $(for observer in $observers { observer.on_marked(at, link, packet); })+
         }
-        fn transmitted(&mut $self, link: LinkId, packet: &Packet, start: Instant, finish: Instant) {
-            $(for observer in $observers { observer.transmitted(link, packet, start, finish); })+
+        fn on_transmitted(&mut $self, link: LinkId, packet: &Packet, start: Instant, finish: Instant) {
+            $(for observer in $observers { observer.on_transmitted(link, packet, start, finish); })+
         }
-        fn radio(&mut $self, at: Instant, record: &TtiRecord) {
-            $(for observer in $observers { observer.radio(at, record); })+
+        fn on_tti(&mut $self, at: Instant, record: &TtiRecord) {
+            $(for observer in $observers { observer.on_tti(at, record); })+
         }
-        fn control(&mut $self, at: Instant, record: &ControlRecord) {
-            $(for observer in $observers { observer.control(at, record); })+
+        fn on_control(&mut $self, at: Instant, record: &ControlRecord) {
+            $(for observer in $observers { observer.on_control(at, record); })+
         }
-        fn connection(&mut $self, at: Instant, user: UserId, event: &ConnectionEvent) {
-            $(for observer in $observers { observer.connection(at, user, event); })+
+        fn on_connection(&mut $self, at: Instant, user: UserId, event: &ConnectionEvent) {
+            $(for observer in $observers { observer.on_connection(at, user, event); })+
         }
     };
 }
 
-/// Both observe.
 impl<A: Observer, B: Observer> Observer for (A, B) {
     forward!(self, [&mut self.0], [&mut self.1]);
 }
@@ -169,7 +166,6 @@ impl<O: Observer + ?Sized> Observer for &mut O {
     forward!(self, [&mut **self]);
 }
 
-/// Observes if it is there.
 impl<O: Observer> Observer for Option<O> {
     forward!(self, self.iter_mut());
 }

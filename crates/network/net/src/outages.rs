@@ -3,7 +3,7 @@
 use link_trace::Outage;
 use units::{Duration, Instant};
 
-use crate::loss::outages as times_of_loss;
+use crate::loss::outages as loss_outages;
 use crate::routing::Routes;
 use crate::{HostId, LinkCapacity, LinkId, Topology, TopologyError};
 
@@ -27,15 +27,23 @@ pub struct PathOutage {
     pub cause: OutageCause,
 }
 
+impl PathOutage {
+    fn new(outage: Outage, cause: OutageCause) -> Self {
+        let Outage { start, end } = outage;
+        Self { start, end, cause }
+    }
+}
+
 /// Outages of the wires of a path. Those of the radio are not known in advance.
 #[derive(Clone, Debug)]
 pub struct PathOutages {
     routes: Routes,
+    /// Node to which each link leads, and its outages.
     links: Vec<(HostId, Vec<PathOutage>)>,
 }
 
 impl PathOutages {
-    /// Returns those of the links of `topology` in a run with `seed` that begin before `until` and last for at least
+    /// Returns the outages of the links of `topology` in a run with `seed` that begin before `until` and last for at least
     /// `min_length`.
     ///
     /// # Errors
@@ -47,19 +55,19 @@ impl PathOutages {
         min_length: Duration,
     ) -> Result<Self, TopologyError> {
         let links = topology.links.iter().zip(0..).map(|(link, index)| {
-            let mut all = without_capacity(&link.capacity, until, min_length);
+            let mut outages = capacity_outages(&link.capacity, until, min_length);
             if !matches!(link.capacity, LinkCapacity::Radio { .. }) {
-                let lost = times_of_loss(&link.loss, seed, LinkId(index), until, min_length);
-                all.extend(lost.into_iter().map(lossy));
-                let blackouts = link.blackouts.iter().map(|each| Outage {
-                    start: Instant::ZERO + each.at,
-                    end: Instant::ZERO + each.at + each.duration,
+                let blackouts = link.blackouts.iter().map(|blackout| Outage {
+                    start: Instant::ZERO + blackout.at,
+                    end: Instant::ZERO + blackout.at + blackout.duration,
                 });
-                let blackouts =
-                    blackouts.filter(|each| each.start < until && each.is_at_least(min_length));
-                all.extend(blackouts.map(lossy));
+                let counts =
+                    |outage: &Outage| outage.start < until && outage.is_at_least(min_length);
+                let lost = loss_outages(&link.loss, seed, LinkId(index), until, min_length);
+                let lost = lost.into_iter().chain(blackouts.filter(counts));
+                outages.extend(lost.map(|outage| PathOutage::new(outage, OutageCause::Loss)));
             }
-            (link.to, all)
+            (link.to, outages)
         });
         Ok(Self {
             links: links.collect(),
@@ -67,29 +75,29 @@ impl PathOutages {
         })
     }
 
-    /// Goes over to the outages of a changed topology at `now`.
+    /// Replaces the outages from `now` on by those of a changed topology.
     pub fn change(&mut self, now: Instant, changed: &Self) {
         for ((_, outages), (_, later)) in self.links.iter_mut().zip(&changed.links) {
-            outages.retain(|each| each.start < now);
-            for each in outages.iter_mut() {
-                each.end = each.end.min(now);
+            outages.retain(|outage| outage.start < now);
+            for outage in outages.iter_mut() {
+                outage.end = outage.end.min(now);
             }
-            let later = later.iter().filter(|each| each.end > now);
-            outages.extend(later.map(|each| PathOutage {
-                start: each.start.max(now),
-                ..*each
+            let later = later.iter().filter(|outage| outage.end > now);
+            outages.extend(later.map(|outage| PathOutage {
+                start: outage.start.max(now),
+                ..*outage
             }));
         }
     }
 
-    /// Returns the outages on the way from one node to another, in the order of time.
+    /// Returns the outages on the path from one node to another, in the order of time.
     pub fn between(&self, from: HostId, to: HostId) -> Vec<PathOutage> {
         let links = self.links_between(from, to);
-        let mut result: Vec<_> = links
+        let mut outages: Vec<_> = links
             .flat_map(|link| self.links[link.0 as usize].1.iter().copied())
             .collect();
-        result.sort_by_key(|each| each.start);
-        result
+        outages.sort_by_key(|outage| outage.start);
+        outages
     }
 
     /// Returns the number of links.
@@ -97,7 +105,7 @@ impl PathOutages {
         self.links.len()
     }
 
-    /// Returns the links on the way from one node to another, in their order.
+    /// Returns the links on the path from one node to another, in their order.
     pub fn links_between(&self, from: HostId, to: HostId) -> impl Iterator<Item = LinkId> {
         let mut node = from;
         core::iter::from_fn(move || {
@@ -110,30 +118,18 @@ impl PathOutages {
     }
 }
 
-fn lossy(outage: Outage) -> PathOutage {
-    PathOutage {
-        start: outage.start,
-        end: outage.end,
-        cause: OutageCause::Loss,
-    }
-}
-
-fn without_capacity(
+fn capacity_outages(
     capacity: &LinkCapacity,
     until: Instant,
     min_length: Duration,
 ) -> Vec<PathOutage> {
-    let mut result = Vec::new();
+    let mut outages = Vec::new();
     let mut from = Instant::ZERO;
-    while let Some(Outage { start, end }) = capacity.next_outage(from, until, min_length) {
-        result.push(PathOutage {
-            start,
-            end,
-            cause: OutageCause::Capacity,
-        });
-        from = end;
+    while let Some(outage) = capacity.next_outage(from, until, min_length) {
+        outages.push(PathOutage::new(outage, OutageCause::Capacity));
+        from = outage.end;
     }
-    result
+    outages
 }
 
 #[cfg(test)]

@@ -1,23 +1,22 @@
-//! Packet pool: the packets under way, stored once and passed on by handle.
+//! Packet pool: the packets under way, stored once and referred to by handle.
 
 use units::Instant;
 
 use crate::{Backlog, Packet};
 
-/// The number of a packet's slot.
+/// Index of a packet's slot.
 pub(crate) type PacketHandle = u32;
 
-const NOWHERE: PacketHandle = PacketHandle::MAX;
+const NO_PACKET: PacketHandle = PacketHandle::MAX;
 
 struct Slot {
     packet: Packet,
     /// The packet behind it in its queue.
     next: PacketHandle,
-    /// Time at which it began to wait.
-    since: Instant,
+    enqueued_at: Instant,
 }
 
-/// Slots for packets, which are used again, so that a run stops allocating after a while.
+/// Slots for packets, which are reused, so that a run stops allocating after a while.
 #[derive(Default)]
 pub(crate) struct PacketPool {
     slots: Vec<Slot>,
@@ -27,14 +26,14 @@ pub(crate) struct PacketPool {
 impl PacketPool {
     pub(crate) fn insert(&mut self, packet: Packet) -> PacketHandle {
         if let Some(handle) = self.free.pop() {
-            // The rest of a slot is written when the packet joins a queue.
+            // The other fields are written when the packet joins a queue.
             self.slots[handle as usize].packet = packet;
             return handle;
         }
         self.slots.push(Slot {
             packet,
-            next: NOWHERE,
-            since: Instant::ZERO,
+            next: NO_PACKET,
+            enqueued_at: Instant::ZERO,
         });
         self.slots.len() as PacketHandle - 1
     }
@@ -44,7 +43,7 @@ impl PacketPool {
         self.slots[handle as usize].packet
     }
 
-    /// Removes a packet that nobody looks at any more.
+    /// Frees the slot of a packet.
     pub(crate) fn release(&mut self, handle: PacketHandle) {
         self.free.push(handle);
     }
@@ -57,9 +56,9 @@ impl PacketPool {
         &mut self.slots[handle as usize].packet
     }
 
-    /// Returns when the packet began to wait.
+    /// Returns the time at which the packet began to wait.
     pub(crate) fn enqueued_at(&self, handle: PacketHandle) -> Instant {
-        self.slots[handle as usize].since
+        self.slots[handle as usize].enqueued_at
     }
 
     /// Returns the number of packets under way.
@@ -68,42 +67,43 @@ impl PacketPool {
     }
 }
 
-/// A list of packets in the order of their arrival.
-pub(crate) struct List {
+/// Linked list of packets in the order of their arrival.
+pub(crate) struct PacketList {
     head: PacketHandle,
     tail: PacketHandle,
     backlog: Backlog,
 }
 
-impl List {
-    pub(crate) const EMPTY: Self = Self {
-        head: NOWHERE,
-        tail: NOWHERE,
-        backlog: Backlog {
-            bytes: 0,
-            packets: 0,
-        },
-    };
+impl Default for PacketList {
+    fn default() -> Self {
+        Self {
+            head: NO_PACKET,
+            tail: NO_PACKET,
+            backlog: Backlog::default(),
+        }
+    }
+}
 
-    pub(crate) fn push(&mut self, handle: PacketHandle, now: Instant, store: &mut PacketPool) {
-        let slot = &mut store.slots[handle as usize];
-        (slot.next, slot.since) = (NOWHERE, now);
+impl PacketList {
+    pub(crate) fn push(&mut self, handle: PacketHandle, now: Instant, pool: &mut PacketPool) {
+        let slot = &mut pool.slots[handle as usize];
+        (slot.next, slot.enqueued_at) = (NO_PACKET, now);
         self.backlog.bytes += u64::from(slot.packet.size);
         self.backlog.packets += 1;
-        if self.tail == NOWHERE {
+        if self.tail == NO_PACKET {
             self.head = handle;
         } else {
-            store.slots[self.tail as usize].next = handle;
+            pool.slots[self.tail as usize].next = handle;
         }
         self.tail = handle;
     }
 
-    pub(crate) fn pop(&mut self, store: &PacketPool) -> Option<PacketHandle> {
+    pub(crate) fn pop(&mut self, pool: &PacketPool) -> Option<PacketHandle> {
         let handle = self.head()?;
-        let slot = &store.slots[handle as usize];
+        let slot = &pool.slots[handle as usize];
         self.head = slot.next;
-        if self.head == NOWHERE {
-            self.tail = NOWHERE;
+        if self.head == NO_PACKET {
+            self.tail = NO_PACKET;
         }
         self.backlog.bytes -= u64::from(slot.packet.size);
         self.backlog.packets -= 1;
@@ -111,7 +111,7 @@ impl List {
     }
 
     pub(crate) fn head(&self) -> Option<PacketHandle> {
-        (self.head != NOWHERE).then_some(self.head)
+        (self.head != NO_PACKET).then_some(self.head)
     }
 
     pub(crate) fn backlog(&self) -> Backlog {

@@ -1,4 +1,4 @@
-//! Policer: a token bucket that drops packets above a rate and lets none wait (RFC 2475 §2.3.3.3).
+//! Policer: a token bucket that drops packets above a rate, without a queue (RFC 2475 §2.3.3.3).
 
 use config::{FieldError, check_positive, table};
 use units::{Bytes, Duration, Instant, Rate};
@@ -17,14 +17,14 @@ impl Policer {
     /// Checks that packets can pass.
     ///
     /// # Errors
-    /// The field that does not let them.
+    /// The first field with which none can pass.
     pub fn check(&self, mtu: Bytes) -> Result<(), FieldError> {
         check_positive("rate", self.rate)?;
         config::check_range("burst", self.burst, mtu, Bytes::new(1 << 40))
     }
 }
 
-/// Bucket of a policer: the time at which it is full again.
+/// Token bucket, as the time at which it is full again.
 #[derive(Debug)]
 pub(crate) struct Bucket {
     pub(crate) rate: Rate,
@@ -42,14 +42,14 @@ impl Bucket {
     }
 
     /// Consumes the tokens for a packet of `size` bytes. Returns whether there were enough; if not, none are consumed.
-    pub(crate) fn takes(&mut self, now: Instant, size: u32) -> bool {
+    pub(crate) fn conforms(&mut self, now: Instant, size: u32) -> bool {
         let time = self.rate.time_to_send(Bytes::new(u64::from(size)));
         let full_at = self.full_at.max(now) + time;
-        let enough = full_at.saturating_since(now) <= self.depth;
-        if enough {
+        let conforms = full_at.saturating_since(now) <= self.depth;
+        if conforms {
             self.full_at = full_at;
         }
-        enough
+        conforms
     }
 }
 
@@ -71,31 +71,33 @@ mod tests {
     #[test]
     fn a_burst_passes_and_what_follows_has_the_rate() {
         let mut bucket = bucket();
-        let passed = (0..20).filter(|_| bucket.takes(at(0), 1_000)).count();
+        let passed = (0..20).filter(|_| bucket.conforms(at(0), 1_000)).count();
         assert_eq!(passed, 10);
-        assert!(!bucket.takes(at(999), 1_000));
+        assert!(!bucket.conforms(at(999), 1_000));
         assert!(
-            bucket.takes(at(1_000), 1_000),
+            bucket.conforms(at(1_000), 1_000),
             "a millisecond brings 1000 bytes"
         );
-        assert!(!bucket.takes(at(1_000), 1_000));
-        let passed = (0..100_000).filter(|&at_us| bucket.takes(at(1_001 + at_us), 1_000));
+        assert!(!bucket.conforms(at(1_000), 1_000));
+        let passed = (0..100_000).filter(|&at_us| bucket.conforms(at(1_001 + at_us), 1_000));
         assert_eq!(passed.count(), 100);
     }
 
     #[test]
     fn a_pause_fills_the_bucket_up_to_its_size() {
         let mut bucket = bucket();
-        while bucket.takes(at(0), 500) {}
-        let passed = (0..50).filter(|_| bucket.takes(at(5_000_000), 500)).count();
+        while bucket.conforms(at(0), 500) {}
+        let passed = (0..50)
+            .filter(|_| bucket.conforms(at(5_000_000), 500))
+            .count();
         assert_eq!(passed, 20);
     }
 
     #[test]
     fn a_packet_that_is_dropped_takes_no_tokens() {
         let mut bucket = bucket();
-        assert!(bucket.takes(at(0), 9_500));
-        assert!(!bucket.takes(at(0), 600));
-        assert!(bucket.takes(at(0), 500));
+        assert!(bucket.conforms(at(0), 9_500));
+        assert!(!bucket.conforms(at(0), 600));
+        assert!(bucket.conforms(at(0), 500));
     }
 }

@@ -14,9 +14,9 @@ pub(crate) struct RadioLink {
     mtu: u32,
     pub(crate) user: UserId,
     pub(crate) direction: Direction,
-    /// Packets that are with RLC, and neither arrived nor been lost.
+    /// Packets that RLC has, neither arrived nor lost.
     pub(crate) under_way: Backlog,
-    /// Packets that wait above RLC for their turn by a discipline; `None` of drop-tail, which is RLC's own.
+    /// Queue discipline above RLC; `None` for drop-tail, which RLC does itself.
     queue: Option<Box<LinkQueue>>,
 }
 
@@ -27,9 +27,9 @@ impl RadioLink {
         id: LinkId,
         seed: u64,
     ) -> Self {
-        let disciplined = config.queue.discipline != Queue::Droptail;
+        let has_discipline = config.queue.discipline != Queue::Droptail;
         Self {
-            queue: disciplined
+            queue: has_discipline
                 .then(|| Box::new(LinkQueue::new(&config.queue, config.mtu, seed, id))),
             from: config.from,
             to: config.to,
@@ -40,26 +40,26 @@ impl RadioLink {
         }
     }
 
-    /// Queues a packet.
-    pub(crate) fn enter<O: Observer>(
+    /// Enqueues a packet.
+    pub(crate) fn enqueue<O: Observer>(
         &mut self,
         handle: PacketHandle,
         ran: &mut Ran,
         context: &mut QueueContext<'_, O>,
     ) {
-        let size = context.store.packet(handle).size;
+        let size = context.pool.packet(handle).size;
         if size > self.mtu {
             return context.discard(handle, DropReason::Mtu);
         }
         if let Some(queue) = &mut self.queue {
-            queue.offer_before(self.under_way, handle, context);
+            queue.enqueue_behind(self.under_way, handle, context);
             return self.report_waiting(ran);
         }
-        if self.pass_on(handle, ran, context) {
-            let packet = context.store.packet(handle);
+        if self.enqueue_at_rlc(handle, ran, context) {
+            let packet = context.pool.packet(handle);
             context
                 .observer
-                .enqueued(context.now, context.link, packet, self.under_way);
+                .on_enqueued(context.now, context.link, packet, self.under_way);
         }
     }
 
@@ -69,34 +69,34 @@ impl RadioLink {
             && ran.wants(self.user, self.direction, self.mtu)
             && let Some(handle) = queue.dequeue(context)
         {
-            self.pass_on(handle, ran, context);
+            self.enqueue_at_rlc(handle, ran, context);
         }
         self.report_waiting(ran);
     }
 
-    /// Has buffer status reports include what waits at a user.
+    /// Includes packets that wait for a discipline at a user in its buffer status reports.
     fn report_waiting(&self, ran: &mut Ran) {
         if self.direction == Direction::Up {
             ran.set_waiting(self.user, self.waiting().bytes);
         }
     }
 
-    /// Returns the packets that wait for their turn by a discipline.
+    /// Returns the packets that wait for a discipline.
     pub(crate) fn waiting(&self) -> Backlog {
         let queue = self.queue.as_ref();
         queue.map_or_else(Backlog::default, |queue| queue.backlog())
     }
 
-    /// Hands a packet to RLC, or drops it where that is full; returns whether RLC has it.
-    fn pass_on<O: Observer>(
+    /// Enqueues a packet at RLC, or drops it if RLC is full; returns whether RLC has it.
+    fn enqueue_at_rlc<O: Observer>(
         &mut self,
         handle: PacketHandle,
         ran: &mut Ran,
         context: &mut QueueContext<'_, O>,
     ) -> bool {
-        let size = context.store.packet(handle).size;
-        let name = u64::from(handle);
-        let has_room = ran.enqueue(context.now, self.user, self.direction, name, size);
+        let size = context.pool.packet(handle).size;
+        let packet_id = u64::from(handle);
+        let has_room = ran.enqueue(context.now, self.user, self.direction, packet_id, size);
         if has_room {
             self.under_way.bytes += u64::from(size);
             self.under_way.packets += 1;
@@ -106,34 +106,34 @@ impl RadioLink {
         has_room
     }
 
-    /// Drops a packet that the radio access network has discarded.
+    /// Drops a packet of a reset connection that the radio access network has discarded.
     pub(crate) fn purge<O: Observer>(
         &mut self,
         handle: PacketHandle,
         context: &mut QueueContext<'_, O>,
     ) {
-        self.under_way.bytes -= u64::from(context.store.packet(handle).size);
+        self.under_way.bytes -= u64::from(context.pool.packet(handle).size);
         self.under_way.packets -= 1;
         context.discard(handle, DropReason::Reset);
     }
 
-    /// Removes a packet from the radio access network. Returns whether it has arrived.
-    pub(crate) fn leave<O: Observer>(
+    /// Processes the outcome of a packet in the radio access network; returns whether it was delivered.
+    pub(crate) fn on_outcome<O: Observer>(
         &mut self,
         handle: PacketHandle,
-        delivered: bool,
+        is_delivered: bool,
         context: &mut QueueContext<'_, O>,
     ) -> bool {
-        let packet = context.store.packet(handle);
+        let packet = context.pool.packet(handle);
         self.under_way.bytes -= u64::from(packet.size);
         self.under_way.packets -= 1;
-        if delivered {
+        if is_delivered {
             let (now, link) = (context.now, context.link);
-            context.observer.transmitted(link, packet, now, now);
+            context.observer.on_transmitted(link, packet, now, now);
         } else {
             context.discard(handle, DropReason::Radio);
         }
-        delivered
+        is_delivered
     }
 }
 
@@ -141,26 +141,26 @@ impl RadioLink {
 pub(crate) struct RanLinks {
     pub(crate) ran: Ran,
     pub(crate) outcome: Outcome,
-    /// Position of the link of each user, downlink and uplink.
+    /// Index of the link of each user by direction.
     links: Vec<[usize; 2]>,
-    /// Whether packets wait for a discipline before some of them.
+    /// Whether some of the links have a queue discipline above RLC.
     pub(crate) has_disciplines: bool,
 }
 
 impl RanLinks {
-    /// Builds the network of `ran`, where `links` has the links of the radio with their positions.
+    /// Creates the links of `ran` from the links of the radio with their indices.
     pub(crate) fn new<'a>(ran: Ran, links: impl Iterator<Item = (usize, &'a RadioLink)>) -> Self {
         let users = ran.config().users.len();
-        let mut of_users = vec![[usize::MAX; 2]; users];
+        let mut user_links = vec![[usize::MAX; 2]; users];
         let mut has_disciplines = false;
-        for (position, link) in links {
-            of_users[link.user as usize][link.direction as usize] = position;
+        for (index, link) in links {
+            user_links[link.user as usize][link.direction as usize] = index;
             has_disciplines |= link.queue.is_some();
         }
         Self {
             ran,
             outcome: Outcome::default(),
-            links: of_users,
+            links: user_links,
             has_disciplines,
         }
     }
@@ -169,7 +169,7 @@ impl RanLinks {
         self.ran.next_event()
     }
 
-    /// Returns the position of the link of a user in a direction.
+    /// Returns the index of the link of a user in a direction.
     pub(crate) fn link(&self, user: UserId, direction: Direction) -> usize {
         self.links[user as usize][direction as usize]
     }

@@ -33,9 +33,9 @@ impl Routes {
             while let Some(&(node, link_out)) = queue.get(index) {
                 for &(link, from) in &incoming[node] {
                     let from = from.0 as usize;
-                    let back = link_out != LOCAL
+                    let is_reverse = link_out != LOCAL
                         && topology.links[link_out.0 as usize].to.0 as usize == from;
-                    if back {
+                    if is_reverse {
                         continue;
                     }
                     if seen[from] {

@@ -23,13 +23,13 @@ impl Topology {
         HostId(self.nodes.len() as u32 - 1)
     }
 
-    /// Returns the links that differ in `changed`; `None` if anything else differs than capacity, delay, loss,
-    /// blackouts and the limit of the queue: nothing else can change during a run. The radio is not compared.
+    /// Returns the links that differ in `changed`; `None` if they differ in more than capacity, delay, loss, blackouts and
+    /// the limit of the queue, which alone can change during a run. The radio is not compared.
     pub fn changed_links(&self, changed: &Self) -> Option<Vec<LinkId>> {
         if self.nodes != changed.nodes || self.links.len() != changed.links.len() {
             return None;
         }
-        let mut result = Vec::new();
+        let mut differing = Vec::new();
         for ((link, other), id) in self.links.iter().zip(&changed.links).zip(0..) {
             if link == other {
                 continue;
@@ -43,9 +43,9 @@ impl Topology {
             if updated != *other {
                 return None;
             }
-            result.push(LinkId(id));
+            differing.push(LinkId(id));
         }
-        Some(result)
+        Some(differing)
     }
 }
 
@@ -81,7 +81,7 @@ pub struct LinkConfig {
 
 impl LinkConfig {
     /// Returns the minimum time from the end of a transmission to the arrival.
-    pub(crate) fn least_delay(&self) -> Duration {
+    pub(crate) fn min_delay(&self) -> Duration {
         let jitter = self
             .jitter
             .as_ref()
@@ -89,8 +89,8 @@ impl LinkConfig {
         self.delay + jitter
     }
 
-    /// A link without jitter, loss or cross-traffic, for packets of up to 1500 bytes and with a
-    /// tail-drop queue that never overflows.
+    /// Returns a link without jitter, loss or cross-traffic, for packets of up to 1500 bytes, with an unlimited drop-tail
+    /// queue.
     pub fn new(
         name: &str,
         from: HostId,
@@ -121,7 +121,7 @@ impl LinkConfig {
 /// The queue of a link.
 #[derive(Clone, PartialEq, Debug)]
 pub struct QueueConfig {
-    /// Limit of what may wait.
+    /// Limit of the backlog.
     pub limit: Limit,
     /// Discipline: the order of packets, and the rule by which some are dropped.
     pub discipline: Queue,
@@ -139,8 +139,7 @@ pub enum Limit {
 }
 
 impl Limit {
-    /// The limit of a buffer on a link of the given mean rate, MTU and base RTT. One packet always fits, or nothing
-    /// would ever pass.
+    /// Returns the limit of a buffer on a link of this mean rate, MTU and base RTT. One packet always fits.
     pub fn of(buffer: Buffer, mean: Rate, mtu: Bytes, rtt: Duration) -> Self {
         match buffer.resolve(mean, rtt) {
             Buffer::Packets(packets) => Self::Packets(packets.max(1)),

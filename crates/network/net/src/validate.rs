@@ -8,7 +8,7 @@ use units::{Bytes, Rate};
 
 use crate::{Blackout, HostId, Jitter, Limit, LinkCapacity, LinkConfig, Topology};
 
-/// Fault of a topology.
+/// Error of a topology.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub enum TopologyError {
     /// Two nodes or two links have the same name.
@@ -57,7 +57,7 @@ pub enum TopologyError {
     Capacity {
         /// The link.
         link: String,
-        /// The fault.
+        /// The error.
         error: StepsError,
     },
     /// A user of the radio access network without links in both directions.
@@ -79,10 +79,10 @@ pub enum TopologyError {
 /// Minimum MTU of IPv4 (RFC 791 §3.2).
 const MIN_MTU: Bytes = Bytes::new(68);
 
-/// Checks that the topology is one that can be.
+/// Checks the topology.
 pub(crate) fn validate(topology: &Topology) -> Result<(), TopologyError> {
-    unique(topology.nodes.iter())?;
-    unique(topology.links.iter().map(|link| &link.name))?;
+    check_unique_names(topology.nodes.iter())?;
+    check_unique_names(topology.links.iter().map(|link| &link.name))?;
     let nodes = topology.nodes.len();
     for link in &topology.links {
         for HostId(node) in [link.from, link.to] {
@@ -118,23 +118,23 @@ pub(crate) fn validate(topology: &Topology) -> Result<(), TopologyError> {
             return Err(TopologyError::OneWay(link.name.clone()));
         }
     }
-    users(topology)?;
+    check_users(topology)?;
     topology.links.iter().try_for_each(validate_link)
 }
 
-/// Each user of the radio access network has a link each way, and no link has another one.
-fn users(topology: &Topology) -> Result<(), TopologyError> {
+/// Checks that each user of the radio access network has one link in each direction, and that links have no other users.
+fn check_users(topology: &Topology) -> Result<(), TopologyError> {
     let users = topology.radio.as_ref().map_or(0, |radio| radio.users.len());
-    let mut result = vec![[false; 2]; users];
+    let mut has_link = vec![[false; 2]; users];
     for link in &topology.links {
         let LinkCapacity::Radio { user, direction } = link.capacity else {
             continue;
         };
-        let place = result
+        let has_user_link = has_link
             .get_mut(user as usize)
-            .map(|ways| &mut ways[direction as usize]);
-        match place {
-            Some(taken) if !*taken => *taken = true,
+            .map(|directions| &mut directions[direction as usize]);
+        match has_user_link {
+            Some(has_link) if !*has_link => *has_link = true,
             _ => {
                 return Err(TopologyError::Value {
                     link: link.name.clone(),
@@ -149,13 +149,16 @@ fn users(topology: &Topology) -> Result<(), TopologyError> {
             }
         }
     }
-    match result.iter().position(|ways| *ways != [true; 2]) {
+    match has_link
+        .iter()
+        .position(|directions| *directions != [true; 2])
+    {
         Some(user) => Err(TopologyError::Unlinked { user }),
         None => Ok(()),
     }
 }
 
-fn unique<'a>(names: impl Iterator<Item = &'a String>) -> Result<(), TopologyError> {
+fn check_unique_names<'a>(names: impl Iterator<Item = &'a String>) -> Result<(), TopologyError> {
     let mut seen = BTreeSet::new();
     for name in names {
         if !seen.insert(name) {
@@ -165,7 +168,7 @@ fn unique<'a>(names: impl Iterator<Item = &'a String>) -> Result<(), TopologyErr
     Ok(())
 }
 
-/// Checks what files do not hold, and links that were made without a file.
+/// Checks the values of a link, which need not come from a file.
 fn validate_link(link: &LinkConfig) -> Result<(), TopologyError> {
     if link.capacity == LinkCapacity::Constant(Rate::ZERO) {
         return Err(TopologyError::Capacity {
@@ -174,7 +177,7 @@ fn validate_link(link: &LinkConfig) -> Result<(), TopologyError> {
         });
     }
     let mtu = Bytes::new(u64::from(link.mtu));
-    let value = || {
+    let check = || {
         check_range("mtu", mtu, MIN_MTU, Bytes::new(u64::from(u32::MAX)))?;
         link.loss.check().in_table("loss")?;
         Blackout::check(&link.blackouts).in_table("blackouts")?;
@@ -186,14 +189,14 @@ fn validate_link(link: &LinkConfig) -> Result<(), TopologyError> {
             .as_ref()
             .map_or(Ok(()), Jitter::check)
             .in_table("jitter")?;
-        let none = Limit::Bytes(Bytes::new(0));
-        if link.queue.limit == Limit::Packets(0) || link.queue.limit == none {
+        let no_bytes = Limit::Bytes(Bytes::new(0));
+        if link.queue.limit == Limit::Packets(0) || link.queue.limit == no_bytes {
             invalid_value("queue.limit", 0, "more than zero")?;
         }
         link.queue.discipline.check().in_table("queue")?;
         check_each("cross", &link.cross, |cross| cross.check(mtu))
     };
-    value().map_err(|error| TopologyError::Value {
+    check().map_err(|error| TopologyError::Value {
         link: link.name.clone(),
         error,
     })

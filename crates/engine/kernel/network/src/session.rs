@@ -385,7 +385,7 @@ impl Session {
         let path = ObservedPath::new(&self.scenario, &self.plan, self.job.seed, engine, options);
         let mut path = BytePath::new(path.map_err(io::Error::other)?);
         if !self.plan.middleboxes.is_empty() {
-            path.keep_contents();
+            path.enable_contents();
         }
         self.path = Some(path);
         let job = guest_job(&self.scenario.expand_flows(), &self.plan, &self.job)?;

@@ -270,7 +270,7 @@ impl Node for SplitHost {
                         flow: number,
                         hosts: flow.hosts,
                         legs: Some([view(OPENER), view(ACCEPTOR)]),
-                        over: flow.is_drained(),
+                        is_over: flow.is_drained(),
                         buffered: [OPENER, ACCEPTOR].map(|leg| flow.streams[leg].buffered()),
                     });
                 }
@@ -278,7 +278,7 @@ impl Node for SplitHost {
                     flow: number,
                     hosts: [HostId::default(); 2],
                     legs: None,
-                    over: false,
+                    is_over: false,
                     buffered: [0, 0],
                 }),
                 Entry::Unknown | Entry::Closed => {}

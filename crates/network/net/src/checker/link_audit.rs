@@ -11,42 +11,44 @@ use crate::{Backlog, HostId, Limit, LinkCapacity, LinkConfig, Packet, Queue};
 
 pub(super) struct LinkAudit {
     name: String,
-    ends: (HostId, HostId),
+    from: HostId,
+    to: HostId,
     capacity: LinkCapacity,
     delay: Duration,
     limit: Limit,
-    /// Only packets of one flow stay in order in the queue.
-    by_flow: bool,
-    /// Packets stay in order on the wire.
-    in_order: bool,
+    /// Whether the queue keeps the order of packets only within a flow.
+    is_fair_queued: bool,
+    /// Whether packets stay in order on the wire.
+    keeps_order: bool,
     /// Identity and flow of waiting packets, in the order of arrival.
     waiting: VecDeque<(u64, u32)>,
     backlog: Backlog,
     on_wire: VecDeque<u64>,
     /// Work done so far, in (bit/s)·ns.
     work: i128,
-    /// The minimum of (work done − work possible) at the start of any packet.
-    least_lead: i128,
+    /// Minimum of (work done − work possible) at the start of any packet.
+    min_lead: i128,
 }
 
 impl LinkAudit {
     pub(super) fn new(config: &LinkConfig) -> Self {
         Self {
             name: config.name.clone(),
-            ends: (config.from, config.to),
+            from: config.from,
+            to: config.to,
             capacity: config.capacity.clone(),
-            delay: config.least_delay(),
+            delay: config.min_delay(),
             limit: match config.capacity {
                 LinkCapacity::Radio { .. } => Limit::Unlimited,
                 _ => config.queue.limit,
             },
-            by_flow: matches!(config.queue.discipline, Queue::FqCodel(_)),
-            in_order: config.jitter.as_ref().is_none_or(|jitter| !jitter.reorder),
+            is_fair_queued: matches!(config.queue.discipline, Queue::FqCodel(_)),
+            keeps_order: config.jitter.as_ref().is_none_or(|jitter| !jitter.reorder),
             waiting: VecDeque::new(),
             backlog: Backlog::default(),
             on_wire: VecDeque::new(),
             work: 0,
-            least_lead: i128::MAX,
+            min_lead: i128::MAX,
         }
     }
 
@@ -54,9 +56,14 @@ impl LinkAudit {
         &self.name
     }
 
-    /// Returns the nodes at which the link begins and ends.
-    pub(super) fn ends(&self) -> (HostId, HostId) {
-        self.ends
+    /// Returns the node at which the link begins.
+    pub(super) fn from(&self) -> HostId {
+        self.from
+    }
+
+    /// Returns the node at which the link ends.
+    pub(super) fn to(&self) -> HostId {
+        self.to
     }
 
     /// Returns the user and direction of a link of the radio access network.
@@ -71,7 +78,7 @@ impl LinkAudit {
         self.delay
     }
 
-    pub(super) fn enqueued(
+    pub(super) fn enqueue(
         &mut self,
         packet: &Packet,
         at: Instant,
@@ -107,57 +114,54 @@ impl LinkAudit {
         Ok(())
     }
 
-    /// Removes a packet from the queue. If it is `served`, no packet before it may still wait.
-    pub(super) fn dequeued(
+    /// Removes a packet from the queue. If it is transmitted, and not dropped, no packet before it may still wait.
+    pub(super) fn dequeue(
         &mut self,
         packet: &Packet,
         at: Instant,
-        served: bool,
+        is_transmitted: bool,
     ) -> Result<(), Violation> {
-        let place = self.waiting.iter().position(|&(id, _)| id == packet.id);
-        let place = place.expect("what waits is written down");
-        let before = self.before(packet, place);
-        self.waiting.remove(place);
+        let index = self.waiting.iter().position(|&(id, _)| id == packet.id);
+        let index = index.expect("waiting packets are recorded");
+        let before = self.first_before(packet, index);
+        self.waiting.remove(index);
         self.backlog.bytes -= u64::from(packet.size);
         self.backlog.packets -= 1;
-        if served {
-            self.in_turn(packet, before, at)
+        if is_transmitted {
+            self.check_order(packet.id, before, at)
         } else {
             Ok(())
         }
     }
 
     /// Verifies the order of a packet that is transmitted without waiting.
-    pub(super) fn passed(&mut self, packet: &Packet, at: Instant) -> Result<(), Violation> {
-        self.in_turn(packet, self.before(packet, self.waiting.len()), at)
+    pub(super) fn verify_order(&self, packet: &Packet, at: Instant) -> Result<(), Violation> {
+        self.check_order(packet.id, self.first_before(packet, self.waiting.len()), at)
     }
 
-    /// Returns the first packet that waits before `place` and should go before `packet`.
-    fn before(&self, packet: &Packet, place: usize) -> Option<u64> {
-        let mut earlier = self.waiting.iter().take(place);
+    /// Returns the first packet among the first `count` waiting ones that must leave before `packet`.
+    fn first_before(&self, packet: &Packet, count: usize) -> Option<u64> {
+        let mut earlier = self.waiting.iter().take(count);
         earlier
-            .find(|&&(_, flow)| !self.by_flow || flow == packet.flow)
+            .find(|&&(_, flow)| !self.is_fair_queued || flow == packet.flow)
             .map(|&(id, _)| id)
     }
 
-    fn in_turn(&self, packet: &Packet, before: Option<u64>, at: Instant) -> Result<(), Violation> {
-        match before {
-            None => Ok(()),
-            Some(before) => {
-                let (link, packet) = (self.name.clone(), packet.id);
-                Err(Violation::Order {
-                    link,
-                    packet,
-                    before,
-                    at,
-                })
-            }
-        }
+    fn check_order(&self, packet: u64, before: Option<u64>, at: Instant) -> Result<(), Violation> {
+        let Some(before) = before else {
+            return Ok(());
+        };
+        Err(Violation::Order {
+            link: self.name.clone(),
+            packet,
+            before,
+            at,
+        })
     }
 
     /// Verifies the work done against the capacity, in every interval from the start of some packet to the end of this
     /// one: work(end) − possible(end) ≤ min over starts of (work − possible).
-    pub(super) fn transmitted(
+    pub(super) fn transmit(
         &mut self,
         packet: &Packet,
         start: Instant,
@@ -172,9 +176,9 @@ impl LinkAudit {
         }
         let possible = |work: u128| i128::try_from(work).unwrap_or(i128::MAX);
         let lead = self.work - possible(self.capacity.work_before(start));
-        self.least_lead = self.least_lead.min(lead);
+        self.min_lead = self.min_lead.min(lead);
         self.work += i128::from(packet.size) * i128::from(WORK_PER_BYTE);
-        let excess = self.work - possible(self.capacity.work_until(finish)) - self.least_lead;
+        let excess = self.work - possible(self.capacity.work_until(finish)) - self.min_lead;
         if excess > 0 {
             let bytes = (excess as u128).div_ceil(u128::from(WORK_PER_BYTE)) as u64;
             return Err(Violation::Rate {
@@ -186,19 +190,12 @@ impl LinkAudit {
         Ok(())
     }
 
-    pub(super) fn arrived(&mut self, packet: u64, at: Instant) -> Result<(), Violation> {
-        let place = self.on_wire.iter().position(|&id| id == packet);
-        let place = place.expect("what is on the wire is written down");
+    pub(super) fn arrive(&mut self, packet: u64, at: Instant) -> Result<(), Violation> {
+        let index = self.on_wire.iter().position(|&id| id == packet);
+        let index = index.expect("packets on the wire are recorded");
         let first = self.on_wire[0];
-        self.on_wire.remove(place);
-        if self.in_order && place > 0 {
-            return Err(Violation::Order {
-                link: self.name.clone(),
-                packet,
-                before: first,
-                at,
-            });
-        }
-        Ok(())
+        self.on_wire.remove(index);
+        let is_overtaking = self.keeps_order && index > 0;
+        self.check_order(packet, is_overtaking.then_some(first), at)
     }
 }

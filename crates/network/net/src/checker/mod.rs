@@ -1,8 +1,7 @@
 //! Checker: verifies a run from the events that an observer sees.
 //!
 //! The checker has its own account of every packet and every link, written independently of how links work, and
-//! compares each event with it as it happens. So its memory is that of the packets under way, and it can watch runs of
-//! any length. It reports the first violation.
+//! compares each event with it as it happens. It reports the first violation.
 
 mod link_audit;
 mod radio_audit;
@@ -22,14 +21,14 @@ use link_audit::LinkAudit;
 use radio_audit::RadioAudit;
 pub use violation::Violation;
 
-/// Place of a packet.
+/// Where a packet is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum PacketLocation {
     /// At a node since a time, before its next link.
     Node(HostId, Instant),
     /// In the queue of a link.
     Waiting(LinkId, Instant),
-    /// Transmitted by a link, and not at its end before the time.
+    /// Transmitted by a link, at whose end it may not be before the time.
     OnWire(LinkId, Instant),
     /// Out of the network.
     Left,
@@ -45,13 +44,13 @@ enum PacketLocation {
 /// than allowed. No user may get more than was decoded for it, or than its cell could carry in addition to the other
 /// users.
 ///
-/// The checker remembers the identities of packets that have left, about 16 bytes each.
+/// The checker stores the identities of packets that have left, about 16 bytes each.
 pub struct Checker {
     links: Vec<LinkAudit>,
-    air: Option<RadioAudit>,
+    radio: Option<RadioAudit>,
     packets: HashMap<u64, PacketLocation>,
+    /// Number of packets that have not left.
     inside: usize,
-    sent: u64,
     violation: Option<Violation>,
 }
 
@@ -65,10 +64,9 @@ impl Checker {
         Routes::new(topology)?;
         Ok(Self {
             links: topology.links.iter().map(LinkAudit::new).collect(),
-            air: topology.radio.as_ref().map(RadioAudit::new),
+            radio: topology.radio.as_ref().map(RadioAudit::new),
             packets: HashMap::new(),
             inside: 0,
-            sent: 0,
             violation: None,
         })
     }
@@ -81,8 +79,7 @@ impl Checker {
         self.violation.clone().map_or(Ok(()), Err)
     }
 
-    /// Verifies the events seen so far, and that each packet that has begun its way and not ended it is inside
-    /// `network`.
+    /// Verifies the events seen so far, and that `network` has all packets that have begun their way and not ended it.
     ///
     /// # Errors
     /// The first violation.
@@ -96,7 +93,9 @@ impl Checker {
         }
     }
 
-    fn note(&mut self, result: Result<(), Violation>) {
+    /// Verifies an event, and stores its violation if it is the first one.
+    fn check(&mut self, verify: impl FnOnce(&mut Self) -> Result<(), Violation>) {
+        let result = verify(self);
         if let (None, Err(violation)) = (&self.violation, result) {
             self.violation = Some(violation);
         }
@@ -106,12 +105,11 @@ impl Checker {
         &mut self.links[link.0 as usize]
     }
 
-    fn put(&mut self, packet: u64, place: PacketLocation) {
-        let before = self.packets.insert(packet, place);
-        let was_inside = before.is_some_and(|place| place != PacketLocation::Left);
-        self.inside += usize::from(place != PacketLocation::Left);
+    fn set_location(&mut self, packet: u64, location: PacketLocation) {
+        let before = self.packets.insert(packet, location);
+        let was_inside = before.is_some_and(|before| before != PacketLocation::Left);
+        self.inside += usize::from(location != PacketLocation::Left);
         self.inside -= usize::from(was_inside);
-        self.sent += u64::from(before.is_none());
     }
 
     fn enter(&mut self, at: Instant, node: HostId, packet: &Packet) -> Result<(), Violation> {
@@ -121,11 +119,11 @@ impl Checker {
                 at,
             });
         }
-        self.put(packet.id, PacketLocation::Node(node, at));
+        self.set_location(packet.id, PacketLocation::Node(node, at));
         Ok(())
     }
 
-    /// Verifies that the packet can be at `node`, and takes it from the link that it was on, if any.
+    /// Verifies that the packet can be at `node`, and removes it from the link that it was on, if any.
     fn arrive(&mut self, at: Instant, node: HostId, packet: &Packet) -> Result<(), Violation> {
         let actual = match self.packets.get(&packet.id) {
             None if packet.is_cross() => return self.enter(at, node, packet),
@@ -143,15 +141,15 @@ impl Checker {
                     at,
                 });
             }
-            Some(&PacketLocation::Node(place, since)) => {
-                early(packet, at, since)?;
-                place
+            Some(&PacketLocation::Node(location, since)) => {
+                check_time(packet, at, since)?;
+                location
             }
             Some(&PacketLocation::OnWire(link, earliest)) => {
-                early(packet, at, earliest)?;
-                self.put(packet.id, PacketLocation::Node(node, at));
-                self.link(link).arrived(packet.id, at)?;
-                self.link(link).ends().1
+                check_time(packet, at, earliest)?;
+                self.set_location(packet.id, PacketLocation::Node(node, at));
+                self.link(link).arrive(packet.id, at)?;
+                self.link(link).to()
             }
         };
         if actual == node {
@@ -165,27 +163,27 @@ impl Checker {
         })
     }
 
-    /// Removes the packet from the account, because it ends its way at `node`.
+    /// Verifies that the packet can be at `node`, where its way ends.
     fn leave(&mut self, at: Instant, node: HostId, packet: &Packet) -> Result<(), Violation> {
         let result = self.arrive(at, node, packet);
-        self.put(packet.id, PacketLocation::Left);
+        self.set_location(packet.id, PacketLocation::Left);
         result
     }
 
-    fn on_enqueued(
+    fn verify_enqueued(
         &mut self,
         at: Instant,
         link: LinkId,
         packet: &Packet,
         backlog: Backlog,
     ) -> Result<(), Violation> {
-        let from = self.link(link).ends().0;
+        let from = self.link(link).from();
         self.arrive(at, from, packet)?;
-        self.put(packet.id, PacketLocation::Waiting(link, at));
-        self.link(link).enqueued(packet, at, backlog)
+        self.set_location(packet.id, PacketLocation::Waiting(link, at));
+        self.link(link).enqueue(packet, at, backlog)
     }
 
-    fn on_transmitted(
+    fn verify_transmitted(
         &mut self,
         link: LinkId,
         packet: &Packet,
@@ -194,68 +192,65 @@ impl Checker {
     ) -> Result<(), Violation> {
         match self.packets.get(&packet.id) {
             Some(&PacketLocation::Waiting(at_link, since)) if at_link == link => {
-                early(packet, start, since)?;
-                self.link(link).dequeued(packet, start, true)?;
+                check_time(packet, start, since)?;
+                self.link(link).dequeue(packet, start, true)?;
             }
             _ => {
-                let from = self.link(link).ends().0;
+                let from = self.link(link).from();
                 self.arrive(start, from, packet)?;
-                self.link(link).passed(packet, start)?;
+                self.link(link).verify_order(packet, start)?;
             }
         }
-        early(packet, finish, start)?;
-        let carried = (self.link(link).user(), self.air.as_mut());
-        if let (Some((user, direction)), Some(air)) = carried {
-            air.arrived(user, direction, packet.size, finish)?;
+        check_time(packet, finish, start)?;
+        if let (Some((user, direction)), Some(radio)) =
+            (self.link(link).user(), self.radio.as_mut())
+        {
+            radio.arrive(user, direction, packet.size, finish)?;
         }
-        let ledger = self.link(link);
-        let earliest = finish + ledger.delay();
+        let audit = self.link(link);
+        let earliest = finish + audit.delay();
         let in_transit = !packet.is_cross();
-        ledger.transmitted(packet, start, finish, in_transit)?;
-        let on_wire = PacketLocation::OnWire(link, earliest);
-        self.put(
-            packet.id,
-            if in_transit {
-                on_wire
-            } else {
-                PacketLocation::Left
-            },
-        );
+        audit.transmit(packet, start, finish, in_transit)?;
+        let location = if in_transit {
+            PacketLocation::OnWire(link, earliest)
+        } else {
+            PacketLocation::Left
+        };
+        self.set_location(packet.id, location);
         Ok(())
     }
 
-    fn on_dropped(
+    fn verify_dropped(
         &mut self,
         at: Instant,
         link: LinkId,
         packet: &Packet,
         reason: DropReason,
     ) -> Result<(), Violation> {
-        let place = self.packets.get(&packet.id).copied();
-        match place {
+        match self.packets.get(&packet.id).copied() {
             Some(PacketLocation::Waiting(at_link, _))
                 if at_link == link && reason != DropReason::Loss =>
             {
-                self.link(link).dequeued(packet, at, false)?;
+                self.link(link).dequeue(packet, at, false)?;
             }
             // Lost on the wire.
             Some(PacketLocation::OnWire(at_link, _)) if at_link == link => {
-                let to = self.link(link).ends().1;
+                let to = self.link(link).to();
                 self.arrive(at, to, packet)?;
             }
             // Rejected before the queue.
             _ => {
-                let from = self.link(link).ends().0;
+                let from = self.link(link).from();
                 self.arrive(at, from, packet)?;
             }
         }
-        self.put(packet.id, PacketLocation::Left);
+        self.set_location(packet.id, PacketLocation::Left);
         Ok(())
     }
 }
 
 /// Verifies that the packet is not seen before `earliest`.
-fn early(packet: &Packet, at: Instant, earliest: Instant) -> Result<(), Violation> {
+fn check_time(packet: &Packet, at: Instant, earliest: Instant) -> Result<(), Violation> {
     if at < earliest {
         Err(Violation::TooEarly {
             packet: packet.id,
@@ -267,69 +262,63 @@ fn early(packet: &Packet, at: Instant, earliest: Instant) -> Result<(), Violatio
     }
 }
 
-// Most runs go without a checker: its code stays out of the functions that would call it.
+// Most runs have no checker: its code stays out of the functions that call it.
 impl Observer for Checker {
     #[cold]
-    fn sent(&mut self, at: Instant, host: HostId, packet: &Packet) {
-        let result = self.enter(at, host, packet);
-        self.note(result);
+    fn on_sent(&mut self, at: Instant, host: HostId, packet: &Packet) {
+        self.check(|checker| checker.enter(at, host, packet));
     }
 
     #[cold]
-    fn created(&mut self, at: Instant, node: HostId, packet: &Packet) {
-        let result = self.enter(at, node, packet);
-        self.note(result);
+    fn on_created(&mut self, at: Instant, node: HostId, packet: &Packet) {
+        self.check(|checker| checker.enter(at, node, packet));
     }
 
     #[cold]
-    fn arrived(&mut self, at: Instant, node: HostId, packet: &Packet) {
-        let result = self.arrive(at, node, packet);
-        self.note(result);
+    fn on_arrived(&mut self, at: Instant, node: HostId, packet: &Packet) {
+        self.check(|checker| checker.arrive(at, node, packet));
     }
 
     #[cold]
-    fn absorbed(&mut self, at: Instant, node: HostId, packet: &Packet) {
-        let result = self.leave(at, node, packet);
-        self.note(result);
+    fn on_absorbed(&mut self, at: Instant, node: HostId, packet: &Packet) {
+        self.check(|checker| checker.leave(at, node, packet));
     }
 
     #[cold]
-    fn received(&mut self, at: Instant, host: HostId, packet: &Packet) {
-        if host != packet.destination {
-            self.note(Err(Violation::WrongDestination {
-                packet: packet.id,
-                host,
-                at,
-            }));
-        }
-        let result = self.leave(at, host, packet);
-        self.note(result);
+    fn on_received(&mut self, at: Instant, host: HostId, packet: &Packet) {
+        self.check(|checker| {
+            if host != packet.destination {
+                return Err(Violation::WrongDestination {
+                    packet: packet.id,
+                    host,
+                    at,
+                });
+            }
+            checker.leave(at, host, packet)
+        });
     }
 
     #[cold]
-    fn enqueued(&mut self, at: Instant, link: LinkId, packet: &Packet, backlog: Backlog) {
-        let result = self.on_enqueued(at, link, packet, backlog);
-        self.note(result);
+    fn on_enqueued(&mut self, at: Instant, link: LinkId, packet: &Packet, backlog: Backlog) {
+        self.check(|checker| checker.verify_enqueued(at, link, packet, backlog));
     }
 
     #[cold]
-    fn dropped(&mut self, at: Instant, link: LinkId, packet: &Packet, reason: DropReason) {
-        let result = self.on_dropped(at, link, packet, reason);
-        self.note(result);
+    fn on_dropped(&mut self, at: Instant, link: LinkId, packet: &Packet, reason: DropReason) {
+        self.check(|checker| checker.verify_dropped(at, link, packet, reason));
     }
 
     #[cold]
-    fn transmitted(&mut self, link: LinkId, packet: &Packet, start: Instant, finish: Instant) {
-        let result = self.on_transmitted(link, packet, start, finish);
-        self.note(result);
+    fn on_transmitted(&mut self, link: LinkId, packet: &Packet, start: Instant, finish: Instant) {
+        self.check(|checker| checker.verify_transmitted(link, packet, start, finish));
     }
 
     #[cold]
-    fn radio(&mut self, at: Instant, record: &TtiRecord) {
-        if let Some(air) = &mut self.air {
-            let result = air.tti(at, record);
-            self.note(result);
-        }
+    fn on_tti(&mut self, at: Instant, record: &TtiRecord) {
+        self.check(|checker| match &mut checker.radio {
+            Some(radio) => radio.on_tti(at, record),
+            None => Ok(()),
+        });
     }
 }
 

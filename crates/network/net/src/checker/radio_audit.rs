@@ -6,17 +6,17 @@ use units::Instant;
 
 use super::Violation;
 
-/// Checks that no user gets more bytes than were decoded for it.
+/// Verifies that no user gets more bytes than were decoded for it, or than its capacity.
 ///
-/// The capacity of a user is that of the resource blocks of its cell that no other user was given. So where every
-/// user keeps to its own, all of them keep to that of the cell.
+/// The capacity of a user is that of the resource blocks of its cell that no other user was given. So if no user is above
+/// its capacity, no cell is.
 pub(super) struct RadioAudit {
     prbs: u64,
     max_transmissions: u64,
-    /// Of the buffer in each direction.
+    /// Limits of the buffer by direction.
     limits: [Buffer; 2],
     users: Vec<[UserAudit; 2]>,
-    /// Resource blocks seen so far in the current TTI, by cell and direction.
+    /// Resource blocks used so far in the current TTI, by cell and direction.
     used: Vec<[u64; 2]>,
     tti: Option<u64>,
 }
@@ -24,7 +24,7 @@ pub(super) struct RadioAudit {
 #[derive(Clone, Copy, Default)]
 struct UserAudit {
     /// Whether its TTIs are in the log.
-    known: bool,
+    is_logged: bool,
     /// Bytes of packets in blocks that were decoded.
     decoded: u64,
     /// Bytes of packets that have arrived.
@@ -32,7 +32,7 @@ struct UserAudit {
     capacity: Capacity,
 }
 
-/// Capacity so far: an expectation, since it counts a block less the share of it that will be repeated.
+/// Expected capacity so far: a block counts without the share of it that is expected to be retransmitted.
 #[derive(Clone, Copy, Default)]
 struct Capacity {
     bytes: f64,
@@ -41,26 +41,26 @@ struct Capacity {
 }
 
 impl Capacity {
-    /// Standard deviations of luck that are allowed: 5 happen once in three million runs.
-    const DEVIATIONS: f64 = 5.0;
+    /// Allowed standard deviations above the expectation: one in three million runs exceeds 5.
+    const MAX_DEVIATIONS: f64 = 5.0;
 
     fn add(&mut self, bytes: u32) {
         self.bytes += f64::from(bytes);
         self.squares += f64::from(bytes) * f64::from(bytes);
     }
 
-    /// Returns the most bytes that luck could have carried. Whether a block takes a second TTI is a draw, whose standard
-    /// deviation is half of the block at the most.
-    fn at_most(&self) -> u64 {
-        (self.bytes + Self::DEVIATIONS * (self.squares / 4.0).sqrt()) as u64
+    /// Returns the maximum number of bytes. Whether a block takes a second TTI is a draw, whose standard deviation is at
+    /// most half of the block.
+    fn max_bytes(&self) -> u64 {
+        (self.bytes + Self::MAX_DEVIATIONS * (self.squares / 4.0).sqrt()) as u64
     }
 }
 
 impl RadioAudit {
     pub(super) fn new(config: &RanConfig) -> Self {
         let settings = &config.radio;
-        let account = |observed| UserAudit {
-            known: observed && settings.log,
+        let audit = |observed| UserAudit {
+            is_logged: observed && settings.log,
             ..UserAudit::default()
         };
         Self {
@@ -70,27 +70,27 @@ impl RadioAudit {
             users: config
                 .users
                 .iter()
-                .map(|user| [account(user.observed); 2])
+                .map(|user| [audit(user.observed); 2])
                 .collect(),
             used: vec![[0; 2]; config.cells()],
             tti: None,
         }
     }
 
-    pub(super) fn tti(&mut self, at: Instant, record: &TtiRecord) -> Result<(), Violation> {
-        let way = record.direction as usize;
+    pub(super) fn on_tti(&mut self, at: Instant, record: &TtiRecord) -> Result<(), Violation> {
+        let direction = record.direction as usize;
         // There is one record of the downlink in each TTI.
         if record.direction == Direction::Down {
-            let accounts = &mut self.users[record.user as usize];
-            for (account, bytes) in accounts.iter_mut().zip(record.capacity) {
-                account.capacity.add(bytes);
+            let audits = &mut self.users[record.user as usize];
+            for (audit, bytes) in audits.iter_mut().zip(record.capacity) {
+                audit.capacity.add(bytes);
             }
         }
         if self.tti != Some(record.tti) {
             self.tti = Some(record.tti);
             self.used.fill([0; 2]);
         }
-        let within = |what, actual: u64, max: u64| {
+        let check_max = |what, actual: u64, max: u64| {
             if actual <= max {
                 Ok(())
             } else {
@@ -103,59 +103,59 @@ impl RadioAudit {
                 })
             }
         };
-        match self.limits[way] {
+        match self.limits[direction] {
             Buffer::Packets(max) => {
-                within("packets waiting", u64::from(record.queue_packets), max)?;
+                check_max("packets waiting", u64::from(record.queue_packets), max)?;
             }
-            Buffer::Bytes(max) => within("bytes waiting", record.queue_bytes, max.get())?,
-            // The check of the settings rejects it.
+            Buffer::Bytes(max) => check_max("bytes waiting", record.queue_bytes, max.get())?,
+            // The settings reject it.
             Buffer::Bdp(_) => {}
         }
         let Some(block) = record.block else {
             return Ok(());
         };
-        within(
+        check_max(
             "payload of a block",
             block.payload.into(),
             block.bytes.into(),
         )?;
-        within("attempts", block.attempt.into(), self.max_transmissions)?;
-        let used = &mut self.used[record.cell as usize][way];
+        check_max("attempts", block.attempt.into(), self.max_transmissions)?;
+        let used = &mut self.used[record.cell as usize][direction];
         *used += u64::from(block.prbs);
-        within("resource blocks", *used, self.prbs)?;
+        check_max("resource blocks", *used, self.prbs)?;
         if block.decoded {
-            self.users[record.user as usize][way].decoded += u64::from(block.payload);
+            self.users[record.user as usize][direction].decoded += u64::from(block.payload);
         }
         Ok(())
     }
 
     /// Verifies the arrival of a packet of `bytes`.
-    pub(super) fn arrived(
+    pub(super) fn arrive(
         &mut self,
         user: UserId,
         direction: Direction,
         bytes: u32,
         at: Instant,
     ) -> Result<(), Violation> {
-        let account = &mut self.users[user as usize][direction as usize];
-        account.arrived += u64::from(bytes);
+        let audit = &mut self.users[user as usize][direction as usize];
+        audit.arrived += u64::from(bytes);
         let limits = [
-            ("bytes arrived, of those decoded,", account.decoded),
+            ("bytes arrived, of those decoded,", audit.decoded),
             (
                 "bytes arrived, of the capacity,",
-                account.capacity.at_most(),
+                audit.capacity.max_bytes(),
             ),
         ];
         let exceeded = limits
             .into_iter()
-            .find(|(_, max)| account.known && account.arrived > *max);
+            .find(|(_, max)| audit.is_logged && audit.arrived > *max);
         match exceeded {
             None => Ok(()),
             Some((what, max)) => Err(Violation::Radio {
                 user,
                 at,
                 what,
-                actual: account.arrived,
+                actual: audit.arrived,
                 max,
             }),
         }
@@ -173,7 +173,7 @@ mod tests {
 
     use super::*;
 
-    fn ledger() -> RadioAudit {
+    fn audit() -> RadioAudit {
         let radio = Radio {
             log: true,
             ..Radio::default()
@@ -218,11 +218,11 @@ mod tests {
 
     /// Runs `ttis` TTIs with blocks of 7000 bytes, all of which arrive.
     fn run(ttis: u64, capacity: impl Fn(u64) -> u32) -> Result<(), Violation> {
-        let mut ledger = ledger();
+        let mut audit = audit();
         for tti in 0..ttis {
             let at = Instant::ZERO + Duration::from_millis(tti);
-            ledger.tti(at, &decoded(tti, 7_000, capacity(tti)))?;
-            ledger.arrived(0, Direction::Down, 7_000, at)?;
+            audit.on_tti(at, &decoded(tti, 7_000, capacity(tti)))?;
+            audit.arrive(0, Direction::Down, 7_000, at)?;
         }
         Ok(())
     }

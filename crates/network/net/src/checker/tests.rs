@@ -41,8 +41,8 @@ fn backlog(packets: u64) -> Backlog {
 }
 
 fn send(checker: &mut Checker, id: u64, at: u64, finish: u64) {
-    checker.sent(ms(at), HostId(0), &packet(id));
-    checker.transmitted(LINK, &packet(id), ms(at), ms(finish));
+    checker.on_sent(ms(at), HostId(0), &packet(id));
+    checker.on_transmitted(LINK, &packet(id), ms(at), ms(finish));
 }
 
 #[track_caller]
@@ -54,13 +54,13 @@ fn assert_found(checker: &Checker, message: &str) {
 fn a_correct_run_passes() {
     let mut checker = checker(|_| {});
     send(&mut checker, 1, 0, 12);
-    checker.sent(ms(5), HostId(0), &packet(2));
-    checker.enqueued(ms(5), LINK, &packet(2), backlog(1));
-    checker.transmitted(LINK, &packet(2), ms(12), ms(24));
-    checker.received(ms(22), HostId(1), &packet(1));
-    checker.dropped(ms(34), LINK, &packet(2), DropReason::Loss);
+    checker.on_sent(ms(5), HostId(0), &packet(2));
+    checker.on_enqueued(ms(5), LINK, &packet(2), backlog(1));
+    checker.on_transmitted(LINK, &packet(2), ms(12), ms(24));
+    checker.on_received(ms(22), HostId(1), &packet(1));
+    checker.on_dropped(ms(34), LINK, &packet(2), DropReason::Loss);
     assert_eq!(checker.verify(), Ok(()));
-    assert_eq!((checker.sent, checker.inside), (2, 0));
+    assert_eq!((checker.packets.len(), checker.inside), (2, 0));
 }
 
 #[test]
@@ -100,8 +100,8 @@ fn an_opportunity_is_used_once() {
 fn a_full_queue_is_found() {
     let mut checker = checker(|_| {});
     for id in 1..=3 {
-        checker.sent(ms(0), HostId(0), &packet(id));
-        checker.enqueued(ms(0), LINK, &packet(id), backlog(id));
+        checker.on_sent(ms(0), HostId(0), &packet(id));
+        checker.on_enqueued(ms(0), LINK, &packet(id), backlog(id));
     }
     assert_found(
         &checker,
@@ -112,8 +112,8 @@ fn a_full_queue_is_found() {
 #[test]
 fn a_wrong_backlog_is_found() {
     let mut checker = checker(|_| {});
-    checker.sent(ms(0), HostId(0), &packet(1));
-    checker.enqueued(ms(0), LINK, &packet(1), backlog(0));
+    checker.on_sent(ms(0), HostId(0), &packet(1));
+    checker.on_enqueued(ms(0), LINK, &packet(1), backlog(0));
     assert_found(
         &checker,
         "queue of link \"there\": reported 0 bytes at 0.000000000s, actual 1500",
@@ -124,7 +124,7 @@ fn a_wrong_backlog_is_found() {
 fn a_packet_faster_than_the_delay_is_found() {
     let mut checker = checker(|_| {});
     send(&mut checker, 1, 0, 12);
-    checker.received(ms(21), HostId(1), &packet(1));
+    checker.on_received(ms(21), HostId(1), &packet(1));
     assert_found(
         &checker,
         "packet 1 is early: seen at 0.021000000s, possible from 0.022000000s",
@@ -134,9 +134,9 @@ fn a_packet_faster_than_the_delay_is_found() {
 #[test]
 fn a_packet_sent_before_it_came_is_found() {
     let mut checker = checker(|_| {});
-    checker.sent(ms(5), HostId(0), &packet(1));
-    checker.enqueued(ms(5), LINK, &packet(1), backlog(1));
-    checker.transmitted(LINK, &packet(1), ms(4), ms(16));
+    checker.on_sent(ms(5), HostId(0), &packet(1));
+    checker.on_enqueued(ms(5), LINK, &packet(1), backlog(1));
+    checker.on_transmitted(LINK, &packet(1), ms(4), ms(16));
     assert_found(
         &checker,
         "packet 1 is early: seen at 0.004000000s, possible from 0.005000000s",
@@ -147,10 +147,10 @@ fn a_packet_sent_before_it_came_is_found() {
 fn overtaking_in_the_queue_is_found() {
     let mut checker = checker(|_| {});
     for id in 1..=2 {
-        checker.sent(ms(0), HostId(0), &packet(id));
-        checker.enqueued(ms(0), LINK, &packet(id), backlog(id));
+        checker.on_sent(ms(0), HostId(0), &packet(id));
+        checker.on_enqueued(ms(0), LINK, &packet(id), backlog(id));
     }
-    checker.transmitted(LINK, &packet(2), ms(0), ms(12));
+    checker.on_transmitted(LINK, &packet(2), ms(0), ms(12));
     assert_found(
         &checker,
         "packet 2 overtakes packet 1 at link \"there\" at 0.000000000s",
@@ -162,8 +162,8 @@ fn overtaking_on_the_wire_is_found_unless_the_link_reorders() {
     let overtake = |checker: &mut Checker| {
         send(checker, 1, 0, 12);
         send(checker, 2, 12, 24);
-        checker.received(ms(50), HostId(1), &packet(2));
-        checker.received(ms(51), HostId(1), &packet(1));
+        checker.on_received(ms(50), HostId(1), &packet(2));
+        checker.on_received(ms(51), HostId(1), &packet(1));
     };
     let mut strict = checker(|_| {});
     overtake(&mut strict);
@@ -189,14 +189,14 @@ fn a_packet_delivered_twice_or_never_sent_is_found() {
     let twice = "and was never sent, sent twice, or gone before";
     let mut repeated = checker(|_| {});
     send(&mut repeated, 1, 0, 12);
-    repeated.received(ms(22), HostId(1), &packet(1));
-    repeated.received(ms(23), HostId(1), &packet(1));
+    repeated.on_received(ms(22), HostId(1), &packet(1));
+    repeated.on_received(ms(23), HostId(1), &packet(1));
     assert_found(
         &repeated,
         &format!("packet 1 is seen at 0.023000000s, {twice}"),
     );
     let mut invented = checker(|_| {});
-    invented.transmitted(LINK, &packet(9), ms(0), ms(12));
+    invented.on_transmitted(LINK, &packet(9), ms(0), ms(12));
     assert_found(
         &invented,
         &format!("packet 9 is seen at 0.000000000s, {twice}"),
@@ -206,9 +206,9 @@ fn a_packet_delivered_twice_or_never_sent_is_found() {
 #[test]
 fn a_packet_that_jumps_out_of_the_queue_is_found() {
     let mut checker = checker(|_| {});
-    checker.sent(ms(0), HostId(0), &packet(1));
-    checker.enqueued(ms(0), LINK, &packet(1), backlog(1));
-    checker.received(ms(50), HostId(1), &packet(1));
+    checker.on_sent(ms(0), HostId(0), &packet(1));
+    checker.on_enqueued(ms(0), LINK, &packet(1), backlog(1));
+    checker.on_received(ms(50), HostId(1), &packet(1));
     assert_found(
         &checker,
         "packet 1 leaves the queue of link \"there\" at 0.050000000s without transmission",
@@ -219,7 +219,7 @@ fn a_packet_that_jumps_out_of_the_queue_is_found() {
 fn a_packet_at_the_wrong_host_is_found() {
     let mut checker = checker(|_| {});
     send(&mut checker, 1, 0, 12);
-    checker.received(ms(22), HostId(0), &packet(1));
+    checker.on_received(ms(22), HostId(0), &packet(1));
     assert_found(
         &checker,
         "packet 1 is delivered to HostId(0) at 0.022000000s, which is not its destination",
@@ -242,7 +242,7 @@ fn a_packet_that_vanishes_is_found() {
     topology.links = vec![link("there", a, b), link("back", b, a)];
     let mut checker = Checker::new(&topology).unwrap();
     let empty = Network::new(&topology, 1).unwrap();
-    checker.sent(ms(0), a, &packet(1));
+    checker.on_sent(ms(0), a, &packet(1));
     let message = checker.verify_with(&empty).unwrap_err().to_string();
     assert_eq!(message, "1 packets should be under way, 0 are");
 }
@@ -251,51 +251,51 @@ fn a_packet_that_vanishes_is_found() {
 fn a_correct_middlebox_passes() {
     let mut checker = checker(|_| {});
     send(&mut checker, 1, 0, 12);
-    checker.arrived(ms(22), HostId(1), &packet(1));
-    checker.created(ms(22), HostId(0), &packet(2));
-    checker.transmitted(LINK, &packet(2), ms(22), ms(34));
-    checker.arrived(ms(44), HostId(1), &packet(2));
+    checker.on_arrived(ms(22), HostId(1), &packet(1));
+    checker.on_created(ms(22), HostId(0), &packet(2));
+    checker.on_transmitted(LINK, &packet(2), ms(22), ms(34));
+    checker.on_arrived(ms(44), HostId(1), &packet(2));
     // The first one was held back.
-    checker.received(ms(50), HostId(1), &packet(2));
-    checker.absorbed(ms(60), HostId(1), &packet(1));
+    checker.on_received(ms(50), HostId(1), &packet(2));
+    checker.on_absorbed(ms(60), HostId(1), &packet(1));
     assert_eq!(checker.verify(), Ok(()));
-    assert_eq!((checker.sent, checker.inside), (2, 0));
+    assert_eq!((checker.packets.len(), checker.inside), (2, 0));
 }
 
 #[test]
 fn a_middlebox_that_forges_is_found() {
     let twice = "and was never sent, sent twice, or gone before";
     let mut unsent = checker(|_| {});
-    unsent.arrived(ms(0), HostId(0), &packet(7));
+    unsent.on_arrived(ms(0), HostId(0), &packet(7));
     assert_found(
         &unsent,
         &format!("packet 7 is seen at 0.000000000s, {twice}"),
     );
     let mut reappeared = checker(|_| {});
-    reappeared.sent(ms(0), HostId(0), &packet(1));
-    reappeared.absorbed(ms(0), HostId(0), &packet(1));
-    reappeared.transmitted(LINK, &packet(1), ms(1), ms(13));
+    reappeared.on_sent(ms(0), HostId(0), &packet(1));
+    reappeared.on_absorbed(ms(0), HostId(0), &packet(1));
+    reappeared.on_transmitted(LINK, &packet(1), ms(1), ms(13));
     assert_found(
         &reappeared,
         &format!("packet 1 is seen at 0.001000000s, {twice}"),
     );
     let mut copied = checker(|_| {});
-    copied.sent(ms(0), HostId(0), &packet(1));
-    copied.created(ms(1), HostId(0), &packet(1));
+    copied.on_sent(ms(0), HostId(0), &packet(1));
+    copied.on_created(ms(1), HostId(0), &packet(1));
     assert_found(
         &copied,
         &format!("packet 1 is seen at 0.001000000s, {twice}"),
     );
     let mut moved = checker(|_| {});
-    moved.created(ms(0), HostId(1), &packet(1));
-    moved.transmitted(LINK, &packet(1), ms(0), ms(12));
+    moved.on_created(ms(0), HostId(1), &packet(1));
+    moved.on_transmitted(LINK, &packet(1), ms(0), ms(12));
     assert_found(
         &moved,
         "packet 1 is seen at HostId(0) at 0.000000000s, expected at HostId(1)",
     );
     let mut remote = checker(|_| {});
     send(&mut remote, 1, 0, 12);
-    remote.absorbed(ms(22), HostId(0), &packet(1));
+    remote.on_absorbed(ms(22), HostId(0), &packet(1));
     assert_found(
         &remote,
         "packet 1 is seen at HostId(0) at 0.022000000s, expected at HostId(1)",

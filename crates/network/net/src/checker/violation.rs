@@ -119,7 +119,7 @@ pub enum Violation {
         /// Time of the event.
         at: Instant,
     },
-    /// Packets inside differ from sent minus delivered and dropped.
+    /// The number of packets in the network is another one than the events leave.
     #[error("{seen} packets should be under way, {inside} are")]
     CountMismatch {
         /// Sent or created, and neither delivered, absorbed nor dropped.

@@ -1,4 +1,4 @@
-//! Loss process of a link.
+//! Error model: the loss process of a link.
 
 use link_trace::Outage;
 use units::random::{Purpose, RngStream};
@@ -11,12 +11,13 @@ use crate::LinkId;
 pub(crate) struct ErrorModel {
     loss: Loss,
     draws: RngStream,
-    bad: bool,
-    /// Next change of a process over time, and the draws of its changes: packets do not shift them.
-    change: Instant,
-    changes: RngStream,
-    /// Steps that are due.
-    steps: usize,
+    is_bad: bool,
+    /// Time of the next change of state, for a process over time.
+    next_change: Instant,
+    /// Draws of the changes of state over time, which do not depend on the number of packets.
+    change_draws: RngStream,
+    /// Number of steps that are due.
+    due_steps: usize,
 }
 
 impl ErrorModel {
@@ -24,29 +25,29 @@ impl ErrorModel {
         let mut created = Self {
             loss,
             draws: RngStream::new(seed, Purpose::Loss, link.0),
-            bad: false,
-            change: Instant::NEVER,
-            changes: RngStream::new(seed, Purpose::LossState, link.0),
-            steps: 0,
+            is_bad: false,
+            next_change: Instant::NEVER,
+            change_draws: RngStream::new(seed, Purpose::LossState, link.0),
+            due_steps: 0,
         };
-        created.begin(Instant::ZERO);
+        created.start(Instant::ZERO);
         created
     }
 
-    /// Begins with the process at `now`, in its good state.
-    fn begin(&mut self, now: Instant) {
-        (self.bad, self.steps) = (false, 0);
-        self.change = match &self.loss {
-            Loss::GilbertElliottTime(model) => sojourn(model, false, &mut self.changes, now),
+    /// Starts the process at `now`, in its good state.
+    fn start(&mut self, now: Instant) {
+        (self.is_bad, self.due_steps) = (false, 0);
+        self.next_change = match &self.loss {
+            Loss::GilbertElliottTime(model) => state_end(model, false, &mut self.change_draws, now),
             _ => Instant::NEVER,
         };
     }
 
-    /// Goes over to another process at `now`, with the draws that follow.
-    pub(crate) fn change(&mut self, loss: &Loss, now: Instant) {
+    /// Starts another process at `now`, with the draws that follow.
+    pub(crate) fn set_loss(&mut self, loss: &Loss, now: Instant) {
         if self.loss != *loss {
             self.loss = loss.clone();
-            self.begin(now);
+            self.start(now);
         }
     }
 
@@ -57,33 +58,38 @@ impl ErrorModel {
             Loss::Steps(_) | Loss::Trace(_) => {
                 let steps = self.loss.steps();
                 let at = at.since_start();
-                while steps.get(self.steps).is_some_and(|step| step.at <= at) {
-                    self.steps += 1;
+                while steps.get(self.due_steps).is_some_and(|step| step.at <= at) {
+                    self.due_steps += 1;
                 }
-                let step = self.steps.checked_sub(1).and_then(|last| steps.get(last));
+                let step = self
+                    .due_steps
+                    .checked_sub(1)
+                    .and_then(|last| steps.get(last));
                 self.draws.uniform() < step.map_or(0.0, |step| step.loss)
             }
             Loss::GilbertElliott(ref model) => {
-                let change = self.draws.uniform();
-                self.bad = if self.bad {
-                    change >= model.to_good
+                let draw = self.draws.uniform();
+                self.is_bad = if self.is_bad {
+                    draw >= model.to_good
                 } else {
-                    change < model.to_bad
+                    draw < model.to_bad
                 };
-                self.draws.uniform() < loss_in(self.bad, model.loss_good, model.loss_bad)
+                self.draws.uniform() < loss_in(self.is_bad, model.loss_good, model.loss_bad)
             }
             Loss::GilbertElliottTime(ref model) => {
-                while self.change <= at {
-                    self.bad = !self.bad;
-                    self.change = sojourn(model, self.bad, &mut self.changes, self.change);
+                while self.next_change <= at {
+                    self.is_bad = !self.is_bad;
+                    let from = self.next_change;
+                    self.next_change = state_end(model, self.is_bad, &mut self.change_draws, from);
                 }
-                self.draws.uniform() < loss_in(self.bad, model.loss_good, model.loss_bad)
+                self.draws.uniform() < loss_in(self.is_bad, model.loss_good, model.loss_bad)
             }
         }
     }
 }
 
-/// Returns the times before `until` in which all is lost, of at least `min_length`, by a process with this seed.
+/// Returns the times in which a process with this seed loses every packet, which begin before `until` and last for at
+/// least `min_length`.
 pub(crate) fn outages(
     loss: &Loss,
     seed: u64,
@@ -113,29 +119,34 @@ pub(crate) fn outages(
                 add(at(index), at(index + 1), step.loss);
             }
         }
-        // It changes with every packet.
+        // Its state changes per packet, not over time.
         Loss::GilbertElliott(_) => {}
         Loss::GilbertElliottTime(model) => {
-            let mut changes = RngStream::new(seed, Purpose::LossState, link.0);
-            let (mut start, mut bad) = (Instant::ZERO, false);
+            let mut change_draws = RngStream::new(seed, Purpose::LossState, link.0);
+            let (mut start, mut is_bad) = (Instant::ZERO, false);
             while start < until && model.loss_good.max(model.loss_bad) >= 1.0 {
-                let end = sojourn(model, bad, &mut changes, start);
-                add(start, end, loss_in(bad, model.loss_good, model.loss_bad));
-                (start, bad) = (end, !bad);
+                let end = state_end(model, is_bad, &mut change_draws, start);
+                add(start, end, loss_in(is_bad, model.loss_good, model.loss_bad));
+                (start, is_bad) = (end, !is_bad);
             }
         }
     }
-    outages.retain(|each| each.start < until && each.is_at_least(min_length));
+    outages.retain(|outage| outage.start < until && outage.is_at_least(min_length));
     outages
 }
 
-fn loss_in(bad: bool, loss_good: f64, loss_bad: f64) -> f64 {
-    if bad { loss_bad } else { loss_good }
+fn loss_in(is_bad: bool, loss_good: f64, loss_bad: f64) -> f64 {
+    if is_bad { loss_bad } else { loss_good }
 }
 
 /// Returns the end of the state that begins at `from`.
-fn sojourn(model: &GilbertElliottTime, bad: bool, draws: &mut RngStream, from: Instant) -> Instant {
-    let mean = if bad { model.bad } else { model.good };
+fn state_end(
+    model: &GilbertElliottTime,
+    is_bad: bool,
+    draws: &mut RngStream,
+    from: Instant,
+) -> Instant {
+    let mean = if is_bad { model.bad } else { model.good };
     let nanoseconds = draws.exponential(mean.as_nanos() as f64).max(1.0);
     from + Duration::from_nanos(nanoseconds as u64)
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use units::Duration;
 
 use super::gilbert_elliott::tag;
-use super::{LossStep, percent};
+use super::{LossStep, parse_percentage};
 
 pub(super) const TRACE: &str = "trace";
 
@@ -18,16 +18,16 @@ pub(super) const TRACE: &str = "trace";
 pub struct LossTrace {
     /// The file, relative to that of the scenario; compulsory.
     pub file: String,
-    /// Its lines, once it has been read.
+    /// Its lines; empty before it has been read.
     #[serde(skip)]
     steps: Vec<LossStep>,
 }
 
 impl LossTrace {
-    /// Reads the file. `read` returns the path that errors name and its text.
+    /// Reads the file. `read` returns the path for error messages, and the text.
     ///
     /// # Errors
-    /// If it cannot be read, or a line is wrong, which is named.
+    /// If it cannot be read, or a line is wrong; the error has its number.
     pub fn load(
         &mut self,
         read: impl FnOnce(&str) -> Result<(String, String), FieldError>,
@@ -49,7 +49,10 @@ impl LossTrace {
     }
 }
 
-/// Returns the steps of a text, or the number of a line that is wrong and its fault.
+/// Returns the steps of a text.
+///
+/// # Errors
+/// The number of the first wrong line, and what is wrong with it.
 fn parse(text: &str) -> Result<Vec<LossStep>, (usize, String)> {
     let mut steps: Vec<LossStep> = Vec::new();
     let mut is_first = true;
@@ -58,11 +61,11 @@ fn parse(text: &str) -> Result<Vec<LossStep>, (usize, String)> {
         if line.is_empty() || line.starts_with('#') {
             continue;
         }
-        let may_be_names = core::mem::replace(&mut is_first, false);
-        if may_be_names && fields(line).all(|field| number_of(field).is_none()) {
+        let may_be_header = core::mem::replace(&mut is_first, false);
+        if may_be_header && split_fields(line).all(|field| parse_loss(field).is_none()) {
             continue;
         }
-        let step = step(line).map_err(|error| (index + 1, error))?;
+        let step = parse_step(line).map_err(|error| (index + 1, error))?;
         match steps.last() {
             Some(last) if step.at <= last.at => {
                 let (at, before) = (step.at, last.at);
@@ -82,30 +85,30 @@ fn parse(text: &str) -> Result<Vec<LossStep>, (usize, String)> {
     Ok(steps)
 }
 
-fn fields(line: &str) -> impl Iterator<Item = &str> {
+fn split_fields(line: &str) -> impl Iterator<Item = &str> {
     line.split([',', ';', '\t', ' '])
         .map(|field| field.trim_matches('"'))
         .filter(|field| !field.is_empty())
 }
 
-/// Returns a number or the share of a percentage.
-fn number_of(field: &str) -> Option<f64> {
-    field.parse().ok().or_else(|| percent(field))
+/// Parses a probability as a number or a percentage.
+fn parse_loss(field: &str) -> Option<f64> {
+    field.parse().ok().or_else(|| parse_percentage(field))
 }
 
-fn step(line: &str) -> Result<LossStep, String> {
-    let allowed =
+fn parse_step(line: &str) -> Result<LossStep, String> {
+    let malformed =
         || format!("{line:?} is not a time in s and a loss, such as 12.5,0.02 or 12.5,2%");
-    let mut fields = fields(line);
+    let mut fields = split_fields(line);
     let (Some(time), Some(loss), None) = (fields.next(), fields.next(), fields.next()) else {
-        return Err(allowed());
+        return Err(malformed());
     };
     let seconds = time
         .parse::<f64>()
         .ok()
         .filter(|time| (0.0..1e9).contains(time));
-    let (Some(seconds), Some(loss)) = (seconds, number_of(loss)) else {
-        return Err(allowed());
+    let (Some(seconds), Some(loss)) = (seconds, parse_loss(loss)) else {
+        return Err(malformed());
     };
     check_number("loss", loss, 0.0, 1.0).map_err(|error| error.to_string())?;
     Ok(LossStep {

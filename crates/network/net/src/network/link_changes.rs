@@ -20,7 +20,7 @@ impl Network {
     ) {
         let index = id.0 as usize;
         if let LinkKind::Wire(link) = &mut self.links[index] {
-            let mut context = QueueContext::new(now, id, &mut self.store, observer);
+            let mut context = QueueContext::new(now, id, &mut self.pool, observer);
             link.change(config, &mut context);
             self.deadlines.set(index, link.next_at());
         }

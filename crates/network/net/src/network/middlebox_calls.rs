@@ -3,10 +3,10 @@
 use units::{Deadlines, Instant};
 
 use super::{Delivery, Network};
-use crate::interruptions::OutageWatch;
 use crate::links::{EgressQueues, LinkKind};
 use crate::middlebox_api::Action;
 use crate::middleboxes::Event;
+use crate::outage_watch::OutageWatch;
 use crate::packet_pool::PacketHandle;
 use crate::{ConnectionState, Contents, HostId, Node, Observer, TopologyError};
 
@@ -20,16 +20,17 @@ impl Network {
             name: name.to_owned(),
             nodes: self.nodes.join(", "),
         })?;
-        if let Some(air) = self.air.as_mut().filter(|_| node.wants_headers()) {
-            air.ran.tell_heads();
+        if let Some(ran_links) = self.ran_links.as_mut().filter(|_| node.wants_headers()) {
+            ran_links.ran.tell_heads();
         }
         let mut outages = Vec::new();
-        if let Some(watch) = node.link_subscription() {
+        if let Some(subscription) = node.link_subscription() {
             let wires = self.links.iter().filter_map(|link| match link {
                 LinkKind::Wire(link) if link.from == at => Some(link),
                 _ => None,
             });
-            outages.extend(wires.map(|link| OutageWatch::new(link.to, &link.capacity, watch)));
+            outages
+                .extend(wires.map(|link| OutageWatch::new(link.to, &link.capacity, subscription)));
         }
         self.middleboxes.place(at, self.nodes.len(), node, outages);
         let before = self.first_node();
@@ -44,8 +45,8 @@ impl Network {
         Ok(())
     }
 
-    /// Keeps bytes of packets from now on, to which middleboxes have access.
-    pub fn keep_contents(&mut self) {
+    /// Stores the bytes of packets from now on, for middleboxes.
+    pub fn enable_contents(&mut self) {
         self.middleboxes.contents.get_or_insert_default();
     }
 
@@ -54,9 +55,9 @@ impl Network {
         self.middleboxes.contents.as_mut()
     }
 
-    /// Calls `show` for each connection at each middlebox, with the node.
-    pub fn passages(&self, show: &mut dyn FnMut(HostId, &ConnectionState)) {
-        self.middleboxes.passages(show);
+    /// Calls `show` with the state of each connection at each middlebox, and the node.
+    pub fn for_each_connection(&self, show: &mut dyn FnMut(HostId, &ConnectionState)) {
+        self.middleboxes.for_each_connection(show);
     }
 
     /// Enqueues a packet of the host at `node` for the middlebox there, which is called when the network is advanced.
@@ -80,19 +81,19 @@ impl Network {
         observer: &mut impl Observer,
         deliveries: &mut Vec<Delivery>,
     ) {
-        match self.middleboxes.take_inbox(now, node) {
-            Some(handle) => self.show_packet(now, node, handle, observer, deliveries),
+        match self.middleboxes.pop_inbox(now, node) {
+            Some(handle) => self.call_with_packet(now, node, handle, observer, deliveries),
             None => {
-                let change = self.middleboxes.take_change(now, node);
-                let call = change.map_or(Event::Time, |(to, change)| Event::Link(to, change));
-                self.call(now, node, call, observer, deliveries);
+                let change = self.middleboxes.pop_link_change(now, node);
+                let event = change.map_or(Event::Time, |(to, change)| Event::Link(to, change));
+                self.call(now, node, event, observer, deliveries);
             }
         }
     }
 
-    /// Shows a packet to the middlebox at `node`.
+    /// Calls the middlebox at `node` with a packet.
     #[cold]
-    pub(super) fn show_packet(
+    pub(super) fn call_with_packet(
         &mut self,
         now: Instant,
         node: HostId,
@@ -100,10 +101,10 @@ impl Network {
         observer: &mut impl Observer,
         deliveries: &mut Vec<Delivery>,
     ) {
-        let packet = *self.store.packet(handle);
-        observer.arrived(now, node, &packet);
-        let call = Event::Packet(packet, handle);
-        self.call(now, node, call, observer, deliveries);
+        let packet = *self.pool.packet(handle);
+        observer.on_arrived(now, node, &packet);
+        let event = Event::Packet(packet, handle);
+        self.call(now, node, event, observer, deliveries);
     }
 
     /// Calls the middlebox at `node` and carries out its actions.
@@ -111,34 +112,34 @@ impl Network {
         &mut self,
         now: Instant,
         node: HostId,
-        call: Event,
+        event: Event,
         observer: &mut impl Observer,
         deliveries: &mut Vec<Delivery>,
     ) {
         let egress_queues = EgressQueues {
             routes: &self.routes,
             links: &self.links,
-            air: self.air.as_deref(),
+            ran_links: self.ran_links.as_deref(),
         };
-        let mut actions = self.middleboxes.call(now, node, call, egress_queues);
+        let mut actions = self.middleboxes.call(now, node, event, egress_queues);
         for action in actions.drain(..) {
             let handle = match action {
                 Action::Forward(handle) => handle,
                 Action::Create(packet) => {
-                    observer.created(now, node, &packet);
-                    self.store.insert(packet)
+                    observer.on_created(now, node, &packet);
+                    self.pool.insert(packet)
                 }
                 Action::Purge(flow, host) => {
                     self.purge(now, flow, host, observer);
                     continue;
                 }
                 Action::Absorb(handle) => {
-                    let packet = self.store.remove(handle);
-                    observer.absorbed(now, node, &packet);
+                    let packet = self.pool.remove(handle);
+                    observer.on_absorbed(now, node, &packet);
                     continue;
                 }
             };
-            self.pass(now, node, handle, observer, deliveries);
+            self.forward(now, node, handle, observer, deliveries);
         }
         self.middleboxes.recycle(actions);
         self.schedule_call(node);
@@ -148,7 +149,7 @@ impl Network {
         EgressQueues {
             routes: &self.routes,
             links: &self.links,
-            air: self.air.as_deref(),
+            ran_links: self.ran_links.as_deref(),
         }
     }
 

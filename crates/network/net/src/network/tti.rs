@@ -19,61 +19,61 @@ impl Network {
         observer: &mut impl Observer,
         deliveries: &mut Vec<Delivery>,
     ) {
-        let Some(mut air) = self.air.take() else {
+        let Some(mut ran_links) = self.ran_links.take() else {
             return;
         };
-        if air.has_disciplines {
-            self.refill(now, &mut air, observer);
+        if ran_links.has_disciplines {
+            self.refill(now, &mut ran_links, observer);
         }
-        air.ran.run_tti(&mut air.outcome);
+        ran_links.ran.run_tti(&mut ran_links.outcome);
         let mut changes = core::mem::take(&mut self.changes);
-        let mut events = core::mem::take(&mut air.outcome.events);
+        let mut events = core::mem::take(&mut ran_links.outcome.events);
         for (user, event) in events.drain(..) {
-            observer.connection(now, user, &event);
-            if let LinkKind::Radio(link) = &self.links[air.link(user, Direction::Down)]
-                && self.middleboxes.watches(link.from)
+            observer.on_connection(now, user, &event);
+            if let LinkKind::Radio(link) = &self.links[ran_links.link(user, Direction::Down)]
+                && self.middleboxes.watches_links(link.from)
             {
-                let of_event = changes_of(&event).iter();
-                changes.extend(of_event.map(|change| ([link.from, link.to], *change)));
+                let event_changes = link_changes(&event).iter();
+                changes.extend(event_changes.map(|change| ([link.from, link.to], *change)));
             }
         }
-        air.outcome.events = events;
-        for record in air.outcome.log.drain(..) {
-            observer.radio(now, &record);
+        ran_links.outcome.events = events;
+        for record in ran_links.outcome.log.drain(..) {
+            observer.on_tti(now, &record);
         }
-        for record in air.outcome.control.drain(..) {
-            observer.control(now, &record);
+        for record in ran_links.outcome.control.drain(..) {
+            observer.on_control(now, &record);
         }
-        let heads = self.heads_of(&mut air);
-        let mut fates = core::mem::take(&mut air.outcome.fates);
+        let headers = self.notified_headers(&mut ran_links);
+        let mut fates = core::mem::take(&mut ran_links.outcome.fates);
         let mut arrived = core::mem::take(&mut self.arrived);
         for (user, fate) in fates.drain(..) {
-            let index = air.link(user, fate.direction);
+            let index = ran_links.link(user, fate.direction);
             let id = LinkId(index as u32);
-            let mut context = QueueContext::new(now, id, &mut self.store, observer);
+            let mut context = QueueContext::new(now, id, &mut self.pool, observer);
             let handle = fate.packet_id as PacketHandle;
             if let LinkKind::Radio(link) = &mut self.links[index]
-                && link.leave(handle, fate.delivered, &mut context)
+                && link.on_outcome(handle, fate.delivered, &mut context)
             {
                 arrived.push((id, handle));
             }
         }
-        air.outcome.fates = fates;
-        let next = air.next_event();
+        ran_links.outcome.fates = fates;
+        let next = ran_links.next_event();
         self.deadlines
             .set(self.links.len() + self.sources.len(), next);
-        self.air = Some(air);
+        self.ran_links = Some(ran_links);
         for ([node, to], change) in changes.drain(..) {
-            let call = Event::Link(to, change);
-            self.call(now, node, call, observer, deliveries);
+            let event = Event::Link(to, change);
+            self.call(now, node, event, observer, deliveries);
         }
         self.changes = changes;
-        for (node, packet) in heads {
-            self.call(now, node, Event::Head(packet), observer, deliveries);
+        for (node, packet) in headers {
+            self.call(now, node, Event::Header(packet), observer, deliveries);
         }
         for (id, handle) in arrived.drain(..) {
-            if self.store.packet(handle).is_cross() {
-                self.store.remove(handle);
+            if self.pool.packet(handle).is_cross() {
+                self.pool.remove(handle);
             } else {
                 self.arrive(now, id, handle, observer, deliveries);
             }
@@ -82,29 +82,29 @@ impl Network {
     }
 
     /// Moves packets from queue disciplines to RLC.
-    fn refill(&mut self, now: Instant, air: &mut RanLinks, observer: &mut impl Observer) {
+    fn refill(&mut self, now: Instant, ran_links: &mut RanLinks, observer: &mut impl Observer) {
         for (index, kind) in self.links.iter_mut().enumerate() {
             let LinkKind::Radio(link) = kind else {
                 continue;
             };
             let id = LinkId(index as u32);
-            let mut context = QueueContext::new(now, id, &mut self.store, observer);
-            link.refill(&mut air.ran, &mut context);
+            let mut context = QueueContext::new(now, id, &mut self.pool, observer);
+            link.refill(&mut ran_links.ran, &mut context);
         }
     }
 
-    /// Returns the packets whose headers have reached base stations with a middlebox.
-    fn heads_of(&self, air: &mut RanLinks) -> Vec<(HostId, Packet)> {
-        let mut heads = core::mem::take(&mut air.outcome.heads);
+    /// Returns the packets whose headers have reached a base station with a middlebox, and its node.
+    fn notified_headers(&self, ran_links: &mut RanLinks) -> Vec<(HostId, Packet)> {
+        let mut heads = core::mem::take(&mut ran_links.outcome.heads);
         let mut notified = Vec::new();
         for (user, packet_id) in heads.drain(..) {
-            let node = self.links[air.link(user, Direction::Up)].to();
-            let packet = *self.store.packet(packet_id as PacketHandle);
-            if !packet.is_cross() && self.middleboxes.are_at(node) {
+            let node = self.links[ran_links.link(user, Direction::Up)].to();
+            let packet = *self.pool.packet(packet_id as PacketHandle);
+            if !packet.is_cross() && self.middleboxes.is_at(node) {
                 notified.push((node, packet));
             }
         }
-        air.outcome.heads = heads;
+        ran_links.outcome.heads = heads;
         notified
     }
 
@@ -116,7 +116,7 @@ impl Network {
         host: HostId,
         observer: &mut impl Observer,
     ) {
-        let Some(air) = &mut self.air else {
+        let Some(ran_links) = &mut self.ran_links else {
             return;
         };
         for (index, kind) in self.links.iter_mut().enumerate() {
@@ -126,14 +126,14 @@ impl Network {
             if link.direction != Direction::Down || link.to != host {
                 continue;
             }
-            let store = &self.store;
+            let pool = &self.pool;
             let is_purged = |packet_id: u64| {
-                let packet = store.packet(packet_id as PacketHandle);
+                let packet = pool.packet(packet_id as PacketHandle);
                 packet.flow == flow && packet.segment().is_some()
             };
-            let discarded = air.ran.discard(now, link.user, &is_purged);
+            let discarded = ran_links.ran.discard(now, link.user, &is_purged);
             let id = LinkId(index as u32);
-            let mut context = QueueContext::new(now, id, &mut self.store, observer);
+            let mut context = QueueContext::new(now, id, &mut self.pool, observer);
             for packet_id in discarded {
                 link.purge(packet_id as PacketHandle, &mut context);
             }
@@ -142,7 +142,7 @@ impl Network {
 }
 
 /// Returns the changes of a user's link at an event of its RRC connection.
-fn changes_of(event: &ConnectionEvent) -> &'static [LinkChange] {
+fn link_changes(event: &ConnectionEvent) -> &'static [LinkChange] {
     match event {
         ConnectionEvent::HandoverBegins { .. } => &[LinkChange::Expected, LinkChange::Interrupted],
         ConnectionEvent::Failure { .. } => &[LinkChange::Interrupted],

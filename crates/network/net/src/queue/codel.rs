@@ -4,7 +4,7 @@ use config::{FieldError, check_positive, table};
 use units::{Duration, Instant};
 
 use super::{Attachment, Qdisc, QueueContext};
-use crate::packet_pool::{List, PacketHandle};
+use crate::packet_pool::{PacketHandle, PacketList};
 use crate::{Backlog, DropReason, Observer};
 
 table! {
@@ -46,12 +46,12 @@ impl Qdisc for CodelQdisc {
         self.queue.list.backlog()
     }
 
-    fn offer<O: Observer>(
+    fn enqueue<O: Observer>(
         &mut self,
         handle: PacketHandle,
         context: &mut QueueContext<'_, O>,
     ) -> bool {
-        self.queue.list.push(handle, context.now, context.store);
+        self.queue.list.push(handle, context.now, context.pool);
         true
     }
 
@@ -60,48 +60,48 @@ impl Qdisc for CodelQdisc {
     }
 }
 
-/// One queue and what CoDel remembers of it (RFC 8289 §5.2).
+/// One queue with its state of CoDel (RFC 8289 §5.2).
 pub(super) struct CodelQueue {
-    pub(super) list: List,
+    pub(super) list: PacketList,
     first_above_time: Option<Instant>,
     drop_next: Instant,
     count: u32,
     last_count: u32,
-    /// Result of [`CodelControl::approach`].
+    /// Approximation of 1/√count.
     inverse_root: f64,
-    dropping: bool,
+    is_dropping: bool,
 }
 
 impl Default for CodelQueue {
     fn default() -> Self {
         Self {
-            list: List::EMPTY,
+            list: PacketList::default(),
             first_above_time: None,
             drop_next: Instant::ZERO,
             count: 0,
             last_count: 0,
             inverse_root: 1.0,
-            dropping: false,
+            is_dropping: false,
         }
     }
 }
 
 impl CodelQueue {
-    /// Makes drops denser after some that were for want of room (`fq_codel_drop`).
+    /// Counts drops by overflow, after which those of CoDel are denser (`fq_codel_drop`).
     pub(super) fn add_drops(&mut self, number: u32) {
         self.count += number;
     }
 }
 
-/// CoDel at work on any number of lanes.
+/// Control law of CoDel, for one queue or for the sub-queues of FQ-CoDel.
 pub(super) struct CodelControl {
     config: Codel,
     /// Bytes of the largest packet. A link that holds no more than one is never too slow (RFC 8289 §5.6, `maxpacket_`).
-    /// With fair queueing all queues of the link count, as in Linux (`fq_codel_dequeue`): of many flows each may have less
+    /// With fair queueing all queues of the link count, as in Linux (`fq_codel_dequeue`): each of many flows may have less
     /// than a packet, and wait long.
     largest_packet: u64,
-    /// Square of the ratio of a root to its aim, below which a step is Newton's.
-    most_by_step: f64,
+    /// Value of count · root² below which the root is updated by a step of Newton's method.
+    max_newton_ratio: f64,
 }
 
 impl CodelControl {
@@ -110,26 +110,26 @@ impl CodelControl {
         Self {
             config,
             largest_packet: u64::from(mtu),
-            most_by_step: 1.0,
+            max_newton_ratio: 1.0,
         }
     }
 
-    /// Has first drops come at the times of Linux and not of RFC 8289: the second one after half an interval.
-    pub(super) fn with_first_drops_of_linux(self) -> Self {
+    /// Drops first at the times of Linux and not of RFC 8289: for the second time after half an interval.
+    pub(super) fn with_linux_first_drops(self) -> Self {
         Self {
-            most_by_step: 3.0,
+            max_newton_ratio: 3.0,
             ..self
         }
     }
 
-    /// Comes to 1/√count. From below, as where the count has become smaller, it does so by a step of Newton's method
-    /// for each drop (`codel_Newton_step`): drops that begin again are denser than their law for a while. From so far
-    /// above that the method does not converge, Linux' integers wrap around.
-    fn approach(&self, codel_queue: &mut CodelQueue) {
+    /// Updates the approximation of 1/√count. A root that is too small, because the count has fallen, takes a step of
+    /// Newton's method per drop (`codel_Newton_step`), so that new drops are denser than the law for a while. A root that
+    /// is too large becomes exact: Newton's method need not converge, and the integers of Linux would wrap around.
+    fn update_inverse_root(&self, codel_queue: &mut CodelQueue) {
         let (root, count) = (codel_queue.inverse_root, f64::from(codel_queue.count));
-        let share = count * root * root;
-        codel_queue.inverse_root = if share < self.most_by_step {
-            root * (1.5 - 0.5 * share)
+        let ratio = count * root * root;
+        codel_queue.inverse_root = if ratio < self.max_newton_ratio {
+            root * (1.5 - 0.5 * ratio)
         } else {
             1.0 / libm::sqrt(count)
         };
@@ -141,20 +141,21 @@ impl CodelControl {
         from + Duration::from_nanos((interval * codel_queue.inverse_root) as u64)
     }
 
-    /// Returns the head of the queue, and whether its delay has been above target for an interval (RFC 8289 §5.6).
-    fn head<O>(
+    /// Removes and returns the head of the queue, and whether the delay has been above target for an interval (RFC 8289
+    /// §5.6).
+    fn pop_head<O>(
         &self,
         codel_queue: &mut CodelQueue,
         other_bytes: u64,
         context: &QueueContext<'_, O>,
     ) -> Option<(PacketHandle, bool)> {
-        let Some(handle) = codel_queue.list.pop(context.store) else {
+        let Some(handle) = codel_queue.list.pop(context.pool) else {
             codel_queue.first_above_time = None;
             return None;
         };
         let sojourn = context
             .now
-            .saturating_since(context.store.enqueued_at(handle));
+            .saturating_since(context.pool.enqueued_at(handle));
         let backlog = codel_queue.list.backlog().bytes + other_bytes;
         if sojourn < self.config.target || backlog <= self.largest_packet {
             codel_queue.first_above_time = None;
@@ -166,45 +167,45 @@ impl CodelControl {
         Some((handle, context.now >= deadline))
     }
 
-    /// RFC 8289 §5.5: the next packet to send, after any packets that are dropped. `other_bytes` is the backlog of the
-    /// link in other lanes, bytes.
+    /// Removes and returns the next packet to send, after any dropped ones (RFC 8289 §5.5). `other_bytes` is the backlog of
+    /// the link in other queues.
     pub(super) fn dequeue<O: Observer>(
         &self,
         codel_queue: &mut CodelQueue,
         other_bytes: u64,
         context: &mut QueueContext<'_, O>,
     ) -> Option<PacketHandle> {
-        let mut head = self.head(codel_queue, other_bytes, context);
-        if codel_queue.dropping {
+        let mut head = self.pop_head(codel_queue, other_bytes, context);
+        if codel_queue.is_dropping {
             while let Some((handle, true)) = head
                 && context.now >= codel_queue.drop_next
             {
                 codel_queue.count += 1;
-                self.approach(codel_queue);
+                self.update_inverse_root(codel_queue);
                 if self.config.ecn && context.mark(handle) {
                     codel_queue.drop_next = self.control_law(codel_queue.drop_next, codel_queue);
                     break;
                 }
                 context.discard(handle, DropReason::Aqm);
-                head = self.head(codel_queue, other_bytes, context);
+                head = self.pop_head(codel_queue, other_bytes, context);
                 if let Some((_, true)) = head {
                     codel_queue.drop_next = self.control_law(codel_queue.drop_next, codel_queue);
                 }
             }
-            codel_queue.dropping = matches!(head, Some((_, true)));
+            codel_queue.is_dropping = matches!(head, Some((_, true)));
         } else if let Some((handle, true)) = head {
             if !(self.config.ecn && context.mark(handle)) {
                 context.discard(handle, DropReason::Aqm);
-                head = self.head(codel_queue, other_bytes, context);
+                head = self.pop_head(codel_queue, other_bytes, context);
             }
-            codel_queue.dropping = true;
-            // Where dropping began again soon, the rate that worked before is a better start.
+            codel_queue.is_dropping = true;
+            // Soon after the last drops, the rate that worked then is a better start.
             let delta = codel_queue.count.saturating_sub(codel_queue.last_count);
-            let recently =
+            let is_recent =
                 context.now.saturating_since(codel_queue.drop_next) < self.config.interval * 16;
-            if delta > 1 && recently {
+            if delta > 1 && is_recent {
                 codel_queue.count = delta;
-                self.approach(codel_queue);
+                self.update_inverse_root(codel_queue);
             } else {
                 codel_queue.count = 1;
                 codel_queue.inverse_root = 1.0;

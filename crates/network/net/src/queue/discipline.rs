@@ -84,10 +84,10 @@ macro_rules! disciplines {
                 }
             }
 
-            fn offer<O: Observer>(&mut self, handle: PacketHandle, context: &mut QueueContext<'_, O>) -> bool {
+            fn enqueue<O: Observer>(&mut self, handle: PacketHandle, context: &mut QueueContext<'_, O>) -> bool {
                 match self {
-                    Self::$plain(queue) => queue.offer(handle, context),
-                    $(Self::$variant(queue) => queue.offer(handle, context),)+
+                    Self::$plain(queue) => queue.enqueue(handle, context),
+                    $(Self::$variant(queue) => queue.enqueue(handle, context),)+
                 }
             }
 

@@ -1,18 +1,13 @@
 //! Drop-tail: first in, first out.
 
 use super::{Qdisc, QueueContext};
-use crate::packet_pool::{List, PacketHandle};
+use crate::packet_pool::{PacketHandle, PacketList};
 use crate::{Backlog, Observer};
 
 /// A drop-tail queue.
+#[derive(Default)]
 pub(super) struct DropTail {
-    pub(super) list: List,
-}
-
-impl Default for DropTail {
-    fn default() -> Self {
-        Self { list: List::EMPTY }
-    }
+    pub(super) list: PacketList,
 }
 
 impl Qdisc for DropTail {
@@ -22,17 +17,17 @@ impl Qdisc for DropTail {
     }
 
     #[inline]
-    fn offer<O: Observer>(
+    fn enqueue<O: Observer>(
         &mut self,
         handle: PacketHandle,
         context: &mut QueueContext<'_, O>,
     ) -> bool {
-        self.list.push(handle, context.now, context.store);
+        self.list.push(handle, context.now, context.pool);
         true
     }
 
     #[inline]
     fn dequeue<O: Observer>(&mut self, context: &mut QueueContext<'_, O>) -> Option<PacketHandle> {
-        self.list.pop(context.store)
+        self.list.pop(context.pool)
     }
 }

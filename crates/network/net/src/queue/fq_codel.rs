@@ -37,25 +37,28 @@ impl FqCodel {
     }
 }
 
-/// Packets that one overflow drops at most (RFC 8290 §4.1).
-const BATCH: u32 = 64;
+/// Maximum number of packets that one overflow drops (RFC 8290 §4.1).
+const MAX_DROPS: u32 = 64;
 
 struct SubQueue {
     codel_queue: CodelQueue,
     /// Bytes that it may still send in this turn.
     deficit: i64,
-    scheduled: bool,
+    /// Whether it is new or old.
+    is_scheduled: bool,
 }
 
 /// The sub-queues of FQ-CoDel and their turns.
 pub(super) struct FqCodelQdisc {
     codel: CodelControl,
     quantum: i64,
-    /// Perturbs the hash.
-    key: u64,
+    /// Perturbation of the hash.
+    hash_key: u64,
     queues: Vec<SubQueue>,
-    new: VecDeque<u32>,
-    old: VecDeque<u32>,
+    /// New queues in the order of their turns (RFC 8290 §4.2).
+    new_queues: VecDeque<u32>,
+    /// Old queues in the order of their turns.
+    old_queues: VecDeque<u32>,
     backlog: Backlog,
 }
 
@@ -65,7 +68,7 @@ impl FqCodelQdisc {
         let queue = || SubQueue {
             codel_queue: CodelQueue::default(),
             deficit: 0,
-            scheduled: false,
+            is_scheduled: false,
         };
         Self {
             codel: CodelControl::new(
@@ -76,12 +79,12 @@ impl FqCodelQdisc {
                 },
                 mtu,
             )
-            .with_first_drops_of_linux(),
+            .with_linux_first_drops(),
             quantum: config.quantum.get() as i64,
-            key: RngStream::new(seed, Purpose::QueueHash, link.0).at(0),
+            hash_key: RngStream::new(seed, Purpose::QueueHash, link.0).at(0),
             queues: (0..config.flows).map(|_| queue()).collect(),
-            new: VecDeque::with_capacity(config.flows as usize),
-            old: VecDeque::with_capacity(config.flows as usize),
+            new_queues: VecDeque::with_capacity(config.flows as usize),
+            old_queues: VecDeque::with_capacity(config.flows as usize),
             backlog: Backlog::default(),
         }
     }
@@ -94,11 +97,11 @@ impl FqCodelQdisc {
         };
         let half = bytes(longest) / 2;
         let (mut count, mut dropped) = (0, 0);
-        while count == 0 || (count < BATCH && dropped < half) {
-            let Some(handle) = longest.codel_queue.list.pop(context.store) else {
+        while count == 0 || (count < MAX_DROPS && dropped < half) {
+            let Some(handle) = longest.codel_queue.list.pop(context.pool) else {
                 break;
             };
-            let size = u64::from(context.store.packet(handle).size);
+            let size = u64::from(context.pool.packet(handle).size);
             (count, dropped) = (count + 1, dropped + size);
             self.backlog.bytes -= size;
             self.backlog.packets -= 1;
@@ -126,24 +129,24 @@ impl Qdisc for FqCodelQdisc {
     }
 
     /// Puts a packet into the queue of its flow, and schedules that queue if it was not (RFC 8290 §4.1.1, §4.1.2).
-    fn offer<O: Observer>(
+    fn enqueue<O: Observer>(
         &mut self,
         handle: PacketHandle,
         context: &mut QueueContext<'_, O>,
     ) -> bool {
-        let packet = context.store.packet(handle);
-        let index = hash(packet, self.key) % self.queues.len() as u64;
+        let packet = context.pool.packet(handle);
+        let index = hash(packet, self.hash_key) % self.queues.len() as u64;
         self.backlog.bytes += u64::from(packet.size);
         self.backlog.packets += 1;
         let queue = &mut self.queues[index as usize];
         queue
             .codel_queue
             .list
-            .push(handle, context.now, context.store);
-        if !queue.scheduled {
-            queue.scheduled = true;
+            .push(handle, context.now, context.pool);
+        if !queue.is_scheduled {
+            queue.is_scheduled = true;
             queue.deficit = self.quantum;
-            self.new.push_back(index as u32);
+            self.new_queues.push_back(index as u32);
         }
         true
     }
@@ -151,14 +154,18 @@ impl Qdisc for FqCodelQdisc {
     /// Removes and returns the next packet by deficit round robin, from new queues first (RFC 8290 §4.2).
     fn dequeue<O: Observer>(&mut self, context: &mut QueueContext<'_, O>) -> Option<PacketHandle> {
         loop {
-            let is_new = !self.new.is_empty();
-            let list = if is_new { &mut self.new } else { &mut self.old };
+            let is_new = !self.new_queues.is_empty();
+            let list = if is_new {
+                &mut self.new_queues
+            } else {
+                &mut self.old_queues
+            };
             let index = *list.front()?;
             let queue = &mut self.queues[index as usize];
             if queue.deficit <= 0 {
                 queue.deficit += self.quantum;
                 list.pop_front();
-                self.old.push_back(index);
+                self.old_queues.push_back(index);
                 continue;
             }
             let before = queue.codel_queue.list.backlog();
@@ -170,22 +177,21 @@ impl Qdisc for FqCodelQdisc {
             self.backlog.bytes -= before.bytes - after.bytes;
             self.backlog.packets -= before.packets - after.packets;
             if let Some(handle) = packet {
-                queue.deficit -= i64::from(context.store.packet(handle).size);
+                queue.deficit -= i64::from(context.pool.packet(handle).size);
                 return Some(handle);
             }
             list.pop_front();
-            if is_new && !self.old.is_empty() {
-                // One more turn among the old: otherwise a queue could stay new by being empty.
-                self.old.push_back(index);
+            if is_new && !self.old_queues.is_empty() {
+                // It becomes an old queue: otherwise a queue could stay new by being empty.
+                self.old_queues.push_back(index);
             } else {
-                queue.scheduled = false;
+                queue.is_scheduled = false;
             }
         }
     }
 }
 
-/// The finaliser of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014) over what identifies a flow in
-/// one direction.
+/// Hashes flow, source and destination by the finaliser of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
 fn hash(packet: &Packet, key: u64) -> u64 {
     let ends = u64::from(packet.source.0) << 32 | u64::from(packet.destination.0);
     let mixed = |mut z: u64| {

@@ -24,7 +24,7 @@ pub use threshold::Threshold;
 pub(crate) struct QueueContext<'a, O> {
     pub(crate) now: Instant,
     pub(crate) link: LinkId,
-    pub(crate) store: &'a mut PacketPool,
+    pub(crate) pool: &'a mut PacketPool,
     pub(crate) observer: &'a mut O,
 }
 
@@ -33,30 +33,31 @@ impl<'a, O: Observer> QueueContext<'a, O> {
     pub(crate) fn new(
         now: Instant,
         link: LinkId,
-        store: &'a mut PacketPool,
+        pool: &'a mut PacketPool,
         observer: &'a mut O,
     ) -> Self {
         Self {
             now,
             link,
-            store,
+            pool,
             observer,
         }
     }
 
     #[inline(never)]
     pub(crate) fn discard(&mut self, handle: PacketHandle, reason: DropReason) {
-        let packet = self.store.remove(handle);
-        self.observer.dropped(self.now, self.link, &packet, reason);
+        let packet = self.pool.remove(handle);
+        self.observer
+            .on_dropped(self.now, self.link, &packet, reason);
     }
 
     /// Marks the packet if its sender understands marks; returns whether it is marked.
     fn mark(&mut self, handle: PacketHandle) -> bool {
-        let packet = self.store.packet_mut(handle);
+        let packet = self.pool.packet_mut(handle);
         if !packet.mark() {
             return false;
         }
-        self.observer.marked(self.now, self.link, packet);
+        self.observer.on_marked(self.now, self.link, packet);
         true
     }
 }
@@ -77,14 +78,14 @@ trait Qdisc {
     /// Returns the packets that wait.
     fn backlog(&self) -> Backlog;
 
-    /// Drops packets that wait, so that `size` bytes more fit the limit; most disciplines drop none.
+    /// Drops waiting packets, so that `size` more bytes fit the limit; most disciplines drop none.
     fn make_room<O: Observer>(&mut self, _: Limit, _size: u64, _: &mut QueueContext<'_, O>) {}
 
-    /// Notes that an arrival did not fit the limit.
+    /// Handles an arrival that does not fit the limit.
     fn on_overflow(&mut self) {}
 
     /// Enqueues a packet, or discards it; returns whether it waits.
-    fn offer<O: Observer>(
+    fn enqueue<O: Observer>(
         &mut self,
         handle: PacketHandle,
         context: &mut QueueContext<'_, O>,
@@ -126,27 +127,27 @@ impl LinkQueue {
 
     /// Enqueues a packet, or drops it (with fair queueing, others of a longer sub-queue). Drop-tail has a fast path.
     #[inline]
-    pub(crate) fn offer<O: Observer>(
+    pub(crate) fn enqueue<O: Observer>(
         &mut self,
         handle: PacketHandle,
         context: &mut QueueContext<'_, O>,
     ) {
         match &mut self.discipline {
             Discipline::Droptail(queue) => {
-                offer_within(queue, self.limit, Backlog::default(), handle, context);
+                enqueue_within(queue, self.limit, Backlog::default(), handle, context);
             }
-            _ => self.offer_before(Backlog::default(), handle, context),
+            _ => self.enqueue_behind(Backlog::default(), handle, context),
         }
     }
 
     /// Enqueues a packet; `others` are packets that have left the queue and still count as backlog of the link.
-    pub(crate) fn offer_before<O: Observer>(
+    pub(crate) fn enqueue_behind<O: Observer>(
         &mut self,
         others: Backlog,
         handle: PacketHandle,
         context: &mut QueueContext<'_, O>,
     ) {
-        offer_within(&mut self.discipline, self.limit, others, handle, context);
+        enqueue_within(&mut self.discipline, self.limit, others, handle, context);
     }
 
     /// Dequeues the packet that is sent next.
@@ -164,24 +165,24 @@ impl LinkQueue {
 
 /// Enqueues a packet if it fits the limit, and reports it to the observer, with `others` in the backlog of the link.
 #[inline]
-fn offer_within<O: Observer>(
+fn enqueue_within<O: Observer>(
     queue: &mut impl Qdisc,
     limit: Limit,
     others: Backlog,
     handle: PacketHandle,
     context: &mut QueueContext<'_, O>,
 ) {
-    let size = u64::from(context.store.packet(handle).size);
+    let size = u64::from(context.pool.packet(handle).size);
     queue.make_room(limit, size, context);
     if !limit.allows(queue.backlog(), size) {
         queue.on_overflow();
         return context.discard(handle, DropReason::Overflow);
     }
-    if queue.offer(handle, context) {
-        let packet = context.store.packet(handle);
+    if queue.enqueue(handle, context) {
+        let packet = context.pool.packet(handle);
         context
             .observer
-            .enqueued(context.now, context.link, packet, queue.backlog() + others);
+            .on_enqueued(context.now, context.link, packet, queue.backlog() + others);
     }
 }
 

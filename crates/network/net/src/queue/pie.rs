@@ -9,7 +9,7 @@ use units::random::{Purpose, RngStream};
 use units::{Duration, Instant};
 
 use super::{Attachment, Qdisc, QueueContext};
-use crate::packet_pool::{List, PacketHandle};
+use crate::packet_pool::{PacketHandle, PacketList};
 use crate::{Backlog, DropReason, Observer};
 use departures::Departures;
 
@@ -59,33 +59,34 @@ impl Pie {
 }
 
 /// Maximum drop probability at which ECN-capable packets are marked (RFC 8033 §5.1).
-const MARK_UP_TO: f64 = 0.1;
+const MAX_MARK_PROBABILITY: f64 = 0.1;
 
 /// Drop probability below which a queue with little delay drops nothing (RFC 8033 §4.1).
-const SAFE_BELOW: f64 = 0.2;
+const SAFE_PROBABILITY: f64 = 0.2;
 
-/// Sums of drop probabilities since the last drop: below the first nothing is dropped, above the second the next packet
-/// is (RFC 8033 §5.4). They separate drops.
-const DROP_ACCUMULATION: (f64, f64) = (0.85, 8.5);
+/// Sum of drop probabilities since the last drop below which nothing is dropped (RFC 8033 §5.4).
+const MIN_ACCUMULATED: f64 = 0.85;
 
-/// Largest step of the drop probability where it is high (RFC 8033 §5.5).
-const LARGEST_STEP: f64 = 0.02;
+/// Sum of drop probabilities since the last drop at which the next packet is dropped (RFC 8033 §5.4).
+const MAX_ACCUMULATED: f64 = 8.5;
 
-/// Delay above which each update adds [`LARGEST_STEP`] (`pie_calculate_probability`).
+/// Largest step of a high drop probability (RFC 8033 §5.5).
+const MAX_STEP: f64 = 0.02;
+
+/// Delay above which each update adds [`MAX_STEP`] (`pie_calculate_probability`).
 const LONG_DELAY: Duration = Duration::from_millis(250);
 
 /// Share of the drop probability that is left after an update of an empty queue (`pie_calculate_probability`).
 const DECAY: f64 = 1.0 - 1.0 / 64.0;
 
-/// End of Linux' integer for the drop probability, where a probability of 1 takes its place. Above 1 it is not capped
-/// (`pie_calculate_probability`): after a long congestion everything beyond two packets is dropped until it has come
-/// down again.
-const WRAPS: f64 = 256.0;
+/// Drop probability at which the integer of Linux overflows and becomes 1 (`pie_calculate_probability`). From 1 to this it
+/// is not capped: after long congestion, everything beyond two packets is dropped until it has fallen.
+const OVERFLOW_PROBABILITY: f64 = 256.0;
 
 /// A queue under PIE.
 pub(super) struct PieQdisc {
     config: Pie,
-    list: List,
+    list: PacketList,
     /// Bytes of the largest packet, of which two may always wait (`pie_drop_early`).
     mtu: u64,
     draws: RngStream,
@@ -99,7 +100,7 @@ pub(super) struct PieQdisc {
 struct State {
     probability: f64,
     /// Sum of drop probabilities of packets since the last drop.
-    sum: f64,
+    accumulated: f64,
     delay: Duration,
     /// Delay at the last update.
     old_delay: Duration,
@@ -112,14 +113,14 @@ impl PieQdisc {
     pub(super) fn new(config: &Pie, attachment: Attachment) -> Self {
         let Attachment { mtu, seed, link } = attachment;
         Self {
-            list: List::EMPTY,
+            list: PacketList::default(),
             mtu: u64::from(mtu),
             draws: RngStream::new(seed, Purpose::QueueDrop, link.0),
             arrivals: 0,
             next_update: Instant::ZERO + config.update,
             state: State {
                 probability: 0.0,
-                sum: 0.0,
+                accumulated: 0.0,
                 delay: Duration::ZERO,
                 old_delay: Duration::ZERO,
                 burst_allowance: config.max_burst,
@@ -130,9 +131,9 @@ impl PieQdisc {
         }
     }
 
-    /// Returns whether the packet may wait (RFC 8033 §4.1, §5.1 and §5.4). The draw belongs to the number of the
-    /// arrival, so that it does not depend on how often there was reason to draw.
-    fn admits<O: Observer>(
+    /// Returns whether the packet may wait (RFC 8033 §4.1, §5.1 and §5.4). The draw has the ordinal of the arrival, so that
+    /// it does not depend on the number of earlier draws.
+    fn admit<O: Observer>(
         &mut self,
         handle: PacketHandle,
         context: &mut QueueContext<'_, O>,
@@ -141,34 +142,34 @@ impl PieQdisc {
         let arrival = self.arrivals;
         self.arrivals += 1;
         let backlog = self.list.backlog().bytes;
-        if self.is_safe(backlog) || !self.hits(arrival) {
+        if self.is_safe(backlog) || !self.draw_drop(arrival) {
             return true;
         }
-        self.state.sum = 0.0;
-        self.config.ecn && self.state.probability <= MARK_UP_TO && context.mark(handle)
+        self.state.accumulated = 0.0;
+        self.config.ecn && self.state.probability <= MAX_MARK_PROBABILITY && context.mark(handle)
     }
 
     fn is_safe(&self, backlog: u64) -> bool {
         let state = &self.state;
-        let short = state.delay < self.config.target / 2 && state.probability < SAFE_BELOW;
-        !state.burst_allowance.is_zero() || short || backlog < 2 * self.mtu
+        let is_short = state.delay < self.config.target / 2 && state.probability < SAFE_PROBABILITY;
+        !state.burst_allowance.is_zero() || is_short || backlog < 2 * self.mtu
     }
 
-    /// Returns whether the packet is one to drop.
-    fn hits(&mut self, arrival: u64) -> bool {
+    /// Draws whether the packet is dropped.
+    fn draw_drop(&mut self, arrival: u64) -> bool {
         let state = &mut self.state;
         if state.probability > 0.0 {
-            state.sum += state.probability;
+            state.accumulated += state.probability;
         } else {
-            state.sum = 0.0;
+            state.accumulated = 0.0;
         }
         let uniform = self.draws.uniform_at(arrival);
-        state.sum >= DROP_ACCUMULATION.1
-            || (state.sum >= DROP_ACCUMULATION.0 && uniform < state.probability)
+        state.accumulated >= MAX_ACCUMULATED
+            || (state.accumulated >= MIN_ACCUMULATED && uniform < state.probability)
     }
 
-    /// Notes a packet of this size that leaves after so long a wait.
-    fn depart(&mut self, now: Instant, size: u64, wait: Duration) {
+    /// Updates the delay at the departure of a packet of `size` bytes, which has waited for `wait`.
+    fn on_departure(&mut self, now: Instant, size: u64, wait: Duration) {
         let state = &mut self.state;
         let backlog = self.list.backlog().bytes;
         let passed = match self.config.estimator {
@@ -177,7 +178,7 @@ impl PieQdisc {
                 let last = state.last_departure.replace(now);
                 last.map(|last| now.saturating_since(last))
             }
-            Estimator::DepartureRate => state.departures.leave(now, size, backlog),
+            Estimator::DepartureRate => state.departures.on_departure(now, size, backlog),
         };
         // Only time in which packets leave uses up the allowance (`pie_process_dequeue`).
         state.burst_allowance = state
@@ -185,15 +186,15 @@ impl PieQdisc {
             .saturating_sub(passed.unwrap_or_default());
     }
 
-    /// Does the updates that have become due. Between two calls the queue has not changed.
+    /// Performs the due updates. Between two calls the queue does not change.
     fn update(&mut self, now: Instant) {
         let backlog = self.list.backlog().bytes;
         while self.next_update <= now {
             let before = self.state.clone();
-            self.calculate(backlog);
+            self.update_probability(backlog);
             self.next_update += self.config.update;
             if self.state == before && self.next_update <= now {
-                // Further updates would change nothing: go on with the first one after now.
+                // Updates no longer change anything: the next one is the first after `now`.
                 let update = self.config.update.as_nanos();
                 let missed = now.saturating_since(self.next_update).as_nanos() / update;
                 self.next_update += self.config.update * (missed + 1);
@@ -202,15 +203,16 @@ impl PieQdisc {
     }
 
     /// Updates the drop probability (RFC 8033 §4.2), with its scaling (§5.3) and the cap of §5.5.
-    fn calculate(&mut self, backlog: u64) {
+    fn update_probability(&mut self, backlog: u64) {
         let (target, half) = (self.config.target.as_secs_f64(), self.config.target / 2);
         let state = &mut self.state;
         let old_delay = state.old_delay;
         if self.config.estimator == Estimator::DepartureRate {
-            state.delay = state.departures.delay_of(backlog);
+            state.delay = state.departures.delay(backlog);
         }
-        let (now, old) = (state.delay.as_secs_f64(), old_delay.as_secs_f64());
-        let mut step = self.config.alpha * (now - target) + self.config.beta * (now - old);
+        let (delay_s, old_s) = (state.delay.as_secs_f64(), old_delay.as_secs_f64());
+        let mut step =
+            self.config.alpha * (delay_s - target) + self.config.beta * (delay_s - old_s);
         step /= match state.probability {
             p if p < 0.000_001 => 2048.0,
             p if p < 0.000_01 => 512.0,
@@ -221,24 +223,26 @@ impl PieQdisc {
             _ => 1.0,
         };
         if state.probability >= 0.1 {
-            step = step.min(LARGEST_STEP);
+            step = step.min(MAX_STEP);
         }
         if state.delay > LONG_DELAY {
-            step += LARGEST_STEP;
+            step += MAX_STEP;
         }
         state.probability += step;
         if state.delay.is_zero() && old_delay.is_zero() && backlog == 0 {
             state.probability *= DECAY;
         }
         state.probability = match state.probability.max(0.0) {
-            too_high if too_high >= WRAPS => 1.0,
-            fits => fits,
+            overflow if overflow >= OVERFLOW_PROBABILITY => 1.0,
+            probability => probability,
         };
         state.old_delay = state.delay;
-        let calm = state.probability <= 0.0 && state.delay < half && old_delay < half;
-        if calm && (state.departures.is_known() || self.config.estimator == Estimator::Timestamps) {
+        let is_idle = state.probability <= 0.0 && state.delay < half && old_delay < half;
+        if is_idle
+            && (state.departures.has_rate() || self.config.estimator == Estimator::Timestamps)
+        {
             state.burst_allowance = self.config.max_burst;
-            state.sum = 0.0;
+            state.accumulated = 0.0;
             state.last_departure = None;
             state.departures = Departures::default();
         }
@@ -251,17 +255,17 @@ impl Qdisc for PieQdisc {
     }
 
     fn on_overflow(&mut self) {
-        self.state.sum = 0.0;
+        self.state.accumulated = 0.0;
     }
 
-    fn offer<O: Observer>(
+    fn enqueue<O: Observer>(
         &mut self,
         handle: PacketHandle,
         context: &mut QueueContext<'_, O>,
     ) -> bool {
-        let is_admitted = self.admits(handle, context);
+        let is_admitted = self.admit(handle, context);
         if is_admitted {
-            self.list.push(handle, context.now, context.store);
+            self.list.push(handle, context.now, context.pool);
         } else {
             context.discard(handle, DropReason::Aqm);
         }
@@ -270,12 +274,12 @@ impl Qdisc for PieQdisc {
 
     fn dequeue<O: Observer>(&mut self, context: &mut QueueContext<'_, O>) -> Option<PacketHandle> {
         self.update(context.now);
-        let handle = self.list.pop(context.store)?;
-        let size = u64::from(context.store.packet(handle).size);
+        let handle = self.list.pop(context.pool)?;
+        let size = u64::from(context.pool.packet(handle).size);
         let wait = context
             .now
-            .saturating_since(context.store.enqueued_at(handle));
-        self.depart(context.now, size, wait);
+            .saturating_since(context.pool.enqueued_at(handle));
+        self.on_departure(context.now, size, wait);
         Some(handle)
     }
 }

@@ -9,8 +9,8 @@ use super::{Attachment, Qdisc, QueueContext};
 use crate::packet_pool::PacketHandle;
 use crate::{Backlog, DropReason, Observer};
 
-/// Minimum share of drops at the upper threshold.
-const LEAST: f64 = 1e-6;
+/// Minimum of the probability and of the weight.
+const MIN_SHARE: f64 = 1e-6;
 
 table! {
     /// The parameters of RED.
@@ -47,8 +47,8 @@ impl Red {
                 format!("more than min, {}", self.min.write()),
             )?;
         }
-        check_number("probability", self.probability, LEAST, 1.0)?;
-        check_number("weight", self.weight, LEAST, 1.0)?;
+        check_number("probability", self.probability, MIN_SHARE, 1.0)?;
+        check_number("weight", self.weight, MIN_SHARE, 1.0)?;
         check_positive("bandwidth", self.bandwidth)
     }
 }
@@ -59,13 +59,19 @@ mod adaptation {
 
     /// Time between two steps.
     pub(super) const INTERVAL: Duration = Duration::from_millis(500);
-    /// Range of the mean that is wanted, as shares of the way from the lower to the upper threshold.
-    pub(super) const WANTED: (f64, f64) = (0.4, 0.6);
-    /// Probability that it approaches: below, it grows; above, it shrinks.
-    pub(super) const LIMITS: (f64, f64) = (0.5, 0.01);
-    /// Largest growth, and its share of the probability.
-    pub(super) const GROWTH: (f64, f64) = (0.01, 0.25);
-    /// Factor by which it shrinks.
+    /// Level of the mean, from the lower threshold, 0, to the upper one, 1, below which the probability decreases.
+    pub(super) const MIN_LEVEL: f64 = 0.4;
+    /// Level of the mean above which the probability increases.
+    pub(super) const MAX_LEVEL: f64 = 0.6;
+    /// Probability above which it does not increase.
+    pub(super) const MAX_PROBABILITY: f64 = 0.5;
+    /// Probability below which it does not decrease.
+    pub(super) const MIN_PROBABILITY: f64 = 0.01;
+    /// Largest increase in a step.
+    pub(super) const MAX_INCREASE: f64 = 0.01;
+    /// Increase in a step, as a share of the probability.
+    pub(super) const INCREASE_SHARE: f64 = 0.25;
+    /// Factor of a decrease.
     pub(super) const DECREASE: f64 = 0.9;
 }
 
@@ -73,7 +79,7 @@ mod adaptation {
 pub(super) struct RedQdisc {
     config: Red,
     queue: DropTail,
-    /// Time in which an empty queue could have sent a packet.
+    /// Time for a packet of the MTU at the bandwidth.
     packet_time: Duration,
     draws: RngStream,
     arrivals: u64,
@@ -81,9 +87,9 @@ pub(super) struct RedQdisc {
     mean: f64,
     /// Probability at the upper threshold.
     probability: f64,
-    /// Packets since the last one that was dropped or marked at random; none before the mean was between the thresholds.
-    since: Option<u32>,
-    /// Draw from 0 to 1 for the number of packets before the next drop.
+    /// Packets since the last random drop or mark; `None` while the mean is not between the thresholds.
+    since_drop: Option<u32>,
+    /// Uniform draw from 0 to 1, by which the number of packets before the next drop is found.
     draw: f64,
     /// Time since which the queue has been empty.
     empty_since: Option<Instant>,
@@ -100,7 +106,7 @@ impl RedQdisc {
             arrivals: 0,
             mean: 0.0,
             probability: config.probability,
-            since: None,
+            since_drop: None,
             draw: 0.0,
             empty_since: Some(Instant::ZERO),
             next_adaptation: Instant::ZERO + adaptation::INTERVAL,
@@ -108,14 +114,14 @@ impl RedQdisc {
         }
     }
 
-    /// Returns where the mean is on the way from the lower threshold, 0, to the upper one, 1.
+    /// Returns the level of the mean, from the lower threshold, 0, to the upper one, 1.
     fn level(&self) -> f64 {
         let (min, max) = (self.config.min.get() as f64, self.config.max.get() as f64);
         (self.mean - min) / (max - min)
     }
 
-    /// Updates the mean at an arrival. An empty queue counts as packets that found nothing (`red_calc_qavg`).
-    fn average(&mut self, now: Instant) {
+    /// Updates the mean at an arrival. The time of an empty queue counts as arrivals that found it empty (`red_calc_qavg`).
+    fn update_mean(&mut self, now: Instant) {
         let weight = self.config.weight;
         match self.empty_since.take() {
             Some(since) => {
@@ -127,42 +133,39 @@ impl RedQdisc {
         }
     }
 
-    /// Does the steps of the adaptation that have become due. Without arrivals the mean stands still, and so does the
-    /// probability.
+    /// Adapts the probability, if that is due. Without arrivals neither the mean nor the probability changes.
     fn adapt(&mut self, now: Instant) {
         if !self.config.adaptive || now < self.next_adaptation {
             return;
         }
         self.next_adaptation = now + adaptation::INTERVAL;
-        let (low, high) = adaptation::WANTED;
-        let (max, min) = adaptation::LIMITS;
         let level = self.level();
-        if level > high && self.probability <= max {
-            let (largest, share) = adaptation::GROWTH;
-            self.probability += largest.min(share * self.probability);
-        } else if level < low && self.probability >= min {
+        if level > adaptation::MAX_LEVEL && self.probability <= adaptation::MAX_PROBABILITY {
+            let increase = adaptation::INCREASE_SHARE * self.probability;
+            self.probability += adaptation::MAX_INCREASE.min(increase);
+        } else if level < adaptation::MIN_LEVEL && self.probability >= adaptation::MIN_PROBABILITY {
             self.probability *= adaptation::DECREASE;
         }
     }
 
-    /// Returns whether the packet is one to drop or mark (`red_action`). The number of packets between two of them is
-    /// uniform (Floyd and Jacobson 1993, section 7). A draw belongs to the number of its arrival.
-    fn hits(&mut self, arrival: u64) -> bool {
+    /// Draws whether the packet is dropped or marked (`red_action`). The number of packets between two drops is uniform
+    /// (Floyd and Jacobson 1993, section 7). A draw has the ordinal of its arrival.
+    fn draw_drop(&mut self, arrival: u64) -> bool {
         let level = self.level();
         if !(0.0..1.0).contains(&level) {
-            self.since = None;
+            self.since_drop = None;
             return level >= 1.0;
         }
-        let since = self.since.map_or(0, |since| since + 1);
-        self.since = Some(since);
-        let hit = since > 0 && level * self.probability * f64::from(since) >= self.draw;
-        if hit {
-            self.since = Some(0);
+        let since = self.since_drop.map_or(0, |since| since + 1);
+        self.since_drop = Some(since);
+        let is_drop = since > 0 && level * self.probability * f64::from(since) >= self.draw;
+        if is_drop {
+            self.since_drop = Some(0);
         }
-        if hit || since == 0 {
+        if is_drop || since == 0 {
             self.draw = self.draws.uniform_at(arrival);
         }
-        hit
+        is_drop
     }
 }
 
@@ -171,23 +174,23 @@ impl Qdisc for RedQdisc {
         self.queue.backlog()
     }
 
-    fn offer<O: Observer>(
+    fn enqueue<O: Observer>(
         &mut self,
         handle: PacketHandle,
         context: &mut QueueContext<'_, O>,
     ) -> bool {
-        self.average(context.now);
+        self.update_mean(context.now);
         self.adapt(context.now);
         let arrival = self.arrivals;
         self.arrivals += 1;
-        if self.hits(arrival) && !(self.config.ecn && context.mark(handle)) {
+        if self.draw_drop(arrival) && !(self.config.ecn && context.mark(handle)) {
             context.discard(handle, DropReason::Aqm);
             if self.backlog().packets == 0 {
                 self.empty_since = Some(context.now);
             }
             return false;
         }
-        self.queue.offer(handle, context)
+        self.queue.enqueue(handle, context)
     }
 
     fn dequeue<O: Observer>(&mut self, context: &mut QueueContext<'_, O>) -> Option<PacketHandle> {
@@ -218,7 +221,7 @@ mod tests {
     fn packets_between_two_drops_are_uniform() {
         let mut queue = red();
         queue.mean = 15_000.0;
-        let drops: Vec<u64> = (0..1_000_000).filter(|&at| queue.hits(at)).collect();
+        let drops: Vec<u64> = (0..1_000_000).filter(|&at| queue.draw_drop(at)).collect();
         let gaps: Vec<u64> = drops.windows(2).map(|pair| pair[1] - pair[0]).collect();
         assert!(gaps.iter().all(|gap| (1..=100).contains(gap)));
         let mean = gaps.iter().sum::<u64>() as f64 / gaps.len() as f64;
@@ -233,10 +236,10 @@ mod tests {
         let mut queue = red();
         queue.mean = 10_000.0;
         queue.empty_since = Some(Instant::ZERO);
-        queue.average(Instant::ZERO + Duration::from_millis(600));
+        queue.update_mean(Instant::ZERO + Duration::from_millis(600));
         let expected = 10_000.0 * libm::pow(0.998, 500.0);
         assert!((queue.mean - expected).abs() < 1e-6, "{}", queue.mean);
-        queue.average(Instant::ZERO + Duration::from_millis(600));
+        queue.update_mean(Instant::ZERO + Duration::from_millis(600));
         assert!(queue.mean < expected * 0.999, "{}", queue.mean);
     }
 }

@@ -43,7 +43,7 @@ impl Qdisc for ThresholdQdisc {
         self.queue.backlog()
     }
 
-    fn offer<O: Observer>(
+    fn enqueue<O: Observer>(
         &mut self,
         handle: PacketHandle,
         context: &mut QueueContext<'_, O>,
@@ -51,7 +51,7 @@ impl Qdisc for ThresholdQdisc {
         if self.backlog().bytes > self.ecn_threshold {
             context.mark(handle);
         }
-        self.queue.offer(handle, context)
+        self.queue.enqueue(handle, context)
     }
 
     fn dequeue<O: Observer>(&mut self, context: &mut QueueContext<'_, O>) -> Option<PacketHandle> {

@@ -176,15 +176,13 @@ fn a_box_at_a_host_sees_what_it_sends_and_receives() {
 }
 
 #[test]
-fn a_packet_is_injected_at_any_node() {
+fn a_packet_is_sent_from_any_node() {
     let mut plain = Lab::of(&line(), 1);
-    plain.send_from(ms(0), 1, (0, 2), 1_000);
-    let notes = plain.finish(ms(100));
-    assert_eq!(notes.arrivals_ms(), [1]);
-    assert_eq!(notes.created, [(0, HostId(1))]);
+    plain.send_between(ms(0), (1, 2), 0, 1_000);
+    assert_eq!(plain.finish(ms(100)).arrivals_ms(), [1]);
 
     let mut watched = lab("gateway", Duplicate);
-    watched.send_from(ms(0), 1, (0, 2), 1_000);
+    watched.send_between(ms(0), (1, 2), 0, 1_000);
     assert_eq!(watched.finish(ms(100)).arrivals_ms(), [1, 1]);
 }
 
@@ -214,7 +212,7 @@ impl Node for Copy {
 fn a_box_reads_and_writes_payload() {
     let mut network = Network::new(&line(), 1).unwrap();
     network.place("gateway", Box::new(Copy)).unwrap();
-    network.keep_contents();
+    network.enable_contents();
     for id in 7..9 {
         let packet = Packet {
             id,
@@ -244,27 +242,27 @@ struct Silent {
 }
 
 impl Observer for Silent {
-    fn sent(&mut self, at: Instant, host: HostId, packet: &Packet) {
-        self.checker.sent(at, host, packet);
+    fn on_sent(&mut self, at: Instant, host: HostId, packet: &Packet) {
+        self.checker.on_sent(at, host, packet);
     }
-    fn received(&mut self, at: Instant, host: HostId, packet: &Packet) {
-        self.checker.received(at, host, packet);
+    fn on_received(&mut self, at: Instant, host: HostId, packet: &Packet) {
+        self.checker.on_received(at, host, packet);
     }
-    fn arrived(&mut self, at: Instant, node: HostId, packet: &Packet) {
-        self.checker.arrived(at, node, packet);
+    fn on_arrived(&mut self, at: Instant, node: HostId, packet: &Packet) {
+        self.checker.on_arrived(at, node, packet);
     }
-    fn created(&mut self, at: Instant, node: HostId, packet: &Packet) {
+    fn on_created(&mut self, at: Instant, node: HostId, packet: &Packet) {
         if self.created {
-            self.checker.created(at, node, packet);
+            self.checker.on_created(at, node, packet);
         }
     }
-    fn absorbed(&mut self, at: Instant, node: HostId, packet: &Packet) {
+    fn on_absorbed(&mut self, at: Instant, node: HostId, packet: &Packet) {
         if self.absorbed {
-            self.checker.absorbed(at, node, packet);
+            self.checker.on_absorbed(at, node, packet);
         }
     }
-    fn transmitted(&mut self, link: LinkId, packet: &Packet, start: Instant, finish: Instant) {
-        self.checker.transmitted(link, packet, start, finish);
+    fn on_transmitted(&mut self, link: LinkId, packet: &Packet, start: Instant, finish: Instant) {
+        self.checker.on_transmitted(link, packet, start, finish);
     }
 }
 

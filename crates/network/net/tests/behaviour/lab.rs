@@ -26,25 +26,25 @@ pub struct Notes {
 }
 
 impl Observer for Notes {
-    fn received(&mut self, at: Instant, _: HostId, packet: &Packet) {
+    fn on_received(&mut self, at: Instant, _: HostId, packet: &Packet) {
         self.received.push((packet.id, at));
     }
-    fn created(&mut self, _: Instant, node: HostId, packet: &Packet) {
+    fn on_created(&mut self, _: Instant, node: HostId, packet: &Packet) {
         self.created.push((packet.id, node));
     }
-    fn absorbed(&mut self, _: Instant, node: HostId, packet: &Packet) {
+    fn on_absorbed(&mut self, _: Instant, node: HostId, packet: &Packet) {
         self.absorbed.push((packet.id, node));
     }
-    fn enqueued(&mut self, _: Instant, _: LinkId, _: &Packet, backlog: Backlog) {
+    fn on_enqueued(&mut self, _: Instant, _: LinkId, _: &Packet, backlog: Backlog) {
         self.longest_backlog = self.longest_backlog.max(backlog.packets);
     }
-    fn dropped(&mut self, _: Instant, _: LinkId, packet: &Packet, reason: DropReason) {
+    fn on_dropped(&mut self, _: Instant, _: LinkId, packet: &Packet, reason: DropReason) {
         self.dropped.push((packet.id, reason));
     }
-    fn marked(&mut self, _: Instant, _: LinkId, packet: &Packet) {
+    fn on_marked(&mut self, _: Instant, _: LinkId, packet: &Packet) {
         self.marked.push(packet.id);
     }
-    fn transmitted(&mut self, _: LinkId, packet: &Packet, start: Instant, finish: Instant) {
+    fn on_transmitted(&mut self, _: LinkId, packet: &Packet, start: Instant, finish: Instant) {
         self.transmitted.push((*packet, start, finish));
     }
 }
@@ -140,13 +140,6 @@ impl Lab {
     pub fn send_between(&mut self, at: Instant, ends: (u32, u32), flow: u32, size: u32) {
         let packet = self.packet(at, ends, flow, size);
         self.network.inject(at, packet, &mut self.watch);
-    }
-
-    /// As [`Lab::send_between`], but the packet appears at `node`.
-    pub fn send_from(&mut self, at: Instant, node: u32, ends: (u32, u32), size: u32) {
-        let packet = self.packet(at, ends, 0, size);
-        self.network
-            .inject_at(at, HostId(node), packet, &mut self.watch);
     }
 
     /// The next packet, at a time that the network has reached.

@@ -131,7 +131,7 @@ impl Script {
         }
         let mut network = Network::new(&topology, 1).unwrap();
         network.place("gateway", node).unwrap();
-        network.keep_contents();
+        network.enable_contents();
         Self {
             network,
             now: Instant::ZERO,

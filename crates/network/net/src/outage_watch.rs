@@ -1,31 +1,35 @@
-//! Interruptions of the wires behind a middlebox: times without capacity, as the changes that it is notified of.
+//! Outage watch: the outages of a wire as the link changes that a middlebox is notified of.
 
+use link_trace::Outage;
 use units::Instant;
 
 use crate::{HostId, LinkCapacity, LinkChange, LinkSubscription};
 
-/// Future up/down events of a watched link.
+/// Watch of a link: its next change.
 pub(crate) struct OutageWatch {
     /// Neighbour to which the link leads.
     pub(crate) to: HostId,
     capacity: LinkCapacity,
-    watch: LinkSubscription,
+    subscription: LinkSubscription,
     next: Option<(Instant, LinkChange)>,
-    /// End of the outage that the next change belongs to, and its start.
-    outage: (Instant, Instant),
+    /// Outage that the next change belongs to.
+    outage: Outage,
 }
 
 impl OutageWatch {
     /// Creates the watch of a link with this capacity.
-    pub(crate) fn new(to: HostId, capacity: &LinkCapacity, watch: LinkSubscription) -> Self {
+    pub(crate) fn new(to: HostId, capacity: &LinkCapacity, subscription: LinkSubscription) -> Self {
         let mut created = Self {
             to,
             capacity: capacity.clone(),
-            watch,
+            subscription,
             next: None,
-            outage: (Instant::ZERO, Instant::ZERO),
+            outage: Outage {
+                start: Instant::ZERO,
+                end: Instant::ZERO,
+            },
         };
-        created.look_ahead(Instant::ZERO);
+        created.schedule_outage(Instant::ZERO);
         created
     }
 
@@ -34,32 +38,32 @@ impl OutageWatch {
         self.next.map_or(Instant::NEVER, |(at, _)| at)
     }
 
-    /// Removes and returns the change that is due at `now`.
-    pub(crate) fn take(&mut self, now: Instant) -> Option<LinkChange> {
+    /// Removes and returns the change that is due by `now`.
+    pub(crate) fn pop_until(&mut self, now: Instant) -> Option<LinkChange> {
         let (_, change) = self.next.filter(|(at, _)| *at <= now)?;
-        let (start, end) = self.outage;
+        let Outage { start, end } = self.outage;
         match change {
             LinkChange::Expected => self.next = Some((start, LinkChange::Interrupted)),
             LinkChange::Interrupted if end == Instant::NEVER => self.next = None,
             LinkChange::Interrupted => self.next = Some((end, LinkChange::Restored)),
-            LinkChange::Restored => self.look_ahead(end),
+            LinkChange::Restored => self.schedule_outage(end),
         }
         Some(change)
     }
 
-    /// Plans the changes of the first outage after `from`.
-    fn look_ahead(&mut self, from: Instant) {
-        let next_outage = self
-            .capacity
-            .next_outage(from, Instant::NEVER, self.watch.min_length);
+    /// Schedules the first change of the first outage after `from`.
+    fn schedule_outage(&mut self, from: Instant) {
+        let next_outage =
+            self.capacity
+                .next_outage(from, Instant::NEVER, self.subscription.min_length);
         self.next = next_outage.map(|outage| {
-            self.outage = (outage.start, outage.end);
-            if self.watch.warning.is_zero() {
+            self.outage = outage;
+            if self.subscription.warning.is_zero() {
                 return (outage.start, LinkChange::Interrupted);
             }
-            let warning = outage.start.since_start();
-            let warned = Instant::ZERO + warning.saturating_sub(self.watch.warning);
-            (warned.max(from), LinkChange::Expected)
+            let until_outage = outage.start.since_start();
+            let warned_at = Instant::ZERO + until_outage.saturating_sub(self.subscription.warning);
+            (warned_at.max(from), LinkChange::Expected)
         });
     }
 }
@@ -84,7 +88,7 @@ mod tests {
         let mut seen = Vec::new();
         while link.next_at() != Instant::NEVER {
             let at = link.next_at();
-            seen.push((at.since_start().as_millis(), link.take(at).unwrap()));
+            seen.push((at.since_start().as_millis(), link.pop_until(at).unwrap()));
         }
         use LinkChange::{Expected, Interrupted, Restored};
         let first = [(800, Expected), (1_000, Interrupted), (1_500, Restored)];
