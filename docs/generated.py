@@ -62,7 +62,8 @@ def options() -> Iterator[str]:
 
 
 def _help(command: click.Command, name: str, parent: click.Context | None) -> Iterator[str]:
-    with click.Context(command, info_name=name.rpartition(" ")[2], parent=parent) as context:
+    info_name, settings = name.rpartition(" ")[2], command.context_settings
+    with click.Context(command, info_name=info_name, parent=parent, **settings) as context:
         context.max_content_width = context.terminal_width = 100
         yield f"### {name}\n\n```\n{command.get_help(context)}\n```\n"
         if isinstance(command, click.Group):

@@ -75,13 +75,13 @@ def test_a_pickled_scenario_is_the_same_scenario() -> None:
 @pytest.mark.parametrize("runs", [1, 2, 5])
 def test_tables_do_not_depend_on_chunks_and_threads(monkeypatch, runs: int) -> None:
     whole = run_jobs(_jobs(), workers=1)
-    monkeypatch.setattr(campaign, "_CHUNK_RUNS", runs)
+    monkeypatch.setattr(campaign, "_MAX_CHUNK_RUNS", runs)
     _same(whole, run_jobs(_jobs(), workers=1))
     _same(whole, run_jobs(_jobs(), workers=3))
 
 
 def test_what_an_interrupt_leaves_is_used_by_another_campaign(tmp_path: Path, monkeypatch) -> None:
-    monkeypatch.setattr(campaign, "_CHUNK_RUNS", 3)
+    monkeypatch.setattr(campaign, "_MAX_CHUNK_RUNS", 3)
     real = campaign.run_batch
 
     def breaks_after_two_chunks(chunks, threads, deliver, progress):

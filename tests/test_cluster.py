@@ -110,7 +110,7 @@ def here(tmp_path_factory: pytest.TempPathFactory) -> Files:
     """The tables of a comparison without a cluster, in chunks of one run."""
     folder = tmp_path_factory.mktemp("here")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(campaign, "_CHUNK_RUNS", 1)
+        patch.setattr(campaign, "_MAX_CHUNK_RUNS", 1)
         ct.compare(**_SETTINGS, jobs=1, out=folder)
     return _files(folder)
 
@@ -126,7 +126,7 @@ def test_workers_of_a_cluster_give_the_same_tables_and_lose_one_part_with_an_int
 ) -> None:
     """A scheduler and a worker in this process: those of the tests below take long to start."""
     distributed = pytest.importorskip("distributed", reason="Dask is not installed")
-    monkeypatch.setattr(campaign, "_CHUNK_RUNS", 1)
+    monkeypatch.setattr(campaign, "_MAX_CHUNK_RUNS", 1)
     settings = {"scenario": "drive", "cca": "cubic,bbr", "runs": 2, "duration": "2s"}
     done = []
 
@@ -164,7 +164,7 @@ def test_cases_of_captures_are_judged_by_workers(cluster: Processes) -> None:
 def test_a_worker_that_is_killed_costs_nothing_and_one_of_another_build_does_nothing(
     cluster: Processes, here: Files, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(campaign, "_CHUNK_RUNS", 1)
+    monkeypatch.setattr(campaign, "_MAX_CHUNK_RUNS", 1)
     assert not cluster.busy("other")
 
     def kills_a_worker(share: float) -> None:
@@ -244,7 +244,7 @@ def test_classes_of_this_process_are_refused(
 def test_with_a_lost_scheduler_the_same_command_goes_on(
     cluster: Processes, here: Files, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(campaign, "_CHUNK_RUNS", 1)
+    monkeypatch.setattr(campaign, "_MAX_CHUNK_RUNS", 1)
     done = []
 
     def kills_the_scheduler(share: RunsDone) -> None:

@@ -14,7 +14,7 @@ from celltcp import CelltcpError, Scenario
 from celltcp.campaign import folders
 from celltcp.campaign.engines import Engine, engine
 from celltcp.cli.fidelity import fidelity as command
-from celltcp.fidelity.campaign import EnginePair, judge, rerun_undecided, run_case
+from celltcp.fidelity.campaign import EnginePair, judge, plan_case, rerun_undecided, run_plan
 from celltcp.fidelity.cases import Case, case_names, choose_cases, is_steady
 from celltcp.fidelity.causes import UNKNOWN, Cause, cause_of, known_causes
 from celltcp.fidelity.data import limits_for
@@ -39,9 +39,9 @@ class Altered(Engine):
 
     changes = ("tcp.initial_window=2",)
 
-    def describe(self, number, label, scenario, seed):
+    def run_arguments(self, number, label, scenario, seed):
         other = Scenario.from_toml(scenario.to_toml(), "altered", ".", list(self.changes))
-        return super().describe(number, label, other, seed)
+        return super().run_arguments(number, label, other, seed)
 
 
 class Slower(Altered):
@@ -200,10 +200,16 @@ class TestCases:
             choose_cases([str(file) for file in files])
 
 
+def run_case(case, ccas, runs, seed, *, folder=None, overwrite=False):
+    """The results of a case on the native engine."""
+    campaign = plan_case(case, ccas, runs, seed, engine(), folder)
+    return run_plan(campaign, EnginePair(engine(), engine(), overwrite=overwrite))
+
+
 class TestEngines:
     def test_equal_ones_do_not_differ(self) -> None:
         (case,) = choose_cases(["drive"], "5s")
-        same = run_case(case, ["cubic"], 2, 1, engine())
+        same = run_case(case, ["cubic"], 2, 1)
         (result,) = judge_case(case, ["cubic"], same, same)
         sizes = {metric: result.differences[metric].percent for metric in METRICS}
         assert math.isnan(sizes.pop("completion_s"))
@@ -241,7 +247,7 @@ class TestEngines:
         result = [
             judge_case(case, ["cubic"], same, same)[0].differences["completion_s"]
             for case in cases
-            for same in [run_case(case, ["cubic"], 2, 1, engine())]
+            for same in [run_case(case, ["cubic"], 2, 1)]
         ]
         assert [each.band for each in result] == [None, 10.0]
         # A handshake, and two round trips of data.
@@ -252,7 +258,7 @@ class TestEngines:
 
     def test_different_seeds_are_not_held_against_each_other(self) -> None:
         (case,) = choose_cases(["drive"], "1s")
-        sides = [run_case(case, ["reno"], 1, seed, engine()) for seed in (1, 2)]
+        sides = [run_case(case, ["reno"], 1, seed) for seed in (1, 2)]
         with pytest.raises(CelltcpError, match="different seeds"):
             judge_case(case, ["reno"], *sides)
 
@@ -260,7 +266,7 @@ class TestEngines:
         # The handshake is not over when the run ends.
         scenario = load_scenario("steady-5-68", changes=["duration=1s", "flows.0.start=950ms"])
         case = Case("late", "steady", scenario)
-        side = run_case(case, ["reno"], 1, 1, engine())
+        side = run_case(case, ["reno"], 1, 1)
         (result,) = judge_case(case, ["reno"], side, side)
         assert result.outside == ["rtt_mean_ms"]
         assert math.isnan(result.cwnd_distance.mean)
@@ -285,17 +291,15 @@ class TestKeptResults:
     @pytest.mark.parametrize("change", ["runs", "duration", "build"])
     def test_of_something_else_are_run_again(self, tmp_path: Path, monkeypatch, change: str) -> None:
         (case,) = choose_cases(["outage"], "2s")
-        run_case(case, ["reno"], 1, 1, engine(), folder=tmp_path)
+        run_case(case, ["reno"], 1, 1, folder=tmp_path)
         if change == "build":
             monkeypatch.setattr(Engine, "build", property(lambda _: "another"))
         (other,) = choose_cases(["outage"], "3s" if change == "duration" else "2s")
         runs = 2 if change == "runs" else 1
         if change != "runs":
             with pytest.raises(CelltcpError, match="holds finished results of outage"):
-                run_case(other, ["reno"], runs, 1, engine(), folder=tmp_path)
-        result = run_case(
-            other, ["reno"], runs, 1, engine(), folder=tmp_path, overwrite=change != "runs"
-        )
+                run_case(other, ["reno"], runs, 1, folder=tmp_path)
+        result = run_case(other, ["reno"], runs, 1, folder=tmp_path, overwrite=change != "runs")
         assert len(result.tables["runs"]) == runs
         assert result.tables["runs"]["duration_s"][0].as_py() == pytest.approx(
             other.scenario.duration_s
@@ -421,7 +425,9 @@ class TestPage:
         shown = chosen_trajectories(many)
         assert len(shown) == 6
         assert {each.case for each in shown} == {"case-4"}
-        assert [each.use for each in shown] == sorted((each.use for each in shown), reverse=True)
+        assert [each.max_band_ratio for each in shown] == sorted(
+            (each.max_band_ratio for each in shown), reverse=True
+        )
 
 
 def test_a_verdict_names_what_is_outside_and_whether_more_runs_could_turn_it() -> None:

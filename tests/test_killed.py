@@ -90,7 +90,7 @@ def _swept(folder: Path) -> None:
 def test_a_command_goes_on_from_wherever_it_was_killed(
     command: Callable[[Path], None], step: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(campaign, "_CHUNK_RUNS", 1)
+    monkeypatch.setattr(campaign, "_MAX_CHUNK_RUNS", 1)
     command(tmp_path / "whole")
     whole = _files(tmp_path / "whole")
     moments = itertools.count(step=step)

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from celltcp._core import CelltcpError
 from celltcp.cli import celltcp
-from celltcp.fidelity.assertions import first_difference
+from celltcp.fidelity.assertions import first_failure
 from celltcp.fidelity.packetdrill import play_script
 
 _CLIENT = """
@@ -61,9 +61,9 @@ def test_assertions_keep_names_and_reach_nothing_else() -> None:
         (1, "a = tcpi_rtt", {"tcpi_rtt": 5}),
         (2, "assert a == 5 and tcpi_rtt == 6", {"tcpi_rtt": 6}),
     ]
-    assert first_difference(kept) is None
+    assert first_failure(kept) is None
     for code in ("import os", "open('x')", "().__class__", "assert [x for x in (1,)]", "assert ("):
-        result = first_difference([(3, code, {})])
+        result = first_failure([(3, code, {})])
         assert result is not None, code
         assert not result.applicable, code
         assert result.line == 3

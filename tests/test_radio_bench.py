@@ -37,7 +37,7 @@ def test_a_cost_is_that_of_the_case_alone() -> None:
 
 def test_every_case_is_built_in_and_has_a_figure_of_ns3() -> None:
     assert {case.scenario for case in bench.CASES} <= set(ct.scenario_names())
-    assert set(bench.of_ns3()) == {case.name for case in bench.CASES}
+    assert set(bench.ns3_costs()) == {case.name for case in bench.CASES}
     for _, scenario, *changes in bench.APPROXIMATIONS:
         for each in changes:
             assert ct.load_scenario(scenario, changes=each).has_radio

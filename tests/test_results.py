@@ -38,7 +38,7 @@ def test_saved_results_are_read_back(tmp_path: Path) -> None:
 def test_an_interrupted_campaign_goes_on_where_it_stopped(tmp_path: Path, monkeypatch) -> None:
     from celltcp.campaign import run as campaign
 
-    monkeypatch.setattr(campaign, "_CHUNK_RUNS", 1)
+    monkeypatch.setattr(campaign, "_MAX_CHUNK_RUNS", 1)
     jobs = jobs_for(ct.load_scenario("drive", duration="20s"), ["cubic", "bbr"], 2, 1, engine())
     whole = run_jobs(jobs, workers=1)
     write, kept = Shards.write, []

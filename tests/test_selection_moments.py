@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from celltcp._core import describe_policy, policy_text
-from celltcp.cli.select.policies import _shortened
+from celltcp.cli.select.policies import _shorten
 from celltcp.selection.training.counterfactual import PARTS, Outcomes, Point
 from celltcp.selection.training.families import draw_networks
 from celltcp.selection.training.fit import constant_tree
@@ -100,7 +100,7 @@ def test_a_policy_of_moments_can_be_used_and_a_terminal_shows_the_beginning_of_i
     table = examples_csv(result, CCAS, features)
     text = written("mine", "Moments.", "", features, [], [start, own], table)
     assert set(CCAS) <= set(describe_policy("mine", text)["choices"])
-    short = _shortened(text)
+    short = _shorten(text)
     assert "(77 more; with > FILE all are written)" in short
     assert short.count("\n") == text.count("\n") - 76
-    assert _shortened(policy_text("rules")) == policy_text("rules")
+    assert _shorten(policy_text("rules")) == policy_text("rules")

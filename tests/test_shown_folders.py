@@ -54,7 +54,7 @@ def _stopped_after(
         left[0] -= len(jobs)
 
     with monkeypatch.context() as changed:
-        changed.setattr(campaign, "_CHUNK_RUNS", 1)
+        changed.setattr(campaign, "_MAX_CHUNK_RUNS", 1)
         changed.setattr(Shards, "write", counted)
         with pytest.raises(KeyboardInterrupt):
             command(folder)

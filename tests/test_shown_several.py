@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import celltcp as ct
-from celltcp.cli.show_several import _names_of
+from celltcp.cli.show_several import _coordinates
 from celltcp.comparison.plots.grids import GRIDS
 from celltcp.pcap import analyse
 from celltcp.pcap.plots import overview
@@ -17,7 +17,7 @@ from celltcp.pcap.plots import overview
 def test_rows_of_a_grid_name_the_varied_value_and_share_a_scale() -> None:
     vary = {"path.buffer": ["0.5bdp", "4bdp"]}
     result = ct.sweep(["drive", "fall"], vary, ["cubic"], 1, duration="3s")
-    names = _names_of(result)
+    names = _coordinates(result)
     picture = GRIDS["ecdf-grid"](list(result.comparisons.values()), names)
     titles = [axes.get_title(loc="left") for axes in picture.axes if axes.get_title(loc="left")]
     assert titles == [

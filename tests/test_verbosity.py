@@ -12,7 +12,7 @@ import pytest
 
 import celltcp as ct
 from celltcp.campaign.run import RunsDone
-from celltcp.cli.progress import Lines, done_text
+from celltcp.cli.progress import ProgressLines, done_text
 
 COMMAND = ("compare", "drive", "--cca", "cubic,bbr", "--runs", "3", "--duration", "3s")
 
@@ -76,7 +76,7 @@ def test_what_is_left_of_a_stage_follows_from_its_own_time(
 ) -> None:
     now = [0.0]
     monkeypatch.setattr("celltcp.cli.progress.time.monotonic", lambda: now[0])
-    lines = Lines()
+    lines = ProgressLines()
     for at_s, stage, share in [(60, "first", 0.5), (100, "second", 0.0), (110, "second", 0.25)]:
         now[0] = at_s
         lines.report(stage, share)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated
 
-#: Figures of each case, or of all of them.
+#: Metrics of each case, or of all cases.
 BenchOutcome = Annotated[
     Mapping[str, object], "Figures of celltcp bench: each has its unit in its name."
 ]

@@ -3,47 +3,39 @@
 from __future__ import annotations
 
 import csv
+import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import resources
 
 from celltcp._core import Run, Scenario
-from celltcp.bench.native import in_fresh_process, peak_memory_mb
+from celltcp.bench.native import Case, in_fresh_process, peak_memory_mb
 from celltcp.comparison.run import compare
-from celltcp.results.statistics import Estimate, estimate
+from celltcp.results.statistics import Estimate, estimate, paired_difference
 from celltcp.scenarios.scenarios import load_scenario
 
-#: Numbers of UEs and of cells in the tables of growth.
+#: Numbers of UEs in the table by UEs.
 UES = (1, 2, 5, 10, 20, 50, 100, 200, 500)
+#: Numbers of cells in the table by cells.
 CELLS = (1, 2, 4, 9, 20)
-#: UEs of each cell where the number of cells grows.
+#: UEs of each cell in the table by cells.
 UES_PER_CELL = 5
-#: Length of a run of those tables, s.
+#: Length of a run of these tables, s.
 GROWTH_S = 10.0
 #: Distance between neighbouring cells, m: between the 500 and 1732 m of TR 36.814 table A.2.1.1-1.
 _SPACING_M = 1000
 
 
-@dataclass(frozen=True)
-class Case:
-    """A scenario to time."""
-
-    name: str
-    #: A built-in name.
-    scenario: str
-    cca: str = "cubic"
-    changes: tuple[str, ...] = ()
-
-
 #: One UE at the SINR that it had in ns-3, one that moves away under EVA60, nine cells with 51 UEs.
 CASES = (
-    Case("one UE, static", "static/mid-cell", changes=("radio.ues.0.sinr=44dB", "duration=60s")),
-    Case("one UE, EVA60", "mobility/forward-60-4g"),
+    Case("one UE, static", "static/mid-cell", "cubic", ("radio.ues.0.sinr=44dB", "duration=60s")),
+    Case("one UE, EVA60", "mobility/forward-60-4g", "cubic"),
     Case(
         "nine cells, 51 UEs",
         "vehicular/scenario-3",
-        changes=("flows.0.workload=bulk", "tcp.mss=1100B"),
+        "cubic",
+        ("flows.0.workload=bulk", "tcp.mss=1100B"),
     ),
 )
 
@@ -54,8 +46,9 @@ class Cost:
 
     simulated_s: float
     cpu_s: float
-    #: The largest resident size of the process, and how much of it the run added, MB.
+    #: Peak resident memory of the process, MiB.
     peak_mb: float
+    #: Growth of the peak by the run, MiB.
     added_mb: float
 
     @property
@@ -76,7 +69,10 @@ def measure_text(text: str) -> Cost:
 
 
 def many_ues(count: int, seconds: float = GROWTH_S) -> str:
-    """Returns a cell of 100 PRB under EVA60: a greedy phone, and others with 100 kbit/s of UDP each."""
+    """Returns the scenario of a cell of 100 PRB under EVA60: `count` UEs, one of them with greedy TCP.
+
+    The others get 100 kbit/s of UDP each.
+    """
     traffic = 'cross_traffic = [{ rate = "100kbit/s" }]'
     others = "" if count == 1 else f'[[radio.ues]]\ncount = {count - 1}\nsinr = "15dB"\n{traffic}\n'
     return (
@@ -86,13 +82,11 @@ def many_ues(count: int, seconds: float = GROWTH_S) -> str:
 
 
 def many_cells(count: int, seconds: float = GROWTH_S) -> str:
-    """Returns cells in a square grid, each with five UEs under EVA60 on a ring around it.
+    """Returns the scenario of cells in a square grid, each with five UEs under EVA60 around it.
 
-    The phone is one of them and greedy, the others get 1 Mbit/s of UDP each.
+    One UE has greedy TCP, the others get 1 Mbit/s of UDP each.
     """
-    side = 1
-    while side * side < count:
-        side += 1
+    side = math.isqrt(count - 1) + 1
     lines = [
         f'name = "cells-{count}"\nduration = "{seconds:g}s"\n[radio]\nprbs = 100\n'
         '[radio.fading]\nspeed = "60km/h"\n[radio.propagation]\nmodel = "tr36942-urban"\n'
@@ -105,19 +99,20 @@ def many_cells(count: int, seconds: float = GROWTH_S) -> str:
             east, north = (150, 200, -150, -200, 250)[index], (100, -150, 200, -100, 0)[index]
             name = 'name = "phone"\n' if not ues else ""
             cross = 'cross_traffic = [{ rate = "1Mbit/s" }]\n' if ues else ""
-            place = f'position = {{ x = "{x + east}m", y = "{y + north}m" }}\n'
-            ues.append(f"[[radio.ues]]\n{name}{place}{cross}")
+            position = f'position = {{ x = "{x + east}m", y = "{y + north}m" }}\n'
+            ues.append(f"[[radio.ues]]\n{name}{position}{cross}")
     return "".join(lines + ues)
 
 
 @dataclass(frozen=True)
 class Approximation:
-    """Goodput of the cheaper model minus that of the more expensive one, run by run, in Mbit/s."""
+    """Effect of an approximation of the radio on goodput."""
 
     name: str
     scenario: str
     cca: str
     exact_mbps: float
+    #: Goodput with the approximation less that without, paired by seed, Mbit/s.
     difference: Estimate
 
 
@@ -138,23 +133,24 @@ APPROXIMATIONS = (
 )
 
 
-def approximations(runs: int) -> list[Approximation]:
+def approximations(run_count: int) -> list[Approximation]:
     """Returns the effect of the approximations on mean goodput, over the same seeds."""
     ccas = ("cubic", "bbr")
     result = []
     for name, scenario, cheap, exact in APPROXIMATIONS:
-        both = [compare(scenario, cca=ccas, runs=runs, set=changes).runs for changes in (cheap, exact)]
+        both = [
+            compare(scenario, cca=ccas, runs=run_count, set=changes).runs for changes in (cheap, exact)
+        ]
         for cca in ccas:
-            ours, theirs = (
-                each[each["cca"] == cca].sort_values("seed")["goodput_mbps"].tolist() for each in both
+            cheap_mbps, exact_mbps = (
+                runs[runs["cca"] == cca].sort_values("seed")["goodput_mbps"].tolist() for runs in both
             )
-            pairs = zip(ours, theirs, strict=True)
-            difference = estimate([a - b for a, b in pairs])
-            result.append(Approximation(name, scenario, cca, estimate(theirs).mean, difference))
+            difference = paired_difference(cheap_mbps, exact_mbps)
+            result.append(Approximation(name, scenario, cca, estimate(exact_mbps).mean, difference))
     return result
 
 
-def of_ns3() -> dict[str, dict[str, str]]:
+def ns3_costs() -> dict[str, dict[str, str]]:
     """Returns CPU seconds per simulated second of ns-3's LTE module by case and version."""
     text = (resources.files("celltcp.bench") / "ns3.csv").read_text("utf-8")
     rows = csv.DictReader(line for line in text.splitlines() if not line.startswith("#"))
@@ -162,19 +158,19 @@ def of_ns3() -> dict[str, dict[str, str]]:
 
 
 def _cost_of(scenario: str, cca: str, changes: Sequence[str]) -> Cost:
-    return _cost(load_scenario(scenario, changes=changes).with_cca(cca))
+    return _measure(load_scenario(scenario, changes=changes).with_cca(cca))
 
 
 def _cost_of_text(text: str) -> Cost:
-    return _cost(Scenario.from_toml(text, "bench", ".", []))
+    return _measure(Scenario.from_toml(text, "bench", ".", []))
 
 
-def _cost(scenario: Scenario) -> Cost:
+def _measure(scenario: Scenario) -> Cost:
     before = peak_memory_mb()
     start = time.process_time()
     run = Run(scenario.with_samples("off"), 1)
     run.advance(scenario.duration_s)
     run.finish()
-    spent = time.process_time() - start
+    cpu_s = time.process_time() - start
     peak = peak_memory_mb()
-    return Cost(scenario.duration_s, spent, peak, peak - before)
+    return Cost(scenario.duration_s, cpu_s, peak, peak - before)

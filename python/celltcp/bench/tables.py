@@ -30,7 +30,7 @@ def cost_table(costs: Mapping[str, Cost], ns3: Mapping[str, Mapping[str, str]]) 
 
 
 def growth_table(costs: Mapping[int, Cost], counted: str) -> Table:
-    """Returns a row per count, such as the number of cells."""
+    """Returns a row per count; `counted` says of what, such as cells."""
     columns = number_columns("number", "simulated s\nper CPU s", "memory added,\nMB")
     rows = tuple(
         (str(count), f"{cost.speed:.1f}", f"{cost.added_mb:.0f}") for count, cost in costs.items()
@@ -42,10 +42,10 @@ def approximations_table(measured: Sequence[Approximation], runs: int) -> Table:
     """Returns a row per approximation, scenario and CCA: the goodput without it, and the difference."""
     rows = []
     for approximation in measured:
-        result = approximation.difference
-        spread = f" ±{result.ci95:.3f}" if result.ci95 is not None else ""
+        difference = approximation.difference
+        interval = f" ±{difference.ci95:.3f}" if difference.ci95 is not None else ""
         names = (approximation.name, approximation.scenario, approximation.cca)
-        rows.append((*names, f"{approximation.exact_mbps:.2f}", f"{result.mean:+.3f}{spread}"))
+        rows.append((*names, f"{approximation.exact_mbps:.2f}", f"{difference.mean:+.3f}{interval}"))
     columns = map(Column, ("approximation", "scenario", "CCA", "without it", "difference"))
     title = f"Goodput with an approximation less that without, Mbit/s, {runs} runs"
     return Table(tuple(columns), tuple(rows), title)

@@ -12,11 +12,11 @@ import pyarrow.parquet as pq
 
 from celltcp.campaign.jobs import Job, Jobs
 
-#: Maximum of trial runs of an estimate.
+#: Maximum number of trial runs of an estimate.
 _MAX_TRIALS = 8
 
 #: CPU time after which a trial run is stopped, s.
-_TRIAL_S = 0.4
+_MAX_TRIAL_S = 0.4
 
 #: Simulated time between two readings of the clock, s.
 _STEP_S = 0.25
@@ -52,45 +52,43 @@ class CostEstimate:
 def estimate_cost(groups: Iterable[Jobs]) -> CostEstimate:
     """Returns the estimated cost of the jobs of these groups, by short trials of some of them."""
     runs, simulated_s = 0, 0.0
-    pilots: list[Job] = []
+    candidates: list[Job] = []
     step = 1
     lineups = (lineup for jobs in groups for lineup in jobs.lineups)
     for index, lineup in enumerate(lineups):
         first = lineup[0]
         runs += len(lineup)
         simulated_s += len(lineup) * first.scenario.duration_s
-        # The number of pilots is bounded; they stay equally spaced.
+        # The number of candidates is bounded; they stay equally spaced.
         if index % step == 0:
-            pilots.append(first)
-            if len(pilots) == 2 * _MAX_TRIALS:
-                pilots = pilots[::2]
+            candidates.append(first)
+            if len(candidates) == 2 * _MAX_TRIALS:
+                candidates = candidates[::2]
                 step *= 2
-    count = min(_MAX_TRIALS, len(pilots))
-    trials = [_trial(pilots[place * len(pilots) // count]) for place in range(count)]
-    cpu = sum(taken for taken, _ in trials) / len(trials)
-    size = sum(written for _, written in trials) / len(trials)
-    return CostEstimate(runs, simulated_s / 3600, cpu * simulated_s / 3600, size * simulated_s / 1e9)
+    count = min(_MAX_TRIALS, len(candidates))
+    trials = [_trial(candidates[index * len(candidates) // count]) for index in range(count)]
+    cpu_share = sum(cpu for cpu, _ in trials) / len(trials)
+    bytes_per_s = sum(size for _, size in trials) / len(trials)
+    cpu_h = cpu_share * simulated_s / 3600
+    return CostEstimate(runs, simulated_s / 3600, cpu_h, bytes_per_s * simulated_s / 1e9)
 
 
 def _trial(job: Job) -> tuple[float, float]:
     """Returns CPU seconds and bytes of tables per simulated second, from the start of a run."""
-    # Other work on the machine does not count, but a kernel is a process of its own.
+    # CPU time excludes other work on the machine, but also a kernel, which is a process of its own.
     clock = time.process_time if job.engine.kernel is None else time.perf_counter
     run = job.engine.start(job.scenario, job.seed)
     start = clock()
-    reached = 0.0
-    while reached < job.scenario.duration_s and clock() - start < _TRIAL_S:
-        reached = min(job.scenario.duration_s, reached + _STEP_S)
-        while not run.advance(reached):
+    simulated_s = 0.0
+    while simulated_s < job.scenario.duration_s and clock() - start < _MAX_TRIAL_S:
+        simulated_s = min(job.scenario.duration_s, simulated_s + _STEP_S)
+        while not run.advance(simulated_s):
             pass
-    taken = clock() - start
+    cpu_s = clock() - start
     tables = [pa.Table.from_batches([batch]) for batch in run.finish().values()]
-    return taken / reached, sum(map(_written, tables)) / reached
-
-
-def _written(table: pa.Table) -> int:
-    """Returns the size of a table as a file, without the header and footer of the file."""
-    return _file_size(table) - _file_size(table.slice(0, 0))
+    # The header and footer of a file are not proportional to the simulated time.
+    size = sum(_file_size(table) - _file_size(table.slice(0, 0)) for table in tables)
+    return cpu_s / simulated_s, size / simulated_s
 
 
 def _file_size(table: pa.Table) -> int:

@@ -22,6 +22,9 @@ RunArguments = tuple[int, str, Scenario, int, tuple[str, str, str] | None]
 #: Names of the engines.
 ENGINES = (NATIVE, KERNEL)
 
+#: Largest seed of a run; JSON represents it and those of further runs exactly.
+MAX_SEED = 2**53 - 2**20
+
 
 @dataclass(frozen=True)
 class Engine:
@@ -58,27 +61,27 @@ class Engine:
         available = self.ccas
         for cca in ccas:
             if cca not in available:
-                who = f"kernel {self.kernel.version}" if self.kernel else "the native engine"
+                owner = f"kernel {self.kernel.version}" if self.kernel else "the native engine"
                 has_selector = parse_mix(lineup).has_selector
-                chosen = f"{lineup} has or may choose {cca!r}, but " if has_selector else ""
-                what = "it" if chosen else repr(cca)
+                prefix = f"{lineup} has or may choose {cca!r}, but " if has_selector else ""
+                missing = "it" if prefix else repr(cca)
                 allowed = ", ".join(available)
-                raise CelltcpError(f"cca: {chosen}{who} does not have {what}; allowed: {allowed}")
+                raise CelltcpError(f"cca: {prefix}{owner} does not have {missing}; allowed: {allowed}")
 
-    def describe(self, number: int, label: str, scenario: Scenario, seed: int) -> RunArguments:
-        """Returns a run of this engine as `celltcp._core.run_batch` takes it.
+    def run_arguments(self, number: int, label: str, scenario: Scenario, seed: int) -> RunArguments:
+        """Returns the argument of `celltcp._core.run_batch` for a run of this engine.
 
         Args:
-            number: of the run in the tables.
-            label: of the run in the tables.
-            scenario: what is run.
-            seed: of the run.
+            number: number of the run in the tables.
+            label: CCA or line-up of the run in the tables.
+            scenario: scenario to run.
+            seed: seed of the run.
         """
         return number, label, scenario, seed, self.parts
 
     @property
     def parts(self) -> tuple[str, str, str] | None:
-        """Files of the kernel, of the guest's program and of the path; None for the native engine."""
+        """Files of the kernel, the guest program and the path library; None for the native engine."""
         if self.kernel is None:
             return None
         return str(self.kernel.binary), _part("celltcp-guest"), _part("libkernel_network.so")
@@ -95,8 +98,8 @@ class Engine:
         """Starts a run.
 
         Args:
-            scenario: what is run.
-            seed: of the run.
+            scenario: scenario to run.
+            seed: seed of the run.
             pcap: file for a capture.
             pcap_at: node of the capture; the server unless given.
             check: whether the invariant checker verifies the run.
@@ -107,7 +110,7 @@ class Engine:
 
 
 def engine(name: str = NATIVE, kernel: str | None = None) -> Engine:
-    """Returns the engine of that name.
+    """Returns the engine of this name.
 
     Args:
         name: `"native"` or `"kernel"`.
@@ -120,7 +123,9 @@ def engine(name: str = NATIVE, kernel: str | None = None) -> Engine:
         raise CelltcpError(f"engine: unknown {name!r}; allowed: {', '.join(ENGINES)}")
     if name == NATIVE:
         if kernel is not None:
-            raise CelltcpError(f"kernel: {kernel!r} is given, but the engine is native; take kernel")
+            raise CelltcpError(
+                f"kernel: {kernel!r} is given, but the engine is native; allowed: kernel"
+            )
         return Engine(name)
     from celltcp.kernel import find
 
@@ -142,12 +147,13 @@ def engine_options(key: str) -> list[str]:
 
 @functools.cache
 def _digest(file: Path, _changed: int) -> str:
-    """Returns the digest of a file, which is computed once for each time that it was changed."""
+    """Returns the digest of a file, cached until the file changes."""
     with file.open("rb") as data:
         return hashlib.file_digest(data, "sha256").hexdigest()
 
 
 def _part(name: str) -> str:
+    """Returns the path of a file of the kernel engine that comes with celltcp."""
     file = Path(__file__).parents[1] / "engine" / name
     if not file.is_file():
         raise CelltcpError(f"{file}: is missing; in a checkout, make setup builds it")

@@ -1,4 +1,4 @@
-"""Collector in a folder: writes the tables of a campaign as rows arrive."""
+"""Folder collector: writes the tables of a campaign to files as rows arrive."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from celltcp.results.tables import OPTIONAL, TABLES
 from celltcp.results.working import staging
 
 
-class InFolder:
+class FolderCollector:
     """Tables written to Parquet files as rows arrive; the files appear once all are complete."""
 
     def __init__(self, folder: Path, origin: Mapping[str, Any]) -> None:
-        """Opens a working folder for results with this origin."""
+        """Opens a staging folder for results with this origin."""
         self._folder = prepare_folder(folder)
         self._origin = origin
         self._meta = {META: json.dumps(origin, sort_keys=True).encode()}
-        self._growing: dict[str, GrowingTable] = {}
+        self._tables: dict[str, GrowingTable] = {}
         self._held = ExitStack()
         self._staged = self._held.enter_context(staging(self._folder))
 
@@ -36,22 +36,22 @@ class InFolder:
             if name not in tables or (name in OPTIONAL and not len(tables[name])):
                 continue
             table = tables[name]
-            known = table.schema.metadata or {}
-            table = table.replace_schema_metadata({**known, **self._meta})
-            if name not in self._growing:
-                self._growing[name] = GrowingTable(self._staged / f"{name}.parquet", table.schema)
-            self._growing[name].write(table)
+            metadata = table.schema.metadata or {}
+            table = table.replace_schema_metadata({**metadata, **self._meta})
+            if name not in self._tables:
+                self._tables[name] = GrowingTable(self._staged / f"{name}.parquet", table.schema)
+            self._tables[name].write(table)
 
     def finish(self) -> StoredTables:
         """Replaces the files of earlier results by the new ones."""
-        for growing in self._growing.values():
-            growing.close()
+        for table in self._tables.values():
+            table.close()
         publish(self._staged, self._folder, RUNS, self._origin, DISPENSABLE_FILES)
         self._held.close()
-        return StoredTables(self._folder, [name for name in TABLES if name in self._growing])
+        return StoredTables(self._folder, [name for name in TABLES if name in self._tables])
 
     def abandon(self) -> None:
         """Removes unfinished files."""
-        for growing in self._growing.values():
-            growing.abandon()
+        for table in self._tables.values():
+            table.abandon()
         self._held.close()

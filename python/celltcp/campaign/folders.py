@@ -1,4 +1,4 @@
-"""Campaigns in folders: unfinished ones are resumed, and other results never replaced."""
+"""Campaigns in folders: unfinished campaigns are resumed, and other results are not replaced."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from celltcp._core import CelltcpError
-from celltcp.campaign.folder_collector import InFolder
+from celltcp.campaign.folder_collector import FolderCollector
 from celltcp.campaign.jobs import Campaign
 from celltcp.campaign.planned import write_plan
 from celltcp.campaign.run import Progress, Workers, run_groups
@@ -42,16 +42,16 @@ def run_in_folder(
 
     Args:
         campaigns: campaigns with folders.
-        folder: folder that these are in; it keeps finished runs until all are done.
+        folder: parent of these folders; it stores finished runs until all have run.
         workers: runs at a time, all cores unless given; or a cluster.
         overwrite: whether other results in the folders may be replaced.
-        layout: of the folders of the campaigns within `folder`.
-        progress: called with the share that is done.
+        layout: layout of the folders of the campaigns within `folder`.
+        progress: called with the finished share.
 
     Raises:
         CelltcpError: if a folder holds other results, or another command writes to it.
     """
-    _check_places(campaigns, folder)
+    _check_campaign_folders(campaigns, folder)
     with locked_folder(folder):
         check_folders(campaigns, folder, overwrite=overwrite)
         if folder not in [campaign.folder for campaign in campaigns]:
@@ -63,27 +63,27 @@ def run_in_folder(
 
 
 def check_folders(campaigns: Sequence[Campaign], root: Path, *, overwrite: bool = False) -> None:
-    """Checks that no foreign results in the folders of campaigns would be lost.
+    """Checks that no other results in the folders of campaigns would be lost.
 
     Writes that killed commands began there are completed or undone first.
 
     Args:
         campaigns: campaigns with their folders.
-        root: folder that these are in.
+        root: parent of these folders.
         overwrite: whether other results may be replaced.
 
     Raises:
-        CelltcpError: if one holds other results, which may not be replaced, or is a link.
+        CelltcpError: if a folder is a link, or holds other results that may not be replaced.
     """
-    _check_places(campaigns, root)
+    _check_campaign_folders(campaigns, root)
     for campaign in campaigns:
         if campaign.folder is not None:
             finish_interrupted(campaign.folder)
             check_replaceable(campaign.folder, campaign.origin, _FILES, overwrite=overwrite)
 
 
-def _check_places(campaigns: Sequence[Campaign], root: Path) -> None:
-    """Checks that no folder of a campaign is a link or holds a working folder of another origin."""
+def _check_campaign_folders(campaigns: Sequence[Campaign], root: Path) -> None:
+    """Checks that no campaign's folder is a link or contains a foreign working folder."""
     for campaign in campaigns:
         if campaign.folder is not None:
             check_no_link(root, campaign.folder)
@@ -91,13 +91,13 @@ def _check_places(campaigns: Sequence[Campaign], root: Path) -> None:
 
 
 def _are_all_in(campaigns: Sequence[Campaign], keys: set[str]) -> bool:
-    """Returns whether all runs with these keys are of the campaigns."""
+    """Returns whether all runs with these keys belong to the campaigns."""
     planned = [Keys.from_meta(campaign.origin) or Keys(()) for campaign in campaigns]
-    return all(any(key in mine for mine in planned) for key in keys)
+    return all(any(key in campaign_keys for campaign_keys in planned) for key in keys)
 
 
 def _continues(campaign: Campaign) -> bool:
-    """Returns whether kept runs belong to the campaign."""
+    """Returns whether the runs in the campaign's folder belong to the campaign."""
     folder = campaign.folder
     if folder is None:
         return False
@@ -134,25 +134,25 @@ def _run(
     ]
     if not missing:
         if _are_all_in(campaigns, keys_of_parts(folder)):
-            # Left by a command that was killed when all was done.
+            # A command was killed after its last run, before it removed them.
             remove_working(folder / PARTS)
         return [results for results in finished if results is not None]
     folder_paths = [folder_path for _, folder_path in missing]
     for folder_path in (folder, *folder_paths):
         remove_pictures(folder_path)
-    write_plan(folder, {folder_path: each.origin for each, folder_path in missing})
-    collectors = [InFolder(folder_path, each.origin) for each, folder_path in missing]
-    groups = [(each.jobs, collector) for (each, _), collector in zip(missing, collectors, strict=True)]
+    write_plan(folder, {folder_path: campaign.origin for campaign, folder_path in missing})
+    collectors = [FolderCollector(folder_path, campaign.origin) for campaign, folder_path in missing]
+    pairs = [
+        (campaign, collector) for (campaign, _), collector in zip(missing, collectors, strict=True)
+    ]
+    groups = [(campaign.jobs, collector) for campaign, collector in pairs]
     try:
         run_groups(groups, workers=workers, folder=folder, finished=folder_paths, progress=progress)
-        made = [
-            Results(collector.finish(), each.origin)
-            for (each, _), collector in zip(missing, collectors, strict=True)
-        ]
+        new_results = [Results(collector.finish(), campaign.origin) for campaign, collector in pairs]
     except BaseException:
         for collector in collectors:
             collector.abandon()
         raise
     remove_working(folder / PARTS)
-    fresh = iter(made)
-    return [results if results is not None else next(fresh) for results in finished]
+    remaining = iter(new_results)
+    return [results if results is not None else next(remaining) for results in finished]

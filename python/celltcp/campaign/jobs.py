@@ -1,7 +1,8 @@
-"""Jobs: descriptions of single runs, which any process can carry out, and campaigns."""
+"""Jobs: picklable descriptions of single runs, and campaigns of many."""
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Any, overload
 from urllib.parse import quote
 
 from celltcp._core import Scenario, __version__
-from celltcp.campaign.engines import Engine, RunArguments
+from celltcp.campaign.engines import Engine
 from celltcp.campaign.provenance import origin_of
 from celltcp.results.keys import KeyRange, Keys, part_of_file_name
 from celltcp.scenarios.ccas import source_digests
@@ -19,7 +20,9 @@ from celltcp.scenarios.ccas import source_digests
 class Job:
     """One run of a campaign, which can be pickled. Its outcome depends on nothing else."""
 
+    #: Number of the run in the tables.
     number: int
+    #: CCA or line-up, which labels the run in the tables.
     cca: str
     seed: int
     scenario: Scenario
@@ -32,8 +35,8 @@ class Job:
         cca = part_of_file_name(quote(self.cca, safe=":,=+"))
         engine = f"{self.engine.key}-{__version__}-{self.engine.build}"
         scenario = f"{self.scenario.hash}{self.scenario.files_digest}"
-        after = f"{scenario}-{engine}{source_digests(self.scenario.ccas)}"
-        return Keys([KeyRange(cca, self.seed, 1, after)])
+        suffix = f"{scenario}-{engine}{source_digests(self.scenario.ccas)}"
+        return Keys([KeyRange(cca, self.seed, 1, suffix)])
 
     @property
     def key(self) -> str:
@@ -41,19 +44,14 @@ class Job:
         (key,) = self.keys
         return key
 
-    @property
-    def as_tuple(self) -> RunArguments:
-        """Job in the form of `celltcp._core.run_batch`."""
-        return self.engine.describe(self.number, self.cca, self.scenario, self.seed)
-
 
 class Jobs(Sequence[Job]):
-    """Runs of a campaign, CCA by CCA; each job is made on demand, so that a plan is small."""
+    """Jobs of a campaign, CCA by CCA; each is created on demand, so that a plan is small."""
 
     def __init__(
         self, lineups: Sequence[tuple[str, Scenario]], runs: int, seed: int, engine: Engine
     ) -> None:
-        """Makes the runs of each label with its scenario; run i has seed + i."""
+        """Sets the runs of each CCA or line-up with its scenario; run i has `seed + i`."""
         self._lineups = list(lineups)
         self._runs = runs
         self._seed = seed
@@ -81,14 +79,14 @@ class Jobs(Sequence[Job]):
 
     @property
     def lineups(self) -> list[Jobs]:
-        """Runs of each label, numbered from 0."""
+        """Jobs of each CCA or line-up, numbered from 0."""
         return [Jobs([lineup], self._runs, self._seed, self._engine) for lineup in self._lineups]
 
     @property
     def keys(self) -> Keys:
         """Keys of all runs."""
         ranges = (lineup[0].keys.ranges[0] for lineup in self.lineups)
-        return Keys(KeyRange(each.before, each.first, self._runs, each.after) for each in ranges)
+        return Keys(dataclasses.replace(key_range, count=self._runs) for key_range in ranges)
 
 
 def jobs_for(
@@ -98,7 +96,7 @@ def jobs_for(
     seed: int,
     engine: Engine,
 ) -> Jobs:
-    """Returns the runs of a campaign, CCA by CCA; run i has seed + i."""
+    """Returns the jobs of a campaign, CCA by CCA; run i has `seed + i`."""
     lineups = []
     for cca in ccas:
         changed = scenario.with_cca(cca)
@@ -114,7 +112,7 @@ class Campaign:
     jobs: Jobs
     #: Origin of the results: scenario, engine, seeds.
     origin: dict[str, Any]
-    #: Folder that the tables are written to while the campaign runs; without one they stay in memory.
+    #: Folder of the tables; None keeps them in memory.
     folder: Path | None = None
 
     @classmethod
@@ -127,7 +125,7 @@ class Campaign:
         engine: Engine,
         folder: Path | None = None,
     ) -> Campaign:
-        """Plans this many runs of each CCA; run i has seed + i."""
+        """Plans `runs` runs of each CCA; run i has `seed + i`."""
         jobs = jobs_for(scenario, ccas, runs, seed, engine)
         origin = origin_of(scenario, ccas, runs, seed, engine)
         return cls(jobs, {**origin, "keys": jobs.keys.to_json()}, folder)

@@ -1,4 +1,4 @@
-"""Requests: campaigns that run together, in memory or in a folder, and their estimated cost."""
+"""Campaign requests: campaigns that run together, in memory or in a folder, and their cost."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from celltcp.campaign.jobs import Campaign
-from celltcp.campaign.run import InMemory, Progress, run_groups
+from celltcp.campaign.run import MemoryCollector, Progress, run_groups
 from celltcp.campaign.run_settings import RunSettings
 from celltcp.results.tables import Results
 
@@ -20,17 +20,17 @@ Outcome = TypeVar("Outcome")
 
 @dataclass(frozen=True)
 class CampaignRequest(Generic[Outcome]):
-    """Request of campaigns, planned and checked."""
+    """Request for campaigns, planned and checked."""
 
     campaigns: Sequence[Campaign]
     settings: RunSettings
-    #: Makes the outcome from the results of the campaigns.
+    #: Returns the outcome for the results of the campaigns.
     outcome: Callable[[list[Results]], Outcome]
     #: Layout of the campaigns' folders in that of the settings; None if it is the only one.
     layout: Layout | None = None
 
     def estimate(self) -> CostEstimate:
-        """Returns the estimated cost of all runs, also of those that the folder has already."""
+        """Returns the estimated cost of all runs, including those that the folder has."""
         from celltcp.campaign.cost_estimate import estimate_cost
 
         return estimate_cost(campaign.jobs for campaign in self.campaigns)
@@ -38,7 +38,7 @@ class CampaignRequest(Generic[Outcome]):
     def run(self, progress: Progress | None = None) -> Outcome:
         """Runs the campaigns together, and returns their outcome.
 
-        Runs that the folder of a campaign has already are not run again.
+        Runs in the folder of a campaign are not repeated.
 
         Raises:
             CelltcpError: if a folder holds other results, or another command writes to it.
@@ -56,7 +56,7 @@ class CampaignRequest(Generic[Outcome]):
                 progress=progress,
             )
             return self.outcome(results)
-        collectors = [InMemory() for _ in campaigns]
+        collectors = [MemoryCollector() for _ in campaigns]
         groups = [
             (campaign.jobs, collector)
             for campaign, collector in zip(campaigns, collectors, strict=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,29 +15,18 @@ from celltcp.results.tables import Results
 from celltcp.results.working import PARTS, mark_working, working_folder
 from celltcp.scenarios.stored import MANIFEST
 
-#: Minimum of runs of a CCA in results of unfinished campaigns, if other CCAs have as many.
+#: Minimum number of runs of a CCA in results of unfinished campaigns, if another CCA has as many.
 _MIN_RUNS = 2
 
 
-@dataclass(frozen=True)
-class _Run:
-    """Run of an unfinished campaign, with its number in the results."""
-
-    key: str
-    number: int
-
-
 def write_plan(folder: Path, origins: Mapping[Path, Mapping[str, Any]]) -> None:
-    """Writes the planned runs into the working folder that keeps the finished runs.
+    """Writes the planned runs into the working folder that stores the finished runs.
 
     Args:
-        folder: folder that the campaigns are in.
+        folder: parent of the campaigns' folders.
         origins: origin of each campaign, with the keys of its runs, by its folder.
     """
-    plan = [
-        [parts_folder.relative_to(folder).as_posix(), origin]
-        for parts_folder, origin in origins.items()
-    ]
+    plan = [[path.relative_to(folder).as_posix(), origin] for path, origin in origins.items()]
     mark_working(working_folder(folder / PARTS), {"plan": plan})
 
 
@@ -56,8 +44,7 @@ def planned_in(folder: Path) -> dict[str, dict[str, Any]]:
 
 def finished_runs(folder: Path) -> Shards:
     """Returns the finished runs of the campaigns that a command began; changes nothing."""
-    places = [folder / name for name in planned_in(folder)]
-    return Shards(folder / PARTS, places, repairs=False)
+    return Shards(folder / PARTS, [folder / name for name in planned_in(folder)], repairs=False)
 
 
 def completeness_in(folder: Path) -> Completeness:
@@ -67,14 +54,14 @@ def completeness_in(folder: Path) -> Completeness:
         CelltcpError: if the plan is damaged.
     """
     plan = planned_in(folder)
-    done = finished_runs(folder) if plan else None
+    shards = finished_runs(folder) if plan else None
     total = Completeness()
     for name, origin in plan.items():
         about = about_in(folder / name)
         if about is not None:
             total += Completeness.from_about(about)
-        elif done is not None:
-            total += _state(origin, _finished_seeds(origin, done))
+        elif shards is not None:
+            total += _completeness(origin, _finished_seeds(origin, shards))
     return total
 
 
@@ -82,45 +69,48 @@ def _keys(origin: Mapping[str, Any]) -> Keys:
     return Keys.from_meta(origin) or Keys(())
 
 
-def _finished_seeds(origin: Mapping[str, Any], done: Shards) -> dict[str, list[int]]:
+def _finished_seeds(origin: Mapping[str, Any], shards: Shards) -> dict[str, list[int]]:
     """Returns the seeds of the finished runs of a campaign by CCA."""
     return {
-        cca: [seed for seed, key in enumerate(each, each.first) if key in done.keys]
-        for cca, each in zip(origin["cca"], _keys(origin).ranges, strict=True)
+        cca: [seed for seed, key in enumerate(keys, keys.first) if key in shards.keys]
+        for cca, keys in zip(origin["cca"], _keys(origin).ranges, strict=True)
     }
 
 
-def _state(origin: Mapping[str, Any], seeds: Mapping[str, list[int]]) -> Completeness:
-    """Returns how many runs of a campaign are finished."""
-    complete = sum(len(seed) == origin["runs"] for seed in seeds.values())
+def _completeness(origin: Mapping[str, Any], seeds: Mapping[str, list[int]]) -> Completeness:
+    """Returns the completeness of a campaign with these finished seeds by CCA."""
+    complete = sum(len(finished) == origin["runs"] for finished in seeds.values())
     return Completeness(sum(map(len, seeds.values())), len(_keys(origin)), complete, len(seeds))
 
 
-def unfinished_results(origin: Mapping[str, Any], done: Shards) -> tuple[Results | None, Completeness]:
-    """Returns the results of the finished runs of a campaign, and how many there are.
+def unfinished_results(
+    origin: Mapping[str, Any], shards: Shards
+) -> tuple[Results | None, Completeness]:
+    """Returns the results of the finished runs of a campaign, and its completeness.
 
     All CCAs have the same seeds, so that differences are paired. CCAs with a single run are left out
     while others have more.
 
     Args:
-        origin: of the campaign, with the keys of its runs.
-        done: the finished runs.
+        origin: origin of the campaign, with the keys of its runs.
+        shards: the finished runs.
     """
     ccas, keys = origin["cca"], _keys(origin)
-    seeds = _finished_seeds(origin, done)
-    state = _state(origin, seeds)
-    if not state.runs:
-        return None, state
-    most = max(map(len, seeds.values()))
-    ccas_to_print = [cca for cca in ccas if len(seeds[cca]) >= min(most, _MIN_RUNS)]
-    common = sorted(set.intersection(*(set(seeds[cca]) for cca in ccas_to_print)))
+    seeds = _finished_seeds(origin, shards)
+    completeness = _completeness(origin, seeds)
+    if not completeness.runs:
+        return None, completeness
+    max_runs = max(map(len, seeds.values()))
+    selected_ccas = [cca for cca in ccas if len(seeds[cca]) >= min(max_runs, _MIN_RUNS)]
+    common = sorted(set.intersection(*(set(seeds[cca]) for cca in selected_ccas)))
     if not common:
         # Without common seeds: the CCA with the most runs.
-        ccas_to_print = [cca for cca in ccas_to_print if len(seeds[cca]) == most][:1]
-        common = seeds[ccas_to_print[0]]
+        selected_ccas = [cca for cca in selected_ccas if len(seeds[cca]) == max_runs][:1]
+        common = seeds[selected_ccas[0]]
     ranges = dict(zip(ccas, keys.ranges, strict=True))
-    missing_runs = [(cca, seed) for cca in ccas_to_print for seed in common]
-    runs = [_Run(ranges[cca].key(seed), index) for index, (cca, seed) in enumerate(missing_runs)]
-    about = {**origin, "cca": ccas_to_print, "runs": len(common), "seed": common[0], **state.to_about()}
+    selected_keys = [ranges[cca].key(seed) for cca in selected_ccas for seed in common]
+    numbers = {key: number for number, key in enumerate(selected_keys)}
+    about = {**origin, "cca": selected_ccas, "runs": len(common), "seed": common[0]}
+    about.update(completeness.to_about())
     about.pop("keys")
-    return Results(done.joined(runs, {}, ccas_to_print), about), state
+    return Results(shards.joined(numbers, {}, selected_ccas), about), completeness

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def origin_of(
     scenario: Scenario, ccas: Sequence[str], runs: int, seed: int, engine: Engine
 ) -> dict[str, Any]:
-    """Returns scenario, engine, congestion controls and seeds of a campaign as JSON."""
+    """Returns the origin of results: scenario, engine, congestion controls and seeds, as JSON."""
     return {
         "version": __version__,
         "build": engine.build,
@@ -46,7 +46,7 @@ def origin_of(
 
 
 def origin_json(about: Mapping[str, Any]) -> Origin:
-    """Returns the origin of results for outcomes: engine, and the settings of path and TCP."""
+    """Returns the origin of results as outcomes have it: engine, settings of path and TCP."""
     scenario = tomllib.loads(about["scenario"])
     name, kernel = name_and_kernel(str(about["engine"]))
     path = scenario.get("path", {})
@@ -65,7 +65,7 @@ def origin_json(about: Mapping[str, Any]) -> Origin:
 
 
 def engine_text(about: Mapping[str, Any]) -> str:
-    """Returns version and build of celltcp and the engine in a few words."""
+    """Returns version and build of celltcp, and the engine, as a short text."""
     name, kernel = name_and_kernel(str(about["engine"]))
     engine = f"Linux {kernel}" if kernel else f"{name} engine"
     build = f" ({about['build'][:8]})" if "build" in about else ""

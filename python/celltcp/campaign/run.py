@@ -1,4 +1,4 @@
-"""Runner of jobs: on threads or a cluster, resumable, with tables in the order of the jobs."""
+"""Runner of jobs on threads or a cluster: resumable, with tables in the order of the jobs."""
 
 from __future__ import annotations
 
@@ -21,12 +21,13 @@ if TYPE_CHECKING:
 #: Called with the finished share of the campaign, from 0 to 1; a `RunsDone` where runs are counted.
 Progress = Callable[[float], None]
 
-#: Maximum of runs and of simulated seconds of a chunk, whose tables are in memory at a time.
-_CHUNK_RUNS = 256
-_CHUNK_S = 300.0
+#: Maximum number of runs of a chunk, whose tables are in memory at the same time.
+_MAX_CHUNK_RUNS = 256
+#: Maximum simulated time of a chunk, s.
+_MAX_CHUNK_S = 300.0
 
-#: Minimum of runs passed to the engine at a time: few enough for memory, many enough for few pauses.
-_BATCH_RUNS = 8192
+#: Minimum number of runs passed to the engine at a time; its threads are idle between two batches.
+_MIN_BATCH_RUNS = 8192
 
 
 class RunsDone(float):
@@ -37,24 +38,24 @@ class RunsDone(float):
 
     def __new__(cls, share: float, finished: int, total: int) -> Self:
         """Sets the share, which includes parts of running runs, and the numbers of runs."""
-        made = super().__new__(cls, share)
-        made.finished = finished
-        made.total = total
-        return made
+        instance = super().__new__(cls, share)
+        instance.finished = finished
+        instance.total = total
+        return instance
 
 
-def sub_progress(progress: Progress | None, number: int, parts: int) -> Progress | None:
+def sub_progress(progress: Progress | None, index: int, parts: int) -> Progress | None:
     """Returns the callback for the progress of one of several equally long parts."""
     if progress is None:
         return None
-    return lambda share: progress((number + share) / parts)
+    return lambda share: progress((index + share) / parts)
 
 
 class Interrupted(KeyboardInterrupt):
     """Interrupt of a campaign, with the number of stored runs."""
 
     def __init__(self, stored_runs: int, total: int, folder: str | Path | None) -> None:
-        """Describes the stored runs, all runs, and the folder of the stored ones."""
+        """Sets the numbers of stored and of all runs, and the folder of the stored ones."""
         super().__init__()
         self.stored_runs = stored_runs
         self.total = total
@@ -68,7 +69,7 @@ class Collector(Protocol):
         """Appends the rows of some runs."""
 
 
-class InMemory:
+class MemoryCollector:
     """Collector in memory."""
 
     def __init__(self, tables: Sequence[str] = TABLES) -> None:
@@ -90,18 +91,18 @@ class InMemory:
 class ClusterLostError(CelltcpError):
     """Loss of the scheduler; finished runs are stored, and the same command continues."""
 
-    #: Exit code of the command: the same one may succeed later.
+    #: Exit code: the same command may succeed later.
     exit_code = os.EX_TEMPFAIL
 
 
 class RemoteWorkers(Protocol):
     """Workers other than threads of this process, such as those of a cluster."""
 
-    def run(self, going: RunState) -> None:
+    def run(self, state: RunState) -> None:
         """Runs the missing jobs."""
 
 
-#: Runs at a time on this machine (on all cores that the process may use if None), or other workers.
+#: Number of runs at a time on this machine, None for one per available core; or other workers.
 Workers = int | RemoteWorkers | None
 
 
@@ -116,20 +117,20 @@ def run_jobs(
     """Runs all jobs in parallel and returns their tables, joined in the order of the jobs.
 
     Args:
-        jobs: what to run, numbered in their order.
+        jobs: jobs, numbered in their order.
         workers: runs at a time, by default one for each core that the process may use; or a cluster.
-        folder: where finished runs are kept until all are done, so that an interrupted campaign goes on
-            where it stopped.
-        progress: called with the share that is done.
-        tables: names of those that are returned.
+        folder: folder that stores finished runs until all have run, so that an interrupted campaign
+            can be resumed.
+        progress: called with the finished share.
+        tables: names of the tables to return.
     """
-    collected = InMemory(tables)
-    run_groups([(jobs, collected)], workers=workers, folder=folder, progress=progress)
+    collector = MemoryCollector(tables)
+    run_groups([(jobs, collector)], workers=workers, folder=folder, progress=progress)
     if folder is not None:
         from celltcp.results.working import PARTS, remove_working
 
         remove_working(Path(folder) / PARTS)
-    return collected.finish()
+    return collector.finish()
 
 
 def run_groups(
@@ -143,11 +144,11 @@ def run_groups(
     """Runs groups of jobs together, as `run_jobs` does; the tables of a group go to its collector.
 
     Args:
-        groups: jobs, and what takes their tables.
+        groups: jobs, and the collector of their tables.
         workers: runs at a time, by default one for each core that the process may use; or a cluster.
-        folder: where finished runs are kept; they stay there until the caller removes them.
-        finished: folders with results, whose runs are not run again.
-        progress: called with the share that is done.
+        folder: folder that stores finished runs until the caller removes them.
+        finished: folders with results, whose runs are not repeated.
+        progress: called with the finished share.
     """
     if isinstance(workers, int) and workers < 1:
         raise CelltcpError(f"jobs: {workers} is not a number from 1 on")
@@ -156,59 +157,65 @@ def run_groups(
         from celltcp.campaign.shards import shards_in
 
         shards = shards_in(folder, finished)
-    going = RunState(groups, shards, progress)
+    state = RunState(groups, shards, progress)
     try:
         if workers is None or isinstance(workers, int):
-            _run_local(going, workers or available_threads())
+            _run_local(state, workers or available_threads())
         else:
-            workers.run(going)
+            workers.run(state)
     except KeyboardInterrupt:
-        raise Interrupted(going.stored_runs, going.total, folder) from None
+        raise Interrupted(state.stored_runs, state.total, folder) from None
     except (ClusterLostError, InternalError, KernelEngineError) as error:
-        if not going.stored_runs:
+        if not state.stored_runs:
             raise
-        stored = f"{going.stored_runs} of {going.total} runs are kept in {folder}"
+        stored = f"{state.stored_runs} of {state.total} runs are kept in {folder}"
         raise type(error)(f"{error}; {stored}, and the same command goes on with the others") from None
-    going.finish()
+    state.collect_finished()
 
 
-def _run_local(going: RunState, threads: int) -> None:
+def _run_local(state: RunState, threads: int) -> None:
     """Runs the missing jobs on threads of this process, some chunks at a time."""
-    chunks = going.waiting()
-    while some := _next_chunks(chunks):
-        missing = [job for chunk in some for job in chunk.missing]
-        turns = iter(some)
+    chunks = state.pending_chunks()
+    while batch := _next_batch(chunks):
+        missing = [job for chunk in batch for job in chunk.missing]
+        unfinished = iter(batch)
 
         def deliver(
-            places: list[int],
+            indices: list[int],
             batches: Mapping[str, pa.RecordBatch],
-            complete: bool,
+            is_complete: bool,
             missing: list[Job] = missing,
-            turns: Iterator[Chunk] = turns,
+            unfinished: Iterator[Chunk] = unfinished,
         ) -> None:
             tables = {name: pa.Table.from_batches([batch]) for name, batch in batches.items()}
-            going.save([missing[place] for place in places], tables)
-            if complete:
-                going.done(next(turns), tables)
+            state.save([missing[index] for index in indices], tables)
+            if is_complete:
+                state.add_tables(next(unfinished), tables)
 
         def report(share: float, finished: int, runs: int = len(missing)) -> None:
-            going.report_progress(share * runs, finished)
+            state.report_progress(share * runs, finished)
 
-        described = [[job.as_tuple for job in chunk.missing] for chunk in some]
-        run_batch(described, threads, deliver, report if going.is_watched else None)
-        going.finished += len(missing)
+        arguments = [
+            [
+                job.engine.run_arguments(job.number, job.cca, job.scenario, job.seed)
+                for job in chunk.missing
+            ]
+            for chunk in batch
+        ]
+        run_batch(arguments, threads, deliver, report if state.is_watched else None)
+        state.finished += len(missing)
 
 
-def _next_chunks(chunks: Iterator[Chunk]) -> list[Chunk]:
+def _next_batch(chunks: Iterator[Chunk]) -> list[Chunk]:
     """Returns the next chunks, which the engine runs together."""
-    taken: list[Chunk] = []
+    batch: list[Chunk] = []
     runs = 0
     for chunk in chunks:
-        taken.append(chunk)
+        batch.append(chunk)
         runs += len(chunk.missing)
-        if runs >= _BATCH_RUNS:
+        if runs >= _MIN_BATCH_RUNS:
             break
-    return taken
+    return batch
 
 
 class RunState:
@@ -228,11 +235,11 @@ class RunState:
             self.stored_runs = sum(job in shards for jobs, _ in groups for job in jobs)
         #: Number of finished runs of earlier batches.
         self.finished = 0
-        self._begun_with = self.stored_runs
+        self._initially_stored = self.stored_runs
         self._shards = shards
         self._progress = progress
-        #: Chunks that are not collected yet, in their order.
-        self._turns: deque[Chunk] = deque()
+        #: Chunks whose tables are not collected yet, in their order.
+        self._queue: deque[Chunk] = deque()
 
     @property
     def is_watched(self) -> bool:
@@ -245,21 +252,21 @@ class RunState:
         count = 0.0
         for jobs, _ in self.groups:
             length_s = jobs[0].scenario.duration_s if jobs else 0.0
-            count += max(len(jobs) / _CHUNK_RUNS, len(jobs) * length_s / _CHUNK_S)
+            count += max(len(jobs) / _MAX_CHUNK_RUNS, len(jobs) * length_s / _MAX_CHUNK_S)
         return count
 
-    def waiting(self) -> Iterator[Chunk]:
+    def pending_chunks(self) -> Iterator[Chunk]:
         """Yields the chunks with missing runs, and queues all chunks for collection."""
+        shards = self._shards
         for jobs, collector in self.groups:
-            for chunk in chunks_of(jobs):
-                has = self._shards
-                missing = [job for job in chunk if job not in has] if has else chunk
-                made = Chunk(chunk, missing, collector)
-                self._turns.append(made)
+            for chunk_jobs in chunks_of(jobs):
+                missing = [job for job in chunk_jobs if job not in shards] if shards else chunk_jobs
+                chunk = Chunk(chunk_jobs, missing, collector)
+                self._queue.append(chunk)
                 if missing:
-                    yield made
+                    yield chunk
                 else:
-                    self._collect()
+                    self.collect_finished()
 
     def save(self, jobs: Sequence[Job], tables: Mapping[str, pa.Table]) -> None:
         """Writes finished runs to the folder, if there is one."""
@@ -267,31 +274,27 @@ class RunState:
             self._shards.write(jobs, tables)
             self.stored_runs += len(jobs)
 
-    def done(self, chunk: Chunk, tables: dict[str, pa.Table]) -> None:
-        """Accepts the tables of the missing runs of a chunk."""
-        chunk.fresh = tables
-        self._collect()
+    def add_tables(self, chunk: Chunk, tables: dict[str, pa.Table]) -> None:
+        """Adds the tables of the missing runs of a chunk, and collects finished chunks."""
+        chunk.new_tables = tables
+        self.collect_finished()
 
     def report_progress(self, runs: float, finished: int) -> None:
-        """Calls for progress.
+        """Calls the progress callback.
 
         Args:
-            runs: of those that are going on, the number that is done, which counts begun parts.
-            finished: those of them that are finished.
+            runs: finished runs of the current batch, with the finished parts of running ones.
+            finished: number of finished runs of the current batch.
         """
         if self._progress:
-            done = self._begun_with + self.finished
-            share = (done + runs) / self.total
-            self._progress(RunsDone(share, done + finished, self.total))
+            earlier = self._initially_stored + self.finished
+            share = (earlier + runs) / self.total
+            self._progress(RunsDone(share, earlier + finished, self.total))
 
-    def finish(self) -> None:
-        """Collects all remaining chunks."""
-        self._collect()
-
-    def _collect(self) -> None:
+    def collect_finished(self) -> None:
         """Collects finished chunks in order, up to the first unfinished one."""
-        while self._turns and not (self._turns[0].missing and self._turns[0].fresh is None):
-            self._turns.popleft().collect(self._shards)
+        while self._queue and not (self._queue[0].missing and self._queue[0].new_tables is None):
+            self._queue.popleft().collect(self._shards)
 
 
 @dataclass
@@ -299,34 +302,34 @@ class Chunk:
     """Consecutive jobs of a group, whose tables are collected together."""
 
     jobs: Sequence[Job]
-    #: Those that are not among the shards.
+    #: Jobs whose runs are in no shard.
     missing: Sequence[Job]
     collector: Collector
-    #: Tables of these, once they are done.
-    fresh: dict[str, pa.Table] | None = None
+    #: Tables of the missing jobs, once they have run.
+    new_tables: dict[str, pa.Table] | None = None
 
     def collect(self, shards: Shards | None) -> None:
-        """Passes new tables, and those of finished runs from the shards, to the collector."""
-        fresh_numbers = {job.number for job in self.missing}
-        stored = [job for job in self.jobs if job.number not in fresh_numbers]
-        tables = self.fresh or {}
+        """Passes the new tables, and those of stored runs in the shards, to the collector."""
+        missing_numbers = {job.number for job in self.missing}
+        stored = [job for job in self.jobs if job.number not in missing_numbers]
+        tables = self.new_tables or {}
         if shards is not None and stored:
-            # Tables without rows have lost their labels in a shard.
+            # Tables without rows have no labels in a shard.
             labels = list(dict.fromkeys(job.cca for job in self.jobs))
-            tables = shards.joined(stored, tables, labels)
+            tables = shards.joined({job.key: job.number for job in stored}, tables, labels)
         self.collector.add(tables)
 
 
 def chunks_of(jobs: Sequence[Job]) -> Iterator[list[Job]]:
-    """Cuts jobs into chunks, the same ones each time."""
+    """Cuts jobs into chunks; the same jobs give the same chunks."""
     chunk: list[Job] = []
-    seconds = 0.0
+    chunk_s = 0.0
     for job in jobs:
-        length = job.scenario.duration_s
-        if chunk and (len(chunk) == _CHUNK_RUNS or seconds + length > _CHUNK_S):
+        duration_s = job.scenario.duration_s
+        if chunk and (len(chunk) == _MAX_CHUNK_RUNS or chunk_s + duration_s > _MAX_CHUNK_S):
             yield chunk
-            chunk, seconds = [], 0.0
+            chunk, chunk_s = [], 0.0
         chunk.append(job)
-        seconds += length
+        chunk_s += duration_s
     if chunk:
         yield chunk

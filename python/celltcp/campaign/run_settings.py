@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from celltcp._core import NATIVE, CelltcpError, Scenario
-from celltcp.campaign.engines import Engine, engine
+from celltcp.campaign.engines import MAX_SEED, Engine, engine
 from celltcp.campaign.jobs import Campaign
 from celltcp.campaign.run import Workers
 from celltcp.scenarios.ccas import OWN_MIX, select_ccas, with_middleboxes
@@ -18,9 +18,6 @@ from celltcp.scenarios.scenarios import ScenarioSource
 
 if TYPE_CHECKING:
     from celltcp.scenarios.data_frames import ScenarioLike
-
-#: Largest seed that JSON represents exactly.
-MAX_SEED = 2**53 - 2**20
 
 
 def workers_of(jobs: int | None, cluster: str | None) -> Workers:
@@ -46,15 +43,15 @@ class RunSettings:
     """Settings that runs of all commands share.
 
     Attributes:
-        cca: names of congestion controls, as `celltcp.scenarios.ccas.select_ccas` takes them.
-        middlebox: middleboxes that each congestion control is to pass in turn, as
-            `celltcp.scenarios.ccas.with_middleboxes` takes them; those of the scenario unless given.
+        cca: names of congestion controls, as for `celltcp.scenarios.ccas.select_ccas`.
+        middlebox: middleboxes, with each of which every congestion control runs, as for
+            `celltcp.scenarios.ccas.with_middleboxes`; those of the scenario unless given.
         runs: runs of each; run i has `seed + i`.
-        seed: of the first run.
+        seed: seed of the first run.
         duration: length of a run, such as `"60s"`; that of the scenario unless given.
         jobs: runs at a time; all cores that the process may use unless given.
-        cluster: address of the Dask scheduler whose workers do the runs, such as
-            `"tcp://host:8786"`; this machine does them unless given.
+        cluster: address of the Dask scheduler whose workers execute the runs, such as
+            `"tcp://host:8786"`; this machine unless given.
         engine: `"native"` or `"kernel"`.
         kernel: version of the kernel, such as `"7.3"`; the newest that is built unless given.
         uplink: link trace of the uplink.
@@ -63,9 +60,9 @@ class RunSettings:
         direction: direction to read from a link trace with both, `"down"` or `"up"`.
         reading: further options for reading a link trace, as `load_scenario` takes them.
         changes: scenario fields to override.
-        samples: of a single run: `"every-ack"`, `"off"` or an interval such as `"10ms"`.
-        radio_log: whether to record every TTI of the radio; only for scenarios that have one.
-        out: folder to keep finished runs in while a campaign goes on, and to save to.
+        samples: samples of a single run: `"every-ack"`, `"off"` or an interval such as `"10ms"`.
+        radio_log: whether to record every TTI of the radio; only for scenarios with a radio.
+        out: folder of the results, which stores finished runs while a campaign is running.
         overwrite: whether other results in that folder may be replaced.
     """
 
@@ -101,7 +98,7 @@ class RunSettings:
             raise CelltcpError(f"seed: {self.seed!r} is not a number from 0 to {MAX_SEED}")
 
     def prepare_out(self) -> Path | None:
-        """Makes the folder of results, and returns it; None if results are not saved.
+        """Creates the folder of results, and returns it; None if results are not saved.
 
         Raises:
             CelltcpError: if it cannot be written.
@@ -124,7 +121,7 @@ class RunSettings:
 
     @property
     def stored_overrides(self) -> list[str]:
-        """The overrides, as in the origin of results under `set`; empty without any."""
+        """The overrides as texts, as the origin of results stores them under `set`."""
         return override_texts(self.changes)
 
     def find_engine(self) -> Engine:

@@ -1,11 +1,10 @@
-"""Shards: folders with finished runs; a folder is complete or absent."""
+"""Shards: folders with the tables of finished runs; each is complete or absent."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -30,33 +29,21 @@ from celltcp.results.working import (
     working_folder,
 )
 
-#: Kind of the index of a shard. Its `about` has the number of each run in the tables, by the job's key.
+#: Kind of the index of a shard.
 _KIND = "shard"
 
-#: Field of the index with these numbers.
+#: Field of the index with the number of each run in the tables, by the key of its job.
 _RUNS = "runs"
 
 
 def shards_in(folder: str | Path, finished: Sequence[Path] = ()) -> Shards:
-    """Returns the shards of unfinished results in a folder, which is made unless it exists.
+    """Returns the shards of unfinished results in a folder, which is created unless it exists.
 
     Args:
         folder: folder of the results.
         finished: folders with results, whose runs count as those of shards.
     """
     return Shards(working_folder(prepare_folder(folder) / PARTS), finished)
-
-
-class NumberedRun(Protocol):
-    """Run with its key, and its number in the tables."""
-
-    @property
-    def key(self) -> str:
-        """Key that only identical runs share."""
-
-    @property
-    def number(self) -> int:
-        """Number in the tables."""
 
 
 class Shards:
@@ -71,26 +58,28 @@ class Shards:
             repairs: whether damaged shards are removed from the working folder.
         """
         self._folder = folder
-        self._places: dict[str, tuple[Path, int]] = {}
+        #: Folder and number in its tables of each run, by its key.
+        self._locations: dict[str, tuple[Path, int]] = {}
         self._indices: dict[Path, Manifest] = {}
         for results in finished:
             self._add_finished(results)
-        self._read: tuple[Path, dict[str, pa.Table]] | None = None
+        #: The shard that was read last, with its tables.
+        self._cached: tuple[Path, dict[str, pa.Table]] | None = None
         incomplete = leftovers(folder)
-        for each in incomplete if repairs else ():
-            remove_checked(each)
+        for leftover in incomplete if repairs else ():
+            remove_checked(leftover)
         shards = {path for path in folder.iterdir() if path.is_dir()} - set(incomplete)
         for shard in sorted(shards):
             try:
                 index = _intact_index(shard)
-            except CelltcpError as damage:
-                LOG.warning("warning: %s; its runs are done again", damage)
+            except CelltcpError as error:
+                LOG.warning("warning: %s; its runs are done again", error)
                 if repairs:
                     remove_checked(shard)
             else:
                 self._indices[shard] = index
                 runs = index.about[_RUNS].items()
-                self._places.update({key: (shard, number) for key, number in runs})
+                self._locations.update({key: (shard, number) for key, number in runs})
 
     def _add_finished(self, folder: Path) -> None:
         """Adds the runs of finished results, if they are complete."""
@@ -102,24 +91,23 @@ class Shards:
             return
         keys = Keys.from_meta(about) or ()
         self._indices[folder] = manifest
-        self._places.update({key: (folder, index) for index, key in enumerate(keys)})
+        self._locations.update({key: (folder, index) for index, key in enumerate(keys)})
 
     def __len__(self) -> int:
-        return len(self._places)
+        return len(self._locations)
 
     def __contains__(self, job: Job) -> bool:
-        return job.key in self._places
+        return job.key in self._locations
 
     @property
     def keys(self) -> Collection[str]:
         """Keys of all runs in shards and finished results."""
-        return self._places.keys()
+        return self._locations.keys()
 
     def write(self, jobs: Sequence[Job], tables: Mapping[str, pa.Table]) -> None:
         """Writes the tables of these jobs as a shard, atomically."""
         runs = {job.key: job.number for job in jobs}
         shard = self._folder / checked_name(hashlib.sha256("\n".join(runs).encode()).hexdigest()[:16])
-        # A shard that a full disk leaves incomplete is removed.
         with staging(self._folder) as staged:
             for name, table in tables.items():
                 write_table(table, staged / f"{name}.parquet")
@@ -130,40 +118,36 @@ class Shards:
                 remove_checked(shard)
             staged.rename(shard)
         self._indices[shard] = index
-        self._places.update({job.key: (shard, job.number) for job in jobs})
+        self._locations.update({job.key: (shard, job.number) for job in jobs})
 
     def joined(
-        self, jobs: Sequence[NumberedRun], fresh: Mapping[str, pa.Table], labels: list[str]
+        self, numbers: Mapping[str, int], new_tables: Mapping[str, pa.Table], labels: list[str]
     ) -> dict[str, pa.Table]:
-        """Returns the tables of these jobs and of others, in the order of the numbers of the jobs.
+        """Returns the tables of stored runs and of others, in the order of their numbers.
 
         Args:
-            jobs: jobs whose tables are in shards.
-            fresh: tables of other jobs; may be empty.
-            labels: of all of these jobs, in their order.
+            numbers: new numbers of the stored runs, by their keys.
+            new_tables: tables of other runs; may be empty.
+            labels: CCAs and line-ups of all of these runs, in their order.
         """
-        parts = [fresh] if fresh else []
-        return _merged([*parts, *self._rows(jobs)], labels)
-
-    def _rows(self, jobs: Sequence[NumberedRun]) -> list[dict[str, pa.Table]]:
-        """Returns the tables of these jobs, shard by shard, with the numbers that the jobs have."""
-        folders: dict[Path, dict[int, int]] = {}
-        for job in jobs:
-            shard, number = self._places[job.key]
-            folders.setdefault(shard, {})[number] = job.number
-        return [
-            {name: _renumbered(table, changed) for name, table in self._tables(shard).items()}
-            for shard, changed in folders.items()
+        numbers_by_shard: dict[Path, dict[int, int]] = {}
+        for key, new_number in numbers.items():
+            shard, number = self._locations[key]
+            numbers_by_shard.setdefault(shard, {})[number] = new_number
+        stored = [
+            {name: _renumber(table, new_numbers) for name, table in self._tables(shard).items()}
+            for shard, new_numbers in numbers_by_shard.items()
         ]
+        return _merge([new_tables, *stored], labels)
 
     def _tables(self, shard: Path) -> dict[str, pa.Table]:
         """Returns the tables of a shard, cached because neighbouring chunks of a campaign share it."""
-        if self._read is None or self._read[0] != shard:
+        if self._cached is None or self._cached[0] != shard:
             index = self._indices[shard]
             names = [name for name in TABLES if f"{name}.parquet" in index.files]
-            read = {name: read_checked(shard / f"{name}.parquet", index) for name in names}
-            self._read = shard, read
-        return self._read[1]
+            tables = {name: read_checked(shard / f"{name}.parquet", index) for name in names}
+            self._cached = shard, tables
+        return self._cached[1]
 
 
 def _intact_index(shard: Path) -> Manifest:
@@ -181,38 +165,39 @@ def _intact_index(shard: Path) -> Manifest:
     return index
 
 
-def _renumbered(table: pa.Table, changed: Mapping[int, int]) -> pa.Table:
-    """Returns the rows of these runs with their new numbers."""
-    lookup = np.full(max(changed) + 1, -1, np.int64)
-    lookup[list(changed)] = list(changed.values())
+def _renumber(table: pa.Table, new_numbers: Mapping[int, int]) -> pa.Table:
+    """Returns the rows of some runs with their new numbers."""
+    lookup = np.full(max(new_numbers) + 1, -1, np.int64)
+    lookup[list(new_numbers)] = list(new_numbers.values())
     old = numbers(table["run"])
-    known = old < len(lookup)
-    new = np.where(known, lookup[np.where(known, old, 0)], -1)
+    is_in_range = old < len(lookup)
+    new = np.where(is_in_range, lookup[np.where(is_in_range, old, 0)], -1)
     selected = table.take(array_of(np.flatnonzero(new >= 0)))
     runs = array_of(new[new >= 0].astype(np.uint32))
     return selected.set_column(0, selected.schema.field(0), runs)
 
 
-def _merged(parts: Sequence[Mapping[str, pa.Table]], labels: list[str]) -> dict[str, pa.Table]:
-    """Joins tables of different runs into one batch, in the order of the runs' numbers.
+def _merge(parts: Sequence[Mapping[str, pa.Table]], labels: list[str]) -> dict[str, pa.Table]:
+    """Joins tables of different runs, in the order of the runs' numbers.
 
     Args:
-        parts: tables of some runs.
-        labels: of all runs in their order.
+        parts: tables of some runs each.
+        labels: CCAs and line-ups of all runs in their order.
     """
-    known = text_array_of(labels)
+    label_array = text_array_of(labels)
     joined = {}
     for name in TABLES:
-        # Optional tables without rows are not among finished results.
+        # Finished results lack optional tables without rows.
         selected = [part[name] for part in parts if name in part]
         if not selected:
             continue
         first = selected[0]
-        table = pa.concat_tables([_without_dictionaries(each) for each in selected])
+        table = pa.concat_tables(map(_without_dictionaries, selected))
         table = table.take(pc.sort_indices(table["run"]))
         for index in _label_columns(first):
             texts = table.column(index).combine_chunks()
-            encoded = pa.DictionaryArray.from_arrays(pc.index_in(texts, value_set=known), known)
+            indices = pc.index_in(texts, value_set=label_array)
+            encoded = pa.DictionaryArray.from_arrays(indices, label_array)
             table = table.set_column(index, first.schema.field(index), encoded)
         joined[name] = table
     return joined
@@ -228,4 +213,4 @@ def _without_dictionaries(table: pa.Table) -> pa.Table:
 
 def _label_columns(table: pa.Table) -> list[int]:
     """Returns the indices of columns whose values are labels of runs."""
-    return [index for index, each in enumerate(table.schema) if pa.types.is_dictionary(each.type)]
+    return [index for index, field in enumerate(table.schema) if pa.types.is_dictionary(field.type)]

@@ -20,8 +20,8 @@ from celltcp.scenarios.ccas import source_digests
 if TYPE_CHECKING:
     from distributed import Worker
 
-#: A run of a chunk: its number and label, the place of its scenario in those that come along, its seed.
-SentRun = tuple[int, str, int, int]
+#: Run of a chunk: number, label, index of its scenario among those of the task, seed.
+TaskRun = tuple[int, str, int, int]
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,8 @@ class Task:
 
     function: Callable[..., Any]
     arguments: tuple[Any, ...]
-    #: Calls whose results follow the arguments: each is evaluated once on the cluster, by its name.
+    #: Calls (name, function, arguments), each evaluated once on the cluster; their results are further
+    #: arguments.
     shared: tuple[tuple[str, Callable[..., Any], tuple[Any, ...]], ...] = ()
 
 
@@ -52,68 +53,68 @@ class WorkerRequirement:
     build: str
 
     @classmethod
-    def of(cls, known: Engine) -> WorkerRequirement:
-        """Returns the requirement for workers that replace this engine."""
-        return cls(known.name, known.kernel.version if known.kernel else None, known.build)
+    def of(cls, required: Engine) -> WorkerRequirement:
+        """Returns the requirement for workers to have the same engine."""
+        return cls(required.name, required.kernel.version if required.kernel else None, required.build)
 
     def local_engine(self) -> Engine:
         """Returns the engine of this process.
 
         Raises:
-            OtherBuildError: if it is not here, or its programs are others.
+            OtherBuildError: if it is missing, or has another build.
         """
         try:
-            on_this_machine = _native() if self.kernel is None else engine(self.name, self.kernel)
-        except CelltcpError as missing:
-            raise OtherBuildError(str(missing), _address()) from None
-        if on_this_machine.build != self.build:
-            what = f"{on_this_machine.key}, build {on_this_machine.build}"
+            local_engine = _native() if self.kernel is None else engine(self.name, self.kernel)
+        except CelltcpError as error:
+            raise OtherBuildError(str(error), _address()) from None
+        if local_engine.build != self.build:
+            what = f"{local_engine.key}, build {local_engine.build}"
             raise OtherBuildError(f"has {what}; allowed: build {self.build}", _address())
-        return on_this_machine
+        return local_engine
 
 
 @functools.cache
 def _native() -> Engine:
-    """Returns the native engine with the build that this process has loaded."""
-    on_this_machine = engine()
-    # Computed at the first use: what is installed later is another build.
-    assert on_this_machine.build
-    return on_this_machine
+    """Returns the native engine with the build that this process has unpickle_scenario."""
+    local_engine = engine()
+    # Computes and caches the build, because a later installation changes the files.
+    assert local_engine.build
+    return local_engine
 
 
-def check(needed: Sequence[WorkerRequirement], dask_worker: Worker | None = None) -> int:
+def check_worker(needed: Sequence[WorkerRequirement], dask_worker: Worker | None = None) -> int:
     """Checks that a worker has all engines; returns the number of its threads.
 
     Args:
         needed: engines with their builds.
-        dask_worker: the worker, which Dask itself gives.
+        dask_worker: the worker; Dask passes it.
     """
-    for worker_requirement in needed:
-        worker_requirement.local_engine()
+    for requirement in needed:
+        requirement.local_engine()
     return int(dask_worker.state.nthreads) if dask_worker else 1
 
 
 def chunks_task(chunks: Sequence[Sequence[Job]]) -> Task:
-    """Returns the task that does these chunks of one engine; each scenario goes to the cluster once.
+    """Returns the task that runs these chunks of one engine; each scenario is sent to the cluster once.
 
     Raises:
-        CelltcpError: if one has a congestion control that was registered in this process alone.
+        CelltcpError: if a congestion control is registered in this process only.
     """
-    places: dict[Scenario, int] = {}
+    indices: dict[Scenario, int] = {}
     for job in itertools.chain(*chunks):
         if source_digests(job.scenario.ccas):
             raise CelltcpError(
                 f"cca: {job.cca!r} is defined in this process only; "
                 "allowed with --cluster: built-in CCAs"
             )
-        places.setdefault(job.scenario, len(places))
+        indices.setdefault(job.scenario, len(indices))
     needed = WorkerRequirement.of(chunks[0][0].engine)
-    runs = [[(job.number, job.cca, places[job.scenario], job.seed) for job in jobs] for jobs in chunks]
+    runs = [[(job.number, job.cca, indices[job.scenario], job.seed) for job in jobs] for jobs in chunks]
     shared = []
-    for scenario in places:
+    for scenario in indices:
         pickled = _pickled(scenario)
         digest = hashlib.sha256(pickled).hexdigest()[:32]
-        shared.append((f"{digest}-{needed.build}", loaded, (pickled, needed)))
+        shared.append((f"{digest}-{needed.build}", unpickle_scenario, (pickled, needed)))
     return Task(run_chunks, (runs, needed), tuple(shared))
 
 
@@ -122,37 +123,37 @@ def _pickled(scenario: Scenario) -> bytes:
     return pickle.dumps(scenario)
 
 
-def loaded(pickled: bytes, needed: WorkerRequirement) -> Scenario:
-    """Returns a scenario that was pickled, on a worker that has the engine."""
+def unpickle_scenario(pickled: bytes, needed: WorkerRequirement) -> Scenario:
+    """Returns a pickled scenario, on a worker that has the engine."""
     needed.local_engine()
     scenario: Scenario = pickle.loads(pickled)
     return scenario
 
 
 def run_chunks(
-    chunks: Sequence[Sequence[SentRun]], needed: WorkerRequirement, *scenarios: Scenario
+    chunks: Sequence[Sequence[TaskRun]], needed: WorkerRequirement, *scenarios: Scenario
 ) -> list[dict[str, bytes]]:
     """Runs some chunks one after the other, and returns the packed tables of each."""
-    on_this_machine = needed.local_engine()
+    local_engine = needed.local_engine()
     packed: list[dict[str, bytes]] = []
 
-    def deliver(_: list[int], batches: Mapping[str, pa.RecordBatch], complete: bool) -> None:
-        if complete:
+    def deliver(_: list[int], batches: Mapping[str, pa.RecordBatch], is_complete: bool) -> None:
+        if is_complete:
             packed.append({name: pack(batch) for name, batch in batches.items()})
 
-    described = [
+    arguments = [
         [
-            on_this_machine.describe(number, label, scenarios[at], seed)
-            for number, label, at, seed in runs
+            local_engine.run_arguments(number, label, scenarios[index], seed)
+            for number, label, index, seed in runs
         ]
         for runs in chunks
     ]
-    run_batch(described, 1, deliver)
+    run_batch(arguments, 1, deliver)
     return packed
 
 
 def pack(batch: pa.RecordBatch) -> bytes:
-    """Returns a batch as compressed bytes, from which the very same batch is read."""
+    """Returns a batch as compressed bytes (Arrow IPC), which preserve it exactly."""
     sink = pa.BufferOutputStream()
     options = pa.ipc.IpcWriteOptions(compression="zstd")
     with pa.ipc.new_stream(sink, batch.schema, options=options) as stream:
@@ -160,12 +161,13 @@ def pack(batch: pa.RecordBatch) -> bytes:
     return sink.getvalue().to_pybytes()
 
 
-def unpacked(packed: Mapping[str, bytes]) -> dict[str, pa.Table]:
-    """Returns the tables of a chunk."""
-    return {name: pa.ipc.open_stream(each).read_all() for name, each in packed.items()}
+def unpack(packed: Mapping[str, bytes]) -> dict[str, pa.Table]:
+    """Returns the tables of a packed chunk."""
+    return {name: pa.ipc.open_stream(data).read_all() for name, data in packed.items()}
 
 
 def _address() -> str:
+    """Returns the address of the worker that calls this, for errors."""
     from distributed import get_worker
 
     try:

@@ -9,8 +9,8 @@ from typing import NoReturn
 import click
 
 from celltcp._core import __version__
-from celltcp.cli.commands import Commands, OnDemand
-from celltcp.cli.streams import ReaderGone, ascii_fallback, checked_streams
+from celltcp.cli.commands import Commands, LazyCommands
+from celltcp.cli.streams import ReaderClosed, ascii_fallback, checked_streams
 
 
 def _version(context: click.Context, _parameter: click.Parameter, is_set: bool) -> None:
@@ -33,8 +33,12 @@ def _version(context: click.Context, _parameter: click.Parameter, is_set: bool) 
 
 @click.group(
     cls=Commands,
-    commands=OnDemand(),
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    commands=LazyCommands(),
+    context_settings={
+        "help_option_names": ["-h", "--help"],
+        "max_content_width": 100,
+        "show_default": True,
+    },
 )
 @click.option(
     "--version",
@@ -77,7 +81,7 @@ def _run_command() -> None:
         sys.exit(exit_request.exit_code)
     except click.ClickException as error:
         if isinstance(error, click.NoSuchOption):
-            from celltcp.cli.meant_options import with_suggestion
+            from celltcp.cli.option_synonyms import with_suggestion
 
             error = with_suggestion(error)
         error.show()
@@ -90,25 +94,25 @@ def _run_command() -> None:
         click.echo(f"celltcp: {prefix}{error.strerror or error}", err=True)
         sys.exit(2)
     except (KeyboardInterrupt, click.Abort) as interrupt:
-        # Campaigns report stored runs; click wraps their exceptions.
-        stop = interrupt.__cause__ or interrupt
-        if isinstance(stop, EOFError):
+        # click wraps the interrupt of a campaign, which has the number of stored runs.
+        cause = interrupt.__cause__ or interrupt
+        if isinstance(cause, EOFError):
             # click wraps EOFError as Abort. Without prompts it means a truncated file or module.
-            _end_with_fault(stop)
-        stored, total, folder = (getattr(stop, name, 0) for name in ("stored_runs", "total", "folder"))
-        go_on = (
-            f"; {stored} of {total} runs are kept in {folder}; run the same command again to continue"
-        )
-        hint = go_on if stored else ""
-        click.echo(f"celltcp: interrupted{hint}", err=True)
+            _exit_with_fault(cause)
+        stored, total, folder = (getattr(cause, name, 0) for name in ("stored_runs", "total", "folder"))
+        message = "celltcp: interrupted"
+        if stored:
+            message += f"; {stored} of {total} runs are kept in {folder}"
+            message += "; run the same command again to continue"
+        click.echo(message, err=True)
         sys.exit(130)
-    except (SystemExit, ReaderGone):
+    except (SystemExit, ReaderClosed):
         raise
     except BaseException as fault:
-        _end_with_fault(fault)
+        _exit_with_fault(fault)
 
 
-def _end_with_fault(fault: BaseException) -> NoReturn:
-    from celltcp.cli.faults import exit_code_of
+def _exit_with_fault(fault: BaseException) -> NoReturn:
+    from celltcp.cli.faults import report_fault
 
-    sys.exit(exit_code_of(fault))
+    sys.exit(report_fault(fault))

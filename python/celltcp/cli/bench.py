@@ -94,7 +94,7 @@ def _radio(runs: int) -> BenchOutcome:
     console = Terminal()
     costs = {case.name: radio.measure(case) for case in radio.CASES}
     results: dict[str, object] = {name: asdict(cost) for name, cost in costs.items()}
-    console.print_table(cost_table(costs, radio.of_ns3()))
+    console.print_table(cost_table(costs, radio.ns3_costs()))
     for title, counts, text in (
         ("UEs of one cell, one of them with greedy TCP", radio.UES, radio.many_ues),
         (f"cells, each with {radio.UES_PER_CELL} UEs", radio.CELLS, radio.many_cells),

@@ -11,8 +11,8 @@ import click
 from celltcp.cli.verbosity import add_verbosity
 from celltcp.interrupts import leaving_at_once
 
-#: First sentence of the help of each command, so that a list of all imports none. Each has a module of
-#: its name.
+#: First sentence of the help of each command, for lists that import no command. Each command has a
+#: module of its name.
 SENTENCES = {
     "compare": "Compare congestion controls on one scenario or several.",
     "sweep": "Compare congestion controls, and the values of a field.",
@@ -37,37 +37,37 @@ SENTENCES = {
 }
 
 
-class OnDemand(MutableMapping[str, click.Command]):
+class LazyCommands(MutableMapping[str, click.Command]):
     """Commands by name, each imported and given the common options on its first use."""
 
     def __init__(self) -> None:
-        self._known: dict[str, click.Command | None] = dict.fromkeys(SENTENCES)
+        self._commands: dict[str, click.Command | None] = dict.fromkeys(SENTENCES)
 
     def __getitem__(self, name: str) -> click.Command:
-        command = self._known[name]
+        command = self._commands[name]
         if command is None:
             with leaving_at_once():
                 command = getattr(importlib.import_module(f"celltcp.cli.{name}"), name)
             add_verbosity(command)
             _add_schemas(command, (name,))
-            self._known[name] = command
+            self._commands[name] = command
         return command
 
     def __setitem__(self, name: str, command: click.Command) -> None:
-        self._known[name] = command
+        self._commands[name] = command
 
     def __delitem__(self, name: str) -> None:
-        del self._known[name]
+        del self._commands[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._known)
+        return iter(self._commands)
 
     def __len__(self) -> int:
-        return len(self._known)
+        return len(self._commands)
 
 
 class Commands(click.Group):
-    """The group of all commands; its help has a sentence of each, and imports none."""
+    """The group of all commands; its help has the first sentence of each, and imports none."""
 
     def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
         """Writes the list of the commands in click's format."""
@@ -83,15 +83,15 @@ class Commands(click.Group):
 
 
 def _add_schemas(command: click.Command, path: tuple[str, ...] = ()) -> None:
-    """Adds --json-schema to a command that has --json, and to all below it."""
+    """Adds --json-schema to a command that has --json, and to its subcommands."""
     if any("--json" in param.opts for param in command.params):
-        name = " ".join(path)
+        command_name = " ".join(path)
 
         def show(context: click.Context, _: click.Parameter, is_set: bool) -> None:
             if is_set and not context.resilient_parsing:
                 from celltcp.cli.json_schema import schema_of
 
-                click.echo(json.dumps(schema_of(name), indent=1))
+                click.echo(json.dumps(schema_of(command_name), indent=1))
                 context.exit()
 
         command.params.append(
@@ -105,5 +105,5 @@ def _add_schemas(command: click.Command, path: tuple[str, ...] = ()) -> None:
             )
         )
     if isinstance(command, click.Group):
-        for each, below in command.commands.items():
-            _add_schemas(below, (*path, each))
+        for name, subcommand in command.commands.items():
+            _add_schemas(subcommand, (*path, name))

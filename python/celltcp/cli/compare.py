@@ -15,8 +15,13 @@ from celltcp.cli.options import (
     scenarios_options,
     takes_settings,
 )
-from celltcp.cli.output import check_json, print_assumptions, print_result, print_trace_summary
-from celltcp.cli.verbosity import progress_bar
+from celltcp.cli.output import (
+    check_json,
+    print_assumptions,
+    print_result,
+    print_trace_summary,
+    run_request,
+)
 
 if TYPE_CHECKING:
     from celltcp.campaign.run_settings import RunSettings
@@ -70,11 +75,7 @@ def compare(
     request = comparison_request(source, settings)
     check_by(by, request)
     folder = settings.prepare_out()
-    if dry_run:
-        click.echo(request.estimate())
-        return
-    with progress_bar("comparing") as progress:
-        result = request.run(progress)
+    result = run_request(request, "comparing", dry_run=dry_run)
     print_result(lambda: result.to_json(by), json_file, lambda: print_comparison(result, published, by))
     if folder:
         draw_comparison(result, folder)

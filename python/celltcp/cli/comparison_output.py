@@ -34,16 +34,16 @@ def _draw_explained(comparison: Comparison, folder: Path) -> None:
 
     try:
         draw_all(explain(comparison.results), folder)
-    except CelltcpError as none:
-        click.echo(f"no picture of decisions: {none}", err=True)
+    except CelltcpError as reason:
+        click.echo(f"no picture of decisions: {reason}", err=True)
 
 
 def check_by(by: Sequence[str], request: CampaignRequest[Any]) -> None:
     """Checks the metrics of --by before anything runs.
 
     Raises:
-        CelltcpError: if there is no such metric, or a scenario has no such flow, or the workload of the
-            flow has no such metric; of several scenarios it names the first.
+        CelltcpError: if a metric does not exist, or a scenario lacks its flow, or the workload of the
+            flow lacks the metric; names the first such scenario.
     """
     if not by:
         return
@@ -52,24 +52,24 @@ def check_by(by: Sequence[str], request: CampaignRequest[Any]) -> None:
 
     origins = [campaign.origin for campaign in request.campaigns]
     for origin in origins:
-        for each in by:
+        for metric in by:
             try:
-                check_metric(each, origin)
+                check_metric(metric, origin)
             except CelltcpError as error:
-                where = f"{origin['name']}: " if len(origins) > 1 else ""
-                raise CelltcpError(f"{where}{error}") from None
+                prefix = f"{origin['name']}: " if len(origins) > 1 else ""
+                raise CelltcpError(f"{prefix}{error}") from None
 
 
 def print_comparison(
     comparison: Comparison, published: bool = False, by: Sequence[str] = (), name: str = ""
 ) -> None:
-    """Prints the table of means with intervals, and the recommendation; published means on demand.
+    """Prints the means with intervals, the warnings, and the best CCAs.
 
     Args:
         comparison: the comparison.
         published: whether to print published means as well.
         by: further metrics that CCAs rank by.
-        name: of the scenario among several.
+        name: name of the scenario, if there are several.
     """
     from celltcp.campaign.provenance import engine_text
     from celltcp.comparison.tables import (
@@ -120,8 +120,8 @@ def _print_verdicts(comparison: Comparison, by: Sequence[str], console: Terminal
     from celltcp.scenarios.cca_mix import labels
 
     names = labels(comparison.ccas)
-    for each in by:
-        console.print(chosen_text(comparison.best_by(each), names))
+    for metric in by:
+        console.print(chosen_text(comparison.best_by(metric), names))
     if not is_ranked:
         return
     for text in stake_texts(comparison):

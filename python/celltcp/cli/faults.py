@@ -18,21 +18,21 @@ OUT_OF_MEMORY = os.EX_OSERR
 _PACKAGE = Path(__file__).resolve().parents[1]
 
 
-def exit_code_of(fault: BaseException) -> int:
-    """Prints an exception that is no error of the input in one line, and returns the exit code.
+def report_fault(fault: BaseException) -> int:
+    """Prints an unexpected exception in one line, and returns the exit code of the command.
 
-    An exception in the file of an own congestion control is an error of that file. Everything else is a
-    fault of celltcp, except that memory is short.
+    An exception in the file of an own congestion control is an error of that file. Any other one is a
+    fault of celltcp, unless memory is short.
     """
     from celltcp.scenarios.own_cca import MODULE_PREFIX
 
     if os.environ.get(TRACEBACK):
         traceback.print_exception(fault)
-    frames = [(frame, line) for frame, line in traceback.walk_tb(fault.__traceback__)]
-    what = " ".join(f"{type(fault).__name__}: {fault}".split())
+    frames = list(traceback.walk_tb(fault.__traceback__))
+    message = " ".join(f"{type(fault).__name__}: {fault}".split())
     for frame, line in reversed(frames):
         if str(frame.f_globals.get("__name__")).startswith(MODULE_PREFIX):
-            click.echo(f"celltcp: {frame.f_code.co_filename}:{line}: {what}", err=True)
+            click.echo(f"celltcp: {frame.f_code.co_filename}:{line}: {message}", err=True)
             return 2
     if isinstance(fault, MemoryError):
         click.echo(f"celltcp: out of memory: {fault}", err=True)
@@ -40,12 +40,12 @@ def exit_code_of(fault: BaseException) -> int:
     if _is_panic(fault):
         from celltcp._core import take_panic
 
-        what = take_panic() or what
-    places = (f"{_shown(frame.f_code.co_filename)}:{line}: " for frame, line in reversed(frames))
-    own = next((frame_path for frame_path in places if frame_path.startswith("celltcp/")), "")
+        message = take_panic() or message
+    lines = (f"{_relative_path(frame.f_code.co_filename)}:{line}: " for frame, line in reversed(frames))
+    own_line = next((line for line in lines if line.startswith("celltcp/")), "")
     click.echo(
-        f"celltcp: {own}{what}; this is a fault of celltcp: please report it with the command and what "
-        f"{TRACEBACK}=1 adds",
+        f"celltcp: {own_line}{message}; this is a fault of celltcp: please report it with the command "
+        f"and what {TRACEBACK}=1 adds",
         err=True,
     )
     return INTERNAL
@@ -56,7 +56,7 @@ def _is_panic(fault: BaseException) -> bool:
     return type(fault).__name__ == "PanicException"
 
 
-def _shown(file: str) -> str:
+def _relative_path(file: str) -> str:
     """Returns the path of a file of this package relative to it; others unchanged."""
     path = Path(file)
     return str(path.relative_to(_PACKAGE.parent)) if path.is_relative_to(_PACKAGE) else file

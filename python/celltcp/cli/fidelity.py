@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from celltcp.fidelity.differences import Fidelity
     from celltcp.fidelity.distribution import Distribution
 
-#: Width of the tables where there is no terminal: verdicts then stay on one line.
-_PAGE = 150
+#: Width of the tables without a terminal, characters; verdicts then fit on one line.
+_TABLE_WIDTH = 150
 #: Options that do not affect the results.
 _NOT_IN_COMMAND = ("out", "overwrite", "jobs", "json_file", "strict")
 
@@ -90,22 +90,22 @@ def fidelity(
         return
     from celltcp._core import KERNEL
     from celltcp.campaign.engines import engine
-    from celltcp.fidelity.campaign import EnginePair, cost_of, judge, judged_ccas
+    from celltcp.fidelity.campaign import EnginePair, cost_of, judge, select_linux_ccas
     from celltcp.fidelity.causes import known_causes
     from celltcp.fidelity.distribution import distribution_of
     from celltcp.fidelity.report.page import PAGE, write_page
     from celltcp.files.replacing import check_output
     from celltcp.results.folder import prepare_folder
 
-    ccas = judged_ccas(cca)
+    ccas = select_linux_ccas(cca)
     if count and (scenario or page):
         other = "--scenario" if scenario else "--page"
         raise click.UsageError(f"--random draws its own scenarios and makes no page; leave out {other}")
-    cases = drawn_or_named_cases(count, seed, scenario, duration)
+    cases = _select_cases(count, seed, scenario, duration)
     native, linux = engine(), engine(KERNEL, kernel)
     for case in cases:
-        for each in (native, linux):
-            each.require(case.scenario.ccas)
+        native.require(case.scenario.ccas)
+        linux.require(case.scenario.ccas)
     if dry_run:
         click.echo(cost_of(cases, ccas, runs, seed, EnginePair(native, linux)))
         return
@@ -113,28 +113,28 @@ def fidelity(
     if page:
         check_output(Path(page), PAGE, inputs=other_arguments("page"))
     folder = prepare_folder(out) if out else None
-    sides = EnginePair(native, linux, workers=jobs, out=folder, overwrite=overwrite)
+    engines = EnginePair(native, linux, workers=jobs, out=folder, overwrite=overwrite)
     with progress_bar("judging") as progress:
-        result = judge(cases, ccas, runs, seed, sides, progress=progress)
+        result = judge(cases, ccas, runs, seed, engines, progress=progress)
     if rerun_undecided and result.undecided:
-        result = decide(result, cases, rerun_undecided, sides)
+        result = _rerun_undecided(result, cases, rerun_undecided, engines)
     causes = known_causes()
     distribution = distribution_of(result, cases) if count else None
-    described = result.to_json(causes)
+    document = result.to_json(causes)
     if distribution:
-        described["distribution"] = distribution.to_json()
+        document["distribution"] = distribution.to_json()
 
     def show() -> None:
         print_fidelity(result)
         if distribution:
             print_distribution(distribution)
 
-    print_result(lambda: described, json_file, show)
+    print_result(lambda: document, json_file, show)
     if folder:
         save_tables(result, causes, cases if count else [], folder)
         save_pictures(result, folder)
     if page:
-        file = write_page(result, Path(page), command_line(context), causes)
+        file = write_page(result, Path(page), _command_line(context), causes)
         note(f"page: {file}")
     if strict and result.outside:
         sys.exit(1)
@@ -143,10 +143,8 @@ def fidelity(
 fidelity.add_command(packetdrill)
 
 
-def drawn_or_named_cases(
-    count: int | None, seed: int, names: str | None, duration: str | None
-) -> list[Case]:
-    """Returns `count` random cases unless it is None, else the selected ones or the whole set."""
+def _select_cases(count: int | None, seed: int, names: str | None, duration: str | None) -> list[Case]:
+    """Returns `count` random cases; without a count, the cases of these names or the whole set."""
     from celltcp.fidelity.cases import choose_cases
     from celltcp.fidelity.random_cases import random_cases
     from celltcp.scenarios.scenario_list import split_names
@@ -156,20 +154,22 @@ def drawn_or_named_cases(
     return choose_cases(split_names(names or ""), duration)
 
 
-def decide(fidelity: Fidelity, cases: Sequence[Case], runs: int, sides: EnginePair) -> Fidelity:
-    """Returns the judgements after undecided ones have been repeated with this number of runs."""
+def _rerun_undecided(
+    fidelity: Fidelity, cases: Sequence[Case], runs: int, engines: EnginePair
+) -> Fidelity:
+    """Returns the judgements, of which undecided ones are repeated with this number of runs."""
     from dataclasses import replace
 
     from celltcp.fidelity.campaign import rerun_undecided
     from celltcp.fidelity.saved import DECIDED
 
-    more = replace(sides, out=sides.out / DECIDED if sides.out else None)
+    engines = replace(engines, out=engines.out / DECIDED if engines.out else None)
     with progress_bar("deciding") as progress:
-        return rerun_undecided(fidelity, cases, runs, more, progress=progress)
+        return rerun_undecided(fidelity, cases, runs, engines, progress=progress)
 
 
-def command_line(context: click.Context) -> str:
-    """Returns the command with those of its options that change the result."""
+def _command_line(context: click.Context) -> str:
+    """Returns the command with its given options that change the result."""
     import shlex
 
     from click.core import ParameterSource
@@ -177,8 +177,8 @@ def command_line(context: click.Context) -> str:
     words = ["celltcp", "fidelity"]
     for parameter in context.command.params:
         name = str(parameter.name)
-        given = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
-        if given and name not in _NOT_IN_COMMAND:
+        is_given = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+        if is_given and name not in _NOT_IN_COMMAND:
             words += [parameter.opts[0], str(context.params[name])]
     return shlex.join(words)
 
@@ -190,7 +190,7 @@ def print_fidelity(fidelity: Fidelity) -> None:
     from celltcp.fidelity.rows import LEGEND
     from celltcp.present.terminal import Terminal
 
-    console = Terminal(_PAGE)
+    console = Terminal(_TABLE_WIDTH)
     for group, title in group_titles().items():
         selected = [judgement for judgement in fidelity.judgements if judgement.group == group]
         if selected:
@@ -207,26 +207,26 @@ def print_fidelity(fidelity: Fidelity) -> None:
 
 def print_distribution(distribution: Distribution) -> None:
     """Prints quantiles of the differences, traits of the cases, and the comparisons beyond a band."""
-    from celltcp.fidelity.report.tables import beyond_table, quantiles_table, traits_table
+    from celltcp.fidelity.report.tables import out_of_band_table, quantiles_table, traits_table
     from celltcp.present.terminal import Terminal
 
     console = Terminal()
     console.print_table(quantiles_table(distribution))
     console.print_table(traits_table(distribution))
     if distribution.outside:
-        console.print_table(beyond_table(distribution))
+        console.print_table(out_of_band_table(distribution))
 
 
 def save_tables(
-    fidelity: Fidelity, causes: Sequence[Cause], cases_drawn_at_random: Sequence[Case], folder: Path
+    fidelity: Fidelity, causes: Sequence[Cause], random_cases: Sequence[Case], folder: Path
 ) -> None:
-    """Writes the table of all judgements, and the scenarios of the cases that were drawn."""
+    """Writes the table of all judgements, and the scenarios of random cases."""
     from celltcp.fidelity.rows import csv_text
     from celltcp.fidelity.saved import ROWS
     from celltcp.files.atomic_write import write_text
 
     write_text(folder / ROWS, csv_text(fidelity, causes))
-    for case in cases_drawn_at_random:
+    for case in random_cases:
         write_text(folder / case.name / "scenario.toml", case.scenario.to_toml())
 
 

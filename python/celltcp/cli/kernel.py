@@ -45,7 +45,7 @@ def build(
     steps: list[str] = []
     try:
         with build_progress(steps) as report:
-            made = build_kernel(
+            built = build_kernel(
                 source=source,
                 debian=debian,
                 jobs=jobs,
@@ -56,9 +56,9 @@ def build(
     except KeyboardInterrupt:
         click.echo("celltcp: interrupted; the same command goes on from here", err=True)
         sys.exit(130)
-    how = "is built" if steps else "is built already (--force builds it again)"
-    click.echo(f"Linux {made.version} {how}: {made.binary}")
-    click.echo(f"{len(made.ccas)} congestion controls: {', '.join(made.ccas)}")
+    text = "is built" if steps else "is built already (--force builds it again)"
+    click.echo(f"Linux {built.version} {text}: {built.binary}")
+    click.echo(f"{len(built.ccas)} congestion controls: {', '.join(built.ccas)}")
 
 
 @kernel.command()
@@ -67,9 +67,9 @@ def status(as_json: bool) -> None:
     """List the kernels that are built."""
     import json
 
-    from celltcp.kernel.status import status as state
+    from celltcp.kernel.status import status as kernel_status
 
-    result = state()
+    result = kernel_status()
     if as_json:
         click.echo(json.dumps(result, indent=1))
         return
@@ -96,11 +96,11 @@ def clean(version: str | None, yes: bool) -> None:
     from celltcp.kernel.cache import clean as remove
     from celltcp.kernel.cache import removable_folders
 
-    going = removable_folders(version)
-    if not going:
+    folders = removable_folders(version)
+    if not folders:
         click.echo("nothing to remove")
         return
-    for folder in going:
+    for folder in folders:
         click.echo(f"{'removes' if yes else 'would remove'} {folder}")
     if not yes and not click.confirm("Remove?"):
         return

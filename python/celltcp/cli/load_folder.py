@@ -42,8 +42,8 @@ from celltcp.video.report.comparison import video_part
 
 _Origin = TypeVar("_Origin")
 
-#: Tables of an evaluation that its other tables come from.
-_EVALUATION = ("runs", "decisions", "histories", "costs")
+#: Tables of an evaluation from which its other tables are computed.
+_EVALUATION_TABLES = ("runs", "decisions", "histories", "costs")
 
 _ALLOWED_FOLDERS = (
     "allowed: a folder that --out of compare, run, sweep, video, select evaluate, "
@@ -61,7 +61,7 @@ def parts_of(folder: Path) -> list[Part]:
         raise CelltcpError(f"{folder}: there is no such folder; {_ALLOWED_FOLDERS}")
     kind = kind_in(folder)
     if kind == RUNS:
-        return _of_runs(folder)
+        return _runs_parts(folder)
     if kind == "evaluate":
         return [evaluation_part(_evaluation(folder))]
     if kind == "engines":
@@ -76,17 +76,17 @@ def parts_of(folder: Path) -> list[Part]:
         return [papers_part(outcomes)]
     if not holds_runs(folder):
         raise CelltcpError(f"{folder}: holds no results; {_ALLOWED_FOLDERS}")
-    return _of_runs(folder)
+    return _runs_parts(folder)
 
 
-def _runs(result: Comparison | SingleRun, name: str = "") -> Part:
-    """Returns the part on a comparison or run, by the name of its scenario among several."""
+def _runs_part(result: Comparison | SingleRun, name: str = "") -> Part:
+    """Returns the part on a comparison or run; `name` is that of its scenario, if there are several."""
     if isinstance(result, SingleRun):
         return single_part(result)
     return comparison_part(result, command_of("compare", result.results.about), name)
 
 
-def _of_runs(folder: Path) -> list[Part]:
+def _runs_parts(folder: Path) -> list[Part]:
     """Returns the parts on runs: those of the folder, or of folders within it."""
     result = load(folder)
     if isinstance(result, Sweep):
@@ -94,17 +94,17 @@ def _of_runs(folder: Path) -> list[Part]:
     if isinstance(result, VideoComparison):
         return [video_part(result)]
     if not isinstance(result, ScenarioSet):
-        return [_runs(result)]
-    several = len(result.comparisons) > 1 or bool(result.unfinished)
+        return [_runs_part(result)]
+    has_set_part = len(result.comparisons) > 1 or bool(result.unfinished)
     parts = (
-        _runs(run_or_comparison(comparison.results), name if several else "")
+        _runs_part(run_or_comparison(comparison.results), name if has_set_part else "")
         for name, comparison in result.comparisons.items()
     )
-    return [*([set_part(result)] if several else []), *parts]
+    return [*([set_part(result)] if has_set_part else []), *parts]
 
 
 def _evaluation(folder: Path) -> Evaluation:
-    frames, about = _frames(folder, _EVALUATION, Settings)
+    frames, about = _frames(folder, _EVALUATION_TABLES, Settings)
     return Evaluation(frames, about)
 
 

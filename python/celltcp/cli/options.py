@@ -11,12 +11,9 @@ import click
 from click.shell_completion import CompletionItem
 
 from celltcp._core import NATIVE
-from celltcp.campaign.engines import ENGINES
+from celltcp.campaign.engines import ENGINES, MAX_SEED
 from celltcp.cli.verbosity import note_early
 from celltcp.scenarios.ccas import DEFAULT_CCAS, MIDDLEBOXES
-
-#: Seeds that a run can have.
-SEEDS = click.IntRange(0, 2**53 - 2**20)
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -24,13 +21,13 @@ Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 def complete_middlebox(
     _context: click.Context, _parameter: click.Parameter, prefix: str
 ) -> list[CompletionItem]:
-    """Returns completions for the shell of the last kind in a list of middleboxes."""
-    cut = max(prefix.rfind(","), prefix.rfind("@")) + 1
-    known, kind = prefix[:cut], prefix[cut:]
-    return [CompletionItem(known + name) for name in MIDDLEBOXES if name.startswith(kind)]
+    """Returns shell completions for the last kind in a list of middleboxes."""
+    start = max(prefix.rfind(","), prefix.rfind("@")) + 1
+    earlier, kind = prefix[:start], prefix[start:]
+    return [CompletionItem(earlier + name) for name in MIDDLEBOXES if name.startswith(kind)]
 
 
-def _warn_of_cluster(context: click.Context, _: click.Parameter, address: str | None) -> str | None:
+def _warn_about_cluster(context: click.Context, _: click.Parameter, address: str | None) -> str | None:
     if address is not None and not context.resilient_parsing:
         note_early(
             f"{address}: scheduler and workers exchange pickled Python, which runs as code on each "
@@ -97,14 +94,12 @@ _OPTIONS: dict[str, dict[str, Any]] = {
     },
     "seed": {
         "default": 1,
-        "show_default": True,
-        "type": SEEDS,
+        "type": click.IntRange(0, MAX_SEED),
         "metavar": "N",
         "help": "Seed of the first run; each further run has the next one.",
     },
     "engine": {
         "default": NATIVE,
-        "show_default": True,
         "type": click.Choice(ENGINES),
         "help": "Engine that runs TCP: celltcp's own TCP, or a Linux kernel in virtual time.",
     },
@@ -114,7 +109,6 @@ _OPTIONS: dict[str, dict[str, Any]] = {
     },
     "cca": {
         "default": ",".join(DEFAULT_CCAS),
-        "show_default": True,
         "metavar": "LIST",
         "help": "Congestion controls: names (bbr), with parameters (cubic:hystart=off), or for several "
         "flows at a time (cubic+bbr). all: every CCA of the engine; own: the CCAs of the scenario.",
@@ -128,7 +122,6 @@ _OPTIONS: dict[str, dict[str, Any]] = {
     },
     "runs": {
         "default": 10,
-        "show_default": True,
         "type": click.IntRange(1),
         "metavar": "N",
         "help": "Number of runs of each congestion control, each with a seed of its own.",
@@ -140,7 +133,7 @@ _OPTIONS: dict[str, dict[str, Any]] = {
     },
     "cluster": {
         "metavar": "ADDRESS",
-        "callback": _warn_of_cluster,
+        "callback": _warn_about_cluster,
         "help": "Address of a Dask scheduler, such as tcp://host:8786; its workers execute the runs.  "
         "[default: this machine does]",
     },
@@ -181,7 +174,6 @@ _OPTIONS: dict[str, dict[str, Any]] = {
     },
     "scenarios": {
         "default": "thesis36",
-        "show_default": True,
         "metavar": "LIST",
         "help": "Scenarios: built-in names, files, folders of traces, patterns such as 'mobility/*'; "
         "thesis36 stands for the mobility scenarios of the thesis, stress for the stress suite, short "
@@ -189,7 +181,6 @@ _OPTIONS: dict[str, dict[str, Any]] = {
     },
     "requirement": {
         "default": "goodput,balanced,delay",
-        "show_default": True,
         "metavar": "LIST",
         "help": "Requirements by which the best is found: goodput, balanced, delay; select evaluate "
         "also takes fct, power, goodput@100ms, delay@2Mbps and weights of utilisation/delay/losses, "
@@ -201,8 +192,6 @@ _OPTIONS: dict[str, dict[str, Any]] = {
 def option(setting: str, **other: Any) -> Decorator:
     """Returns the option of a setting; `other` overrides its attributes (default, help and so on)."""
     attributes = {**_OPTIONS[setting], **other}
-    if attributes.get("default") is None:
-        attributes["show_default"] = False
     name = attributes.pop("name", f"--{setting.replace('_', '-')}")
     return click.option(name, setting, **attributes)
 
@@ -247,7 +236,7 @@ def complete_scenario(
 
 
 #: Options for reading a log, other than --column, --unit and --direction.
-_READING = ("holes", "rates_end_at_row", "step", "run", "dates", "counter")
+_READING_OPTIONS = ("holes", "rates_end_at_row", "step", "run", "dates", "counter")
 
 
 def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -255,34 +244,34 @@ def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(command)
     def call(*args: Any, **kwargs: Any) -> Any:
-        reading = {name: kwargs.pop(name) for name in _READING}
-        known = {name: value for name, value in reading.items() if value is not None}
-        return command(*args, reading=known or None, **kwargs)
+        reading = {name: kwargs.pop(name) for name in _READING_OPTIONS}
+        given = {name: value for name, value in reading.items() if value is not None}
+        return command(*args, reading=given or None, **kwargs)
 
-    return options("column", "unit", "direction", *_READING)(call)
+    return options("column", "unit", "direction", *_READING_OPTIONS)(call)
 
 
-def _loading(command: Callable[..., Any]) -> Callable[..., Any]:
+def _loading_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Adds options for reading a trace, --duration, --set, --seed, --engine and --kernel."""
-    rest = options("duration", "changes", "seed", "engine", "kernel")(command)
-    return options("uplink")(reading_options(rest))
+    command = options("duration", "changes", "seed", "engine", "kernel")(command)
+    return option("uplink")(reading_options(command))
 
 
 def scenario_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Adds SCENARIO, options for its trace, --duration, --set, --seed, --engine and --kernel."""
-    return click.argument("scenario", shell_complete=complete_scenario)(_loading(command))
+    return click.argument("scenario", shell_complete=complete_scenario)(_loading_options(command))
 
 
 def scenarios_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds the same as `scenario_options` for one SCENARIO or several."""
+    """Adds the same as `scenario_options`, but one SCENARIO or several."""
     argument = click.argument(
         "scenarios", metavar="SCENARIO...", nargs=-1, required=True, shell_complete=complete_scenario
     )
-    return argument(_loading(command))
+    return argument(_loading_options(command))
 
 
 def _register_files(context: click.Context, __: click.Parameter, files: tuple[str, ...]) -> None:
-    # The shell's completion is no reason to run a file.
+    # Shell completion must not run the file.
     if context.resilient_parsing:
         return
     for file in files:
@@ -328,6 +317,6 @@ campaign_options = options("cca", "runs", "jobs", "cluster", "dry_run", "out", "
 
 def case_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Adds the options of cases: scenarios, requirements, workers, --kernel, --set and --json."""
-    for_all = "Override a field in all scenarios, such as path.buffer=2bdp; may be repeated."
-    command = option("changes", help=for_all)(option("json_file")(command))
+    changes_help = "Override a field in all scenarios, such as path.buffer=2bdp; may be repeated."
+    command = option("changes", help=changes_help)(option("json_file")(command))
     return options("scenarios", "requirement", "seed", "jobs", "cluster", "kernel")(command)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import click
 
-from celltcp.cli.verbosity import note
+from celltcp.cli.verbosity import note, progress_bar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -16,17 +16,34 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from celltcp._core import Scenario
+    from celltcp.campaign.cost_estimate import CostEstimate
     from celltcp.results.tables import Results
     from celltcp.scenarios.scenario_list import ScenarioList
     from celltcp.scenarios.scenarios import ScenarioSource
 
+_Outcome_co = TypeVar("_Outcome_co", covariant=True)
 
 #: Largest imputed share of a trace without a warning.
-MAX_IMPUTED = 0.5
-
+_MAX_IMPUTED_SHARE = 0.5
 
 #: Names of transfers by direction.
 _TRANSFERS = {"up": "an upload", "down": "a download"}
+
+
+class _Request(Protocol[_Outcome_co]):
+    """Checked request for runs."""
+
+    def estimate(self) -> CostEstimate: ...
+    def run(self, progress: Callable[[float], None] | None) -> _Outcome_co: ...
+
+
+def run_request(request: _Request[_Outcome_co], label: str, *, dry_run: bool) -> _Outcome_co:
+    """Runs a request with a progress bar; a dry run prints the estimated cost and ends the command."""
+    if dry_run:
+        click.echo(request.estimate())
+        click.get_current_context().exit()
+    with progress_bar(label) as progress:
+        return request.run(progress)
 
 
 def check_json(json_file: str | None) -> None:
@@ -72,7 +89,7 @@ def print_trace_summary(scenario: Scenario, *, is_only_scenario: bool = True) ->
 
 
 def print_assumptions(source: ScenarioSource) -> None:
-    """Prints on stderr the settings of the path of a trace that nothing gives."""
+    """Prints on stderr the assumed settings of the path, which neither trace nor options give."""
     if assumed := source.assumptions:
         note(f"assumed, as the trace has none of it (--set): {assumed}")
 
@@ -81,16 +98,16 @@ def _log_warnings(scenario: Scenario) -> Iterator[str]:
     """Yields warnings about logs whose rates are not the capacity of the link."""
     has_both = len(scenario.log_facts) > 1
     for direction, facts in scenario.log_facts:
-        known = json.loads(facts)
-        if held_back := known.get("held_back"):
+        link_facts = json.loads(facts)
+        if held_back := link_facts.get("held_back"):
             yield f"the {direction}link's log does not show the capacity: {held_back}"
-        elif demand := known.get("looks_like_demand"):
-            # In a test of one direction, the rates of the other one are those of ACKs.
+        elif demand := link_facts.get("looks_like_demand"):
+            # In a test of one direction, the other direction carries ACKs only.
             hint = f"; set the capacity with --set path.{direction}=RATE" if has_both else ""
             yield f"the {direction}link's log looks like a demand, not a capacity: {demand}{hint}"
-        if too_long := known.get("rtt_too_long"):
+        if too_long := link_facts.get("rtt_too_long"):
             yield f"base RTT of the {direction}link's log: {too_long}"
-        if transfer := known.get("of_other_direction"):
+        if transfer := link_facts.get("of_other_direction"):
             hint = (
                 ": celltcp compare steady-20-68 --uplink FILE --set path.down=50Mbit/s "
                 "--set flows.0.from=phone --set flows.0.to=server simulates uploads"
@@ -99,7 +116,7 @@ def _log_warnings(scenario: Scenario) -> Iterator[str]:
                 f"the {direction}link's log was recorded during {_TRANSFERS[transfer]}"
                 f"{hint if transfer == 'up' else ''}"
             )
-        if (imputed := known["made_up"]) > MAX_IMPUTED:
+        if (imputed := link_facts["made_up"]) > _MAX_IMPUTED_SHARE:
             yield (
                 f"{100 * imputed:.0f} % of the {direction}link's trace is imputed: filled with rates "
                 "of other times"
@@ -131,7 +148,6 @@ def print_result(
     if json_file is None:
         show()
         return
-    import json
     from dataclasses import asdict
 
     from celltcp.files.atomic_write import write_text

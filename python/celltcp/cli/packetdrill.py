@@ -40,11 +40,11 @@ def print_outcomes(outcomes: Sequence[Outcome]) -> None:
     from celltcp.present.terminal import Terminal
 
     console = Terminal()
-    counted = count(outcomes)
-    if counted[FAILED]:
+    counts = count(outcomes)
+    if counts[FAILED]:
         console.print_table(failed_table(outcomes))
-    if counted[NOT_APPLICABLE]:
+    if counts[NOT_APPLICABLE]:
         console.print_table(not_applicable_table(outcomes))
     console.print(
-        f"{counted[PASSED]} passed, {counted[FAILED]} failed, {counted[NOT_APPLICABLE]} not applicable"
+        f"{counts[PASSED]} passed, {counts[FAILED]} failed, {counts[NOT_APPLICABLE]} not applicable"
     )

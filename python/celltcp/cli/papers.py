@@ -75,8 +75,12 @@ def papers(
     Each published value is printed beside ours with their intervals, whether one lies in the interval
     of the other, and how well the ranks of the congestion controls agree.
     """
+    from celltcp.present.terminal import Terminal
     from celltcp.publications.paper_run import PaperRun
-    from celltcp.publications.publications import publication, publications
+    from celltcp.publications.publications import publication as find_publication
+    from celltcp.publications.publications import publications
+    from celltcp.publications.runner import run_tables
+    from celltcp.publications.tables import print_outcome
 
     check_json(json_file)
     if name is None and not everything:
@@ -84,42 +88,44 @@ def papers(
         return
     if name is not None and everything:
         raise click.UsageError(f"--all: {name!r} is named, too; give one of them")
-    chosen = list(publications().values()) if name is None else [publication(name)]
-    tables = {each.name: each.selected_tables(experiments) for each in chosen}
-    replays = {
-        each.name: PaperRun(
-            **{**vars(settings), "runs": settings.runs or each.runs},
-            era=each.era if historic_ccas else None,
+    chosen = list(publications().values()) if name is None else [find_publication(name)]
+    tables = {publication.name: publication.selected_tables(experiments) for publication in chosen}
+    paper_runs = {
+        publication.name: PaperRun(
+            **{**vars(settings), "runs": settings.runs or publication.runs},
+            era=publication.era if historic_ccas else None,
         )
-        for each in chosen
+        for publication in chosen
     }
     if sweep:
         _check_sweep(chosen, tables)
     if dry_run:
-        _print_outline(chosen, tables, scenario, replays, is_swept=sweep)
+        _print_cost(chosen, tables, scenario, paper_runs, is_swept=sweep)
         return
     folder = settings.prepare_out()
     rows: PapersOutcome = []
     measured_by_era: dict[str, dict[str, Measured]] = {}
-    for each in chosen:
-        replay = replays[each.name]
+    for publication in chosen:
+        paper_run, selected = paper_runs[publication.name], tables[publication.name]
         if sweep:
-            _sweep(each, tables[each.name], scenario, replay)
+            _sweep(publication, selected, scenario, paper_run)
             continue
-        tables_to_run = _wanted(each, tables[each.name], scenario)
-        measured_places = measured_by_era.setdefault(str(replay.era), {})
-        outcomes = _run(tables[each.name], tables_to_run, replay, measured_places)
+        scenarios = _chosen_scenarios(publication, selected, scenario)
+        measured = measured_by_era.setdefault(str(paper_run.era), {})
+        outcomes = run_tables(selected, scenarios, paper_run, progress_bar, measured)
         rows += [row.to_json() for outcome in outcomes for row in outcome.rows]
         if json_file != "-":
-            _print(outcomes)
+            console = Terminal()
+            for outcome in outcomes:
+                print_outcome(outcome, console)
         if folder:
-            _draw(outcomes, folder, f"published-{each.name}" if everything else "published")
+            _draw(outcomes, folder, f"published-{publication.name}" if everything else "published")
     if json_file is not None:
         print_result(lambda: rows, json_file, lambda: None)
 
 
 def _print_list(known: Sequence[Publication], runs: int | None) -> None:
-    """Prints publications with their experiments, and the cost of each on this machine."""
+    """Prints publications with their experiments, and the wall time of each on this machine."""
     from celltcp.publications.paper_run import scenarios_of, simulated_s, speed
     from celltcp.scenarios.cca_mix import count_text
 
@@ -145,37 +151,26 @@ def _time_text(seconds: float) -> str:
     return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"
 
 
-def _wanted(each: Publication, tables: Sequence[Table], scenario: str | None) -> list[str]:
-    """Returns the scenarios of these tables that were requested."""
+def _chosen_scenarios(
+    publication: Publication, tables: Sequence[Table], patterns: str | None
+) -> list[str]:
+    """Returns the scenarios of these tables that match a list of patterns; all without patterns."""
     from celltcp._core import CelltcpError
     from celltcp.publications.paper_run import scenarios_of
     from celltcp.scenarios.scenario_list import split_names
 
-    known_scenarios = scenarios_of(tables)
-    if scenario is None:
-        return known_scenarios
+    scenarios = scenarios_of(tables)
+    if patterns is None:
+        return scenarios
     chosen: list[str] = []
-    for pattern in split_names(scenario):
-        meant = [pattern] if pattern in known_scenarios else fnmatch.filter(known_scenarios, pattern)
-        if not meant:
-            some = ", ".join(known_scenarios[:20]) + (
-                f" and {len(known_scenarios) - 20} more" if len(known_scenarios) > 20 else ""
-            )
-            raise CelltcpError(f"scenario {pattern!r}: {each.name} has figures of {some} only")
-        chosen.extend(meant)
+    for pattern in split_names(patterns):
+        matches = [pattern] if pattern in scenarios else fnmatch.filter(scenarios, pattern)
+        if not matches:
+            more = f" and {len(scenarios) - 20} more" if len(scenarios) > 20 else ""
+            names = ", ".join(scenarios[:20]) + more
+            raise CelltcpError(f"scenario {pattern!r}: {publication.name} has figures of {names} only")
+        chosen.extend(matches)
     return list(dict.fromkeys(chosen))
-
-
-def _run(
-    tables: Sequence[Table],
-    scenarios: Sequence[str],
-    replay: PaperRun,
-    measured_before: dict[str, Measured] | None = None,
-) -> list[Outcome]:
-    """Runs the places once for all tables; those that are kept from before do not run again."""
-    from celltcp.publications.runner import run_tables
-
-    return run_tables(tables, scenarios, replay, progress_bar, measured_before)
 
 
 def _draw(outcomes: Sequence[Outcome], folder: Path, name: str) -> None:
@@ -193,52 +188,39 @@ def _draw(outcomes: Sequence[Outcome], folder: Path, name: str) -> None:
         draw(draw_outcomes(parts), folder, picture)
 
 
-def _print(outcomes: Sequence[Outcome]) -> None:
-    from celltcp.present.terminal import Terminal
-    from celltcp.publications.tables import print_outcome
-
-    console = Terminal()
-    for outcome in outcomes:
-        print_outcome(outcome, console)
-
-
-def _print_outline(
+def _print_cost(
     chosen: Sequence[Publication],
     tables: Mapping[str, Sequence[Table]],
     scenario: str | None,
-    replays: Mapping[str, PaperRun],
+    paper_runs: Mapping[str, PaperRun],
     *,
     is_swept: bool,
 ) -> None:
-    """Prints what all places will take, each once, without what depends on their outcome."""
+    """Prints the estimated cost of all scenarios, without runs that depend on their outcome."""
     from celltcp.campaign.cost_estimate import estimate_cost
 
     planned = {}
     for publication in chosen:
-        selected = tables[publication.name]
-        parts = (
-            _varied(publication, selected, replays[publication.name])
-            if is_swept
-            else [(selected, replays[publication.name])]
-        )
-        for concerned, replay in parts:
-            for name in _wanted(publication, concerned, scenario):
-                planned[name, str(replay.era), tuple(replay.stored_overrides)] = (replay, name)
-    click.echo(estimate_cost(replay.planned(name) for replay, name in planned.values()))
+        selected, paper_run = tables[publication.name], paper_runs[publication.name]
+        parts = _varied(publication, selected, paper_run) if is_swept else [(selected, paper_run)]
+        for part, paper_run in parts:
+            for name in _chosen_scenarios(publication, part, scenario):
+                planned[name, str(paper_run.era), tuple(paper_run.stored_overrides)] = (paper_run, name)
+    click.echo(estimate_cost(paper_run.planned(name) for paper_run, name in planned.values()))
 
 
 def _varied(
-    each: Publication, tables: Sequence[Table], replay: PaperRun
+    publication: Publication, tables: Sequence[Table], paper_run: PaperRun
 ) -> Iterator[tuple[list[Table], PaperRun]]:
-    """Yields the runs of the experiments that a condition concerns, for each of its values."""
-    for condition in each.unpublished:
-        concerned = [table for table in tables if table.experiment in condition.experiments]
-        for value in condition.values if concerned else ():
-            yield concerned, replay.changed(f"{condition.field}={value}")
+    """Yields each value of the unpublished conditions, with the tables that depend on it."""
+    for condition in publication.unpublished:
+        dependent = [table for table in tables if table.experiment in condition.experiments]
+        for value in condition.values if dependent else ():
+            yield dependent, paper_run.changed(f"{condition.field}={value}")
 
 
 def _check_sweep(chosen: Sequence[Publication], tables: Mapping[str, Sequence[Table]]) -> None:
-    """Rejects a sweep if the selected experiments have no condition to vary."""
+    """Rejects a sweep if the selected experiments have no unpublished condition."""
     from celltcp._core import CelltcpError
 
     requested = {
@@ -258,22 +240,25 @@ def _check_sweep(chosen: Sequence[Publication], tables: Mapping[str, Sequence[Ta
         raise CelltcpError(f"sweep: {names}: no condition is varied for it; allowed: {allowed}")
 
 
-def _sweep(each: Publication, tables: Sequence[Table], scenario: str | None, replay: PaperRun) -> None:
-    """Runs experiments for each value of the conditions that are not published and matter for them."""
+def _sweep(
+    publication: Publication, tables: Sequence[Table], scenario: str | None, paper_run: PaperRun
+) -> None:
+    """Runs the experiments for each value of the unpublished conditions that they depend on."""
     from celltcp.present.terminal import Terminal
+    from celltcp.publications.runner import run_tables
     from celltcp.publications.tables import print_sweep
 
     console = Terminal()
-    for condition in each.unpublished:
-        concerned = [table for table in tables if table.experiment in condition.experiments]
-        if not concerned:
+    for condition in publication.unpublished:
+        dependent = [table for table in tables if table.experiment in condition.experiments]
+        if not dependent:
             continue
-        scenarios = _wanted(each, concerned, scenario)
-        by_condition = {
-            value: _run(concerned, scenarios, replay.changed(f"{condition.field}={value}"))
-            for value in condition.values
-        }
+        scenarios = _chosen_scenarios(publication, dependent, scenario)
+        outcomes_by_value = {}
+        for value in condition.values:
+            changed = paper_run.changed(f"{condition.field}={value}")
+            outcomes_by_value[value] = run_tables(dependent, scenarios, changed, progress_bar)
         console.print(f"not published: {condition.condition}; plausible: {condition.plausible}")
-        for index in range(len(concerned)):
-            by_value = [(value, outcomes[index]) for value, outcomes in by_condition.items()]
+        for index in range(len(dependent)):
+            by_value = [(value, outcomes[index]) for value, outcomes in outcomes_by_value.items()]
             print_sweep(condition.field, by_value, console)

@@ -45,7 +45,6 @@ def pcap() -> None:
 @click.option(
     "--rows",
     default=20,
-    show_default=True,
     type=click.IntRange(0),
     metavar="N",
     help="Print so many rows; 0 for all.",
@@ -95,11 +94,11 @@ def analyze(
         from celltcp.pcap.plots import overview
 
         draw(overview(analyses), Path(out), "overview")
-    _end(analyses)
+    _exit_if_broken(analyses)
 
 
 def _document(analyses: CaptureAnalyses) -> AnalysisOutcome:
-    """Returns the outcome as JSON: the captures with their repairs, and the connections by harm."""
+    """Returns the outcome as JSON: the captures, and the connections by waiting time."""
     from celltcp.pcap.outcome import CaptureOutcome
     from celltcp.results.rows import json_row, json_rows
 
@@ -115,7 +114,7 @@ def _document(analyses: CaptureAnalyses) -> AnalysisOutcome:
     return {"captures": captures, "connections": json_rows(analyses.by_waiting_time(), dict)}
 
 
-def _end(analyses: CaptureAnalyses) -> None:
+def _exit_if_broken(analyses: CaptureAnalyses) -> None:
     """Prints where captures were broken, and then ends with exit code 1."""
     for summary in analyses.broken:
         offset, reason = summary["broken"]
@@ -150,7 +149,7 @@ def plot(file: str, connection: int | None, out: str | None) -> None:
     must_be_picture(target)
     analyses = analyse(file, segments=True)
     note(f"picture: {save(plot_connection(analyses, connection), target)}")
-    _end(analyses)
+    _exit_if_broken(analyses)
 
 
 @pcap.command("to-scenario")
@@ -174,8 +173,8 @@ def to_scenario(file: str, connection: int | None, out: str | None, overwrite: b
     from celltcp.pcap.estimate import estimate_path, files_of_scenario, write_scenario
 
     target = Path(out or f"{Path(file).name.split('.')[0]}.toml")
-    for each in files_of_scenario(target):
-        check_output(each, overwrite=overwrite, inputs=[file])
+    for output in files_of_scenario(target):
+        check_output(output, overwrite=overwrite, inputs=[file])
     analyses = analyse(file)
     path = estimate_path(analyses, connection)
     scenario, series = write_scenario(path, target)
@@ -190,7 +189,7 @@ def to_scenario(file: str, connection: int | None, out: str | None, overwrite: b
     if path.left_out:
         click.echo(f"left out     {'; '.join(path.left_out)}")
     click.echo(f"{scenario} and {series}: celltcp compare {scenario}")
-    _end(analyses)
+    _exit_if_broken(analyses)
 
 
 @pcap.command("validate")
@@ -202,7 +201,6 @@ def to_scenario(file: str, connection: int | None, out: str | None, overwrite: b
     "--at",
     type=click.Choice(["sender", "between"]),
     default="sender",
-    show_default=True,
     help="Place of the captures.",
 )
 @click.option(
@@ -218,9 +216,7 @@ def to_scenario(file: str, connection: int | None, out: str | None, overwrite: b
     metavar="N",
     help="Draw so many paths over RTT, buffer, random loss, delayed ACKs and CCA instead.",
 )
-@click.option(
-    "--seed", default=1, show_default=True, type=click.IntRange(0), help="Seed of the cases drawn."
-)
+@click.option("--seed", default=1, type=click.IntRange(0), help="Seed of the cases drawn.")
 def validate_command(
     json_file: str | None,
     cluster: str | None,
@@ -246,21 +242,21 @@ def validate_command(
     check_json(json_file)
     if count and paths:
         raise click.UsageError("--random and --paths: allowed: one of them")
-    known = CASES
+    all_cases = CASES
     if count:
-        known = random_cases(count, seed)
+        all_cases = random_cases(count, seed)
     elif paths:
-        known = path_cases(paths, seed)
-    chosen = [case for case in placed(known, at) if cases is None or cases in case.name]
+        all_cases = path_cases(paths, seed)
+    chosen = [case for case in placed(all_cases, at) if cases is None or cases in case.name]
     if not chosen:
-        names = "; ".join(case.name for case in known)
+        names = "; ".join(case.name for case in all_cases)
         raise click.ClickException(f"--cases: {cases!r} is in no name; allowed: {names}")
     if dry_run:
         click.echo(cost_of(chosen))
         return
     with progress_bar("judging") as progress:
-        judged = validate(chosen, cluster=cluster, progress=progress)
-    outcome = document(judged)
+        validation = validate(chosen, cluster=cluster, progress=progress)
+    outcome = document(validation)
     print_result(lambda: outcome, json_file, lambda: print_judgement(outcome))
 
 
@@ -288,7 +284,6 @@ def agreement(folder: Path, json_file: str | None) -> None:
 @click.option(
     "--by",
     default="size",
-    show_default=True,
     metavar="TAGS",
     help="Group by these tags, such as place,size.",
 )
@@ -308,9 +303,8 @@ def compare(first: str, second: str, by: str, tags: str | None, json_file: str |
 
     check_json(json_file)
     rules = read_tag_rules(Path(tags)) if tags else []
-    sets = [_tagged(name, rules) for name in (first, second)]
     grouping = [name.strip() for name in by.split(",") if name.strip()]
-    groups = compare_captures(sets[0], sets[1], grouping)
+    groups = compare_captures(_tagged(first, rules), _tagged(second, rules), grouping)
     print_result(lambda: groups, json_file, lambda: print_groups(groups, grouping))
 
 
@@ -319,14 +313,12 @@ def compare(first: str, second: str, by: str, tags: str | None, json_file: str |
 @click.option(
     "--delay",
     default="0ms",
-    show_default=True,
     metavar="TIME",
     help="Delay of a RST to the base station; earlier payload is not counted.",
 )
 @click.option(
     "--discard-for",
     default="5s",
-    show_default=True,
     metavar="TIME",
     help="Time after a RST in which the tracker discards data.",
 )
@@ -341,8 +333,8 @@ def resets(files: tuple[str, ...], delay: str, discard_for: str, json_file: str 
     from celltcp.pcap.tables import print_resets
 
     check_json(json_file)
-    times = (_seconds(delay, "--delay"), _seconds(discard_for, "--discard-for"))
-    result = reset_savings(files, delay_s=times[0], hold_s=times[1])
+    delay_s, hold_s = _seconds(delay, "--delay"), _seconds(discard_for, "--discard-for")
+    result = reset_savings(files, delay_s=delay_s, hold_s=hold_s)
     print_result(result.outcome, json_file, lambda: print_resets(result))
     for file, offset, reason in result.broken:
         click.echo(f"celltcp: {file}: broken at byte {offset}: {reason}", err=True)
@@ -351,7 +343,7 @@ def resets(files: tuple[str, ...], delay: str, discard_for: str, json_file: str 
 
 
 def _seconds(text: str, option_name: str) -> float:
-    """Returns a time of the command line, s."""
+    """Returns the time that an option gives, s."""
     from celltcp._core import in_unit
 
     result = in_unit(text, "s")

@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
     from celltcp.kernel.work import Report
 
-#: Seconds between lines of progress.
+#: Time between lines of progress, s.
 _LINE_INTERVAL_S = 5.0
 
 
 @contextmanager
 def bar() -> Iterator[Callable[[str, float], None]]:
-    """Shows a bar on the terminal; yields the function to call with stage and share."""
+    """Shows a bar on the terminal; yields the function to call with stage and finished share."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -32,19 +32,19 @@ def bar() -> Iterator[Callable[[str, float], None]]:
         TimeRemainingColumn(),
         TextColumn("left"),
     )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as shown:
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
         tasks: dict[str, TaskID] = {}
 
         def report(stage: str, share: float) -> None:
             if stage not in tasks:
-                tasks[stage] = shown.add_task(stage, total=1.0, counted="")
-            shown.update(tasks[stage], completed=share, counted=done_text(share))
+                tasks[stage] = bars.add_task(stage, total=1.0, counted="")
+            bars.update(tasks[stage], completed=share, counted=done_text(share))
 
         yield report
 
 
 def done_text(share: float) -> str:
-    """Returns the numbers of finished and all runs; the share where runs are not counted."""
+    """Returns the numbers of finished and all runs; a share without these in per cent."""
     from celltcp.campaign.run import RunsDone
     from celltcp.scenarios.cca_mix import count_text
 
@@ -53,32 +53,34 @@ def done_text(share: float) -> str:
     return f"{100 * share:.0f} %"
 
 
-class Lines:
+class ProgressLines:
     """Lines of progress, one every few seconds, and the elapsed time at the end."""
 
     def __init__(self) -> None:
-        self._begun = self._stage_begun = self._told = time.monotonic()
-        self._next = self._begun + _LINE_INTERVAL_S
-        self._stage = self._last = ""
+        self._start_s = self._stage_start_s = self._last_report_s = time.monotonic()
+        self._next_line_s = self._start_s + _LINE_INTERVAL_S
+        self._stage = self._text = ""
 
     def report(self, stage: str, share: float) -> None:
-        """Reports the finished share of a stage: prints a line if the last one was long ago."""
-        now = time.monotonic()
-        # A stage begins with the last report of the one before it.
+        """Reports the finished share of a stage; prints a line if the last one is some seconds old."""
+        now_s = time.monotonic()
+        # A stage starts with the last report of the one before it.
         if stage != self._stage:
-            self._stage, self._stage_begun = stage, self._told
-        self._told = now
-        self._last = f"{stage}: {done_text(share)}"
-        if now < self._next:
+            self._stage, self._stage_start_s = stage, self._last_report_s
+        self._last_report_s = now_s
+        self._text = f"{stage}: {done_text(share)}"
+        if now_s < self._next_line_s:
             return
-        self._next = now + _LINE_INTERVAL_S
-        left = (now - self._stage_begun) * (1 - share) / share if share > 0 else float("nan")
-        click.echo(f"{self._last}, {left:.0f} s left" if left == left else self._last, err=True)
+        self._next_line_s = now_s + _LINE_INTERVAL_S
+        left = ""
+        if share > 0:
+            left = f", {(now_s - self._stage_start_s) * (1 - share) / share:.0f} s left"
+        click.echo(self._text + left, err=True)
 
     def end(self) -> None:
-        """Prints a finished step and its duration."""
-        if self._last:
-            click.echo(f"{self._last} in {time.monotonic() - self._begun:.1f} s", err=True)
+        """Prints the last report and the elapsed time."""
+        if self._text:
+            click.echo(f"{self._text} in {time.monotonic() - self._start_s:.1f} s", err=True)
 
 
 @contextmanager
@@ -109,7 +111,7 @@ def build_progress(steps: list[str]) -> Iterator[Report]:
     with Progress(*columns, console=Console(stderr=True)) as bars:
         task = None
 
-        def show(step: str, done: float | None, detail: str) -> None:
+        def show(step: str, share: float | None, detail: str) -> None:
             nonlocal task
             if task is None or step not in steps:
                 if task is not None:
@@ -117,7 +119,8 @@ def build_progress(steps: list[str]) -> Iterator[Report]:
                     bars.stop_task(task)
                 steps.append(step)
                 task = bars.add_task(step, total=None, detail="")
-            bars.update(task, total=None if done is None else 1.0, completed=done or 0.0, detail=detail)
+            total = None if share is None else 1.0
+            bars.update(task, total=total, completed=share or 0.0, detail=detail)
 
         yield show
         if task is not None:

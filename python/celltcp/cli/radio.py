@@ -58,9 +58,9 @@ def calibrate(
 
     folder = prepare_folder(out) if out else None
     phones = read_folder(Path(logs), load_scenario(SCENARIO).to_toml()) if logs else None
-    drives = [*changes, *([f"duration={duration}"] if duration else [])]
+    drive_changes = [*changes, *([f"duration={duration}"] if duration else [])]
     with progress_bar("driving") as progress:
-        highway = drive(runs, seed, changes=drives, jobs=jobs, out=folder, progress=progress)
+        highway = drive(runs, seed, changes=drive_changes, jobs=jobs, out=folder, progress=progress)
     with progress_bar("fading") as progress:
         fading_reports = reports(seed, progress=progress)
     print_calibration(highway, fading_reports, phones)
@@ -100,7 +100,7 @@ def rtt(scenarios: tuple[str, ...], runs: int, seed: int, changes: tuple[str, ..
 
 
 def print_calibration(highway: Highway, fading: list[Reports], phones: PhoneLogs | None) -> None:
-    """Prints the motorway, the fading and the logs of phones beside published or measured values."""
+    """Prints metrics of motorway, fading and phone logs next to published or measured values."""
     from celltcp.present.terminal import Terminal
     from celltcp.radio.calibration.fading import relations
     from celltcp.radio.calibration.phone_logs import MIN_SECONDS, median_distance

@@ -26,12 +26,12 @@ def replay(file: Path, out: str | None, overwrite: bool, json_file: str | None) 
     from celltcp.live.replayed import replay as repeat
 
     check_json(json_file)
-    result, same = repeat(file, out=out, overwrite=overwrite)
+    result, is_same = repeat(file, out=out, overwrite=overwrite)
     print_result(result.to_json, json_file, lambda: print_live(result))
     departures = f"{result.departures} departures"
-    if same is None:
+    if is_same is None:
         note(f"{departures}; the live run was killed, so that there is nothing to compare them with")
-    elif same:
+    elif is_same:
         note(f"{departures}, the same as those of the live run")
     else:
         click.echo(f"warning: {departures}, which differ from those of the live run", err=True)

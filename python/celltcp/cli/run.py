@@ -55,7 +55,6 @@ if TYPE_CHECKING:
 @click.option(
     "--samples",
     default="every-ack",
-    show_default=True,
     metavar="WHEN",
     help="When to record the state of the connection: every-ack, off, or an interval such as 10ms.",
 )
@@ -123,8 +122,8 @@ def _draw(single_run: SingleRun, folder: Path | None) -> None:
     """Draws the picture in the folder of the results, unless it exists."""
     if single_run.results.is_repeat and folder:
         note(f"{folder} has this run already: nothing was run")
-    is_there = single_run.results.is_repeat and not has_style_options()
-    if folder and not (is_there and (folder / "run.png").is_file()):
+    is_reused = single_run.results.is_repeat and not has_style_options()
+    if folder and not (is_reused and (folder / "run.png").is_file()):
         from celltcp.present.style import save
 
         note(f"picture: {save(single_run.plot.time_series(), folder / 'run.png')}")

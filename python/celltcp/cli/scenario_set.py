@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import click
-
 from celltcp.cli.comparison_output import check_by, draw_comparison, print_comparison
-from celltcp.cli.output import print_load_summary, print_result
-from celltcp.cli.verbosity import progress_bar
+from celltcp.cli.output import print_load_summary, print_result, run_request
 from celltcp.present.terminal import Terminal
 
 if TYPE_CHECKING:
@@ -19,27 +16,23 @@ if TYPE_CHECKING:
 
 
 def compare_set(
-    given: Sequence[str],
+    names: Sequence[str],
     settings: RunSettings,
     dry_run: bool,
     json_file: str | None,
     published: bool,
     by: Sequence[str] = (),
 ) -> None:
-    """Compares on each scenario, with a table for each and one of the means."""
+    """Compares CCAs on each scenario; prints a table for each scenario and one of the means."""
     from celltcp.comparison.scenario_set import folder_name, set_request
     from celltcp.scenarios.scenario_list import expand_scenarios
 
-    scenarios = expand_scenarios(given, settings.source)
+    scenarios = expand_scenarios(names, settings.source)
     print_load_summary(scenarios)
     request = set_request(scenarios, settings)
     check_by(by, request)
     folder = settings.prepare_out()
-    if dry_run:
-        click.echo(request.estimate())
-        return
-    with progress_bar("comparing") as progress:
-        result = request.run(progress)
+    result = run_request(request, "comparing", dry_run=dry_run)
     print_result(lambda: result.to_json(by), json_file, lambda: print_set(result, published, by))
     if folder:
         for name, comparison in result.comparisons.items():

@@ -50,7 +50,7 @@ def scenarios(name: str | None, schema: bool, fields: bool) -> None:
 
 
 def _print_variants(folder: str) -> None:
-    """Prints the variants of the scenarios in a folder on stderr, in addition to the list of names."""
+    """Prints on stderr the variants that each scenario of a folder has."""
     from celltcp.scenarios.scenarios import variants_of
 
     for name, variant in variants_of(folder).items():
@@ -58,7 +58,7 @@ def _print_variants(folder: str) -> None:
 
 
 def _print_list(descriptions: Mapping[str, str]) -> None:
-    """Names and descriptions, with an empty line between folders."""
+    """Prints names and descriptions, with an empty line between folders."""
     width = max(map(len, descriptions))
     groups = itertools.groupby(descriptions.items(), lambda item: item[0].rpartition("/")[0])
     for index, (_, group) in enumerate(groups):

@@ -33,12 +33,11 @@ PLOTS = (
 )
 #: Formats of the summary.
 _SUMMARIES = ("summary-csv", "latex", "markdown")
-#: Metrics of views of a radio.
-_GOODPUT = "goodput"
-_SLOT_METRICS = (_GOODPUT, "rtt", "owd", "pm_balanced", "pm_delay")
-#: Pictures of a chosen metric.
+#: Metrics of --by-position and --by-phase.
+_VIEW_METRICS = ("goodput", "rtt", "owd", "pm_balanced", "pm_delay")
+#: Pictures of a metric that --metric chooses.
 _METRIC_PLOTS = ("ecdf", "units", "sweep")
-#: Pictures of several folders.
+#: Pictures that compare several folders.
 _FOLDER_PLOTS = ("ecdf-grid", "spider", "window")
 
 
@@ -136,7 +135,6 @@ def show(
     from celltcp.comparison.comparison import Comparison
     from celltcp.comparison.load_results import comparison_of
     from celltcp.comparison.single_run import SingleRun
-    from celltcp.scenarios.ccas import select_ccas
     from celltcp.video.load_results import load
 
     chosen = [name for name, value in (("--format", form), ("--plot", plot)) if value]
@@ -158,23 +156,18 @@ def show(
     if view:
         if chosen:
             raise click.UsageError(f"{chosen[0]} and --by-{view} do not go together")
-        metric = metric or _GOODPUT
-        if metric not in _SLOT_METRICS:
-            allowed = ", ".join(_SLOT_METRICS)
+        metric = metric or "goodput"
+        if metric not in _VIEW_METRICS:
+            allowed = ", ".join(_VIEW_METRICS)
             raise click.UsageError(
                 f"--metric: {metric!r} goes not with --by-{view}; allowed: {allowed}"
             )
-        comparisons = [comparison for folder in folders for comparison in _comparisons(load(folder))]
-        if cca:
-            comparisons = [
-                comparison.only(select_ccas(cca, comparison.ccas)) for comparison in comparisons
-            ]
         file = Path(out) if out else Path(folders[0]) / f"by-{view}.png"
-        _view(comparisons, view, metric, file)
+        _view(_comparisons(folders, cca), view, metric, file)
         return
     if len(folders) > 1 and plot in _FOLDER_PLOTS and not form:
-        several = [comparison for folder in folders for comparison in _comparisons(load(folder))]
-        _show_several(several, folders[0], plot, cca, out)
+        file = Path(out or Path(folders[0]) / f"{plot}.png")
+        _draw_folders(_comparisons(folders, cca), plot, file)
         return
     if len(folders) > 1:
         raise click.UsageError(
@@ -213,8 +206,8 @@ def show(
         result = _only(result, cca)
     if json_file:
         check_json(json_file)
-        whole = functools.partial(print_comparison, comparison_of(result))
-        print_result(result.to_json, json_file, whole)
+        print_whole = functools.partial(print_comparison, comparison_of(result))
+        print_result(result.to_json, json_file, print_whole)
         if not chosen:
             return
     from celltcp.cli.show_one import show_one
@@ -223,7 +216,7 @@ def show(
 
 
 def _verify(folders: tuple[str, ...]) -> None:
-    """Prints the number of unchanged files; exit code 1 if some have changed."""
+    """Prints the number of unchanged files; ends with exit code 1 if some have changed."""
     import sys
     from pathlib import Path
 
@@ -240,7 +233,7 @@ def _verify(folders: tuple[str, ...]) -> None:
 
 
 def _only(shown: Shown, cca: str) -> Comparison:
-    """Returns a comparison with chosen congestion controls only."""
+    """Returns the comparison with chosen congestion controls only."""
     from celltcp.comparison.comparison import Comparison
     from celltcp.scenarios.ccas import select_ccas
 
@@ -249,36 +242,34 @@ def _only(shown: Shown, cca: str) -> Comparison:
     return shown.only(select_ccas(cca, shown.ccas))
 
 
-def _comparisons(shown: Shown) -> list[Comparison]:
-    """Returns the comparisons of results: one, or those of all points."""
+def _comparisons(folders: tuple[str, ...], cca: str | None) -> list[Comparison]:
+    """Returns all comparisons in some folders, with chosen congestion controls if `cca` is given."""
     from celltcp.comparison.comparison import Comparison
     from celltcp.comparison.load_results import comparison_of
     from celltcp.comparison.single_run import SingleRun
+    from celltcp.video.load_results import load
 
-    if isinstance(shown, Comparison | SingleRun):
-        return [comparison_of(shown)]
-    return list(shown.comparisons.values())
+    comparisons: list[Comparison] = []
+    for result in map(load, folders):
+        if isinstance(result, Comparison | SingleRun):
+            comparisons.append(comparison_of(result))
+        else:
+            comparisons += result.comparisons.values()
+    return [_only(comparison, cca) for comparison in comparisons] if cca else comparisons
 
 
-def _show_several(
-    comparisons: list[Comparison], folder: str, plot: str, cca: str | None, out: str | None
-) -> None:
-    """Draws a picture of several comparisons."""
-    from pathlib import Path
-
+def _draw_folders(comparisons: list[Comparison], plot: str, file: Path) -> None:
+    """Draws a picture of comparisons in several folders."""
     from celltcp.comparison.plots.grids import GRIDS
     from celltcp.present.picture_files import must_be_picture
     from celltcp.present.style import save
-    from celltcp.scenarios.ccas import select_ccas
 
-    file = Path(out or Path(folder) / f"{plot}.png")
     must_be_picture(file)
-    if cca:
-        comparisons = [comparison.only(select_ccas(cca, comparison.ccas)) for comparison in comparisons]
     click.echo(f"picture: {save(GRIDS[plot](comparisons), file)}")
 
 
 def _view(results: list[Comparison], view: str, metric: str, file: Path) -> None:
+    """Prints the table of a view of the radio, and draws its picture."""
     from celltcp.present.picture_files import must_be_picture
     from celltcp.present.style import save
     from celltcp.publications.publications import publications
@@ -287,9 +278,9 @@ def _view(results: list[Comparison], view: str, metric: str, file: Path) -> None
 
     must_be_picture(file)
     source = f"{publications()['atxutegi2018'].source}, table 6.2"
-    draw: dict[str, Callable[[], Figure]] = {
+    views: dict[str, Callable[[], Figure]] = {
         "position": lambda: view_positions(results, metric),
         "mcs": lambda: view_mcs(results),
         "phase": lambda: view_phases(results, metric, published_phases, source),
     }
-    note(f"picture: {save(draw[view](), file)}")
+    note(f"picture: {save(views[view](), file)}")

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from matplotlib.figure import Figure
 
-    #: Drawing by the name of the picture.
-    Drawings = dict[str, Callable[[], Figure]]
+    #: Functions that draw, by the name of the picture.
+    Pictures = dict[str, Callable[[], Figure]]
 
 
 def show_one(
@@ -45,31 +45,31 @@ def show_one(
         out: place of the export or picture.
 
     Raises:
-        UsageError: if the picture is one of other results.
+        UsageError: if these results have no such picture.
     """
     if form:
         target = prepare_folder(out or folder / form)
-        for file in FORMATS[form](result.results, target):
-            click.echo(file)
+        for exported in FORMATS[form](result.results, target):
+            click.echo(exported)
     if plot:
-        place = Path(out) if out and not form else folder / f"{plot}.png"
-        must_be_picture(place)
-        draw = _of_comparison(result, metric)
+        file = Path(out) if out and not form else folder / f"{plot}.png"
+        must_be_picture(file)
+        pictures = _comparison_pictures(result, metric)
         if isinstance(result, SingleRun):
-            draw = _of_run(result, draw)
+            pictures = _run_pictures(result, pictures)
         if plot == "sweep":
             raise click.UsageError("--plot sweep goes with the folder of a sweep")
-        if plot not in draw:
+        if plot not in pictures:
             raise click.UsageError(
                 f"--plot {plot} compares congestion controls, and {folder} has a single run; allowed "
-                f"here: {', '.join(draw)}"
+                f"here: {', '.join(pictures)}"
             )
-        click.echo(f"picture: {save(draw[plot](), place)}")
+        click.echo(f"picture: {save(pictures[plot](), file)}")
     if not (form or plot):
         print_comparison(comparison_of(result))
 
 
-def _of_comparison(result: Comparison | SingleRun, metric: str | None) -> Drawings:
+def _comparison_pictures(result: Comparison | SingleRun, metric: str | None) -> Pictures:
     plots = comparison_of(result).plot
     return {
         "overview": plots.overview,
@@ -87,14 +87,14 @@ def _of_comparison(result: Comparison | SingleRun, metric: str | None) -> Drawin
     }
 
 
-def _of_run(single_run: SingleRun, of_comparison: Drawings) -> Drawings:
+def _run_pictures(single_run: SingleRun, of_comparison: Pictures) -> Pictures:
     """Returns the pictures of a single run, without those that compare congestion controls."""
     plots = single_run.plot
-    alone = {
+    pictures = {
         "time-series": plots.time_series,
         "time-series-raw": partial(plots.time_series, raw=True),
         "legs": plots.legs,
         "video": plots.video,
     }
     shared = ("ecdf", "ecdf-grid", "window", "startup", "units")
-    return {**alone, **{name: of_comparison[name] for name in shared}}
+    return {**pictures, **{name: of_comparison[name] for name in shared}}

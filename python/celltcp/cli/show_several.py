@@ -55,7 +55,7 @@ def show_several(
         json_file: file of `--json`.
 
     Raises:
-        UsageError: if the picture is one of a single comparison.
+        UsageError: if these results have no such picture.
     """
     if json_file:
         check_json(json_file)
@@ -64,9 +64,9 @@ def show_several(
             return
     if form:
         target = prepare_folder(out or folder / form)
-        for name, each in folders_of(several).items():
-            for file in FORMATS[form](each.results, prepare_folder(target / name)):
-                click.echo(file)
+        for name, comparison in _comparisons_by_folder(several).items():
+            for exported in FORMATS[form](comparison.results, prepare_folder(target / name)):
+                click.echo(exported)
     if plot:
         file = Path(out) if out and not form else folder / f"{plot}.png"
         _draw(several, plot, [metric] if metric else [], file)
@@ -74,10 +74,11 @@ def show_several(
         _print(several)
 
 
-def folders_of(several: Several) -> Mapping[str, Comparison]:
+def _comparisons_by_folder(several: Several) -> Mapping[str, Comparison]:
     """Returns the comparisons by the names of their folders."""
     if isinstance(several, Sweep):
-        return {point_folder(several.axes, point): each for point, each in several.points.items()}
+        points = several.points.items()
+        return {point_folder(several.axes, point): comparison for point, comparison in points}
     if isinstance(several, ScenarioSet):
         return {scenario_folder(name): comparison for name, comparison in several.comparisons.items()}
     return {video_folder(*key): comparison for key, comparison in several.comparisons.items()}
@@ -92,8 +93,8 @@ def _print(several: Several) -> None:
         print_video(several)
 
 
-def _names_of(several: Several) -> list[tuple[str, ...]]:
-    """Returns the coordinates of the comparisons, on axes of settings with the name of the setting."""
+def _coordinates(several: Several) -> list[tuple[str, ...]]:
+    """Returns the coordinates of the comparisons; values of settings are prefixed by their names."""
     if not isinstance(several, Sweep):
         return [key if isinstance(key, tuple) else (key,) for key in several.comparisons]
     return [
@@ -107,21 +108,22 @@ def _names_of(several: Several) -> list[tuple[str, ...]]:
 
 def _draw(several: Several, plot: str, by: list[str], file: Path) -> None:
     comparisons = list(several.comparisons.values())
-    draw: dict[str, Callable[[], Figure]] = {
-        name: partial(draw_grid, comparisons, _names_of(several)) for name, draw_grid in GRIDS.items()
+    names = _coordinates(several)
+    pictures: dict[str, Callable[[], Figure]] = {
+        name: partial(draw_grid, comparisons, names) for name, draw_grid in GRIDS.items()
     }
     if isinstance(several, Sweep):
-        draw["sweep"] = partial(several.plot, by)
+        pictures["sweep"] = partial(several.plot, by)
     if isinstance(several, VideoComparison):
-        draw["video"] = several.plot
-        draw["ecdf"] = several.plot_ecdf
-    if plot not in draw:
-        inside = next(iter(folders_of(several)))
+        pictures["video"] = several.plot
+        pictures["ecdf"] = several.plot_ecdf
+    if plot not in pictures:
+        example = next(iter(_comparisons_by_folder(several)))
         raise click.UsageError(
-            f"--plot {plot} goes with the folder of one comparison, such as {inside}; allowed here: "
-            f"{', '.join(draw)}"
+            f"--plot {plot} goes with the folder of one comparison, such as {example}; allowed here: "
+            f"{', '.join(pictures)}"
         )
     if by and plot != "sweep":
         raise click.UsageError(f"--metric goes not with --plot {plot} of several comparisons")
     must_be_picture(file)
-    click.echo(f"picture: {save(draw[plot](), file)}")
+    click.echo(f"picture: {save(pictures[plot](), file)}")

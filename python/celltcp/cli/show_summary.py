@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from celltcp.cli.show import Shown
 
-#: Formats of summaries, with the first lines of their files; for CSV, the last part of that line.
+#: First line of the file of a summary, by format; CSV has further columns in front of this text.
 SUMMARY_FORMATS = {
     "summary-csv": ",".join(Summary.COLUMNS),
     "latex": "% summary of celltcp",
@@ -47,8 +47,8 @@ def show_summary(
         form: one of `SUMMARY_FORMATS`.
         out: the file; the standard output unless given.
         layout: whether the points of a sweep or set are rows or columns.
-        columns: metrics and statistics to show, with commas between them; all metrics unless given.
-        is_document: whether LaTeX is a whole document.
+        columns: comma-separated metrics and statistics to show; all metrics unless given.
+        is_document: whether LaTeX output is a whole document.
 
     Raises:
         CelltcpError: if a file that is no summary would be replaced, or a metric is unknown.
@@ -65,7 +65,7 @@ def show_summary(
         tables = summary.tables(layout)
         text = "\n".join(f"**{table.title}**\n\n{markdown_table(table)}\n" for table in tables)
     if out:
-        # The mark of a file that the same command may replace.
+        # The same command may replace a file with this mark.
         mark = "" if form == "summary-csv" else f"{SUMMARY_FORMATS[form]}\n"
         click.echo(write_text(Path(out), mark + text))
     else:
@@ -84,6 +84,7 @@ def print_summary(shown: Shown, layout: Orientation, columns: str) -> None:
 
 
 def _chosen(shown: Shown, columns: str | None) -> Summary:
+    """Returns the summary of results with chosen columns."""
     summary = summary_of(shown)
     if columns is None:
         return summary

@@ -18,7 +18,7 @@ from typing import Any, TextIO
 _ASCII = {"±": "+-", "µ": "u", "\u2013": "-", "…": "...", "\u00d7": "x"}
 
 
-class ReaderGone(BaseException):
+class ReaderClosed(BaseException):
     """Broken pipe at standard output or error; a BaseException, so that libraries do not catch it."""
 
 
@@ -38,7 +38,7 @@ class _CheckedFile(io.FileIO):
             return super().write(data)
         except BrokenPipeError:
             self.has_failed = self.is_broken_pipe = True
-            raise ReaderGone from None
+            raise ReaderClosed from None
         except OSError as error:
             self.has_failed = True
             raise OSError(error.errno, error.strerror, self._title) from None
@@ -48,39 +48,39 @@ class _CheckedFile(io.FileIO):
 def checked_streams() -> Iterator[None]:
     """Names the stream in write errors, and ends the process by SIGPIPE at a broken pipe.
 
-    Python ignores SIGPIPE, and the libraries of the command line make exit code 1 of a broken pipe.
+    Python ignores SIGPIPE, and click turns a broken pipe into exit code 1.
     The stack is unwound first, so that no file is left incomplete.
     """
     files = []
     for name, title in (("stdout", "standard output"), ("stderr", "standard error")):
         stream = getattr(sys, name)
-        number = _number(stream)
-        if number is not None and not stream.isatty():
-            file = _CheckedFile(number, title)
+        descriptor = _descriptor(stream)
+        if descriptor is not None and not stream.isatty():
+            file = _CheckedFile(descriptor, title)
             files.append(file)
-            setattr(sys, name, _over(file, stream))
+            setattr(sys, name, _reopen(file, stream))
     try:
         yield
-    except ReaderGone:
+    except ReaderClosed:
         _end_by_sigpipe()
     finally:
-        with suppress(ReaderGone, OSError):
-            for each in (sys.stdout, sys.stderr):
-                if each is not None:
-                    each.flush()
+        with suppress(ReaderClosed, OSError):
+            for stream in (sys.stdout, sys.stderr):
+                if stream is not None:
+                    stream.flush()
         if any(file.is_broken_pipe for file in files):
             _end_by_sigpipe()
 
 
-def _number(stream: TextIO) -> int | None:
-    """Returns the file descriptor of a text stream, and None for a stream that is no file."""
+def _descriptor(stream: TextIO) -> int | None:
+    """Returns the file descriptor of a text stream; None for a stream that is no file."""
     try:
         return stream.fileno() if isinstance(stream, io.TextIOWrapper) else None
     except io.UnsupportedOperation:
         return None
 
 
-def _over(file: _CheckedFile, stream: io.TextIOWrapper) -> TextIO:
+def _reopen(file: _CheckedFile, stream: io.TextIOWrapper) -> TextIO:
     """Returns a copy of a text stream with its own file object."""
     stream.flush()
     return io.TextIOWrapper(
@@ -96,20 +96,20 @@ def _end_by_sigpipe() -> None:
     """Ends the process as SIGPIPE does, so that shells see status 141."""
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     os.kill(os.getpid(), signal.SIGPIPE)
-    # The signal is blocked, or this is the first process of a container, which it does not end.
+    # Reached if the signal is blocked, or in the first process of a container (PID 1).
     os._exit(128 + signal.SIGPIPE)
 
 
 def ascii_fallback() -> None:
-    """Replaces characters that a stream cannot encode; an error would come after all runs."""
+    """Replaces characters that a stream cannot encode, which would be an error after all runs."""
 
-    def replaced(error: UnicodeError) -> tuple[str, int]:
+    def replace(error: UnicodeError) -> tuple[str, int]:
         if not isinstance(error, UnicodeEncodeError):
             raise error
         characters = error.object[error.start : error.end]
         return "".join(_ASCII.get(character, "?") for character in characters), error.end
 
-    codecs.register_error("celltcp-spell", replaced)
+    codecs.register_error("celltcp-ascii", replace)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="celltcp-spell")
+            stream.reconfigure(errors="celltcp-ascii")

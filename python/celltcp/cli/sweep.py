@@ -15,8 +15,14 @@ from celltcp.cli.options import (
     scenarios_options,
     takes_settings,
 )
-from celltcp.cli.output import check_json, draw, print_result, print_trace_summary, reuse_picture
-from celltcp.cli.verbosity import progress_bar
+from celltcp.cli.output import (
+    check_json,
+    draw,
+    print_result,
+    print_trace_summary,
+    reuse_picture,
+    run_request,
+)
 from celltcp.present.terminal import Terminal
 
 if TYPE_CHECKING:
@@ -67,15 +73,11 @@ def sweep(
     request = sweep_request(sources, vary, settings)
     check_by(by, request)
     folder = settings.prepare_out()
-    if dry_run:
-        click.echo(request.estimate())
-        return
-    with progress_bar("sweeping") as progress:
-        result = request.run(progress)
+    result = run_request(request, "sweeping", dry_run=dry_run)
     print_result(lambda: result.to_json(by), json_file, lambda: print_sweep(result, by))
-    repeats = [point.results for point in result.points.values()]
-    is_repeat = all(repeat.is_repeat for repeat in repeats)
-    if folder and not (is_repeat and reuse_picture(repeats[0], folder, "sweep")):
+    results = [point.results for point in result.points.values()]
+    is_repeat = all(point.is_repeat for point in results)
+    if folder and not (is_repeat and reuse_picture(results[0], folder, "sweep")):
         draw(result.plot(by), folder, "sweep")
 
 
@@ -111,7 +113,7 @@ def print_sweep(sweep: Sweep, by: Sequence[str] = ()) -> None:
         for table in tables:
             console.print_table(table)
     else:
-        # Of several fields there is one for each metric and field; the sentences sum them up.
+        # With several fields, each metric and field has a table; the sentences below sum them up.
         console.print(
             "Best values of each field at each value of the others: "
             f"{len(tables)} tables in the report, best_values in --json"

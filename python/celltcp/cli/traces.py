@@ -17,41 +17,35 @@ if TYPE_CHECKING:
     from celltcp._core import Trace
     from celltcp.logs.overview import TracesOutcome
 
-FORMATS = click.Choice(trace_formats())
-
 _OVERWRITE = "Replace TARGET if it exists."
 
 
-def _reading(command: Any) -> Any:
+def _trace_options(command: Any) -> Any:
     """Adds --format and the options for reading the file."""
     form = click.option(
         "--format",
         "form",
-        type=FORMATS,
+        type=click.Choice(trace_formats()),
         help="Format of the file.  [default: found from its contents]",
     )
     return form(reading_options(command))
 
 
-def _trace(
-    file: str, form: str | None, reading: Mapping[str, Any] | None, **given: str | None
+def _read(
+    file: str, form: str | None, reading: Mapping[str, Any] | None, **columns: str | None
 ) -> Trace:
-    """Reads a trace."""
+    """Reads a trace with the options `reading`, --column, --unit and --direction."""
     from celltcp._core import Trace
 
-    return Trace.read(file, form, **given, **(reading or {}))
+    return Trace.read(file, form, **columns, **(reading or {}))
 
 
-def _read(file: str, form: str | None, reading: Mapping[str, Any] | None, **given: str | None) -> Trace:
+def _read_and_print(file: str, form: str | None, **options: Any) -> Trace:
     """Reads a trace, and prints on stderr how it was read."""
-    trace = _trace(file, form, reading, **given)
-    click.echo(f"{file}: {trace_summary(trace)}", err=True)
+    trace = _read(file, form, **options)
+    summary = f"{trace.how}: {trace.duration_s:.1f} s, mean {trace.mean_mbps:.3f} Mbit/s"
+    click.echo(f"{file}: {summary}", err=True)
     return trace
-
-
-def trace_summary(trace: Trace) -> str:
-    """Returns a summary of a trace: format, length and mean."""
-    return f"{trace.how}: {trace.duration_s:.1f} s, mean {trace.mean_mbps:.3f} Mbit/s"
 
 
 @click.group()
@@ -68,14 +62,13 @@ def traces() -> None:
     "and duration.",
 )
 @option("json_file")
-@_reading
+@_trace_options
 def info(
     files: tuple[str, ...],
     where: str | None,
     json_file: str | None,
     form: str | None,
-    reading: Mapping[str, Any] | None,
-    **given: str | None,
+    **options: Any,
 ) -> None:
     """Describe FILE: how it was read, its duration, rates and gaps.
 
@@ -87,15 +80,15 @@ def info(
     check_json(json_file)
     is_wanted = filter_of(where)
     log_files = files_of(files)
-    is_one = list(files) == log_files and len(log_files) == 1
+    is_single_file = list(files) == log_files and len(log_files) == 1
     outcome: TracesOutcome = {"traces": [], "left_out": []}
     trace = None
     for file in log_files:
         try:
-            trace = _trace(file, form, reading, **given)
+            trace = _read(file, form, **options)
             statistics = trace_statistics(file, trace)
         except CelltcpError as error:
-            if is_one:
+            if is_single_file:
                 raise
             outcome["left_out"].append({"file": file, "error": str(error)})
             continue
@@ -103,7 +96,7 @@ def info(
             outcome["traces"].append(statistics)
 
     def show() -> None:
-        if is_one and trace is not None:
+        if is_single_file and trace is not None:
             _print_one(trace)
         else:
             _print_rows(outcome)
@@ -135,16 +128,16 @@ def _print_rows(outcome: TracesOutcome) -> None:
     for statistics in outcome["traces"]:
         for text in parts_of(statistics["read_as"]).doubts:
             click.echo(f"warning: {statistics['file']}: {text}", err=True)
-    for each in outcome["left_out"]:
-        click.echo(f"warning: left out: {each['error']}", err=True)
+    for failed in outcome["left_out"]:
+        click.echo(f"warning: left out: {failed['error']}", err=True)
 
 
 @traces.command()
 @click.argument("file")
 @click.argument("target")
 @option("overwrite", help=_OVERWRITE)
-@_reading
-def convert(file: str, target: str, overwrite: bool, form: str | None, **given: Any) -> None:
+@_trace_options
+def convert(file: str, target: str, overwrite: bool, form: str | None, **options: Any) -> None:
     """Convert FILE to TARGET.
 
     The ending of TARGET decides its format: .csv for a table of seconds and Mbit/s, any other one for
@@ -154,7 +147,7 @@ def convert(file: str, target: str, overwrite: bool, form: str | None, **given: 
     from celltcp.files.replacing import check_output
 
     check_output(Path(target), overwrite=overwrite, inputs=[file])
-    trace = _read(file, form, **given)
+    trace = _read_and_print(file, form, **options)
     text = trace.to_csv() if target.endswith(".csv") else trace.to_mahimahi()
     write_text(Path(target), text)
 
@@ -166,12 +159,10 @@ def convert(file: str, target: str, overwrite: bool, form: str | None, **given: 
     metavar="PICTURE",
     help="File of the picture (.png, .svg or .pdf).  [default: FILE with .png, in this folder]",
 )
-@click.option(
-    "--bin", "bin_s", default=0.5, show_default=True, metavar="SECONDS", help="Length of a bin."
-)
-@_reading
+@click.option("--bin", "bin_s", default=0.5, metavar="SECONDS", help="Length of a bin.")
+@_trace_options
 @draws
-def plot(file: str, out: str | None, bin_s: float, form: str | None, **given: Any) -> None:
+def plot(file: str, out: str | None, bin_s: float, form: str | None, **options: Any) -> None:
     """Draw the capacity of FILE over time."""
     from celltcp.comparison.plots.capacity import draw_trace
     from celltcp.present.picture_files import must_be_picture
@@ -179,7 +170,7 @@ def plot(file: str, out: str | None, bin_s: float, form: str | None, **given: An
 
     target = Path(out or f"{Path(file).name}.png")
     must_be_picture(target)
-    trace = _read(file, form, **given)
+    trace = _read_and_print(file, form, **options)
     click.echo(f"picture: {save(draw_trace(trace, Path(file).name, bin_s), target)}")
 
 
@@ -188,40 +179,33 @@ def plot(file: str, out: str | None, bin_s: float, form: str | None, **given: An
 @click.option(
     "--mean",
     default=20.0,
-    show_default=True,
     metavar="MBPS",
     help="Mean rate, Mbit/s, outages included.",
 )
 @click.option(
     "--variability",
     default=0.6,
-    show_default=True,
     help="Standard deviation of the rate over its mean.",
 )
 @click.option(
     "--correlation",
     default=2.0,
-    show_default=True,
     metavar="SECONDS",
     help="Time in which the correlation of the rate falls to 1/e.",
 )
 @click.option(
     "--outage-interval",
     default=0.0,
-    show_default=True,
     metavar="SECONDS",
     help="Mean time between outages; 0 for no outages.",
 )
 @click.option(
     "--outage-duration",
     default=1.0,
-    show_default=True,
     metavar="SECONDS",
     help="Mean length of an outage.",
 )
-@click.option(
-    "--duration", default=600.0, show_default=True, metavar="SECONDS", help="Length of the trace."
-)
+@click.option("--duration", default=600.0, metavar="SECONDS", help="Length of the trace.")
 @option("seed", help="Seed of the trace.")
 @option("overwrite", help=_OVERWRITE)
 def generate(

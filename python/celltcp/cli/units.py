@@ -26,5 +26,5 @@ _UNITS = (
 @click.command()
 def units() -> None:
     """List the units that scenarios, options and link traces take."""
-    for measured, spellings, example in _UNITS:
-        click.echo(f"{measured:8} {spellings}\n{'':8} such as {example}")
+    for quantity, spellings, example in _UNITS:
+        click.echo(f"{quantity:8} {spellings}\n{'':8} such as {example}")

@@ -11,13 +11,13 @@ import click
 #: Verbosity: -1 quiet, 0 normal, 1 verbose.
 _level = 0
 
-#: Notes of options that were read before -q.
+#: Notes of options that click reads before -q.
 _early: list[str] = []
 
 
-def _set(context: click.Context, parameter: click.Parameter, given: bool) -> None:
+def _set(context: click.Context, parameter: click.Parameter, is_set: bool) -> None:
     global _level
-    if given and not context.resilient_parsing:
+    if is_set and not context.resilient_parsing:
         _level = -1 if parameter.name == "quiet" else 1
         if is_verbose():
             from celltcp.cli.events import print_events
@@ -35,7 +35,7 @@ def note_early(text: str) -> None:
 
 
 def add_verbosity(command: click.Command) -> None:
-    """Adds -q and -v to a command and to all below it."""
+    """Adds -q and -v to a command and its subcommands."""
     command.params += [
         click.Option(
             ["-q", "--quiet"],
@@ -54,8 +54,8 @@ def add_verbosity(command: click.Command) -> None:
         ),
     ]
     if isinstance(command, click.Group):
-        for each in command.commands.values():
-            add_verbosity(each)
+        for subcommand in command.commands.values():
+            add_verbosity(subcommand)
 
 
 def is_quiet() -> bool:
@@ -76,14 +76,14 @@ def note(text: str) -> None:
 
 @contextmanager
 def progress_bar(label: str) -> Iterator[Callable[[float], None] | None]:
-    """Shows a bar; yields the function to call with the share that is done, None without a bar."""
+    """Shows a bar; yields the function to call with the finished share, None without a bar."""
     with stages_bar() as stages:
         yield (lambda share: stages(label, share)) if stages else None
 
 
 @contextmanager
 def stages_bar() -> Iterator[Callable[[str, float], None] | None]:
-    """Shows a bar for work that has stages; yields the function to call with stage and share."""
+    """Shows a bar for work in stages; yields the function to call with stage and finished share."""
     if is_quiet():
         yield None
     elif sys.stderr.isatty():
@@ -92,9 +92,9 @@ def stages_bar() -> Iterator[Callable[[str, float], None] | None]:
         with bar() as report:
             yield report
     elif is_verbose():
-        from celltcp.cli.progress import Lines
+        from celltcp.cli.progress import ProgressLines
 
-        lines = Lines()
+        lines = ProgressLines()
         yield lines.report
         lines.end()
     else:

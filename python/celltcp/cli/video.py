@@ -14,8 +14,14 @@ from celltcp.cli.options import (
     options,
     takes_settings,
 )
-from celltcp.cli.output import check_json, draw, print_load_summary, print_result, reuse_picture
-from celltcp.cli.verbosity import progress_bar
+from celltcp.cli.output import (
+    check_json,
+    draw,
+    print_load_summary,
+    print_result,
+    reuse_picture,
+    run_request,
+)
 from celltcp.present.terminal import Terminal
 
 if TYPE_CHECKING:
@@ -31,14 +37,12 @@ _PICTURES = ("video", "video-ecdf")
 @click.option(
     "--abr",
     default="throughput,bola-e,robust-mpc",
-    show_default=True,
     metavar="LIST",
     help="Adaptations of the bitrate: throughput, bola, bola-finite, bola-e, bba-0, bba-2, robust-mpc.",
 )
 @click.option(
     "--ladder",
     default="bbb",
-    show_default=True,
     help="Representations of the video: bbb, 1080p, 4k, or a file of segment sizes (.json).",
 )
 @options("cca", "duration", "changes")
@@ -74,16 +78,12 @@ def video(
     print_load_summary(next(iter(videos.values())))
     folder = settings.prepare_out()
     request = video_request(videos, settings)
-    if dry_run:
-        click.echo(request.estimate())
-        return
-    with progress_bar("playing videos") as progress:
-        result = request.run(progress)
+    result = run_request(request, "playing videos", dry_run=dry_run)
     print_result(result.to_json, json_file, lambda: print_video(result))
-    repeats = [comparison.results for comparison in result.comparisons.values()]
-    is_repeat = all(repeat.is_repeat for repeat in repeats)
+    results = [comparison.results for comparison in result.comparisons.values()]
+    is_repeat = all(comparison_results.is_repeat for comparison_results in results)
     if folder and not (
-        is_repeat and all(reuse_picture(repeats[0], folder, name) for name in _PICTURES)
+        is_repeat and all(reuse_picture(results[0], folder, name) for name in _PICTURES)
     ):
         draw(result.plot(), folder, "video")
         draw(result.plot_ecdf(), folder, "video-ecdf")
@@ -113,7 +113,7 @@ def print_video(comparison: VideoComparison) -> None:
 
     about = next(iter(comparison.comparisons.values())).results.about
     console = Terminal()
-    # Those of a single CCA are in the table of all metrics.
+    # The table of all metrics contains the scores of a single CCA.
     if len(comparison.ccas) > 1:
         console.print_table(scores_table(comparison))
     console.print_table(metrics_table(comparison))

@@ -1,4 +1,4 @@
-"""Reports as files."""
+"""Reports on results, written as HTML, PDF or Markdown."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ def write_reports(
     """Writes one document on all folders of results, in one or several formats.
 
     Args:
-        folders: of any command that keeps results.
-        out: the HTML file, if one is wanted.
-        pdf: the PDF file, if one is wanted.
+        folders: folders of results of any command.
+        out: the HTML file, or None.
+        pdf: the PDF file, or None.
         page: the Markdown file, or None; its pictures go to `images/NAME` next to it.
 
     Raises:
@@ -79,7 +79,7 @@ def save_pictures(pictures: PictureNames, base: Path) -> None:
     """Draws the pictures of a page.
 
     Args:
-        pictures: their names and metrics.
+        pictures: the pictures by their names.
         base: folder of the page.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Assertions: safe evaluation of the Python code in packetdrill scripts, which asserts on TCP_INFO."""
+"""Assertions on TCP_INFO in packetdrill scripts: safe evaluation of their Python code."""
 
 from __future__ import annotations
 
@@ -28,49 +28,58 @@ _FUNCTIONS: dict[str, Any] = {
 
 
 @dataclass(frozen=True)
-class Difference:
+class FailedAssertion:
     """The first assertion of a script that does not hold or cannot be evaluated."""
 
     line: int
+    #: The statement.
     expected: str
+    #: Values of the fields that it names, or the error.
     seen: str
     reason: str
+    #: Whether celltcp could evaluate the assertion.
     applicable: bool = True
 
 
-def first_difference(assertions: list[tuple[int, str, dict[str, int]]]) -> Difference | None:
-    """Evaluates assertions in order; variables assigned by the code remain for later ones."""
+def first_failure(assertions: list[tuple[int, str, dict[str, int]]]) -> FailedAssertion | None:
+    """Evaluates assertions in order, and returns the first failure.
+
+    Variables that the code assigns are known to later assertions.
+
+    Args:
+        assertions: line in the script, code, and the fields of TCP_INFO with their values.
+    """
     names: dict[str, Any] = {}
     for line, code, values in assertions:
         names.update(values)
-        result = _evaluate(line, code.strip(" \t") + "\n", names)
-        if result:
-            return result
+        if failure := _evaluate(line, code.strip(" \t") + "\n", names):
+            return failure
     return None
 
 
-def _evaluate(line: int, code: str, names: dict[str, Any]) -> Difference | None:
+def _evaluate(line: int, code: str, names: dict[str, Any]) -> FailedAssertion | None:
     try:
         tree = ast.parse(code)
     except (SyntaxError, ValueError):
-        return Difference(line, _short(code), "", "Python that does not parse", applicable=False)
+        return FailedAssertion(line, _shorten(code), "", "Python that does not parse", applicable=False)
     for node in ast.walk(tree):
         if not isinstance(node, _ALLOWED_SYNTAX):
             reason = f"Python with {type(node).__name__}"
-            return Difference(line, _short(code), "", reason, applicable=False)
+            return FailedAssertion(line, _shorten(code), "", reason, applicable=False)
     for statement in tree.body:
-        at = line + statement.lineno - 1
-        text = _short(ast.unparse(statement))
+        statement_line = line + statement.lineno - 1
+        text = _shorten(ast.unparse(statement))
         single = ast.Module([statement], type_ignores=[])
         try:
             exec(compile(single, "script", "exec"), {"__builtins__": _FUNCTIONS}, names)
         except AssertionError as failure:
-            return Difference(at, text, _values(statement, names) or str(failure), "assertion")
+            seen = _values(statement, names) or str(failure)
+            return FailedAssertion(statement_line, text, seen, "assertion")
         except NameError as missing:
             reason = f"TCP_INFO field {missing.name}"
-            return Difference(at, text, "", reason, applicable=False)
+            return FailedAssertion(statement_line, text, "", reason, applicable=False)
         except (ArithmeticError, LookupError, TypeError, ValueError) as error:
-            return Difference(at, text, str(error), "assertion")
+            return FailedAssertion(statement_line, text, str(error), "assertion")
     return None
 
 
@@ -82,5 +91,5 @@ def _values(statement: ast.stmt, names: dict[str, Any]) -> str:
     return ", ".join(f"{name} = {names[name]}" for name in field_names)
 
 
-def _short(code: str) -> str:
+def _shorten(code: str) -> str:
     return " ".join(code.split())[:120]

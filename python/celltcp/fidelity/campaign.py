@@ -24,21 +24,21 @@ from celltcp.scenarios.cca_mix import parse_mix
 from celltcp.scenarios.ccas import catalogue, select_ccas
 
 
-def judged_ccas(names: str | Sequence[str]) -> list[str]:
-    """Returns the CCAs of those names, by the kernel's names, each once.
+def select_linux_ccas(names: str | Sequence[str]) -> list[str]:
+    """Returns the CCAs of these names, by the kernel's names, each once.
 
     Raises:
         CelltcpError: if one is unknown, or if Linux does not have it.
     """
     in_linux = [entry["name"] for entry in catalogue() if entry["linux"]]
-    judged = select_ccas(names, in_linux)
-    for cca in judged:
+    ccas = select_ccas(names, in_linux)
+    for cca in ccas:
         if any(flow.name not in in_linux for flow in parse_mix(cca).flows):
             raise CelltcpError(
                 f"cca: {cca!r} is not in Linux: no reference to compare with; "
                 f"allowed: {', '.join(in_linux)}"
             )
-    return judged
+    return ccas
 
 
 @dataclass(frozen=True)
@@ -49,8 +49,8 @@ class EnginePair:
         native: the engine that is judged.
         kernel: the reference engine.
         workers: runs at a time; all cores unless given.
-        out: folder for the tables, one per case and engine. Runs that are in it already, of the same
-            build with the same settings, are not done again.
+        out: folder for the tables, with a folder per case and engine. Existing runs of the same build
+            and settings are reused.
         overwrite: whether other results in that folder may be replaced.
     """
 
@@ -70,7 +70,7 @@ def judge(
     ccas: Sequence[str],
     runs: int,
     seed: int,
-    sides: EnginePair,
+    engines: EnginePair,
     *,
     progress: Progress | None = None,
 ) -> Fidelity:
@@ -80,39 +80,39 @@ def judge(
         cases: what to run.
         ccas: names of congestion controls.
         runs: runs of each; run i has `seed + i` on both engines.
-        seed: of the first run.
-        sides: the engines.
-        progress: called with the share that is done.
+        seed: seed of the first run.
+        engines: the engines.
+        progress: called with the finished share.
 
     Raises:
-        CelltcpError: if something that was given cannot be used.
+        CelltcpError: if an argument is invalid, or the folder of the engines cannot be used.
     """
-    judged = judged_ccas(ccas)
-    return _judged([(case, judged) for case in cases], runs, seed, sides, progress)
+    linux_ccas = select_linux_ccas(ccas)
+    return _judge_cases([(case, linux_ccas) for case in cases], runs, seed, engines, progress)
 
 
 def rerun_undecided(
     fidelity: Fidelity,
     cases: Sequence[Case],
     runs: int,
-    sides: EnginePair,
+    engines: EnginePair,
     *,
     progress: Progress | None = None,
 ) -> Fidelity:
     """Judges the undecided comparisons again, with more runs.
 
     Args:
-        fidelity: what was judged.
-        cases: the cases that it is about.
+        fidelity: the judgements.
+        cases: their cases.
         runs: runs of each; run i has the first seed plus i on both engines.
-        sides: the engines, with a folder for the tables of these runs.
-        progress: called with the share that is done.
+        engines: the engines, with a folder for the tables of these runs.
+        progress: called with the finished share.
     """
-    open_ccas: dict[str, list[str]] = {}
-    for each in fidelity.undecided:
-        open_ccas.setdefault(each.case, []).append(each.cca)
-    to_repeat = [(case, open_ccas[case.name]) for case in cases if case.name in open_ccas]
-    part = _judged(to_repeat, runs, fidelity.seed, sides, progress)
+    undecided_ccas: dict[str, list[str]] = {}
+    for judgement in fidelity.undecided:
+        undecided_ccas.setdefault(judgement.case, []).append(judgement.cca)
+    repeats = [(case, undecided_ccas[case.name]) for case in cases if case.name in undecided_ccas]
+    part = _judge_cases(repeats, runs, fidelity.seed, engines, progress)
     repeated = {(judgement.case, judgement.cca): judgement for judgement in part.judgements}
     judgements = [
         repeated.get((judgement.case, judgement.cca), judgement) for judgement in fidelity.judgements
@@ -121,88 +121,59 @@ def rerun_undecided(
 
 
 def cost_of(
-    cases: Sequence[Case], ccas: Sequence[str], runs: int, seed: int, sides: EnginePair
+    cases: Sequence[Case], ccas: Sequence[str], runs: int, seed: int, engines: EnginePair
 ) -> CostEstimate:
     """Returns the estimated cost of the runs of both engines on every case."""
-    engines = (sides.native, sides.kernel)
-    judged = judged_ccas(ccas)
+    linux_ccas = select_linux_ccas(ccas)
     return estimate_cost(
-        _plan(case, judged, runs, seed, engine, None).jobs for case in cases for engine in engines
+        plan_case(case, linux_ccas, runs, seed, engine).jobs
+        for case in cases
+        for engine in (engines.native, engines.kernel)
     )
 
 
-def _judged(
-    to_repeat: Sequence[tuple[Case, Sequence[str]]],
+def _judge_cases(
+    cases: Sequence[tuple[Case, Sequence[str]]],
     runs: int,
     seed: int,
-    sides: EnginePair,
+    engines: EnginePair,
     progress: Progress | None,
 ) -> Fidelity:
     """Judges cases, each with congestion controls of its own."""
-    engines = (sides.native, sides.kernel)
-    with locked_folder(sides.out) if sides.out else nullcontext():
+    plans = [
+        [
+            plan_case(case, ccas, runs, seed, engine, engines.folder(case, engine))
+            for engine in (engines.native, engines.kernel)
+        ]
+        for case, ccas in cases
+    ]
+    with locked_folder(engines.out) if engines.out else nullcontext():
         # Before the first run, so that a folder is not rejected after an hour of runs.
-        for case, ccas in to_repeat:
-            planned = [
-                _plan(case, ccas, runs, seed, engine, sides.folder(case, engine)) for engine in engines
-            ]
-            if sides.out is not None:
-                check_folders(planned, sides.out, overwrite=sides.overwrite)
+        if engines.out is not None:
+            for pair in plans:
+                check_folders(pair, engines.out, overwrite=engines.overwrite)
         judgements: list[Judgement] = []
         version = ""
-        for index, (case, ccas) in enumerate(to_repeat):
-            result = [
-                run_case(
-                    case,
-                    ccas,
-                    runs,
-                    seed,
-                    engine,
-                    workers=sides.workers,
-                    folder=sides.folder(case, engine),
-                    overwrite=sides.overwrite,
-                    progress=sub_progress(progress, 2 * index + place, 2 * len(to_repeat)),
-                )
-                for place, engine in enumerate(engines)
-            ]
-            judgements += judge_case(case, ccas, *result)
-            version = result[1].tables["runs"]["kernel_version"][0].as_py()
+        for index, ((case, ccas), pair) in enumerate(zip(cases, plans, strict=True)):
+            parts = [sub_progress(progress, 2 * index + half, 2 * len(cases)) for half in (0, 1)]
+            native, kernel = (
+                run_plan(campaign, engines, part) for campaign, part in zip(pair, parts, strict=True)
+            )
+            judgements += judge_case(case, ccas, native, kernel)
+            version = kernel.tables["runs"]["kernel_version"][0].as_py()
     return Fidelity(judgements, __version__, version, runs, seed)
 
 
-def run_case(
-    case: Case,
-    ccas: Sequence[str],
-    runs: int,
-    seed: int,
-    engine: Engine,
-    *,
-    workers: int | None = None,
-    folder: Path | None = None,
-    overwrite: bool = False,
-    progress: Progress | None = None,
-) -> Results:
-    """Returns all runs of a case on one engine; those that the folder has already are not done again.
-
-    Args:
-        case: what to run.
-        ccas: names of congestion controls.
-        runs: runs of each.
-        seed: of the first run.
-        engine: what runs TCP.
-        workers: runs at a time; all cores unless given.
-        folder: where the tables are kept.
-        overwrite: whether other results in the folder may be replaced.
-        progress: called with the share that is done.
-    """
-    campaign = _plan(case, ccas, runs, seed, engine, folder)
-    settings = RunSettings(jobs=workers, out=folder, overwrite=overwrite)
+def run_plan(campaign: Campaign, engines: EnginePair, progress: Progress | None = None) -> Results:
+    """Returns the results of a campaign, which reuses the runs in its folder."""
+    settings = RunSettings(jobs=engines.workers, out=campaign.folder, overwrite=engines.overwrite)
     return CampaignRequest((campaign,), settings, lambda results: results[0]).run(progress)
 
 
-def _plan(
-    case: Case, ccas: Sequence[str], runs: int, seed: int, engine: Engine, folder: Path | None
+def plan_case(
+    case: Case, ccas: Sequence[str], runs: int, seed: int, engine: Engine, folder: Path | None = None
 ) -> Campaign:
+    """Returns the campaign of a case on an engine, with samples for its trajectories."""
     interval_ms = round(1_000 * step_s(case.scenario.duration_s))
     scenario = case.scenario.with_samples(f"{interval_ms}ms")
     return Campaign.of(scenario, ccas, runs, seed, engine, folder)

@@ -19,7 +19,7 @@ def read_table(name: str) -> dict[str, Any]:
 
 
 def limits_for(group: str, cca: str) -> dict[str, float]:
-    """Returns the largest allowed difference of each judged metric, in percent of the kernel's mean."""
+    """Returns the bands: largest allowed differences by metric, in percent of the kernel's mean."""
     for band in read_table("bands")["band"]:
         if fnmatchcase(group, band["group"]) and any(fnmatchcase(cca, name) for name in band["cca"]):
             return {metric: limit for metric, limit in band.items() if metric not in ("group", "cca")}

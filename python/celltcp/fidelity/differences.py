@@ -15,7 +15,7 @@ from celltcp.fidelity.causes import Cause, cause_of
 from celltcp.fidelity.data import limits_for
 from celltcp.fidelity.outcome import METRICS, FidelityOutcome, JudgementRow, MetricDifferences
 from celltcp.fidelity.trajectory import Trajectory, cwnd_distance, trajectory_of
-from celltcp.results.rows import spans
+from celltcp.results.rows import json_value, spans
 from celltcp.results.statistics import Estimate, estimate, paired_difference
 from celltcp.results.tables import Results
 
@@ -24,9 +24,9 @@ from celltcp.results.tables import Results
 class Difference:
     """A metric under both engines: means over the runs, and their difference.
 
-    `percent` and its half interval `ci95` (95 %, paired by seed; None if no run differs from another)
-    are shares of the kernel's mean; NaN if only that is zero. `band` is the largest difference that
-    is allowed, None for a metric that is not judged.
+    `percent` is the difference in percent of the kernel's mean; NaN if only this mean is zero. `ci95`
+    is the half width of its 95 % interval, paired by seed; None if all runs are the same. `band` is the
+    largest allowed difference, in percent; None for a metric that is not judged.
     """
 
     native: float
@@ -74,7 +74,7 @@ class Judgement:
     cca: str
     scenario_hash: str
     differences: dict[str, Difference]
-    #: Mean distance of the windows over the runs, see `celltcp.fidelity.trajectory.cwnd_distance`.
+    #: Mean over the runs of the distance of the windows, see `trajectory.cwnd_distance`.
     cwnd_distance: Estimate
     #: Trajectories of the run with the first seed, of the native engine and of the kernel.
     trajectories: tuple[Trajectory, Trajectory]
@@ -84,12 +84,12 @@ class Judgement:
     @property
     def outside(self) -> list[str]:
         """Metrics that are outside their bands, and whose intervals do not reach back."""
-        return [metric for metric, result in self.differences.items() if result.is_outside]
+        return [name for name, difference in self.differences.items() if difference.is_outside]
 
     @property
     def undecided(self) -> list[str]:
         """Metrics that are outside their bands, and whose intervals reach back."""
-        return [metric for metric, result in self.differences.items() if result.is_undecided]
+        return [name for name, difference in self.differences.items() if difference.is_undecided]
 
     @property
     def is_open(self) -> bool:
@@ -97,8 +97,8 @@ class Judgement:
         return any(difference.is_open for difference in self.differences.values())
 
     @property
-    def use(self) -> float:
-        """Largest ratio of a difference to its band."""
+    def max_band_ratio(self) -> float:
+        """Maximum ratio of a difference to its band."""
         return max(difference.band_ratio for difference in self.differences.values())
 
 
@@ -136,29 +136,31 @@ class Fidelity:
             "kernel_version": self.kernel_version,
             "runs": self.runs,
             "seed": self.seed,
-            "cases": [_plain(judgement, causes) for judgement in self.judgements],
+            "cases": [_judgement_row(judgement, causes) for judgement in self.judgements],
         }
 
 
 def judge_case(case: Case, ccas: Sequence[str], native: Results, kernel: Results) -> list[Judgement]:
     """Compares the runs of the native engine with those of the kernel, seed by seed."""
-    runs = [_runs(results) for results in (native, kernel)]
-    paths = [_trajectories(results) for results in (native, kernel)]
+    runs_by_engine = [_runs(results) for results in (native, kernel)]
+    native_trajectories, kernel_trajectories = _trajectories(native), _trajectories(kernel)
     judgements = []
     for cca in ccas:
-        native_runs, linux_runs = (side[side["cca"] == cca].sort_values("seed") for side in runs)
-        if native_runs["seed"].tolist() != linux_runs["seed"].tolist():
+        native_runs, kernel_runs = (
+            runs[runs["cca"] == cca].sort_values("seed") for runs in runs_by_engine
+        )
+        if native_runs["seed"].tolist() != kernel_runs["seed"].tolist():
             raise CelltcpError(f"{case.name}, {cca}: the engines ran different seeds")
         pairs = [
-            (paths[0][mine], paths[1][other])
-            for mine, other in zip(native_runs["run"], linux_runs["run"], strict=True)
+            (native_trajectories[native_run], kernel_trajectories[kernel_run])
+            for native_run, kernel_run in zip(native_runs["run"], kernel_runs["run"], strict=True)
         ]
-        limits = limits_for(case.group, cca)
-        if native_runs["completion_s"].isna().all() and linux_runs["completion_s"].isna().all():
-            limits.pop("completion_s", None)
+        bands = limits_for(case.group, cca)
+        if native_runs["completion_s"].isna().all() and kernel_runs["completion_s"].isna().all():
+            bands.pop("completion_s", None)
         differences: dict[str, Difference] = {
             metric: difference(
-                native_runs[metric].tolist(), linux_runs[metric].tolist(), limits.get(metric)
+                native_runs[metric].tolist(), kernel_runs[metric].tolist(), bands.get(metric)
             )
             for metric in METRICS
         }
@@ -180,57 +182,61 @@ def judge_case(case: Case, ccas: Sequence[str], native: Results, kernel: Results
 def difference(native: Sequence[float], kernel: Sequence[float], band: float | None) -> Difference:
     """Returns the difference of the means, with the interval of the differences run by run.
 
-    A run in which the metric of one of the engines is NaN is left out.
+    Runs in which an engine has no value (NaN) are left out.
     """
     pairs = [pair for pair in zip(native, kernel, strict=True) if not any(map(math.isnan, pair))]
-    native_values, linux_values = [mine for mine, _ in pairs], [linux for _, linux in pairs]
-    means = estimate(native_values).mean, estimate(linux_values).mean
-    difference = paired_difference(native_values, linux_values)
-    if difference.mean == 0.0 and means[1] == 0.0:
-        return Difference(*means, 0.0, None, band)
-    scale = 100.0 / means[1] if means[1] else math.nan
+    native_values, kernel_values = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
+    native_mean, kernel_mean = estimate(native_values).mean, estimate(kernel_values).mean
+    difference = paired_difference(native_values, kernel_values)
+    if difference.mean == 0.0 and kernel_mean == 0.0:
+        return Difference(native_mean, kernel_mean, 0.0, None, band)
+    scale = 100.0 / kernel_mean if kernel_mean else math.nan
     ci95 = None if difference.ci95 is None or math.isnan(scale) else difference.ci95 * scale
-    return Difference(*means, difference.mean * scale, ci95, band)
+    return Difference(native_mean, kernel_mean, difference.mean * scale, ci95, band)
 
 
 def _runs(results: Results) -> pd.DataFrame:
     """Returns a row per run, of the flow under test.
 
-    Besides columns of `Comparison.runs` it has the share of retransmitted segments, and the mean
-    time until a connection is complete, over those that are.
+    The columns are those of `Comparison.runs`, the share of retransmitted segments in percent, and the
+    mean completion time of the completed connections.
     """
     comparison = Comparison(results)
     flows = comparison.flows
     tested = flows[flows["name"] == flows.groupby("run")["name"].transform("first")]
-    of_runs = tested.groupby("run", sort=True)
-    segments, completion = of_runs["segments"].sum(), of_runs["completion_s"].mean()
+    by_run = tested.groupby("run", sort=True)
+    segments, completion_s = by_run["segments"].sum(), by_run["completion_s"].mean()
     runs = comparison.runs.assign(run=results.tables["runs"]["run"].to_pandas())
     share = 100.0 * runs["retransmissions"] / runs["run"].map(segments)
-    completion_s = runs["run"].map(completion)
-    return runs.assign(retransmitted_percent=share, completion_s=completion_s)
+    return runs.assign(retransmitted_percent=share, completion_s=runs["run"].map(completion_s))
 
 
 def _trajectories(results: Results) -> dict[int, Trajectory]:
-    flows, samples, slots = (results.tables[name].to_pandas() for name in ("flows", "samples", "slots"))
-    connections, sampled, slotted = (spans(table["run"]) for table in (flows, samples, slots))
-    none = slice(0)
+    """Returns the trajectory of each run."""
+    tables = [results.tables[name].to_pandas() for name in ("flows", "samples", "slots")]
+    spans_by_table = [spans(table["run"]) for table in tables]
     return {
-        run: trajectory_of(flows[span], samples[sampled.get(run, none)], slots[slotted.get(run, none)])
-        for run, span in connections.items()
+        run: trajectory_of(
+            *(
+                table[rows.get(run, slice(0))]
+                for table, rows in zip(tables, spans_by_table, strict=True)
+            )
+        )
+        for run in spans_by_table[0]
     }
 
 
-def _plain(judgement: Judgement, causes: Sequence[Cause]) -> JudgementRow:
+def _judgement_row(judgement: Judgement, causes: Sequence[Cause]) -> JudgementRow:
     distance = judgement.cwnd_distance
     metrics: MetricDifferences = {}
     for metric in METRICS:
-        if result := judgement.differences.get(metric):
+        if difference := judgement.differences.get(metric):
             metrics[metric] = {
-                "native": _number(result.native),
-                "kernel": _number(result.kernel),
-                "difference_percent": _number(result.percent),
-                "ci95_percent": result.ci95,
-                "band_percent": result.band,
+                "native": json_value(difference.native),
+                "kernel": json_value(difference.kernel),
+                "difference_percent": json_value(difference.percent),
+                "ci95_percent": difference.ci95,
+                "band_percent": difference.band,
             }
     return {
         "case": judgement.case,
@@ -238,7 +244,7 @@ def _plain(judgement: Judgement, causes: Sequence[Cause]) -> JudgementRow:
         "cca": judgement.cca,
         "scenario_hash": judgement.scenario_hash,
         **metrics,
-        "cwnd_distance": {"mean": _number(distance.mean), "ci95": distance.ci95},
+        "cwnd_distance": {"mean": json_value(distance.mean), "ci95": distance.ci95},
         "runs": judgement.runs,
         "within": not judgement.outside and not judgement.undecided,
         "outside": judgement.outside,
@@ -246,7 +252,3 @@ def _plain(judgement: Judgement, causes: Sequence[Cause]) -> JudgementRow:
         "open": judgement.is_open,
         "cause": cause_of(judgement.case, judgement.cca, causes) if judgement.outside else None,
     }
-
-
-def _number(value: float) -> float | None:
-    return None if math.isnan(value) else value

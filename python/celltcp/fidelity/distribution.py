@@ -1,4 +1,4 @@
-"""Distribution: differences of the engines over random cases, and common features of the large ones."""
+"""Distribution of the differences over random cases, and common traits of the large ones."""
 
 from __future__ import annotations
 
@@ -16,83 +16,85 @@ from celltcp.fidelity.differences import Difference, Fidelity, Judgement
 #: Quantiles of the differences that are reported.
 QUANTILES = (0.5, 0.75, 0.9, 0.95)
 
-#: Metrics that have a band.
-JUDGED = ("goodput_mbps", "rtt_mean_ms", "completion_s")
+#: Metrics with a band.
+JUDGED_METRICS = ("goodput_mbps", "rtt_mean_ms", "completion_s")
 
 #: A scenario, or a table in it, as JSON.
 _Json = dict[str, Any]
 
 
-def _flow(test: Callable[[_Json], bool]) -> Callable[[_Json], bool]:
+def _flow_test(test: Callable[[_Json], bool]) -> Callable[[_Json], bool]:
     return lambda scenario: test(scenario["flows"][0])
 
 
-def _path(test: Callable[[_Json], bool]) -> Callable[[_Json], bool]:
+def _path_test(test: Callable[[_Json], bool]) -> Callable[[_Json], bool]:
     return lambda scenario: test(scenario["path"])
 
 
-def _tcp(name: str, usual: object) -> Callable[[_Json], bool]:
-    return lambda scenario: scenario["tcp"].get(name, usual) != usual
+def _tcp_test(name: str, default: object) -> Callable[[_Json], bool]:
+    return lambda scenario: scenario["tcp"].get(name, default) != default
 
 
 def _nodelay(scenario: _Json) -> object:
-    """Returns the scenario's TCP_NODELAY for its first flow; None if it is not set."""
-    own = scenario["flows"][0].get("nodelay")
-    return scenario["tcp"].get("nodelay") if own is None else own
+    """Returns TCP_NODELAY of the first flow; None if it is not set."""
+    flow_nodelay = scenario["flows"][0].get("nodelay")
+    return scenario["tcp"].get("nodelay") if flow_nodelay is None else flow_nodelay
 
 
-#: Traits: features of a case beyond the simplest path, each with its test on a scenario.
+#: Traits that the simplest path lacks, each with its test on a scenario.
 TRAITS: dict[str, Callable[[_Json], bool]] = {
     "NR": lambda scenario: (scenario.get("radio") or {}).get("technology") == "nr",
     "LTE": lambda scenario: (scenario.get("radio") or {}).get("technology") == "lte",
-    "capacity varies": _path(lambda path: "rate" not in path["down"]),
+    "capacity varies": _path_test(lambda path: "rate" not in path["down"]),
     "wired hop slower than the access link": lambda scenario: _hop_is_slower(scenario["path"]),
-    "queue discipline": _path(lambda path: _kind(path["queue"]) != "droptail"),
-    "loss": _path(lambda path: bool(path["loss"])),
-    "loss of ACKs": _path(lambda path: bool(path["uplink_loss"])),
-    "jitter": _path(lambda path: bool(path.get("jitter")) and not path["jitter"].get("reorder")),
-    "reordering": _path(lambda path: bool((path.get("jitter") or {}).get("reorder"))),
-    "MTU": _path(lambda path: path["mtu"] != "1500B"),
-    "cross-traffic": _path(lambda path: bool(path["cross_traffic"])),
-    "receive window capped": _tcp("receive_window_max", None),
-    "receive buffer": _tcp("receive_buffer_max", "6MiB"),
-    "send buffer": _tcp("send_buffer_max", "4MiB"),
-    "no timestamps": _tcp("timestamps", True),
-    "no window scale": _tcp("window_scale", True),
-    "RTT of 300 ms and more": _path(lambda path: (in_unit(path["rtt"], "ms") or 0) >= 300),
-    "withdrawn windows": _path(lambda path: bool(path.get("middleboxes"))),
-    "policer": _path(lambda path: any("policer" in hop for hop in path["wired"])),
-    "blackout": _path(lambda path: any("blackouts" in hop for hop in path["wired"])),
-    "segment size": _tcp("mss", None),
-    "no SACK": _tcp("sack", True),
+    "queue discipline": _path_test(lambda path: _kind(path["queue"]) != "droptail"),
+    "loss": _path_test(lambda path: bool(path["loss"])),
+    "loss of ACKs": _path_test(lambda path: bool(path["uplink_loss"])),
+    "jitter": _path_test(lambda path: bool(path.get("jitter")) and not path["jitter"].get("reorder")),
+    "reordering": _path_test(lambda path: bool((path.get("jitter") or {}).get("reorder"))),
+    "MTU": _path_test(lambda path: path["mtu"] != "1500B"),
+    "cross-traffic": _path_test(lambda path: bool(path["cross_traffic"])),
+    "receive window capped": _tcp_test("receive_window_max", None),
+    "receive buffer": _tcp_test("receive_buffer_max", "6MiB"),
+    "send buffer": _tcp_test("send_buffer_max", "4MiB"),
+    "no timestamps": _tcp_test("timestamps", True),
+    "no window scale": _tcp_test("window_scale", True),
+    "RTT of 300 ms and more": _path_test(lambda path: (in_unit(path["rtt"], "ms") or 0) >= 300),
+    "withdrawn windows": _path_test(lambda path: bool(path.get("middleboxes"))),
+    "policer": _path_test(lambda path: any("policer" in hop for hop in path["wired"])),
+    "blackout": _path_test(lambda path: any("blackouts" in hop for hop in path["wired"])),
+    "segment size": _tcp_test("mss", None),
+    "no SACK": _tcp_test("sack", True),
     "no delay": lambda scenario: _nodelay(scenario) is True,
     "Nagle's algorithm": lambda scenario: _nodelay(scenario) is False,
-    "bound of unsent data": _tcp("notsent_lowat", None),
-    "keep-alive": _tcp("keepalive", None),
-    "user timeout": _tcp("user_timeout", None),
+    "bound of unsent data": _tcp_test("notsent_lowat", None),
+    "keep-alive": _tcp_test("keepalive", None),
+    "user timeout": _tcp_test("user_timeout", None),
     "long idle times": lambda scenario: scenario["slot"] != "100ms",
-    "workload frames": _flow(lambda flow: flow["workload"]["kind"] == "frames"),
-    "immediate ACKs": _tcp("delayed_ack", True),
-    "ECN": _tcp("ecn", False),
-    "pacing": _tcp("pacing", False),
-    "initial window": _tcp("initial_window", 10),
-    "workload bulk with an end": _flow(
+    "workload frames": _flow_test(lambda flow: flow["workload"]["kind"] == "frames"),
+    "immediate ACKs": _tcp_test("delayed_ack", True),
+    "ECN": _tcp_test("ecn", False),
+    "pacing": _tcp_test("pacing", False),
+    "initial window": _tcp_test("initial_window", 10),
+    "workload bulk with an end": _flow_test(
         lambda flow: (
             flow["workload"]["kind"] == "bulk"
             and any(flow["workload"].get(limit) is not None for limit in ("bytes", "stop"))
         )
     ),
-    "workload on-off": _flow(lambda flow: flow["workload"]["kind"] == "on-off"),
-    "workload sequence": _flow(lambda flow: flow["workload"]["kind"] == "sequence"),
-    "workload request-response": _flow(lambda flow: flow["workload"]["kind"] == "request-response"),
+    "workload on-off": _flow_test(lambda flow: flow["workload"]["kind"] == "on-off"),
+    "workload sequence": _flow_test(lambda flow: flow["workload"]["kind"] == "sequence"),
+    "workload request-response": _flow_test(
+        lambda flow: flow["workload"]["kind"] == "request-response"
+    ),
     "several flows": lambda scenario: sum(flow["count"] for flow in scenario["flows"]) > 1,
 }
 
 
 def traits_of(scenario: Scenario) -> list[str]:
     """Returns the names of a scenario's traits."""
-    described = json.loads(scenario.to_json())
-    return [name for name, has in TRAITS.items() if has(described)]
+    document = json.loads(scenario.to_json())
+    return [name for name, has_trait in TRAITS.items() if has_trait(document)]
 
 
 @dataclass(frozen=True)
@@ -111,11 +113,11 @@ class Distribution:
     """Differences between the engines over random cases."""
 
     comparisons: int
-    #: Per metric the quantiles of the absolute difference, in percent of the kernel's mean, and the
-    #: share of the comparisons in the band, or whose interval overlaps it.
+    #: By metric: quantiles of the absolute difference, in percent of the kernel's mean.
     quantiles: dict[str, dict[float, float]]
+    #: By metric: share of the comparisons in the band, or whose interval overlaps it.
     within: dict[str, float]
-    #: Per trait: number of comparisons that have it, and how many of them are beyond a band.
+    #: By trait: number of comparisons that have it, and how many of them are beyond a band.
     traits: dict[str, tuple[int, int]]
     outside: list[OutOfBand]
 
@@ -150,22 +152,22 @@ class Distribution:
 def distribution_of(fidelity: Fidelity, cases: Sequence[Case]) -> Distribution:
     """Summarizes judgements of random cases."""
     traits = {case.name: traits_of(case.scenario) for case in cases}
-    beyond = {
-        id(judgement): [metric for metric in JUDGED if judgement.differences[metric].is_outside]
-        for judgement in fidelity.judgements
-    }
     counts = dict.fromkeys(TRAITS, (0, 0))
     for judgement in fidelity.judgements:
         for name in traits[judgement.case]:
-            count, so_far = counts[name]
-            counts[name] = (count + 1, so_far + bool(beyond[id(judgement)]))
+            count, beyond = counts[name]
+            counts[name] = (count + 1, beyond + bool(_metrics_outside(judgement)))
     outside = [
-        OutOfBand(judgement, beyond[id(judgement)], mine, _most_suspicious(mine, counts))
+        OutOfBand(judgement, metrics, case_traits, _likeliest_trait(case_traits, counts))
         for judgement in fidelity.judgements
-        for mine in [traits[judgement.case]]
-        if beyond[id(judgement)]
+        for case_traits in [traits[judgement.case]]
+        if (metrics := _metrics_outside(judgement))
     ]
-    judged = {metric: each for metric in JUDGED if (each := _judged(fidelity, metric))}
+    judged = {
+        metric: differences
+        for metric in JUDGED_METRICS
+        if (differences := _judged_differences(fidelity, metric))
+    }
     return Distribution(
         len(fidelity.judgements),
         {
@@ -182,13 +184,17 @@ def distribution_of(fidelity: Fidelity, cases: Sequence[Case]) -> Distribution:
     )
 
 
-def _judged(fidelity: Fidelity, metric: str) -> list[Difference]:
+def _metrics_outside(judgement: Judgement) -> list[str]:
+    return [metric for metric in JUDGED_METRICS if judgement.differences[metric].is_outside]
+
+
+def _judged_differences(fidelity: Fidelity, metric: str) -> list[Difference]:
     """Returns the differences of a metric in cases where it has a band."""
-    of_metric = (judgement.differences[metric] for judgement in fidelity.judgements)
-    return [difference for difference in of_metric if difference.band is not None]
+    differences = (judgement.differences[metric] for judgement in fidelity.judgements)
+    return [difference for difference in differences if difference.band is not None]
 
 
-def _most_suspicious(traits: Sequence[str], counts: dict[str, tuple[int, int]]) -> str:
+def _likeliest_trait(traits: Sequence[str], counts: dict[str, tuple[int, int]]) -> str:
     return max(traits, key=lambda name: counts[name][1] / counts[name][0], default="")
 
 
@@ -197,7 +203,7 @@ def _kind(queue: str | dict[str, Any]) -> str:
 
 
 def _hop_is_slower(path: _Json) -> bool:
-    """Returns whether a wired hop has a lower rate than the access link, if that has a fixed one."""
+    """Returns whether a wired hop is slower than the access link; False if the link's rate varies."""
     access = in_unit(path["down"].get("rate"), "bit/s")
     rates = [in_unit(hop["rate"].get("rate"), "bit/s") for hop in path["wired"]]
     return access is not None and any(rate is not None and rate < access for rate in rates)

@@ -15,9 +15,9 @@ from celltcp.results.json_fields import (
     Version,
 )
 
-#: A metric that is compared.
+#: A compared metric.
 Metric = Literal["goodput_mbps", "rtt_mean_ms", "rtt_p95_ms", "retransmitted_percent", "completion_s"]
-#: These, in the order of the table.
+#: The compared metrics, in the order of the table.
 METRICS: tuple[Metric, ...] = get_args(Metric)
 
 

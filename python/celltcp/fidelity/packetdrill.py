@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Annotated, Final, Literal
 
 from celltcp._core import CelltcpError, play_packetdrill
-from celltcp.fidelity.assertions import first_difference
+from celltcp.fidelity.assertions import first_failure
 
 #: Outcomes of a script.
 PASSED: Final = "passed"
@@ -20,7 +20,7 @@ Status = Literal["passed", "failed", "not applicable"]
 
 @dataclass(frozen=True)
 class Outcome:
-    """Outcome of a script, and the first line that differed or needs what is missing."""
+    """Outcome of a script, and its first line that differed or is not supported."""
 
     script: str
     status: Status
@@ -37,16 +37,16 @@ Outcomes = list[Outcome]
 def find_scripts(paths: Sequence[str]) -> list[Path]:
     """Returns the scripts among files and folders; folders are searched for `*.pkt`."""
     scripts: list[Path] = []
-    for each in map(Path, paths):
-        if each.is_dir():
-            result = sorted(path for path in each.rglob("*.pkt") if path.is_file())
-            if not result:
-                raise CelltcpError(f"{each}: the folder has no *.pkt")
-            scripts += result
-        elif each.is_file():
-            scripts.append(each)
+    for path in map(Path, paths):
+        if path.is_dir():
+            in_folder = sorted(file for file in path.rglob("*.pkt") if file.is_file())
+            if not in_folder:
+                raise CelltcpError(f"{path}: the folder has no *.pkt")
+            scripts += in_folder
+        elif path.is_file():
+            scripts.append(path)
         else:
-            raise CelltcpError(f"{each}: no such file or folder")
+            raise CelltcpError(f"{path}: no such file or folder")
     return list(dict.fromkeys(scripts))
 
 
@@ -59,13 +59,12 @@ def play_script(path: Path) -> Outcome:
         raise CelltcpError(f"{path}: {reason}") from None
     played = play_packetdrill(text, str(path))
     assertions = played.pop("assertions")
-    differs = first_difference(assertions)
-    if differs is None:
+    failure = first_failure(assertions)
+    if failure is None:
         return Outcome(str(path), **played)
-    status: Status = FAILED if differs.applicable else NOT_APPLICABLE
-    expected = differs.expected if differs.applicable else None
-    seen = differs.seen if differs.applicable else None
-    return Outcome(str(path), status, differs.line, expected, seen, differs.reason)
+    if not failure.applicable:
+        return Outcome(str(path), NOT_APPLICABLE, failure.line, reason=failure.reason)
+    return Outcome(str(path), FAILED, failure.line, failure.expected, failure.seen, failure.reason)
 
 
 def play_scripts(paths: Sequence[str]) -> Outcomes:
@@ -73,13 +72,12 @@ def play_scripts(paths: Sequence[str]) -> Outcomes:
     return [play_script(script) for script in find_scripts(paths)]
 
 
-def count(outcomes: Sequence[Outcome]) -> dict[str, int]:
-    """Number of scripts by status."""
-    counted = Counter(outcome.status for outcome in outcomes)
-    return {status: counted[status] for status in (PASSED, FAILED, NOT_APPLICABLE)}
+def count(outcomes: Sequence[Outcome]) -> Counter[Status]:
+    """Returns the number of scripts by status."""
+    return Counter(outcome.status for outcome in outcomes)
 
 
 def missing(outcomes: Sequence[Outcome]) -> list[tuple[str, int]]:
-    """Reasons why scripts are not applicable, with their number; the most frequent first."""
+    """Returns the reasons why scripts are not applicable, each with its count, most frequent first."""
     reasons = (str(outcome.reason) for outcome in outcomes if outcome.status == NOT_APPLICABLE)
     return Counter(reasons).most_common()

@@ -10,7 +10,7 @@ from celltcp.present.section import Column, Table, number_columns
 
 def failed_table(outcomes: Sequence[Outcome]) -> Table:
     """Returns a row per failed script: the line, the expected event and the one that came."""
-    texts = map(Column, ("differs in", "expected", "seen"))
+    text_columns = map(Column, ("differs in", "expected", "seen"))
     rows = tuple(
         (
             outcome.script,
@@ -22,10 +22,10 @@ def failed_table(outcomes: Sequence[Outcome]) -> Table:
         for outcome in outcomes
         if outcome.status == FAILED
     )
-    return Table((Column("script"), *number_columns("line"), *texts), rows, "Failed")
+    return Table((Column("script"), *number_columns("line"), *text_columns), rows, "Failed")
 
 
 def not_applicable_table(outcomes: Sequence[Outcome]) -> Table:
-    """Returns the reasons why scripts are not applicable, with their number."""
+    """Returns the reasons why scripts are not applicable, with the number of scripts."""
     rows = tuple((reason, str(scripts)) for reason, scripts in missing(outcomes))
     return Table((Column("needs"), *number_columns("scripts")), rows, "Not applicable")

@@ -14,12 +14,12 @@ from celltcp.present.style import CAPACITY, figure
 
 #: Colour of the kernel; the native engine has that of the congestion control.
 LINUX = "#000000"
-#: End of the axes, in widest bands; values beyond are drawn at the edge, with their number.
-_BANDS_SHOWN = 2.5
+#: Limit of the axes, as a multiple of the widest band; values beyond are drawn at the edge as numbers.
+_AXIS_BANDS = 2.5
 
 
 def draw_trajectories(judgement: Judgement, seed: int) -> Figure:
-    """Draws congestion window and RTT of both engines in the run with that seed."""
+    """Draws congestion window and RTT of both engines in the run with this seed."""
     picture = figure(8, 4.5)
     windows, delays = picture.subplots(2, 1, sharex=True)
     native, kernel = judgement.trajectories
@@ -43,7 +43,7 @@ def draw_overview(fidelity: Fidelity) -> Figure:
     """Draws the differences of goodput and mean RTT in every case, with the bands."""
     cases = list(dict.fromkeys(judgement.case for judgement in fidelity.judgements))
     ccas = list(dict.fromkeys(judgement.cca for judgement in fidelity.judgements))
-    # The row has room for five marks; more of them are closer.
+    # A row has room for five marks; more marks are closer to each other.
     picture = figure(9, 1.8 + 0.13 * len(cases) * min(len(ccas) + 1, 6))
     left, right = picture.subplots(1, 2, sharey=True)
     for axes, metric, label in (
@@ -65,7 +65,7 @@ def _draw_differences(
     """Draws a row per case with a mark and interval per congestion control, on the band in grey."""
     height = 0.9 / len(ccas)
     bands = [judgement.differences[metric].band or 0.0 for judgement in fidelity.judgements]
-    edge = _BANDS_SHOWN * max(bands)
+    edge = _AXIS_BANDS * max(bands)
     labelled: set[str] = set()
     shades, marks = colours(ccas), markers(ccas)
     for judgement in fidelity.judgements:

@@ -1,13 +1,12 @@
-"""Random cases: scenarios that nobody selected, for an unbiased comparison with the kernel."""
+"""Random cases: scenarios drawn at random, for an unbiased comparison with the kernel."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from random import Random
 
 from celltcp.fidelity.cases import RANDOM, Case
-from celltcp.fidelity.rare import rare_conditions
+from celltcp.fidelity.rare import log_uniform, rare_conditions
 from celltcp.scenarios.scenarios import load_scenario
 
 #: Base scenario of cases on wired links.
@@ -27,7 +26,7 @@ _RADIO = (
     "nr/mmwave-drive",
 )
 
-#: Length of a run on wired links and on a radio access network.
+#: Length of a run on wired links, and on a radio access network.
 _DURATIONS = ("20s", "10s")
 
 
@@ -41,7 +40,7 @@ def random_cases(count: int, seed: int, duration: str | None = None) -> list[Cas
 
     Args:
         count: number of cases.
-        seed: of the draws.
+        seed: seed of the draws.
         duration: length of a run, such as `"60s"`; 20 s unless given, 10 s with a radio network. Cases
             with idle times last as long as these need.
     """
@@ -57,41 +56,43 @@ def _case(number: int, seed: int, duration: str | None) -> Case:
         f"name={name}",
         f"description=Drawn at random: number {number} of seed {seed}, from {base}.",
     ]
-    changes += ["variation.start_jitter=100ms"]
+    changes.append("variation.start_jitter=100ms")
     if on_radio:
-        changes += [f"path.rtt={_log(draw, 5, 150):.0f}ms"]
+        changes += [f"path.rtt={log_uniform(draw, 5, 150):.0f}ms"]
     else:
         changes += _link(draw)
     changes += _tcp(draw)
     changes += _traffic(draw)
-    rare, length = rare_conditions(draw, on_radio, duration or _DURATIONS[on_radio])
-    scenario = load_scenario(base, changes=changes + rare, duration=length)
+    rare, duration = rare_conditions(draw, on_radio, duration or _DURATIONS[on_radio])
+    scenario = load_scenario(base, changes=changes + rare, duration=duration)
     return Case(name, RANDOM, scenario)
 
 
 def _link(draw: Random) -> list[str]:
     """Draws the access link, its queue, losses and jitter, and the hops before it."""
-    rate = _log(draw, 1, 200)
-    rtt = _log(draw, 4, 250)
+    rate = log_uniform(draw, 1, 200)
+    rtt = log_uniform(draw, 4, 250)
     changes = [f"path.rtt={rtt:.1f}ms", f"path.down={_capacity(draw, rate)}"]
     changes += [f"path.up.rate={max(rate / 4, 1):.2f}Mbit/s", f"path.buffer={_buffer(draw)}"]
     changes += _sometimes(
         draw, 0.3, lambda: [f"path.queue={draw.choice(('codel', 'fq-codel', 'pie'))}"]
     )
     changes += _sometimes(draw, 0.3, lambda: [f"path.loss={_loss(draw)}"])
-    changes += _sometimes(draw, 0.1, lambda: [f"path.uplink_loss={_log(draw, 1e-4, 2e-2):.5f}"])
+    changes += _sometimes(draw, 0.1, lambda: [f"path.uplink_loss={log_uniform(draw, 1e-4, 2e-2):.5f}"])
     changes += _sometimes(draw, 0.2, lambda: [f"path.jitter={_jitter(draw)}"])
     changes += _sometimes(draw, 0.2, lambda: _mtu(draw))
-    changes += _sometimes(draw, 0.2, lambda: [f"path.wired.0.rate={_log(draw, 5, 2_000):.0f}Mbit/s"])
+    changes += _sometimes(
+        draw, 0.2, lambda: [f"path.wired.0.rate={log_uniform(draw, 5, 2_000):.0f}Mbit/s"]
+    )
     changes += _sometimes(draw, 0.1, lambda: [f"path.wired.0.buffer={_buffer(draw)}"])
     changes += _sometimes(draw, 0.15, lambda: [f"path.cross_traffic={_cross(draw, rate)}"])
     return changes
 
 
 def _tcp(draw: Random) -> list[str]:
-    """Draws limits of windows and buffers, and TCP options that hosts lack."""
-    bytes_ = _log(draw, 20_000, 4_000_000)
-    off = draw.choice(
+    """Draws limits of windows and buffers, and an option of TCP that differs from the default."""
+    window_bytes = log_uniform(draw, 20_000, 4_000_000)
+    option = draw.choice(
         (
             "tcp.timestamps=false",
             "tcp.window_scale=false",
@@ -104,10 +105,10 @@ def _tcp(draw: Random) -> list[str]:
             f"tcp.min_rto={draw.choice((50, 500, 1000))}ms",
         )
     )
-    changes = _sometimes(draw, 0.1, lambda: [f"tcp.receive_window_max={bytes_:.0f}B"])
-    changes += _sometimes(draw, 0.15, lambda: [f"tcp.receive_buffer_max={4 * bytes_:.0f}B"])
-    changes += _sometimes(draw, 0.15, lambda: [f"tcp.send_buffer_max={2 * bytes_:.0f}B"])
-    return changes + _sometimes(draw, 0.3, lambda: [off])
+    changes = _sometimes(draw, 0.1, lambda: [f"tcp.receive_window_max={window_bytes:.0f}B"])
+    changes += _sometimes(draw, 0.15, lambda: [f"tcp.receive_buffer_max={4 * window_bytes:.0f}B"])
+    changes += _sometimes(draw, 0.15, lambda: [f"tcp.send_buffer_max={2 * window_bytes:.0f}B"])
+    return changes + _sometimes(draw, 0.3, lambda: [option])
 
 
 def _traffic(draw: Random) -> list[str]:
@@ -118,12 +119,12 @@ def _traffic(draw: Random) -> list[str]:
 
 def _workload(draw: Random) -> str:
     """Draws a workload that ends or pauses."""
-    size, time, gap = _log(draw, 10, 10_000), _log(draw, 0.2, 6), draw.randint(0, 500)
+    size, time, gap = log_uniform(draw, 10, 10_000), log_uniform(draw, 0.2, 6), draw.randint(0, 500)
     fields = draw.choice(
         (
             f'kind = "bulk", bytes = "{size:.0f}kB"',
             f'kind = "bulk", stop = "{time:.2f}s"',
-            f'kind = "on-off", on = "{time / 2:.2f}s", off = "{_log(draw, 0.1, 3):.2f}s"',
+            f'kind = "on-off", on = "{time / 2:.2f}s", off = "{log_uniform(draw, 0.1, 3):.2f}s"',
             f'kind = "sequence", size = "{size / 5:.0f}kB", gap = "{gap}ms"',
             f'kind = "request-response", response = "{size / 5:.0f}kB", gap = "{gap}ms"',
         )
@@ -137,7 +138,7 @@ def _capacity(draw: Random, rate: float) -> str:
     if kind < 0.7:
         return f'{{ rate = "{rate:.2f}Mbit/s" }}'
     if kind < 0.85:
-        rates = [(at, rate * _log(draw, 0.3, 2)) for at in (0, 5, 10, 15)]
+        rates = [(at, rate * log_uniform(draw, 0.3, 2)) for at in (0, 5, 10, 15)]
         steps = ", ".join(f'{{ at = "{at}s", rate = "{mbps:.2f}Mbit/s" }}' for at, mbps in rates)
         return f"{{ steps = [{steps}] }}"
     return f'{{ generate = {{ mean = "{rate:.2f}Mbit/s" }} }}'
@@ -146,13 +147,13 @@ def _capacity(draw: Random, rate: float) -> str:
 def _buffer(draw: Random) -> str:
     """Draws a buffer in bandwidth-delay products or packets."""
     if draw.random() < 0.5:
-        return f"{_log(draw, 0.3, 6):.2f}bdp"
-    return f"{_log(draw, 15, 2_000):.0f}packets"
+        return f"{log_uniform(draw, 0.3, 6):.2f}bdp"
+    return f"{log_uniform(draw, 15, 2_000):.0f}packets"
 
 
 def _loss(draw: Random) -> str:
     """Draws independent losses, or losses in bursts."""
-    probability = _log(draw, 1e-5, 2e-2)
+    probability = log_uniform(draw, 1e-5, 2e-2)
     if draw.random() < 0.7:
         return f"{probability:.6f}"
     to_good = draw.uniform(0.1, 0.9)
@@ -162,7 +163,7 @@ def _loss(draw: Random) -> str:
 def _jitter(draw: Random) -> str:
     """Draws a distribution of delays, with packets in order or not."""
     distribution = draw.choice(("normal", "uniform", "exponential"))
-    mean = _log(draw, 0.2, 10)
+    mean = log_uniform(draw, 0.2, 10)
     sd = "" if distribution == "exponential" else f', sd = "{mean * draw.uniform(0.1, 1.2):.3f}ms"'
     reorder = str(draw.random() < 0.2).lower()
     return f'{{ distribution = "{distribution}", mean = "{mean:.3f}ms"{sd}, reorder = {reorder} }}'
@@ -177,15 +178,10 @@ def _mtu(draw: Random) -> list[str]:
 def _cross(draw: Random, rate: float) -> str:
     """Draws cross traffic with a share of `rate`, Mbit/s."""
     share = draw.uniform(0.05, 0.6)
-    on, off = _log(draw, 0.1, 3), _log(draw, 0.1, 3)
+    on, off = log_uniform(draw, 0.1, 3), log_uniform(draw, 0.1, 3)
     return f'[{{ rate = "{rate * share:.2f}Mbit/s", on = "{on:.2f}s", off = "{off:.2f}s" }}]'
 
 
-def _sometimes(draw: Random, share: float, changes: Callable[[], list[str]]) -> list[str]:
-    """Returns the changes in a share of the cases, and else none."""
-    return changes() if draw.random() < share else []
-
-
-def _log(draw: Random, low: float, high: float) -> float:
-    """Draws a number between two, log-uniformly."""
-    return math.exp(draw.uniform(math.log(low), math.log(high)))
+def _sometimes(draw: Random, probability: float, changes: Callable[[], list[str]]) -> list[str]:
+    """Draws the changes with a probability, and returns no changes otherwise."""
+    return changes() if draw.random() < probability else []

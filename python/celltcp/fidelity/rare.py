@@ -1,53 +1,59 @@
-"""Rare conditions of random cases, at which faults of TCP stacks are reported most often."""
+"""Rare conditions of random cases, which reveal most reported faults of TCP stacks."""
 
 from __future__ import annotations
 
 import math
 from random import Random
 
-#: Largest idle time between two requests, s: on wired links, and in a cell, whose channel is computed
+#: Maximum idle time between two requests, s: on wired links, and in a cell, whose channel is computed
 #: for each transmission time interval.
 _MAX_IDLE_S = (86_400, 20)
 
-#: Idle time of a run, s, unless two requests need more.
+#: Total idle time of a run, s: on wired links, and in a cell. Two requests may need more.
 _IDLE_S = (5_000, 40)
 
-#: Lengths of a slot, s, and the largest number of slots.
+#: Lengths of a slot, s.
 _SLOTS_S = (1, 15, 60, 900)
+#: Maximum number of slots of a run.
 _MAX_SLOTS = 50_000
 
 
 def rare_conditions(draw: Random, on_radio: bool, duration: str) -> tuple[list[str], str]:
-    """Draws conditions that half of the cases have.
+    """Draws a rare condition for half of the cases.
 
     Args:
-        draw: source of the draws.
+        draw: random generator.
         on_radio: whether the access link is that of a cell.
         duration: length of the run.
 
     Returns:
-        Changes of the scenario, and the length of the run, which idle times make longer.
+        Changes of the scenario, and the length of the run, which idle times extend.
     """
     if draw.random() < 0.5:
         return [], duration
-    of_all = (_bursts, _sockets, _interruption)
-    of_wires = (_lost_handshakes, _far_away, _withdrawn_windows, _segment_size)
-    changes = draw.choice(of_all if on_radio else of_all + of_wires)(draw)
+    everywhere = (_bursts, _sockets, _interruption)
+    wired_only = (_lost_handshakes, _long_rtt, _withdrawn_windows, _segment_size)
+    changes = draw.choice(everywhere if on_radio else everywhere + wired_only)(draw)
     if draw.random() < 0.25:
-        idle = math.exp(draw.uniform(math.log(10), math.log(_MAX_IDLE_S[on_radio])))
+        idle = log_uniform(draw, 10, _MAX_IDLE_S[on_radio])
         count = max(2, min(12, round(_IDLE_S[on_radio] / idle)))
         workload = (
             f'{{ kind = "request-response", response = "{draw.randint(1, 400)}kB", '
             f'gap = "{idle:.0f}s", count = {count} }}'
         )
-        slot = next(each for each in _SLOTS_S if 1.3 * count * idle < _MAX_SLOTS * each)
+        slot = next(slot for slot in _SLOTS_S if 1.3 * count * idle < _MAX_SLOTS * slot)
         duration = f"{math.ceil(1.3 * count * idle / slot) * slot}s"
         changes = [*changes, f"flows.0.workload={workload}", "samples=off", f"slot={slot}s"]
     return changes, duration
 
 
+def log_uniform(draw: Random, low: float, high: float) -> float:
+    """Draws a number between two, log-uniformly."""
+    return math.exp(draw.uniform(math.log(low), math.log(high)))
+
+
 def _lost_handshakes(draw: Random) -> list[str]:
-    share = math.exp(draw.uniform(math.log(0.01), math.log(0.1)))
+    share = log_uniform(draw, 0.01, 0.1)
     return [
         f"path.loss={share / 3:.4f}",
         f"path.uplink_loss={share:.4f}",
@@ -55,11 +61,11 @@ def _lost_handshakes(draw: Random) -> list[str]:
     ]
 
 
-def _far_away(draw: Random) -> list[str]:
-    rtt = math.exp(draw.uniform(math.log(300), math.log(2_000)))
+def _long_rtt(draw: Random) -> list[str]:
+    rtt = log_uniform(draw, 300, 2_000)
     size = draw.randint(20, 2_000)
-    short = f'flows.0.workload={{ kind = "sequence", size = "{size}kB", gap = "300ms" }}'
-    return [f"path.rtt={rtt:.0f}ms", *([short] if draw.random() < 0.7 else [])]
+    workload = f'flows.0.workload={{ kind = "sequence", size = "{size}kB", gap = "300ms" }}'
+    return [f"path.rtt={rtt:.0f}ms", *([workload] if draw.random() < 0.7 else [])]
 
 
 def _withdrawn_windows(draw: Random) -> list[str]:
@@ -73,7 +79,7 @@ def _withdrawn_windows(draw: Random) -> list[str]:
 
 
 def _segment_size(draw: Random) -> list[str]:
-    mss = round(math.exp(draw.uniform(math.log(88), math.log(8_960))))
+    mss = round(log_uniform(draw, 88, 8_960))
     return [f"tcp.mss={mss}B", "path.mtu=9000B", "path.wired.0.mtu=9000B"]
 
 
@@ -87,9 +93,9 @@ def _bursts(draw: Random) -> list[str]:
             f'kind = "request-response", response = "{size}kB", writes = {parts}, gap = "100ms"',
         )
     )
-    # Both applications set TCP_NODELAY by default; Nagle's algorithm is what is rare.
-    held = [] if draw.random() < 0.3 else ["flows.0.nodelay=false"]
-    return [f"flows.0.workload={{ {workload} }}", *held]
+    # Both applications set TCP_NODELAY by default, so that Nagle's algorithm is rare.
+    nagle = [] if draw.random() < 0.3 else ["flows.0.nodelay=false"]
+    return [f"flows.0.workload={{ {workload} }}", *nagle]
 
 
 def _sockets(draw: Random) -> list[str]:
@@ -107,13 +113,13 @@ def _sockets(draw: Random) -> list[str]:
 
 
 def _interruption(draw: Random) -> list[str]:
-    rate, burst = math.exp(draw.uniform(math.log(1), math.log(40))), draw.randint(10, 300)
-    at, length = draw.uniform(2, 8), draw.uniform(0.1, 4)
+    rate, burst = log_uniform(draw, 1, 40), draw.randint(10, 300)
+    start, length = draw.uniform(2, 8), draw.uniform(0.1, 4)
     return [
         draw.choice(
             (
                 f'path.wired.0.policer={{ rate = "{rate:.2f}Mbit/s", burst = "{burst}kB" }}',
-                f'path.wired.0.blackouts=[{{ at = "{at:.2f}s", duration = "{length:.2f}s" }}]',
+                f'path.wired.0.blackouts=[{{ at = "{start:.2f}s", duration = "{length:.2f}s" }}]',
             )
         )
     ]

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from celltcp.fidelity.causes import Cause, cause_of
 from celltcp.fidelity.differences import Difference, Fidelity, Judgement
 
-#: Columns of differences: metric, name in sentences, heading, digits.
+#: Columns of differences: metric, name in sentences, heading, decimal places.
 COLUMNS = (
     ("goodput_mbps", "goodput", "goodput, Mbit/s", 2),
     ("rtt_mean_ms", "mean RTT", "mean RTT, ms", 1),
@@ -29,36 +29,36 @@ LEGEND = (
 
 
 def csv_text(fidelity: Fidelity, causes: Sequence[Cause]) -> str:
-    """Returns all rows as CSV, with numbers in full; the columns of a metric are named after it."""
+    """Returns all rows as CSV, with numbers in full; the names of a metric's columns start with it."""
     text = io.StringIO()
-    rows = [_plain(judgement, causes) for judgement in fidelity.judgements]
+    rows = [_csv_row(judgement, causes) for judgement in fidelity.judgements]
     writer = csv.DictWriter(text, list(rows[0]) if rows else [], lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows)
     return text.getvalue()
 
 
-def _plain(judgement: Judgement, causes: Sequence[Cause]) -> dict[str, object]:
+def _csv_row(judgement: Judgement, causes: Sequence[Cause]) -> dict[str, object]:
     row: dict[str, object] = {"case": judgement.case, "cca": judgement.cca}
-    for metric, result in judgement.differences.items():
-        row[f"{metric}_native"] = result.native
-        row[f"{metric}_kernel"] = result.kernel
-        row[f"{metric}_difference_percent"] = result.percent
-        row[f"{metric}_ci95_percent"] = result.ci95
-        row[f"{metric}_band_percent"] = result.band
+    for metric, difference in judgement.differences.items():
+        row[f"{metric}_native"] = difference.native
+        row[f"{metric}_kernel"] = difference.kernel
+        row[f"{metric}_difference_percent"] = difference.percent
+        row[f"{metric}_ci95_percent"] = difference.ci95
+        row[f"{metric}_band_percent"] = difference.band
     row["cwnd_distance"] = judgement.cwnd_distance.mean
     row["verdict"] = verdict(judgement)
-    outside = cause_of(judgement.case, judgement.cca, causes) if judgement.outside else ""
-    row["cause"] = " ".join(outside.split())
+    cause = cause_of(judgement.case, judgement.cca, causes) if judgement.outside else ""
+    row["cause"] = " ".join(cause.split())
     return row
 
 
 def columns_of(judgements: Sequence[Judgement]) -> list[tuple[str, str, str, int]]:
-    """Returns the columns of differences of a table; completion needs a connection that is complete."""
-    completed = any(
+    """Returns the columns of differences of a table; completion only if a connection was completed."""
+    has_completion = any(
         not math.isnan(judgement.differences["completion_s"].kernel) for judgement in judgements
     )
-    return [column for column in COLUMNS if completed or column[0] != "completion_s"]
+    return [column for column in COLUMNS if has_completion or column[0] != "completion_s"]
 
 
 def headings(judgements: Sequence[Judgement]) -> list[str]:
@@ -70,25 +70,23 @@ def headings(judgements: Sequence[Judgement]) -> list[str]:
 def rows(judgements: Sequence[Judgement]) -> list[list[str]]:
     """Returns the cells of a table, a row per judgement."""
     columns = columns_of(judgements)
-    return [_cells(judgement, columns) for judgement in judgements]
-
-
-def _cells(judgement: Judgement, columns: Sequence[tuple[str, str, str, int]]) -> list[str]:
-    distance = judgement.cwnd_distance
     return [
-        judgement.case,
-        judgement.cca,
-        *(_metric(judgement.differences[metric], digits) for metric, _, _, digits in columns),
-        _with_interval(_number(distance.mean, 3), distance.ci95, 3),
-        verdict(judgement),
+        [
+            judgement.case,
+            judgement.cca,
+            *(_cell(judgement.differences[metric], digits) for metric, _, _, digits in columns),
+            _with_interval(_number(judgement.cwnd_distance.mean, 3), judgement.cwnd_distance.ci95, 3),
+            verdict(judgement),
+        ]
+        for judgement in judgements
     ]
 
 
 def verdict(judgement: Judgement) -> str:
-    """Returns the verdict with the metrics that led to it; a `?` if more runs could leave the band."""
-    for word, metrics in (("outside", judgement.outside), ("undecided", judgement.undecided)):
+    """Returns the verdict with the metrics that decide it; `within ?` if more runs could change it."""
+    for label, metrics in (("outside", judgement.outside), ("undecided", judgement.undecided)):
         if metrics:
-            return f"{word}: {', '.join(name for metric, name, _, _ in COLUMNS if metric in metrics)}"
+            return f"{label}: {', '.join(name for metric, name, _, _ in COLUMNS if metric in metrics)}"
     return "within ?" if judgement.is_open else "within"
 
 
@@ -96,7 +94,7 @@ def difference_text(difference: Difference) -> str:
     """Returns the difference in percent with its interval."""
     if math.isnan(difference.percent):
         return "undefined"
-    # Zero has no sign.
+    # Adding zero turns a rounded -0.0 into 0.0.
     return _with_interval(f"{round(difference.percent, 2) + 0.0:+.2f}", difference.ci95, 2) + " %"
 
 
@@ -110,7 +108,7 @@ def row_of(judgement: Judgement, metrics: Sequence[str]) -> tuple[str, ...]:
     return judgement.case, judgement.cca, differences
 
 
-def _metric(difference: Difference, digits: int) -> str:
+def _cell(difference: Difference, digits: int) -> str:
     values = f"{_number(difference.native, digits)} / {_number(difference.kernel, digits)}"
     return f"{values}\n{difference_text(difference)}"
 

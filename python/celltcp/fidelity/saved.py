@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from celltcp._core import KERNEL, NATIVE, CelltcpError
 from celltcp.campaign.engines import name_and_kernel
-from celltcp.fidelity.cases import OTHER, RANDOM, Case, group_of_set, is_steady
+from celltcp.fidelity.cases import RANDOM, Case, group_of, group_of_set
 from celltcp.fidelity.differences import Fidelity, Judgement, judge_case
 from celltcp.results.tables import Results, read_results
 from celltcp.scenarios.scenario_files import read_scenario
@@ -40,17 +40,15 @@ def load_fidelity(folder: Path) -> SavedFidelity | None:
     cases: list[Case] = []
     kernel = ""
     about: dict[str, Any] = {}
-    for name, ccas in _compared(folder / ROWS).items():
-        native, linux = _sides(folder / name)
+    for name, ccas in _cases_and_ccas(folder / ROWS).items():
+        native, linux = _engine_results(folder / name)
         case = _case(name, native)
-        judgement_of = {judgement.cca: judgement for judgement in judge_case(case, ccas, native, linux)}
+        by_cca = {judgement.cca: judgement for judgement in judge_case(case, ccas, native, linux)}
         if (folder / DECIDED / name).is_dir():
-            later = _sides(folder / DECIDED / name)
-            repeated_ccas = [cca for cca in ccas if cca in later[0].about["cca"]]
-            judgement_of |= {
-                judgement.cca: judgement for judgement in judge_case(case, repeated_ccas, *later)
-            }
-        judgements += judgement_of.values()
+            reruns = _engine_results(folder / DECIDED / name)
+            rerun_ccas = [cca for cca in ccas if cca in reruns[0].about["cca"]]
+            by_cca |= {judgement.cca: judgement for judgement in judge_case(case, rerun_ccas, *reruns)}
+        judgements += by_cca.values()
         cases.append(case)
         kernel = kernel or name_and_kernel(str(linux.about["engine"]))[1]
         about = about or native.about
@@ -61,29 +59,27 @@ def load_fidelity(folder: Path) -> SavedFidelity | None:
     )
 
 
-def _sides(folder: Path) -> tuple[Results, Results]:
+def _engine_results(folder: Path) -> tuple[Results, Results]:
     """Returns the results of a case under the native engine and under the kernel."""
     return read_results(folder / NATIVE), read_results(folder / KERNEL)
 
 
 def _case(name: str, results: Results) -> Case:
-    """Returns the case of results."""
     about = results.about
     scenario = read_scenario(about["scenario"], str(about["name"]), Path())
     if name.startswith(f"{RANDOM}-"):
         return Case(name, RANDOM, scenario)
-    group = group_of_set(name) or ("steady" if is_steady(scenario) else OTHER)
-    return Case(name, group, scenario)
+    return Case(name, group_of_set(name) or group_of(scenario), scenario)
 
 
-def _compared(file: Path) -> dict[str, Sequence[str]]:
-    """Returns the cases of the rows of a campaign in their order, each with its CCAs."""
+def _cases_and_ccas(file: Path) -> dict[str, Sequence[str]]:
+    """Returns the cases in the rows of a campaign, in their order, each with its CCAs."""
     result: dict[str, list[str]] = {}
     if not file.is_file():
         return {}
     try:
-        with file.open(newline="", encoding="utf-8") as opened:
-            for row in csv.DictReader(opened):
+        with file.open(newline="", encoding="utf-8") as lines:
+            for row in csv.DictReader(lines):
                 result.setdefault(row["case"], []).append(row["cca"])
     except (OSError, KeyError, UnicodeDecodeError, csv.Error) as error:
         raise CelltcpError(f"{file}: cannot be read: {error}") from None

@@ -9,14 +9,15 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-#: Step of the grid of a comparison, s, and most steps; longer trajectories have longer steps.
-_STEP_S = 0.010
+#: Minimum step of the time grid of a comparison, s.
+_MIN_STEP_S = 0.010
+#: Maximum number of steps; longer trajectories have longer steps.
 _MAX_STEPS = 60_000
 
 
 @dataclass(frozen=True)
 class Trajectory:
-    """Window and RTT of the first connection of a run over the time since the start of the run."""
+    """Window (segments) and RTT of the first connection of a run; times since the start of the run."""
 
     first_data_s: float
     t_s: NDArray[np.float64]
@@ -26,8 +27,8 @@ class Trajectory:
 
 
 def step_s(duration_s: float) -> float:
-    """Returns the interval of the samples of a run, s: 10 ms, and more in runs of over ten minutes."""
-    return max(_STEP_S, math.ceil(duration_s / _MAX_STEPS * 1_000) / 1_000)
+    """Returns the interval of the samples of a run, s: 10 ms, or more in runs of over ten minutes."""
+    return max(_MIN_STEP_S, math.ceil(duration_s / _MAX_STEPS * 1_000) / 1_000)
 
 
 def trajectory_of(flows: pd.DataFrame, samples: pd.DataFrame, slots: pd.DataFrame) -> Trajectory:
@@ -45,9 +46,9 @@ def trajectory_of(flows: pd.DataFrame, samples: pd.DataFrame, slots: pd.DataFram
 def cwnd_distance(native: Trajectory, kernel: Trajectory) -> float:
     """Returns the mean over time of |ln(cwnd of native / cwnd of kernel)|.
 
-    Time counts from the first data byte of each, and ends with the shorter of the two. Between
-    samples the window is interpolated linearly, on a grid of `step_s`. 0.1 means that the windows
-    differ by some 10 % on average. NaN if one of them has no samples after its first data byte.
+    Time counts from the first data byte of each, and ends with the shorter trajectory. Between samples
+    the window is interpolated linearly, on a grid of `step_s`. 0.1 means that the windows differ by
+    some 10 % on average. The result is NaN if one has no samples after its first data byte.
     """
     both = (native, kernel)
     if any(not len(trajectory.t_s) or math.isnan(trajectory.first_data_s) for trajectory in both):

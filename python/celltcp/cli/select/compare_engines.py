@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from celltcp.cli.options import case_options, option, takes_settings
-from celltcp.cli.output import check_json, print_result
-from celltcp.cli.verbosity import progress_bar
+from celltcp.cli.output import check_json, print_result, run_request
 from celltcp.present.terminal import Terminal
 
 if TYPE_CHECKING:
@@ -32,18 +31,12 @@ def compare_engines(
     Both engines meet the same realisations of the channel. A case is a scenario with a requirement. Its
     best are the congestion control with the highest mean and all that are tied with it.
     """
-    from celltcp.results.folder import prepare_folder
     from celltcp.selection.engine_agreement import overlap_request
 
     check_json(json_file)
-    if settings.out:
-        prepare_folder(settings.out)
+    settings.prepare_out()
     request = overlap_request(scenarios, requirement, settings)
-    if dry_run:
-        click.echo(request.estimate())
-        return
-    with progress_bar("comparing") as progress:
-        result = request.run(progress)
+    result = run_request(request, "comparing", dry_run=dry_run)
     print_result(result.to_json, json_file, lambda: print_overlap(result))
 
 

@@ -28,23 +28,19 @@ if TYPE_CHECKING:
     default=None,
     help="Congestion controls to select from.  [default: those of the policy default]",
 )
-@click.option(
-    "--step", default="500ms", show_default=True, metavar="TIME", help="Time between actions."
-)
+@click.option("--step", default="500ms", metavar="TIME", help="Time between actions.")
 @option("duration", help="Length of an episode.  [default: 30s on random networks]")
 @click.option("--hints", is_flag=True, help="Add SINR and speed of the radio to the observation.")
 @click.option(
     "--agent",
     "agents",
     default="random,default",
-    show_default=True,
     metavar="LIST",
     help="Agents in addition to always-CUBIC: random, default (the policy of auto), fixed:CCA.",
 )
 @click.option(
     "--episodes",
     default=0,
-    show_default=True,
     type=click.IntRange(0),
     metavar="N",
     help="Number of episodes that each agent plays; with 0 only the spaces are printed.",

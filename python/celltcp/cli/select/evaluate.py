@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from celltcp.cli.options import case_options, cca_file_option, draws, option, takes_settings
-from celltcp.cli.output import check_json, draw, print_result
-from celltcp.cli.verbosity import progress_bar
+from celltcp.cli.output import check_json, draw, print_result, run_request
 
 if TYPE_CHECKING:
     from celltcp.campaign.run_settings import RunSettings
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
 @click.option(
     "--policy",
     default="default",
-    show_default=True,
     metavar="LIST",
     help="Policies to evaluate: built-in names or files.",
 )
@@ -27,7 +25,6 @@ if TYPE_CHECKING:
 @click.option(
     "--against",
     default="thesis-establishment,thesis-inflight,bpftune",
-    show_default=True,
     metavar="LIST",
     help="Other policies to compare with; '' for none.",
 )
@@ -39,7 +36,6 @@ if TYPE_CHECKING:
 @click.option(
     "--history",
     default=4,
-    show_default=True,
     type=click.IntRange(0),
     metavar="N",
     help="Number of earlier connections in the cache of policies that use one.",
@@ -85,11 +81,7 @@ def evaluate(
     folder = settings.prepare_out()
     policies = PolicySettings(policy, requirement, against, hints, history, switch_cost)
     request = evaluation_request(policies, scenarios, settings)
-    if dry_run:
-        click.echo(request.estimate())
-        return
-    with progress_bar("evaluating") as progress:
-        result = request.run(progress)
+    result = run_request(request, "evaluating", dry_run=dry_run)
     print_result(result.to_json, json_file, lambda: print_evaluation(result))
     if folder:
         draw(result.plot(), folder, "cases")

@@ -57,21 +57,19 @@ def explain(
     DIR is the folder that --out of compare or run wrote, with auto in --cca. Each explanation is a
     table of decisions, a comparison of estimates with the truth, and a picture, which goes to DIR.
     """
-    from pathlib import Path
-
     from celltcp.results.folder import prepare_folder
     from celltcp.selection.explanation import explain as explain_all
 
     check_json(json_file)
     result = explain_all(folder, run, cca, flow=flow, seed=seed)
-    place = prepare_folder(folder)
+    pictures_folder = prepare_folder(folder)
 
     def show() -> None:
         for explanation in result:
             print_explanation(explanation)
 
     print_result(lambda: {"runs": [explanation.to_json() for explanation in result]}, json_file, show)
-    draw_all(result, Path(place))
+    draw_all(result, pictures_folder)
 
 
 def draw_all(explanations: list[Explanation], folder: Path) -> None:

@@ -6,8 +6,8 @@ import sys
 
 import click
 
-#: Maximum of examples of a policy that are printed on a terminal.
-_MAX_MOMENTS = 3
+#: Maximum number of kNN examples of a policy that are printed on a terminal.
+_MAX_EXAMPLES = 3
 
 
 @click.command()
@@ -40,7 +40,7 @@ def policies(name: str | None, schema: bool, features: bool) -> None:
             click.echo(f"{feature:<16}{meaning}")
     elif name is not None:
         text = policy_text(name)
-        click.echo(_shortened(text) if sys.stdout.isatty() else text, nl=False)
+        click.echo(_shorten(text) if sys.stdout.isatty() else text, nl=False)
     else:
         for builtin_policy in builtin_policies():
             click.echo(f"{builtin_policy:<22}{describe_policy(builtin_policy)['description']}")
@@ -49,12 +49,14 @@ def policies(name: str | None, schema: bool, features: bool) -> None:
             click.echo(f"  {parameter:<14}{meaning}; default {default}")
 
 
-def _shortened(text: str) -> str:
+def _shorten(text: str) -> str:
     """Returns the text of a policy with a few of its kNN examples, whose lines are long."""
-    before, opening, rest = text.partition('table = """\n')
-    table, closing, after = rest.partition('"""')
+    before, opening, table_and_after = text.partition('table = """\n')
+    table, closing, after = table_and_after.partition('"""')
     header, *rows = table.splitlines() or [""]
-    if len(rows) <= _MAX_MOMENTS:
+    if len(rows) <= _MAX_EXAMPLES:
         return text
-    left = f"({len(rows) - _MAX_MOMENTS} more; with > FILE all are written)"
-    return before + opening + "\n".join([header, *rows[:_MAX_MOMENTS], left, ""]) + closing + after
+    rest_text = f"({len(rows) - _MAX_EXAMPLES} more; with > FILE all are written)"
+    return (
+        before + opening + "\n".join([header, *rows[:_MAX_EXAMPLES], rest_text, ""]) + closing + after
+    )

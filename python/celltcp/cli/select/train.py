@@ -28,7 +28,6 @@ from celltcp.cli.verbosity import note, stages_bar
 @click.option(
     "--samples",
     default=5,
-    show_default=True,
     type=click.IntRange(1),
     metavar="N",
     help="Number of moments on each network.",
@@ -36,7 +35,6 @@ from celltcp.cli.verbosity import note, stages_bar
 @click.option(
     "--full-runs",
     default=4,
-    show_default=True,
     type=click.IntRange(2),
     metavar="N",
     help="Networks per family for full runs: N to tune the initial CCA and the margins, N to test.",
@@ -44,7 +42,6 @@ from celltcp.cli.verbosity import note, stages_bar
 @click.option(
     "--max-leaves",
     default=8,
-    show_default=True,
     type=click.IntRange(2),
     metavar="N",
     help="Largest number of leaves of a tree.",
@@ -52,7 +49,6 @@ from celltcp.cli.verbosity import note, stages_bar
 @click.option(
     "--min-samples-leaf",
     default=20,
-    show_default=True,
     type=click.IntRange(1),
     metavar="N",
     help="Smallest number of moments in a leaf.",
@@ -112,8 +108,8 @@ def train(
     if not dry_run:
         check_output(file, overwrite=overwrite)
     plan = Plan(
-        _listed(scenarios),
-        _listed(requirement),
+        _split_list(scenarios),
+        _split_list(requirement),
         cca or (),
         networks=runs,
         samples=samples,
@@ -136,5 +132,5 @@ def train(
     note(f"outcomes: {outcomes_file}")
 
 
-def _listed(text: str | None) -> tuple[str, ...]:
+def _split_list(text: str | None) -> tuple[str, ...]:
     return tuple(name.strip() for name in text.split(",")) if text else ()

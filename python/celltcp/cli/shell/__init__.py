@@ -10,7 +10,7 @@ from celltcp.cli.shell.run import run
 from celltcp.cli.shell.set import set_fields
 from celltcp.cli.shell.status import status
 
-#: Default command, if a scenario follows the name of the group.
+#: Command if a scenario follows the name of the group.
 _DEFAULT = "run"
 
 

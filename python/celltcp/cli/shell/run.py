@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from celltcp.campaign.run_settings import RunSettings
     from celltcp.live.result import LiveResult
 
-#: Exit code of a run that has not kept real time.
+#: Exit code of a run that did not keep real time.
 LATE_RUN_CODE = os.EX_PROTOCOL
 
 
@@ -50,7 +50,6 @@ LATE_RUN_CODE = os.EX_PROTOCOL
 @click.option(
     "--phones",
     default=1,
-    show_default=True,
     type=click.IntRange(1, 100),
     metavar="N",
     help="Phones in the cell; the second is the host phone-2.",
@@ -125,14 +124,14 @@ def run(
     with live:
         for identity in live.removed:
             note(f"run {identity} was killed: its programs were ended")
-        for host, other in others:
-            live.start(shlex.split(other), on=host, start_new_session=True)
-        # Ctrl-C is for the command, which gets it, too.
-        before = signal.signal(signal.SIGINT, lambda *_: None)
+        for host, other_command in others:
+            live.start(shlex.split(other_command), on=host, start_new_session=True)
+        # The command receives Ctrl-C as well, and decides what to do.
+        previous_handler = signal.signal(signal.SIGINT, lambda *_: None)
         try:
             code = live.run(arguments).returncode
         finally:
-            signal.signal(signal.SIGINT, before)
+            signal.signal(signal.SIGINT, previous_handler)
     result = live.result()
     print_result(lambda: result.to_json(code), json_file, lambda: print_live(result))
     lateness = result.status["lateness"]
@@ -140,8 +139,9 @@ def run(
     for warning in missed_real_time(lateness):
         click.echo(f"warning: {warning}", err=True)
     if code or not lateness["valid"]:
-        # A program that a signal has ended has a negative code; shells add 128 to the signal's number.
-        raise SystemExit(LATE_RUN_CODE if not code else code if code > 0 else 128 - code)
+        # The code of a program that a signal ended is negative; shells add 128 to the signal's number.
+        shell_code = code if code > 0 else 128 - code
+        raise SystemExit(shell_code if code else LATE_RUN_CODE)
 
 
 def print_live(live_result: LiveResult) -> None:

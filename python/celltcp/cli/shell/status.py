@@ -9,7 +9,7 @@ import click
 from celltcp.cli.options import option
 from celltcp.cli.output import check_json, print_result
 
-#: Time between two lines, seconds.
+#: Time between two lines, s.
 _INTERVAL_S = 1.0
 
 

@@ -25,7 +25,7 @@ from celltcp.present.section import Column, Figure, Finding, Part, Section, Tabl
 from celltcp.scenarios.cca_mix import count_text, labels
 
 #: Metrics that have a band in each group.
-_JUDGED = COLUMNS[:2]
+_JUDGED_COLUMNS = COLUMNS[:2]
 #: Columns that the page omits.
 _OMITTED_COLUMNS = ("p95 RTT, ms", "cwnd distance")
 
@@ -46,9 +46,9 @@ def fidelity_part(saved: SavedFidelity) -> Part:
             table = group_table(selected).without(_OMITTED_COLUMNS)
             sections.append(Section(title, table, text=(LEGEND,)))
     sections += _outside(result)
-    for chosen_trajectory in chosen_trajectories(result.judgements):
-        title = f"{chosen_trajectory.cca} on {chosen_trajectory.case}, seed {result.seed}"
-        sections.append(Section(title, figure=_trajectory(chosen_trajectory, result.seed, title)))
+    for judgement in chosen_trajectories(result.judgements):
+        title = f"{judgement.cca} on {judgement.case}, seed {result.seed}"
+        sections.append(Section(title, figure=_trajectory(judgement, result.seed, title)))
     origin = {**saved.about, "engine": f"native engine and {linux}", "hash": ""}
     return Part(
         title=f"Fidelity: native TCP and {linux}",
@@ -68,7 +68,7 @@ _BANDS = (
 
 
 def _findings(fidelity: Fidelity) -> tuple[Finding, ...]:
-    """Returns the findings: differences within their bands, and the size of those of each metric."""
+    """Returns the number of judgements within their bands, and the size of the differences."""
     total, outside, undecided = len(fidelity.judgements), len(fidelity.outside), len(fidelity.undecided)
     state = "undecided" if outside else "tied" if undecided else "decided"
     first = Finding(
@@ -78,10 +78,10 @@ def _findings(fidelity: Fidelity) -> tuple[Finding, ...]:
         f"by paired differences of {runs_text(fidelity.runs)}",
         state,
     )
-    return (first, *(_size(fidelity, metric, name) for metric, name, _, _ in _JUDGED))
+    return (first, *(_size_finding(fidelity, metric, name) for metric, name, _, _ in _JUDGED_COLUMNS))
 
 
-def _size(fidelity: Fidelity, metric: str, name: str) -> Finding:
+def _size_finding(fidelity: Fidelity, metric: str, name: str) -> Finding:
     """Returns the finding for the median and the largest difference of a metric."""
     sizes = [
         (abs(judgement.differences[metric].percent), judgement)
@@ -93,13 +93,13 @@ def _size(fidelity: Fidelity, metric: str, name: str) -> Finding:
         return Finding(question, "undefined", "nothing was delivered", state="undecided")
     median = float(np.median([size for size, _ in sizes]))
     _, worst = max(sizes, key=lambda pair: pair[0])
-    most = worst.differences[metric]
+    largest = worst.differences[metric]
     return Finding(
         question,
         f"median {median:.2f} %",
-        f"largest {difference_text(most)}: {worst.cca} on {worst.case}",
-        "" if most.band is None else f"allowed there: {most.band:g} %",
-        "undecided" if most.is_outside else "tied" if most.is_undecided else "decided",
+        f"largest {difference_text(largest)}: {worst.cca} on {worst.case}",
+        "" if largest.band is None else f"allowed there: {largest.band:g} %",
+        "undecided" if largest.is_outside else "tied" if largest.is_undecided else "decided",
     )
 
 
@@ -107,16 +107,17 @@ def _overview(fidelity: Fidelity) -> Figure:
     """Returns the differences of goodput and mean RTT in every case."""
     cases = list(dict.fromkeys(judgement.case for judgement in fidelity.judgements))
     ccas = list(dict.fromkeys(judgement.cca for judgement in fidelity.judgements))
-    by_place = {(judgement.case, judgement.cca): judgement for judgement in fidelity.judgements}
+    by_case = {(judgement.case, judgement.cca): judgement for judgement in fidelity.judgements}
     names, shades = labels(ccas), colours(ccas)
     panels = []
-    for metric, label, _, _ in _JUDGED:
+    for metric, label, _, _ in _JUDGED_COLUMNS:
         series = []
         for cca in ccas:
-            mine = [by_place.get((case, cca)) for case in cases]
-            middle = numbers([each.differences[metric].percent if each else math.nan for each in mine])
-            half = numbers([(each.differences[metric].ci95 or 0.0) if each else 0.0 for each in mine])
-            low, high = middle - half, middle + half
+            judgements = [by_case.get((case, cca)) for case in cases]
+            differences = [each.differences[metric] if each else None for each in judgements]
+            middle = numbers([each.percent if each else math.nan for each in differences])
+            half_width = numbers([(each.ci95 or 0.0) if each else 0.0 for each in differences])
+            low, high = middle - half_width, middle + half_width
             series.append(Series(names[cca], shades[cca], middle, "points", low=low, high=high, size=8))
         panels.append(Panel(f"{label}: native less kernel", "% of the kernel's", tuple(series), 2))
     chart = Chart(np.arange(len(cases), dtype=float), "case", "", tuple(panels), names=tuple(cases))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from celltcp.fidelity.cases import group_titles
@@ -22,7 +23,7 @@ from celltcp.results.folder import prepare_folder
 PAGE = FileKind("page of celltcp fidelity", (b"# Fidelity",), b"celltcp")
 
 _MAX_TRAJECTORIES = 6
-#: Columns of tables of differences.
+#: Columns of the tables of outside and undecided differences.
 _COLUMNS = (Column("case"), Column("CCA"), Column("difference"))
 
 
@@ -33,7 +34,7 @@ def write_page(fidelity: Fidelity, file: Path, command: str, causes: Sequence[Ca
         fidelity: the judgements.
         file: the Markdown file; the pictures go to a folder of its name in `images` next to it.
         command: the command that reproduces the page.
-        causes: why cases are outside their bands.
+        causes: known reasons for cases outside their bands.
     """
     pictures = f"images/{file.stem}"
     folder = prepare_folder(file.parent / pictures)
@@ -57,8 +58,8 @@ def page_text(
         fidelity: the judgements.
         command: the command that reproduces the page.
         causes: known reasons for cases outside their bands.
-        plotted: trajectories whose pictures are numbered from 1.
-        pictures: folder of the pictures, from that of the page.
+        plotted: judgements with pictures of trajectories, which are numbered from 1.
+        pictures: folder of the pictures, relative to that of the page.
     """
     overview = _picture(f"{pictures}/overview", "Differences of goodput and mean RTT per case")
     parts = [
@@ -75,16 +76,16 @@ def page_text(
 
 
 def chosen_trajectories(judgements: Sequence[Judgement]) -> list[Judgement]:
-    """Returns, for each CCA, the cases that use most of their band on steady links and elsewhere.
+    """Returns, for each CCA, the judgements with the largest band ratio on steady links and elsewhere.
 
-    At most six of them, those that use most of their bands first.
+    The list has at most six, in falling order of the ratio.
     """
     worst: dict[tuple[str, bool], Judgement] = {}
     for judgement in judgements:
-        kind = (judgement.cca, judgement.group == "steady")
-        if kind not in worst or judgement.use > worst[kind].use:
-            worst[kind] = judgement
-    return sorted(worst.values(), key=lambda judgement: -judgement.use)[:_MAX_TRAJECTORIES]
+        key = (judgement.cca, judgement.group == "steady")
+        if key not in worst or judgement.max_band_ratio > worst[key].max_band_ratio:
+            worst[key] = judgement
+    return sorted(worst.values(), key=lambda judgement: -judgement.max_band_ratio)[:_MAX_TRAJECTORIES]
 
 
 def _head(fidelity: Fidelity, command: str) -> str:
@@ -115,9 +116,9 @@ def _bands(fidelity: Fidelity) -> str:
         if judgement.cca not in ccas:
             ccas.append(judgement.cca)
     rows = []
-    for limits, places in bands.items():
-        where = [f"{title} ({', '.join(ccas)})" for title, ccas in places.items()]
-        rows.append(wrapped(f"- {limits}: {'; '.join(where)}."))
+    for limits, ccas_by_group in bands.items():
+        groups = [f"{title} ({', '.join(ccas)})" for title, ccas in ccas_by_group.items()]
+        rows.append(wrapped(f"- {limits}: {'; '.join(groups)}."))
     return "\n".join(["The bands, which are the largest differences allowed:\n", *rows, ""])
 
 
@@ -131,7 +132,7 @@ def _outside(fidelity: Fidelity, causes: Sequence[Cause]) -> str:
         by_cause.setdefault(cause, []).append(judgement)
     parts = ["## Outside their bands\n"]
     for cause, judgements in sorted(by_cause.items(), key=lambda item: -len(item[1])):
-        rows = tuple(row_of(each, each.outside) for each in judgements)
+        rows = tuple(row_of(judgement, judgement.outside) for judgement in judgements)
         parts += [wrapped(cause), "", markdown_table(Table(_COLUMNS, rows)), ""]
     return "\n".join(parts)
 
@@ -159,24 +160,23 @@ def _counts(fidelity: Fidelity) -> str:
         selected = [judgement for judgement in fidelity.judgements if judgement.group == group]
         if not selected:
             continue
-        inside = sum(not judgement.outside and not judgement.undecided for judgement in selected)
-        undecided = sum(bool(judgement.undecided) and not judgement.outside for judgement in selected)
+        part = replace(fidelity, judgements=selected)
         largest = (_largest(selected, metric) for metric in ("goodput_mbps", "rtt_mean_ms"))
-        rows.append((title, f"{inside} of {len(selected)}", str(undecided), *largest))
+        rows.append((title, f"{part.within} of {len(selected)}", str(len(part.undecided)), *largest))
     headings = ("group", "within", "undecided", "largest difference of goodput", "of mean RTT")
     table = markdown_table(Table(tuple(map(Column, headings)), tuple(rows)))
-    where = "`celltcp fidelity --out DIR` writes all comparisons to `DIR/fidelity.csv`."
-    return f"{table}\n\n{where}\n"
+    note = "`celltcp fidelity --out DIR` writes all comparisons to `DIR/fidelity.csv`."
+    return f"{table}\n\n{note}\n"
 
 
 def _largest(judgements: Sequence[Judgement], metric: str) -> str:
-    known = [
-        judgement for judgement in judgements if not math.isnan(judgement.differences[metric].percent)
-    ]
-    if not known:
+    """Returns the largest difference of a metric, with its CCA and case."""
+    differences = [(judgement.differences[metric], judgement) for judgement in judgements]
+    defined = [pair for pair in differences if not math.isnan(pair[0].percent)]
+    if not defined:
         return "undefined"
-    worst = max(known, key=lambda each: abs(each.differences[metric].percent))
-    return f"{difference_text(worst.differences[metric])} ({worst.cca}, {worst.case})"
+    difference, judgement = max(defined, key=lambda pair: abs(pair[0].percent))
+    return f"{difference_text(difference)} ({judgement.cca}, {judgement.case})"
 
 
 def _trajectories(fidelity: Fidelity, plotted: Sequence[Judgement], folder: str) -> str:

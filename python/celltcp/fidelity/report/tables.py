@@ -1,4 +1,4 @@
-"""Tables of fidelity: rows of a group of cases, and distributions over random ones."""
+"""Tables of fidelity: judgements of a group of cases, and distributions over random cases."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from celltcp.fidelity.rows import headings, rows
 from celltcp.present.section import Column, Section, Table, number_columns
 
 #: Metrics of a distribution in words.
-_METRICS = {"goodput_mbps": "goodput", "rtt_mean_ms": "mean RTT", "completion_s": "completion"}
+_METRIC_TITLES = {"goodput_mbps": "goodput", "rtt_mean_ms": "mean RTT", "completion_s": "completion"}
 #: Columns of texts.
-_TEXTS = ("case", "CCA", "verdict")
+_TEXT_COLUMNS = ("case", "CCA", "verdict")
 
 
 def group_table(judgements: Sequence[Judgement], title: str = "") -> Table:
-    """Returns a row per judgement; those that are outside or undecided stand out."""
+    """Returns a row per judgement; outside and undecided ones are bold."""
     columns = tuple(
-        Column(heading, is_number=heading not in _TEXTS, name=heading)
+        Column(heading, is_number=heading not in _TEXT_COLUMNS, name=heading)
         for heading in headings(judgements)
     )
     bold = [
@@ -37,10 +37,10 @@ def group_table(judgements: Sequence[Judgement], title: str = "") -> Table:
 
 
 def distribution_sections(fidelity: Fidelity, cases: Sequence[Case]) -> list[Section]:
-    """Returns the distribution of the differences over random cases, and what large ones share."""
+    """Returns the distribution of the differences over random cases, and traits of large ones."""
     distribution = distribution_of(fidelity, cases)
     tables = [quantiles_table(distribution), traits_table(distribution)]
-    tables += [beyond_table(distribution)] if distribution.outside else []
+    tables += [out_of_band_table(distribution)] if distribution.outside else []
     return [Section(table.title, replace(table, title="")) for table in tables]
 
 
@@ -51,7 +51,7 @@ def quantiles_table(distribution: Distribution) -> Table:
     columns = (Column("metric"), *number_columns(*names, within))
     rows = tuple(
         (
-            _METRICS[metric],
+            _METRIC_TITLES[metric],
             *(f"{quantiles[share]:.1f}" for share in QUANTILES),
             f"{100 * distribution.within[metric]:.1f} %",
         )
@@ -71,12 +71,12 @@ def traits_table(distribution: Distribution) -> Table:
     return Table(columns, rows, "Comparisons by what their scenario has")
 
 
-def beyond_table(distribution: Distribution) -> Table:
+def out_of_band_table(distribution: Distribution) -> Table:
     """Returns the comparisons beyond a band with their traits."""
     rows = []
     for out_of_band in distribution.outside:
         metrics = ", ".join(
-            f"{_METRICS[metric]} {out_of_band.judgement.differences[metric].percent:+.1f} %"
+            f"{_METRIC_TITLES[metric]} {out_of_band.judgement.differences[metric].percent:+.1f} %"
             for metric in out_of_band.metrics
         )
         others = ", ".join(name for name in out_of_band.traits if name != out_of_band.guess)

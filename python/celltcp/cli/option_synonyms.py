@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-#: Options by names that other tools or earlier versions have for them.
+#: Option by its name in other tools or earlier versions.
 _SYNONYMS = {
     **dict.fromkeys(("time", "runtime", "sim-time", "stop", "length", "seconds"), "--duration"),
     **dict.fromkeys(("congestion", "congestion-control", "cong", "cc", "algorithm", "tcp"), "--cca"),
@@ -13,7 +13,7 @@ _SYNONYMS = {
     **dict.fromkeys(("threads", "workers", "cores", "processes"), "--jobs"),
     **dict.fromkeys(("metric", "rank", "sort", "key"), "--by"),
     **dict.fromkeys(("field", "param", "parameter", "option"), "--set"),
-    # Names of before version 0.2.
+    # Names before version 0.2.
     "decide": "--rerun-undecided",
     "era": "--historic-ccas",
     "hold": "--discard-for",
@@ -29,19 +29,21 @@ _SYNONYMS = {
 
 
 def with_suggestion(error: click.NoSuchOption) -> click.UsageError:
-    """Returns the error about an unknown option, with the equivalent option if it is known."""
+    """Returns the error about an unknown option, with the equivalent option if there is one."""
     command = error.ctx.command if error.ctx else None
-    known = {name for param in (command.params if command else ()) for name in param.opts}
+    options = {name for param in (command.params if command else ()) for name in param.opts}
     name = error.option_name.lstrip("-").replace("_", "-")
-    meant = _SYNONYMS.get(name, "")
-    if meant not in known:
-        meant = _field(name) if "--set" in known else ""
-    if not meant:
+    equivalent = _SYNONYMS.get(name, "")
+    if equivalent not in options:
+        equivalent = _set_argument(name) if "--set" in options else ""
+    if not equivalent:
         return error
-    return click.UsageError(f"No such option {error.option_name!r}. Did you mean {meant!r}?", error.ctx)
+    return click.UsageError(
+        f"No such option {error.option_name!r}. Did you mean {equivalent!r}?", error.ctx
+    )
 
 
-def _field(name: str) -> str:
+def _set_argument(name: str) -> str:
     """Returns the --set argument that is equivalent to an option; empty without one."""
     from celltcp._core import field_meant
 
