@@ -71,6 +71,8 @@ def print_trace_summary(scenario: Scenario, *, is_only_scenario: bool = True) ->
         scenario: scenario with the traces.
         is_only_scenario: whether warnings need no name of the scenario.
     """
+    if not scenario.traces:
+        return
     from celltcp.logs.summaries import SEPARATOR, parts_of
     from celltcp.scenarios.scenarios import matching_uplink
 
