@@ -281,3 +281,24 @@ def test_an_outage_at_the_start_is_said_with_the_goodput_from_the_request_on() -
     assert from_first == pytest.approx(megabits / late.flows["duration_s"].sum(), rel=0.01)
     in_time = ct.compare("steady-20-68", "cubic", 1, duration="4s")
     assert not any("opened up to" in each for each in in_time.warnings)
+
+
+@pytest.mark.parametrize(
+    ("limit", "name"),
+    [("tcp.send_buffer_max", "send buffer"), ("tcp.receive_window_max", "receive window")],
+)
+def test_windows_that_decide_how_flows_share_a_full_path_are_said(limit: str, name: str) -> None:
+    """Two windows of a BDP fill the path without a loss, whatever the CCAs would do."""
+    changes = {"path.rtt": "40ms", "path.down.rate": "100Mbit/s", "path.buffer": "4bdp"}
+    pair = {**changes, "flows": "[{ name = 'one' }, { name = 'two' }]"}
+    held = ct.compare("steady-20-68", "cubic+bbr", 1, duration="10s", set={**pair, limit: "400kB"})
+    warning = _one(held, "how the flows share the path")
+    assert f"the {name} was full" in warning
+    assert "cubic+bbr, one" in warning
+    assert f"{limit} (400kB" in warning
+    causes = {cause.name for each in ct.explain(held).comparisons[""].ccas for cause in each.causes}
+    assert name.replace(" ", "_") in causes
+    free = ct.compare("steady-20-68", "cubic+bbr", 1, duration="10s", set=pair)
+    assert not any("how the flows share" in each for each in free.warnings)
+    alone = ct.compare("steady-20-68", "cubic", 1, duration="5s", set={**changes, limit: "400kB"})
+    assert not any("how the flows share" in each for each in alone.warnings)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import collections
 import math
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from itertools import compress
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -22,7 +22,7 @@ from celltcp.results.columns import (
     rows_of,
     values_of,
 )
-from celltcp.results.tested import FlowUnderTest, flow_name, sparse_flows
+from celltcp.results.tested import FlowUnderTest, flow_name, is_endless, sparse_flows
 from celltcp.scenarios.cca_mix import labels
 
 if TYPE_CHECKING:
@@ -61,6 +61,8 @@ _END_LIMITS = (
 
 #: Share of the time under a limit above which a warning is given.
 _MIN_WARNING_SHARE = 0.5
+#: Minimum share of the time with a full window at which it decides how flows share a path.
+MIN_WINDOW_SHARE = 0.5
 
 
 class FlowLimits(NamedTuple):
@@ -179,13 +181,48 @@ def limited_flows(results: Results) -> list[str]:
         result = {flow: mean for flow, mean in means.items() if mean > _MIN_WARNING_SHARE}
         if not result:
             continue
-        names = [f"{lineup_names[lineup]}{f', {flow}' if several else ''}" for lineup, flow in result]
-        low, high = (round(100 * value) for value in (min(result.values()), max(result.values())))
-        time = f"{high} %" if low == high else f"{low} to {high} %"
+        named = {
+            f"{lineup_names[lineup]}{f', {flow}' if several else ''}": mean
+            for (lineup, flow), mean in result.items()
+        }
         warnings.append(
-            f"{('; ' if several else ', ').join(names)}: for {time} of the time {text} while the "
-            f"bottleneck had room; {_settings(kind, results)}"
+            f"{('; ' if several else ', ').join(named)}: for {_range_text(named.values())} of the time "
+            f"{text} while the bottleneck had room; {_settings(kind, results)}"
         )
+    return warnings
+
+
+def _range_text(shares: Collection[float]) -> str:
+    """Returns the lowest and the highest share as text."""
+    low, high = (round(100 * extreme) for extreme in (min(shares), max(shares)))
+    return f"{high} %" if low == high else f"{low} to {high} %"
+
+
+def windows_that_share(results: Results) -> list[str]:
+    """Returns a warning for each window at a host that decides how bulk flows share the path.
+
+    Such a window is full for most of the time, although the path may be full, too.
+    """
+    bulk = [
+        flow.name
+        for flow, workload in FlowUnderTest.each_with_workload(results.about)
+        if is_endless(workload)
+    ]
+    if len(bulk) < 2:
+        return []
+    names = labels(results.lineups.values())
+    warnings = []
+    for limit, (_, text, kind) in zip(("receive_window", "send_buffer"), _END_LIMITS, strict=False):
+        shares = {
+            f"{names[row.cca]}, {row.flow}": row.shares[limit]
+            for row in flow_limits(results)
+            if row.flow in bulk and row.shares[limit] >= MIN_WINDOW_SHARE
+        }
+        if shares:
+            warnings.append(
+                f"{'; '.join(shares)}: for {_range_text(shares.values())} of the time {text}, so that "
+                f"it decides how the flows share the path, not the CCA; {_settings(kind, results)}"
+            )
     return warnings
 
 

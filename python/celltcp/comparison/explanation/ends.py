@@ -9,6 +9,7 @@ from celltcp.comparison.explanation.cause import Cause, percent_text
 from celltcp.comparison.explanation.evidence import MIN_LIMITED_SHARE
 from celltcp.comparison.units_of_work import UNITS
 from celltcp.present.quantities import size_text
+from celltcp.results.limits import MIN_WINDOW_SHARE
 from celltcp.results.statistics import estimate
 from celltcp.results.warnings.aborted import silence_text
 from celltcp.scenarios.frames import MAX_FRAME_SHARE, min_frame_mbps
@@ -150,7 +151,7 @@ def receive_window(evidence: Evidence) -> Cause | None:
 
     A full window, or pacing at the rate that the window allows, limits the flow without a queue for at
     least {MIN_LIMITED_SHARE:.0%} of the time, and at least {_MIN_UNUSED_SHARE:.0%} of the capacity is
-    unused.
+    unused. Or the window is full for at least {MIN_WINDOW_SHARE:.0%} of the time beside bulk flows.
     """
     fields = ("receive_window_max", "receive_buffer_max", "window_scale")
     return _window_cause(evidence, "receive_window", "receive window", fields)
@@ -161,7 +162,7 @@ def send_buffer(evidence: Evidence) -> Cause | None:
 
     A full buffer, or pacing at the rate that the buffer allows, limits the flow without a queue for at
     least {MIN_LIMITED_SHARE:.0%} of the time, and at least {_MIN_UNUSED_SHARE:.0%} of the capacity is
-    unused.
+    unused. Or the buffer is full for at least {MIN_WINDOW_SHARE:.0%} of the time beside bulk flows.
     """
     return _window_cause(evidence, "send_buffer", "send buffer", ("send_buffer_max",))
 
@@ -170,10 +171,18 @@ def _window_cause(evidence: Evidence, limit: str, name: str, fields: tuple[str, 
     full_share, limited_share = evidence.time_share(limit), evidence.window_limited_share(limit)
     # A full window costs nothing while the bottleneck has a queue of this flow alone.
     cost = limited_share if evidence.competing_mbps else limited_share - evidence.queued_share
-    if cost < MIN_LIMITED_SHARE or evidence.unused_share < _MIN_UNUSED_SHARE:
-        return None
     tcp = evidence.scenario.get("tcp", {})
     settings_text = ", ".join(f"tcp.{field} = {_toml(tcp[field])}" for field in fields if field in tcp)
+    if cost < MIN_LIMITED_SHARE or evidence.unused_share < _MIN_UNUSED_SHARE:
+        has_rival = not all(map(evidence.is_thin_flow, evidence.competing_mbps))
+        if full_share < MIN_WINDOW_SHARE or not evidence.is_bulk or not has_rival:
+            return None
+        return Cause(
+            limit,
+            f"The {name} was full for {percent_text(full_share)} of the time beside other flows, so "
+            f"that it decides how they share the path, not the congestion control ({settings_text}).",
+            full_share,
+        )
     rtt_ms = evidence.mean("rtt_min_ms")
     detail = ""
     if limit == "receive_window" and (window := in_unit(tcp.get("receive_window_max"), "B")):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from celltcp._core import in_unit
 from celltcp.results.columns import rows_of
-from celltcp.results.limits import limited_flows
+from celltcp.results.limits import limited_flows, windows_that_share
 from celltcp.results.tested import FlowUnderTest
 from celltcp.results.warnings.delivered import no_delivery, uncovered
 from celltcp.scenarios.cca_mix import labels, parse_flow_cca
@@ -44,6 +44,7 @@ def all_warnings(results: Results) -> list[str]:
         *repeating(about),
         *about.get("notes", []),
         *limited_flows(results),
+        *windows_that_share(results),
         *_undivided_delay(about),
         *lower_bounds(about),
     ]
