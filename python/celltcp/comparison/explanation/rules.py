@@ -17,37 +17,21 @@ if TYPE_CHECKING:
 
 #: Rules by the name of the cause.
 RULES: Mapping[str, Callable[[Evidence], Cause | None]] = {
-    "application": ends.application,
-    "overload": ends.overload,
-    "slow_link": ends.slow_link,
-    "video": ends.video,
-    "given_up": ends.given_up,
-    "receive_window": ends.receive_window,
-    "send_buffer": ends.send_buffer,
-    "shallow_buffer": path.shallow_buffer,
-    "overshoot": path.overshoot,
-    "outage": path.outage,
-    "uplink": path.uplink,
-    "sleep": path.sleep,
-    "policer": path.policer,
-    "random_loss": path.random_loss,
-    "radio_loss": path.radio_loss,
-    "aqm": path.aqm,
-    "competition": path.competition,
-    "queue": path.queue,
-    "early_exit": sender.early_exit,
-    "idle_restart": sender.idle_restart,
-    "slow_start": sender.slow_start,
-    "time_outs": sender.time_outs,
-    "reordering": sender.reordering,
-    "slow_units": tail.slow_units,
-    "round_trips": tail.round_trips,
+    rule.__name__: rule
+    for rule in (
+        *(ends.application, ends.overload, ends.slow_link, ends.video),
+        *(ends.given_up, ends.receive_window, ends.send_buffer),
+        *(path.shallow_buffer, path.overshoot, path.outage, path.uplink, path.sleep, path.policer),
+        *(path.random_loss, path.radio_loss, path.aqm, path.competition, path.queue),
+        *(sender.early_exit, sender.idle_restart, sender.slow_start, sender.time_outs),
+        sender.reordering,
+        *(tail.slow_units, tail.round_trips),
+    )
 }
 
 #: Rules that are tried in this order, up to the first cause, if `RULES` find only symptoms.
 LAST_RULES: Mapping[str, Callable[[Evidence], Cause | None]] = {
-    "slow_growth": sender.slow_growth,
-    "held_queue": path.held_queue,
+    rule.__name__: rule for rule in (sender.slow_growth, path.held_queue)
 }
 #: Causes that describe the metrics of a flow without a reason for them.
 _SYMPTOMS = {"queue", "slow_units"}
