@@ -11,17 +11,18 @@ use crate::settings::{Cell, LosModel, Propagation, Radio};
 /// Cells in the plane.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Deployment {
-    cells: Vec<Cell>,
+    pub(super) cells: Vec<Cell>,
     positions: Vec<Position>,
-    propagation: Propagation,
-    grid: Grid,
-    seed: u64,
+    pub(super) propagation: Propagation,
+    pub(super) grid: Grid,
+    pub(super) seed: u64,
     losses: Vec<LossCurve>,
-    /// Shadow of all sites, and of the site of each cell.
+    /// Shadowing that all sites have in common, and that of the site of each cell.
     common_shadow: Option<ShadowingField>,
     shadows: Vec<ShadowingField>,
-    sights: Vec<ShadowingField>,
-    noise_mw: f64,
+    /// Fields whose values decide about line of sight to the site of each cell; none if that is not random.
+    los_fields: Vec<ShadowingField>,
+    pub(super) noise_mw: f64,
 }
 
 impl Deployment {
@@ -43,27 +44,27 @@ impl Deployment {
             let (model, height_m) = (&propagation.model, cell.height.metres());
             losses.push(LossCurve::new(model, carrier, height_m, ue_height_m)?);
         }
-        let knows_sight = losses[0].los_probability(0.0).is_some();
-        let fields = |wanted: bool, purpose, distance_m: f64| -> Vec<ShadowingField> {
-            let sites = sites(cells).into_iter().filter(|_| wanted);
+        let has_los_probability = losses[0].los_probability(0.0).is_some();
+        let fields = |is_enabled: bool, purpose, distance_m: f64| -> Vec<ShadowingField> {
+            let sites = sites(cells).into_iter().filter(|_| is_enabled);
             sites
                 .map(|site| ShadowingField::new(seed, purpose, Some(site), distance_m))
                 .collect()
         };
         let shadowing = propagation.shadowing.as_ref();
-        let distance_m = shadowing.map_or(SIGHT_DISTANCE_M, |shadowing| {
+        let distance_m = shadowing.map_or(LOS_DISTANCE_M, |shadowing| {
             shadowing.correlation_distance.metres()
         });
-        let shadowed = shadowing.is_some();
-        let probable = knows_sight && propagation.los == LosModel::Probable;
+        let has_shadowing = shadowing.is_some();
+        let is_probable = has_los_probability && propagation.los == LosModel::Probable;
         let noise_dbm = thermal_noise_dbm(grid.bandwidth_hz(), propagation.noise_figure);
         let position = |cell: &Cell| Position::of(cell.x, cell.y, cell.height);
         Ok(Self {
             losses,
-            common_shadow: shadowed
+            common_shadow: has_shadowing
                 .then(|| ShadowingField::new(seed, Purpose::Shadowing, None, distance_m)),
-            shadows: fields(shadowed, Purpose::Shadowing, distance_m),
-            sights: fields(probable, Purpose::LineOfSight, distance_m),
+            shadows: fields(has_shadowing, Purpose::Shadowing, distance_m),
+            los_fields: fields(is_probable, Purpose::LineOfSight, distance_m),
             noise_mw: Decibel::new(noise_dbm).to_linear(),
             positions: cells.iter().map(position).collect(),
             cells: cells.clone(),
@@ -73,88 +74,68 @@ impl Deployment {
         })
     }
 
-    pub(crate) fn cells(&self) -> &[Cell] {
-        &self.cells
-    }
-
-    pub(crate) fn propagation(&self) -> &Propagation {
-        &self.propagation
-    }
-
-    pub(crate) fn grid(&self) -> &Grid {
-        &self.grid
-    }
-
-    pub(crate) fn seed(&self) -> u64 {
-        self.seed
-    }
-
-    pub(crate) fn noise_mw(&self) -> f64 {
-        self.noise_mw
-    }
-
-    /// Returns whether `cell` is in sight from a place.
-    pub fn is_los(&self, cell: usize, place: &Position) -> bool {
+    /// Returns whether a position has line of sight to `cell`.
+    pub fn is_los(&self, cell: usize, point: &Position) -> bool {
         match self.propagation.los {
             LosModel::Line => true,
             LosModel::None => false,
             LosModel::Probable => {
-                let ground = self.positions[cell].ground_distance_m(place);
-                let probability = self.losses[cell].los_probability(ground);
-                let Some((probability, field)) = probability.zip(self.sights.get(cell)) else {
+                let ground_m = self.positions[cell].ground_distance_m(point);
+                let probability = self.losses[cell].los_probability(ground_m);
+                let Some((probability, field)) = probability.zip(self.los_fields.get(cell)) else {
                     return true;
                 };
                 // The share of a normal distribution below the field's value is uniform.
-                let share = 0.5 * libm::erfc(-field.at(place) * core::f64::consts::FRAC_1_SQRT_2);
+                let share = 0.5 * libm::erfc(-field.at(point) * core::f64::consts::FRAC_1_SQRT_2);
                 share < probability
             }
         }
     }
 
-    /// Returns the mean power from `cell` at a place without fast fading, over the whole bandwidth, in dBm.
-    pub fn power_dbm(&self, cell: usize, place: &Position) -> f64 {
+    /// Returns the mean power from `cell` at a position without fast fading, over the whole bandwidth, in dBm.
+    pub fn power_dbm(&self, cell: usize, point: &Position) -> f64 {
         let common = self
             .common_shadow
             .as_ref()
-            .map_or(0.0, |field| field.at(place));
-        self.power_with(cell, place, common)
+            .map_or(0.0, |field| field.at(point));
+        self.power_with(cell, point, common)
     }
 
-    fn power_with(&self, cell: usize, place: &Position, common_shadow: f64) -> f64 {
+    fn power_with(&self, cell: usize, point: &Position, common_shadow: f64) -> f64 {
         let (site, position) = (&self.cells[cell], &self.positions[cell]);
-        let ground = position.ground_distance_m(place);
-        let loss = self.losses[cell].loss_db(ground, self.is_los(cell, place));
+        let ground_m = position.ground_distance_m(point);
+        let loss = self.losses[cell].loss_db(ground_m, self.is_los(cell, point));
         let shadow = match (&self.propagation.shadowing, self.shadows.get(cell)) {
             (Some(shadowing), Some(field)) => {
                 let common = shadowing.site_correlation;
-                let own = libm::sqrt(1.0 - common) * field.at(place);
+                let own = libm::sqrt(1.0 - common) * field.at(point);
                 shadowing.deviation.get() * (libm::sqrt(common) * common_shadow + own)
             }
             _ => 0.0,
         };
-        site.power.dbm() + site.antenna.gain_dbi(position, place) - loss - shadow
+        site.power.dbm() + site.antenna.gain_dbi(position, point) - loss - shadow
     }
 
-    /// Writes the mean powers of all cells at a place, in mW, to `out`.
-    pub(crate) fn powers_mw(&self, place: &Position, out: &mut [f64]) {
+    /// Writes the mean powers of all cells at a position, in mW, to `out`.
+    pub(crate) fn powers_mw(&self, point: &Position, out: &mut [f64]) {
         let common = self
             .common_shadow
             .as_ref()
-            .map_or(0.0, |field| field.at(place));
+            .map_or(0.0, |field| field.at(point));
         for (cell, out) in out.iter_mut().enumerate() {
-            *out = Decibel::new(self.power_with(cell, place, common)).to_linear();
+            *out = Decibel::new(self.power_with(cell, point, common)).to_linear();
         }
     }
 }
 
 /// Correlation distance of the line of sight where no shadowing is given, m: TR 38.901 table 7.6.3.1-2, UMa.
-const SIGHT_DISTANCE_M: f64 = 50.0;
+const LOS_DISTANCE_M: f64 = 50.0;
 
-/// Returns the number of the site of each cell.
-fn sites(cells: &[Cell]) -> Vec<u32> {
-    let mut known: Vec<&str> = Vec::new();
-    let number = |cell| {
-        let site = site_name(cell);
+/// Returns the index of the site of each cell. A cell without a named site is a site of its own.
+fn sites<'a>(cells: &'a [Cell]) -> Vec<u32> {
+    let mut known: Vec<&'a str> = Vec::new();
+    let index = |cell: &'a Cell| {
+        let site = cell.site.as_deref().unwrap_or(&cell.name);
         known
             .iter()
             .position(|other| *other == site)
@@ -163,10 +144,5 @@ fn sites(cells: &[Cell]) -> Vec<u32> {
                 known.len() - 1
             })
     };
-    cells.iter().map(number).map(|site| site as u32).collect()
-}
-
-/// Returns the name of the site of `cell`, which is its own unless the settings name another.
-fn site_name(cell: &Cell) -> &str {
-    cell.site.as_deref().unwrap_or(&cell.name)
+    cells.iter().map(index).map(|site| site as u32).collect()
 }

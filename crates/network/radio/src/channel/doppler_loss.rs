@@ -1,6 +1,6 @@
 //! Doppler loss: the noise that a Doppler shift causes in an OFDM receiver.
 //!
-//! Two mechanisms, each of which acts like noise in proportion to the mean received power and so caps the SINR:
+//! Two mechanisms act like noise. The noise is in proportion to the mean received power, and so limits the SINR:
 //!
 //! - *Inter-carrier interference*. A tone that is ε subcarrier spacings off keeps sinc²(ε) of its
 //!   power on its subcarrier and leaks the rest to the others (Moose, "A technique for orthogonal
@@ -10,7 +10,7 @@
 //!   ("Bounds on the interchannel interference of OFDM in time-varying impairments", IEEE Trans.
 //!   Comm. 49(3), 2001): (2π f/Δf)²/24 - (2π f/Δf)⁴/960.
 //! - *Channel estimation*. Between two reference symbols a time T apart, the channel is interpolated
-//!   linearly. For a tone that turns by φ = 2πfT meanwhile, the mean squared error is
+//!   linearly. For a tone whose phase changes by φ = 2πfT meanwhile, the mean squared error is
 //!   5/3 + cos(φ)/3 - 4(1 - cos φ)/φ², about φ⁴/120.
 //!
 //! The leakage of scattered waves, and the error of their estimate, do not fade with the signal. Both follow the change
@@ -18,8 +18,8 @@
 //! communications", 1974, section 1.4). A receiver with an imperfect estimate therefore has a noise whose power is that
 //! of the error on average, also in a fade (Hassibi, Hochwald, "How much training is needed in multiple-antenna
 //! wireless links?", IEEE Trans. Inf. Theory 49(4), 2003). The noise of several antennas is independent, so that
-//! combining them helps against it. It does not help against the distortion of the direct path, which all of them have
-//! alike.
+//! combining them helps against it. It does not help against the distortion of the direct path, which is the same for
+//! all antennas.
 
 use units::{Duration, Instant};
 
@@ -64,11 +64,12 @@ impl Receiver {
 /// Angles over which the scattered waves are summed: exact for powers of the shift below 16.
 const ANGLES: usize = 8;
 
-/// Effect of the Doppler shift: the remaining share of the received power, and the noise relative to the mean power of one
-/// antenna.
+/// Effect of the Doppler shift.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Distortion {
+    /// Share of the received power that remains.
     pub signal: f32,
+    /// Noise relative to the mean power of one antenna.
     pub noise: f32,
 }
 
@@ -89,7 +90,7 @@ impl DopplerLoss {
     pub fn new(receiver: Receiver, fading: &FadingConfig, grid: &Grid) -> Self {
         let mut loss = Self {
             receiver,
-            subcarrier_spacing_hz: grid.subcarrier_spacing_hz(),
+            subcarrier_spacing_hz: grid.subcarrier_spacing_hz,
             max_shift_hz: fading.doppler.hz(),
             direct_share: fading.direct_share(),
             antennas: fading.antennas as f64,
@@ -107,15 +108,15 @@ impl DopplerLoss {
     }
 
     fn evaluate(&self, at: Instant) -> Distortion {
-        let shift = |at| {
+        let shift_hz = |at| {
             self.line_of_sight
                 .map_or(0.0, |line| line.shift_hz(self.max_shift_hz, at))
         };
-        let oscillator = match self.receiver.tracking {
-            Tracking::Ideal => shift(at),
+        let oscillator_hz = match self.receiver.tracking {
+            Tracking::Ideal => shift_hz(at),
             Tracking::Held(period) => {
                 let (now, period) = (at.as_nanos(), period.as_nanos());
-                shift(Instant::from_nanos(now - now % period))
+                shift_hz(Instant::from_nanos(now - now % period))
             }
             Tracking::Fixed => 0.0,
         };
@@ -128,13 +129,17 @@ impl DopplerLoss {
             leaked += share * leak;
             noise += antennas * share * (leak + estimation_error);
         };
-        add(self.direct_share, shift(at) - oscillator, self.antennas);
+        add(
+            self.direct_share,
+            shift_hz(at) - oscillator_hz,
+            self.antennas,
+        );
         let share = (1.0 - self.direct_share) / ANGLES as f64;
         for angle in 0..ANGLES {
             let angle = core::f64::consts::PI * (angle as f64 + 0.5) / ANGLES as f64;
             add(
                 share,
-                self.max_shift_hz * libm::cos(angle) - oscillator,
+                self.max_shift_hz * libm::cos(angle) - oscillator_hz,
                 1.0,
             );
         }
@@ -156,7 +161,7 @@ fn leakage(offset: f64) -> f64 {
     1.0 - sinc * sinc
 }
 
-/// Returns the mean squared error of linear interpolation over a turn of `angle` radians.
+/// Returns the mean squared error of linear interpolation over a phase change of `angle` radians.
 fn interpolation_error(angle: f64) -> f64 {
     let square = angle * angle;
     if square < 1e-2 {

@@ -19,7 +19,7 @@ impl FadedSinr {
         Self { mean, fading: None }
     }
 
-    /// Puts `fading` on top of `mean`; `grid` is the one that `fading` was made for.
+    /// Returns a source with `fading` around `mean`; `grid` is that of `fading`.
     pub fn new(mean: SinrTrace, fading: Fading, receiver: Receiver, grid: &Grid) -> Self {
         let loss = DopplerLoss::new(receiver, fading.config(), grid);
         Self {
@@ -46,8 +46,8 @@ impl FadedSinr {
     }
 }
 
-/// Converts powers over the mean into SINR in dB. `mean` is the mean SINR (linear). The distortion is in proportion to
-/// the mean power, not to what is received at this time.
+/// Converts powers relative to the mean into SINR in dB. `mean` is the mean SINR (linear). The distortion is in
+/// proportion to the mean power, not to the current power.
 pub(crate) fn distorted_db(powers: &mut [f32], mean: f32, distortion: Distortion) {
     let scale = mean * distortion.signal / (1.0 + mean * distortion.noise);
     for power in powers {

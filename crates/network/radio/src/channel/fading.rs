@@ -9,13 +9,13 @@ use super::sinusoids::{Sinusoids, WAVES};
 use super::{Doppler, Grid, ParameterError};
 use crate::settings::Profile;
 
-/// Groups that are computed together: enough for a loop that compilers vectorise, few enough for the stack.
+/// Number of PRB groups that are computed together: compilers vectorise that loop, and its arrays fit the stack.
 const BLOCK: usize = 64;
 
-/// Largest number of taps of any profile.
+/// Maximum number of taps of a profile.
 const MAX_TAPS: usize = 9;
 
-/// Largest number of antennas of a receiver.
+/// Maximum number of antennas of a receiver.
 const MAX_ANTENNAS: usize = 8;
 
 /// Radio link between one UE and one cell. Links fade independently.
@@ -36,7 +36,7 @@ impl LinkId {
         Ok(())
     }
 
-    /// Returns the entity that draws for this link.
+    /// Returns the entity of the random stream of this link.
     fn entity(self) -> u32 {
         self.ue << 12 | self.cell
     }
@@ -45,7 +45,7 @@ impl LinkId {
 /// Frequency of the direct path over time.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum LineOfSight {
-    /// Direct path at a constant angle: its shift is the largest one times `cosine` (-1 to 1).
+    /// Direct path at a constant angle: its shift is the maximum times `cosine` (-1 to 1).
     Steady {
         /// K factor of the first tap: direct over scattered power, in dB; infinite for no fading.
         k_db: f64,
@@ -69,7 +69,7 @@ impl LineOfSight {
         }
     }
 
-    /// Returns the Doppler shift of the direct path in hertz; `max_doppler_hz` is the largest one.
+    /// Returns the Doppler shift of the direct path in hertz; `max_doppler_hz` is the maximum.
     pub(crate) fn shift_hz(self, max_doppler_hz: f64, at: Instant) -> f64 {
         match self {
             Self::Steady { cosine, .. } => max_doppler_hz * cosine,
@@ -149,7 +149,7 @@ pub struct Fading {
     config: FadingConfig,
     /// Waves of the taps of the first branch, then of the next one.
     waves: Vec<Sinusoids>,
-    turned: Arc<TapPhases>,
+    tap_phases: Arc<TapPhases>,
     direct_amplitude: f32,
     /// Phase of the direct path of each branch, cycles.
     direct_phase: Vec<f64>,
@@ -160,7 +160,7 @@ pub struct Fading {
 struct TapPhases {
     taps: usize,
     groups: usize,
-    /// Amplitude of one wave, turned by the delay of the tap at the frequency of the group: for each tap, for each
+    /// Amplitude of one wave, with the phase that the delay of the tap causes at the frequency of the group: for each tap, for each
     /// group.
     re: Vec<f32>,
     im: Vec<f32>,
@@ -202,31 +202,31 @@ impl Fading {
         let max = MAX_ANTENNAS as f64;
         ParameterError::range("receive antennas", config.antennas as f64, 1.0, max)?;
         link.check()?;
-        let turned = Arc::new(TapPhases::new(&config, grid));
-        Ok(Self::draw(config, turned, seed, link))
+        let tap_phases = Arc::new(TapPhases::new(&config, grid));
+        Ok(Self::draw(config, tap_phases, seed, link))
     }
 
     /// Returns a channel of the same kind for another link. The two share the phase shifts of the taps.
     pub fn of_link(&self, seed: u64, link: LinkId) -> Result<Self, ParameterError> {
         link.check()?;
-        let turned = Arc::clone(&self.turned);
-        Ok(Self::draw(self.config, turned, seed, link))
+        let tap_phases = Arc::clone(&self.tap_phases);
+        Ok(Self::draw(self.config, tap_phases, seed, link))
     }
 
-    fn draw(config: FadingConfig, turned: Arc<TapPhases>, seed: u64, link: LinkId) -> Self {
+    fn draw(config: FadingConfig, tap_phases: Arc<TapPhases>, seed: u64, link: LinkId) -> Self {
         let mut stream = RngStream::new(seed, Purpose::Fading, link.entity());
-        let largest = config.doppler.hz();
-        let mut waves = Vec::with_capacity(config.branches() * turned.taps);
+        let max_doppler_hz = config.doppler.hz();
+        let mut waves = Vec::with_capacity(config.branches() * tap_phases.taps);
         let mut direct_phase = Vec::with_capacity(config.branches());
         for _ in 0..config.branches() {
             direct_phase.push(stream.uniform());
-            waves.extend((0..turned.taps).map(|_| tap_waves(&mut stream, largest)));
+            waves.extend((0..tap_phases.taps).map(|_| tap_waves(&mut stream, max_doppler_hz)));
         }
         let direct = config.direct_share() / config.transmit_antennas() as f64;
         Self {
             config,
             waves,
-            turned,
+            tap_phases,
             direct_amplitude: libm::sqrt(direct) as f32,
             direct_phase,
         }
@@ -239,7 +239,11 @@ impl Fading {
 
     /// Writes the power of each PRB group over the mean of one antenna to `out`, which has one element per group.
     pub fn power(&self, at: Instant, out: &mut [f32]) {
-        assert_eq!(out.len(), self.turned.groups, "one element per PRB group");
+        assert_eq!(
+            out.len(),
+            self.tap_phases.groups,
+            "one element per PRB group"
+        );
         out.fill(0.0);
         for branch in 0..self.config.branches() {
             let gains = self.tap_gains(branch, at);
@@ -247,10 +251,13 @@ impl Fading {
             for (block, out) in out.chunks_mut(BLOCK).enumerate() {
                 let (mut re, mut im) = ([direct_re; BLOCK], [direct_im; BLOCK]);
                 let (re, im) = (&mut re[..out.len()], &mut im[..out.len()]);
-                for (tap, &(a, b)) in gains[..self.turned.taps].iter().enumerate() {
-                    let from = tap * self.turned.groups + block * BLOCK;
+                for (tap, &(a, b)) in gains[..self.tap_phases.taps].iter().enumerate() {
+                    let from = tap * self.tap_phases.groups + block * BLOCK;
                     let groups = from..from + out.len();
-                    let (cos, sin) = (&self.turned.re[groups.clone()], &self.turned.im[groups]);
+                    let (cos, sin) = (
+                        &self.tap_phases.re[groups.clone()],
+                        &self.tap_phases.im[groups],
+                    );
                     add_products(re, a, cos, -b, sin);
                     add_products(im, a, sin, b, cos);
                 }
@@ -266,10 +273,10 @@ impl Fading {
     pub fn amplitude(&self, at: Instant, branch: usize, group: usize) -> (f32, f32) {
         let (mut re, mut im) = self.direct(branch, at);
         let gains = self.tap_gains(branch, at);
-        for (tap, &(a, b)) in gains[..self.turned.taps].iter().enumerate() {
+        for (tap, &(a, b)) in gains[..self.tap_phases.taps].iter().enumerate() {
             let (cos, sin) = (
-                self.turned.re[tap * self.turned.groups + group],
-                self.turned.im[tap * self.turned.groups + group],
+                self.tap_phases.re[tap * self.tap_phases.groups + group],
+                self.tap_phases.im[tap * self.tap_phases.groups + group],
             );
             re += a * cos - b * sin;
             im += a * sin + b * cos;
@@ -277,16 +284,17 @@ impl Fading {
         (re, im)
     }
 
+    /// Returns the complex gain of each tap.
     fn tap_gains(&self, branch: usize, at: Instant) -> [(f32, f32); MAX_TAPS] {
         let mut gains = [(0.0, 0.0); MAX_TAPS];
-        let waves = &self.waves[branch * self.turned.taps..][..self.turned.taps];
+        let waves = &self.waves[branch * self.tap_phases.taps..][..self.tap_phases.taps];
         for (gain, waves) in gains.iter_mut().zip(waves) {
             *gain = waves.sum(at.as_nanos());
         }
         gains
     }
 
-    /// Returns the direct path. It arrives first, so its phase is the same at all frequencies.
+    /// Returns the complex amplitude of the direct path. It arrives first, so its phase is the same at all frequencies.
     fn direct(&self, branch: usize, at: Instant) -> (f32, f32) {
         let Some(line) = self.config.line_of_sight else {
             return (0.0, 0.0);

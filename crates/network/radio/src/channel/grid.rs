@@ -9,8 +9,9 @@ const SUBCARRIERS_PER_PRB: f64 = 12.0;
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Grid {
     prbs: usize,
-    prbs_per_group: usize,
-    subcarrier_spacing_hz: f64,
+    /// Number of PRBs in one group; the last one may have fewer.
+    pub(crate) prbs_per_group: usize,
+    pub(crate) subcarrier_spacing_hz: f64,
 }
 
 impl Grid {
@@ -49,16 +50,6 @@ impl Grid {
     /// Returns the number of PRB groups.
     pub fn groups(&self) -> usize {
         self.prbs.div_ceil(self.prbs_per_group)
-    }
-
-    /// Returns the number of PRBs in one group; the last one may have fewer.
-    pub(crate) fn prbs_per_group(&self) -> usize {
-        self.prbs_per_group
-    }
-
-    /// Returns the subcarrier spacing in hertz.
-    pub(crate) fn subcarrier_spacing_hz(&self) -> f64 {
-        self.subcarrier_spacing_hz
     }
 
     /// Returns the width of one PRB in hertz.

@@ -37,7 +37,7 @@ pub struct PhoneLog {
     samples: Vec<PhoneSample>,
 }
 
-/// One year, in seconds. A log that seems to be longer has a mistake in a date.
+/// Maximum length of a log: a year, in seconds. A log that seems longer has a wrong date.
 const MAX_LOG_S: i64 = 31_622_400;
 
 const TIME: &str = "Timestamp";
@@ -50,8 +50,8 @@ const SNR: &str = "SNR";
 const CQI: &str = "CQI";
 
 impl PhoneLog {
-    /// Reads a log; `file` is its name in messages. Missing values are `-`. Of several lines of one second the last
-    /// one counts, except that the SNR is their mean.
+    /// Reads a log; `file` is its name in messages. Missing values are `-`. If a second has several lines, the last one
+    /// counts, but the SNR is the mean over all of them.
     pub fn read(file: &str, text: &str) -> Result<Self, ParseError> {
         let mut rows = text.lines().enumerate();
         let header = rows
@@ -73,9 +73,9 @@ impl PhoneLog {
             }
         }
         let mut samples: Vec<PhoneSample> = Vec::new();
-        let mut first = None;
-        // Sum and number of the values of the SNR in the latest second.
-        let mut snr = (0.0, 0_u32);
+        let mut first_seconds = None;
+        // SNR values of the latest second.
+        let (mut snr_sum_db, mut snr_count) = (0.0, 0_u32);
         for (index, content) in rows {
             if content.trim().is_empty() {
                 continue;
@@ -86,7 +86,7 @@ impl PhoneLog {
                 columns: &columns,
                 fields: content.split(',').map(str::trim).collect(),
             };
-            let mut sample = row.sample(&mut first)?;
+            let mut sample = row.sample(&mut first_seconds)?;
             if let Some(last) = samples.last()
                 && sample.at < last.at
             {
@@ -97,12 +97,12 @@ impl PhoneLog {
             if samples.last().is_some_and(|last| last.at == sample.at) {
                 samples.pop();
             } else {
-                snr = (0.0, 0);
+                (snr_sum_db, snr_count) = (0.0, 0);
             }
             if let Some(db) = sample.snr_db {
-                snr = (snr.0 + db, snr.1 + 1);
+                (snr_sum_db, snr_count) = (snr_sum_db + db, snr_count + 1);
             }
-            sample.snr_db = (snr.1 > 0).then(|| snr.0 / f64::from(snr.1));
+            sample.snr_db = (snr_count > 0).then(|| snr_sum_db / f64::from(snr_count));
             samples.push(sample);
         }
         if samples.is_empty() {
@@ -123,7 +123,7 @@ impl PhoneLog {
     /// if `None`).
     ///
     /// Phones skip a second now and then. More than `longest_gap` without a value is an error, which names the line
-    /// and the network that was used there.
+    /// and the network in use.
     pub fn sinr_trace(
         &self,
         from: Duration,
@@ -198,14 +198,15 @@ impl Row<'_> {
         number.map(Some).ok_or_else(|| self.line_error(message))
     }
 
-    fn sample(&self, first: &mut Option<i64>) -> Result<PhoneSample, ParseError> {
+    /// Returns the sample of the row. `first_seconds` is the time of the first row, set if it is `None`.
+    fn sample(&self, first_seconds: &mut Option<i64>) -> Result<PhoneSample, ParseError> {
         let text = self.field(TIME)?;
-        let seconds = seconds_of(text).ok_or_else(|| {
+        let seconds = seconds_since_1970(text).ok_or_else(|| {
             self.line_error(format_args!(
                 "{TIME} {text:?} must look like 2019.12.14_10.16.30"
             ))
         })?;
-        let since = seconds - *first.get_or_insert(seconds);
+        let since = seconds - *first_seconds.get_or_insert(seconds);
         if !(0..=MAX_LOG_S).contains(&since) {
             let message =
                 format_args!("{text} is not within a year after the first line").to_string();
@@ -230,27 +231,27 @@ impl Row<'_> {
 }
 
 /// Returns the seconds since 1970 of a phone log's time such as `2019.12.14_10.16.30`; `None` for another text.
-fn seconds_of(text: &str) -> Option<i64> {
+fn seconds_since_1970(text: &str) -> Option<i64> {
     let (date, time) = text.split_once('_')?;
-    let three = |text: &str| -> Option<[i64; 3]> {
+    let three_numbers = |text: &str| -> Option<[i64; 3]> {
         let parts: Vec<i64> = text
             .split('.')
             .map(|part| part.parse::<u16>().ok().map(i64::from))
             .collect::<Option<_>>()?;
         parts.try_into().ok()
     };
-    let ([year, month, day], [hour, minute, second]) = (three(date)?, three(time)?);
+    let ([year, month, day], [hour, minute, second]) = (three_numbers(date)?, three_numbers(time)?);
     let valid = (1..=12).contains(&month)
         && (1..=31).contains(&day)
         && hour < 24
         && minute < 60
         && second <= 60;
-    valid.then(|| ((days(year, month, day) * 24 + hour) * 60 + minute) * 60 + second)
+    valid.then(|| ((days_since_1970(year, month, day) * 24 + hour) * 60 + minute) * 60 + second)
 }
 
 /// Returns the days since 1970-01-01 in the Gregorian calendar. Years begin in March here, so that the leap day is
 /// the last one.
-fn days(year: i64, month: i64, day: i64) -> i64 {
+fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
     let (year, month) = if month > 2 {
         (year, month - 3)
     } else {
@@ -347,10 +348,16 @@ Timestamp,Speed,RAWCELLID,NetworkMode,RSRP,RSRQ,SNR,CQI
 
     #[test]
     fn times_count_through_months_and_leap_days() {
-        assert_eq!(seconds_of("1970.01.01_00.00.00"), Some(0));
-        assert_eq!(seconds_of("2020.02.29_00.00.00"), Some(1_582_934_400));
-        assert_eq!(seconds_of("2020.03.01_00.00.01"), Some(1_583_020_801));
-        assert_eq!(seconds_of("2019.12.14_10.16"), None);
-        assert_eq!(seconds_of("2019.12.14 10.16.30"), None);
+        assert_eq!(seconds_since_1970("1970.01.01_00.00.00"), Some(0));
+        assert_eq!(
+            seconds_since_1970("2020.02.29_00.00.00"),
+            Some(1_582_934_400)
+        );
+        assert_eq!(
+            seconds_since_1970("2020.03.01_00.00.01"),
+            Some(1_583_020_801)
+        );
+        assert_eq!(seconds_since_1970("2019.12.14_10.16"), None);
+        assert_eq!(seconds_since_1970("2019.12.14 10.16.30"), None);
     }
 }

@@ -63,11 +63,11 @@ impl Profile {
         }
     }
 
-    /// Returns the share of the whole power in each tap.
+    /// Returns the share of the total power in each tap.
     pub fn powers(self) -> impl Iterator<Item = f64> {
         let linear = |tap: &Tap| units::Decibel::new(tap.power_db).to_linear();
-        let whole: f64 = self.taps().iter().map(linear).sum();
-        self.taps().iter().map(move |tap| linear(tap) / whole)
+        let total: f64 = self.taps().iter().map(linear).sum();
+        self.taps().iter().map(move |tap| linear(tap) / total)
     }
 }
 

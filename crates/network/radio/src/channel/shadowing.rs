@@ -8,12 +8,12 @@ use super::sinusoids::sine_of_turn;
 /// Number of plane waves that make one field.
 const WAVES: usize = 64;
 
-/// Largest product of wave number and correlation distance: finer structure carries less than a thousandth of the
+/// Maximum product of wave number and correlation distance: finer structure carries less than a thousandth of the
 /// variance.
 const MAX_WAVE_NUMBER: f64 = 1e3;
 
 /// Field over the plane, normal with mean 0 and variance 1, whose correlation falls exponentially with distance. Its
-/// value at a place does not depend on the order of the queries.
+/// value at a position does not depend on the order of the queries.
 ///
 /// It is a sum of plane waves. Directions and phases are drawn freely, and wave numbers are drawn from the spectrum
 /// of the correlation, one from each of equal shares (Cai and Giannakis, "A two-dimensional channel simulation model
@@ -39,8 +39,8 @@ impl ShadowingField {
                 // exp(-r/d) in the plane has a spectrum of which the share 1 - 1/sqrt(1 + (kd)²) is
                 // below the wave number k.
                 let above = 1.0 - (index as f64 + stream.uniform()) / WAVES as f64;
-                let number = libm::sqrt(1.0 / (above * above) - 1.0).min(MAX_WAVE_NUMBER);
-                let per_m = number / correlation_distance_m / core::f64::consts::TAU;
+                let wave_number = libm::sqrt(1.0 / (above * above) - 1.0).min(MAX_WAVE_NUMBER);
+                let per_m = wave_number / correlation_distance_m / core::f64::consts::TAU;
                 let direction = core::f64::consts::TAU * stream.uniform();
                 [
                     per_m * libm::cos(direction),
@@ -52,13 +52,13 @@ impl ShadowingField {
         Self { waves }
     }
 
-    /// Returns the value at a place. Its height has no effect.
-    pub fn at(&self, place: &Position) -> f64 {
+    /// Returns the value at a position. The height has no effect.
+    pub fn at(&self, position: &Position) -> f64 {
         /// One turn in steps of 32 bits.
         const TURN: f64 = 4_294_967_296.0;
         let mut sum = 0.0;
         for [east, north, phase] in &self.waves {
-            let turns = east * place.x + north * place.y + phase;
+            let turns = east * position.x + north * position.y + phase;
             sum += f64::from(sine_of_turn((turns * TURN) as i64 as u32));
         }
         sum * libm::sqrt(2.0 / WAVES as f64)
@@ -103,9 +103,9 @@ mod tests {
     #[test]
     fn values_are_normal() {
         let draws = 20_000_u32;
-        let place = Position::new(321.0, -50.0, 1.5);
+        let position = Position::new(321.0, -50.0, 1.5);
         let values: Vec<f64> = (0..draws)
-            .map(|seed| field(u64::from(seed)).at(&place))
+            .map(|seed| field(u64::from(seed)).at(&position))
             .collect();
         let mean_of =
             |f: &dyn Fn(f64) -> f64| values.iter().map(|&v| f(v)).sum::<f64>() / f64::from(draws);
@@ -117,9 +117,12 @@ mod tests {
 
     #[test]
     fn sites_differ_and_seeds_repeat() {
-        let place = Position::new(10.0, 20.0, 0.0);
+        let position = Position::new(10.0, 20.0, 0.0);
         let other = ShadowingField::new(1, Purpose::Shadowing, Some(4), 50.0);
-        assert_ne!(field(1).at(&place), other.at(&place));
-        assert_eq!(field(1).at(&place).to_bits(), field(1).at(&place).to_bits());
+        assert_ne!(field(1).at(&position), other.at(&position));
+        assert_eq!(
+            field(1).at(&position).to_bits(),
+            field(1).at(&position).to_bits()
+        );
     }
 }

@@ -13,10 +13,9 @@ const TURN: f64 = 18_446_744_073_709_551_616.0;
 /// Phasors that are summed up together: the width that vectorises well.
 pub(crate) const WAVES: usize = 16;
 
-/// Converts a fraction of a turn to an integer, which wraps as turns do.
-pub(crate) fn phase_cycles(fraction: f64) -> u64 {
-    let whole = libm::floor(fraction);
-    ((fraction - whole) * TURN) as u64
+/// Converts a phase in turns to a 64-bit fraction of a turn.
+pub(crate) fn wrapped_phase(turns: f64) -> u64 {
+    ((turns - libm::floor(turns)) * TURN) as u64
 }
 
 /// [`WAVES`] phasors of unit length, each with its own frequency and phase.
@@ -27,10 +26,10 @@ pub(crate) struct Sinusoids {
 }
 
 impl Sinusoids {
-    /// Makes phasors from frequencies in hertz (of either sign) and phases in turns.
+    /// Returns phasors with these frequencies in hertz (of either sign) and phases in turns.
     pub(crate) fn new(waves: [(f64, f64); WAVES]) -> Self {
         Self {
-            phase: waves.map(|(_, phase)| phase_cycles(phase)),
+            phase: waves.map(|(_, phase)| wrapped_phase(phase)),
             per_ns: waves.map(|(hz, _)| libm::round(hz * TURN_PER_NS_PER_HZ) as i64 as u64),
         }
     }

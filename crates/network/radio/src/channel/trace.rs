@@ -9,13 +9,13 @@ use super::ParameterError;
 #[derive(Clone, PartialEq, Debug)]
 pub struct SinrTrace(Vec<(Instant, f64)>);
 
-/// Largest ratio that is no mistake of units, in dB.
-const LARGEST_DB: f64 = 100.0;
+/// Maximum absolute SINR, dB: larger values are mistakes of units.
+const MAX_DB: f64 = 100.0;
 
 impl SinrTrace {
-    /// Returns a trace of at least one point, from the start of the run on; times must rise.
+    /// Returns a trace of at least one point, from the start of the run on; times must increase.
     pub fn new(points: Vec<(Instant, f64)>) -> Result<Self, ParameterError> {
-        let first = points.first().map(|point| point.0);
+        let first = points.first().map(|&(at, _)| at);
         if first != Some(Instant::ZERO) {
             let value = first.map_or("none".to_owned(), |at| format!("{at:?}"));
             let allowed = "must be the start of the run";
@@ -26,14 +26,15 @@ impl SinrTrace {
             ));
         }
         for pair in points.windows(2) {
-            if pair[1].0 <= pair[0].0 {
-                let value = format!("{:?} after {:?}", pair[1].0, pair[0].0);
+            let (before, at) = (pair[0].0, pair[1].0);
+            if at <= before {
+                let value = format!("{at:?} after {before:?}");
                 let allowed = "must be later than the point before";
                 return Err(ParameterError::new("point of a SINR trace", value, allowed));
             }
         }
         for &(_, db) in &points {
-            ParameterError::range("SINR in dB", db, -LARGEST_DB, LARGEST_DB)?;
+            ParameterError::range("SINR in dB", db, -MAX_DB, MAX_DB)?;
         }
         Ok(Self(points))
     }
@@ -41,12 +42,12 @@ impl SinrTrace {
     /// Reads `seconds,dB` lines; `file` is its name in messages.
     ///
     /// The first time counts as the start. Empty lines and comments (`#`) are skipped, and an optional first line
-    /// names the columns. A gap of more than `longest_gap` is an error, because the SINR there is unknown, and so
-    /// is a value that is no number.
+    /// names the columns. A gap of more than `longest_gap` is an error, because the SINR in it is unknown.
+    /// A value that is no number is an error, too.
     pub fn read(file: &str, text: &str, longest_gap: Duration) -> Result<Self, ParseError> {
         let mut points: Vec<(Instant, f64)> = Vec::new();
         let mut first = None;
-        let mut heading_allowed = true;
+        let mut is_first_line = true;
         for (index, content) in text.lines().enumerate() {
             let line_error = |message: String| ParseError::on(file, index + 1, message);
             let content = content.trim();
@@ -57,8 +58,8 @@ impl SinrTrace {
             let (time, db) = content
                 .split_once(',')
                 .ok_or_else(|| line_error(format!("{content:?} must be `seconds,dB`")))?;
-            let heading = core::mem::take(&mut heading_allowed) && number(time).is_none();
-            if heading {
+            let is_header = core::mem::take(&mut is_first_line) && number(time).is_none();
+            if is_header {
                 continue;
             }
             let seconds = number(time).ok_or_else(|| {
@@ -67,13 +68,10 @@ impl SinrTrace {
                     time.trim()
                 ))
             })?;
-            let db = number(db)
-                .filter(|db| db.abs() <= LARGEST_DB)
-                .ok_or_else(|| {
-                    let allowed =
-                        format!("must be a number of dB from -{LARGEST_DB} to {LARGEST_DB}");
-                    line_error(format!("SINR {:?} {allowed}", db.trim()))
-                })?;
+            let db = number(db).filter(|db| db.abs() <= MAX_DB).ok_or_else(|| {
+                let allowed = format!("must be a number of dB from -{MAX_DB} to {MAX_DB}");
+                line_error(format!("SINR {:?} {allowed}", db.trim()))
+            })?;
             let since = seconds - *first.get_or_insert(seconds);
             let at = Instant::ZERO + Duration::from_secs_f64(since);
             if let Some(&(last, _)) = points.last() {
@@ -101,9 +99,7 @@ impl SinrTrace {
     pub fn length(&self) -> Duration {
         self.0[self.0.len() - 1].0.since_start()
     }
-}
 
-impl SinrTrace {
     /// Returns the SINR in dB.
     pub fn mean_db(&self, at: Instant) -> f64 {
         let next = self.0.partition_point(|(time, _)| *time <= at);

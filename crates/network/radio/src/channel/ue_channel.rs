@@ -16,20 +16,22 @@ const ELEMENTS_PER_PRB: f64 = 12.0;
 
 /// Reception of one UE, a function of time alone.
 ///
-/// It caches the powers of the latest period of path loss, so it is not `Sync`.
+/// It caches the powers of the latest update period, so it is not `Sync`.
 #[derive(Clone, Debug)]
 pub struct Reception {
     deployment: Arc<Deployment>,
     trajectory: Trajectory,
     /// Fading and Doppler loss by cell.
     fading: Option<(Vec<Fading>, DopplerLoss)>,
-    latest: RefCell<Latest>,
+    cache: RefCell<PeriodCache>,
 }
 
+/// Values that are computed once in an update period.
 #[derive(Clone, Debug)]
-struct Latest {
+struct PeriodCache {
+    /// Index of the update period; `None` before the first.
     period: Option<u64>,
-    place: Position,
+    position: Position,
     powers_mw: Vec<f64>,
     /// Cached gains from the cells; `None` if not computed in this period.
     gain_db: Vec<Option<f64>>,
@@ -46,12 +48,12 @@ impl Reception {
         trajectory: Trajectory,
         fading: Option<(FadingConfig, Receiver)>,
     ) -> Result<Self, ParameterError> {
-        let (cells, grid) = (deployment.cells().len(), *deployment.grid());
+        let (cells, grid) = (deployment.cells.len(), deployment.grid);
         let fading = fading
             .map(|(config, receiver)| {
-                let first = Fading::new(config, &grid, deployment.seed(), LinkId { ue, cell: 0 })?;
+                let first = Fading::new(config, &grid, deployment.seed, LinkId { ue, cell: 0 })?;
                 let others = (1..cells as u32).map(|cell| LinkId { ue, cell });
-                let others = others.map(|link| first.of_link(deployment.seed(), link));
+                let others = others.map(|link| first.of_link(deployment.seed, link));
                 let links = core::iter::once(Ok(first.clone())).chain(others);
                 let links = links.collect::<Result<Vec<_>, _>>()?;
                 Ok::<_, ParameterError>((links, DopplerLoss::new(receiver, &config, &grid)))
@@ -60,9 +62,9 @@ impl Reception {
         Ok(Self {
             trajectory,
             fading,
-            latest: RefCell::new(Latest {
+            cache: RefCell::new(PeriodCache {
                 period: None,
-                place: Position::default(),
+                position: Position::default(),
                 powers_mw: vec![0.0; cells],
                 gain_db: vec![None; cells],
                 noise_plus_interference: vec![0.0; grid.groups()],
@@ -72,7 +74,7 @@ impl Reception {
         })
     }
 
-    /// Returns the place of the UE.
+    /// Returns the position of the UE.
     pub fn position(&self, at: Instant) -> Position {
         self.trajectory.at(at)
     }
@@ -80,19 +82,19 @@ impl Reception {
     /// Returns the mean power of the reference signal of `cell` per resource element, in dBm: RSRP without fast
     /// fading (TS 36.214 §5.1.1).
     pub fn rsrp_dbm(&self, at: Instant, cell: usize) -> f64 {
-        let powers = self.powers(at);
-        Decibel::from_linear(powers.powers_mw[cell] / self.elements()).get()
+        let cache = self.cache(at);
+        Decibel::from_linear(cache.powers_mw[cell] / self.resource_elements()).get()
     }
 
     /// Returns the gain from `cell` to the UE without fast fading, antennas included, in dB. It is the same in the
     /// other direction.
     pub(crate) fn gain_db(&self, at: Instant, cell: usize) -> f64 {
-        let mut latest = self.powers(at);
-        let (cached, power_mw) = (latest.gain_db[cell], latest.powers_mw[cell]);
+        let mut cache = self.cache(at);
+        let (cached, power_mw) = (cache.gain_db[cell], cache.powers_mw[cell]);
         cached.unwrap_or_else(|| {
-            let tx_power_dbm = self.deployment.cells()[cell].power.dbm();
+            let tx_power_dbm = self.deployment.cells[cell].power.dbm();
             let gain = Decibel::from_linear(power_mw).get() - tx_power_dbm;
-            latest.gain_db[cell] = Some(gain);
+            cache.gain_db[cell] = Some(gain);
             gain
         })
     }
@@ -100,103 +102,99 @@ impl Reception {
     /// Returns the RSRQ of `cell` without fast fading, in dB: PRBs times RSRP over all received power, where each
     /// cell transmits with the share `activity` of its power (TS 36.214 §5.1.3).
     pub fn rsrq_db(&self, at: Instant, cell: usize, activity: Activity<'_>) -> f64 {
-        let powers = self.powers(at);
-        let received: f64 = powers
+        let cache = self.cache(at);
+        let received: f64 = cache
             .powers_mw
             .iter()
             .enumerate()
             .map(|(other, power)| power * f64::from(activity.of(other)))
             .sum();
-        let rsrp = powers.powers_mw[cell] / self.elements();
-        let rssi = received + self.deployment.noise_mw();
-        Decibel::from_linear(self.deployment.grid().prbs() as f64 * rsrp / rssi).get()
+        let rsrp = cache.powers_mw[cell] / self.resource_elements();
+        let rssi = received + self.deployment.noise_mw;
+        Decibel::from_linear(self.deployment.grid.prbs() as f64 * rsrp / rssi).get()
     }
 
     /// Returns the SINR of `cell` without fast fading, in dB, where each other cell transmits with the share
     /// `activity` of its power.
     pub fn mean_sinr_db(&self, at: Instant, cell: usize, activity: Activity<'_>) -> f64 {
-        let powers = self.powers(at);
-        Decibel::from_linear(self.mean_sinr(&powers, cell, activity)).get()
+        let cache = self.cache(at);
+        Decibel::from_linear(self.mean_sinr(&cache, cell, activity)).get()
     }
 
     /// Writes the SINR of `cell` by PRB group in dB to `out`, where each other cell transmits with the share
     /// `activity` of its power.
     pub fn sinr_db(&self, at: Instant, cell: usize, activity: Activity<'_>, out: &mut [f32]) {
-        let mut latest = self.powers(at);
-        let mean = self.mean_sinr(&latest, cell, activity);
+        let mut cache = self.cache(at);
+        let mean = self.mean_sinr(&cache, cell, activity);
         let Some((fading, doppler)) = &self.fading else {
             out.fill(Decibel::from_linear(mean).get() as f32);
             return;
         };
         fading[cell].power(at, out);
         let distortion = doppler.at(at);
-        let propagation = self.deployment.propagation();
+        let propagation = &self.deployment.propagation;
         if propagation.interference != Interference::Faded {
             distorted_db(out, mean as f32, distortion);
             return;
         }
-        let latest = &mut *latest;
-        let noise = self.deployment.noise_mw();
+        let cache = &mut *cache;
+        let noise = self.deployment.noise_mw;
         let min_faded_power = noise * Decibel::new(-propagation.culling.get()).to_linear();
-        let signal = latest.powers_mw[cell] as f32;
-        latest
+        let signal = cache.powers_mw[cell] as f32;
+        cache
             .noise_plus_interference
             .fill(noise as f32 + distortion.noise * signal);
-        for (other, &power) in latest.powers_mw.iter().enumerate() {
+        for (other, &power) in cache.powers_mw.iter().enumerate() {
             let power = power * f64::from(activity.of(other));
             if other == cell || power == 0.0 {
                 continue;
             }
             if power < min_faded_power {
                 let add = |sum: &mut f32| *sum += power as f32;
-                latest.noise_plus_interference.iter_mut().for_each(add);
+                cache.noise_plus_interference.iter_mut().for_each(add);
                 continue;
             }
-            fading[other].power(at, &mut latest.scratch);
-            for (sum, faded) in latest
-                .noise_plus_interference
-                .iter_mut()
-                .zip(&latest.scratch)
-            {
+            fading[other].power(at, &mut cache.scratch);
+            for (sum, faded) in cache.noise_plus_interference.iter_mut().zip(&cache.scratch) {
                 *sum += power as f32 * faded;
             }
         }
-        for (sinr, noise_plus_interference) in out.iter_mut().zip(&latest.noise_plus_interference) {
+        for (sinr, noise_plus_interference) in out.iter_mut().zip(&cache.noise_plus_interference) {
             *sinr = to_db(signal * distortion.signal * *sinr / noise_plus_interference);
         }
     }
 
-    fn elements(&self) -> f64 {
-        ELEMENTS_PER_PRB * self.deployment.grid().prbs() as f64
+    fn resource_elements(&self) -> f64 {
+        ELEMENTS_PER_PRB * self.deployment.grid.prbs() as f64
     }
 
-    fn mean_sinr(&self, latest: &Latest, cell: usize, activity: Activity<'_>) -> f64 {
-        let mut noise_plus_interference = self.deployment.noise_mw();
-        if self.deployment.propagation().interference != Interference::None {
-            for (other, power) in latest.powers_mw.iter().enumerate() {
+    fn mean_sinr(&self, cache: &PeriodCache, cell: usize, activity: Activity<'_>) -> f64 {
+        let mut noise_plus_interference = self.deployment.noise_mw;
+        if self.deployment.propagation.interference != Interference::None {
+            for (other, power) in cache.powers_mw.iter().enumerate() {
                 if other != cell {
                     noise_plus_interference += power * f64::from(activity.of(other));
                 }
             }
         }
-        latest.powers_mw[cell] / noise_plus_interference
+        cache.powers_mw[cell] / noise_plus_interference
     }
 
-    /// Returns the powers of the period that `at` is in, computed for the place of the UE at its start.
-    fn powers(&self, at: Instant) -> RefMut<'_, Latest> {
-        let mut latest = self.latest.borrow_mut();
-        let length = self.deployment.propagation().update_period.as_nanos();
+    /// Returns the cache for the update period at `at`, computed for the position of the UE at the start of the period.
+    fn cache(&self, at: Instant) -> RefMut<'_, PeriodCache> {
+        let mut cache = self.cache.borrow_mut();
+        let length = self.deployment.propagation.update_period.as_nanos();
         let period = at.as_nanos() / length;
-        if latest.period != Some(period) {
-            let place = self.trajectory.at(Instant::from_nanos(period * length));
-            if latest.period.is_none() || latest.place != place {
-                self.deployment.powers_mw(&place, &mut latest.powers_mw);
-                latest.gain_db.fill(None);
-                latest.place = place;
+        if cache.period != Some(period) {
+            let position = self.trajectory.at(Instant::from_nanos(period * length));
+            if cache.period.is_none() || cache.position != position {
+                self.deployment.powers_mw(&position, &mut cache.powers_mw);
+                cache.gain_db.fill(None);
+                cache.position = position;
             }
-            latest.period = Some(period);
+            cache.period = Some(period);
         }
-        latest
+        cache
     }
 }
 

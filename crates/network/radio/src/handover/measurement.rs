@@ -14,6 +14,17 @@ pub struct Measurement {
     pub rsrq_db: f64,
 }
 
+impl Measurement {
+    /// Returns the measurement with the higher RSRP; the first one if they are equal.
+    pub(super) fn stronger<'a>(first: &'a Self, second: &'a Self) -> &'a Self {
+        if second.rsrp_dbm > first.rsrp_dbm {
+            second
+        } else {
+            first
+        }
+    }
+}
+
 /// Returns the RSRQ as reported: 0 below -19.5 dB, then steps of 0.5 dB, 34 from -3 dB (TS 36.133 clause 9.1.7).
 pub(crate) fn rsrq_index(db: f64) -> u8 {
     (libm::floor(2.0 * db) + 40.0).clamp(0.0, 34.0) as u8
@@ -35,31 +46,38 @@ impl Filter {
         }
     }
 
-    /// Processes the measurements of one period. Cells that are not among them are removed, because they can no longer
-    /// be detected. Measurements that are no numbers are taken as absent.
+    /// Processes the measurements of one period. Cells without a measurement are removed, because they can no longer
+    /// be detected. Measurements that are NaN count as absent.
     pub fn update(&mut self, measured: &[Measurement]) {
         let usable = |m: &Measurement| !m.rsrp_dbm.is_nan() && !m.rsrq_db.is_nan();
-        self.cells
-            .retain(|known| measured.iter().any(|m| m.cell == known.cell && usable(m)));
-        for new in measured.iter().filter(|m| usable(m)) {
-            match self.cells.iter_mut().find(|known| known.cell == new.cell) {
-                Some(known) => {
-                    known.rsrp_dbm += self.weight * (new.rsrp_dbm - known.rsrp_dbm);
-                    known.rsrq_db += self.weight * (new.rsrq_db - known.rsrq_db);
+        self.cells.retain(|filtered| {
+            measured
+                .iter()
+                .any(|m| m.cell == filtered.cell && usable(m))
+        });
+        for cell in measured.iter().filter(|m| usable(m)) {
+            match self
+                .cells
+                .iter_mut()
+                .find(|filtered| filtered.cell == cell.cell)
+            {
+                Some(filtered) => {
+                    filtered.rsrp_dbm += self.weight * (cell.rsrp_dbm - filtered.rsrp_dbm);
+                    filtered.rsrq_db += self.weight * (cell.rsrq_db - filtered.rsrq_db);
                 }
-                None => self.cells.push(*new),
+                None => self.cells.push(*cell),
             }
         }
     }
 
-    /// Returns the filtered measurements of the cells detected.
+    /// Returns the filtered measurements of all detected cells.
     pub fn cells(&self) -> &[Measurement] {
         &self.cells
     }
 
     /// Returns the filtered measurement of one cell.
     pub fn cell(&self, cell: CellId) -> Option<&Measurement> {
-        self.cells.iter().find(|known| known.cell == cell)
+        self.cells.iter().find(|filtered| filtered.cell == cell)
     }
 }
 

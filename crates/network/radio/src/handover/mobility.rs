@@ -3,7 +3,7 @@
 use super::measurement::{CellId, Filter, Measurement};
 use super::monitor::LinkMonitor;
 use super::recovery::{Cause, RETRY, Recovery, Step};
-use super::trigger::Watch;
+use super::trigger::ConditionTimer;
 use crate::rlc::Forwarding;
 use crate::settings::{Handover, LinkFailure};
 use units::Instant;
@@ -11,7 +11,7 @@ use units::Instant;
 /// Action of the cells and the gateway.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Action {
-    /// The source asks this target over X2 to take the user.
+    /// The source asks this target over X2 to admit the user.
     Prepare(CellId),
     /// The source sends the handover command.
     Command(CellId),
@@ -26,17 +26,17 @@ pub enum Action {
     },
     /// The user has arrived in this cell after a handover.
     Attach(CellId),
-    /// The gateway sends to this cell from now on. Packets that it sent before go through the source.
+    /// The gateway sends to this cell from now on. Packets that it sent earlier still arrive through the source.
     PathSwitch(CellId),
     /// The connection is lost. Nothing is sent in either direction.
     Failure(Cause),
-    /// The connection goes on in a cell.
+    /// The connection has been recovered in a cell.
     Recovered {
         /// Cell that failed.
         source: CellId,
         /// Cell that serves now.
         cell: CellId,
-        /// Whether the context survived. If so, the buffer of the source is forwarded losslessly; a new connection
+        /// Whether the context of the user was kept. If so, the buffer of the source is forwarded losslessly; a new connection
         /// starts with empty buffers.
         context: bool,
     },
@@ -67,18 +67,18 @@ enum State {
 /// State machine of the mobility of one user.
 #[derive(Clone, Debug)]
 pub struct Mobility {
-    /// Whether there are handovers at all.
+    /// Whether handovers are configured.
     hands_over: bool,
     config: Handover,
     link_failure: LinkFailure,
     serving: CellId,
     state: State,
     filter: Filter,
-    watch: Watch,
+    conditions: ConditionTimer,
     monitor: LinkMonitor,
     /// Time before which no report is sent.
     report_after: Instant,
-    /// Target that has the context.
+    /// Target that has the context of the user.
     prepared: Option<CellId>,
     path_switch: Option<(Instant, CellId)>,
     handovers: u32,
@@ -95,7 +95,7 @@ impl Mobility {
             serving,
             state: State::Connected,
             filter: Filter::new(config.filter_coefficient as u8),
-            watch: Watch::default(),
+            conditions: ConditionTimer::default(),
             monitor: LinkMonitor::new(link_failure.clone()),
             config,
             link_failure,
@@ -133,8 +133,8 @@ impl Mobility {
     }
 
     /// Processes the measurements of one period (200 ms in TS 36.133 clause 8.1.2.2.1; shorter ones are
-    /// possible). `reaches` says whether a message between the user and a cell gets through now. A
-    /// handover that begins is the next action of [`advance`](Self::advance).
+    /// possible). `reaches` says whether a message between the user and a cell gets through now. Returns
+    /// [`Action::Prepare`] if a handover begins.
     pub fn measure(
         &mut self,
         now: Instant,
@@ -145,9 +145,9 @@ impl Mobility {
         if !self.hands_over || !matches!(self.state, State::Connected) {
             return None;
         }
-        let target = self
-            .watch
-            .target(now, &self.config.trigger, self.serving, &self.filter)?;
+        let target =
+            self.conditions
+                .target(now, &self.config.trigger, self.serving, &self.filter)?;
         if now < self.report_after {
             return None;
         }
@@ -175,7 +175,7 @@ impl Mobility {
     fn fail(&mut self, now: Instant, cause: Cause) -> Action {
         self.failures += 1;
         self.monitor.reset();
-        self.watch.reset();
+        self.conditions.reset();
         self.state = State::Recovering(Recovery::begin(&self.link_failure, now));
         Action::Failure(cause)
     }
@@ -187,7 +187,7 @@ impl Mobility {
             State::Connected => Instant::NEVER,
             State::Preparing { until, .. } | State::Commanded { until, .. } => until,
             State::Detached { next, .. } => next,
-            State::Recovering(recovery) => recovery.next(),
+            State::Recovering(recovery) => recovery.deadline(),
         };
         let switch = self.path_switch.map_or(Instant::NEVER, |(at, _)| at);
         state.min(switch).min(self.monitor.deadline())
@@ -228,7 +228,7 @@ impl Mobility {
                     let next = (now + RETRY).min(t304);
                     self.state = State::Detached { target, next, t304 };
                 }
-                State::Recovering(recovery) if recovery.next() <= now => {
+                State::Recovering(recovery) if recovery.deadline() <= now => {
                     if let Some(action) = self.recover(recovery, now, &reaches) {
                         return Some(action);
                     }
@@ -266,7 +266,7 @@ impl Mobility {
         self.state = State::Connected;
         self.prepared = None;
         self.report_after = Instant::ZERO;
-        self.watch.reset();
+        self.conditions.reset();
     }
 
     fn recover(
@@ -275,18 +275,16 @@ impl Mobility {
         now: Instant,
         reaches: &impl Fn(CellId) -> bool,
     ) -> Option<Action> {
-        let mut best: Option<&Measurement> = None;
-        for cell in self.filter.cells().iter().filter(|cell| reaches(cell.cell)) {
-            if best.is_none_or(|best| cell.rsrp_dbm > best.rsrp_dbm) {
-                best = Some(cell);
-            }
-        }
+        let cells = self.filter.cells().iter();
+        let best = cells
+            .filter(|cell| reaches(cell.cell))
+            .reduce(Measurement::stronger);
         let (source, prepared) = (self.serving, self.prepared);
-        // Without measurements, as in a network of one cell, there is only the cell that it knows.
+        // Without measurements, as in a network of one cell, only the serving cell is known.
         let unmeasured = self.filter.cells().is_empty() && reaches(source);
         let best = best.map(|best| best.cell).or(unmeasured.then_some(source));
-        let knows = |cell| cell == source || prepared == Some(cell);
-        match recovery.step(&self.link_failure, now, best, reaches, knows) {
+        let has_context = |cell| cell == source || prepared == Some(cell);
+        match recovery.step(&self.link_failure, now, best, reaches, has_context) {
             Step::Continue(recovery) => {
                 self.state = State::Recovering(recovery);
                 None

@@ -1,7 +1,7 @@
 //! Handover of the cell: measurements, triggers, the handover over X2, radio link failure and re-establishment (TS
 //! 36.331 clauses 5.3 and 5.5, TS 36.300 clause 10.1.2).
 //!
-//! [`Mobility`] takes measurements and answers with [`Action`]s for the cells.
+//! [`Mobility`] processes measurements and returns [`Action`]s for the cells.
 
 mod measurement;
 mod mobility;

@@ -18,13 +18,15 @@ pub struct LinkMonitor {
     samples: [f64; OUT_WINDOW],
     newest: usize,
     sample_count: usize,
+    /// Consecutive out-of-sync and in-sync indications.
     out_of_sync: u32,
     in_sync: u32,
+    /// Time at which T310 expires; [`Instant::NEVER`] if it does not run.
     t310: Instant,
 }
 
 impl LinkMonitor {
-    /// Returns a monitor that has seen nothing.
+    /// Returns a monitor without samples.
     pub fn new(config: LinkFailure) -> Self {
         Self {
             config,
@@ -37,13 +39,13 @@ impl LinkMonitor {
         }
     }
 
-    /// Forgets all samples, because another cell serves now.
+    /// Removes all samples, because another cell serves now.
     pub fn reset(&mut self) {
         *self = Self::new(self.config.clone());
     }
 
     /// Returns whether T310 runs.
-    pub(crate) fn has_problem(&self) -> bool {
+    pub(crate) fn is_t310_running(&self) -> bool {
         self.t310 != Instant::NEVER
     }
 
@@ -66,7 +68,7 @@ impl LinkMonitor {
         {
             self.out_of_sync += 1;
             self.in_sync = 0;
-            if self.out_of_sync >= self.config.n310 && !self.has_problem() {
+            if self.out_of_sync >= self.config.n310 && !self.is_t310_running() {
                 self.t310 = now + self.config.t310;
             }
         } else if self
@@ -122,7 +124,7 @@ mod tests {
         // The window of 200 ms is full with the twentieth sample; the third indication follows 20 ms
         // later.
         run(&mut monitor, 0, 21, -15.0);
-        assert!(!monitor.has_problem());
+        assert!(!monitor.is_t310_running());
         run(&mut monitor, 210, 1, -15.0);
         assert_eq!(monitor.deadline(), at(210 + 1_000));
         assert!(!monitor.has_failed(at(1_209)) && monitor.has_failed(at(1_210)));
@@ -136,13 +138,13 @@ mod tests {
             ..LinkFailure::default()
         });
         let now = run(&mut monitor, 0, 20, -15.0);
-        assert!(monitor.has_problem());
+        assert!(monitor.is_t310_running());
         let now = run(&mut monitor, now, 20, -7.0);
-        assert!(monitor.has_problem());
+        assert!(monitor.is_t310_running());
         // The mean of ten passes -6 dB with the first sample; the second one stops the timer.
         let now = run(&mut monitor, now, 1, 10.0);
-        assert!(monitor.has_problem());
+        assert!(monitor.is_t310_running());
         run(&mut monitor, now, 1, 10.0);
-        assert!(!monitor.has_problem());
+        assert!(!monitor.is_t310_running());
     }
 }

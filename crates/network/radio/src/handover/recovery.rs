@@ -16,21 +16,21 @@ pub enum Cause {
     Handover,
 }
 
-/// Time after which an attempt that did not get through is repeated.
+/// Interval between attempts.
 pub(super) const RETRY: Duration = Duration::from_millis(10);
 
-/// Search for a suitable cell, which takes its time from when there is one.
+/// Search for a suitable cell. It takes `cell_selection` from the time at which there is one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Search {
-    /// There was no cell, or nobody has looked.
+    /// No cell has been found yet.
     Nothing,
-    /// A cell is being read until then.
+    /// The system information of a cell is read until then.
     Reading(Instant),
 }
 
 impl Search {
-    /// Continues the search at `now`, when `best` is the strongest suitable cell. Returns that cell once its system
-    /// information has been read, and before the state of the search.
+    /// Continues the search at `now`, when `best` is the strongest suitable cell. Returns that cell if its system
+    /// information has been read, otherwise the new state of the search.
     fn advance(
         self,
         config: &LinkFailure,
@@ -45,8 +45,8 @@ impl Search {
         }
     }
 
-    /// Returns the time of the next look.
-    fn next(self, now: Instant) -> Instant {
+    /// Returns the time at which the search continues.
+    fn next_step(self, now: Instant) -> Instant {
         match self {
             Self::Reading(until) => until,
             Self::Nothing => now + RETRY,
@@ -71,7 +71,7 @@ pub(super) enum Recovery {
     },
     /// The UE is idle and looks for a cell to connect to.
     Idle { search: Search, next: Instant },
-    /// The UE connects anew.
+    /// The UE sets up a new connection.
     Connecting { cell: CellId, next: Instant },
 }
 
@@ -95,7 +95,7 @@ impl Recovery {
         }
     }
 
-    pub(super) fn next(&self) -> Instant {
+    pub(super) fn deadline(&self) -> Instant {
         match *self {
             Self::Selecting { next, .. }
             | Self::Reestablishing { next, .. }
@@ -104,19 +104,19 @@ impl Recovery {
         }
     }
 
-    /// Performs the step that is due at [`next`](Self::next). `best` is the strongest cell that can be reached now,
-    /// `reaches`: whether a cell can be reached; `knows`: whether it has the UE's context.
+    /// Performs the step that is due at [`deadline`](Self::deadline). `best` is the strongest cell that can be reached now.
+    /// `reaches` says whether a cell can be reached, `has_context` whether it has the UE's context.
     pub(super) fn step(
         self,
         config: &LinkFailure,
         now: Instant,
         best: Option<CellId>,
         reaches: impl Fn(CellId) -> bool,
-        knows: impl Fn(CellId) -> bool,
+        has_context: impl Fn(CellId) -> bool,
     ) -> Step {
         let idle = |search: Search| Self::Idle {
             search,
-            next: search.next(now),
+            next: search.next_step(now),
         };
         let connect = |cell| Self::Connecting {
             cell,
@@ -133,14 +133,14 @@ impl Recovery {
                     Err(search) if now >= t311 => idle(search),
                     Err(search) => Self::Selecting {
                         search,
-                        next: search.next(now).min(t311),
+                        next: search.next_step(now).min(t311),
                         t311,
                     },
                 })
             }
             Self::Reestablishing { cell, t301, .. } => {
                 if reaches(cell) {
-                    if config.context_fetch || knows(cell) {
+                    if config.context_fetch || has_context(cell) {
                         return Step::Back {
                             cell,
                             context: true,

@@ -10,19 +10,19 @@ pub const TIME_TO_TRIGGER: [u64; 16] = [
     0, 40, 64, 80, 100, 128, 160, 256, 320, 480, 512, 640, 1_024, 1_280, 2_560, 5_120,
 ];
 
-/// Time since which entering conditions have held: per neighbour for A3, of the serving cell for A2.
+/// Times since which entering conditions have held: per neighbour for A3, of the serving cell for A2.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Watch {
+pub(super) struct ConditionTimer {
     since: Vec<(CellId, Instant)>,
 }
 
-impl Watch {
-    /// Forgets all conditions, because the serving cell has changed.
+impl ConditionTimer {
+    /// Removes all conditions, because the serving cell has changed.
     pub(super) fn reset(&mut self) {
         self.since.clear();
     }
 
-    /// Evaluates the conditions with fresh measurements and returns the target, if there is one.
+    /// Evaluates the conditions with new measurements and returns the target of a handover, if there is one.
     pub(super) fn target(
         &mut self,
         now: Instant,
@@ -36,14 +36,12 @@ impl Watch {
                 let (hysteresis_db, offset_db) = (a3.hysteresis.get(), a3.offset.get());
                 // A serving cell that cannot be detected is worse than any neighbour.
                 let own = own.map_or(f64::NEG_INFINITY, |own| own.rsrp_dbm);
-                let mut best: Option<&Measurement> = None;
-                for cell in filter.cells().iter().filter(|cell| cell.cell != serving) {
+                let neighbours = filter.cells().iter().filter(|cell| cell.cell != serving);
+                let ready = neighbours.filter(|cell| {
                     let enters = cell.rsrp_dbm - hysteresis_db > own + offset_db;
-                    let ready = self.held(now, cell.cell, enters, a3.time_to_trigger);
-                    if ready && best.is_none_or(|best| cell.rsrp_dbm > best.rsrp_dbm) {
-                        best = Some(cell);
-                    }
-                }
+                    self.has_held(now, cell.cell, enters, a3.time_to_trigger)
+                });
+                let best = ready.reduce(Measurement::stronger);
                 self.since.retain(|(id, _)| filter.cell(*id).is_some());
                 best.map(|best| best.cell)
             }
@@ -51,13 +49,15 @@ impl Watch {
                 let index = |db| u32::from(rsrq_index(db));
                 let own = own.map_or(0, |own| index(own.rsrq_db));
                 let poor = own < a2_a4.serving;
-                if !self.held(now, serving, poor, a2_a4.time_to_trigger) {
+                if !self.has_held(now, serving, poor, a2_a4.time_to_trigger) {
                     return None;
                 }
                 let mut best: Option<(u32, CellId)> = None;
                 for cell in filter.cells().iter().filter(|cell| cell.cell != serving) {
                     let index = index(cell.rsrq_db);
-                    if index > a2_a4.neighbour && best.is_none_or(|(result, _)| index > result) {
+                    if index > a2_a4.neighbour
+                        && best.is_none_or(|(best_index, _)| index > best_index)
+                    {
                         best = Some((index, cell.cell));
                     }
                 }
@@ -67,16 +67,16 @@ impl Watch {
         }
     }
 
-    /// Returns whether the condition has held for `wait`.
-    fn held(&mut self, now: Instant, cell: CellId, holds: bool, wait: Duration) -> bool {
-        let known = self.since.iter().position(|(id, _)| *id == cell);
-        match (holds, known) {
-            (false, Some(at)) => {
-                self.since.swap_remove(at);
+    /// Returns whether the condition about `cell` has held for `wait`, if it `holds` now.
+    fn has_held(&mut self, now: Instant, cell: CellId, holds: bool, wait: Duration) -> bool {
+        let entry = self.since.iter().position(|(id, _)| *id == cell);
+        match (holds, entry) {
+            (false, Some(index)) => {
+                self.since.swap_remove(index);
                 false
             }
             (false, None) => false,
-            (true, Some(at)) => now.saturating_since(self.since[at].1) >= wait,
+            (true, Some(index)) => now.saturating_since(self.since[index].1) >= wait,
             (true, None) => {
                 self.since.push((cell, now));
                 wait.is_zero()

@@ -230,7 +230,7 @@ impl UserState {
             speed_mps: user.speed_mps,
             sinr_db: vec![0.0; air.grid.groups()],
             sinr_period: None,
-            reporter: CqiReporter::new(reports, air.grid.prbs_per_group() as u32),
+            reporter: CqiReporter::new(reports, air.grid.prbs_per_group as u32),
             outer_loop: downlink
                 .outer_loop
                 .as_ref()

@@ -46,7 +46,7 @@ pub fn read_fcd(
         match element.name().as_ref() {
             b"timestep" => tracks.begin_step(&attributes)?,
             b"vehicle" | b"person" => {
-                let id = attributes.text("id")?;
+                let id = attributes.value("id")?;
                 if vehicles.is_empty() || vehicles.contains(&id.as_str()) {
                     tracks.add(id, &attributes, height_m)?;
                 }
@@ -87,7 +87,7 @@ struct Tracks {
 }
 
 impl Tracks {
-    /// Begins the time step with these attributes, which has to be later than the last one.
+    /// Begins the time step with these attributes. Its time has to be later than that of the last one.
     fn begin_step(&mut self, attributes: &Attributes<'_, '_>) -> Result<(), ParseError> {
         let at = attributes.number("time")?;
         let at = time(at).ok_or_else(|| {
@@ -145,6 +145,7 @@ struct Track {
 /// Line numbers of ascending positions in a text.
 struct Lines<'t> {
     text: &'t [u8],
+    /// Position up to which lines have been counted.
     counted: usize,
     line: usize,
 }
@@ -163,8 +164,8 @@ impl<'t> Lines<'t> {
         let rest = self.text.get(position..).unwrap_or_default();
         let white = rest.iter().take_while(|byte| byte.is_ascii_whitespace());
         let end = (position + white.count()).min(self.text.len());
-        let passed = self.text.get(self.counted..end).unwrap_or_default();
-        self.line += passed.iter().filter(|&&byte| byte == b'\n').count();
+        let skipped = self.text.get(self.counted..end).unwrap_or_default();
+        self.line += skipped.iter().filter(|&&byte| byte == b'\n').count();
         self.counted = self.counted.max(end);
         self.line
     }
@@ -182,8 +183,12 @@ impl Attributes<'_, '_> {
         ParseError::on(self.file, self.line, message)
     }
 
-    fn text(&self, name: &str) -> Result<String, ParseError> {
-        let element = String::from_utf8_lossy(self.element.name().as_ref()).into_owned();
+    fn element_name(&self) -> String {
+        String::from_utf8_lossy(self.element.name().as_ref()).into_owned()
+    }
+
+    fn value(&self, name: &str) -> Result<String, ParseError> {
+        let element = self.element_name();
         let attribute = self
             .element
             .try_get_attribute(name)
@@ -196,10 +201,10 @@ impl Attributes<'_, '_> {
     }
 
     fn number(&self, name: &str) -> Result<f64, ParseError> {
-        let text = self.text(name)?;
+        let text = self.value(name)?;
         let number = text.trim().parse::<f64>().ok().filter(|n| n.is_finite());
         number.ok_or_else(|| {
-            let element = String::from_utf8_lossy(self.element.name().as_ref()).into_owned();
+            let element = self.element_name();
             self.element_error(format_args!("{element} {name}=\"{text}\" must be a number"))
         })
     }

@@ -10,14 +10,14 @@ use units::{Duration, Instant};
 
 use super::{ParameterError, Position};
 
-/// Movement of one receiver: its place at any time.
+/// Movement of one receiver: its position at any time.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Trajectory {
     /// The receiver does not move.
     Static(Position),
     /// The receiver moves straight on at a constant velocity.
     Linear {
-        /// Place at the start of the run.
+        /// Position at the start of the run.
         start: Position,
         /// Velocity towards east, north and up, in metres per second.
         velocity: [f64; 3],
@@ -27,10 +27,10 @@ pub enum Trajectory {
 }
 
 impl Trajectory {
-    /// Returns the place at a time.
+    /// Returns the position at a time.
     pub fn at(&self, at: Instant) -> Position {
         match self {
-            Self::Static(place) => *place,
+            Self::Static(position) => *position,
             Self::Linear { start, velocity } => {
                 let seconds = at.as_secs_f64();
                 Position {
@@ -57,15 +57,16 @@ impl Trajectory {
 pub struct WayPoints(Vec<(Instant, Position)>);
 
 impl WayPoints {
-    /// Returns a trajectory of at least one point; times must rise.
+    /// Returns a trajectory of at least one point; times must increase.
     pub fn new(points: Vec<(Instant, Position)>) -> Result<Self, ParameterError> {
         if points.is_empty() {
             let allowed = "must be at least one";
             return Err(ParameterError::new("number of way-points", 0, allowed));
         }
         for pair in points.windows(2) {
-            if pair[1].0 <= pair[0].0 {
-                let value = format!("{:?} after {:?}", pair[1].0, pair[0].0);
+            let (before, at) = (pair[0].0, pair[1].0);
+            if at <= before {
+                let value = format!("{at:?} after {before:?}");
                 let allowed = "must be later than the way-point before";
                 return Err(ParameterError::new("time of a way-point", value, allowed));
             }
@@ -78,18 +79,15 @@ impl WayPoints {
         Ok(Self(points))
     }
 
-    /// Returns the place at a time. It is the first point before that is passed, and the last point after that.
+    /// Returns the position at a time: before the first point, that point; after the last point, that one.
     pub fn at(&self, at: Instant) -> Position {
         let next = self.0.partition_point(|(time, _)| *time <= at);
-        let (Some(from), Some(to)) = (
-            next.checked_sub(1).and_then(|i| self.0.get(i)),
-            self.0.get(next),
-        ) else {
+        if next == 0 || next == self.0.len() {
             return self.0[next.saturating_sub(1)].1;
-        };
-        let whole = to.0.saturating_since(from.0).as_secs_f64();
-        from.1
-            .towards(&to.1, at.saturating_since(from.0).as_secs_f64() / whole)
+        }
+        let ((from_at, from), (to_at, to)) = (self.0[next - 1], self.0[next]);
+        let passed = at.saturating_since(from_at).as_secs_f64();
+        from.towards(&to, passed / to_at.saturating_since(from_at).as_secs_f64())
     }
 
     /// Returns the times of the first and the last point.

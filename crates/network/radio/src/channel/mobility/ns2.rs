@@ -8,12 +8,12 @@ use super::{Trajectory, WayPoints, time};
 use crate::channel::Position;
 
 /// Reads the named `nodes` (all, if none is named) from the text of a file; `file` is its name in
-/// messages. Everybody is at `height_m` over ground: `Z_` is ignored.
+/// messages. All nodes are at `height_m` over ground: `Z_` is ignored.
 ///
 /// Two kinds of lines count, as ns-2 documents them:
 /// `$node_(N) set X_ METRES` (and `Y_`), the place at the start, and
-/// `$ns_ at SECONDS "$node_(N) setdest X Y SPEED"`: from then on straight to X, Y. A node whose order
-/// comes while it is under way turns there; one that has arrived waits. A speed of 0 stops it.
+/// `$ns_ at SECONDS "$node_(N) setdest X Y SPEED"`: from then on straight to X, Y. A node that is still
+/// moving then changes its direction there; a node that has arrived waits. A speed of 0 stops it.
 /// Comments begin with `#`; other lines are errors.
 pub fn read_ns2(
     file: &str,
@@ -21,7 +21,7 @@ pub fn read_ns2(
     nodes: &[&str],
     height_m: f64,
 ) -> Result<BTreeMap<String, Trajectory>, ParseError> {
-    let mut result: BTreeMap<String, Node> = BTreeMap::new();
+    let mut nodes_by_name: BTreeMap<String, Node> = BTreeMap::new();
     for (index, content) in text.lines().enumerate() {
         let line = index + 1;
         let content = content.trim();
@@ -33,34 +33,38 @@ pub fn read_ns2(
         if !nodes.is_empty() && !nodes.contains(&name) {
             continue;
         }
-        let node = result.entry(name.to_owned()).or_default();
+        let node = nodes_by_name.entry(name.to_owned()).or_default();
         node.apply(command).map_err(|message| {
             ParseError::on(file, line, format_args!("node {name}: {message}"))
         })?;
     }
-    if result.is_empty() && nodes.is_empty() {
+    if nodes_by_name.is_empty() && nodes.is_empty() {
         return Err(ParseError::for_file(
             file,
             "no node: not a movement file of ns-2",
         ));
     }
-    if let Some(missing) = nodes.iter().find(|&&name| !result.contains_key(name)) {
+    if let Some(missing) = nodes
+        .iter()
+        .find(|&&name| !nodes_by_name.contains_key(name))
+    {
         return Err(ParseError::for_file(
             file,
             format_args!("no node {missing}"),
         ));
     }
-    result
+    nodes_by_name
         .into_iter()
         .map(|(name, node)| {
-            let way = node.finish(height_m).map_err(|message| {
+            let trajectory = node.finish(height_m).map_err(|message| {
                 ParseError::for_file(file, format_args!("node {name}: {message}"))
             })?;
-            Ok((name, way))
+            Ok((name, trajectory))
         })
         .collect()
 }
 
+/// Command to a node.
 enum Command {
     X(f64),
     Y(f64),
@@ -72,7 +76,7 @@ enum Command {
     },
 }
 
-/// Parses one line to the name of a node and its order.
+/// Parses one line to the name of a node and a command.
 fn parse(line: &str) -> Result<(&str, Command), String> {
     let expected = || {
         format!(
@@ -123,9 +127,10 @@ fn name(word: &str) -> Option<&str> {
 struct Node {
     x: Option<f64>,
     y: Option<f64>,
-    /// Turning points so far, and the destination of the last order if it is not reached yet.
+    /// Points at which the direction changed so far.
     points: Vec<(Instant, (f64, f64))>,
-    heading: Option<(Instant, (f64, f64))>,
+    /// Arrival at the destination of the last command, unless the node has arrived.
+    destination: Option<(Instant, (f64, f64))>,
 }
 
 impl Node {
@@ -147,13 +152,14 @@ impl Node {
         }
     }
 
+    /// Returns the position at the start.
     fn start(&self) -> Result<(f64, f64), String> {
         self.x
             .zip(self.y)
             .ok_or_else(|| "it has no first place (set X_ and set Y_)".to_owned())
     }
 
-    /// Sends the node to `to` from the place where it is at `at`, and adds the points that it has passed until then.
+    /// Changes the destination to `to` at time `at`, and adds the points that the node has passed until then.
     fn set_dest(&mut self, at: Instant, to: (f64, f64), m_per_s: f64) -> Result<(), String> {
         if self.points.is_empty() {
             self.points.push((Instant::ZERO, self.start()?));
@@ -162,17 +168,17 @@ impl Node {
         if at < last_at {
             return Err(format!("setdest at {at:?} stands after one at {last_at:?}"));
         }
-        let position = match self.heading.take() {
-            Some((arrival, goal)) if arrival <= at => {
-                self.push(arrival, goal);
-                goal
+        let position = match self.destination.take() {
+            Some((arrival, target)) if arrival <= at => {
+                self.push(arrival, target);
+                target
             }
-            Some((arrival, goal)) => {
+            Some((arrival, target)) => {
                 let whole = arrival.saturating_since(last_at).as_secs_f64();
                 let part = at.saturating_since(last_at).as_secs_f64() / whole;
                 (
-                    last.0 + (goal.0 - last.0) * part,
-                    last.1 + (goal.1 - last.1) * part,
+                    last.0 + (target.0 - last.0) * part,
+                    last.1 + (target.1 - last.1) * part,
                 )
             }
             None => last,
@@ -181,7 +187,7 @@ impl Node {
         let distance = libm::hypot(to.0 - position.0, to.1 - position.1);
         if m_per_s > 0.0 && distance > 0.0 {
             let travel = Duration::from_secs_f64(distance / m_per_s);
-            self.heading = Some((at + travel, to));
+            self.destination = Some((at + travel, to));
         }
         Ok(())
     }
@@ -194,8 +200,8 @@ impl Node {
 
     fn finish(mut self, height_m: f64) -> Result<Trajectory, String> {
         let start = self.start()?;
-        if let Some((arrival, goal)) = self.heading.take() {
-            self.push(arrival, goal);
+        if let Some((arrival, target)) = self.destination.take() {
+            self.push(arrival, target);
         }
         let place = |(x, y)| Position::new(x, y, height_m);
         if self.points.is_empty() {
@@ -234,11 +240,11 @@ $node_(7) set Y_ 4
             .to_string()
     }
 
-    /// Half way to its goal it turns, arrives 5 s later, waits until 20 s and goes on.
+    /// Half way to its target it turns, arrives 5 s later, waits until 20 s and goes on.
     #[test]
     fn a_node_follows_its_orders() {
         let ways = read_ns2("m3.tcl", TEXT, &[], 1.5).unwrap();
-        let way = &ways["0"];
+        let trajectory = &ways["0"];
         for (ms, x, y) in [
             (500, 0.0, 0.0),
             (3_000, 20.0, 0.0),
@@ -249,7 +255,7 @@ $node_(7) set Y_ 4
             (21_000, 50.0, 80.0),
             (60_000, 50.0, 130.0),
         ] {
-            let place = way.at(at(ms));
+            let place = trajectory.at(at(ms));
             let off = place.distance_m(&Position::new(x, y, 1.5));
             assert!(off < 1e-6, "{ms} ms: {place:?}");
         }

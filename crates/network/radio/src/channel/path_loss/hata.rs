@@ -2,12 +2,9 @@
 
 use units::Frequency;
 
-use super::{Line, mhz};
+use super::{Heights, Line, mhz};
 use crate::channel::ParameterError;
 use crate::settings::Environment;
-
-/// Base station and UE height in metres.
-type Heights = (f64, f64);
 
 fn check_heights((base, ue): Heights) -> Result<(), ParameterError> {
     ParameterError::range(
@@ -31,8 +28,8 @@ fn medium_city_correction(mhz: f64, ue_height_m: f64) -> f64 {
     (1.1 * log - 0.7) * ue_height_m - (1.56 * log - 0.8)
 }
 
-/// Returns a(hm) for large cities. Hata gives the first formula up to 200 MHz and the second from 400 MHz on; here
-/// the boundary is the middle.
+/// Returns a(hm) for large cities. Hata gives the first formula up to 200 MHz and the second from 400 MHz on. The
+/// boundary is set to the middle.
 fn large_city_correction(mhz: f64, ue_height_m: f64) -> f64 {
     let square = |factor: f64| {
         let log = libm::log10(factor * ue_height_m);
@@ -51,6 +48,7 @@ pub(super) fn open_area_gain(mhz: f64) -> f64 {
     4.78 * log * log - 18.33 * log + 40.94
 }
 
+/// Returns the line of Okumura-Hata.
 pub(super) fn okumura(
     environment: Environment,
     carrier: Frequency,
@@ -73,6 +71,7 @@ pub(super) fn okumura(
     Ok(Line::over_km(at_1_km, per_decade(base)))
 }
 
+/// Returns the line of COST 231 Hata.
 pub(super) fn cost231(
     environment: Environment,
     carrier: Frequency,

@@ -6,15 +6,15 @@ use super::{Line, hata, mhz};
 use crate::channel::ParameterError;
 
 /// Minimum distance between UE and base station, TR 36.814 table A.2.1.1-2, in metres.
-pub(super) const NEAREST_M: f64 = 35.0;
+pub(super) const MIN_DISTANCE_M: f64 = 35.0;
 
 /// Returns the line of TR 36.942 §4.5.2: 40(1 - 0.004 Dhb) log10(R) - 18 log10(Dhb) + 21 log10(f) + 80.
-pub(super) fn urban(carrier: Frequency, above: f64) -> Line {
-    let at_1_km = 80.0 - 18.0 * libm::log10(above) + 21.0 * libm::log10(mhz(carrier));
-    Line::over_km(at_1_km, 40.0 * (1.0 - 4e-3 * above))
+pub(super) fn urban(carrier: Frequency, above_roofs_m: f64) -> Line {
+    let at_1_km = 80.0 - 18.0 * libm::log10(above_roofs_m) + 21.0 * libm::log10(mhz(carrier));
+    Line::over_km(at_1_km, 40.0 * (1.0 - 4e-3 * above_roofs_m))
 }
 
-/// Returns the line of TR 36.942 §4.5.3: Hata's city less the gain of open country, without correction for the UE.
+/// Returns the line of TR 36.942 §4.5.3: Hata's city minus the gain of open country, without correction for the UE.
 pub(super) fn rural(carrier: Frequency, base_height_m: f64) -> Result<Line, ParameterError> {
     let field = "base station height in m for TR 36.942";
     let base = ParameterError::range(field, base_height_m, 10.0, 200.0)?;
@@ -45,7 +45,7 @@ pub(super) fn los_and_nlos_at_2_ghz(carrier: Frequency) -> Result<(Line, Line), 
 /// exp(-R/0.063)) + exp(-R/0.063), R in km.
 pub(super) fn los_probability(ground_m: f64) -> f64 {
     let far = libm::exp(-ground_m / 63.0);
-    (18.0 / ground_m.max(NEAREST_M)).min(1.0) * (1.0 - far) + far
+    (18.0 / ground_m.max(MIN_DISTANCE_M)).min(1.0) * (1.0 - far) + far
 }
 
 #[cfg(test)]

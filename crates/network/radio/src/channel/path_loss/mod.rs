@@ -18,11 +18,12 @@ pub(crate) struct LossCurve {
     ue_height_m: f64,
 }
 
+/// Formula of a model.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Curve {
-    /// Line over the distance through space, from the nearest distance on.
+    /// Line over the distance through space, and the minimum distance that counts.
     Spatial(Line, f64),
-    /// Line over the distance on the ground, never less than the one of free space.
+    /// Line over the distance on the ground, and the line of free space below which the loss never is.
     Ground(Line, Line),
     /// Lines with and without line of sight, over the distance on the ground.
     LosNlos(Line, Line),
@@ -30,7 +31,7 @@ enum Curve {
     Rma(Rma),
 }
 
-/// Straight line over the logarithm of the distance.
+/// Loss in dB as a straight line over the logarithm of the distance.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Line {
     at_1_m: f64,
@@ -46,7 +47,7 @@ impl Line {
         }
     }
 
-    /// Makes a line from a formula in kilometres.
+    /// Returns the line of a formula in kilometres.
     fn over_km(at_1_km: f64, per_decade: f64) -> Self {
         Self {
             at_1_m: at_1_km - 3.0 * per_decade,
@@ -59,6 +60,9 @@ impl Line {
     }
 }
 
+/// Heights of base station and UE over ground, m.
+type Heights = (f64, f64);
+
 fn mhz(carrier: Frequency) -> f64 {
     carrier.hertz() * 1e-6
 }
@@ -68,7 +72,7 @@ fn ghz(carrier: Frequency) -> f64 {
 }
 
 /// Minimum distance in metres; far-field formulas mean nothing below it.
-const NEAREST_M: f64 = 1.0;
+const MIN_DISTANCE_M: f64 = 1.0;
 
 impl LossCurve {
     /// Returns the `model` on `carrier` between antennas at these heights over ground, in metres.
@@ -81,25 +85,24 @@ impl LossCurve {
         let free_space = Line::free_space(carrier);
         let heights = (base_height_m, ue_height_m);
         let curve = match model {
-            PathLoss::Friis => Curve::Spatial(free_space, NEAREST_M),
+            PathLoss::Friis => Curve::Spatial(free_space, MIN_DISTANCE_M),
             PathLoss::LogDistance(log) => {
                 let reference_m = log.reference.metres();
                 let per_decade = 10.0 * log.exponent;
                 let at_1_m = free_space.db(reference_m) - per_decade * libm::log10(reference_m);
-                let los = Line { at_1_m, per_decade };
-                Curve::Spatial(los, reference_m)
+                Curve::Spatial(Line { at_1_m, per_decade }, reference_m)
             }
             PathLoss::OkumuraHata(hata) => {
-                let los = hata::okumura(hata.environment, carrier, heights)?;
-                Curve::Ground(los, free_space)
+                let line = hata::okumura(hata.environment, carrier, heights)?;
+                Curve::Ground(line, free_space)
             }
             PathLoss::Cost231Hata(hata) => {
-                let los = hata::cost231(hata.environment, carrier, heights)?;
-                Curve::Ground(los, free_space)
+                let line = hata::cost231(hata.environment, carrier, heights)?;
+                Curve::Ground(line, free_space)
             }
             PathLoss::Tr36942Urban(roofs) => {
-                let los = lte_macro::urban(carrier, roofs.above_roofs.metres());
-                Curve::Ground(los, free_space)
+                let line = lte_macro::urban(carrier, roofs.above_roofs.metres());
+                Curve::Ground(line, free_space)
             }
             PathLoss::Tr36942Rural => {
                 Curve::Ground(lte_macro::rural(carrier, base_height_m)?, free_space)
@@ -120,26 +123,28 @@ impl LossCurve {
     }
 
     /// Returns the loss in dB at a distance over ground in metres. Models without line of sight ignore `is_los`.
-    /// Below the least distance of a model, that distance counts; beyond its largest one the formula is continued.
+    /// Shorter distances than the minimum of a model count as that; beyond its maximum the formula is continued.
     pub fn loss_db(&self, ground_m: f64, is_los: bool) -> f64 {
         let through_space =
             |ground: f64| libm::hypot(ground, self.base_height_m - self.ue_height_m);
         match &self.curve {
-            Curve::Spatial(los, nearest_m) => los.db(through_space(ground_m).max(*nearest_m)),
-            Curve::Ground(los, free_space) => {
-                let distance = ground_m.max(NEAREST_M);
-                los.db(distance).max(free_space.db(distance))
+            Curve::Spatial(line, min_distance_m) => {
+                line.db(through_space(ground_m).max(*min_distance_m))
+            }
+            Curve::Ground(line, free_space) => {
+                let distance = ground_m.max(MIN_DISTANCE_M);
+                line.db(distance).max(free_space.db(distance))
             }
             Curve::LosNlos(los, nlos) => {
-                let distance = ground_m.max(lte_macro::NEAREST_M);
+                let distance = ground_m.max(lte_macro::MIN_DISTANCE_M);
                 if is_los { los } else { nlos }.db(distance)
             }
             Curve::Uma(uma) => {
-                let ground = ground_m.max(tr38901::NEAREST_M);
+                let ground = ground_m.max(tr38901::MIN_DISTANCE_M);
                 uma.db(ground, through_space(ground), is_los)
             }
             Curve::Rma(rma) => {
-                let ground = ground_m.max(tr38901::NEAREST_M);
+                let ground = ground_m.max(tr38901::MIN_DISTANCE_M);
                 rma.db(ground, through_space(ground), is_los)
             }
         }

@@ -2,17 +2,15 @@
 
 use units::Frequency;
 
-use super::ghz;
+use super::{Heights, ghz};
 use crate::channel::ParameterError;
 use crate::settings::Streets;
 
 /// Minimum distance over ground of table 7.4.1-1, in metres.
-pub(super) const NEAREST_M: f64 = 10.0;
+pub(super) const MIN_DISTANCE_M: f64 = 10.0;
 
 /// Speed of light that note 1 of table 7.4.1-1 uses, m/s.
 const C: f64 = 3.0e8;
-
-type Heights = (f64, f64);
 
 /// UMa of table 7.4.1-1.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -32,7 +30,7 @@ impl Uma {
 
     pub fn new(carrier: Frequency, (base, ue): Heights) -> Result<Self, ParameterError> {
         ParameterError::range("carrier in GHz for UMa", ghz(carrier), 0.5, 100.0)?;
-        // The table has one height, 25 m; those around it follow from the formulas.
+        // The table has one height, 25 m; the formulas also hold for other heights.
         ParameterError::range("base station height in m for UMa", base, 10.0, 150.0)?;
         ParameterError::range("UE height in m for UMa", ue, 1.5, 13.0)?;
         let effective = |height: f64| height - Self::ENVIRONMENT_M;
@@ -85,7 +83,7 @@ impl Rma {
         (base, ue): Heights,
         streets: &Streets,
     ) -> Result<Self, ParameterError> {
-        // A note of table 7.4.1-1 limits RMa to 30 GHz; the other ranges stand in the table.
+        // A note of table 7.4.1-1 limits RMa to 30 GHz; the other ranges are in the table.
         let ghz = ParameterError::range("carrier in GHz for RMa", ghz(carrier), 0.5, 30.0)?;
         ParameterError::range("base station height in m for RMa", base, 10.0, 150.0)?;
         ParameterError::range("UE height in m for RMa", ue, 1.0, 10.0)?;
@@ -93,19 +91,19 @@ impl Rma {
             streets.street_width.metres(),
             streets.building_height.metres(),
         );
-        let powered = libm::pow(building_height_m, 1.72);
-        let relative = building_height_m / base;
+        let height_term = libm::pow(building_height_m, 1.72);
+        let height_ratio = building_height_m / base;
         let ue_log = libm::log10(11.75 * ue);
         let nlos_per_decade = 43.42 - 3.1 * libm::log10(base);
         Ok(Self {
             frequency_db: 20.0 * libm::log10(40.0 * core::f64::consts::PI * ghz / 3.0),
-            slope: (0.03 * powered).min(10.0),
-            building_db: (0.044 * powered).min(14.77),
+            slope: (0.03 * height_term).min(10.0),
+            building_db: (0.044 * height_term).min(14.77),
             per_metre: 0.002 * libm::log10(building_height_m),
             break_point_m: 2.0 * core::f64::consts::PI * base * ue * carrier.hertz() / C,
             nlos_at_1_km: 161.04 - 7.1 * libm::log10(street_width_m)
                 + 7.5 * libm::log10(building_height_m)
-                - (24.37 - 3.7 * relative * relative) * libm::log10(base)
+                - (24.37 - 3.7 * height_ratio * height_ratio) * libm::log10(base)
                 + 20.0 * libm::log10(ghz)
                 - (3.2 * ue_log * ue_log - 4.97),
             nlos_per_decade,
