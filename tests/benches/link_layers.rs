@@ -36,7 +36,7 @@ fn saturated(criterion: &mut Criterion, name: &str, packet: u32) {
             }
             while harq.feedback(tti).is_some() {}
             let process = harq.retransmission(tti).or_else(|| {
-                let process = harq.idle()?;
+                let process = harq.idle_process()?;
                 sender.fill(now, BLOCK, harq.new_data(process));
                 Some(process)
             });

@@ -11,7 +11,7 @@ pub struct DrxConfig {
     pub inactivity: u64,
     /// drx-RetransmissionTimer; in NR drx-RetransmissionTimerDL.
     pub retransmission: u64,
-    /// For how long a grant for an uplink retransmission can come: drx-RetransmissionTimerUL in NR, one subframe with
+    /// Time in which a grant for an uplink retransmission may arrive: drx-RetransmissionTimerUL in NR, one subframe with
     /// LTE's synchronous HARQ.
     pub uplink_retransmission: u64,
     /// HARQ RTT timer: 8 in FDD (clause 7.7).
@@ -20,11 +20,11 @@ pub struct DrxConfig {
     pub long_cycle: u64,
     /// drxStartOffset, below the long cycle.
     pub offset: u64,
-    /// shortDRX-Cycle, and for how many of them it is used (drxShortCycleTimer).
+    /// shortDRX-Cycle, and the number of short cycles in a row (drxShortCycleTimer).
     pub short: Option<(u64, u64)>,
 }
 
-/// Span in which a retransmission of a HARQ process may be announced.
+/// Subframes in which a retransmission of a HARQ process may be announced; `until` is excluded.
 #[derive(Clone, Copy, Debug)]
 struct RetransmissionWindow {
     is_uplink: bool,
@@ -37,7 +37,7 @@ struct RetransmissionWindow {
 #[derive(Clone, Debug)]
 pub struct Drx {
     config: DrxConfig,
-    /// First subframe in which each timer no longer runs.
+    /// First subframe in which onDurationTimer and drx-InactivityTimer no longer run.
     on_until: u64,
     active_until: u64,
     /// First subframe in which the short cycle is no longer used.
@@ -47,7 +47,7 @@ pub struct Drx {
 }
 
 impl Drx {
-    /// Returns a UE that has been inactive for long.
+    /// Returns the state of a UE that uses the long cycle.
     pub fn new(config: DrxConfig) -> Self {
         Self {
             config,
@@ -62,25 +62,22 @@ impl Drx {
     /// Begins a subframe and returns whether it belongs to the active time. Call it once in each subframe, in order.
     pub fn start(&mut self, subframe: u64) -> bool {
         let config = self.config;
-        if subframe == self.active_until && self.active_until > 0 {
-            self.enter_short_cycle(subframe);
+        if subframe == self.active_until
+            && self.active_until > 0
+            && let Some((cycle, count)) = config.short
+        {
+            self.short_until = subframe + cycle * count;
         }
-        let phase_starts = match config.short.filter(|_| subframe < self.short_until) {
+        let cycle_starts = match config.short.filter(|_| subframe < self.short_until) {
             Some((cycle, _)) => subframe % cycle == config.offset % cycle,
             None => subframe % config.long_cycle == config.offset,
         };
-        if phase_starts {
+        if cycle_starts {
             self.on_until = subframe + config.on_duration;
         }
         self.retransmissions
             .retain(|expected| subframe < expected.until);
         self.is_active(subframe)
-    }
-
-    fn enter_short_cycle(&mut self, subframe: u64) {
-        if let Some((cycle, count)) = self.config.short {
-            self.short_until = subframe + cycle * count;
-        }
     }
 
     fn is_active(&self, subframe: u64) -> bool {
@@ -93,12 +90,12 @@ impl Drx {
                 .any(|expected| expected.from <= subframe)
     }
 
-    /// Notes that the control channel announced a new transmission, of either direction, in `subframe`.
+    /// Handles a new transmission, of either direction, that the control channel announced in `subframe`.
     pub(crate) fn new_transmission(&mut self, subframe: u64) {
         self.active_until = subframe + 1 + self.config.inactivity;
     }
 
-    /// Notes a downlink transmission in `subframe`; the UE listens when one that was not decoded may be retransmitted.
+    /// Handles a downlink transmission in `subframe`. If it was not decoded, the UE listens when it may be retransmitted.
     pub(crate) fn received(&mut self, subframe: u64, process: usize, is_decoded: bool) {
         let from = subframe + self.config.harq_round_trip;
         let until = if is_decoded {
@@ -106,10 +103,10 @@ impl Drx {
         } else {
             from + self.config.retransmission
         };
-        self.expect(false, process, from, until);
+        self.expect_retransmission(false, process, from, until);
     }
 
-    /// Notes an uplink transmission in `subframe`. The UE does not know whether it is decoded, and listens when it may be
+    /// Handles an uplink transmission in `subframe`. The UE does not know whether it is decoded, and listens when it may be
     /// retransmitted, unless it is the last attempt (`is_last`).
     pub(crate) fn sent(&mut self, subframe: u64, process: usize, is_last: bool) {
         let retransmission = subframe + self.config.harq_round_trip;
@@ -119,11 +116,11 @@ impl Drx {
         } else {
             from + self.config.uplink_retransmission
         };
-        self.expect(true, process, from, until);
+        self.expect_retransmission(true, process, from, until);
     }
 
     /// Expects a retransmission of a process, in place of an earlier one.
-    fn expect(&mut self, is_uplink: bool, process: usize, from: u64, until: u64) {
+    fn expect_retransmission(&mut self, is_uplink: bool, process: usize, from: u64, until: u64) {
         self.retransmissions
             .retain(|old| (old.is_uplink, old.process) != (is_uplink, process));
         if from < until {
@@ -139,13 +136,6 @@ impl Drx {
     /// Sets whether a scheduling request has been sent and is pending.
     pub(crate) fn set_request_pending(&mut self, pending: bool) {
         self.request_pending = pending;
-    }
-
-    /// Ends the running phase, as a DRX command demands (clause 6.1.3.3).
-    pub fn command(&mut self, subframe: u64) {
-        self.on_until = subframe;
-        self.active_until = 0;
-        self.enter_short_cycle(subframe);
     }
 }
 
@@ -228,13 +218,11 @@ mod tests {
     }
 
     #[test]
-    fn a_pending_request_and_a_command_override_the_cycle() {
+    fn a_pending_request_overrides_the_cycle() {
         let mut drx = Drx::new(CONFIG);
         drx.set_request_pending(true);
         assert_eq!(active(&mut drx, 0..3), [0, 1, 2]);
         drx.set_request_pending(false);
         assert_eq!(active(&mut drx, 3..4), [3]);
-        drx.command(4);
-        assert_eq!(active(&mut drx, 4..43), [0_u64; 0]);
     }
 }

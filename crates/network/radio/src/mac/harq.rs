@@ -1,8 +1,8 @@
 //! Hybrid ARQ: parallel stop-and-wait processes with soft combining (TS 36.321 clauses 5.3.2, 5.4.2).
 //!
-//! The outcome of an attempt is drawn when it is sent; the sender learns it one round trip later. Combining is done
-//! by the physical layer: each process has a soft buffer of type `S`, cleared for new data, which a closure of the
-//! caller updates and turns into an error rate.
+//! The outcome of an attempt is drawn when it is sent; the sender learns it one round trip later. Soft combining is left
+//! to the physical layer: each process has a soft buffer of type `S`, which is cleared for new data. A closure of the
+//! caller updates it and returns the error rate.
 
 use units::random::{Purpose, RngStream};
 
@@ -29,8 +29,8 @@ pub struct HarqConfig {
 }
 
 impl HarqConfig {
-    /// Returns whether a block that failed after this number of attempts is sent once more.
-    pub(crate) fn repeats_after(&self, attempts: u8) -> bool {
+    /// Returns whether a block may be sent once more after this number of attempts.
+    pub(crate) fn allows_attempt_after(&self, attempts: u8) -> bool {
         attempts < self.max_transmissions
     }
 }
@@ -38,9 +38,9 @@ impl HarqConfig {
 /// Outcome of an attempt at the receiver.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Reception {
-    /// The block is decoded; its payload is to be delivered, now and only now.
+    /// The block is decoded for the first time; its payload has to be delivered.
     Decoded,
-    /// The block was decoded before, but the acknowledgement was lost; nothing is to be delivered.
+    /// The block was decoded before, but the acknowledgement was lost; nothing has to be delivered.
     Duplicate,
     /// The block is not decoded; the received signal is stored for combining.
     Failed,
@@ -51,12 +51,13 @@ pub enum Reception {
 pub enum Feedback {
     /// The block is acknowledged; the process is free.
     Acknowledged,
-    /// The block is to be sent again.
+    /// The block has to be sent again.
     Negative,
     /// The last attempt failed; the block is lost and the process free.
-    GivenUp,
+    Exhausted,
 }
 
+/// State of a process. Times are TTIs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum State {
     Idle,
@@ -71,6 +72,7 @@ enum State {
     },
 }
 
+/// One stop-and-wait process.
 #[derive(Clone, Debug)]
 struct Process<T, S> {
     state: State,
@@ -108,7 +110,7 @@ impl<T: Default, S: Default> Harq<T, S> {
         }
     }
 
-    /// Returns the feedback that has arrived by `tti`, one process at a call, in order of their numbers.
+    /// Returns the feedback that has arrived by `tti`, one process per call, in order of their indices.
     pub fn feedback(&mut self, tti: u64) -> Option<(usize, Feedback)> {
         if tti < self.next_feedback {
             return None;
@@ -123,16 +125,16 @@ impl<T: Default, S: Default> Harq<T, S> {
             let feedback = if acknowledged {
                 process.state = State::Idle;
                 Feedback::Acknowledged
-            } else if self.config.repeats_after(process.attempts) {
+            } else if self.config.allows_attempt_after(process.attempts) {
                 process.state = State::Pending { since: due };
                 Feedback::Negative
             } else {
                 process.state = State::Idle;
-                // If an acknowledgement was misheard, nothing was lost.
+                // If an ACK was received as a NACK, nothing was lost.
                 if process.decoded {
                     Feedback::Acknowledged
                 } else {
-                    Feedback::GivenUp
+                    Feedback::Exhausted
                 }
             };
             return Some((index, feedback));
@@ -149,9 +151,9 @@ impl<T: Default, S: Default> Harq<T, S> {
         None
     }
 
-    /// Returns the process whose retransmission goes next at `tti`, the one that has waited longest first.
+    /// Returns the process to retransmit at `tti`: the one that has waited longest.
     ///
-    /// With synchronous timing, only a process whose moment is exactly now is returned.
+    /// With synchronous timing, only a process whose retransmission is due in this very TTI is returned.
     pub fn retransmission(&self, tti: u64) -> Option<usize> {
         self.processes
             .iter()
@@ -173,26 +175,19 @@ impl<T: Default, S: Default> Harq<T, S> {
         }
     }
 
-    /// Returns a process that can take new data.
-    pub fn idle(&self) -> Option<usize> {
+    /// Returns the first process that can take new data.
+    pub fn idle_process(&self) -> Option<usize> {
         self.idle_processes().next()
     }
 
     /// Returns all processes that can take new data. A process that has been filled is among them until its first
     /// [`attempt`](Self::attempt).
-    pub(crate) fn idle_processes(&self) -> impl Iterator<Item = usize> {
+    pub fn idle_processes(&self) -> impl Iterator<Item = usize> {
         let idle = |process: &&Process<T, S>| process.state == State::Idle;
         let numbered = self.processes.iter().enumerate();
         numbered
             .filter(move |(_, process)| idle(process))
             .map(|(index, _)| index)
-    }
-
-    /// Returns whether no process is in use.
-    pub fn is_empty(&self) -> bool {
-        self.processes
-            .iter()
-            .all(|process| process.state == State::Idle)
     }
 
     /// Clears the soft buffer of an idle process and returns its payload for refilling. The next
@@ -216,12 +211,12 @@ impl<T: Default, S: Default> Harq<T, S> {
     }
 
     /// Sends a process at `tti`. `error_rate` combines the attempt into the soft buffer and returns the resulting
-    /// block error rate; `chance` draws decoding and feedback.
+    /// block error rate; `errors` are those of decoding and feedback.
     pub fn attempt(
         &mut self,
         tti: u64,
         process: usize,
-        chance: &ErrorDraws,
+        errors: &ErrorDraws,
         error_rate: impl FnOnce(&mut S) -> f64,
     ) -> Reception {
         let due = tti + self.config.round_trip;
@@ -229,7 +224,7 @@ impl<T: Default, S: Default> Harq<T, S> {
         process.attempts = process.attempts.saturating_add(1);
         let reception = if process.decoded {
             Reception::Duplicate
-        } else if chance.decoding(tti) < error_rate(&mut process.soft) {
+        } else if errors.decoding(tti) < error_rate(&mut process.soft) {
             Reception::Failed
         } else {
             process.decoded = true;
@@ -237,63 +232,58 @@ impl<T: Default, S: Default> Harq<T, S> {
         };
         process.state = State::Waiting {
             due,
-            acknowledged: chance.nack_to_ack(tti, process.decoded),
+            acknowledged: errors.is_acked(tti, process.decoded),
         };
         self.next_feedback = self.next_feedback.min(due);
         reception
     }
 
     /// Sends a process at `tti` to a receiver that misses its DCI (DTX), and so neither receives the block nor
-    /// answers. Only a block that was decoded before is not lost if the silence is received as an ACK.
-    pub fn send_dtx(&mut self, tti: u64, process: usize, chance: &ErrorDraws) {
+    /// answers. If the DTX is received as an ACK, the block is lost unless it was decoded before.
+    pub fn send_dtx(&mut self, tti: u64, process: usize, errors: &ErrorDraws) {
         let due = tti + self.config.round_trip;
         let process = &mut self.processes[process];
         process.attempts = process.attempts.saturating_add(1);
         process.state = State::Waiting {
             due,
-            acknowledged: chance.dtx_to_ack(tti),
+            acknowledged: errors.is_dtx_acked(tti),
         };
         self.next_feedback = self.next_feedback.min(due);
     }
 
-    /// Forgets all blocks under way (MAC reset, TS 36.321 clause 5.9) and calls `lost` with each payload that the
-    /// receiver never got.
-    pub fn reset(&mut self, mut lost: impl FnMut(&T)) {
+    /// Discards all blocks in flight (MAC reset, TS 36.321 clause 5.9).
+    pub fn reset(&mut self) {
         for process in &mut self.processes {
-            if process.state != State::Idle && !process.decoded {
-                lost(&process.payload);
-            }
             process.state = State::Idle;
         }
         self.next_feedback = u64::MAX;
     }
 }
 
-/// Random decoding and feedback errors, keyed by TTI. They are addressed by TTI, so they never depend on what was sent
-/// before.
+/// Random decoding and feedback errors. They are addressed by TTI, so they never depend on earlier transmissions.
 #[derive(Clone, Debug)]
 pub struct ErrorDraws {
     decoding: RngStream,
     feedback: RngStream,
     control: RngStream,
     /// Probability that a NACK is received as an ACK.
-    pub negative_as_positive: f64,
+    pub nack_to_ack_rate: f64,
     /// Probability that an ACK is received as a NACK, or not at all.
-    pub positive_as_negative: f64,
+    pub ack_to_nack_rate: f64,
     /// Probability that a missing response is received as an ACK.
-    pub silence_as_positive: f64,
+    pub dtx_to_ack_rate: f64,
 }
 
 impl ErrorDraws {
-    /// Returns the draws of receiver number `entity` in the run with `seed`, with feedback without errors.
+    /// Returns the errors of receiver number `entity` in the run with `seed`; feedback has no errors.
     pub fn new(seed: u64, entity: u32) -> Self {
         Self {
             decoding: RngStream::new(seed, Purpose::HarqDecoding, entity),
             feedback: RngStream::new(seed, Purpose::HarqFeedback, entity),
             control: RngStream::new(seed, Purpose::ControlDecoding, entity),
-            negative_as_positive: 0.0,
-            positive_as_negative: 0.0,
-            silence_as_positive: 0.0,
+            nack_to_ack_rate: 0.0,
+            ack_to_nack_rate: 0.0,
+            dtx_to_ack_rate: 0.0,
         }
     }
 
@@ -301,21 +291,20 @@ impl ErrorDraws {
         unit_interval(self.decoding.at(tti))
     }
 
-    /// Returns whether the receiver misses a message of the control channel at `tti`, which is lost with the chance
-    /// `error_rate`.
+    /// Returns whether the receiver misses a message of the control channel at `tti`, whose probability is `error_rate`.
     pub(crate) fn misses_control(&self, tti: u64, error_rate: f64) -> bool {
         unit_interval(self.control.at(tti)) < error_rate
     }
 
-    fn dtx_to_ack(&self, tti: u64) -> bool {
-        unit_interval(self.feedback.at(tti)) < self.silence_as_positive
+    fn is_dtx_acked(&self, tti: u64) -> bool {
+        unit_interval(self.feedback.at(tti)) < self.dtx_to_ack_rate
     }
 
-    fn nack_to_ack(&self, tti: u64, decoded: bool) -> bool {
+    fn is_acked(&self, tti: u64, decoded: bool) -> bool {
         let error_rate = if decoded {
-            self.positive_as_negative
+            self.ack_to_nack_rate
         } else {
-            self.negative_as_positive
+            self.nack_to_ack_rate
         };
         if error_rate <= 0.0 {
             return decoded;

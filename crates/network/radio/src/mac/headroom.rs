@@ -1,9 +1,9 @@
-//! Power headroom reports: the power that a UE has left beyond what a grant asks for (TS 36.321 clause 5.4.6, TS 38.321
+//! Power headroom reports: the power that a UE has left beyond that for a grant (TS 36.321 clause 5.4.6, TS 38.321
 //! clause 5.4.6).
 
 use crate::settings::Technology;
 
-/// Timers of the reports in TTIs, and the change of the path loss that calls for one.
+/// Timers of the reports in TTIs, and the change of the path loss that triggers one.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct ReportConfig {
     /// periodicPHR-Timer; `None` for infinity.
@@ -44,11 +44,12 @@ pub(crate) const fn bytes(technology: Technology) -> u32 {
     }
 }
 
-/// The reporting side of a UE. Its first report is that of the message which ends the set-up of the connection.
+/// Reporting side of a UE. Its first report is in the message that completes the set-up of the connection.
 #[derive(Clone, Debug)]
 pub(crate) struct Reporter {
     config: ReportConfig,
-    last: u64,
+    /// TTI and path loss of the last report.
+    last_tti: u64,
     path_loss_db: f64,
 }
 
@@ -57,22 +58,22 @@ impl Reporter {
     pub(crate) fn new(config: ReportConfig, tti: u64, path_loss_db: f64) -> Self {
         Self {
             config,
-            last: tti,
+            last_tti: tti,
             path_loss_db,
         }
     }
 
-    /// Returns whether new data that are granted in TTI `tti` come with a report.
+    /// Returns whether a report is due with new data that are granted in TTI `tti`.
     pub(crate) fn is_due(&self, tti: u64, path_loss_db: f64) -> bool {
-        let since = tti - self.last;
+        let since = tti - self.last_tti;
         let change_db = (path_loss_db - self.path_loss_db).abs();
         self.config.periodic.is_some_and(|timer| since >= timer)
             || since >= self.config.prohibit && change_db > self.config.path_loss_change_db
     }
 
-    /// Notes a report.
-    pub(crate) fn report(&mut self, tti: u64, path_loss_db: f64) {
-        (self.last, self.path_loss_db) = (tti, path_loss_db);
+    /// Handles a report that is sent.
+    pub(crate) fn on_report(&mut self, tti: u64, path_loss_db: f64) {
+        (self.last_tti, self.path_loss_db) = (tti, path_loss_db);
     }
 }
 
@@ -105,7 +106,7 @@ mod tests {
         assert!(!reporter.is_due(149, 123.0) && reporter.is_due(150, 120.0));
         assert!(!reporter.is_due(109, 130.0) && reporter.is_due(110, 123.1));
         assert!(reporter.is_due(110, 116.9));
-        reporter.report(110, 130.0);
+        reporter.on_report(110, 130.0);
         assert!(!reporter.is_due(159, 130.0) && reporter.is_due(160, 130.0));
         let never = ReportConfig {
             periodic: None,

@@ -9,7 +9,7 @@ pub struct LinkAdaptation {
     /// Thresholds per CQI, from 1 on.
     cqis: [CqiThreshold; 15],
     /// Effective SINR in dB that each scheme needs, by number of PRBs from 1 on and then by MCS.
-    needs: Vec<f32>,
+    required_db: Vec<f32>,
     schemes: usize,
 }
 
@@ -35,13 +35,13 @@ impl LinkAdaptation {
     /// Computes the thresholds.
     ///
     /// The CQI thresholds are for values of `table`, measured on a reference resource of `reference_elements`
-    /// resource elements whose blocks are cut by `cut` (bits and code rate). The schemes are `schemes` modulation and
+    /// resource elements; `segment` returns its code blocks (bits, code rate). The schemes are `schemes` modulation and
     /// coding schemes on 1 to `prbs` resource blocks, which `format` describes (MCS, PRBs) where they exist. Both are
     /// taken at the block error rate that the CQI table aims at.
     pub fn new(
         table: CqiTable,
         reference_elements: u32,
-        cut: impl Fn(u32, f64) -> CodeBlocks,
+        segment: impl Fn(u32, f64) -> CodeBlocks,
         schemes: u8,
         prbs: u32,
         format: impl Fn(u8, u32) -> Option<TransportFormat>,
@@ -52,39 +52,32 @@ impl LinkAdaptation {
             let coded_bits = reference_elements * modulation.bits_per_symbol();
             let with_checksum = (f64::from(coded_bits) * scheme.rate()) as u32;
             let bits = (with_checksum.saturating_sub(24) / 8 * 8).max(24);
-            let blocks = cut(bits, scheme.rate());
-            let reference = TransportFormat {
-                bits,
-                modulation,
-                coded_bits,
-                blocks,
-            };
-            let sinr_db =
-                super::bler::sinr_db_at_bler(blocks, modulation, reference.coded_bits, target);
+            let blocks = segment(bits, scheme.rate());
+            let sinr_db = super::bler::sinr_db_at_bler(blocks, modulation, coded_bits, target);
             CqiThreshold::new(modulation, sinr_db)
         });
-        let needs = (1..=prbs)
+        let required_db = (1..=prbs)
             .flat_map(|prbs| (0..schemes).map(move |mcs| (mcs, prbs)))
             .map(|(mcs, prbs)| {
-                let need = format(mcs, prbs).map(|format| format.sinr_db_at_bler(target));
-                need.unwrap_or(f64::INFINITY) as f32
+                let required = format(mcs, prbs).map(|format| format.sinr_db_at_bler(target));
+                required.unwrap_or(f64::INFINITY) as f32
             })
             .collect();
         Self {
             cqis,
-            needs,
+            required_db,
             schemes: usize::from(schemes),
         }
     }
 
-    /// Makes each CQI the one at which the scheme with its modulation and code rate keeps the error target on the whole
-    /// carrier; `scheme_of` returns that scheme. Rounded transport blocks (TS 38.214 5.1.3.2) need up to some tenths of a
-    /// dB more than blocks of the nominal rate. Otherwise a base station that knows the CQI alone would never use the
-    /// scheme.
+    /// Raises the threshold of each CQI to that of its scheme on the whole carrier; `scheme_of` returns the scheme with the
+    /// same modulation and code rate. Rounded transport blocks (TS 38.214 5.1.3.2) need up to some tenths of a dB more
+    /// than blocks of the nominal rate. Without this, a base station that knows only the CQI would never use the scheme.
     pub(crate) fn with_schemes_of_cqis(mut self, scheme_of: impl Fn(u8) -> Option<u8>) -> Self {
-        let whole = self.needs.len() - self.schemes;
+        let whole_carrier = self.required_db.len() - self.schemes;
         for (cqi, threshold) in (1..).zip(&mut self.cqis) {
-            let need = scheme_of(cqi).map(|mcs| f64::from(self.needs[whole + usize::from(mcs)]));
+            let need = scheme_of(cqi)
+                .map(|mcs| f64::from(self.required_db[whole_carrier + usize::from(mcs)]));
             if let Some(need) = need.filter(|need| need.is_finite())
                 && need > threshold.sinr_db
             {
@@ -94,8 +87,7 @@ impl LinkAdaptation {
         self
     }
 
-    /// Makes each CQI the one that is reported for other intervals of the same carrier, whose own blocks may need another
-    /// SINR for a scheme.
+    /// Uses the CQI thresholds of `reported`, which is for other intervals of the same carrier.
     pub(crate) fn with_cqis_of(mut self, reported: &Self) -> Self {
         self.cqis.clone_from(&reported.cqis);
         self
@@ -111,15 +103,15 @@ impl LinkAdaptation {
         }
         let sums = information_sums(sinr_db);
         let groups = sinr_db.len() as f32;
-        let reached =
+        let is_reached =
             |cqi: &CqiThreshold| sums[cqi.modulation as usize] >= cqi.information * groups;
         (1..=15)
             .rev()
-            .find(|cqi| reached(&self.cqis[*cqi - 1]))
+            .find(|cqi| is_reached(&self.cqis[*cqi - 1]))
             .unwrap_or(0) as u8
     }
 
-    /// Returns the effective SINR in dB that `cqi` promises at least; minus infinity for 0.
+    /// Returns the minimum effective SINR in dB for `cqi`; minus infinity for 0.
     pub fn sinr_db_of_cqi(&self, cqi: u8) -> f64 {
         match usize::from(cqi).checked_sub(1) {
             Some(index) => self.cqis[index.min(14)].sinr_db,
@@ -134,16 +126,16 @@ impl LinkAdaptation {
     /// If `prbs` is 0 or more than the carrier has.
     pub fn mcs(&self, sinr_db: f64, prbs: u32) -> Option<u8> {
         let row = (prbs as usize - 1) * self.schemes;
-        let needs = &self.needs[row..row + self.schemes];
-        needs
+        let required_db = &self.required_db[row..row + self.schemes];
+        required_db
             .iter()
-            .rposition(|need| f64::from(*need) <= sinr_db)
+            .rposition(|required| f64::from(*required) <= sinr_db)
             .map(|mcs| mcs as u8)
     }
 
     /// Returns the SINR in dB that scheme `mcs` needs on `prbs` resource blocks to keep the error target.
-    pub(crate) fn needs_db(&self, mcs: u8, prbs: u32) -> f64 {
-        f64::from(self.needs[(prbs as usize - 1) * self.schemes + usize::from(mcs)])
+    pub(crate) fn required_sinr_db(&self, mcs: u8, prbs: u32) -> f64 {
+        f64::from(self.required_db[(prbs as usize - 1) * self.schemes + usize::from(mcs)])
     }
 
     /// Returns the scheme that a base station picks for a receiver that reported `cqi`, with its SINR corrected by
@@ -274,7 +266,7 @@ mod tests {
         // With three control symbols MCS 28 fills 100 blocks to a code rate of 1.0.
         let crowded = Overhead::new(3, 1).expect("a configuration");
         let adaptation = lte::link_adaptation(McsTable::Qam64, bandwidth(100), crowded);
-        let need = adaptation.needs[99 * adaptation.schemes + 28];
+        let need = adaptation.required_db[99 * adaptation.schemes + 28];
         assert_eq!(need, f32::INFINITY);
         assert_eq!(adaptation.mcs(40.0, 100), Some(27));
     }

@@ -1,8 +1,8 @@
-//! Block errors: the chance that a transport block is lost, after one transmission or several.
+//! Block error rate: the probability that a transport block is lost, after one transmission or several.
 //!
 //! A code block of K bits is lost if the information received about it falls short of K. That information is nearly
 //! normal around the sum over its symbols (normal approximation, Polyanskiy, Poor, Verdú, IEEE Trans. IT 56(5),
-//! 2010), with mean and variance of [`capacity`]. Real codes need some more power than this bound: `gap_db`.
+//! 2010), with mean and variance of [`capacity`]. Real codes need more power than this approximation: `gap_db`.
 //!
 //! [`capacity`]: super::capacity
 
@@ -35,14 +35,14 @@ pub fn effective_sinr_mi(sinr_db: &[f32], modulation: Modulation) -> f64 {
     sinr_db_of_information(modulation, mean_information(modulation, sinr_db))
 }
 
-/// Returns the chance that a transport block sent once with `coded_bits` is lost at an effective SINR.
+/// Returns the probability that a transport block sent once with `coded_bits` is lost at an effective SINR.
 pub fn bler(blocks: CodeBlocks, modulation: Modulation, coded_bits: u32, sinr_db: f64) -> f64 {
     let mut buffer = SoftBuffer::new(blocks, modulation);
     buffer.receive(0, coded_bits, sinr_db);
     buffer.bler()
 }
 
-/// Returns the SINR in dB at which a transport block sent once is lost with the chance `target`; infinite if no SINR
+/// Returns the SINR in dB at which a transport block sent once is lost with the probability `target`; infinite if no SINR
 /// from -30 to 42 dB is enough.
 pub(crate) fn sinr_db_at_bler(
     blocks: CodeBlocks,

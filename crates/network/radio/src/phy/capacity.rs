@@ -14,14 +14,14 @@ use std::sync::LazyLock;
 use super::Modulation;
 
 /// SINR at the low end of the table, in dB; below it information is proportional to power.
-const LOWEST_DB: f64 = -30.0;
+const MIN_DB: f64 = -30.0;
 /// SINR at the high end of the table, in dB; 256QAM is within 1e-9 of 8 bits there.
-const HIGHEST_DB: f64 = 42.0;
-/// Distance of the points at which the integrals are computed, in dB.
+const MAX_DB: f64 = 42.0;
+/// Distance between knots, at which the integrals are computed, in dB.
 const KNOT_DB: f64 = 0.5;
-/// Entries of the table between two knots.
+/// Entries of the table per knot.
 const STEPS_PER_KNOT: usize = 8;
-const KNOTS: usize = ((HIGHEST_DB - LOWEST_DB) / KNOT_DB) as usize + 1;
+const KNOTS: usize = ((MAX_DB - MIN_DB) / KNOT_DB) as usize + 1;
 const ENTRIES: usize = (KNOTS - 1) * STEPS_PER_KNOT + 1;
 const ENTRIES_PER_DB: f64 = STEPS_PER_KNOT as f64 / KNOT_DB;
 
@@ -31,25 +31,25 @@ struct Curves {
     information: Box<[[f32; 4]; ENTRIES]>,
     /// Bits² per symbol.
     dispersion: Box<[[f32; 4]; ENTRIES]>,
-    /// Start of the search for a number of bits, per modulation: the entries below each multiple of a bin.
+    /// Number of entries below each bin edge, per modulation: where the search for a number of bits starts.
     below_bins: [Vec<u16>; 4],
 }
 
-/// Bins of one bit, a power of two, so that dividing by them is exact.
+/// Bins per bit: a power of two, so that a division by it is exact.
 const BINS_PER_BIT: f32 = 64.0;
 
 static CURVES: LazyLock<Curves> = LazyLock::new(Curves::compute);
 
 /// Position in the table: entry and the fraction to the next one.
 #[derive(Clone, Copy)]
-struct Position {
+struct TablePosition {
     entry: usize,
     fraction: f32,
 }
 
-impl Position {
+impl TablePosition {
     fn of(sinr_db: f64) -> Self {
-        let scaled = (sinr_db - LOWEST_DB) * ENTRIES_PER_DB;
+        let scaled = (sinr_db - MIN_DB) * ENTRIES_PER_DB;
         if scaled <= 0.0 {
             return Self {
                 entry: 0,
@@ -63,36 +63,35 @@ impl Position {
         }
     }
 
-    fn between(self, low: f32, high: f32) -> f32 {
+    fn interpolate(self, low: f32, high: f32) -> f32 {
         low + self.fraction * (high - low)
     }
 }
 
-/// Returns the bits that one symbol at each of these SINRs in dB carries, all added up, for each modulation in the
-/// order of [`Modulation::ALL`].
+/// Returns, for each modulation in the order of [`Modulation::ALL`], the sum of the bits that a symbol carries at each of
+/// these SINRs in dB.
 pub(crate) fn information_sums(sinr_db: &[f32]) -> [f32; 4] {
     let table = &*CURVES.information;
     let mut sums = [0.0; 4];
     for sinr_db in sinr_db {
-        let at = Position::of(f64::from(*sinr_db));
+        let at = TablePosition::of(f64::from(*sinr_db));
         let [low, high] = [&table[at.entry], &table[at.entry + 1]];
         for (sum, (low, high)) in sums.iter_mut().zip(low.iter().zip(high)) {
-            *sum += at.between(*low, *high);
+            *sum += at.interpolate(*low, *high);
         }
     }
     sums
 }
 
-/// Returns the bits that one symbol of `modulation` carries on average over these SINRs in dB, of which there is at
-/// least one.
+/// Returns the mean of the bits that a symbol of `modulation` carries at these SINRs in dB; they must not be empty.
 pub(crate) fn mean_information(modulation: Modulation, sinr_db: &[f32]) -> f64 {
     let table = &*CURVES.information;
-    // On a channel without fading all are equal, and one is looked up.
-    let (mut known, mut bits) = (f32::NAN, 0.0);
+    // Without fading all values are equal, and the table is read once.
+    let (mut latest_db, mut bits) = (f32::NAN, 0.0);
     let mut sum = 0.0;
     for &sinr_db in sinr_db {
-        if sinr_db != known {
-            known = sinr_db;
+        if sinr_db != latest_db {
+            latest_db = sinr_db;
             bits = look_up(table, modulation, f64::from(sinr_db));
         }
         sum += bits;
@@ -106,24 +105,24 @@ pub fn information(modulation: Modulation, sinr_db: f64) -> f64 {
 }
 
 fn look_up(table: &[[f32; 4]; ENTRIES], modulation: Modulation, sinr_db: f64) -> f64 {
-    let at = Position::of(sinr_db);
+    let at = TablePosition::of(sinr_db);
     let column = modulation as usize;
     let [low, high] = [at.entry, at.entry + 1].map(|entry| table[entry][column]);
-    let bits = f64::from(at.between(low, high));
-    if sinr_db < LOWEST_DB {
+    let bits = f64::from(at.interpolate(low, high));
+    if sinr_db < MIN_DB {
         // Below the table, information is proportional to power.
-        return bits * libm::exp10((sinr_db - LOWEST_DB) / 10.0);
+        return bits * libm::exp10((sinr_db - MIN_DB) / 10.0);
     }
     bits
 }
 
 /// Returns the variance of the information that one symbol of `modulation` carries at `sinr_db`, in bits².
 pub(crate) fn dispersion(modulation: Modulation, sinr_db: f64) -> f64 {
-    let at = Position::of(sinr_db);
+    let at = TablePosition::of(sinr_db);
     let column = modulation as usize;
     let table = &*CURVES.dispersion;
     let [low, high] = [at.entry, at.entry + 1].map(|entry| table[entry][column]);
-    f64::from(at.between(low, high))
+    f64::from(at.interpolate(low, high))
 }
 
 /// Returns the SINR in dB at which one symbol of `modulation` carries `bits`, within the range of the table.
@@ -136,14 +135,14 @@ pub(crate) fn sinr_db_of_information(modulation: Modulation, bits: f64) -> f64 {
     let [first, last] = [bin, bin + 1].map(|bin| usize::from(below_bins[bin]));
     let above = first + table[first..last].partition_point(|entry| entry[column] < bits);
     if above == 0 {
-        return LOWEST_DB;
+        return MIN_DB;
     }
     if above == ENTRIES {
-        return HIGHEST_DB;
+        return MAX_DB;
     }
     let [low, high] = [table[above - 1][column], table[above][column]];
     let fraction = f64::from((bits - low) / (high - low));
-    LOWEST_DB + ((above - 1) as f64 + fraction) / ENTRIES_PER_DB
+    MIN_DB + ((above - 1) as f64 + fraction) / ENTRIES_PER_DB
 }
 
 impl Curves {
@@ -153,7 +152,7 @@ impl Curves {
         for &modulation in Modulation::ALL {
             let column = modulation as usize;
             let knots: Vec<(f64, f64)> = (0..KNOTS)
-                .map(|knot| integrate(modulation, LOWEST_DB + knot as f64 * KNOT_DB))
+                .map(|knot| integrate(modulation, MIN_DB + knot as f64 * KNOT_DB))
                 .collect();
             let means: Vec<f64> = knots.iter().map(|knot| knot.0).collect();
             let variances: Vec<f64> = knots.iter().map(|knot| knot.1).collect();
@@ -169,7 +168,7 @@ impl Curves {
                 let edge = bin as f32 / BINS_PER_BIT;
                 information.partition_point(|entry| entry[column] < edge) as u16
             };
-            // Beyond the last edge there are only numbers that round to it.
+            // Beyond the last edge are only values that round to it.
             (0..bins).map(below).chain([ENTRIES as u16]).collect()
         });
         Self {

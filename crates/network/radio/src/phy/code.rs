@@ -18,7 +18,7 @@ pub struct CodeBlocks {
     pub code: ChannelCode,
     /// Number of code blocks, C.
     pub count: u32,
-    /// Bits of each before encoding, its checksums included.
+    /// Bits of each block before encoding, checksums included.
     pub bits: u32,
 }
 
@@ -31,7 +31,7 @@ impl ChannelCode {
         }
     }
 
-    /// Returns the start of redundancy version `version` in the circular buffer, as a share of it.
+    /// Returns the start of redundancy version `version` in the circular buffer, as a fraction of its length.
     ///
     /// TS 36.212 5.1.4.1.2 (columns 2, 26, 50 and 74 of 96) and TS 38.212 table 5.4.2.1-2. Versions
     /// count modulo 4.
@@ -49,35 +49,36 @@ impl CodeBlocks {
     /// Segments a transport block of `bits` as LTE does (TS 36.212 5.1.1 and 5.1.2): with 24 bits of checksum, and 24
     /// more on each code block where 6144 bits are not enough for one.
     pub const fn lte(bits: u32) -> Self {
-        const MAX_BLOCK: u32 = 6_144;
-        Self::cut(ChannelCode::Turbo, bits + 24, MAX_BLOCK)
+        const MAX_BITS: u32 = 6_144;
+        Self::segment(ChannelCode::Turbo, bits + 24, MAX_BITS)
     }
 
     /// Segments a transport block of `bits` with a target code rate of `rate` as NR does (TS 38.212 7.2.1, 7.2.2 and
     /// 5.2.2).
     pub const fn nr(bits: u32, rate: f64) -> Self {
-        let checksum = if bits > 3_824 { 24 } else { 16 };
+        let crc_bits = if bits > 3_824 { 24 } else { 16 };
         if bits <= 292 || (bits <= 3_824 && rate <= 0.67) || rate <= 0.25 {
-            Self::cut(ChannelCode::LdpcBaseGraph2, bits + checksum, 3_840)
+            Self::segment(ChannelCode::LdpcBaseGraph2, bits + crc_bits, 3_840)
         } else {
-            Self::cut(ChannelCode::LdpcBaseGraph1, bits + checksum, 8_448)
+            Self::segment(ChannelCode::LdpcBaseGraph1, bits + crc_bits, 8_448)
         }
     }
 
-    const fn cut(code: ChannelCode, bits: u32, longest: u32) -> Self {
-        const CHECKSUM: u32 = 24;
-        if bits <= longest {
+    /// Segments `bits` into equal code blocks of at most `max_bits`, with a checksum each if there are several.
+    const fn segment(code: ChannelCode, bits: u32, max_bits: u32) -> Self {
+        const CRC_BITS: u32 = 24;
+        if bits <= max_bits {
             return Self {
                 code,
                 count: 1,
                 bits,
             };
         }
-        let count = bits.div_ceil(longest - CHECKSUM);
+        let count = bits.div_ceil(max_bits - CRC_BITS);
         Self {
             code,
             count,
-            bits: (bits + count * CHECKSUM).div_ceil(count),
+            bits: (bits + count * CRC_BITS).div_ceil(count),
         }
     }
 }

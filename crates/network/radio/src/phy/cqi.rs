@@ -1,4 +1,4 @@
-//! Channel quality indicators: modulation and code rate of each of the sixteen values.
+//! Channel quality indicators (CQI): modulation and code rate of the values 1 to 15.
 
 use super::Modulation;
 
@@ -12,23 +12,9 @@ pub struct CodingScheme {
 }
 
 impl CodingScheme {
-    /// Makes a scheme from a rate in units of 1/1024, as the tables write it.
-    pub(super) const fn of(modulation: Modulation, rate_1024: u16) -> Self {
-        Self {
-            modulation,
-            rate_2048: 2 * rate_1024,
-        }
-    }
-
     /// Returns the code rate, below 1.
     pub fn rate(self) -> f64 {
         f64::from(self.rate_2048) / 2048.0
-    }
-
-    /// Returns the information bits per symbol.
-    #[cfg(test)]
-    pub(crate) fn efficiency(self) -> f64 {
-        self.rate() * f64::from(self.modulation.bits_per_symbol())
     }
 }
 
@@ -45,8 +31,12 @@ pub enum CqiTable {
 
 use Modulation::{Qam16, Qam64, Qam256, Qpsk};
 
+/// Returns a scheme with a rate in units of 1/1024, as the tables have it.
 const fn scheme(modulation: Modulation, rate_1024: u16) -> CodingScheme {
-    CodingScheme::of(modulation, rate_1024)
+    CodingScheme {
+        modulation,
+        rate_2048: 2 * rate_1024,
+    }
 }
 
 const UP_TO_64QAM: [CodingScheme; 15] = [
@@ -114,7 +104,7 @@ impl CqiTable {
             .copied()
     }
 
-    /// Returns the share of lost blocks that a reported value promises not to exceed (TS 36.213 7.2.3, TS 38.214
+    /// Returns the maximum share of lost blocks for which a value is reported (TS 36.213 7.2.3, TS 38.214
     /// 5.2.2.1).
     pub(crate) const fn target_bler(self) -> f64 {
         match self {
@@ -127,6 +117,13 @@ impl CqiTable {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    impl CodingScheme {
+        /// Returns the information bits per symbol.
+        pub(crate) fn efficiency(self) -> f64 {
+            self.rate() * f64::from(self.modulation.bits_per_symbol())
+        }
+    }
 
     #[test]
     fn efficiencies_are_those_printed_in_the_tables() {

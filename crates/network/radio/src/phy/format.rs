@@ -22,27 +22,27 @@ impl TransportFormat {
         f64::from(self.blocks.count * self.blocks.bits) / f64::from(self.coded_bits)
     }
 
-    /// Returns the chance that the block is lost when it is sent once at an effective SINR in dB.
+    /// Returns the probability that the block is lost when it is sent once at an effective SINR in dB.
     pub fn bler(&self, sinr_db: f64) -> f64 {
         bler(self.blocks, self.modulation, self.coded_bits, sinr_db)
     }
 
-    /// Returns the effective SINR in dB at which the block is lost with the chance `target`. It is infinite above a
-    /// code rate of 0.93 (TS 36.213 7.1.7, whose later releases have 0.932) or 0.95 (TS 38.214 5.1.3), where a
-    /// receiver need not even try.
+    /// Returns the effective SINR in dB at which the block is lost with the probability `target`. It is infinite above a
+    /// code rate of 0.93 (TS 36.213 7.1.7, whose later releases have 0.932) or 0.95 (TS 38.214 5.1.3), above
+    /// which a receiver need not try to decode.
     pub(crate) fn sinr_db_at_bler(&self, target: f64) -> f64 {
-        let highest = match self.blocks.code {
+        let max_rate = match self.blocks.code {
             super::ChannelCode::Turbo => 0.93,
             _ => 0.95,
         };
-        if self.code_rate() > highest {
+        if self.code_rate() > max_rate {
             return f64::INFINITY;
         }
         sinr_db_at_bler(self.blocks, self.modulation, self.coded_bits, target)
     }
 
     /// Returns an empty soft buffer for the block.
-    pub const fn soft_buffer(&self) -> SoftBuffer {
+    pub fn soft_buffer(&self) -> SoftBuffer {
         SoftBuffer::new(self.blocks, self.modulation)
     }
 }

@@ -1,6 +1,6 @@
-//! Outer loop: correction of link adaptation by the outcome of transmissions.
+//! Outer-loop link adaptation (OLLA): correction of the SINR by the outcome of transmissions.
 
-/// Outer loop of link adaptation: corrects the SINR until the wanted share of first transmissions fails.
+/// Outer loop of link adaptation: corrects the SINR until the target share of first transmissions fails.
 ///
 /// Every failure lowers the correction by a step, and every success raises it by a smaller one, so that both balance
 /// at the target (Nakamura et al., "Adaptive control of link adaptation for high speed downlink packet access (HSDPA)
@@ -34,7 +34,7 @@ impl OuterLoop {
     }
 
     /// Processes the outcome of a first transmission.
-    pub(crate) fn first_transmission(&mut self, received: bool) {
+    pub(crate) fn on_first_transmission(&mut self, received: bool) {
         let step = if received {
             self.step_up_db
         } else {
@@ -59,7 +59,7 @@ mod tests {
         let mut failures = 0;
         for block in 0..21_000 {
             let received = draws.uniform() >= true_bler(outer.offset_db());
-            outer.first_transmission(received);
+            outer.on_first_transmission(received);
             failures += u32::from(block >= 1_000 && !received);
         }
         let share = f64::from(failures) / 20_000.0;
@@ -74,9 +74,9 @@ mod tests {
     #[test]
     fn the_correction_stays_within_its_limit() {
         let mut outer = OuterLoop::new(0.1, 1.0, 2.0);
-        (0..10).for_each(|_| outer.first_transmission(false));
+        (0..10).for_each(|_| outer.on_first_transmission(false));
         assert_eq!(outer.offset_db(), -2.0);
-        (0..1_000).for_each(|_| outer.first_transmission(true));
+        (0..1_000).for_each(|_| outer.on_first_transmission(true));
         assert_eq!(outer.offset_db(), 2.0);
     }
 }

@@ -29,14 +29,16 @@ pub struct CqiReport {
     pub measured: u64,
     /// CQI of the whole carrier.
     pub wideband: u8,
+    /// Differences of the sub-bands from `wideband`.
     offsets: [i8; MAX_SUBBANDS],
-    count: u8,
+    /// Number of sub-bands reported.
+    subband_count: u8,
 }
 
 impl CqiReport {
     /// Returns the number of sub-bands reported.
     pub const fn subbands(&self) -> usize {
-        self.count as usize
+        self.subband_count as usize
     }
 
     /// Returns the CQI that the scheduler reads for sub-band `index`; that of the carrier if sub-bands are not
@@ -108,20 +110,20 @@ impl CqiReporter {
             measured: tti,
             wideband,
             offsets: [0; MAX_SUBBANDS],
-            count: 0,
+            subband_count: 0,
         };
         if self.groups_per_subband > 0 {
             let subbands = sinr_db.chunks(self.groups_per_subband);
             for (offset, subband) in report.offsets.iter_mut().zip(subbands) {
                 *offset = (adaptation.cqi(subband) as i8 - wideband as i8).clamp(-1, 2);
-                report.count += 1;
+                report.subband_count += 1;
             }
         }
         self.under_way.push_back(report);
     }
 
     /// Returns the latest report that the user has made, even if the scheduler does not have it yet.
-    pub fn made(&self) -> Option<&CqiReport> {
+    pub fn latest_made(&self) -> Option<&CqiReport> {
         self.under_way.back().or(self.latest.as_ref())
     }
 

@@ -15,24 +15,24 @@ pub(crate) const MAX_TRANSMISSIONS: usize = 8;
 pub struct SoftBuffer {
     blocks: CodeBlocks,
     modulation: Modulation,
-    received: [Attempt; MAX_TRANSMISSIONS],
+    attempts: [Attempt; MAX_TRANSMISSIONS],
     count: usize,
 }
 
 /// One transmission of a code block.
 #[derive(Clone, Copy, Debug, Default)]
 struct Attempt {
-    /// Start in the circular buffer, as a share of it.
+    /// Start in the circular buffer, as a fraction of it.
     start: f64,
-    /// Share of the circular buffer that it fills; above 1 if bits are repeated.
+    /// Length as a fraction of the circular buffer; above 1 if bits are repeated.
     length: f64,
     /// SINR minus the gap of the decoder, in dB.
     sinr_db: f64,
 }
 
 impl Attempt {
-    /// Returns how often this transmission carries the bit at `position` of the buffer.
-    fn times(&self, position: f64) -> f64 {
+    /// Returns how often this transmission carries the bit at `position` of the buffer, a fraction of it.
+    fn copies_of(&self, position: f64) -> f64 {
         let ahead = position - self.start;
         let ahead = if ahead < 0.0 { ahead + 1.0 } else { ahead };
         if ahead < self.length {
@@ -63,62 +63,52 @@ impl AccumulatedMi {
 
 impl SoftBuffer {
     /// Returns an empty buffer for the code blocks of a transport block.
-    pub const fn new(blocks: CodeBlocks, modulation: Modulation) -> Self {
-        const NOTHING: Attempt = Attempt {
-            start: 0.0,
-            length: 0.0,
-            sinr_db: 0.0,
-        };
+    pub fn new(blocks: CodeBlocks, modulation: Modulation) -> Self {
         Self {
             blocks,
             modulation,
-            received: [NOTHING; MAX_TRANSMISSIONS],
+            attempts: [Attempt::default(); MAX_TRANSMISSIONS],
             count: 0,
         }
-    }
-
-    /// Returns the number of transmissions received.
-    pub const fn transmissions(&self) -> usize {
-        self.count
     }
 
     /// Adds a transmission of `coded_bits` for the whole transport block, from redundancy version `version` on, at
     /// the effective SINR `sinr_db`.
     ///
     /// The same version again is Chase combining (SINR adds up), another one brings new bits (information adds up).
-    /// Where both meet in the circular buffer, each part is counted for itself. Past `MAX_TRANSMISSIONS` the last
+    /// Where both overlap in the circular buffer, each part is computed separately. Beyond `MAX_TRANSMISSIONS` the last
     /// one is replaced.
     pub fn receive(&mut self, version: u8, coded_bits: u32, sinr_db: f64) {
         let code = self.blocks.code;
         let buffer = f64::from(self.blocks.count * self.blocks.bits * code.buffer_per_bit());
         self.count = (self.count + 1).min(MAX_TRANSMISSIONS);
-        self.received[self.count - 1] = Attempt {
+        self.attempts[self.count - 1] = Attempt {
             start: code.start_of(version),
             length: f64::from(coded_bits) / buffer,
             sinr_db: sinr_db - gap_db(code),
         };
     }
 
-    /// Returns the chance that the transport block cannot be decoded from all that was received.
+    /// Returns the probability that the transport block cannot be decoded from all transmissions.
     ///
     /// It never rises with another transmission. A block that fails after n transmissions failed after n - 1 as well.
     /// One draw per block, compared with this chance after each of its transmissions, therefore gives every attempt
     /// its share.
     pub fn bler(&self) -> f64 {
-        self.bler_with(match &self.received[..self.count] {
-            [one] => self.gathered_from_one(one),
-            received => self.gathered_from(received),
+        self.bler_with(match &self.attempts[..self.count] {
+            [attempt] => self.information_of_attempt(attempt),
+            attempts => self.information_of_all(attempts),
         })
     }
 
-    fn bler_with(&self, gathered: AccumulatedMi) -> f64 {
-        if gathered.symbols == 0.0 {
+    fn bler_with(&self, sum: AccumulatedMi) -> f64 {
+        if sum.symbols == 0.0 {
             return 1.0;
         }
         let bits = f64::from(self.blocks.bits);
-        let surplus = gathered.mean - bits + 0.5 * libm::log2(gathered.symbols);
-        // The variance of one bit at least keeps the ratio finite where the channel is perfect.
-        let lost = normal_tail(surplus / libm::sqrt(gathered.variance.max(1.0)));
+        let surplus = sum.mean - bits + 0.5 * libm::log2(sum.symbols);
+        // A minimum variance of one bit² keeps the ratio finite on a perfect channel.
+        let lost = normal_tail(surplus / libm::sqrt(sum.variance.max(1.0)));
         1.0 - power(1.0 - lost, self.blocks.count)
     }
 
@@ -128,15 +118,15 @@ impl SoftBuffer {
             / f64::from(self.modulation.bits_per_symbol())
     }
 
-    /// Returns the information of one transmission, the usual case. It repeats one part of the buffer once more than
-    /// the other, wherever it begins.
-    fn gathered_from_one(&self, one: &Attempt) -> AccumulatedMi {
-        let mut gathered = AccumulatedMi::default();
-        if one.sinr_db == f64::NEG_INFINITY {
-            return gathered;
+    /// Returns the information of one transmission, the usual case. It carries one part of the buffer once more than the
+    /// other part, wherever it starts.
+    fn information_of_attempt(&self, attempt: &Attempt) -> AccumulatedMi {
+        let mut sum = AccumulatedMi::default();
+        if attempt.sinr_db == f64::NEG_INFINITY {
+            return sum;
         }
-        let rounds = libm::floor(one.length);
-        let part = one.length - rounds;
+        let rounds = libm::floor(attempt.length);
+        let part = attempt.length - rounds;
         for (share, times) in [(part, rounds + 1.0), (1.0 - part, rounds)] {
             if share > 0.0 && times > 0.0 {
                 let gain_db = if times > 1.0 {
@@ -145,47 +135,47 @@ impl SoftBuffer {
                     0.0
                 };
                 let symbols = share * self.symbols_of_buffer();
-                gathered.add(self.modulation, symbols, one.sinr_db + gain_db);
+                sum.add(self.modulation, symbols, attempt.sinr_db + gain_db);
             }
         }
-        gathered
+        sum
     }
 
-    /// Returns the information of several transmissions, part by part of the buffer as all of them carry it together.
-    fn gathered_from(&self, received: &[Attempt]) -> AccumulatedMi {
+    /// Returns the information of several transmissions: the sum over the parts of the buffer between their edges.
+    fn information_of_all(&self, attempts: &[Attempt]) -> AccumulatedMi {
         let mut edges = [0.0; 2 * MAX_TRANSMISSIONS + 1];
         let mut sinrs = [0.0; MAX_TRANSMISSIONS];
         let mut count = 0;
-        for (reception, sinr) in received.iter().zip(&mut sinrs) {
-            let end = reception.start + reception.length;
-            for edge in [reception.start, end - libm::floor(end)] {
+        for (attempt, sinr) in attempts.iter().zip(&mut sinrs) {
+            let end = attempt.start + attempt.length;
+            for edge in [attempt.start, end - libm::floor(end)] {
                 edges[count] = edge;
                 count += 1;
             }
-            *sinr = libm::exp10(reception.sinr_db / 10.0);
+            *sinr = libm::exp10(attempt.sinr_db / 10.0);
         }
         edges[count] = 1.0;
         let edges = &mut edges[..=count];
         edges.sort_unstable_by(f64::total_cmp);
-        let (mut gathered, mut from) = (AccumulatedMi::default(), 0.0);
+        let (mut sum, mut from) = (AccumulatedMi::default(), 0.0);
         for to in edges.iter() {
             let middle = f64::midpoint(from, *to);
-            let together = received
+            let combined = attempts
                 .iter()
                 .zip(&sinrs)
-                .map(|(one, sinr)| one.times(middle) * sinr);
-            let sinr: f64 = together.sum();
+                .map(|(attempt, sinr)| attempt.copies_of(middle) * sinr);
+            let sinr: f64 = combined.sum();
             if *to > from && sinr > 0.0 {
                 let symbols = (to - from) * self.symbols_of_buffer();
-                gathered.add(self.modulation, symbols, 10.0 * libm::log10(sinr));
+                sum.add(self.modulation, symbols, 10.0 * libm::log10(sinr));
             }
             from = *to;
         }
-        gathered
+        sum
     }
 }
 
-/// Returns the chance that a standard normal variable exceeds `x`.
+/// Returns the probability that a standard normal variable exceeds `x`.
 fn normal_tail(x: f64) -> f64 {
     0.5 * libm::erfc(x * core::f64::consts::FRAC_1_SQRT_2)
 }
@@ -258,9 +248,9 @@ mod tests {
                 let coded_bits = (f64::from(blocks.count * blocks.bits) / rate) as u32;
                 let mut buffer = SoftBuffer::new(blocks, QAM16);
                 buffer.receive(version, coded_bits, sinr_db);
-                let received = &buffer.received[..1];
-                let short = buffer.bler_with(buffer.gathered_from_one(&received[0]));
-                let long = buffer.bler_with(buffer.gathered_from(received));
+                let attempts = &buffer.attempts[..1];
+                let short = buffer.bler_with(buffer.information_of_attempt(&attempts[0]));
+                let long = buffer.bler_with(buffer.information_of_all(attempts));
                 prop_assert!((short - long).abs() < 1e-6, "{short} {long}");
             }
         }

@@ -171,7 +171,7 @@ fn demand(user: &mut UserState, tti: u64, now: Instant) -> Demand {
         if user.down.attempts(process) == 1
             && let Some(outer) = &mut user.outer_loop
         {
-            outer.first_transmission(feedback == Feedback::Acknowledged);
+            outer.on_first_transmission(feedback == Feedback::Acknowledged);
         }
     }
     let retransmission = user.down.retransmission(tti);
@@ -179,7 +179,7 @@ fn demand(user: &mut UserState, tti: u64, now: Instant) -> Demand {
         .reporter
         .latest(tti)
         .is_some_and(|report| report.wideband > 0);
-    let bytes = if reported && user.down.idle().is_some() {
+    let bytes = if reported && user.down.idle_process().is_some() {
         user.bearer.available(Direction::Down, now)
     } else {
         0
@@ -200,7 +200,7 @@ fn fill(
     (formats, prbs, rate): (&Formats, u32, Option<f32>),
     config: &RanConfig,
 ) -> Option<usize> {
-    let process = user.down.idle()?;
+    let process = user.down.idle_process()?;
     let (_, mut mcs) = user.scheme(tti, (formats, prbs), config)?;
     if let Some(rate) = rate {
         mcs = formats.scheme_of_rate(rate, config.air.prbs())?;

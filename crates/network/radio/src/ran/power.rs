@@ -141,7 +141,7 @@ impl MeasuredUplink<'_> {
     /// each falls, and so does the number of `schemes` that keep it.
     fn bytes_at_target(&self, config: &RanConfig, prbs: u32, schemes: &mut u8) -> f64 {
         let (formats, sinr_db) = (&config.air.up, self.sinr_db(prbs));
-        while *schemes > 0 && formats.adaptation.needs_db(*schemes - 1, prbs) > sinr_db {
+        while *schemes > 0 && formats.adaptation.required_sinr_db(*schemes - 1, prbs) > sinr_db {
             *schemes -= 1;
         }
         match schemes.checked_sub(1) {
@@ -154,7 +154,7 @@ impl MeasuredUplink<'_> {
     /// combined energy meets the error target; 0 if HARQ does not allow as many transmissions.
     fn bytes_repeated(&self, config: &RanConfig, prbs: u32) -> f64 {
         let formats = &config.air.up;
-        let missing_db = formats.adaptation.needs_db(0, prbs) - self.sinr_db(prbs);
+        let missing_db = formats.adaptation.required_sinr_db(0, prbs) - self.sinr_db(prbs);
         let times = Decibel::new(missing_db).to_linear().ceil().max(1.0);
         if times > f64::from(config.harq().max_transmissions) {
             return 0.0;

@@ -35,7 +35,7 @@ impl UserState {
         RadioHints {
             cell,
             sinr_db: self.mean_db(now, cell),
-            cqi: self.reporter.made().map(|report| report.wideband),
+            cqi: self.reporter.latest_made().map(|report| report.wideband),
             speed_mps: self.speed_between(from, to).or(self.speed_mps),
             sinr_trend_db_per_s: rise / seconds,
         }

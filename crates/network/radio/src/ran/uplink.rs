@@ -108,7 +108,7 @@ fn grant(
             user.bearer.available(Direction::Up, now)
         } else {
             user.ledger
-                .wanted()
+                .ungranted()
                 .max(prescheduled_grant(user, config, tti))
         };
         if requested == 0 {
@@ -351,7 +351,7 @@ fn transmit(
         bler = combine(soft, &format, version, sinr_db);
         bler
     });
-    let repeats = config.harq().repeats_after(attempts + 1);
+    let repeats = config.harq().allows_attempt_after(attempts + 1);
     if reception == Reception::Failed && repeats {
         repeat(user, process, cell, config, tti);
     }

@@ -119,7 +119,7 @@ impl UplinkPower {
         if room < headroom::bytes(technology) || !reports.reporter.is_due(tti, path_loss_db) {
             return None;
         }
-        reports.reporter.report(tti, path_loss_db);
+        reports.reporter.on_report(tti, path_loss_db);
         let db = self.control.headroom_db(path_loss_db, prbs);
         Some(Headroom::rounded(technology, db, prbs))
     }

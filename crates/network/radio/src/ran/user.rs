@@ -185,13 +185,13 @@ fn uplink_harq(config: &RanConfig) -> harq::HarqConfig {
 
 /// Returns the random errors of the downlink and of its feedback.
 fn down_errors(config: &RanConfig, seed: u64, id: UserId) -> ErrorDraws {
-    let mut chance = ErrorDraws::new(seed, 2 * id);
-    if let Some(errors) = &config.radio.downlink.control_errors {
-        chance.negative_as_positive = errors.nack_to_ack;
-        chance.positive_as_negative = errors.ack_to_nack;
-        chance.silence_as_positive = errors.dtx_to_ack;
+    let mut errors = ErrorDraws::new(seed, 2 * id);
+    if let Some(rates) = &config.radio.downlink.control_errors {
+        errors.nack_to_ack_rate = rates.nack_to_ack;
+        errors.ack_to_nack_rate = rates.ack_to_nack;
+        errors.dtx_to_ack_rate = rates.dtx_to_ack;
     }
-    chance
+    errors
 }
 
 impl UserState {
@@ -335,8 +335,8 @@ impl UserState {
 
     /// Resets MAC (TS 36.321 clause 5.9). Blocks on air are lost.
     pub(super) fn reset_mac(&mut self, config: &RanConfig) {
-        self.down.reset(|_| ());
-        self.up.reset(|_| ());
+        self.down.reset();
+        self.up.reset();
         self.decoded.clear();
         self.granted.clear();
         self.repeats.clear();

@@ -1,4 +1,4 @@
-//! Aggregation level: the number of control channel elements of one message.
+//! Aggregation level: the number of control channel elements (CCEs) of one message (DCI).
 
 /// Number of control channel elements of one message.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -19,10 +19,10 @@ impl Aggregation {
     /// All levels, from the smallest on.
     pub const ALL: [Self; 5] = [Self::One, Self::Two, Self::Four, Self::Eight, Self::Sixteen];
 
-    /// Returns the fewest elements for a receiver at `sinr_db`; `required_db` is the SINR that eight elements need.
+    /// Returns the minimum level for a receiver at `sinr_db`; `level_8_db` is the SINR that level 8 needs.
     /// Each halving doubles the code rate and is assumed to cost 3 dB.
-    pub(super) fn for_sinr(sinr_db: f64, required_db: f64) -> Self {
-        match sinr_db - required_db {
+    pub(super) fn for_sinr(sinr_db: f64, level_8_db: f64) -> Self {
+        match sinr_db - level_8_db {
             margin if margin >= 9.0 => Self::One,
             margin if margin >= 6.0 => Self::Two,
             margin if margin >= 3.0 => Self::Four,

@@ -1,4 +1,4 @@
-//! PDCCH: the grants and assignments that a TTI can carry.
+//! PDCCH: placement of grants and assignments in the control region of a TTI.
 
 mod aggregation;
 mod region;
@@ -12,7 +12,9 @@ pub struct Pdcch {
     region: ControlRegion,
     /// Factor of the hash of all search spaces in this TTI.
     hash: u32,
+    /// Occupied control channel elements, a bit each.
     occupied: u128,
+    /// Number of messages without a free candidate in this TTI.
     blocked: u32,
 }
 
@@ -55,21 +57,12 @@ impl Pdcch {
         false
     }
 
-    /// Returns the numbers of all and of occupied elements of the region.
+    /// Returns the number of elements of the region, and the number of occupied ones.
     pub fn elements(&self) -> (u32, u32) {
         (self.region.elements(), self.occupied.count_ones())
     }
 
-    /// Returns the share of occupied elements, 0 to 1.
-    pub fn utilisation(&self) -> f64 {
-        let (elements, occupied) = self.elements();
-        if elements == 0 {
-            return 1.0;
-        }
-        f64::from(occupied) / f64::from(elements)
-    }
-
-    /// Returns the number of messages that found no place in this TTI.
+    /// Returns the number of messages in this TTI that had no free candidate.
     pub fn blocked(&self) -> u32 {
         self.blocked
     }
@@ -87,9 +80,9 @@ mod tests {
             .filter(|_| pdcch.place(77, Aggregation::Eight))
             .count();
         assert_eq!((placed, pdcch.blocked()), (2, 2));
-        assert_eq!(pdcch.utilisation(), 16.0 / 84.0);
+        assert_eq!(pdcch.elements(), (84, 16));
         pdcch.start(4);
-        assert_eq!(pdcch.utilisation(), 0.0);
+        assert_eq!(pdcch.elements(), (84, 0));
     }
 
     /// 5 MHz with one control symbol: 3 elements.

@@ -31,8 +31,8 @@ impl ControlRegion {
     /// Returns NR's control resource set over a carrier of `prbs` resource blocks for `symbols` symbols.
     ///
     /// It covers whole groups of six resource blocks (TS 38.213 clause 10.1); each block is a resource element group in
-    /// a symbol, and six groups are an element (TS 38.211 clause 7.3.2.2). It is no larger than what a UE with
-    /// numerology `numerology`, 0 to 3, can look at in a slot (TS 38.213 table 10.1-3).
+    /// a symbol, and six groups are an element (TS 38.211 clause 7.3.2.2). It has no more elements than a UE with
+    /// numerology `numerology`, 0 to 3, can monitor in a slot (TS 38.213 table 10.1-3).
     pub fn nr(numerology: u32, prbs: u32, symbols: u32) -> Self {
         let max = [56, 56, 48, 32][numerology.min(3) as usize];
         Self {
@@ -46,7 +46,7 @@ impl ControlRegion {
         self.elements
     }
 
-    /// Returns the size of a message for a receiver at `sinr_db` that the base station would choose if it fits.
+    /// Returns the aggregation level that the base station prefers for a receiver at `sinr_db`.
     pub fn aggregation(&self, sinr_db: f64) -> Aggregation {
         match self.technology {
             // Eight elements are enough at -1.7 dB on two receive antennas, with one message of 47 bits in a hundred
@@ -57,7 +57,7 @@ impl ControlRegion {
         }
     }
 
-    /// Returns the largest size, up to `aggregation`, that there is room for.
+    /// Returns the highest level, up to `aggregation`, that fits into the region.
     pub(super) fn fitting(&self, aggregation: Aggregation) -> Option<Aggregation> {
         let max = match self.technology {
             Technology::Lte => Aggregation::Eight,
@@ -69,9 +69,9 @@ impl ControlRegion {
         Aggregation::ALL.into_iter().rev().find(fits)
     }
 
-    /// Returns the candidates in a UE's search space for messages of a size.
+    /// Returns the number of candidates of a level in a UE's search space.
     ///
-    /// LTE: TS 36.213 table 9.1.1-1. NR leaves the numbers to the base station. Those here let a UE look for two
+    /// LTE: TS 36.213 table 9.1.1-1. NR leaves the numbers to the base station. These numbers let a UE search for two
     /// sizes of messages, assignments and grants, within the 44, 36, 22 or 20 candidates of a slot (TS 38.213 table
     /// 10.1-2).
     const fn candidate_count(&self, aggregation: Aggregation) -> u32 {
@@ -82,7 +82,7 @@ impl ControlRegion {
         }
     }
 
-    /// Returns the first elements of the candidates for messages of a size that fits, in a TTI with that hash.
+    /// Returns the first element of each candidate of a level that fits into the region, in a TTI with that hash.
     pub(super) fn candidates(
         &self,
         rnti: u16,
@@ -92,14 +92,14 @@ impl ControlRegion {
         let (elements, technology) = (self.elements, self.technology);
         let size = aggregation as u32;
         let count = self.candidate_count(aggregation);
-        let places = elements / size;
+        let slots = elements / size;
         let start = (u64::from(rnti.max(1)) * u64::from(hash) % MODULUS) as u32;
-        (0..count.min(places)).map(move |candidate| {
+        (0..count.min(slots)).map(move |candidate| {
             let offset = match technology {
                 Technology::Lte => candidate,
                 Technology::Nr { .. } => candidate * elements / (size * count),
             };
-            size * ((start + offset) % places)
+            size * ((start + offset) % slots)
         })
     }
 
@@ -114,14 +114,14 @@ impl ControlRegion {
         (0..=tti % ttis_per_frame).fold(1, |hash, _| hash * factor % MODULUS) as u32
     }
 
-    /// Returns the chance that a message of a size is missed at a SINR over the whole carrier.
+    /// Returns the probability that a message of a level is missed at a SINR over the whole carrier.
     ///
     /// The message is an assignment with its checksum in QPSK symbols. In LTE it is DCI format 1 on 20 MHz (TS 36.212
     /// clause 5.3.3.1.2) in elements of 36 symbols (TS 36.211 clause 6.8.1). In NR it is DCI format 1_1 of 52 bits (TS
     /// 38.521-4 annex A.3.3) in elements of 54 symbols: every fourth of the 72 carries a reference signal (TS 38.211
     /// clause 7.4.1.3.2). Its polar code is assumed to be as good as LDPC.
     pub(crate) fn miss_rate(&self, aggregation: Aggregation, sinr_db: f64) -> f64 {
-        let (code, bits, checksum, symbols) = match self.technology {
+        let (code, bits, crc_bits, symbols) = match self.technology {
             Technology::Lte => (ChannelCode::Turbo, 39, 16, 36),
             Technology::Nr { .. } => (ChannelCode::LdpcBaseGraph2, 52, 24, 54),
         };
@@ -132,7 +132,7 @@ impl ControlRegion {
             blocks: CodeBlocks {
                 code,
                 count: 1,
-                bits: bits + checksum,
+                bits: bits + crc_bits,
             },
         };
         message.bler(sinr_db)

@@ -1,8 +1,8 @@
 //! Scheduler: assigns resource block groups to users in a TTI.
 //!
-//! For each user, the scheduler sees the bits that wait and the bits that a resource block of each group would carry.
-//! Retransmissions come first; then the policy picks among users with data. Each served user takes one message of the
-//! control channel, so `place` may reject one.
+//! For each user, the scheduler knows the bits that wait and the bits that a resource block of each group would carry.
+//! Retransmissions come first; then the policy picks among users with data. Each served user needs a message on the
+//! control channel. The callback `place` returns whether there is room for it.
 
 mod policy;
 mod rate;
@@ -54,11 +54,12 @@ pub struct Scheduler {
     /// Resource blocks of each group.
     group_prbs: Vec<u16>,
     state: State,
-    /// Bits given to each user in this TTI, and whether the control channel carries its message.
-    given: Vec<f64>,
-    message: Vec<PdcchResult>,
+    /// Bits allocated to each user in this TTI, and the outcome of the placement of its message on the PDCCH.
+    allocated_bits: Vec<f64>,
+    pdcch_results: Vec<PdcchResult>,
 }
 
+/// Outcome of the placement of a message on the PDCCH.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum PdcchResult {
     NotRequested,
@@ -73,8 +74,8 @@ impl Scheduler {
             policy,
             group_prbs: group_prbs.to_vec(),
             state: State::default(),
-            given: Vec::new(),
-            message: Vec::new(),
+            allocated_bits: Vec::new(),
+            pdcch_results: Vec::new(),
         }
     }
 
@@ -86,16 +87,16 @@ impl Scheduler {
             .collect()
     }
 
-    /// Forgets the history of the user with that index, because the index belongs to another one from now on.
+    /// Clears the history of the user with that index, because the index belongs to another user from now on.
     pub(crate) fn remove_user(&mut self, user: usize) {
         self.state.remove_user(user);
     }
 
     /// Assigns the groups of a TTI: `assignment[group]` becomes the index of a user in `demands`, or [`UNUSED`]. A
-    /// user with a retransmission gets groups for that alone.
+    /// user with a retransmission gets groups for the retransmission only.
     ///
-    /// `place` is called once for each user that would be served. A user keeps its index from TTI to TTI, because
-    /// averages and turns belong to it.
+    /// `place` is called once for each user that would be served. A user must have the same index in all TTIs, because
+    /// averages and turns belong to indices.
     ///
     /// # Panics
     /// If `assignment` is not as long as there are groups, or `rates` too short for the users.
@@ -109,28 +110,29 @@ impl Scheduler {
         let groups = self.group_prbs.len();
         assert_eq!(assignment.len(), groups, "one entry for each group");
         assignment.fill(UNUSED);
-        self.given.clear();
-        self.given.resize(demands.len(), 0.0);
-        self.message.clear();
-        self.message
+        self.allocated_bits.clear();
+        self.allocated_bits.resize(demands.len(), 0.0);
+        self.pdcch_results.clear();
+        self.pdcch_results
             .resize(demands.len(), PdcchResult::NotRequested);
         self.state.begin(demands.len());
-        let free = self.retransmissions(demands, &mut place, assignment);
+        let free = self.assign_retransmissions(demands, &mut place, assignment);
         match self.policy {
             Policy::RoundRobin => {
-                self.round_robin(demands, rates, &mut place, &mut assignment[free..], free)
+                self.assign_round_robin(demands, rates, &mut place, &mut assignment[free..], free)
             }
             Policy::ProportionalFair { .. } | Policy::MaxRate => {
-                self.by_metric(demands, rates, &mut place, assignment, free);
+                self.assign_by_metric(demands, rates, &mut place, assignment, free);
             }
         }
         if let Policy::ProportionalFair { time_constant } = self.policy {
-            self.state.served(&self.given, time_constant);
+            self.state
+                .update_averages(&self.allocated_bits, time_constant);
         }
     }
 
-    /// Gives groups, from the first on, to retransmissions that fit. Returns the first group left.
-    fn retransmissions(
+    /// Assigns groups, from the first on, to retransmissions that fit. Returns the first free group.
+    fn assign_retransmissions(
         &mut self,
         demands: &[Demand],
         place: &mut impl FnMut(usize) -> bool,
@@ -160,27 +162,28 @@ impl Scheduler {
         free
     }
 
+    /// Returns whether the control channel has room for the message of a user; asks `place` once.
     fn may_serve(&mut self, user: usize, place: &mut impl FnMut(usize) -> bool) -> bool {
-        if self.message[user] == PdcchResult::NotRequested {
-            self.message[user] = if place(user) {
+        if self.pdcch_results[user] == PdcchResult::NotRequested {
+            self.pdcch_results[user] = if place(user) {
                 PdcchResult::Allocated
             } else {
                 PdcchResult::Blocked
             };
         }
-        self.message[user] == PdcchResult::Allocated
+        self.pdcch_results[user] == PdcchResult::Allocated
     }
 
     fn wants_more(&self, demands: &[Demand], user: usize) -> bool {
         let demand = &demands[user];
         demand.available
             && demand.retransmission_prbs == 0
-            && self.message[user] != PdcchResult::Blocked
-            && self.given[user] < demand.bits as f64
+            && self.pdcch_results[user] != PdcchResult::Blocked
+            && self.allocated_bits[user] < demand.bits as f64
     }
 
-    /// Gives equal shares of the groups in turn, beginning after the user served last.
-    fn round_robin(
+    /// Assigns equal shares of the groups in turn, beginning after the user served last.
+    fn assign_round_robin(
         &mut self,
         demands: &[Demand],
         rates: Rates<'_>,
@@ -199,7 +202,7 @@ impl Scheduler {
         let share = (assignment.len() / waiting).max(1);
         let mut group = 0;
         let start = self.state.next_turn;
-        // The second round gives away the groups that users with little data do not need.
+        // The second round assigns the groups that users with little data do not need.
         for round in 0..2 {
             for turn in 0..count {
                 let user = (start + turn) % count;
@@ -209,28 +212,29 @@ impl Scheduler {
                 if !self.wants_more(demands, user) || !self.may_serve(user, place) {
                     continue;
                 }
-                let mut taken = 0;
+                let mut user_groups = 0;
                 while group < assignment.len()
-                    && (round == 1 || taken < share)
+                    && (round == 1 || user_groups < share)
                     && self.wants_more(demands, user)
                 {
                     assignment[group] = user as u16;
                     self.allocate(user, first_group + group, rates, groups);
                     group += 1;
-                    taken += 1;
+                    user_groups += 1;
                 }
                 self.state.next_turn = (user + 1) % count;
             }
         }
     }
 
+    /// Adds the bits of `group` to those of a user.
     fn allocate(&mut self, user: usize, group: usize, rates: Rates<'_>, groups: usize) {
         let prbs = f64::from(self.group_prbs[group]);
-        self.given[user] += prbs * f64::from(rates.of(user, group, groups));
+        self.allocated_bits[user] += prbs * f64::from(rates.of(user, group, groups));
     }
 
-    /// Gives each group to the user with the greatest metric who still has data.
-    fn by_metric(
+    /// Assigns each group to the user with the highest metric that still has data.
+    fn assign_by_metric(
         &mut self,
         demands: &[Demand],
         rates: Rates<'_>,
@@ -246,8 +250,8 @@ impl Scheduler {
                 // With one rate for all groups, the best user stays the best one until it has enough.
                 Some(user) if is_wideband => {
                     let rate = f64::from(rates.of(user, group, groups));
-                    let wanted = demands[user].bits as f64;
-                    group += self.give_many(user, group, (rate, wanted), assignment);
+                    let wanted_bits = demands[user].bits as f64;
+                    group += self.allocate_many(user, group, (rate, wanted_bits), assignment);
                 }
                 Some(user) => {
                     assignment[group] = user as u16;
@@ -260,7 +264,7 @@ impl Scheduler {
         }
     }
 
-    /// Returns the user with the greatest metric in `group` who still has data and may be served.
+    /// Returns the user with the highest metric in `group` that still has data and may be served.
     fn leader(
         &mut self,
         demands: &[Demand],
@@ -269,38 +273,38 @@ impl Scheduler {
         group: usize,
     ) -> Option<usize> {
         loop {
-            let user = self.best(demands, rates, group)?;
+            let user = self.best_user(demands, rates, group)?;
             if self.may_serve(user, place) {
                 return Some(user);
             }
         }
     }
 
-    /// Gives groups from `group` on to a user whose `rate` is the same in all of them, until it has the bits `wanted`.
-    /// Returns how many. These are most groups of a cell with a greedy user, so nothing is looked up again for each.
-    fn give_many(
+    /// Assigns groups from `group` on to a user whose `rate` is the same in all of them, until it has `wanted_bits`.
+    /// Returns their number. These are most groups of a cell with a greedy user, so nothing is looked up per group.
+    fn allocate_many(
         &mut self,
         user: usize,
         group: usize,
-        (rate, wanted): (f64, f64),
+        (rate, wanted_bits): (f64, f64),
         assignment: &mut [u16],
     ) -> usize {
-        let mut given = self.given[user];
+        let mut allocated_bits = self.allocated_bits[user];
         let mut count = 0;
         let owners = assignment[group..].iter_mut();
         for (owner, prbs) in owners.zip(&self.group_prbs[group..]) {
-            if given >= wanted {
+            if allocated_bits >= wanted_bits {
                 break;
             }
             *owner = user as u16;
-            given += f64::from(*prbs) * rate;
+            allocated_bits += f64::from(*prbs) * rate;
             count += 1;
         }
-        self.given[user] = given;
+        self.allocated_bits[user] = allocated_bits;
         count
     }
 
-    fn best(&self, demands: &[Demand], rates: Rates<'_>, group: usize) -> Option<usize> {
+    fn best_user(&self, demands: &[Demand], rates: Rates<'_>, group: usize) -> Option<usize> {
         let groups = self.group_prbs.len();
         let mut best = None;
         for user in 0..demands.len() {

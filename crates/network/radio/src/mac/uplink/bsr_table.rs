@@ -21,10 +21,10 @@ const NR_LEVELS: [u64; 31] = [
 /// Highest edge of NR's long report, in bytes (TS 38.321 table 6.1.3.1-2).
 const NR_HIGHEST: u64 = 81_338_368;
 
-/// Returns the bytes that the base station takes a report of `bytes` to mean: the upper edge of its level. For LTE's
-/// last one, which is open, these are 150000 bytes. At the rates of NR that is less than comes until the next report, so
-/// that a base station grants until the next report.
-pub(crate) fn reported(technology: Technology, bytes: u64) -> u64 {
+/// Returns the bytes that the base station reads from a report of `bytes`: the upper edge of its level. LTE's last level
+/// is open; its lower edge counts, 150000 bytes. At the rates of NR more than that arrives until the next report, so the
+/// edge of the long report counts.
+pub(crate) fn reported_bytes(technology: Technology, bytes: u64) -> u64 {
     let (edges, open): (&[u64], u64) = match technology {
         Technology::Lte => (&LEVELS, LEVELS[LEVELS.len() - 1]),
         Technology::Nr => (&NR_LEVELS, NR_HIGHEST),
@@ -54,7 +54,7 @@ mod tests {
     /// 128125 < BS <= 150000, 63 is BS > 150000.
     #[test]
     fn levels_are_those_of_the_table() {
-        let lte = |bytes| reported(Technology::Lte, bytes);
+        let lte = |bytes| reported_bytes(Technology::Lte, bytes);
         assert_eq!(
             [0, 1, 10, 11, 1_327, 1_552, 150_000, 150_001].map(lte),
             [0, 10, 10, 12, 1_552, 1_552, 150_000, 150_000]
@@ -64,7 +64,7 @@ mod tests {
     /// TS 38.321 table 6.1.3.1-1, which is as geometric: index 16 is 1038 < BS <= 1446, 31 is BS > 150000.
     #[test]
     fn levels_of_nr_are_those_of_its_table() {
-        let nr = |bytes| reported(Technology::Nr, bytes);
+        let nr = |bytes| reported_bytes(Technology::Nr, bytes);
         assert_eq!(
             [0, 1, 11, 1_039, 107_670, 150_001].map(nr),
             [0, 10, 14, 1_446, 150_000, NR_HIGHEST]

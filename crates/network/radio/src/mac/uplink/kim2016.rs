@@ -2,25 +2,25 @@
 
 use super::{Expiry, GRANT_TO_TRANSMISSION, Reason, Report, Signal, Timers, Transmission};
 
-/// Bytes that a report takes from a grant in the thesis' examples.
-const REPORT: u64 = 10;
+/// Size of a report in the examples of the thesis, bytes.
+const REPORT_BYTES: u64 = 10;
 
 /// UE that reports exact byte counts.
 #[derive(Clone, Debug)]
-pub struct Thesis {
+pub struct Kim2016 {
     timers: Timers,
     enhanced: bool,
-    buffered: u64,
+    pub(super) buffered: u64,
     /// Whether data has arrived at an empty buffer and was not reported yet.
     report_due: bool,
     expiry: Expiry,
-    /// Size in the last report.
+    /// Bytes in the last report.
     reported: u64,
-    /// Grants since the last report.
+    /// Bytes granted since the last report.
     granted: u64,
 }
 
-impl Thesis {
+impl Kim2016 {
     /// Returns a UE with an empty buffer.
     pub fn new(timers: Timers, enhanced: bool) -> Self {
         Self {
@@ -34,10 +34,6 @@ impl Thesis {
         }
     }
 
-    pub(super) fn buffered(&self) -> u64 {
-        self.buffered
-    }
-
     pub(super) fn set_buffered(&mut self, bytes: u64) {
         self.report_due = bytes > 0 && (self.report_due || self.buffered == 0);
         self.buffered = bytes;
@@ -46,7 +42,7 @@ impl Thesis {
         }
     }
 
-    /// Step 2: sends the regular report in the subframe after data came or retxBSR-Timer expired.
+    /// Step 2: sends the regular report in the subframe after data arrived or retxBSR-Timer expired.
     pub(super) fn poll(&mut self, subframe: u64) -> Option<Signal> {
         if !self.report_due && subframe <= self.expiry.retransmission {
             return None;
@@ -86,9 +82,9 @@ impl Thesis {
         } else {
             None
         };
-        let reason = reason.filter(|_| bytes > REPORT);
+        let reason = reason.filter(|_| bytes > REPORT_BYTES);
         let data = if reason.is_some() {
-            bytes - REPORT
+            bytes - REPORT_BYTES
         } else {
             bytes
         };

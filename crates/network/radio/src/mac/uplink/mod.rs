@@ -1,9 +1,9 @@
 //! Uplink: scheduling requests, buffer status reports and grants.
 //!
 //! Two protocols decide when a report is sent: [`Kim2016`], the flow charts of kim2016-thesis
-//! chapter 3 with exact byte counts, and [`Standard`], TS 36.321 clauses 5.4.4 and 5.4.5. Each has
-//! the thesis' enhancement as a switch: once the grants since the last report add up to what was
-//! reported, a regular report goes out within that same grant.
+//! chapter 3 with exact byte counts, and [`Ts36321`], TS 36.321 clauses 5.4.4 and 5.4.5. Both have
+//! the enhancement of the thesis as an option: the grant with which the grants since the last report add up to the
+//! reported bytes carries a regular report.
 //!
 //! The order within a subframe is: [`BsrReporter::poll`], grants, new data. A PDU is built when its grant
 //! arrives and sent four subframes later.
@@ -14,11 +14,11 @@ mod kim2016;
 mod scheduling_request;
 mod ts36321;
 
-use bsr_table::reported;
+use bsr_table::reported_bytes;
 pub use grants::GrantAccount;
-pub use kim2016::Thesis;
+pub use kim2016::Kim2016;
 pub use scheduling_request::{RequestConfig, SchedulingRequest};
-pub use ts36321::Standard;
+pub use ts36321::Ts36321;
 
 pub use crate::settings::GrantProtocol;
 use crate::settings::Technology;
@@ -26,7 +26,7 @@ use crate::settings::Technology;
 /// Subframes from a grant to the transmission it allows (FDD, TS 36.213 clause 8).
 pub const GRANT_TO_TRANSMISSION: u64 = 4;
 
-/// Stands for the expiry of a timer that does not run.
+/// Expiry of a timer that does not run.
 const NEVER: u64 = u64::MAX;
 
 /// periodicBSR-Timer and retxBSR-Timer, in subframes (TS 36.331 clause 6.3.2, MAC-MainConfig).
@@ -37,25 +37,25 @@ pub struct Timers {
 }
 
 /// Values of periodicBSR-Timer, apart from infinity, in subframes.
-pub(crate) const PERIODIC: [u64; 14] = [
+pub(crate) const PERIODIC_BSR: [u64; 14] = [
     5, 10, 16, 20, 32, 40, 64, 80, 128, 160, 320, 640, 1_280, 2_560,
 ];
 
 /// Values of retxBSR-Timer, in subframes.
-pub(crate) const RETRANSMISSION: [u64; 6] = [320, 640, 1_280, 2_560, 5_120, 10_240];
+pub(crate) const RETX_BSR: [u64; 6] = [320, 640, 1_280, 2_560, 5_120, 10_240];
 
 /// Values of periodicBSR-Timer in NR, apart from infinity, in subframes (TS 38.331 clause 6.3.2,
 /// BSR-Config).
-pub(crate) const NR_PERIODIC: [u64; 15] = [
+pub(crate) const NR_PERIODIC_BSR: [u64; 15] = [
     1, 5, 10, 16, 20, 32, 40, 64, 80, 128, 160, 320, 640, 1_280, 2_560,
 ];
 
 /// Values of retxBSR-Timer in NR, in subframes (same clause).
-pub(crate) const NR_RETRANSMISSION: [u64; 11] =
+pub(crate) const NR_RETX_BSR: [u64; 11] =
     [10, 20, 40, 80, 160, 320, 640, 1_280, 2_560, 5_120, 10_240];
 
 impl Timers {
-    /// Returns timers of these numbers of subframes; `None` is a periodic timer of infinity.
+    /// Returns timers with these lengths in subframes; `None` is infinity.
     pub const fn new(periodic: Option<u64>, retransmission: u64) -> Self {
         Self {
             periodic,
@@ -99,7 +99,7 @@ pub enum Reason {
 /// A buffer status report.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Report {
-    /// Bytes that wait in the eNB's view.
+    /// Bytes that wait, as the eNB reads them.
     pub bytes: u64,
     /// Cause of the report.
     pub reason: Reason,
@@ -119,7 +119,7 @@ pub struct Transmission {
 /// Signal that a UE sends without a grant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Signal {
-    /// Report by itself; the thesis does not specify its transmission to the eNB.
+    /// Report without data; the thesis does not specify its transmission to the eNB.
     Report(Report),
     /// Scheduling request on the control channel.
     Request,
@@ -131,9 +131,9 @@ pub enum Signal {
 #[derive(Clone, Debug)]
 pub enum BsrReporter {
     /// Protocol of kim2016-thesis.
-    Kim2016(Thesis),
+    Kim2016(Kim2016),
     /// Protocol of TS 36.321.
-    Ts36321(Standard),
+    Ts36321(Ts36321),
 }
 
 impl BsrReporter {
@@ -146,18 +146,18 @@ impl BsrReporter {
         request: RequestConfig,
     ) -> Self {
         match protocol {
-            GrantProtocol::Kim2016 => Self::Kim2016(Thesis::new(timers, enhanced)),
+            GrantProtocol::Kim2016 => Self::Kim2016(Kim2016::new(timers, enhanced)),
             GrantProtocol::Standard => {
-                Self::Ts36321(Standard::new(technology, timers, enhanced, request))
+                Self::Ts36321(Ts36321::new(technology, timers, enhanced, request))
             }
         }
     }
 
-    /// Returns the bytes waiting.
+    /// Returns the bytes that wait.
     pub(crate) fn buffered(&self) -> u64 {
         match self {
-            Self::Kim2016(ue) => ue.buffered(),
-            Self::Ts36321(ue) => ue.buffered(),
+            Self::Kim2016(ue) => ue.buffered,
+            Self::Ts36321(ue) => ue.buffered,
         }
     }
 
@@ -169,7 +169,7 @@ impl BsrReporter {
         }
     }
 
-    /// Sets the bytes waiting, as RLC counts them.
+    /// Sets the bytes that wait, as RLC counts them.
     pub(crate) fn set_buffered(&mut self, bytes: u64) {
         match self {
             Self::Kim2016(ue) => ue.set_buffered(bytes),
@@ -177,7 +177,7 @@ impl BsrReporter {
         }
     }
 
-    /// Adds new data to the bytes waiting.
+    /// Adds new data to the bytes that wait.
     pub fn enqueue(&mut self, bytes: u64) {
         self.set_buffered(self.buffered() + bytes);
     }

@@ -22,11 +22,12 @@ pub struct SchedulingRequest {
     pending: bool,
     /// SR_COUNTER.
     sent: u32,
+    /// Subframe until which sr-ProhibitTimer runs.
     prohibited_until: u64,
 }
 
 impl SchedulingRequest {
-    /// Returns a requester with nothing pending.
+    /// Returns the state without a pending request.
     pub fn new(config: RequestConfig) -> Self {
         Self {
             config,
@@ -49,7 +50,7 @@ impl SchedulingRequest {
         self.pending && self.sent > 0
     }
 
-    /// Cancels the request, because a report has been put into a PDU or all data fits one.
+    /// Cancels the request, because a PDU has a report or all data.
     pub(crate) fn cancel(&mut self) {
         self.pending = false;
         self.prohibited_until = 0;
@@ -57,8 +58,8 @@ impl SchedulingRequest {
 
     /// Returns the signal that is sent in `subframe`.
     pub fn poll(&mut self, subframe: u64) -> Option<Signal> {
-        let opportunity = subframe % self.config.period == self.config.offset;
-        if !self.pending || !opportunity || subframe < self.prohibited_until {
+        let is_opportunity = subframe % self.config.period == self.config.offset;
+        if !self.pending || !is_opportunity || subframe < self.prohibited_until {
             return None;
         }
         if self.sent < self.config.max_transmissions {

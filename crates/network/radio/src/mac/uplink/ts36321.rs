@@ -2,30 +2,30 @@
 
 use super::{
     Expiry, GRANT_TO_TRANSMISSION, NEVER, Reason, Report, RequestConfig, SchedulingRequest, Signal,
-    Timers, Transmission, reported,
+    Timers, Transmission, reported_bytes,
 };
 use crate::mac::subheader;
 use crate::settings::Technology;
 
 /// UE with one logical channel group, which reports by levels.
 #[derive(Clone, Debug)]
-pub struct Standard {
+pub struct Ts36321 {
     technology: Technology,
     timers: Timers,
     enhanced: bool,
-    requester: SchedulingRequest,
-    buffered: u64,
-    /// Reports triggered and not cancelled.
-    regular: bool,
-    periodic: bool,
+    request: SchedulingRequest,
+    pub(super) buffered: u64,
+    /// Whether such a report is triggered and not cancelled.
+    has_regular: bool,
+    has_periodic: bool,
     expiry: Expiry,
-    /// Bytes that the eNB took from the last report.
+    /// Bytes that the eNB read in the last report.
     reported: u64,
-    /// Grants since the last report.
+    /// Bytes granted since the last report.
     granted: u64,
 }
 
-impl Standard {
+impl Ts36321 {
     /// Returns a UE with an empty buffer.
     pub fn new(
         technology: Technology,
@@ -37,56 +37,52 @@ impl Standard {
             technology,
             timers,
             enhanced,
-            requester: SchedulingRequest::new(request),
+            request: SchedulingRequest::new(request),
             buffered: 0,
-            regular: false,
-            periodic: false,
+            has_regular: false,
+            has_periodic: false,
             expiry: Expiry::STOPPED,
             reported: 0,
             granted: 0,
         }
     }
 
-    pub(super) fn buffered(&self) -> u64 {
-        self.buffered
-    }
-
     pub(super) fn awaits_grant(&self) -> bool {
-        self.requester.awaits_grant()
+        self.request.awaits_grant()
     }
 
     /// Sets the bytes waiting. Data for an empty buffer triggers a regular report.
     pub(super) fn set_buffered(&mut self, bytes: u64) {
-        self.regular |= self.buffered == 0 && bytes > 0;
+        self.has_regular |= self.buffered == 0 && bytes > 0;
         self.buffered = bytes;
     }
 
     pub(super) fn poll(&mut self, subframe: u64) -> Option<Signal> {
         if subframe >= self.expiry.retransmission {
             self.expiry.retransmission = NEVER;
-            self.regular |= self.buffered > 0;
+            self.has_regular |= self.buffered > 0;
         }
         if subframe >= self.expiry.periodic {
             self.expiry.periodic = NEVER;
-            self.periodic = true;
+            self.has_periodic = true;
         }
         // Only a regular report asks for resources.
-        if self.regular {
-            self.requester.trigger();
+        if self.has_regular {
+            self.request.trigger();
         }
-        self.requester.poll(subframe)
+        self.request.poll(subframe)
     }
 
     fn cancel(&mut self) {
-        self.regular = false;
-        self.periodic = false;
-        self.requester.cancel();
+        self.has_regular = false;
+        self.has_periodic = false;
+        self.request.cancel();
     }
 
     fn report(&mut self, at: u64, reason: Reason) -> Report {
         self.cancel();
         self.expiry = Expiry::started(self.timers, at);
-        self.reported = reported(self.technology, self.buffered);
+        self.reported = reported_bytes(self.technology, self.buffered);
         self.granted = 0;
         Report {
             bytes: self.reported,
@@ -96,7 +92,7 @@ impl Standard {
 
     pub(super) fn grant(&mut self, subframe: u64, bytes: u64) -> Transmission {
         let at = subframe + GRANT_TO_TRANSMISSION;
-        // "Restart" is for a timer that runs (clause 3.1).
+        // Only a running timer can be restarted (clause 3.1).
         if self.expiry.retransmission != NEVER {
             self.expiry.retransmission = subframe + self.timers.retransmission;
         }
@@ -106,12 +102,12 @@ impl Standard {
         let fits = self.buffered + last_subheader <= bytes;
         let fits_with_report = self.buffered + last_subheader + report_bytes <= bytes;
         if self.enhanced && !fits && self.granted >= self.reported {
-            self.regular = true;
+            self.has_regular = true;
         }
         if fits && !fits_with_report && self.buffered > 0 {
             self.cancel();
         }
-        let reason = match (self.regular, self.periodic) {
+        let reason = match (self.has_regular, self.has_periodic) {
             (true, _) => Some(Reason::Regular),
             (false, true) => Some(Reason::Periodic),
             (false, false) => None,

@@ -8,7 +8,7 @@ pub struct Bandwidth {
     prbs: u32,
 }
 
-/// Width in kHz and resource blocks.
+/// Width in kHz and number of resource blocks of each carrier.
 pub(crate) const CARRIERS: [(u32, u32); 6] = [
     (1_400, 6),
     (3_000, 15),

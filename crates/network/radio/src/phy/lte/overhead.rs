@@ -80,8 +80,7 @@ impl Overhead {
         // A symbol with reference signals has two groups of four elements per block, others three. The
         // first counts as if there were two ports (TS 36.211 6.2.4).
         let second = if self.antenna_ports == 4 { 2 } else { 3 };
-        let fourth = 3;
-        let per_block = [2, second, 3, fourth];
+        let per_block = [2, second, 3, 3];
         let (mut groups, mut symbol) = (0, 0);
         while symbol < self.control_symbols(bandwidth) {
             groups += prbs * per_block[symbol as usize];

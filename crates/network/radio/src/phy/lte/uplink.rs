@@ -6,8 +6,8 @@
 //!
 //! # Limits
 //!
-//! On a channel that fades over the allocation this promises too much: a linear equaliser leaves interference between
-//! symbols where the SINR of the blocks differs.
+//! On a channel that fades over the allocation the errors are underestimated: a linear equaliser leaves interference
+//! between symbols where the SINR of the blocks differs.
 
 use super::{Bandwidth, transport_block_size};
 use crate::phy::{CodeBlocks, CqiTable, LinkAdaptation, Modulation, TransportFormat};
@@ -45,30 +45,20 @@ impl Capability {
 
 /// Returns whether a UE can be given that many resource blocks: they have no prime factor other than 2, 3 and 5, so
 /// that the transform is a fast one (TS 36.211 5.3.3).
-pub(crate) const fn is_allocation(prbs: u32) -> bool {
-    if prbs == 0 {
-        return false;
-    }
+pub(crate) fn is_allocation(prbs: u32) -> bool {
     let mut rest = prbs;
-    while rest.is_multiple_of(2) {
-        rest /= 2;
-    }
-    while rest.is_multiple_of(3) {
-        rest /= 3;
-    }
-    while rest.is_multiple_of(5) {
-        rest /= 5;
+    for factor in [2, 3, 5] {
+        while rest > 0 && rest.is_multiple_of(factor) {
+            rest /= factor;
+        }
     }
     rest == 1
 }
 
 /// Returns the largest allocation of at most `prbs` resource blocks; 0 if `prbs` is 0.
-pub(crate) const fn largest_allocation(prbs: u32) -> u32 {
-    let mut allocation = prbs;
-    while allocation > 0 && !is_allocation(allocation) {
-        allocation -= 1;
-    }
-    allocation
+pub(crate) fn largest_allocation(prbs: u32) -> u32 {
+    let allocation = (1..=prbs).rev().find(|&prbs| is_allocation(prbs));
+    allocation.unwrap_or(0)
 }
 
 /// Returns the transport block of scheme `mcs` on `prbs` resource blocks; `None` if the tables have no such entry or

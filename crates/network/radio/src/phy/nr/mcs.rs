@@ -45,7 +45,7 @@ const TABLE_2: Rates = Rates {
     qpsk: &doubled([120, 193, 308, 449, 602]),
     qam16: &doubled([378, 434, 490, 553, 616, 658]),
     qam64: &doubled([466, 517, 567, 616, 666, 719, 772, 822, 873]),
-    // 682.5 and 916.5 of 1024 are no whole numbers.
+    // In units of 1/1024 two of them are 682.5 and 916.5.
     qam256: &[1_365, 1_422, 1_508, 1_594, 1_682, 1_770, 1_833, 1_896],
 };
 

@@ -8,7 +8,7 @@ use units::{Bytes, Decibel, Power, Quantity};
 
 use super::super::{Access, HeadroomReports, Radio, Technology, Timer, Uplink};
 use super::{decibels, milliseconds, power, ttis};
-use crate::mac::uplink::{NR_PERIODIC, NR_RETRANSMISSION, PERIODIC, RETRANSMISSION};
+use crate::mac::uplink::{NR_PERIODIC_BSR, NR_RETX_BSR, PERIODIC_BSR, RETX_BSR};
 
 /// Periods of scheduling requests in ms (TS 36.213 table 10.1.5-1).
 const SR_PERIODS: [u64; 7] = [1, 2, 5, 10, 20, 40, 80];
@@ -44,8 +44,8 @@ pub(super) fn check(radio: &Radio) -> Result<(), FieldError> {
 fn granted(radio: &Radio, uplink: &Uplink) -> Result<(), FieldError> {
     let tti = radio.tti();
     let (periodic, retx): (&[u64], &[u64]) = match radio.technology {
-        Technology::Lte => (&PERIODIC, &RETRANSMISSION),
-        Technology::Nr => (&NR_PERIODIC, &NR_RETRANSMISSION),
+        Technology::Lte => (&PERIODIC_BSR, &RETX_BSR),
+        Technology::Nr => (&NR_PERIODIC_BSR, &NR_RETX_BSR),
     };
     match radio.technology {
         Technology::Lte => check_choice("sr_period", uplink.sr_period, &milliseconds(&SR_PERIODS))?,

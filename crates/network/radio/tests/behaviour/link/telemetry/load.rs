@@ -170,7 +170,10 @@ pub fn run(load: &Load, subframes: u64) -> Outcome {
         }
         // The first user that found no place goes first next time.
         first = blocked.unwrap_or((first + 1) % count.max(1));
-        outcome.utilisation.push(pdcch.utilisation());
+        let (elements, occupied) = pdcch.elements();
+        outcome
+            .utilisation
+            .push(f64::from(occupied) / f64::from(elements));
         outcome.full_subframes += u64::from(pdcch.blocked() > 0);
     }
     outcome
@@ -297,10 +300,10 @@ impl User {
                 self.events.push((now + PROCESSING, Event::AtUser(packet)));
             }
         }
-        if self.ledger.wanted() == 0 {
+        if self.ledger.ungranted() == 0 {
             return served;
         }
-        let size = self.ledger.wanted().min(load.longest_grant);
+        let size = self.ledger.ungranted().min(load.longest_grant);
         let size = size.max(load.shortest_grant);
         if size > *uplink_room || !pdcch.place(rnti, load.aggregation) {
             return false;
