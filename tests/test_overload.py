@@ -127,3 +127,27 @@ def test_a_link_that_is_slower_at_times_is_the_cause_with_its_share(tmp_path: Pa
     assert any(change.startswith("flows.0.workload.encoder=") for change in changed)
     steady = _explained(20.0, size="20kB", interval="40ms")
     assert not any(cause.name == "slow_link" for each in steady.ccas for cause in each.causes)
+
+
+def test_a_deadline_that_no_repair_can_keep_is_said() -> None:
+    """The next frame shows a loss after 90 to 110 ms, and the repair takes 1.5 RTTs of 60 ms."""
+    changes = {
+        "path.rtt": "60ms",
+        "path.loss": 0.03,
+        "flows.0.workload": {
+            "kind": "frames",
+            "size": "200B",
+            "interval": "100ms",
+            "deadline": "150ms",
+        },
+    }
+    for deadline, is_said in (("150ms", True), ("400ms", False)):
+        changes["flows.0.workload"]["deadline"] = deadline  # type: ignore[index]
+        compared = ct.compare("steady-20-68", ["cubic"], 1, duration="60s", set=changes)
+        (explained,) = ExplainedComparison(compared).ccas
+        texts = [cause.text for cause in explained.causes if cause.name == "slow_units"]
+        assert any("a lost frame arrives after 180 ms or more" in each for each in texts) == is_said
+        frames = compared.units[compared.units["unit"] == "frame_delay"] if is_said else None
+        if frames is not None:
+            late = frames["duration_s"][frames["duration_s"] > 0.15]
+            assert late.min() >= 0.180

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -72,8 +73,13 @@ def _change(ranking: FieldRanking, stake: Stake) -> tuple[str, str]:
     words = words_of(stake.metric)
     few = len(values) <= _MAX_LISTED_VALUES
     listed = values if few else [values[0], values[len(values) // 2], values[-1]]
-    means = [words.number(estimate(stake.values[value]).mean) for value in listed]
-    means[-1] = words.with_unit(means[-1])
+    numbers = [estimate(stake.values[value]).mean for value in listed]
+    # The last mean has the unit, unless nothing was complete there.
+    last = max((index for index, mean in enumerate(numbers) if not math.isnan(mean)), default=-1)
+    means = [
+        words.value_text(mean) if index == last else words.number(mean)
+        for index, mean in enumerate(numbers)
+    ]
     pairs = zip(means, listed, strict=True)
     return _direction(stake, values), ", ".join(f"{mean} ({value})" for mean, value in pairs)
 

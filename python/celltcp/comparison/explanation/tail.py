@@ -11,8 +11,11 @@ from celltcp.comparison.application_metrics import nearest_rank
 from celltcp.comparison.explanation.cause import Cause, number_text, percent_text
 from celltcp.comparison.units_of_work import UNITS
 from celltcp.present.quantities import size_text
+from celltcp.scenarios.frames import constant_frames
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import pandas as pd
 
     from celltcp.comparison.explanation.evidence import Evidence
@@ -81,11 +84,31 @@ def slow_units(evidence: Evidence) -> Cause | None:
             "slow_units",
             f"{number_text(slow_count)} of {number_text(count)} {UNITS[name].noun}{runs_text} "
             f"({percent_text(slow_count / count)}) {bound_text}{' or never' if dropped_count else ''}"
-            f"{longest_text}: {', '.join(parts)}{missing_text}.",
+            f"{longest_text}: {', '.join(parts)}{missing_text}.{_repair_text(evidence, reasons)}",
             min(excess_s / float(total_s), 1.0) if total_s > 0 else 0.0,
             {reason: reasons[reason] for reason in _REASONS if reason in reasons},
         )
     return None
+
+
+def _repair_text(evidence: Evidence, reasons: Mapping[str, int]) -> str:
+    """Returns a sentence on repairs of losses that take longer than a deadline; empty for shorter ones.
+
+    The next frame has to arrive after the lost one, its ACK at the sender, and the retransmission at
+    the receiver (RFC 8985).
+    """
+    frames = constant_frames(evidence.workload)
+    is_usual = reasons.get(RECOVERY, 0) >= _MAJORITY * sum(reasons.values())
+    if frames is None or evidence.deadline_s is None or not is_usual:
+        return ""
+    min_interval_s = frames[1] * (1.0 - float(evidence.workload.get("jitter", 0.0)))
+    repair_s = min_interval_s + 1.5 * evidence.mean("rtt_min_ms") / 1e3
+    if repair_s <= evidence.deadline_s:
+        return ""
+    return (
+        f" Under every CCA a lost frame arrives after {1e3 * repair_s:.0f} ms or more: the next frame "
+        "shows its loss, and its repair takes 1.5 RTTs. Only a shorter RTT keeps that deadline."
+    )
 
 
 def round_trips(evidence: Evidence) -> Cause | None:
