@@ -302,3 +302,25 @@ def test_windows_that_decide_how_flows_share_a_full_path_are_said(limit: str, na
     assert not any("how the flows share" in each for each in free.warnings)
     alone = ct.compare("steady-20-68", "cubic", 1, duration="5s", set={**changes, limit: "400kB"})
     assert not any("how the flows share" in each for each in alone.warnings)
+
+
+def test_settings_of_the_downlink_are_said_for_uploads() -> None:
+    """A loss on the downlink loses ACKs only, which says little about a lossy upload."""
+    upload = {"flows.0.from": "phone", "flows.0.to": "server"}
+
+    def warned(**changes: object) -> list[str]:
+        fields = {name.replace("__", "."): value for name, value in changes.items()}
+        compared = ct.compare("steady-20-68", "cubic", 1, duration="2s", set={**upload, **fields})
+        return [each for each in compared.warnings if "all flows are uploads" in each]
+
+    assert warned() == []
+    (loss,) = warned(path__loss=0.01)
+    assert "path.loss is of the downlink" in loss
+    assert loss.endswith("path.uplink_loss is that of the uplink")
+    assert warned(path__loss=0.01, path__uplink_loss=0.01) == []
+    (buffer,) = warned(path__buffer="300kB")
+    assert "path.uplink_buffer" in buffer
+    (jitter,) = warned(path__jitter={"mean": "3ms", "sd": "1ms"})
+    assert "path.jitter" in jitter
+    downloads = ct.compare("steady-20-68", "cubic", 1, duration="2s", set={"path.loss": 0.01})
+    assert not any("uploads" in each for each in downloads.warnings)

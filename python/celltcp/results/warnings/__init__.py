@@ -30,7 +30,7 @@ def all_warnings(results: Results) -> list[str]:
         return [*missed_real_time(about["lateness"]), *about.get("notes", [])]
     return [
         *no_delivery(results),
-        *_unused_traces(about),
+        *_downlink_of_uploads(about),
         *_narrow_hops(about),
         *_simultaneous_starts(about),
         *_jittered(about),
@@ -79,13 +79,14 @@ def _overload(results: Results) -> list[str]:
     return overload(results)
 
 
-def _unused_traces(about: Mapping[str, Any]) -> list[str]:
-    """Returns the warnings about traces that no data cross, where there are traces."""
-    if not about.get("traces"):
+def _downlink_of_uploads(about: Mapping[str, Any]) -> list[str]:
+    """Returns the warnings about settings of the downlink, where all flows are uploads."""
+    flows = tomllib.loads(about["scenario"])["flows"]
+    if any(flow.get("from", "server") == "server" for flow in flows):
         return []
-    from celltcp.results.warnings.unused_traces import unused_traces
+    from celltcp.results.warnings.downlink_of_uploads import downlink_of_uploads
 
-    return unused_traces(about)
+    return downlink_of_uploads(about)
 
 
 def _narrow_hops(about: Mapping[str, Any]) -> list[str]:

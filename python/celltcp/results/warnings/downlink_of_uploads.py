@@ -1,0 +1,59 @@
+"""Warnings about settings of the downlink that only the ACKs of uploads cross."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+#: Ends of a flow, and the direction of the access link that its data take.
+_DIRECTIONS = {("server", "phone"): "down", ("phone", "server"): "up"}
+
+
+#: Settings of the downlink, each with that of the uplink; None where the uplink has none.
+_DOWNLINK_SETTINGS: Mapping[str, str | None] = {
+    "loss": "uplink_loss",
+    "buffer": "uplink_buffer",
+    "jitter": None,
+    "policer": None,
+}
+#: Values that set nothing: those of no loss, and the default of the buffer.
+_UNSET: tuple[object, ...] = (None, 0, 0.0, [], "1bdp")
+
+
+def downlink_of_uploads(about: Mapping[str, Any]) -> list[str]:
+    """Returns warnings if all flows are uploads, and a trace or setting is that of the downlink.
+
+    A trace or setting of the uplink is no mistake with downloads: it delays or loses their ACKs.
+    """
+    scenario = tomllib.loads(about["scenario"])
+    ends = {(flow.get("from", "server"), flow.get("to", "phone")) for flow in scenario["flows"]}
+    if {_DIRECTIONS.get(end) for end in ends} != {"up"}:
+        return []
+    path = scenario.get("path", {})
+    return [*_settings_of_downlink(path), *_trace_of_downlink(about, path)]
+
+
+def _settings_of_downlink(path: Mapping[str, Any]) -> Iterator[str]:
+    for down, up in _DOWNLINK_SETTINGS.items():
+        is_of_both = up is not None and path.get(up) not in (*_UNSET, "1000packets")
+        if path.get(down) in _UNSET or is_of_both:
+            continue
+        hint = f"path.{up} is that of the uplink" if up else "a hop of path.wired has it both ways"
+        yield (
+            f"all flows are uploads, but path.{down} is of the downlink, which only their ACKs cross; "
+            f"{hint}"
+        )
+
+
+def _trace_of_downlink(about: Mapping[str, Any], path: Mapping[str, Any]) -> Iterator[str]:
+    files = {trace["direction"]: trace["file"] for trace in about.get("traces", [])}
+    if "down" not in files or "up" in files:
+        return
+    capacity = path.get("up", {})
+    rate = capacity.get("rate") if isinstance(capacity, Mapping) else capacity
+    yield (
+        f"all flows are uploads, but {files['down']} is the trace of the downlink, which only their "
+        f"ACKs cross; their uplink {f'has {rate}' if rate else 'has no trace'} (path.up). "
+        "--uplink FILE --set path.down=50Mbit/s gives a log to the uplink, without --direction"
+    )
