@@ -31,7 +31,7 @@ impl ResultTable {
     /// Whether only results with rows of it hold the table.
     #[getter]
     fn optional(&self) -> bool {
-        self.0.kept == Presence::Optional
+        self.0.presence == Presence::Optional
     }
 
     /// Name and meaning of each column, in their order.

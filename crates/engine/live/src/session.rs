@@ -292,7 +292,7 @@ impl Session {
     /// Returns the state of the access link of the first phone.
     pub fn access(&self) -> AccessState {
         let path = self.path.observed();
-        let [down, up] = [false, true].map(|uplink| path.truth(uplink));
+        let [down, up] = [false, true].map(|uplink| path.bottleneck_state(uplink));
         let radio = self
             .host(PHONE)
             .and_then(|phone| path.radio_hints(self.now, phone));

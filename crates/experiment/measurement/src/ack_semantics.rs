@@ -3,7 +3,7 @@
 use results::Flows;
 use scenario::AckSemantics;
 
-/// Violated ACK semantics: data acknowledged before delivery.
+/// Violation of the ACK semantics: data acknowledged before delivery.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum AckViolation {
     /// Bytes were acknowledged early.
@@ -11,11 +11,11 @@ pub(crate) enum AckViolation {
         "{bytes} bytes of connection {flow} were acknowledged before they had reached the receiver"
     )]
     Bytes { flow: u32, bytes: u64 },
-    /// Everything was acknowledged early.
+    /// All payload sent was acknowledged early.
     #[error(
         "everything sent on connection {flow} was acknowledged before it had reached the receiver"
     )]
-    End { flow: u32 },
+    All { flow: u32 },
 }
 
 /// Verifies the ACKs that the senders of these connections received.
@@ -29,7 +29,7 @@ pub(crate) fn verify(ack_semantics: AckSemantics, flows: &Flows) -> Result<(), A
             return Err(AckViolation::Bytes { flow, bytes });
         }
         if ack_semantics >= AckSemantics::PerConnection && ends > 0 {
-            return Err(AckViolation::End { flow });
+            return Err(AckViolation::All { flow });
         }
     }
     Ok(())
@@ -54,7 +54,7 @@ mod tests {
         assert_eq!(verify(AckSemantics::PerConnection, &flows(7, 0)), Ok(()));
         assert_eq!(
             verify(AckSemantics::PerConnection, &flows(7, 1)),
-            Err(AckViolation::End { flow: 3 })
+            Err(AckViolation::All { flow: 3 })
         );
         assert_eq!(verify(AckSemantics::NoGuarantee, &flows(7, 1)), Ok(()));
     }

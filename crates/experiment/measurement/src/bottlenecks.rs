@@ -8,15 +8,15 @@ use units::{Duration, Instant, Rate};
 #[derive(Clone, Debug)]
 struct Bottleneck {
     link: LinkId,
-    /// Capacity of the current slot, of the radio of the last one, bit/s.
+    /// Capacity of the current slot, or of the last one on the radio, bit/s.
     capacity_bps: u64,
-    /// Times of whole slots without capacity, of the radio.
+    /// Slots of the radio without capacity, adjacent ones as one.
     zero_capacity: Vec<PathOutage>,
 }
 
 impl Bottleneck {
-    /// Notes a slot without capacity.
-    fn note_zero_capacity(&mut self, start: Instant, end: Instant) {
+    /// Adds a slot without capacity.
+    fn add_zero_capacity(&mut self, start: Instant, end: Instant) {
         match self.zero_capacity.last_mut() {
             Some(last) if last.end == start => last.end = end,
             _ => self.zero_capacity.push(PathOutage {
@@ -28,7 +28,7 @@ impl Bottleneck {
     }
 }
 
-/// The bottlenecks of a path. Each UE has two, next to each other: the one towards it and the one from it.
+/// The bottlenecks of a path, two for each UE: the link towards it, and the link from it.
 #[derive(Clone, Debug)]
 pub(crate) struct Bottlenecks {
     slot: Duration,
@@ -36,14 +36,15 @@ pub(crate) struct Bottlenecks {
     links: Vec<Bottleneck>,
     /// Bytes that each link of the path has carried in the slot, at the IP layer.
     carried: Vec<u64>,
-    /// The same of each connection, a row of links for each. Every packet on every link counts, so that it is not
-    /// searched for.
-    own: Vec<u64>,
+    /// Bytes of each connection on each link since they were taken last, a row of links for each connection. Every packet
+    /// counts on every link, so that nothing is searched for.
+    connection_bytes: Vec<u64>,
 }
 
 impl Bottlenecks {
-    /// Creates those of `access`, the phone's first, on a path of `count` links; `slot` is the length of slots.
-    pub(crate) fn new(slot: Duration, access: &[Access], count: usize) -> Self {
+    /// Creates the bottlenecks of `access`, the phone's first, on a path of `link_count` links; `slot` is the length of
+    /// slots.
+    pub(crate) fn new(slot: Duration, access: &[Access], link_count: usize) -> Self {
         let links = access.iter().flat_map(|access| [access.down, access.up]);
         let bottleneck = |link| Bottleneck {
             link,
@@ -55,24 +56,25 @@ impl Bottlenecks {
             slot,
             ues: access.iter().map(|access| access.ue).collect(),
             links,
-            carried: vec![0; count],
-            own: Vec::new(),
+            carried: vec![0; link_count],
+            connection_bytes: Vec::new(),
         }
     }
 
-    /// Notes that there is another connection.
-    pub(crate) fn open(&mut self) {
-        self.own.resize(self.own.len() + self.carried.len(), 0);
+    /// Adds the next connection.
+    pub(crate) fn add_connection(&mut self) {
+        let len = self.connection_bytes.len() + self.carried.len();
+        self.connection_bytes.resize(len, 0);
     }
 
     /// Returns the host of a UE.
-    pub(crate) fn ue(&self, number: usize) -> Option<HostId> {
-        self.ues.get(number).copied()
+    pub(crate) fn ue(&self, index: usize) -> Option<HostId> {
+        self.ues.get(index).copied()
     }
 
-    /// Returns the number of the bottleneck of a connection: that towards the UE that receives, or else that from
-    /// the UE that sends, or else that towards the phone.
-    pub(crate) fn of(&self, (sender, receiver): (HostId, HostId)) -> usize {
+    /// Returns the index of the bottleneck of a connection: that towards a receiving UE, else that from a sending UE, else
+    /// that towards the phone.
+    pub(crate) fn index_of(&self, sender: HostId, receiver: HostId) -> usize {
         let ue = |host| self.ues.iter().position(|ue| *ue == host);
         match (ue(receiver), ue(sender)) {
             (Some(ue), _) => 2 * ue,
@@ -81,7 +83,7 @@ impl Bottlenecks {
         }
     }
 
-    /// Begins a slot. The capacity of a wire is known in advance; of the radio, that of the slot before is.
+    /// Begins a slot. The capacity of a wire is known in advance, that of the radio afterwards.
     pub(crate) fn begin_slot(&mut self, now: Instant, network: &Network) {
         let before = Instant::ZERO + now.since_start().saturating_sub(self.slot);
         for bottleneck in &mut self.links {
@@ -89,14 +91,14 @@ impl Bottlenecks {
             let from = if is_predictable { now } else { before };
             let bytes = network.capacity_bytes(bottleneck.link, from, from + self.slot);
             if !is_predictable && bytes.get() == 0 && before < now {
-                bottleneck.note_zero_capacity(before, now);
+                bottleneck.add_zero_capacity(before, now);
             }
             bottleneck.capacity_bps = Rate::of(bytes, self.slot).bits_per_second();
         }
         self.carried.fill(0);
     }
 
-    /// Returns the outages of the radio on the way from one host to another.
+    /// Returns the outages of the radio on the path from one host to another.
     pub(crate) fn outages(&self, from: HostId, to: HostId) -> impl Iterator<Item = PathOutage> {
         let ue = |host| self.ues.iter().position(|ue| *ue == host);
         let links = [ue(to).map(|ue| 2 * ue), ue(from).map(|ue| 2 * ue + 1)];
@@ -104,19 +106,21 @@ impl Bottlenecks {
         links.flat_map(|index| self.links[index].zero_capacity.iter().copied())
     }
 
-    /// Returns whether a bottleneck is the one from its UE.
+    /// Returns whether a bottleneck is the link from its UE.
     pub(crate) fn is_uplink(&self, index: usize) -> bool {
         index % 2 == 1
     }
 
-    /// Returns the number of the UE of a bottleneck.
-    pub(crate) fn number(&self, index: usize) -> u32 {
+    /// Returns the index of the UE of a bottleneck.
+    pub(crate) fn ue_index(&self, index: usize) -> u32 {
         index as u32 / 2
     }
 
-    /// Returns the number of the bottleneck that a link is, if it is one.
-    pub(crate) fn of_link(&self, link: LinkId) -> Option<usize> {
-        self.links.iter().position(|each| each.link == link)
+    /// Returns the index of the bottleneck at a link, if there is one.
+    pub(crate) fn index_of_link(&self, link: LinkId) -> Option<usize> {
+        self.links
+            .iter()
+            .position(|bottleneck| bottleneck.link == link)
     }
 
     /// Counts bytes that `link` carries, of a connection or of other traffic.
@@ -126,31 +130,33 @@ impl Bottlenecks {
         self.carried[link] += u64::from(bytes);
         if let Some(connection) = connection {
             let row = connection as usize * self.carried.len();
-            self.own[row + link] += u64::from(bytes);
+            self.connection_bytes[row + link] += u64::from(bytes);
         }
     }
 
-    /// Returns the bytes that `link` has carried of a connection since it was asked for them last.
-    pub(crate) fn take_own(&mut self, link: LinkId, connection: u32) -> u64 {
+    /// Returns the bytes of a connection that `link` has carried since the last call.
+    pub(crate) fn take_connection_bytes(&mut self, link: LinkId, connection: u32) -> u64 {
         let row = connection as usize * self.carried.len();
-        core::mem::take(&mut self.own[row + link.0 as usize])
+        core::mem::take(&mut self.connection_bytes[row + link.0 as usize])
     }
 
-    /// Returns the bytes at the IP layer that a link could have carried from `from` to `now`, and what of them others
-    /// have left to a connection of which it carried `own` bytes.
+    /// Returns the bytes at the IP layer that a link could have carried from `from` to `now`, and those of them that others
+    /// have left to a connection of which it carried `connection_bytes`.
     pub(crate) fn capacity_bytes(
         &self,
-        (link, own): (LinkId, u64),
-        (from, now): (Instant, Instant),
+        link: LinkId,
+        connection_bytes: u64,
+        from: Instant,
+        now: Instant,
         network: &Network,
     ) -> (u64, u64) {
         let carried = self.carried[link.0 as usize];
         let mut all = network.capacity_bytes(link, from, now).get();
         if let Some(policed) = network.policed_bytes(link, now.saturating_since(from)) {
-            // A burst is no capacity: it only passes where the time before had some left.
+            // The burst of a policer is no capacity: it is what the time before has left.
             all = all.min(policed.get());
         }
-        (all, all.saturating_sub(carried - own))
+        (all, all.saturating_sub(carried - connection_bytes))
     }
 
     /// Returns the capacity of a bottleneck in the current slot, bit/s.
@@ -158,7 +164,7 @@ impl Bottlenecks {
         self.links[index].capacity_bps
     }
 
-    /// Returns what waits at a bottleneck.
+    /// Returns the backlog of a bottleneck.
     pub(crate) fn queue(&self, index: usize, network: &Network) -> Backlog {
         network.queue(self.links[index].link)
     }

@@ -1,4 +1,4 @@
-//! Capture file: the file of a capture, whose errors name it.
+//! Capture file, whose error messages have its path.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -12,12 +12,12 @@ pub struct CaptureFile {
 }
 
 impl CaptureFile {
-    /// Creates the file; one that is there is replaced.
+    /// Creates the file, or replaces an existing one.
     ///
     /// # Errors
-    /// If it cannot be created. The error names the file, as those of writing do.
+    /// If it cannot be created.
     pub fn create(path: &Path) -> io::Result<Self> {
-        let created = File::create(path).map_err(|error| named(path, &error))?;
+        let created = File::create(path).map_err(|error| with_path(path, &error))?;
         Ok(Self {
             out: BufWriter::new(created),
             path: path.to_owned(),
@@ -25,19 +25,19 @@ impl CaptureFile {
     }
 }
 
-fn named(path: &Path, error: &io::Error) -> io::Error {
+fn with_path(path: &Path, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }
 
 impl Write for CaptureFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let written = self.out.write(bytes);
-        written.map_err(|error| named(&self.path, &error))
+        written.map_err(|error| with_path(&self.path, &error))
     }
 
     fn flush(&mut self) -> io::Result<()> {
         let flushed = self.out.flush();
-        flushed.map_err(|error| named(&self.path, &error))
+        flushed.map_err(|error| with_path(&self.path, &error))
     }
 }
 

@@ -34,24 +34,24 @@ pub struct Options {
     pub pcap_at: Option<String>,
 }
 
-/// Reason why a path cannot be observed, or fault that observing it has found.
+/// Error of observing a path.
 #[derive(Debug, thiserror::Error)]
 pub enum ObservationError {
-    /// The scenario makes no path.
+    /// No path can be built from the scenario.
     #[error(transparent)]
     Plan(#[from] PlanError),
     /// The capture cannot be written.
     #[error("capture: {0}")]
     Capture(#[from] std::io::Error),
-    /// The node of the capture is not there, or sends and receives nothing itself.
+    /// The node of the capture does not exist, or has neither a host nor a middlebox.
     #[error("capture: {node:?} is neither a host nor a node with a middlebox; allowed: {allowed}")]
     CaptureNode {
         /// The node.
         node: String,
-        /// Nodes that can be captured at.
+        /// Possible nodes.
         allowed: String,
     },
-    /// The checker found the path at fault.
+    /// The checker has found a violation.
     #[error("the run breaks an invariant: {0}")]
     Invariant(String),
 }
@@ -59,7 +59,7 @@ pub enum ObservationError {
 /// Engine that runs TCP.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Engine {
-    /// Our own TCP.
+    /// The TCP of this project.
     Native,
     /// A Linux kernel in virtual time.
     Kernel {
@@ -74,14 +74,14 @@ pub enum Engine {
 }
 
 impl Engine {
-    /// Name of the engine of our own TCP.
+    /// Name of the native engine.
     pub const NATIVE: &str = "native";
-    /// Name of the engine of Linux kernels.
+    /// Name of the kernel engine.
     pub const KERNEL: &str = "kernel";
-    /// Name of the engine in real time.
+    /// Name of the live engine.
     pub const LIVE: &str = "live";
 
-    /// Returns its name, and the version of the kernel; empty for our own TCP.
+    /// Returns the name and the version of the kernel; empty for the native engine.
     fn name_and_version(self) -> (&'static str, String) {
         match self {
             Self::Native => (Self::NATIVE, String::new()),
@@ -91,13 +91,17 @@ impl Engine {
     }
 }
 
+/// Observers of a path: recorder, capture and checker.
 type Watch = (Recorder, (Option<PcapTap<Capture>>, Option<Checker>));
 
 /// Returns the node called `name` if a capture can be written there.
 fn capture_node(scenario: &Scenario, plan: &Plan, name: &str) -> Result<HostId, ObservationError> {
-    let boxes = plan.middleboxes.iter().map(|each| each.node.as_str());
-    let spread = scenario.expand_flows();
-    let ends = spread
+    let boxes = plan
+        .middleboxes
+        .iter()
+        .map(|middlebox| middlebox.node.as_str());
+    let expanded = scenario.expand_flows();
+    let ends = expanded
         .flows
         .iter()
         .flat_map(|flow| [flow.from.as_str(), flow.to.as_str()]);
@@ -113,7 +117,7 @@ fn capture_node(scenario: &Scenario, plan: &Plan, name: &str) -> Result<HostId, 
     })
 }
 
-/// Snapshot: the records of a run until a time, while it goes on.
+/// Records of a run up to a time.
 pub struct Snapshot {
     recorder: Recorder,
     run: RunRow,
@@ -122,7 +126,7 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// Returns the tables until the time of the snapshot.
+    /// Returns the tables up to the time of the snapshot.
     pub fn tables(self) -> Tables {
         let sender = |connection: u32| *self.senders.get(connection as usize)?;
         let mut tables = self.recorder.finish(self.at, sender);
@@ -131,14 +135,14 @@ impl Snapshot {
     }
 }
 
-/// The path of one run. Packets go in and come out, and everything is recorded.
+/// The path of one run, with its observers.
 pub struct ObservedPath {
     network: Network,
     watch: Watch,
     slot: Duration,
     next_slot: Instant,
     run: RunRow,
-    /// Semantics of acknowledgements that is verified; `None` if nobody verifies it.
+    /// ACK semantics to verify; `None` without the checker.
     ack_semantics: Option<AckSemantics>,
 }
 
@@ -146,7 +150,7 @@ impl ObservedPath {
     /// Creates the path of `plan`, which was made from `scenario` and `seed`.
     ///
     /// # Errors
-    /// If the plan makes no network, or the capture cannot be written.
+    /// If the plan is no network, or the capture cannot be written.
     pub fn new(
         scenario: &Scenario,
         plan: &Plan,
@@ -156,7 +160,7 @@ impl ObservedPath {
     ) -> Result<Self, ObservationError> {
         let rejected = |error: net::TopologyError| PlanError::Network(error.to_string());
         let mut topology = plan.topology.clone();
-        let recorded = topology.radio.as_ref().is_some_and(|ran| ran.radio.log);
+        let is_logged = topology.radio.as_ref().is_some_and(|ran| ran.radio.log);
         if let Some(radio) = &mut topology.radio {
             // The checker works from the log.
             radio.radio.log |= options.check;
@@ -167,14 +171,14 @@ impl ObservedPath {
                 .place(&middlebox.node, (middlebox.build)())
                 .map_err(rejected)?;
         }
-        let tapped = capture_node(
+        let captured_node = capture_node(
             scenario,
             plan,
             options.pcap_at.as_deref().unwrap_or("server"),
         )?;
         let tap = options
             .pcap
-            .map(|out| PcapTap::new(tapped, SNAPLEN, out))
+            .map(|out| PcapTap::new(captured_node, SNAPLEN, out))
             .transpose()?;
         let checker = options
             .check
@@ -183,7 +187,7 @@ impl ObservedPath {
             .map_err(rejected)?;
         let end = Instant::ZERO + scenario.duration;
         let wires = PathOutages::new(&topology, seed, end, scenario.slot).map_err(rejected)?;
-        let mut recorder = Recorder::new(scenario.slot, &plan.access, wires, recorded);
+        let mut recorder = Recorder::new(scenario.slot, &plan.access, wires, is_logged);
         if tap.is_some() {
             recorder.record_outcomes();
         }
@@ -227,12 +231,12 @@ impl ObservedPath {
             .inject(now, packet, &mut (&mut self.watch, also));
     }
 
-    /// Notes that the kernel's TCP ran short of memory this many times.
-    pub fn memory_pressures(&mut self, times: u32) {
+    /// Records that the kernel's TCP ran short of memory this many times.
+    pub fn add_memory_pressures(&mut self, times: u32) {
         self.run.memory_pressures += times;
     }
 
-    /// Keeps bytes of packets from now on, to which middleboxes have access.
+    /// Stores the bytes of packets from now on, for middleboxes.
     pub fn enable_contents(&mut self) {
         self.network.enable_contents();
     }
@@ -254,7 +258,7 @@ impl ObservedPath {
     }
 
     /// Advances the path until `until`, but not beyond the first arrivals, which are appended to `deliveries`. Returns the
-    /// time of what happened last; [`Instant::NEVER`] if nothing did.
+    /// time of the last event; [`Instant::NEVER`] if there was none.
     pub fn advance_to_arrivals(
         &mut self,
         until: Instant,
@@ -264,8 +268,8 @@ impl ObservedPath {
             .advance_to_arrivals(until, &mut self.watch, deliveries)
     }
 
-    /// Gives wires what can change of them in `changed` at `now`, until which the path has been advanced. `run` is that
-    /// with which the path was made. There may be no checker.
+    /// Changes `links` at `now`, up to which the path has been advanced, to their configurations in `changed`, as far as
+    /// these can change. `run` is the scenario of the path. There may be no checker.
     ///
     /// # Errors
     /// If the links of `changed` are not those of a network.
@@ -293,7 +297,7 @@ impl ObservedPath {
         &mut self.watch.0
     }
 
-    /// Notes that the next connection by number is requested.
+    /// Opens the next connection.
     pub fn open(&mut self, now: Instant, new: NewConnection) {
         if let Some(tap) = &mut self.watch.1.0 {
             let connection = self.watch.0.connections();
@@ -312,9 +316,9 @@ impl ObservedPath {
     }
 
     /// Records the state of a sender; `mode` is that of its congestion control, empty if it is not known.
-    pub fn sample(&mut self, now: Instant, connection: u32, view: &SenderInfo, mode: &'static str) {
+    pub fn sample(&mut self, now: Instant, connection: u32, info: &SenderInfo, mode: &'static str) {
         let (recorder, network) = (&mut self.watch.0, &self.network);
-        recorder.sample(now, connection, view, mode, network);
+        recorder.sample(now, connection, info, mode, network);
     }
 
     /// Returns the time at which the current slot ends.
@@ -322,15 +326,15 @@ impl ObservedPath {
         self.next_slot
     }
 
-    /// Ends the slot that ends now; `view` shows the sender of each connection.
-    pub fn end_slot(&mut self, view: impl Fn(u32) -> Option<SenderInfo>) {
+    /// Ends the current slot; `info` returns the state of the sender of each connection.
+    pub fn end_slot(&mut self, info: impl Fn(u32) -> Option<SenderInfo>) {
         let now = self.next_slot;
-        self.watch.0.end_slot(now, &self.network, view);
+        self.watch.0.end_slot(now, &self.network, info);
         self.watch.0.begin_slot(now, &self.network);
         self.next_slot += self.slot;
     }
 
-    /// Returns the number of samples since the last call that returned them.
+    /// Returns the number of samples since the last call of [`Self::take_samples`].
     pub fn sample_count(&self) -> usize {
         self.watch.0.tables.samples.len()
     }
@@ -340,8 +344,8 @@ impl ObservedPath {
         core::mem::take(&mut self.watch.0.tables.samples)
     }
 
-    /// Returns what was recorded until `now`, while the run goes on; `senders` are those of the connections that have
-    /// reported one.
+    /// Returns the records up to `now` of a running run; `senders` has the state of the sender of each connection, if it is
+    /// known.
     pub fn snapshot(&self, now: Instant, senders: &[Option<SenderInfo>]) -> Snapshot {
         Snapshot {
             recorder: self.watch.0.clone(),
@@ -357,11 +361,11 @@ impl ObservedPath {
     /// Ends the run and returns its tables.
     ///
     /// # Errors
-    /// If the checker has found the path at fault, or the capture could not be written.
+    /// If the checker has found a violation, or the capture could not be written.
     pub fn finish(
         self,
         now: Instant,
-        view: impl Fn(u32) -> Option<SenderInfo>,
+        info: impl Fn(u32) -> Option<SenderInfo>,
     ) -> Result<Tables, ObservationError> {
         let (recorder, (tap, checker)) = self.watch;
         if let Some(tap) = tap {
@@ -372,21 +376,21 @@ impl ObservedPath {
                 .verify_with(&self.network)
                 .map_err(|violation| ObservationError::Invariant(violation.to_string()))?;
         }
-        let mut tables = recorder.finish(now, view);
+        let mut tables = recorder.finish(now, info);
         if let Some(ack_semantics) = self.ack_semantics {
             ack_semantics::verify(ack_semantics, &tables.flows)
-                .map_err(|broken| ObservationError::Invariant(broken.to_string()))?;
+                .map_err(|violation| ObservationError::Invariant(violation.to_string()))?;
         }
         tables.runs.push(self.run);
         Ok(tables)
     }
 
-    /// Returns the radio information of `host` about its reception at `now`; `None` on a wire.
+    /// Returns the measurements of the radio of `host` at `now`; `None` on a wire.
     pub fn radio_hints(&self, now: Instant, host: HostId) -> Option<RadioHints> {
         self.network.radio_hints(host, now)
     }
 
-    /// Returns the hints that the radio of `host` gives at `now`; `None` on a wire.
+    /// Returns the hints for selectors from the radio of `host` at `now`; `None` on a wire.
     pub fn hints(&self, now: Instant, host: HostId) -> Option<Hints> {
         let radio = self.radio_hints(now, host)?;
         Some(Hints {
@@ -402,9 +406,9 @@ impl ObservedPath {
         Instant::ZERO + now.since_start().saturating_sub(self.slot)
     }
 
-    /// Returns the bytes that wait at the bottleneck towards the phone or, if `uplink`, from it, and its capacity in
-    /// the current slot, bit/s.
-    pub fn truth(&self, uplink: bool) -> (u64, u64) {
+    /// Returns the backlog (bytes) and the capacity in the current slot (bit/s) of the bottleneck towards the phone or, if
+    /// `uplink`, from it.
+    pub fn bottleneck_state(&self, uplink: bool) -> (u64, u64) {
         self.watch.0.bottleneck_state(uplink, &self.network)
     }
 }

@@ -9,14 +9,14 @@ use units::Instant;
 use crate::{Recorder, radio};
 
 impl Recorder {
-    /// Counts payload dropped by a reset tracker.
+    /// Counts payload that a reset tracker dropped.
     fn count_suppressed(&mut self, packet: &Packet) {
         let Some(segment) = packet.segment() else {
             return;
         };
-        let watched = &mut self.watched[packet.flow as usize];
-        if watched.record.waste.abandoned && packet.destination == watched.hosts.1 {
-            watched.record.waste.suppressed += u64::from(segment.len);
+        let connection = &mut self.connections[packet.flow as usize];
+        if connection.record.after_reset.is_aborted && packet.destination == connection.receiver {
+            connection.record.after_reset.suppressed += u64::from(segment.len);
         }
     }
 
@@ -25,24 +25,26 @@ impl Recorder {
         let Some(segment) = packet.segment().filter(|segment| segment.len > 0) else {
             return;
         };
-        let watched = &mut self.watched[packet.flow as usize];
-        if packet.destination == watched.hosts.1
-            && let Some(seq) = watched.stream.acknowledgement(segment.seq)
+        let connection = &mut self.connections[packet.flow as usize];
+        if packet.destination == connection.receiver
+            && let Some(seq) = connection.stream.acknowledgement(segment.seq)
         {
-            let meter = &watched.record.meter;
-            watched.recoveries.dropped(at, seq, reason, meter);
+            let meter = &connection.record.meter;
+            connection.recoveries.on_drop(at, seq, reason, meter);
         }
     }
 
-    /// Keeps the delay of a packet of the uplink.
+    /// Records the delay of a packet of the uplink.
     #[cold]
     fn log_uplink(&mut self, link: LinkId, packet: &Packet, start: Instant) {
-        let index = self.bottlenecks.of_link(link);
+        let index = self.bottlenecks.index_of_link(link);
         if let Some(index) = index.filter(|index| self.bottlenecks.is_uplink(*index))
             && packet.segment().is_some()
         {
-            let ue = self.bottlenecks.number(index);
-            self.tables.uplink.push(radio::uplink(start, ue, packet));
+            let ue = self.bottlenecks.ue_index(index);
+            self.tables
+                .uplink
+                .push(radio::uplink_row(start, ue, packet));
         }
     }
 }
@@ -52,22 +54,22 @@ impl Observer for Recorder {
         let Some(segment) = packet.segment() else {
             return;
         };
-        let watched = &mut self.watched[packet.flow as usize];
-        if host != watched.hosts.0 {
-            if host == watched.hosts.1 && segment.flags.contains(Flags::RST) {
-                watched.record.waste.resets += 1;
+        let connection = &mut self.connections[packet.flow as usize];
+        if host != connection.sender {
+            if host == connection.receiver && segment.flags.contains(Flags::RST) {
+                connection.record.after_reset.resets += 1;
             }
             return;
         }
-        watched.far_acks.sent(segment);
+        connection.far_acks.on_sent(segment);
         if segment.len == 0 {
             return;
         }
-        let seq = watched.stream.segment(segment.seq);
-        watched.record.meter.data_sent(at, seq, segment.len);
-        watched.recoveries.sent(seq);
-        if let Some(fates) = &mut self.fates {
-            fates.sent(at, packet, (seq, segment.len));
+        let seq = connection.stream.segment(segment.seq);
+        connection.record.meter.on_data_sent(at, seq, segment.len);
+        connection.recoveries.on_sent(seq);
+        if let Some(outcomes) = &mut self.outcomes {
+            outcomes.on_sent(at, packet, (seq, segment.len));
         }
     }
 
@@ -75,39 +77,39 @@ impl Observer for Recorder {
         let Some(segment) = packet.segment() else {
             return;
         };
-        let watched = &mut self.watched[packet.flow as usize];
-        let meter = &mut watched.record.meter;
-        if host == watched.hosts.1 {
+        let connection = &mut self.connections[packet.flow as usize];
+        let meter = &mut connection.record.meter;
+        if host == connection.receiver {
             if segment.len > 0 {
-                meter.data_arrived(at, packet.sent_at, packet.size);
-                if let Some(fates) = &mut self.fates {
-                    fates.received(at, packet);
+                meter.on_data_arrived(at, packet.sent_at, packet.size);
+                if let Some(outcomes) = &mut self.outcomes {
+                    outcomes.on_received(at, packet);
                 }
             }
-            if watched.record.waste.abandoned {
-                watched.record.waste.discarded += u64::from(segment.len);
+            if connection.record.after_reset.is_aborted {
+                connection.record.after_reset.discarded += u64::from(segment.len);
             }
             return;
         }
-        if host != watched.hosts.0 {
+        if host != connection.sender {
             return;
         }
-        watched.far_acks.received(segment);
+        connection.far_acks.on_received(segment);
         if segment.flags.contains(Flags::ACK)
-            && let Some(number) = watched.stream.acknowledgement(segment.ack)
+            && let Some(number) = connection.stream.acknowledgement(segment.ack)
         {
-            let edge = |wire| watched.stream.acknowledgement(wire);
+            let unwrap = |wire| connection.stream.acknowledgement(wire);
             let sacks = segment.sack.as_slice().iter();
-            let sacks = sacks.filter_map(|&(left, right)| Some((edge(left)?, edge(right)?)));
-            if let Some(fates) = &mut self.fates {
+            let sacks = sacks.filter_map(|&(left, right)| Some((unwrap(left)?, unwrap(right)?)));
+            if let Some(outcomes) = &mut self.outcomes {
                 for (_, right) in sacks.clone() {
-                    fates.reported(packet.flow, right);
+                    outcomes.on_report(packet.flow, right);
                 }
-                fates.reported(packet.flow, number);
+                outcomes.on_report(packet.flow, number);
             }
             let connects = segment.flags.contains(Flags::SYN) || segment.flags.contains(Flags::FIN);
-            let delivered = if watched.far_acks.is_negotiated() {
-                segment.far_ack.and_then(|far| edge(far.number))
+            let delivered = if connection.far_acks.is_negotiated() {
+                segment.far_ack.and_then(|far| unwrap(far.number))
             } else {
                 Some(number)
             };
@@ -117,7 +119,7 @@ impl Observer for Recorder {
                 window: segment.window,
                 is_pure_ack: segment.len == 0 && !connects && segment.far_ack.is_none(),
             };
-            meter.ack_arrived(at, ack, sacks);
+            meter.on_ack(at, ack, sacks);
         }
     }
 
@@ -129,8 +131,8 @@ impl Observer for Recorder {
         if reason == DropReason::Reset {
             self.count_suppressed(packet);
         }
-        if let Some(fates) = &mut self.fates {
-            fates.dropped(at, packet, reason);
+        if let Some(outcomes) = &mut self.outcomes {
+            outcomes.on_dropped(at, packet, reason);
         }
         self.count_drop(at, packet, reason);
     }
@@ -147,22 +149,22 @@ impl Observer for Recorder {
 
     fn on_tti(&mut self, at: Instant, record: &TtiRecord) {
         if self.log_radio {
-            self.tables.radio.push(radio::row(at, record));
+            self.tables.radio.push(radio::tti_row(at, record));
         }
     }
 
     fn on_control(&mut self, at: Instant, record: &ControlRecord) {
-        self.tables.control.push(radio::signalling(at, record));
+        self.tables.control.push(radio::control_row(at, record));
     }
 
     fn on_connection(&mut self, at: Instant, user: UserId, event: &ConnectionEvent) {
-        let (kind, detail) = radio::event(event);
+        let (kind, detail) = radio::describe_event(event);
         let ue = self.bottlenecks.ue(user as usize);
-        for connection in 0..self.watched.len() {
-            let watched = &self.watched[connection];
-            let concerns = Some(watched.hosts.0) == ue || Some(watched.hosts.1) == ue;
-            if concerns && watched.record.completed().is_none() {
-                self.event(at, connection as u32, kind, detail.clone());
+        for index in 0..self.connections.len() {
+            let connection = &self.connections[index];
+            let is_end = Some(connection.sender) == ue || Some(connection.receiver) == ue;
+            if is_end && connection.record.completed_at().is_none() {
+                self.event(at, index as u32, kind, detail.clone());
             }
         }
     }

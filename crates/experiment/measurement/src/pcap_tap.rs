@@ -1,4 +1,4 @@
-//! Pcap tap: an observer that writes the packets of one node to a capture file, as Wireshark reads it.
+//! Pcap tap: an observer that writes the packets of one node to a capture file.
 
 use std::io::{self, Write};
 use std::net::SocketAddr;
@@ -21,24 +21,27 @@ pub(crate) struct FlowPorts {
 
 impl FlowPorts {
     fn port(&self, host: HostId) -> u16 {
-        if host == self.client.0 {
-            self.client.1
+        let (client, client_port) = self.client;
+        if host == client {
+            client_port
         } else {
             self.server.1
         }
     }
 }
 
-/// Observer that captures the TCP segments of one host, or of one middlebox. It leaves out all other packets.
+/// Observer that captures the TCP segments at one host or one middlebox.
 pub(crate) struct PcapTap<W: Write> {
     host: HostId,
-    /// By the number of the flow.
+    /// Ends of each connection.
     flows: Vec<FlowPorts>,
     out: Writer<W>,
-    packet: Vec<u8>,
+    /// Buffer of a packet.
+    buffer: Vec<u8>,
     /// Packets written per direction, for the identification field.
     identification: [u16; 2],
-    failed: Option<io::Error>,
+    /// First error of writing.
+    error: Option<io::Error>,
 }
 
 impl<W: Write> PcapTap<W> {
@@ -51,9 +54,9 @@ impl<W: Write> PcapTap<W> {
             host,
             flows: Vec::new(),
             out: Writer::new(out, snaplen)?,
-            packet: Vec::with_capacity(2_048),
+            buffer: Vec::with_capacity(2_048),
             identification: [0; 2],
-            failed: None,
+            error: None,
         })
     }
 
@@ -67,7 +70,7 @@ impl<W: Write> PcapTap<W> {
     /// # Errors
     /// Returns the first error since the beginning.
     pub(crate) fn finish(self) -> io::Result<W> {
-        match self.failed {
+        match self.error {
             Some(error) => Err(error),
             None => self.out.finish(),
         }
@@ -83,29 +86,29 @@ impl<W: Write> PcapTap<W> {
         })?;
         let endpoint = |host: HostId| SocketAddr::new(address(host.0).into(), flow.port(host));
         let identification = &mut self.identification[usize::from(packet.source == self.host)];
-        let datagram = IpPacket {
+        let ip_packet = IpPacket {
             source: endpoint(packet.source),
             destination: endpoint(packet.destination),
             identification: *identification,
             segment: *segment,
         };
         *identification = identification.wrapping_add(1);
-        let total = encode(&datagram, self.out.snaplen() as usize, &mut self.packet)
+        let total = encode(&ip_packet, self.out.snaplen() as usize, &mut self.buffer)
             .map_err(io::Error::other)?;
-        self.out.write(at, u32::from(total), &self.packet)
+        self.out.write(at, u32::from(total), &self.buffer)
     }
 
-    /// Writes a packet that the host of the capture has sent or received. Most runs go without a capture.
+    /// Writes a packet if it is sent, received or forwarded at the node of the capture. Most runs have no capture.
     #[cold]
     fn capture(&mut self, at: Instant, host: HostId, packet: &Packet) {
         let Some(segment) = packet.segment() else {
             return;
         };
         if host == self.host
-            && self.failed.is_none()
+            && self.error.is_none()
             && let Err(error) = self.write(at, packet, segment)
         {
-            self.failed = Some(error);
+            self.error = Some(error);
         }
     }
 }

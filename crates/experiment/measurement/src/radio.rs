@@ -7,7 +7,7 @@ use results::{ControlRow, TtiRow, UplinkRow};
 use units::Instant;
 
 /// Returns the row of a TTI.
-pub(crate) fn row(at: Instant, record: &TtiRecord) -> TtiRow {
+pub(crate) fn tti_row(at: Instant, record: &TtiRecord) -> TtiRow {
     let block = record.block;
     TtiRow {
         t_ns: at.as_nanos(),
@@ -30,7 +30,7 @@ pub(crate) fn row(at: Instant, record: &TtiRecord) -> TtiRow {
 }
 
 /// Returns the row of the signalling of a cell in a TTI.
-pub(crate) fn signalling(at: Instant, record: &ControlRecord) -> ControlRow {
+pub(crate) fn control_row(at: Instant, record: &ControlRecord) -> ControlRow {
     ControlRow {
         t_ns: at.as_nanos(),
         cell: record.cell,
@@ -43,8 +43,8 @@ pub(crate) fn signalling(at: Instant, record: &ControlRecord) -> ControlRow {
     }
 }
 
-/// Returns the row of a packet of a UE that has reached its base station.
-pub(crate) fn uplink(at: Instant, ue: u32, packet: &Packet) -> UplinkRow {
+/// Returns the row of a packet that a base station has received from a UE.
+pub(crate) fn uplink_row(at: Instant, ue: u32, packet: &Packet) -> UplinkRow {
     UplinkRow {
         flow: packet.flow,
         ue,
@@ -54,8 +54,8 @@ pub(crate) fn uplink(at: Instant, ue: u32, packet: &Packet) -> UplinkRow {
     }
 }
 
-/// Returns kind and detail of an event of a radio connection; cells go by their number.
-pub(crate) fn event(event: &ConnectionEvent) -> (&'static str, String) {
+/// Returns kind and detail of an event of an RRC connection.
+pub(crate) fn describe_event(event: &ConnectionEvent) -> (&'static str, String) {
     match event {
         ConnectionEvent::HandoverBegins { source, target } => (
             "handover-begins",

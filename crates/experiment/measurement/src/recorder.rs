@@ -22,24 +22,30 @@ const HEADERS: u64 = 52;
 /// One connection on the path.
 #[derive(Clone, Debug)]
 pub(crate) struct TrackedConnection {
-    /// Sending and receiving host.
-    pub(crate) hosts: (HostId, HostId),
+    pub(crate) sender: HostId,
+    pub(crate) receiver: HostId,
     /// Index of the bottleneck next to its UE.
     bottleneck: usize,
-    /// Number of the way of its data in the log of outages.
-    way: usize,
-    /// Links on the way of its data.
+    /// Index of the path of its data in the log of outages.
+    path: usize,
+    /// Links on the path of its data.
     links: Vec<LinkId>,
     /// Sequence numbers of its data.
     pub(crate) stream: SeqUnwrapper,
     pub(crate) record: Connection,
     state: CaState,
-    /// Time-outs and loss probes of the sender.
-    timers: (u64, u64),
-    /// Nodes of middleboxes through which it is known to pass, and whether it is known to be over there.
+    timers: TimerCounts,
+    /// Nodes of the middleboxes that have reported it, and whether it is over there.
     pub(crate) middleboxes: Vec<(HostId, bool)>,
     pub(crate) far_acks: FarAcks,
     pub(crate) recoveries: RecoveryTracker,
+}
+
+/// Number of expired timers of a sender.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+struct TimerCounts {
+    timeouts: u64,
+    loss_probes: u64,
 }
 
 /// Description of a new connection.
@@ -53,7 +59,7 @@ pub struct NewConnection {
     pub cca: String,
     /// Sending and receiving host.
     pub hosts: (HostId, HostId),
-    /// The one of the two that opens the connection.
+    /// The host that opens the connection, one of these.
     pub opener: HostId,
     /// Payload of a full segment, bytes.
     pub mss: u32,
@@ -65,7 +71,7 @@ pub struct NewConnection {
 #[derive(Clone, Debug)]
 pub struct Recorder {
     slot: Duration,
-    pub(crate) watched: Vec<TrackedConnection>,
+    pub(crate) connections: Vec<TrackedConnection>,
     pub(crate) bottlenecks: Bottlenecks,
     outages: OutageLog,
     /// Whether TTIs of the radio are recorded.
@@ -73,14 +79,14 @@ pub struct Recorder {
     /// Whether delays of the uplink are recorded.
     pub(crate) log_control: bool,
     /// Outcomes of data segments, if they are recorded.
-    pub(crate) fates: Option<SegmentOutcomes>,
+    pub(crate) outcomes: Option<SegmentOutcomes>,
     /// The tables; those of flows and slots are filled at the end.
     pub(crate) tables: Tables,
 }
 
 impl Recorder {
     /// Creates a recorder with slots of length `slot`. `access` is the access link of each UE, the phone's first; `wires`
-    /// are the outages of the wires; `log_radio`: whether TTIs of the radio are recorded.
+    /// are the outages of the wires. With `log_radio` TTIs of the radio are recorded.
     pub(crate) fn new(
         slot: Duration,
         access: &[Access],
@@ -89,51 +95,51 @@ impl Recorder {
     ) -> Self {
         Self {
             slot,
-            watched: Vec::new(),
+            connections: Vec::new(),
             bottlenecks: Bottlenecks::new(slot, access, wires.link_count()),
             outages: OutageLog::new(wires, slot),
             log_radio,
             log_control: false,
-            fates: None,
+            outcomes: None,
             tables: Tables::default(),
         }
     }
 
-    /// Goes over to the outages of changed wires at `now`.
+    /// Replaces the outages from `now` on by those of changed wires.
     pub(crate) fn change_outages(&mut self, now: Instant, wires: &PathOutages) {
         self.outages.change(now, wires);
     }
 
-    /// Keeps the fate of each data segment from now on.
+    /// Records the outcome of each data segment from now on.
     pub(crate) fn record_outcomes(&mut self) {
-        self.fates = Some(SegmentOutcomes::default());
+        self.outcomes = Some(SegmentOutcomes::default());
     }
 
-    /// Keeps the delay of each packet of the uplink from now on.
+    /// Records the delay of each packet of the uplink from now on.
     pub(crate) fn record_uplink(&mut self) {
         self.log_control = true;
     }
 
     /// Returns the number of connections that have been requested.
     pub fn connections(&self) -> u32 {
-        self.watched.len() as u32
+        self.connections.len() as u32
     }
 
     /// Returns the slots so far of a connection from number `first` on; none before it is requested.
     pub fn slots_from(&self, connection: u32, first: usize) -> Slots {
-        self.watched
+        self.connections
             .get(connection as usize)
-            .map(|watched| watched.record.slots_from(first))
+            .map(|tracked| tracked.record.slots_from(first))
             .unwrap_or_default()
     }
 
     /// Returns the host that sends the data of a connection.
     pub fn sender(&self, connection: u32) -> HostId {
-        self.watched[connection as usize].hosts.0
+        self.connections[connection as usize].sender
     }
 
-    /// Returns the bytes that wait at the bottleneck towards the phone or, if `uplink`, from it, and its capacity in
-    /// the current slot, bit/s.
+    /// Returns the backlog (bytes) and the capacity in the current slot (bit/s) of the bottleneck towards the phone or, if
+    /// `uplink`, from it.
     pub(crate) fn bottleneck_state(&self, uplink: bool, network: &Network) -> (u64, u64) {
         let index = usize::from(uplink);
         (
@@ -142,7 +148,7 @@ impl Recorder {
         )
     }
 
-    /// Notes that a connection is requested.
+    /// Records the request of the next connection.
     pub fn open(&mut self, now: Instant, new: NewConnection) {
         let flow = self.connections();
         self.event(now, flow, "open", new.cca.clone());
@@ -155,53 +161,55 @@ impl Recorder {
             requested: now,
         };
         let (sender, receiver) = new.hosts;
-        let way = self.outages.way(sender, receiver);
+        let path = self.outages.add_path(sender, receiver);
         let links = self.outages.links(sender, receiver).collect();
-        self.bottlenecks.open();
-        self.outages.way(receiver, sender);
-        self.watched.push(TrackedConnection {
-            hosts: new.hosts,
-            way,
+        self.bottlenecks.add_connection();
+        self.outages.add_path(receiver, sender);
+        self.connections.push(TrackedConnection {
+            sender,
+            receiver,
+            path,
             links,
-            bottleneck: self.bottlenecks.of(new.hosts),
+            bottleneck: self.bottlenecks.index_of(sender, receiver),
             stream: SeqUnwrapper::default(),
             record: Connection::new(identity, self.slot),
             state: CaState::Open,
-            timers: (0, 0),
+            timers: TimerCounts::default(),
             middleboxes: Vec::new(),
             far_acks: FarAcks::default(),
             recoveries: RecoveryTracker::default(),
         });
     }
 
-    /// Notes payload that was delivered in order to the application.
+    /// Records payload that was delivered in order to the application.
     pub fn delivered(&mut self, now: Instant, connection: u32, bytes: u64) {
-        let record = &mut self.watched[connection as usize].record;
-        record.meter.data_delivered(now, bytes);
+        let record = &mut self.connections[connection as usize].record;
+        record.meter.on_delivery(now, bytes);
     }
 
-    /// Notes that the last byte of a finite transfer was received; `view` shows the sender, if it has shown itself.
-    pub fn complete(&mut self, now: Instant, connection: u32, view: Option<SenderInfo>) {
-        self.watched[connection as usize].record.complete(now, view);
+    /// Records the last byte of a finite transfer, with the state of the sender if it is known.
+    pub fn complete(&mut self, now: Instant, connection: u32, info: Option<SenderInfo>) {
+        self.connections[connection as usize]
+            .record
+            .complete(now, info);
         self.event(now, connection, "complete", String::new());
     }
 
-    /// Notes that the receiver has given a connection up; `view` shows the sender, if it has shown itself.
-    pub fn abandon(&mut self, now: Instant, connection: u32, view: Option<SenderInfo>) {
-        let record = &mut self.watched[connection as usize].record;
-        record.complete(now, view);
-        record.waste.abandoned = true;
+    /// Records that the receiver has aborted a connection, with the state of the sender if it is known.
+    pub fn abandon(&mut self, now: Instant, connection: u32, info: Option<SenderInfo>) {
+        let record = &mut self.connections[connection as usize].record;
+        record.complete(now, info);
+        record.after_reset.is_aborted = true;
         self.event(now, connection, "abandon", String::new());
     }
 
-    /// Notes that an end of a connection has timed out, because the other end had not answered for too long: the event
-    /// `timed_out`, whose detail is "sender" or "receiver" of the data.
+    /// Records that an end of a connection has timed out, as the event `timed_out` with the detail "sender" or "receiver".
     pub fn timed_out(&mut self, now: Instant, connection: u32, is_sender: bool) {
         let end = if is_sender { "sender" } else { "receiver" };
         self.event(now, connection, "timed_out", end.to_owned());
     }
 
-    /// Notes the switch of a connection to the CCA `to`, at a window of `cwnd` segments.
+    /// Records the switch of a connection to the CCA `to`, at a window of `cwnd` segments.
     pub fn switched(
         &mut self,
         now: Instant,
@@ -217,9 +225,9 @@ impl Recorder {
         self.event(now, connection, "switch", detail);
     }
 
-    /// Notes the time-outs of a connection other than those of the sender of its data.
+    /// Records the time-outs of a connection other than those of the sender of its data.
     pub fn record_timeouts(&mut self, connection: u32, other: OtherTimeouts) {
-        self.watched[connection as usize].record.other_timeouts = Some(other);
+        self.connections[connection as usize].record.other_timeouts = Some(other);
     }
 
     /// Records a metric of an application as an event: its name is the kind, its value the detail.
@@ -227,118 +235,121 @@ impl Recorder {
         self.event(now, connection, name, value.to_string());
     }
 
-    /// Keeps a decision of a selector.
+    /// Records a decision of a selector.
     pub fn record_decision(&mut self, decision: DecisionRow) {
         self.tables.decisions.push(decision);
     }
 
-    /// Keeps the estimates of a selector.
+    /// Records the estimates of a selector.
     pub fn estimated(&mut self, estimate: EstimateRow) {
         self.tables.estimates.push(estimate);
     }
 
-    /// Notes changes of a sender that has worked on a segment or a timer.
+    /// Records changes of a sender after it has processed a segment or a timer.
     #[inline]
-    pub fn sender_changed(&mut self, now: Instant, connection: u32, view: &SenderInfo) {
-        let watched = &mut self.watched[connection as usize];
-        if view.slow_start_exit.is_some() {
-            watched.record.meter.slow_start_left();
+    pub fn sender_changed(&mut self, now: Instant, connection: u32, info: &SenderInfo) {
+        let tracked = &mut self.connections[connection as usize];
+        if info.slow_start_exit.is_some() {
+            tracked.record.meter.on_slow_start_exit();
         }
-        let timers = (view.timeouts.unwrap_or(0), view.loss_probes.unwrap_or(0));
-        let is_new_state = watched.state != view.ca_state;
-        if !is_new_state && watched.timers == timers && !watched.recoveries.is_probing() {
+        let timers = TimerCounts {
+            timeouts: info.timeouts.unwrap_or(0),
+            loss_probes: info.loss_probes.unwrap_or(0),
+        };
+        let is_new_state = tracked.state != info.ca_state;
+        if !is_new_state && tracked.timers == timers && !tracked.recoveries.is_probing() {
             return;
         }
-        // Without a reference to the view, an engine need not put it together for what is looked at here.
+        // Copies, so that an engine need not build all of `info` where this function is inlined.
         let sender = SenderState {
-            state: view.ca_state,
-            slow_start_exit: view.slow_start_exit.map(|(at, _)| at),
-            undone: view.undone,
+            state: info.ca_state,
+            slow_start_exit: info.slow_start_exit.map(|(at, _)| at),
+            undone: info.undone,
         };
-        self.sender_event(now, connection, sender, timers, view.rto);
+        self.record_sender_change(now, connection, sender, timers, info.rto);
     }
 
-    /// Notes a change of a sender's loss-recovery state, its time-outs and loss probes (`timers`), and the end of what a
-    /// loss probe repairs.
+    /// Records a change of a sender's loss-recovery state or of its timers, and the end of a recovery by loss probes.
     #[cold]
-    fn sender_event(
+    fn record_sender_change(
         &mut self,
         now: Instant,
         connection: u32,
         sender: SenderState,
-        timers: (u64, u64),
+        timers: TimerCounts,
         rto: Duration,
     ) {
-        let watched = &mut self.watched[connection as usize];
-        let is_new_state = core::mem::replace(&mut watched.state, sender.state) != sender.state;
-        let previous = core::mem::replace(&mut watched.timers, timers);
+        let tracked = &mut self.connections[connection as usize];
+        let is_new_state = core::mem::replace(&mut tracked.state, sender.state) != sender.state;
+        let previous = core::mem::replace(&mut tracked.timers, timers);
         if is_new_state {
-            self.state_changed(now, connection, sender);
+            self.record_state(now, connection, sender);
         }
-        let watched = &mut self.watched[connection as usize];
-        let meter = &watched.record.meter;
-        if timers.1 > previous.1 {
-            watched.recoveries.probed(now, connection, sender, meter);
+        let tracked = &mut self.connections[connection as usize];
+        let meter = &tracked.record.meter;
+        if timers.loss_probes > previous.loss_probes {
+            tracked.recoveries.on_probe(now, connection, sender, meter);
         }
-        if timers.0 > previous.0 {
-            watched.recoveries.timed_out(now, meter);
+        if timers.timeouts > previous.timeouts {
+            tracked.recoveries.on_timeout(now, meter);
             self.event(now, connection, "timeout", format!("rto {rto}"));
         }
-        if self.watched[connection as usize].recoveries.is_probing() {
-            self.probe_answered(now, connection, sender.undone);
+        if self.connections[connection as usize]
+            .recoveries
+            .is_probing()
+        {
+            self.end_probing(now, connection, sender.undone);
         }
     }
 
-    fn state_changed(&mut self, now: Instant, connection: u32, sender: SenderState) {
+    fn record_state(&mut self, now: Instant, connection: u32, sender: SenderState) {
         self.event(now, connection, "state", sender.state.name().to_owned());
-        let watched = &mut self.watched[connection as usize];
-        let meter = &watched.record.meter;
-        let ended = watched
-            .recoveries
-            .state_changed(now, connection, sender, meter);
+        let tracked = &mut self.connections[connection as usize];
+        let meter = &tracked.record.meter;
+        let ended = tracked.recoveries.on_state(now, connection, sender, meter);
         if let Some(row) = ended {
             self.tables.recoveries.push(row);
         }
     }
 
-    /// Ends a recovery by a loss probe once what was lost is acknowledged.
-    fn probe_answered(&mut self, now: Instant, connection: u32, undone: Option<u64>) {
-        let watched = &mut self.watched[connection as usize];
-        let meter = &watched.record.meter;
-        if let Some(row) = watched.recoveries.probe_answered(now, undone, meter) {
+    /// Ends a recovery by loss probes once the lost segments are acknowledged.
+    fn end_probing(&mut self, now: Instant, connection: u32, undone: Option<u64>) {
+        let tracked = &mut self.connections[connection as usize];
+        let meter = &tracked.record.meter;
+        if let Some(row) = tracked.recoveries.end_probing(now, undone, meter) {
             self.tables.recoveries.push(row);
         }
     }
 
-    /// Notes the smoothed RTT of a sender that has worked on an ACK.
+    /// Records the smoothed RTT of a sender after it has processed an ACK.
     pub fn acked(&mut self, connection: u32, srtt: Duration) {
-        self.watched[connection as usize]
+        self.connections[connection as usize]
             .record
             .meter
             .srtt
             .push(srtt);
     }
 
-    /// Keeps a sample of the state of a sender; `mode` is that of its congestion control.
+    /// Records a sample of the state of a sender; `mode` is that of its congestion control.
     pub(crate) fn sample(
         &mut self,
         now: Instant,
         connection: u32,
-        view: &SenderInfo,
+        info: &SenderInfo,
         mode: &'static str,
         network: &Network,
     ) {
-        let bottleneck = self.watched[connection as usize].bottleneck;
+        let bottleneck = self.connections[connection as usize].bottleneck;
         self.tables.samples.push(SampleRow {
             flow: connection,
             t_ns: now.as_nanos(),
-            cwnd: view.cwnd,
-            ssthresh: view.ssthresh,
-            inflight: view.inflight,
-            srtt_us: view.srtt.map_or(0, Duration::as_micros),
-            delivery_rate_bps: view.delivery_rate.map_or(0, Rate::bits_per_second),
-            pacing_rate_bps: view.pacing_rate.map_or(0, Rate::bits_per_second),
-            state: view.ca_state as u32,
+            cwnd: info.cwnd,
+            ssthresh: info.ssthresh,
+            inflight: info.inflight,
+            srtt_us: info.srtt.map_or(0, Duration::as_micros),
+            delivery_rate_bps: info.delivery_rate.map_or(0, Rate::bits_per_second),
+            pacing_rate_bps: info.pacing_rate.map_or(0, Rate::bits_per_second),
+            state: info.ca_state as u32,
             queue_bytes: self.bottlenecks.queue(bottleneck, network).bytes,
             capacity_bps: self.bottlenecks.capacity_bps(bottleneck),
             mode: mode.into(),
@@ -350,48 +361,48 @@ impl Recorder {
         self.bottlenecks.begin_slot(now, network);
     }
 
-    /// Ends a slot at `now`; `view` returns the state of the sender of each connection that has reported one.
+    /// Ends a slot at `now`; `info` returns the state of the sender of each connection, if it is known.
     pub(crate) fn end_slot(
         &mut self,
         now: Instant,
         network: &Network,
-        view: impl Fn(u32) -> Option<SenderInfo>,
+        info: impl Fn(u32) -> Option<SenderInfo>,
     ) {
         let from = Instant::ZERO + now.since_start().saturating_sub(self.slot);
-        for (connection, watched) in (0..).zip(&mut self.watched) {
+        for (index, tracked) in (0..).zip(&mut self.connections) {
             let (mut all, mut left) = (u64::MAX, u64::MAX);
-            let is_over = watched.record.completed().is_some_and(|at| at <= from);
-            for &link in &watched.links {
-                let own = self.bottlenecks.take_own(link, connection);
+            let is_over = tracked.record.completed_at().is_some_and(|at| at <= from);
+            for &link in &tracked.links {
+                let bytes = self.bottlenecks.take_connection_bytes(link, index);
                 if !is_over {
-                    let times = (from, now);
-                    let of_link = self.bottlenecks.capacity_bytes((link, own), times, network);
-                    all = all.min(of_link.0);
-                    left = left.min(of_link.1);
+                    let (link_all, link_left) = self
+                        .bottlenecks
+                        .capacity_bytes(link, bytes, from, now, network);
+                    all = all.min(link_all);
+                    left = left.min(link_left);
                 }
             }
             if is_over {
                 continue;
             }
-            let outage = all == 0 || self.outages.loses_all(watched.way, from, now);
-            // Where all is lost, nothing that is sent can arrive.
-            let capacity = if outage { 0 } else { left };
-            let backlog = self.bottlenecks.queue(watched.bottleneck, network);
-            let mss = u64::from(watched.record.mss());
+            let is_outage = all == 0 || self.outages.loses_all(tracked.path, from, now);
+            let capacity = if is_outage { 0 } else { left };
+            let backlog = self.bottlenecks.queue(tracked.bottleneck, network);
+            let mss = u64::from(tracked.record.mss());
             let bottleneck = BottleneckSlot {
                 from,
                 capacity: (u128::from(capacity) * u128::from(mss) / u128::from(mss + HEADERS))
                     as u64,
                 queue_bytes: backlog.bytes,
                 queue_packets: backlog.packets,
-                outage,
+                is_outage,
             };
-            watched.record.end_slot(now, &bottleneck, view(connection));
+            tracked.record.end_slot(now, &bottleneck, info(index));
         }
         self.record_legs(from, now, network);
     }
 
-    /// Keeps an event of a connection.
+    /// Records an event of a connection.
     pub(crate) fn event(&mut self, now: Instant, flow: u32, kind: &str, detail: String) {
         self.tables.events.push(EventRow {
             flow,
@@ -401,26 +412,25 @@ impl Recorder {
         });
     }
 
-    /// Ends the run at `end`: returns its tables, of which that of runs is empty.
-    pub fn finish(self, end: Instant, view: impl Fn(u32) -> Option<SenderInfo>) -> Tables {
+    /// Ends the run at `end`, and returns all its tables but that of runs.
+    pub(crate) fn finish(self, end: Instant, info: impl Fn(u32) -> Option<SenderInfo>) -> Tables {
         let mut tables = self.tables;
-        for (connection, mut watched) in (0..).zip(self.watched) {
-            let view = view(connection);
-            let undone = view.and_then(|view| view.undone);
-            let meter = &watched.record.meter;
-            if let Some(row) = watched.recoveries.end(f64::NAN, undone, meter) {
+        for (index, mut tracked) in (0..).zip(self.connections) {
+            let info = info(index);
+            let undone = info.and_then(|info| info.undone);
+            let meter = &tracked.record.meter;
+            if let Some(row) = tracked.recoveries.end(f64::NAN, undone, meter) {
                 tables.recoveries.push(row);
             }
-            let lifetime = watched.record.lifetime(end);
-            let outages = self
-                .outages
-                .rows(connection, watched.hosts, lifetime, &self.bottlenecks);
+            let lifetime = tracked.record.lifetime(end);
+            let hosts = (tracked.sender, tracked.receiver);
+            let outages = self.outages.rows(index, hosts, lifetime, &self.bottlenecks);
             for row in outages {
                 tables.outages.push(row);
             }
-            watched.record.finish(end, view, &mut tables);
+            tracked.record.finish(end, info, &mut tables);
         }
-        for row in self.fates.into_iter().flat_map(SegmentOutcomes::finish) {
+        for row in self.outcomes.into_iter().flat_map(SegmentOutcomes::finish) {
             tables.fates.push(row);
         }
         tables

@@ -5,17 +5,17 @@ use net::DropReason;
 use results::{Meter, RecoveryRow};
 use units::Instant;
 
-/// State of a sender when its loss-recovery state has changed.
+/// State of a sender with regard to its loss recovery.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SenderState {
     pub(crate) state: CaState,
     /// Time of the first exit from slow start.
     pub(crate) slow_start_exit: Option<Instant>,
-    /// Reductions of the window that were undone so far.
+    /// Number of reductions of the window that were undone so far.
     pub(crate) undone: Option<u64>,
 }
 
-/// Drops for one reason.
+/// Number of drops for one reason, and the time of the first.
 #[derive(Clone, Copy, Debug, Default)]
 struct DropCount {
     count: u64,
@@ -33,11 +33,12 @@ impl DropCount {
     }
 }
 
-/// Drops of data segments by their reason, and the first of them.
+/// Drops of data segments by their reason.
 #[derive(Clone, Copy, Debug, Default)]
 struct Drops {
+    /// Time of the first drop.
     first: Option<Instant>,
-    /// Highest sequence number among them.
+    /// Highest sequence number of a dropped segment.
     highest: u64,
     overflow: DropCount,
     aqm: DropCount,
@@ -64,8 +65,8 @@ impl Drops {
         self.highest = self.highest.max(seq);
     }
 
-    /// Returns whether the last of them is not acknowledged.
-    fn outlast(&self, acknowledged: u64) -> bool {
+    /// Returns whether the highest dropped segment is not acknowledged.
+    fn are_open(&self, acknowledged: u64) -> bool {
         self.first.is_some() && self.highest >= acknowledged
     }
 
@@ -85,30 +86,30 @@ impl Drops {
 pub(crate) struct RecoveryTracker {
     /// Drops that the current recovery repairs, or the next one.
     drops: Drops,
-    /// Drops of segments that were first sent during the current recovery, which it need not repair.
+    /// Drops of segments that were first sent during the current recovery, and that it need not repair.
     later_drops: Drops,
-    /// End of what was sent when the current recovery began.
+    /// End of the data that had been sent when the current recovery began.
     recovery_point: u64,
-    /// Data segments that earlier recoveries count.
+    /// Number of data segments that earlier recoveries count.
     segments: u64,
-    /// Data segments among those of the current recovery that were first sent during it.
+    /// Number of data segments that were first sent during the current recovery.
     later_segments: u64,
-    /// Reductions undone before the current recovery.
+    /// Number of reductions undone before the current recovery.
     undone: Option<u64>,
     current: Option<RecoveryRow>,
-    /// Whether the current recovery consists of loss probes so far, which leave the sender's state as it is.
+    /// Whether the current recovery consists of loss probes so far, which do not change the sender's state.
     is_probing: bool,
 }
 
 impl RecoveryTracker {
-    /// Notes that the data segment at `seq` was sent.
+    /// Processes the data segment at `seq`, which was sent.
     #[inline]
-    pub(crate) fn sent(&mut self, seq: u64) {
+    pub(crate) fn on_sent(&mut self, seq: u64) {
         self.later_segments += u64::from(self.current.is_some() && seq >= self.recovery_point);
     }
 
-    /// Notes that the data segment at `seq` was dropped.
-    pub(crate) fn dropped(&mut self, at: Instant, seq: u64, reason: DropReason, meter: &Meter) {
+    /// Processes the data segment at `seq`, which was dropped.
+    pub(crate) fn on_drop(&mut self, at: Instant, seq: u64, reason: DropReason, meter: &Meter) {
         self.clear_repaired(meter);
         let is_later = self.current.is_some() && seq >= self.recovery_point;
         let drops = if is_later {
@@ -119,15 +120,15 @@ impl RecoveryTracker {
         drops.count(at, seq, reason);
     }
 
-    /// Forgets drops that needed no recovery, such as that of a segment that was sent again needlessly.
+    /// Forgets drops that need no recovery, such as that of a spurious retransmission.
     fn clear_repaired(&mut self, meter: &Meter) {
-        if self.current.is_none() && !self.drops.outlast(meter.acknowledged()) {
+        if self.current.is_none() && !self.drops.are_open(meter.acknowledged()) {
             self.drops = Drops::default();
         }
     }
 
-    /// Follows a change of the sender's state; returns the row of a recovery that ends by it.
-    pub(crate) fn state_changed(
+    /// Processes a change of the sender's state; returns the row of the recovery that it ends.
+    pub(crate) fn on_state(
         &mut self,
         now: Instant,
         flow: u32,
@@ -136,14 +137,14 @@ impl RecoveryTracker {
     ) -> Option<RecoveryRow> {
         if matches!(sender.state, CaState::Recovery | CaState::Loss) {
             if core::mem::take(&mut self.is_probing) {
-                self.recovery_point = meter.highest();
+                self.recovery_point = meter.sent_end();
                 self.later_segments = 0;
             }
             self.begin(now, flow, sender, meter);
             return None;
         }
         if self.is_probing {
-            return self.probe_answered(now, sender.undone, meter);
+            return self.end_probing(now, sender.undone, meter);
         }
         self.end(now.as_secs_f64(), sender.undone, meter)
     }
@@ -154,10 +155,10 @@ impl RecoveryTracker {
         self.is_probing
     }
 
-    /// Notes a loss probe.
-    pub(crate) fn probed(&mut self, now: Instant, flow: u32, sender: SenderState, meter: &Meter) {
+    /// Processes a loss probe.
+    pub(crate) fn on_probe(&mut self, now: Instant, flow: u32, sender: SenderState, meter: &Meter) {
         let acknowledged = meter.acknowledged();
-        if self.current.is_none() && self.drops.outlast(acknowledged) {
+        if self.current.is_none() && self.drops.are_open(acknowledged) {
             self.begin(now, flow, sender, meter);
             self.is_probing = true;
         }
@@ -166,14 +167,14 @@ impl RecoveryTracker {
         }
     }
 
-    /// Returns the row of a recovery by loss probes that has ended: all that was lost is acknowledged.
-    pub(crate) fn probe_answered(
+    /// Ends a recovery by loss probes if all lost segments are acknowledged; returns its row.
+    pub(crate) fn end_probing(
         &mut self,
         now: Instant,
         undone: Option<u64>,
         meter: &Meter,
     ) -> Option<RecoveryRow> {
-        if self.drops.outlast(meter.acknowledged()) {
+        if self.drops.are_open(meter.acknowledged()) {
             return None;
         }
         self.end(now.as_secs_f64(), undone, meter)
@@ -184,8 +185,8 @@ impl RecoveryTracker {
         if self.current.is_some() {
             return;
         }
-        self.recovery_point = meter.highest();
-        let started = self.drops.first.unwrap_or(now);
+        self.recovery_point = meter.sent_end();
+        let start = self.drops.first.unwrap_or(now);
         let exit = sender.slow_start_exit;
         self.undone = sender.undone;
         self.current = Some(RecoveryRow {
@@ -193,7 +194,7 @@ impl RecoveryTracker {
             t_s: now.as_secs_f64(),
             end_s: f64::NAN,
             dropped_s: f64::NAN,
-            slow_start: u32::from(exit.is_none_or(|exit| started <= exit)),
+            slow_start: u32::from(exit.is_none_or(|exit| start <= exit)),
             segments: 0,
             overflow: 0,
             aqm: 0,
@@ -214,8 +215,8 @@ impl RecoveryTracker {
         });
     }
 
-    /// Notes a time-out.
-    pub(crate) fn timed_out(&mut self, now: Instant, meter: &Meter) {
+    /// Processes a time-out.
+    pub(crate) fn on_timeout(&mut self, now: Instant, meter: &Meter) {
         let Some(row) = &mut self.current else {
             return;
         };
@@ -224,7 +225,7 @@ impl RecoveryTracker {
             row.timeout_s = now.as_secs_f64();
             let last_ack = meter.last_ack.or(meter.first_data).unwrap_or(now);
             row.silence_s = now.saturating_since(last_ack).as_secs_f64();
-            row.unreported_bytes = meter.unreported();
+            row.unreported_bytes = meter.unreported_bytes();
         }
     }
 
@@ -241,7 +242,7 @@ impl RecoveryTracker {
         let later_segments = core::mem::take(&mut self.later_segments);
         let mut drops = core::mem::take(&mut self.drops);
         let mut segments = meter.segments;
-        // A recovery that went on with what was sent in it has repaired that, too.
+        // A recovery also repairs segments that were sent in it, if they are acknowledged at its end.
         if end_s.is_nan() || later.first.is_some() && meter.acknowledged() > later.highest {
             drops.add(&later);
         } else {
@@ -293,15 +294,15 @@ mod tests {
     fn meter(segments: u64) -> Meter {
         let mut meter = Meter::default();
         for n in 0..segments {
-            meter.data_sent(at(n), n * 100, 100);
+            meter.on_data_sent(at(n), n * 100, 100);
         }
         meter
     }
 
     /// Sends a segment of 100 bytes.
     fn send(tracker: &mut RecoveryTracker, meter: &mut Meter, ms: u64, seq: u64) {
-        meter.data_sent(at(ms), seq, 100);
-        tracker.sent(seq);
+        meter.on_data_sent(at(ms), seq, 100);
+        tracker.on_sent(seq);
     }
 
     fn acknowledge(meter: &mut Meter, ms: u64, number: u64) {
@@ -311,19 +312,19 @@ mod tests {
             window: 1,
             is_pure_ack: true,
         };
-        meter.ack_arrived(at(ms), ack, None);
+        meter.on_ack(at(ms), ack, None);
     }
 
     #[test]
     fn a_recovery_has_the_drops_that_led_to_it_and_the_segments_since_the_last_one() {
         let mut meter = meter(20);
         let mut tracker = RecoveryTracker::default();
-        tracker.dropped(at(400), 500, DropReason::Overflow, &meter);
-        tracker.dropped(at(410), 700, DropReason::Overflow, &meter);
-        let none = tracker.state_changed(at(600), 3, state(CaState::Recovery, 1), &meter);
+        tracker.on_drop(at(400), 500, DropReason::Overflow, &meter);
+        tracker.on_drop(at(410), 700, DropReason::Overflow, &meter);
+        let none = tracker.on_state(at(600), 3, state(CaState::Recovery, 1), &meter);
         assert!(none.is_none());
         acknowledge(&mut meter, 700, 2_000);
-        let row = tracker.state_changed(at(700), 3, state(CaState::Open, 1), &meter);
+        let row = tracker.on_state(at(700), 3, state(CaState::Open, 1), &meter);
         let row = row.expect("it has ended");
         assert_eq!((row.flow, row.overflow, row.segments), (3, 2, 20));
         let times = [(row.dropped_s, 0.4), (row.t_s, 0.6), (row.end_s, 0.7)];
@@ -336,16 +337,16 @@ mod tests {
     fn a_drop_of_what_a_recovery_does_not_repair_belongs_to_the_next_one() {
         let mut meter = meter(10);
         let mut tracker = RecoveryTracker::default();
-        tracker.dropped(at(550), 300, DropReason::Policer, &meter);
-        tracker.state_changed(at(600), 0, state(CaState::Recovery, 0), &meter);
-        meter.data_sent(at(620), 1_000, 100);
-        tracker.dropped(at(620), 1_000, DropReason::Policer, &meter);
+        tracker.on_drop(at(550), 300, DropReason::Policer, &meter);
+        tracker.on_state(at(600), 0, state(CaState::Recovery, 0), &meter);
+        meter.on_data_sent(at(620), 1_000, 100);
+        tracker.on_drop(at(620), 1_000, DropReason::Policer, &meter);
         acknowledge(&mut meter, 700, 1_000);
-        let first = tracker.state_changed(at(700), 0, state(CaState::Open, 0), &meter);
-        tracker.state_changed(at(710), 0, state(CaState::Loss, 0), &meter);
-        tracker.timed_out(at(710), &meter);
+        let first = tracker.on_state(at(700), 0, state(CaState::Open, 0), &meter);
+        tracker.on_state(at(710), 0, state(CaState::Loss, 0), &meter);
+        tracker.on_timeout(at(710), &meter);
         acknowledge(&mut meter, 800, 1_100);
-        let second = tracker.state_changed(at(800), 0, state(CaState::Open, 1), &meter);
+        let second = tracker.on_state(at(800), 0, state(CaState::Open, 1), &meter);
         let (first, second) = (first.expect("ended"), second.expect("ended"));
         assert_eq!((first.policer, second.policer), (1, 1));
         assert_eq!((first.slow_start, second.slow_start), (0, 0));
@@ -359,21 +360,21 @@ mod tests {
     fn segments_and_their_drops_belong_to_the_same_recovery() {
         let mut meter = meter(10);
         let mut tracker = RecoveryTracker::default();
-        tracker.dropped(at(550), 300, DropReason::Overflow, &meter);
-        tracker.state_changed(at(600), 0, state(CaState::Recovery, 0), &meter);
+        tracker.on_drop(at(550), 300, DropReason::Overflow, &meter);
+        tracker.on_state(at(600), 0, state(CaState::Recovery, 0), &meter);
         send(&mut tracker, &mut meter, 610, 300);
         for seq in [1_000, 1_100, 1_200] {
             send(&mut tracker, &mut meter, 620, seq);
-            tracker.dropped(at(630), seq, DropReason::Overflow, &meter);
+            tracker.on_drop(at(630), seq, DropReason::Overflow, &meter);
         }
         send(&mut tracker, &mut meter, 680, 1_000);
         send(&mut tracker, &mut meter, 680, 1_100);
         acknowledge(&mut meter, 700, 1_000);
-        let first = tracker.state_changed(at(700), 0, state(CaState::Open, 0), &meter);
-        tracker.state_changed(at(710), 0, state(CaState::Recovery, 0), &meter);
+        let first = tracker.on_state(at(700), 0, state(CaState::Open, 0), &meter);
+        tracker.on_state(at(710), 0, state(CaState::Recovery, 0), &meter);
         send(&mut tracker, &mut meter, 720, 1_200);
         acknowledge(&mut meter, 800, 1_300);
-        let second = tracker.state_changed(at(800), 0, state(CaState::Open, 0), &meter);
+        let second = tracker.on_state(at(800), 0, state(CaState::Open, 0), &meter);
         let (first, second) = (first.expect("ended"), second.expect("ended"));
         assert_eq!((first.segments, first.overflow), (11, 1));
         assert_eq!((second.segments, second.overflow), (6, 3));
@@ -383,13 +384,13 @@ mod tests {
     fn each_reason_of_a_recovery_has_the_time_of_its_first_drop() {
         let mut meter = meter(10);
         let mut tracker = RecoveryTracker::default();
-        tracker.dropped(at(550), 300, DropReason::Overflow, &meter);
-        tracker.state_changed(at(600), 0, state(CaState::Recovery, 0), &meter);
+        tracker.on_drop(at(550), 300, DropReason::Overflow, &meter);
+        tracker.on_state(at(600), 0, state(CaState::Recovery, 0), &meter);
         for ms in [650, 660] {
-            tracker.dropped(at(ms), 300, DropReason::Loss, &meter);
+            tracker.on_drop(at(ms), 300, DropReason::Loss, &meter);
         }
         acknowledge(&mut meter, 700, 1_000);
-        let row = tracker.state_changed(at(700), 0, state(CaState::Open, 0), &meter);
+        let row = tracker.on_state(at(700), 0, state(CaState::Open, 0), &meter);
         let row = row.expect("it has ended");
         assert_eq!((row.overflow, row.random), (1, 2));
         let times = [
@@ -407,19 +408,19 @@ mod tests {
         let mut meter = meter(10);
         let mut tracker = RecoveryTracker::default();
         let open = state(CaState::Open, 0);
-        tracker.dropped(at(400), 900, DropReason::Loss, &meter);
+        tracker.on_drop(at(400), 900, DropReason::Loss, &meter);
         acknowledge(&mut meter, 450, 900);
-        tracker.probed(at(540), 0, open, &meter);
+        tracker.on_probe(at(540), 0, open, &meter);
         assert!(tracker.is_probing());
-        assert!(tracker.probe_answered(at(545), Some(0), &meter).is_none());
+        assert!(tracker.end_probing(at(545), Some(0), &meter).is_none());
         acknowledge(&mut meter, 560, 1_000);
-        let row = tracker.probe_answered(at(560), Some(0), &meter);
+        let row = tracker.end_probing(at(560), Some(0), &meter);
         let row = row.expect("it has ended");
         assert!(!tracker.is_probing());
         assert_eq!((row.random, row.loss_probes, row.timeouts), (1, 1, 0));
         let times = [(row.dropped_s, 0.4), (row.t_s, 0.54), (row.end_s, 0.56)];
         assert!(times.iter().all(|(t, wanted)| (t - wanted).abs() < 1e-9));
-        tracker.probed(at(600), 0, open, &meter);
+        tracker.on_probe(at(600), 0, open, &meter);
         assert!(!tracker.is_probing(), "nothing was lost");
     }
 
@@ -427,14 +428,14 @@ mod tests {
     fn a_time_out_after_a_probe_goes_on_with_its_recovery() {
         let mut meter = meter(10);
         let mut tracker = RecoveryTracker::default();
-        tracker.dropped(at(400), 900, DropReason::Loss, &meter);
-        tracker.probed(at(540), 0, state(CaState::Open, 0), &meter);
-        tracker.dropped(at(540), 900, DropReason::Loss, &meter);
+        tracker.on_drop(at(400), 900, DropReason::Loss, &meter);
+        tracker.on_probe(at(540), 0, state(CaState::Open, 0), &meter);
+        tracker.on_drop(at(540), 900, DropReason::Loss, &meter);
         let lost = state(CaState::Loss, 0);
-        assert!(tracker.state_changed(at(800), 0, lost, &meter).is_none());
-        tracker.timed_out(at(800), &meter);
+        assert!(tracker.on_state(at(800), 0, lost, &meter).is_none());
+        tracker.on_timeout(at(800), &meter);
         acknowledge(&mut meter, 900, 1_000);
-        let row = tracker.state_changed(at(900), 0, state(CaState::Open, 0), &meter);
+        let row = tracker.on_state(at(900), 0, state(CaState::Open, 0), &meter);
         let row = row.expect("it has ended");
         assert_eq!((row.random, row.loss_probes, row.timeouts), (2, 1, 1));
         assert!((row.t_s - 0.54).abs() < 1e-9);
@@ -445,13 +446,13 @@ mod tests {
     fn a_drop_that_was_repaired_before_belongs_to_no_later_recovery() {
         let mut meter = meter(10);
         let mut tracker = RecoveryTracker::default();
-        tracker.dropped(at(100), 300, DropReason::Loss, &meter);
+        tracker.on_drop(at(100), 300, DropReason::Loss, &meter);
         acknowledge(&mut meter, 200, 1_000);
-        meter.data_sent(at(500), 1_000, 100);
-        tracker.state_changed(at(600), 0, state(CaState::Recovery, 0), &meter);
-        tracker.dropped(at(610), 1_000, DropReason::Overflow, &meter);
+        meter.on_data_sent(at(500), 1_000, 100);
+        tracker.on_state(at(600), 0, state(CaState::Recovery, 0), &meter);
+        tracker.on_drop(at(610), 1_000, DropReason::Overflow, &meter);
         acknowledge(&mut meter, 700, 1_100);
-        let row = tracker.state_changed(at(700), 0, state(CaState::Open, 0), &meter);
+        let row = tracker.on_state(at(700), 0, state(CaState::Open, 0), &meter);
         let row = row.expect("it has ended");
         assert_eq!((row.random, row.overflow), (0, 1));
         assert!((row.dropped_s - 0.61).abs() < 1e-9);
@@ -461,7 +462,7 @@ mod tests {
     fn a_recovery_at_the_end_of_the_run_has_no_end() {
         let meter = meter(10);
         let mut tracker = RecoveryTracker::default();
-        tracker.state_changed(at(600), 0, state(CaState::Recovery, 0), &meter);
+        tracker.on_state(at(600), 0, state(CaState::Recovery, 0), &meter);
         let row = tracker.end(f64::NAN, None, &meter).expect("it lasts");
         assert!(row.end_s.is_nan() && row.undone.is_nan() && row.dropped_s.is_nan());
         assert!(tracker.end(1.0, None, &meter).is_none());

@@ -1,4 +1,4 @@
-//! Outcome of each data segment, recorded with a capture so that its analysis can be validated.
+//! Segment outcomes: how each data segment ended, recorded with a capture to validate its analysis.
 
 use std::collections::HashMap;
 
@@ -6,7 +6,7 @@ use net::{DropReason, Packet};
 use results::FateRow;
 use units::Instant;
 
-/// Data segments of a run in the order of sending.
+/// Data segments of a run, in the order of sending.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SegmentOutcomes {
     rows: Vec<FateRow>,
@@ -17,8 +17,8 @@ pub(crate) struct SegmentOutcomes {
 }
 
 impl SegmentOutcomes {
-    /// Notes a data segment with the sequence number of its first byte and its length, bytes.
-    pub(crate) fn sent(&mut self, at: Instant, packet: &Packet, (seq, len): (u64, u32)) {
+    /// Adds a data segment, with the sequence number of its first byte and its length, bytes.
+    pub(crate) fn on_sent(&mut self, at: Instant, packet: &Packet, (seq, len): (u64, u32)) {
         self.under_way.insert(packet.id, self.rows.len());
         self.rows.push(FateRow {
             flow: packet.flow,
@@ -31,19 +31,17 @@ impl SegmentOutcomes {
         });
     }
 
-    /// Notes that an ACK or SACK block up to `edge` reached the sender of a flow.
-    pub(crate) fn reported(&mut self, flow: u32, edge: u64) {
+    /// Processes an ACK or SACK block up to `edge` that has reached the sender of a flow.
+    pub(crate) fn on_report(&mut self, flow: u32, edge: u64) {
         let highest = self.reported.entry(flow).or_default();
         *highest = edge.max(*highest);
     }
 
-    /// Notes that a packet was received.
-    pub(crate) fn received(&mut self, at: Instant, packet: &Packet) {
-        self.ended(at, packet, "received");
+    pub(crate) fn on_received(&mut self, at: Instant, packet: &Packet) {
+        self.end(at, packet, "received");
     }
 
-    /// Notes that a packet was dropped.
-    pub(crate) fn dropped(&mut self, at: Instant, packet: &Packet, reason: DropReason) {
+    pub(crate) fn on_dropped(&mut self, at: Instant, packet: &Packet, reason: DropReason) {
         let fate = match reason {
             DropReason::Mtu => "mtu",
             DropReason::Overflow => "overflow",
@@ -53,10 +51,10 @@ impl SegmentOutcomes {
             DropReason::Reset => "reset",
             DropReason::Radio => "radio",
         };
-        self.ended(at, packet, fate);
+        self.end(at, packet, fate);
     }
 
-    fn ended(&mut self, at: Instant, packet: &Packet, fate: &str) {
+    fn end(&mut self, at: Instant, packet: &Packet, fate: &str) {
         if let Some(row) = self.under_way.remove(&packet.id) {
             let row = &mut self.rows[row];
             row.ended_ns = at.as_nanos();
@@ -64,7 +62,6 @@ impl SegmentOutcomes {
         }
     }
 
-    /// Returns the rows.
     pub(crate) fn finish(self) -> Vec<FateRow> {
         self.rows
     }
@@ -82,10 +79,10 @@ mod tests {
             ..Packet::default()
         };
         for id in 0..3 {
-            fates.sent(Instant::from_nanos(id), &packet(id), (id * 100, 100));
+            fates.on_sent(Instant::from_nanos(id), &packet(id), (id * 100, 100));
         }
-        fates.dropped(Instant::from_nanos(10), &packet(1), DropReason::Overflow);
-        fates.received(Instant::from_nanos(20), &packet(0));
+        fates.on_dropped(Instant::from_nanos(10), &packet(1), DropReason::Overflow);
+        fates.on_received(Instant::from_nanos(20), &packet(0));
         let rows = fates.finish();
         assert_eq!(rows[2].reported, 0);
         let outcomes: Vec<_> = rows

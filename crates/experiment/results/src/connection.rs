@@ -3,8 +3,11 @@
 use cca::SenderInfo;
 use units::{Bytes, Duration, Instant, Rate};
 
+use crate::delays::DelaySum;
 use crate::limits::OutageTimes;
-use crate::{FlowRow, Meter, Performance, SlotCounts, SlotInput, SlotRow, Slots, Tables, Weights};
+use crate::meter::SlotCounts;
+use crate::metrics::{SlotInput, pm_parts};
+use crate::{FlowRow, Meter, SlotRow, Slots, Tables, Weights};
 
 /// Identity of a connection.
 #[derive(Clone, Debug)]
@@ -30,12 +33,12 @@ pub struct BottleneckSlot {
     pub from: Instant,
     /// Payload that the bottleneck could have carried for the connection, bytes.
     pub capacity: u64,
-    /// Bytes that wait.
+    /// Backlog, bytes.
     pub queue_bytes: u64,
-    /// Packets that wait.
+    /// Backlog, packets.
     pub queue_packets: u64,
     /// Whether it could have carried nothing for any connection.
-    pub outage: bool,
+    pub is_outage: bool,
 }
 
 /// Counter of a sender at the end of the last slot; `None` where the engine does not report it.
@@ -52,7 +55,7 @@ impl SlotCounter {
     }
 }
 
-/// A slot that waits for its PM, which needs the lowest RTT of the whole connection.
+/// A slot without its PM, which needs the lowest RTT of the whole connection.
 #[derive(Clone, Debug)]
 struct PendingSlot {
     counts: SlotCounts,
@@ -61,7 +64,7 @@ struct PendingSlot {
     row: SlotRow,
 }
 
-/// Mean of what is defined.
+/// Mean of the values other than NaN.
 #[derive(Clone, Default)]
 struct Mean {
     sum: f64,
@@ -88,20 +91,20 @@ impl Mean {
 /// RTOs of the receiver's side and of the handshake.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct OtherTimeouts {
-    /// Of the receiving end's own data.
+    /// RTOs for the receiving end's own data.
     pub far: u64,
-    /// Of SYN and SYN-ACK, at both ends.
+    /// RTOs for SYN and SYN-ACK, at both ends.
     pub handshake: u64,
 }
 
-/// Payload that arrives after the receiver's reset.
+/// Abort of a connection by its receiver, and the payload after it.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct AfterReset {
     /// Whether the receiver has aborted the connection.
-    pub abandoned: bool,
+    pub is_aborted: bool,
     /// RST segments of the receiver.
     pub resets: u64,
-    /// Payload that has reached it since, bytes.
+    /// Payload that has reached the receiver since, bytes.
     pub discarded: u64,
     /// Payload that a middlebox has dropped since, bytes.
     pub suppressed: u64,
@@ -114,33 +117,34 @@ pub struct Connection {
     slot: Duration,
     /// Measures at the taps.
     pub meter: Meter,
-    completed: Option<Instant>,
-    at_completion: Option<SenderInfo>,
+    completed_at: Option<Instant>,
+    /// State of the sender at the completion.
+    final_info: Option<SenderInfo>,
     outages: OutageTimes,
     timeouts: SlotCounter,
     loss_probes: SlotCounter,
-    waiting: Vec<PendingSlot>,
-    /// Time-outs that the sender does not show; `None` if the engine does not report them.
+    pending_slots: Vec<PendingSlot>,
+    /// Time-outs other than the sender's; `None` if the engine does not report them.
     pub other_timeouts: Option<OtherTimeouts>,
-    /// Data that the receiver has discarded.
-    pub waste: AfterReset,
+    /// Abort by the receiver, and the payload after it.
+    pub after_reset: AfterReset,
 }
 
 impl Connection {
-    /// Creates the record of a connection that is requested now; `slot` is the length of slots.
+    /// Creates the record of a new connection; `slot` is the length of slots.
     pub fn new(identity: Identity, slot: Duration) -> Self {
         Self {
             identity,
             slot,
             meter: Meter::default(),
-            completed: None,
-            at_completion: None,
+            completed_at: None,
+            final_info: None,
             outages: OutageTimes::default(),
             timeouts: SlotCounter(Some(0)),
             loss_probes: SlotCounter(Some(0)),
-            waiting: Vec::new(),
+            pending_slots: Vec::new(),
             other_timeouts: None,
-            waste: AfterReset::default(),
+            after_reset: AfterReset::default(),
         }
     }
 
@@ -149,33 +153,33 @@ impl Connection {
         self.identity.mss
     }
 
-    /// Notes that the last byte of a finite transfer was received; `view` shows the sender, if it has shown itself.
-    pub fn complete(&mut self, now: Instant, view: Option<SenderInfo>) {
-        self.completed = Some(now);
-        self.at_completion = view;
+    /// Records the last byte of a finite transfer, with the state of the sender if it is known.
+    pub fn complete(&mut self, now: Instant, info: Option<SenderInfo>) {
+        self.completed_at = Some(now);
+        self.final_info = info;
     }
 
     /// Returns the time at which the last byte of a finite transfer was received.
-    pub fn completed(&self) -> Option<Instant> {
-        self.completed
+    pub fn completed_at(&self) -> Option<Instant> {
+        self.completed_at
     }
 
-    /// Returns the times of its request and of its end, which is `end` unless it was over before.
+    /// Returns the times of the request and of the completion, or of `end` without one.
     pub fn lifetime(&self, end: Instant) -> (Instant, Instant) {
-        (self.identity.requested, self.completed.unwrap_or(end))
+        (self.identity.requested, self.completed_at.unwrap_or(end))
     }
 
-    /// Ends a slot, which gets a row once data has been sent. `view` shows the sender, if it has shown itself.
+    /// Ends a slot, which gets a row once data has been sent. `info` is the state of the sender, if it is known.
     pub fn end_slot(
         &mut self,
         now: Instant,
         bottleneck: &BottleneckSlot,
-        view: Option<SenderInfo>,
+        info: Option<SenderInfo>,
     ) {
-        let view = view.unwrap_or_default();
-        self.outages.end_slot(bottleneck.outage, &view);
-        let timeouts = self.timeouts.end_slot(view.timeouts);
-        let loss_probes = self.loss_probes.end_slot(view.loss_probes);
+        let info = info.unwrap_or_default();
+        self.outages.end_slot(bottleneck.is_outage, &info);
+        let timeouts = self.timeouts.end_slot(info.timeouts);
+        let loss_probes = self.loss_probes.end_slot(info.loss_probes);
         if self.meter.first_data.is_none() {
             return;
         }
@@ -188,11 +192,11 @@ impl Connection {
             goodput_mbps: mbps(counts.delivered),
             rate_mbps: mbps(counts.arrived),
             capacity_mbps: mbps(bottleneck.capacity),
-            rtt_mean_ms: mean_ms(counts.rtt),
-            owd_mean_ms: mean_ms(counts.one_way),
+            rtt_mean_ms: counts.rtt.mean_ms(),
+            owd_mean_ms: counts.one_way.mean_ms(),
             retransmissions: counts.retransmissions,
-            cwnd: view.cwnd,
-            inflight: view.inflight,
+            cwnd: info.cwnd,
+            inflight: info.inflight,
             queue_bytes: bottleneck.queue_bytes,
             queue_packets: bottleneck.queue_packets,
             a: f64::NAN,
@@ -207,7 +211,7 @@ impl Connection {
             rtt_increment_mean_ms: counts.increments.mean_ms(),
             rtt_increment_max_ms: counts.increments.largest_ms(),
         };
-        self.waiting.push(PendingSlot {
+        self.pending_slots.push(PendingSlot {
             counts,
             capacity: bottleneck.capacity,
             oldest_age: self.meter.oldest_age(now),
@@ -215,72 +219,68 @@ impl Connection {
         });
     }
 
-    /// Returns the rows of the slots so far from number `first` on. Their PM takes the lowest RTT so far, as that of the
-    /// whole connection is not known yet.
+    /// Returns the rows of the slots so far from number `first` on. Their PM has the lowest RTT so far.
     pub fn slots_from(&self, first: usize) -> Slots {
         let mut slots = Slots::default();
-        for number in first..self.waiting.len() {
-            slots.push(self.with_performance(&self.waiting[..=number]));
+        for number in first..self.pending_slots.len() {
+            slots.push(self.slot_row(&self.pending_slots[..=number]));
         }
         slots
     }
 
-    /// Ends the run at `end`: adds the rows of the connection to `tables`. `view` shows the sender, if it has shown
-    /// itself.
-    pub fn finish(mut self, end: Instant, view: Option<SenderInfo>, tables: &mut Tables) {
+    /// Ends the run at `end`: adds the rows of the connection to `tables`. `info` is the state of the sender, if it is
+    /// known.
+    pub fn finish(mut self, end: Instant, info: Option<SenderInfo>, tables: &mut Tables) {
         let (mut balanced, mut delay) = (Mean::default(), Mean::default());
-        let waiting = core::mem::take(&mut self.waiting);
-        for number in 0..waiting.len() {
-            let row = self.with_performance(&waiting[..=number]);
+        let slots = core::mem::take(&mut self.pending_slots);
+        for number in 0..slots.len() {
+            let row = self.slot_row(&slots[..=number]);
             balanced.push(row.pm_balanced);
             delay.push(row.pm_delay);
             tables.slots.push(row);
         }
         let pm = [balanced.value(), delay.value()];
         if self.meter.first_data.is_some() {
-            let last = self.at_completion.or(view).unwrap_or_default();
+            let last = self.final_info.or(info).unwrap_or_default();
             let (flow, duration) = (self.identity.flow, self.duration(end));
             tables.limits.push(self.outages.row(flow, duration, &last));
         }
         tables
             .flows
-            .push(self.summary(end, &view.unwrap_or_default(), pm));
+            .push(self.flow_row(end, &info.unwrap_or_default(), pm));
     }
 
     /// Returns the time from the first data byte to the end of the flow or of the run, which is `end`.
     fn duration(&self, end: Instant) -> Duration {
-        let last = self.completed.unwrap_or(end);
+        let last = self.completed_at.unwrap_or(end);
         let first = self.meter.first_data;
         first.map_or(Duration::ZERO, |first| last.saturating_since(first))
     }
 
-    /// Returns the row of the last one of these slots with PM and its parts.
+    /// Returns the row of the last one of `slots`, with PM and its parts.
     ///
-    /// They are those of the slots up to it that last the lowest RTT. Within an RTT data comes in bursts, which would
-    /// count as use of a part of the capacity only.
-    fn with_performance(&self, waiting: &[PendingSlot]) -> SlotRow {
+    /// They are computed over the slots up to it that last the lowest RTT. Within an RTT data come in bursts, which use
+    /// only a part of the capacity of each slot.
+    fn slot_row(&self, slots: &[PendingSlot]) -> SlotRow {
         let lowest = self.meter.rtt.lowest();
-        let round = lowest.unwrap_or_default().as_nanos();
-        let count = round.div_ceil(self.slot.as_nanos()).max(1) as usize;
-        let window = &waiting[waiting.len().saturating_sub(count)..];
+        let rtt_ns = lowest.unwrap_or_default().as_nanos();
+        let count = rtt_ns.div_ceil(self.slot.as_nanos()).max(1) as usize;
+        let window = &slots[slots.len().saturating_sub(count)..];
         let total = |of: fn(&PendingSlot) -> u64| window.iter().map(of).sum::<u64>();
-        let samples = total(|each| each.counts.rtt.1);
-        let sum = window
-            .iter()
-            .fold(Duration::ZERO, |sum, each| sum + each.counts.rtt.0);
+        let rtts = window.iter().map(|slot| slot.counts.rtt);
+        let rtt = rtts.fold(DelaySum::default(), DelaySum::merge);
         let PendingSlot {
             oldest_age, row, ..
-        } = &waiting[waiting.len() - 1];
-        let parts = Performance::of(&SlotInput {
+        } = &slots[slots.len() - 1];
+        let parts = pm_parts(&SlotInput {
             slot: self.slot * window.len() as u64,
-            delivered: total(|each| each.counts.delivered),
-            capacity: total(|each| each.capacity),
+            delivered: total(|slot| slot.counts.delivered),
+            capacity: total(|slot| slot.capacity),
             lowest_rtt: lowest,
-            mean_rtt: (samples > 0).then(|| sum / samples),
+            mean_rtt: (rtt.count > 0).then(|| rtt.sum / rtt.count),
             oldest_age: *oldest_age,
-            retransmitted: total(|each| each.counts.retransmissions) * u64::from(self.identity.mss),
-        })
-        .parts();
+            retransmitted: total(|slot| slot.counts.retransmissions) * u64::from(self.identity.mss),
+        });
         let [a, b, c] = parts;
         SlotRow {
             a,
@@ -292,8 +292,8 @@ impl Connection {
         }
     }
 
-    /// Returns the row of the connection; `pm` holds the means of PM, balanced and delay.
-    fn summary(mut self, end: Instant, view: &SenderInfo, pm: [f64; 2]) -> FlowRow {
+    /// Returns the row of the connection; `pm` has the means of PM, balanced and delay.
+    fn flow_row(mut self, end: Instant, info: &SenderInfo, pm: [f64; 2]) -> FlowRow {
         let duration = self.duration(end);
         let Identity {
             flow,
@@ -306,9 +306,9 @@ impl Connection {
         let meter = &mut self.meter;
         let first = meter.first_data;
         let (rtt_mean_ms, rtt_min_ms) = (meter.rtt.mean_ms(), meter.rtt.lowest_ms());
-        let count = |known: Option<u64>| known.map_or(f64::NAN, |count| count as f64);
-        let seconds = |span: Option<Duration>| span.map_or(f64::NAN, Duration::as_secs_f64);
-        let exit = view.slow_start_exit.zip(first);
+        let count = |count: Option<u64>| count.map_or(f64::NAN, |count| count as f64);
+        let seconds = |time: Option<Duration>| time.map_or(f64::NAN, Duration::as_secs_f64);
+        let exit = info.slow_start_exit.zip(first);
         FlowRow {
             flow,
             name,
@@ -317,7 +317,7 @@ impl Connection {
             start_s: requested.as_secs_f64(),
             first_data_s: first.map_or(f64::NAN, Instant::as_secs_f64),
             duration_s: duration.as_secs_f64(),
-            completion_s: seconds(self.completed.map(|at| at.saturating_since(requested))),
+            completion_s: seconds(self.completed_at.map(|at| at.saturating_since(requested))),
             bytes: meter.delivered,
             goodput_mbps: Rate::of(Bytes::new(meter.delivered), duration).as_mbps(),
             rtt_mean_ms,
@@ -330,10 +330,10 @@ impl Connection {
             srtt_mean_ms: meter.srtt.mean_ms(),
             segments: meter.segments,
             retransmissions: meter.retransmissions,
-            timeouts: count(view.timeouts),
-            loss_probes: count(view.loss_probes),
-            recoveries: count(view.fast_recoveries),
-            undone: count(view.undone),
+            timeouts: count(info.timeouts),
+            loss_probes: count(info.loss_probes),
+            recoveries: count(info.fast_recoveries),
+            undone: count(info.undone),
             slow_start_exit_s: seconds(exit.map(|((at, _), first)| at.saturating_since(first))),
             slow_start_exit_cwnd: exit.map_or(f64::NAN, |((_, cwnd), _)| f64::from(cwnd)),
             pm_balanced: pm[0],
@@ -342,17 +342,17 @@ impl Connection {
             slow_start_bytes: count(meter.sent_before_exit()),
             rtt_increment_mean_ms: meter.increments.mean_ms(),
             rtt_increment_max_ms: meter.increments.largest_ms(),
-            application_limited_s: seconds(view.application_limited),
-            receive_window_limited_s: seconds(view.receive_window_limited),
-            acked_early_bytes: meter.early.bytes,
-            acked_early_ends: meter.early.ends,
-            send_buffer_limited_s: seconds(view.send_buffer_limited),
-            resets: self.waste.resets,
-            discarded_bytes: self.waste.discarded,
-            spared_bytes: self.waste.suppressed,
+            application_limited_s: seconds(info.application_limited),
+            receive_window_limited_s: seconds(info.receive_window_limited),
+            acked_early_bytes: meter.early_acks.bytes,
+            acked_early_ends: meter.early_acks.ends,
+            send_buffer_limited_s: seconds(info.send_buffer_limited),
+            resets: self.after_reset.resets,
+            discarded_bytes: self.after_reset.discarded,
+            spared_bytes: self.after_reset.suppressed,
             far_timeouts: count(self.other_timeouts.map(|other| other.far)),
             handshake_timeouts: count(self.other_timeouts.map(|other| other.handshake)),
-            spurious_retransmissions: count(view.duplicates_reported),
+            spurious_retransmissions: count(info.duplicates_reported),
             first_byte_s: seconds(
                 meter
                     .first_delivery
@@ -360,14 +360,6 @@ impl Connection {
             ),
         }
     }
-}
-
-/// Returns the mean of durations, ms; NaN without any.
-fn mean_ms((sum, count): (Duration, u64)) -> f64 {
-    if count == 0 {
-        return f64::NAN;
-    }
-    sum.as_secs_f64() * 1e3 / count as f64
 }
 
 #[cfg(test)]
@@ -399,20 +391,20 @@ mod tests {
             capacity: 1_000,
             queue_bytes: 0,
             queue_packets: 0,
-            outage: false,
+            is_outage: false,
         };
         connection.end_slot(at(ms), &bottleneck, view);
     }
 
     fn round_trip(connection: &mut Connection, ms: u64, rtt: u64, seq: u64) {
-        connection.meter.data_sent(at(ms), seq, 100);
+        connection.meter.on_data_sent(at(ms), seq, 100);
         let ack = Ack {
             number: seq + 100,
             delivered: Some(seq + 100),
             window: 1,
             is_pure_ack: true,
         };
-        connection.meter.ack_arrived(at(ms + rtt), ack, None);
+        connection.meter.on_ack(at(ms + rtt), ack, None);
     }
 
     fn view(timeouts: Option<u64>) -> Option<SenderInfo> {
@@ -431,7 +423,7 @@ mod tests {
                 round_trip(&mut connection, begin, rtt, begin);
                 if slot % burst_every == burst_every - 1 {
                     let bytes = 1_000 * burst_every;
-                    connection.meter.data_delivered(at(begin), bytes);
+                    connection.meter.on_delivery(at(begin), bytes);
                 }
                 end_slot(&mut connection, begin + 100, None);
             }

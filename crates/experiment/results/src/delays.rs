@@ -2,6 +2,35 @@
 
 use units::Duration;
 
+/// Sum and number of delays.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct DelaySum {
+    pub(crate) sum: Duration,
+    pub(crate) count: u64,
+}
+
+impl DelaySum {
+    pub(crate) fn add(&mut self, delay: Duration) {
+        self.sum += delay;
+        self.count += 1;
+    }
+
+    pub(crate) fn merge(self, other: Self) -> Self {
+        Self {
+            sum: self.sum + other.sum,
+            count: self.count + other.count,
+        }
+    }
+
+    /// Returns the mean, ms; NaN without any delay.
+    pub(crate) fn mean_ms(&self) -> f64 {
+        if self.count == 0 {
+            return f64::NAN;
+        }
+        self.sum.as_secs_f64() * 1e3 / self.count as f64
+    }
+}
+
 /// Delays of a connection, rounded to the microsecond.
 #[derive(Clone, Debug, Default)]
 pub struct Delays {
@@ -19,18 +48,8 @@ impl Delays {
         self.lowest = Some(self.lowest.map_or(delay, |lowest| lowest.min(delay)));
     }
 
-    /// Returns the number of delays.
-    pub fn len(&self) -> usize {
-        self.micros.len()
-    }
-
-    /// Returns whether there is no delay.
-    pub fn is_empty(&self) -> bool {
-        self.micros.is_empty()
-    }
-
     /// Returns the lowest delay.
-    pub fn lowest(&self) -> Option<Duration> {
+    pub(crate) fn lowest(&self) -> Option<Duration> {
         self.lowest
     }
 
@@ -41,7 +60,7 @@ impl Delays {
     }
 
     /// Returns the mean delay, ms; NaN without any.
-    pub fn mean_ms(&self) -> f64 {
+    pub(crate) fn mean_ms(&self) -> f64 {
         if self.micros.is_empty() {
             return f64::NAN;
         }

@@ -1,7 +1,6 @@
 //! Results: measures on the taps of a path, the tables that hold them, and the metrics.
 //!
-//! Definitions for users are in `docs/reference/metrics.md`; this crate is the only place where they are
-//! computed.
+//! Definitions for users are in `docs/reference/metrics.md`; only this crate computes them.
 
 mod connection;
 mod delays;
@@ -13,12 +12,9 @@ mod rtt_increments;
 mod table;
 mod tables;
 
-pub use connection::{AfterReset, BottleneckSlot, Connection, Identity, OtherTimeouts};
-pub use delays::Delays;
-pub use early_acks::EarlyAcks;
-pub use meter::{Ack, Meter, SlotCounts};
-pub use metrics::{Performance, SlotInput, Weights, jain};
-pub use rtt_increments::Increments;
+pub use connection::{BottleneckSlot, Connection, Identity, OtherTimeouts};
+pub use meter::{Ack, Meter};
+pub use metrics::{Weights, jain};
 pub use table::{Column, ColumnInfo, Presence, TableInfo, Value};
 pub use tables::{
     ControlRow, ControlTtis, DecisionRow, Decisions, EstimateRow, Estimates, EventRow, Events,

@@ -5,18 +5,19 @@ use units::Duration;
 
 use crate::LimitRow;
 
-/// Times of a sender in slots without capacity, which count as outage and not under the limit that the sender sees.
+/// Times of a sender in slots without capacity, which count as outage instead of the limit that the sender reports.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct OutageTimes {
     /// Times at the end of the last slot.
     last: LimitTimes,
-    /// Time with data and room at the end of the last slot; of a sender whose limits are not known.
+    /// Time with data and room in both windows at the end of the last slot, of a sender that does not report its limits.
     last_network: Option<Duration>,
-    /// Time in outages under each limit, ns.
-    under: [i64; SendLimit::COUNT],
-    /// Time under each limit since the last slot of an outage, ns.
-    since: [i64; SendLimit::COUNT],
-    total: i64,
+    /// Time in outages by the limit that the sender reports, ns.
+    outage_ns: [i64; SendLimit::COUNT],
+    /// Time since the last slot of an outage by limit, ns.
+    since_ns: [i64; SendLimit::COUNT],
+    /// Time in outages, ns.
+    total_ns: i64,
 }
 
 /// Returns the limits that an outage takes precedence over.
@@ -25,68 +26,70 @@ fn network_limits() -> impl Iterator<Item = SendLimit> {
 }
 
 /// Returns the time in which a sender had data, and room for it in the windows of both ends.
-fn network_time(view: &SenderInfo) -> Option<Duration> {
-    let windows = view.receive_window_limited? + view.send_buffer_limited?;
-    Some(view.busy?.saturating_sub(windows))
+fn network_time(info: &SenderInfo) -> Option<Duration> {
+    let windows = info.receive_window_limited? + info.send_buffer_limited?;
+    Some(info.busy?.saturating_sub(windows))
 }
 
-/// Returns how much longer a time is than an earlier one, ns.
-fn gain(now: Duration, before: Duration) -> i64 {
+/// Returns the increase of a time, ns.
+fn increase_ns(now: Duration, before: Duration) -> i64 {
     now.as_nanos() as i64 - before.as_nanos() as i64
 }
 
 impl OutageTimes {
-    /// Ends a slot, which had no capacity if `outage`.
-    pub(crate) fn end_slot(&mut self, outage: bool, view: &SenderInfo) {
-        if let Some(times) = view.limits {
+    /// Ends a slot, which had no capacity if `is_outage`.
+    pub(crate) fn end_slot(&mut self, is_outage: bool, info: &SenderInfo) {
+        if let Some(times) = info.limits {
             for limit in network_limits() {
-                let more = gain(times.get(limit), self.last.get(limit));
-                if outage {
-                    self.under[limit as usize] += more;
-                    self.total += more;
-                    self.since[limit as usize] = 0;
+                let more_ns = increase_ns(times.get(limit), self.last.get(limit));
+                if is_outage {
+                    self.outage_ns[limit as usize] += more_ns;
+                    self.total_ns += more_ns;
+                    self.since_ns[limit as usize] = 0;
                 } else {
-                    self.since[limit as usize] += more;
+                    self.since_ns[limit as usize] += more_ns;
                 }
             }
             self.last = times;
-            self.return_time();
+            self.reassign_timeouts();
         } else {
-            let now = network_time(view);
-            if outage && let Some((now, before)) = now.zip(self.last_network) {
-                self.total += gain(now, before);
+            let now = network_time(info);
+            if is_outage && let Some((now, before)) = now.zip(self.last_network) {
+                self.total_ns += increase_ns(now, before);
             }
             self.last_network = now;
         }
     }
 
-    /// Moves time that a time-out after the outage has counted under other limits to the time-out in the outage.
-    fn return_time(&mut self) {
+    /// Reassigns time in outages to a time-out. A time-out that comes after an outage takes time back from other limits, also
+    /// from their time in the outage.
+    fn reassign_timeouts(&mut self) {
         for limit in network_limits().filter(|limit| *limit != SendLimit::TimeOut) {
-            let (since, under) = (
-                &mut self.since[limit as usize],
-                &mut self.under[limit as usize],
+            let (since_ns, outage_ns) = (
+                &mut self.since_ns[limit as usize],
+                &mut self.outage_ns[limit as usize],
             );
-            // The receiver read the rest before the outage.
-            let borrowed = (-*since).clamp(0, (*under).max(0));
-            *since = (*since).max(0);
-            *under -= borrowed;
-            self.under[SendLimit::TimeOut as usize] += borrowed;
+            // More than the time in the outage was taken back from the time before it.
+            let moved_ns = (-*since_ns).clamp(0, (*outage_ns).max(0));
+            *since_ns = (*since_ns).max(0);
+            *outage_ns -= moved_ns;
+            self.outage_ns[SendLimit::TimeOut as usize] += moved_ns;
         }
     }
 
-    /// Returns the row of connection `flow`, whose data took `duration`; `view` shows its sender at the end of it.
-    pub(crate) fn row(&mut self, flow: u32, duration: Duration, view: &SenderInfo) -> LimitRow {
+    /// Returns the row of connection `flow`, whose data took `duration`; `info` is the state of its sender at the end of it.
+    pub(crate) fn row(&mut self, flow: u32, duration: Duration, info: &SenderInfo) -> LimitRow {
         let seconds = |time: Option<Duration>| time.map_or(f64::NAN, Duration::as_secs_f64);
-        let Some(times) = view.limits else {
-            let idle = view.busy.map(|busy| duration.saturating_sub(busy));
-            let outage = network_time(view).map(|_| Duration::from_nanos(self.total.max(0) as u64));
+        let Some(times) = info.limits else {
+            let idle = info.busy.map(|busy| duration.saturating_sub(busy));
+            let outage =
+                network_time(info).map(|_| Duration::from_nanos(self.total_ns.max(0) as u64));
             return LimitRow {
                 flow,
                 idle_s: seconds(idle),
                 in_flight_s: f64::NAN,
-                send_buffer_s: seconds(view.send_buffer_limited),
-                receive_window_s: seconds(view.receive_window_limited),
+                send_buffer_s: seconds(info.send_buffer_limited),
+                receive_window_s: seconds(info.receive_window_limited),
                 startup_s: f64::NAN,
                 congestion_window_s: f64::NAN,
                 pacing_s: f64::NAN,
@@ -95,31 +98,32 @@ impl OutageTimes {
                 outage_s: seconds(outage),
             };
         };
-        self.end_slot(false, view);
-        let rest = self.without_outages(&times);
-        let of = |limit: SendLimit| rest[limit as usize] as f64 * 1e-9;
+        self.end_slot(false, info);
+        let times_ns = self.without_outages(&times);
+        let seconds_under = |limit: SendLimit| times_ns[limit as usize] as f64 * 1e-9;
         LimitRow {
             flow,
-            idle_s: of(SendLimit::Idle),
-            in_flight_s: of(SendLimit::InFlight),
-            send_buffer_s: of(SendLimit::SendBuffer) + of(SendLimit::FullBuffer),
-            receive_window_s: of(SendLimit::ReceiveWindow),
-            startup_s: of(SendLimit::StartUp),
-            congestion_window_s: of(SendLimit::CongestionWindow),
-            pacing_s: of(SendLimit::Pacing),
-            recovery_s: of(SendLimit::Recovery),
-            timeout_s: of(SendLimit::TimeOut),
-            outage_s: self.total as f64 * 1e-9,
+            idle_s: seconds_under(SendLimit::Idle),
+            in_flight_s: seconds_under(SendLimit::InFlight),
+            send_buffer_s: seconds_under(SendLimit::SendBuffer)
+                + seconds_under(SendLimit::FullBuffer),
+            receive_window_s: seconds_under(SendLimit::ReceiveWindow),
+            startup_s: seconds_under(SendLimit::StartUp),
+            congestion_window_s: seconds_under(SendLimit::CongestionWindow),
+            pacing_s: seconds_under(SendLimit::Pacing),
+            recovery_s: seconds_under(SendLimit::Recovery),
+            timeout_s: seconds_under(SendLimit::TimeOut),
+            outage_s: self.total_ns as f64 * 1e-9,
         }
     }
 
     /// Returns the times outside of outages, ns.
     fn without_outages(&self, times: &LimitTimes) -> [i64; SendLimit::COUNT] {
-        let mut rest = self.under.map(|outage| -outage);
+        let mut times_ns = self.outage_ns.map(|outage| -outage);
         for limit in core::iter::once(SendLimit::Idle).chain(SendLimit::BUSY) {
-            rest[limit as usize] += times.get(limit).as_nanos() as i64;
+            times_ns[limit as usize] += times.get(limit).as_nanos() as i64;
         }
-        rest
+        times_ns
     }
 }
 

@@ -55,7 +55,7 @@ impl Weights {
 
 /// Measures of a slot from which the parts of PM follow.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct SlotInput {
+pub(crate) struct SlotInput {
     /// Length of the slot.
     pub slot: Duration,
     /// Payload delivered (K), bytes.
@@ -72,51 +72,27 @@ pub struct SlotInput {
     pub retransmitted: u64,
 }
 
-/// The three parts of PM in one slot; `None` where undefined.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Performance {
-    /// Share of the capacity used.
-    pub a: Option<f64>,
-    /// Lowest RTT over mean RTT.
-    pub b: Option<f64>,
-    /// Share of the BDP not retransmitted.
-    pub c: Option<f64>,
-}
-
-impl Performance {
-    /// Returns the parts for a slot.
-    pub fn of(input: &SlotInput) -> Self {
-        let a =
-            (input.capacity > 0).then(|| (input.delivered as f64 / input.capacity as f64).min(1.0));
-        let delay = input.mean_rtt.or(input
-            .oldest_age
-            .filter(|age| input.lowest_rtt.is_some_and(|lowest| *age > lowest)));
-        let b = match (input.lowest_rtt, delay) {
-            (Some(lowest), Some(delay)) if !delay.is_zero() => {
-                Some((lowest.as_secs_f64() / delay.as_secs_f64()).min(1.0))
-            }
-            _ => None,
-        };
-        let c = input
-            .lowest_rtt
-            .filter(|_| input.capacity > 0)
-            .map(|lowest| {
-                let per_second = input.capacity as f64 / input.slot.as_secs_f64();
-                let bdp = per_second * lowest.as_secs_f64();
-                ((bdp - input.retransmitted as f64) / bdp).max(0.0)
-            });
-        Self { a, b, c }
-    }
-
-    /// Returns A, B and C; NaN where undefined.
-    pub fn parts(&self) -> [f64; 3] {
-        [self.a, self.b, self.c].map(|part| part.unwrap_or(f64::NAN))
-    }
-
-    /// Returns PM with these weights; `None` if nothing is defined.
-    pub fn pm(&self, weights: Weights) -> Option<f64> {
-        Some(weights.pm(self.parts())).filter(|pm| !pm.is_nan())
-    }
+/// Returns the parts A, B and C of PM in a slot; NaN where undefined.
+pub(crate) fn pm_parts(input: &SlotInput) -> [f64; 3] {
+    let a = (input.capacity > 0).then(|| (input.delivered as f64 / input.capacity as f64).min(1.0));
+    let delay = input.mean_rtt.or(input
+        .oldest_age
+        .filter(|age| input.lowest_rtt.is_some_and(|lowest| *age > lowest)));
+    let b = match (input.lowest_rtt, delay) {
+        (Some(lowest), Some(delay)) if !delay.is_zero() => {
+            Some((lowest.as_secs_f64() / delay.as_secs_f64()).min(1.0))
+        }
+        _ => None,
+    };
+    let c = input
+        .lowest_rtt
+        .filter(|_| input.capacity > 0)
+        .map(|lowest| {
+            let per_second = input.capacity as f64 / input.slot.as_secs_f64();
+            let bdp = per_second * lowest.as_secs_f64();
+            ((bdp - input.retransmitted as f64) / bdp).max(0.0)
+        });
+    [a, b, c].map(|part| part.unwrap_or(f64::NAN))
 }
 
 /// Returns Jain's fairness index (Jain, Chiu and Hawe, DEC-TR-301, 1984): 1 if all shares are equal, 1/n if
@@ -145,18 +121,11 @@ mod tests {
     /// A = 1/2, B = 1/2, BDP = 2 MB/s · 50 ms = 100 kB, so C = 3/4.
     #[test]
     fn the_three_parts_and_their_weights() {
-        let performance = Performance::of(&SLOT);
-        assert_eq!(
-            performance,
-            Performance {
-                a: Some(0.5),
-                b: Some(0.5),
-                c: Some(0.75)
-            }
-        );
-        let balanced = performance.pm(Weights::BALANCED).unwrap();
+        let parts = pm_parts(&SLOT);
+        assert_eq!(parts, [0.5, 0.5, 0.75]);
+        let balanced = Weights::BALANCED.pm(parts);
         assert!((balanced - 1.75 / 3.0).abs() < 1e-12);
-        let delay = performance.pm(Weights::DELAY).unwrap();
+        let delay = Weights::DELAY.pm(parts);
         assert!((delay - (0.5 + 5.0 + 0.75) / 12.0).abs() < 1e-12);
     }
 
@@ -169,16 +138,9 @@ mod tests {
             oldest_age: Some(Duration::from_millis(500)),
             ..SLOT
         };
-        let performance = Performance::of(&outage);
-        assert_eq!(
-            performance,
-            Performance {
-                a: None,
-                b: Some(0.1),
-                c: None
-            }
-        );
-        assert_eq!(performance.pm(Weights::BALANCED), Some(0.1));
+        let [a, b, c] = pm_parts(&outage);
+        assert!(a.is_nan() && b == 0.1 && c.is_nan());
+        assert_eq!(Weights::BALANCED.pm([a, b, c]), 0.1);
     }
 
     #[test]
@@ -204,7 +166,7 @@ mod tests {
             mean_rtt: None,
             ..SLOT
         };
-        assert_eq!(Performance::of(&idle).pm(Weights::DELAY), None);
+        assert!(Weights::DELAY.pm(pm_parts(&idle)).is_nan());
     }
 
     #[test]
@@ -214,8 +176,8 @@ mod tests {
             retransmitted: 200_000,
             ..SLOT
         };
-        let performance = Performance::of(&burst);
-        assert_eq!((performance.a, performance.c), (Some(1.0), Some(0.0)));
+        let [a, _, c] = pm_parts(&burst);
+        assert_eq!((a, c), (1.0, 0.0));
     }
 
     proptest! {
@@ -235,9 +197,10 @@ mod tests {
                 oldest_age: age.map(|a| Duration::from_nanos(a.into())),
                 ..SLOT
             };
-            let p = Performance::of(&input);
-            for part in [p.a, p.b, p.c, p.pm(Weights::BALANCED), p.pm(Weights::DELAY)] {
-                prop_assert!(part.is_none_or(|part| (0.0..=1.0).contains(&part)), "{:?}", p);
+            let parts = pm_parts(&input);
+            let pms = [Weights::BALANCED.pm(parts), Weights::DELAY.pm(parts)];
+            for value in parts.into_iter().chain(pms) {
+                prop_assert!(value.is_nan() || (0.0..=1.0).contains(&value), "{:?}", parts);
             }
         }
     }

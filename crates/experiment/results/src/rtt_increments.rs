@@ -2,36 +2,33 @@
 
 use units::Duration;
 
-/// Sum, number and largest of the increments of an RTT.
+use crate::delays::DelaySum;
+
+/// Sum, number and largest of the positive differences between successive RTTs.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Increments {
-    sum: Duration,
-    count: u64,
+    total: DelaySum,
     largest: Duration,
 }
 
 impl Increments {
     /// Adds the difference from `before` to `rtt` if it is positive.
-    pub fn push(&mut self, before: Duration, rtt: Duration) {
+    pub(crate) fn push(&mut self, before: Duration, rtt: Duration) {
         let increment = rtt.saturating_sub(before);
         if !increment.is_zero() {
-            self.sum += increment;
-            self.count += 1;
+            self.total.add(increment);
             self.largest = self.largest.max(increment);
         }
     }
 
     /// Returns the mean, ms; NaN without any increment.
-    pub fn mean_ms(&self) -> f64 {
-        if self.count == 0 {
-            return f64::NAN;
-        }
-        self.sum.as_secs_f64() * 1e3 / self.count as f64
+    pub(crate) fn mean_ms(&self) -> f64 {
+        self.total.mean_ms()
     }
 
     /// Returns the largest, ms; NaN without any increment.
     pub(crate) fn largest_ms(&self) -> f64 {
-        if self.count == 0 {
+        if self.total.count == 0 {
             return f64::NAN;
         }
         self.largest.as_secs_f64() * 1e3

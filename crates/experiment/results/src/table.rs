@@ -7,7 +7,7 @@ use std::borrow::Cow;
 pub enum Column {
     /// Counts and times.
     U64(Vec<u64>),
-    /// Numbers of flows and other small counts.
+    /// Indices of flows and other small counts.
     U32(Vec<u32>),
     /// Measures; NaN where there is none.
     F64(Vec<f64>),
@@ -72,7 +72,7 @@ pub struct TableInfo {
     /// Meaning of a row.
     pub meaning: &'static str,
     /// Results that hold the table.
-    pub kept: Presence,
+    pub presence: Presence,
     /// The columns, in their order.
     pub columns: &'static [ColumnInfo],
 }
@@ -97,7 +97,7 @@ value!(u32, U32);
 value!(f64, F64);
 value!(String, Text);
 
-/// Words of which most are constants, so that a row allocates nothing.
+/// Texts that are mostly constants, so that a row allocates nothing.
 impl Value for Cow<'static, str> {
     fn column(values: Vec<Self>) -> Column {
         Column::Text(values.into_iter().map(Self::into_owned).collect())
@@ -108,7 +108,7 @@ impl Value for Cow<'static, str> {
 /// which holds one of each.
 #[macro_export]
 macro_rules! tables {
-    ($($(#[doc = $doc:literal])+ $name:ident: $table:ident of $row:ident, $kept:ident {
+    ($($(#[doc = $doc:literal])+ $name:ident: $table:ident of $row:ident, $presence:ident {
         $($column:ident: $type:ty = $meaning:literal,)+
     })+) => {
         $($crate::table! {
@@ -127,7 +127,7 @@ macro_rules! tables {
                 $($crate::TableInfo {
                     name: stringify!($name),
                     meaning: concat!($($doc),+).trim_ascii(),
-                    kept: $crate::Presence::$kept,
+                    presence: $crate::Presence::$presence,
                     columns: $table::COLUMNS,
                 },)+
             ];

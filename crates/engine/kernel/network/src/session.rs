@@ -327,7 +327,7 @@ impl Session {
             }
             Message::MemoryPressures(times) => {
                 let path = self.path.as_mut().ok_or_else(no_run)?;
-                path.path().memory_pressures(times);
+                path.path().add_memory_pressures(times);
             }
             Message::Clock => self.answer = Some(Reply::Clock(time.as_nanos())),
             Message::BottleneckState { uplink } => {
@@ -351,7 +351,7 @@ impl Session {
     /// Returns the queue and the capacity of the bottleneck.
     fn bottleneck_state(&mut self, uplink: bool) -> io::Result<Reply> {
         let path = self.path.as_mut().ok_or_else(no_run)?;
-        let (queue_bytes, capacity_bps) = path.path().truth(uplink);
+        let (queue_bytes, capacity_bps) = path.path().bottleneck_state(uplink);
         Ok(Reply::BottleneckState {
             queue_bytes,
             capacity_bps,
