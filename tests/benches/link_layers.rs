@@ -3,7 +3,7 @@
 #![allow(missing_docs, reason = "criterion's macro makes a public function")]
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use radio::mac::harq::{ErrorDraws, Harq, HarqConfig, Reception, Timing};
+use radio::mac::harq::{ErrorDraws, Harq, HarqConfig, Reception};
 use radio::mac::scheduler::{Demand, Policy, Rates, Scheduler, UNUSED};
 use radio::rlc::{Block, Sdu, am};
 use radio::settings::Rlc;
@@ -20,7 +20,6 @@ fn saturated(criterion: &mut Criterion, name: &str, packet: u32) {
         processes: 8,
         round_trip: 8,
         max_transmissions: 4,
-        timing: Timing::Asynchronous,
     });
     let chance = ErrorDraws::new(1, 1);
     let (mut delivered, mut confirmed) = (Vec::with_capacity(4_096), Vec::with_capacity(4_096));
@@ -31,7 +30,7 @@ fn saturated(criterion: &mut Criterion, name: &str, packet: u32) {
             let now = Instant::ZERO + Duration::from_millis(tti);
             sender.advance(now);
             receiver.advance(now);
-            while sender.enqueue(Sdu { id, len: packet }).is_ok() {
+            while sender.enqueue(Sdu { id, len: packet }) {
                 id += 1;
             }
             while harq.feedback(tti).is_some() {}

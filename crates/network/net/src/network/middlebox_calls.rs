@@ -21,7 +21,7 @@ impl Network {
             nodes: self.nodes.join(", "),
         })?;
         if let Some(ran_links) = self.ran_links.as_mut().filter(|_| node.wants_headers()) {
-            ran_links.ran.tell_heads();
+            ran_links.ran.report_headers();
         }
         let mut outages = Vec::new();
         if let Some(subscription) = node.link_subscription() {

@@ -45,7 +45,7 @@ impl Network {
             observer.on_control(now, &record);
         }
         let headers = self.notified_headers(&mut ran_links);
-        let mut fates = core::mem::take(&mut ran_links.outcome.fates);
+        let mut fates = core::mem::take(&mut ran_links.outcome.packets);
         let mut arrived = core::mem::take(&mut self.arrived);
         for (user, fate) in fates.drain(..) {
             let index = ran_links.link(user, fate.direction);
@@ -58,7 +58,7 @@ impl Network {
                 arrived.push((id, handle));
             }
         }
-        ran_links.outcome.fates = fates;
+        ran_links.outcome.packets = fates;
         let next = ran_links.next_event();
         self.deadlines
             .set(self.links.len() + self.sources.len(), next);
@@ -95,7 +95,7 @@ impl Network {
 
     /// Returns the packets whose headers have reached a base station with a middlebox, and its node.
     fn notified_headers(&self, ran_links: &mut RanLinks) -> Vec<(HostId, Packet)> {
-        let mut heads = core::mem::take(&mut ran_links.outcome.heads);
+        let mut heads = core::mem::take(&mut ran_links.outcome.headers);
         let mut notified = Vec::new();
         for (user, packet_id) in heads.drain(..) {
             let node = self.links[ran_links.link(user, Direction::Up)].to();
@@ -104,7 +104,7 @@ impl Network {
                 notified.push((node, packet));
             }
         }
-        ran_links.outcome.heads = heads;
+        ran_links.outcome.headers = heads;
         notified
     }
 

@@ -81,8 +81,6 @@ pub struct Mobility {
     /// Target that has the context of the user.
     prepared: Option<CellId>,
     path_switch: Option<(Instant, CellId)>,
-    handovers: u32,
-    failures: u32,
 }
 
 impl Mobility {
@@ -102,8 +100,6 @@ impl Mobility {
             report_after: Instant::ZERO,
             prepared: None,
             path_switch: None,
-            handovers: 0,
-            failures: 0,
         }
     }
 
@@ -120,16 +116,6 @@ impl Mobility {
     /// Returns whether the user has left one cell and not arrived in the next.
     pub(crate) fn is_between_cells(&self) -> bool {
         matches!(self.state, State::Detached { .. })
-    }
-
-    /// Returns the number of handovers completed.
-    pub fn handovers(&self) -> u32 {
-        self.handovers
-    }
-
-    /// Returns the number of connections lost.
-    pub fn failures(&self) -> u32 {
-        self.failures
     }
 
     /// Processes the measurements of one period (200 ms in TS 36.133 clause 8.1.2.2.1; shorter ones are
@@ -173,7 +159,6 @@ impl Mobility {
     }
 
     fn fail(&mut self, now: Instant, cause: Cause) -> Action {
-        self.failures += 1;
         self.monitor.reset();
         self.conditions.reset();
         self.state = State::Recovering(Recovery::begin(&self.link_failure, now));
@@ -253,7 +238,6 @@ impl Mobility {
     }
 
     fn attach(&mut self, target: CellId, now: Instant) -> Action {
-        self.handovers += 1;
         self.serve_in(target, now);
         Action::Attach(target)
     }

@@ -6,15 +6,6 @@
 
 use units::random::{Purpose, RngStream};
 
-/// Time at which a retransmission may be sent.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Timing {
-    /// At any time from one round trip after the failed attempt (LTE downlink, NR).
-    Asynchronous,
-    /// Exactly one round trip after the failed attempt (LTE uplink, TS 36.213 clause 8).
-    Synchronous,
-}
-
 /// Size and timing of an entity.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct HarqConfig {
@@ -24,8 +15,6 @@ pub struct HarqConfig {
     pub round_trip: u64,
     /// Attempts per block, the first included.
     pub max_transmissions: u8,
-    /// Times at which retransmissions may be sent.
-    pub timing: Timing,
 }
 
 impl HarqConfig {
@@ -152,27 +141,16 @@ impl<T: Default, S: Default> Harq<T, S> {
     }
 
     /// Returns the process to retransmit at `tti`: the one that has waited longest.
-    ///
-    /// With synchronous timing, only a process whose retransmission is due in this very TTI is returned.
     pub fn retransmission(&self, tti: u64) -> Option<usize> {
         self.processes
             .iter()
             .enumerate()
             .filter_map(|(index, process)| match process.state {
-                State::Pending { since } if self.may_retransmit(since, tti) => Some((since, index)),
+                State::Pending { since } if since <= tti => Some((since, index)),
                 _ => None,
             })
             .min()
             .map(|(_, index)| index)
-    }
-
-    fn may_retransmit(&self, since: u64, tti: u64) -> bool {
-        match self.config.timing {
-            Timing::Asynchronous => since <= tti,
-            Timing::Synchronous => {
-                since <= tti && (tti - since).is_multiple_of(self.config.round_trip)
-            }
-        }
     }
 
     /// Returns the first process that can take new data.

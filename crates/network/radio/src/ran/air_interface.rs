@@ -65,11 +65,11 @@ pub enum AirError {
     /// More or fewer layers than the technology has.
     #[error("layers = {layers}: {technology} has 1 to {max}")]
     Layers {
-        /// As given.
+        /// The given number.
         layers: u32,
         /// LTE or NR.
         technology: &'static str,
-        /// Most of it.
+        /// Maximum of the technology.
         max: u32,
     },
 }
@@ -106,10 +106,10 @@ impl Formats {
         self.schemes as u8
     }
 
-    /// Returns the highest scheme that carries at most `rate` bits per resource block on a carrier of `whole` blocks;
+    /// Returns the highest scheme that carries at most `rate` bits per resource block on a carrier of `carrier_prbs` blocks;
     /// `None` if even the lowest carries more.
-    pub(super) fn scheme_of_rate(&self, rate: f32, whole: u32) -> Option<u8> {
-        let carries = |mcs: u8| self.get(mcs, whole).bits as f32 / whole as f32;
+    pub(super) fn scheme_of_rate(&self, rate: f32, carrier_prbs: u32) -> Option<u8> {
+        let carries = |mcs: u8| self.get(mcs, carrier_prbs).bits as f32 / carrier_prbs as f32;
         (0..self.schemes()).rev().find(|mcs| carries(*mcs) <= rate)
     }
 
@@ -136,13 +136,14 @@ pub struct AirInterface {
     pub(super) grid: Grid,
     /// Resource blocks of each group that a scheduler assigns; groups of the channel are the same.
     pub(super) group_prbs: Vec<u16>,
+    /// Resource blocks of a sub-band.
     pub(super) subband_prbs: u32,
     pub(super) pattern: nr::TddPattern,
     pub(super) down: Formats,
-    /// Of slots whose symbols are not all downlink.
+    /// Formats of slots whose symbols are not all downlink.
     pub(super) down_special: Option<Formats>,
     pub(super) up: Formats,
-    /// Without transform precoding a user can be given any number of blocks in the uplink.
+    /// Whether a user can be given any number of blocks in the uplink, as without transform precoding.
     any_uplink_allocation: bool,
     pub(super) layers: u32,
     /// Control region of a TTI.
@@ -151,29 +152,29 @@ pub struct AirInterface {
 }
 
 impl AirInterface {
-    /// Returns the interface of a carrier. Each carrier is computed once in a process.
+    /// Returns the interface of a carrier. Each carrier is computed once per process.
     ///
     /// # Errors
     /// If 3GPP has no such carrier.
     pub fn shared(carrier: &Carrier) -> Result<Arc<Self>, AirError> {
-        static KNOWN: LazyLock<Mutex<HashMap<Carrier, Arc<AirInterface>>>> =
+        static CACHE: LazyLock<Mutex<HashMap<Carrier, Arc<AirInterface>>>> =
             LazyLock::new(Mutex::default);
-        let known = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(air) = known().get(carrier) {
+        let cache = || CACHE.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(air) = cache().get(carrier) {
             return Ok(Arc::clone(air));
         }
         let air = Arc::new(match carrier {
             Carrier::Lte(carrier) => Self::lte(*carrier)?,
             Carrier::Nr(carrier) => Self::nr(carrier)?,
         });
-        known().insert(carrier.clone(), Arc::clone(&air));
+        cache().insert(carrier.clone(), Arc::clone(&air));
         Ok(air)
     }
 
     fn lte(carrier: LteCarrier) -> Result<Self, AirError> {
         let bandwidth = lte::Bandwidth::from_prbs(carrier.prbs)?;
         let overhead = lte::Overhead::new(carrier.cfi, carrier.antenna_ports)?;
-        let layers = layers(carrier.layers, "LTE", 2)?;
+        let layers = check_layers(carrier.layers, "LTE", 2)?;
         let table = carrier.table;
         let elements = overhead.data_elements(bandwidth);
         let codewords = move |mcs, prbs| {
@@ -221,7 +222,7 @@ impl AirInterface {
         }
         let data_symbols = FULL_SLOT - control_symbols;
         let numerology = nr::Numerology::new(carrier.numerology)?;
-        let layers = layers(carrier.layers, "NR", 4)?;
+        let layers = check_layers(carrier.layers, "NR", 4)?;
         let (pattern, special) = match &carrier.tdd {
             None => (nr::TddPattern::fdd(), None),
             Some((letters, [downlink, guard, uplink])) => {
@@ -284,7 +285,7 @@ impl AirInterface {
         self.tti
     }
 
-    /// Thresholds of the downlink's link adaptation.
+    /// Returns the link adaptation of the downlink.
     pub fn adaptation(&self) -> &LinkAdaptation {
         &self.down.adaptation
     }
@@ -299,7 +300,7 @@ impl AirInterface {
         self.grid
     }
 
-    /// Formats of the downlink in interval `tti`; nothing if it has no room for data.
+    /// Returns the formats of the downlink in `tti`; `None` if it has no room for data.
     pub(super) fn downlink(&self, tti: u64) -> Option<&Formats> {
         let symbols = self.pattern.slot(tti).downlink_symbols;
         if symbols == FULL_SLOT {
@@ -312,7 +313,7 @@ impl AirInterface {
     }
 
     /// Returns an upper bound of the bytes that a user sends in a TTI in a direction: a block, in the uplink two.
-    pub(super) fn most_bytes(&self, direction: Direction) -> u64 {
+    pub(super) fn max_bytes(&self, direction: Direction) -> u64 {
         let (formats, blocks) = match direction {
             Direction::Down => (&self.down, 1),
             Direction::Up => (&self.up, 2),
@@ -329,7 +330,7 @@ impl AirInterface {
     /// Returns the uplink TTIs that the control region of `tti` grants. These are the first one after a UE's processing
     /// time, and later ones for which the next control region would be too late. TS 38.214 clause 6.1.2.1 allows grants
     /// for any later slot (K2).
-    pub(super) fn granted_by(&self, tti: u64) -> impl Iterator<Item = u64> + '_ {
+    pub(super) fn grantable_ttis(&self, tti: u64) -> impl Iterator<Item = u64> + '_ {
         let first = self
             .pattern
             .next_uplink(tti + GRANT_TO_TRANSMISSION, FULL_SLOT);
@@ -361,9 +362,10 @@ impl AirInterface {
     }
 }
 
+/// Symbols of a slot.
 const FULL_SLOT: u32 = 14;
 
-fn layers(layers: u32, technology: &'static str, max: u32) -> Result<u32, AirError> {
+fn check_layers(layers: u32, technology: &'static str, max: u32) -> Result<u32, AirError> {
     if (1..=max).contains(&layers) {
         Ok(layers)
     } else {

@@ -8,21 +8,28 @@ use super::Direction;
 use crate::rlc::{Block, Forwarding, Sdu, Segment, am, pdcp, um};
 use crate::settings::{self, RlcMode};
 
-/// Bytes of a packet that have its connection and flags: the headers of IPv4 and TCP without options.
-const HEAD: u32 = 40;
+/// Bytes of a packet that identify its connection and flags: the headers of IPv4 and TCP without options.
+const HEADER_BYTES: u32 = 40;
 
-/// RLC of one side.
+/// RLC entity of one side.
 #[derive(Clone, Debug)]
 enum Rlc {
     Am(Box<am::Entity>),
     Um(Box<um::Entity>),
 }
 
-impl Rlc {
-    fn new(mut settings: settings::Rlc, user_side: bool) -> Self {
-        if user_side {
-            settings.buffer = settings.uplink_buffer;
+/// Evaluates an expression with the entity of either mode.
+macro_rules! with_entity {
+    ($rlc:expr, $entity:ident => $value:expr) => {
+        match $rlc {
+            Rlc::Am($entity) => $value,
+            Rlc::Um($entity) => $value,
         }
+    };
+}
+
+impl Rlc {
+    fn new(settings: settings::Rlc) -> Self {
         match settings.mode {
             RlcMode::Am => Self::Am(Box::new(am::Entity::new(settings))),
             RlcMode::Um => Self::Um(Box::new(um::Entity::new(settings))),
@@ -30,24 +37,15 @@ impl Rlc {
     }
 
     fn enqueue(&mut self, sdu: Sdu) -> bool {
-        match self {
-            Self::Am(rlc) => rlc.enqueue(sdu).is_ok(),
-            Self::Um(rlc) => rlc.enqueue(sdu).is_ok(),
-        }
+        with_entity!(self, rlc => rlc.enqueue(sdu))
     }
 
     fn has_room(&self, bytes: u32) -> bool {
-        match self {
-            Self::Am(rlc) => rlc.has_room(bytes),
-            Self::Um(rlc) => rlc.has_room(bytes),
-        }
+        with_entity!(self, rlc => rlc.has_room(bytes))
     }
 
     fn queued(&self) -> (usize, u64) {
-        match self {
-            Self::Am(rlc) => (rlc.queued_packets(), rlc.queued_bytes()),
-            Self::Um(rlc) => (rlc.queued_packets(), rlc.queued_bytes()),
-        }
+        with_entity!(self, rlc => (rlc.queued_packets(), rlc.queued_bytes()))
     }
 
     fn available(&self, now: Instant) -> u64 {
@@ -64,72 +62,60 @@ impl Rlc {
         }
     }
 
-    fn discard(&mut self, now: Instant, gone: &dyn Fn(u64) -> bool, out: &mut Vec<u64>) {
+    fn discard(&mut self, now: Instant, is_discarded: &dyn Fn(u64) -> bool, out: &mut Vec<u64>) {
         match self {
-            Self::Am(rlc) => rlc.discard(now, gone, out),
-            Self::Um(rlc) => rlc.discard(gone, out),
+            Self::Am(rlc) => rlc.discard(now, is_discarded, out),
+            Self::Um(rlc) => rlc.discard(is_discarded, out),
         }
     }
 
     fn next_deadline(&self) -> Instant {
-        match self {
-            Self::Am(rlc) => rlc.next_deadline(),
-            Self::Um(rlc) => rlc.next_deadline(),
-        }
+        with_entity!(self, rlc => rlc.next_deadline())
     }
 
     fn forward(&mut self, mode: Forwarding, out: &mut Vec<Sdu>) {
-        match self {
-            Self::Am(rlc) => rlc.forward(mode, out),
-            Self::Um(rlc) => rlc.forward(mode, out),
-        }
+        with_entity!(self, rlc => rlc.forward(mode, out));
     }
 
     fn reestablish(&mut self, delivered: &mut Vec<Sdu>) {
-        match self {
-            Self::Am(rlc) => rlc.reestablish(delivered),
-            Self::Um(rlc) => rlc.reestablish(delivered),
-        }
+        with_entity!(self, rlc => rlc.reestablish(delivered));
     }
 
     fn has_failed(&self) -> bool {
-        match self {
-            Self::Am(rlc) => rlc.has_failed(),
-            Self::Um(_) => false,
-        }
+        matches!(self, Self::Am(rlc) if rlc.has_failed())
     }
 }
 
-/// Fate of a packet.
+/// Outcome of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PacketOutcome {
-    /// Its direction.
+    /// Direction of the packet.
     pub direction: Direction,
-    /// The caller's name of it.
+    /// Id of the packet, which the caller has chosen.
     pub packet_id: u64,
-    /// Whether it has arrived; if not it never will: HARQ has failed in unacknowledged mode, or a
-    /// handover has left it behind.
+    /// Whether it has arrived. If not, it never will: HARQ has failed in unacknowledged mode, or the packet was lost in
+    /// a handover.
     pub delivered: bool,
 }
 
 /// A downlink packet on its way over X2.
 #[derive(Clone, Copy, Debug)]
 enum Forwarded {
-    /// With the COUNT that it had in the cell of before.
+    /// A packet with the COUNT that it had in the previous cell.
     Numbered(Sdu),
-    /// From the gateway: the next cell numbers it (TS 36.300 clause 10.1.2.3.1). One that finds no room
+    /// A packet from the gateway, which the next cell numbers (TS 36.300 clause 10.1.2.3.1). If it finds no room, it
     /// leaves no gap among the numbers.
-    Fresh { name: u64, bytes: u32 },
+    Unnumbered { packet_id: u64, bytes: u32 },
 }
 
-/// PDCP state of a direction: COUNT, pending packets.
+/// PDCP of a direction: COUNT, pending packets.
 #[derive(Clone, Debug)]
 struct PdcpState {
     sn: pdcp::SnLength,
     sender: pdcp::Sender,
     receiver: pdcp::Receiver,
-    /// COUNT and name of packets accepted and neither delivered nor lost.
-    under_way: VecDeque<(u64, u64)>,
+    /// COUNT and id of packets that were accepted and are neither delivered nor lost.
+    pending: VecDeque<(u64, u64)>,
 }
 
 impl PdcpState {
@@ -138,76 +124,76 @@ impl PdcpState {
             sn,
             sender: pdcp::Sender::new(sn),
             receiver: pdcp::Receiver::new(sn),
-            under_way: VecDeque::new(),
+            pending: VecDeque::new(),
         }
     }
 
-    /// Removes PDUs from RLC, and reports the packets that have arrived or never will.
-    fn take(
+    /// Processes PDUs from RLC. Appends the outcomes of the packets that have arrived, or never will.
+    fn receive(
         &mut self,
         direction: Direction,
         pdus: &[Sdu],
         reestablishing: bool,
         scratch: &mut Vec<Sdu>,
-        fates: &mut Vec<PacketOutcome>,
+        outcomes: &mut Vec<PacketOutcome>,
     ) {
         scratch.clear();
         for pdu in pdus {
             self.receiver.receive(*pdu, reestablishing, scratch);
         }
         for pdu in scratch.iter() {
-            while let Some(&(count, name)) = self.under_way.front() {
+            while let Some(&(count, packet_id)) = self.pending.front() {
                 if count > pdu.id {
                     break;
                 }
-                self.under_way.pop_front();
-                fates.push(PacketOutcome {
+                self.pending.pop_front();
+                outcomes.push(PacketOutcome {
                     direction,
-                    packet_id: name,
+                    packet_id,
                     delivered: count == pdu.id,
                 });
             }
         }
     }
 
-    /// Returns the name of the packet with a COUNT, if its fate is open.
-    fn name(&self, count: u64) -> Option<u64> {
-        let place = self
-            .under_way
+    /// Returns the id of the packet with a COUNT, if it is pending.
+    fn packet_id(&self, count: u64) -> Option<u64> {
+        let index = self
+            .pending
             .binary_search_by_key(&count, |&(count, _)| count);
-        place.ok().map(|place| self.under_way[place].1)
+        index.ok().map(|index| self.pending[index].1)
     }
 
-    /// Restarts for a new connection. Packets of the old one no longer arrive.
-    fn restart(&mut self, direction: Direction, fates: &mut Vec<PacketOutcome>) {
-        fates.extend(self.under_way.drain(..).map(|(_, name)| PacketOutcome {
+    /// Restarts for a new connection. Packets of the old one are lost.
+    fn restart(&mut self, direction: Direction, outcomes: &mut Vec<PacketOutcome>) {
+        let lost = self.pending.drain(..);
+        outcomes.extend(lost.map(|(_, packet_id)| PacketOutcome {
             direction,
-            packet_id: name,
+            packet_id,
             delivered: false,
         }));
         *self = Self::new(self.sn);
     }
 }
 
-/// The bearer of one user.
+/// The bearer of one user. Arrays are indexed by direction.
 #[derive(Clone, Debug)]
 pub(super) struct Bearer {
     settings: settings::Rlc,
-    /// RLC at the base station and at the user.
-    base: Rlc,
-    user: Rlc,
-    down: PdcpState,
-    up: PdcpState,
+    /// RLC of the side that sends in a direction: the base station, and the user.
+    rlc: [Rlc; 2],
+    pdcp: [PdcpState; 2],
     /// Uplink bytes that wait above PDCP, which buffer status reports include.
-    waiting: u64,
-    /// Downlink packets on their way over X2, and when they arrive.
+    waiting_bytes: u64,
+    /// Downlink packets on their way over X2, with the times at which they arrive.
     forwarded: VecDeque<(Instant, Forwarded)>,
     /// Whether the user is between two cells.
-    detached: bool,
+    is_detached: bool,
     /// Uplink PDUs that are sent in the new cell.
     uplink_forwarded: Vec<Sdu>,
-    /// Names of uplink packets whose headers the base station has got; `None` if nobody asks for them.
+    /// Ids of uplink packets whose headers the base station has received; `None` if they are not reported.
     headers: Option<Vec<u64>>,
+    /// Buffers for reuse: PDUs from RLC, those that the peer has confirmed, and those that PDCP delivers.
     pdus: Vec<Sdu>,
     confirmed: Vec<Sdu>,
     in_order: Vec<Sdu>,
@@ -215,15 +201,17 @@ pub(super) struct Bearer {
 
 impl Bearer {
     pub(super) fn new(settings: settings::Rlc, sn: pdcp::SnLength) -> Self {
+        let of_user = settings::Rlc {
+            buffer: settings.uplink_buffer,
+            ..settings
+        };
         Self {
             settings,
-            base: Rlc::new(settings, false),
-            user: Rlc::new(settings, true),
-            down: PdcpState::new(sn),
-            up: PdcpState::new(sn),
-            waiting: 0,
+            rlc: [settings, of_user].map(Rlc::new),
+            pdcp: [PdcpState::new(sn), PdcpState::new(sn)],
+            waiting_bytes: 0,
             forwarded: VecDeque::new(),
-            detached: false,
+            is_detached: false,
             uplink_forwarded: Vec::new(),
             headers: None,
             pdus: Vec::new(),
@@ -232,58 +220,40 @@ impl Bearer {
         }
     }
 
-    /// Returns the side that sends in a direction.
-    fn sending(&mut self, direction: Direction) -> &mut Rlc {
-        match direction {
-            Direction::Down => &mut self.base,
-            Direction::Up => &mut self.user,
-        }
-    }
-
     /// Queues a packet; false if the buffer is full.
-    pub(super) fn enqueue(&mut self, direction: Direction, name: u64, bytes: u32) -> bool {
-        let numbering = self.numbering(direction);
-        let mut sender = numbering.sender;
+    pub(super) fn enqueue(&mut self, direction: Direction, packet_id: u64, bytes: u32) -> bool {
+        let pdcp = &mut self.pdcp[direction as usize];
+        let mut sender = pdcp.sender;
         let pdu = sender.number(bytes);
-        if self.detached && direction == Direction::Up {
+        if self.is_detached && direction == Direction::Up {
             // Behind the stored packets: RLC of the new cell gets it after all earlier ones.
             self.uplink_forwarded.push(pdu);
-        } else if !self.sending(direction).enqueue(pdu) {
+        } else if !self.rlc[direction as usize].enqueue(pdu) {
             return false;
         }
-        let numbering = self.numbering(direction);
-        numbering.sender = sender;
-        numbering.under_way.push_back((pdu.id, name));
+        pdcp.sender = sender;
+        pdcp.pending.push_back((pdu.id, packet_id));
         true
     }
 
-    /// Queues a downlink packet that reaches the serving cell over X2 at `due`.
-    pub(super) fn forward_fresh(&mut self, due: Instant, name: u64, bytes: u32) {
-        self.push_forwarded(due, Forwarded::Fresh { name, bytes });
+    /// Queues a downlink packet of the gateway that reaches the serving cell over X2 at `due`.
+    pub(super) fn forward_from_gateway(&mut self, due: Instant, packet_id: u64, bytes: u32) {
+        self.push_forwarded(due, Forwarded::Unnumbered { packet_id, bytes });
     }
 
     fn push_forwarded(&mut self, due: Instant, packet: Forwarded) {
-        let after = self
-            .forwarded
-            .back()
-            .map_or(due, |&(last, _)| last.max(due));
-        self.forwarded.push_back((after, packet));
+        let last = self.forwarded.back();
+        let due = last.map_or(due, |&(last, _)| last.max(due));
+        self.forwarded.push_back((due, packet));
     }
 
-    fn numbering(&mut self, direction: Direction) -> &mut PdcpState {
-        match direction {
-            Direction::Down => &mut self.down,
-            Direction::Up => &mut self.up,
-        }
-    }
-
-    /// Returns whether packets are on their way over X2, behind which others have to stay.
+    /// Returns whether packets are on their way over X2, behind which later ones have to stay.
     pub(super) fn is_forwarding(&self) -> bool {
         !self.forwarded.is_empty()
     }
 
     /// Queues packets that arrived over X2 for transmission; those without room are lost.
-    pub(super) fn take_forwarded(&mut self, now: Instant, fates: &mut Vec<PacketOutcome>) {
+    pub(super) fn take_forwarded(&mut self, now: Instant, outcomes: &mut Vec<PacketOutcome>) {
         while let Some(&(due, packet)) = self.forwarded.front() {
             if due > now {
                 return;
@@ -291,64 +261,55 @@ impl Bearer {
             self.forwarded.pop_front();
             match packet {
                 Forwarded::Numbered(pdu) => {
-                    self.base.enqueue(pdu);
+                    self.rlc[0].enqueue(pdu);
                 }
-                Forwarded::Fresh { name, bytes } => {
-                    if !self.enqueue(Direction::Down, name, bytes) {
-                        fates.push(lost(name));
+                Forwarded::Unnumbered { packet_id, bytes } => {
+                    if !self.enqueue(Direction::Down, packet_id, bytes) {
+                        outcomes.push(lost(packet_id));
                     }
                 }
             }
         }
     }
 
-    /// Names of the packets on their way over X2 that have no number.
-    fn fresh(&self) -> impl Iterator<Item = u64> + '_ {
+    /// Returns the ids of the packets on their way over X2 that have no number.
+    fn unnumbered(&self) -> impl Iterator<Item = u64> + '_ {
         self.forwarded
             .iter()
             .filter_map(|(_, packet)| match packet {
                 Forwarded::Numbered(_) => None,
-                Forwarded::Fresh { name, .. } => Some(*name),
+                Forwarded::Unnumbered { packet_id, .. } => Some(*packet_id),
             })
     }
 
-    /// Returns whether RLC of the serving cell has less than `enough` bytes to send and room for a packet of so many, and
-    /// none is forwarded.
-    pub(super) fn wants(&self, direction: Direction, enough: u64, bytes: u32) -> bool {
-        let pdu = bytes + self.down.sn.header();
-        let (is_idle, rlc) = match direction {
-            Direction::Down => (self.forwarded.is_empty(), &self.base),
-            Direction::Up => (!self.detached, &self.user),
+    /// Returns whether RLC of the serving cell has less than `max_queued` bytes to send and room for a packet of `bytes`,
+    /// and no packet is forwarded.
+    pub(super) fn wants(&self, direction: Direction, max_queued: u64, bytes: u32) -> bool {
+        let pdu = bytes + self.pdcp[0].sn.header();
+        let is_idle = match direction {
+            Direction::Down => self.forwarded.is_empty(),
+            Direction::Up => !self.is_detached,
         };
-        is_idle && rlc.queued().1 < enough && rlc.has_room(pdu)
+        let rlc = &self.rlc[direction as usize];
+        is_idle && rlc.queued().1 < max_queued && rlc.has_room(pdu)
     }
 
     /// Sets the uplink bytes that wait above PDCP.
     pub(super) fn set_waiting(&mut self, bytes: u64) {
-        self.waiting = bytes;
+        self.waiting_bytes = bytes;
     }
 
-    /// Packets and bytes that have not been sent.
+    /// Returns the number of packets and bytes that have not been sent.
     pub(super) fn queued(&self, direction: Direction) -> (usize, u64) {
-        match direction {
-            Direction::Down => self.base.queued(),
-            Direction::Up => self.user.queued(),
-        }
+        self.rlc[direction as usize].queued()
     }
 
-    /// Returns the number of accepted packets that are neither delivered nor lost.
-    pub(super) fn under_way(&self, direction: Direction) -> usize {
-        match direction {
-            Direction::Down => self.down.under_way.len() + self.fresh().count(),
-            Direction::Up => self.up.under_way.len(),
-        }
-    }
-
-    /// Bytes to be sent: data, repetitions and status reports.
+    /// Returns the bytes to be sent: data, retransmissions and status reports.
     pub(super) fn available(&self, direction: Direction, now: Instant) -> u64 {
+        let available = self.rlc[direction as usize].available(now);
         match direction {
-            Direction::Down => self.base.available(now),
-            Direction::Up => self.user.available(now) + self.waiting,
+            Direction::Down => available,
+            Direction::Up => available + self.waiting_bytes,
         }
     }
 
@@ -359,7 +320,7 @@ impl Bearer {
         bytes: u32,
         block: &mut Block,
     ) {
-        self.sending(direction).fill(now, bytes, block);
+        self.rlc[direction as usize].fill(now, bytes, block);
     }
 
     /// Handles a block that was sent in `direction` and decoded by the other side.
@@ -368,22 +329,18 @@ impl Bearer {
         direction: Direction,
         now: Instant,
         block: &Block,
-        fates: &mut Vec<PacketOutcome>,
+        outcomes: &mut Vec<PacketOutcome>,
     ) {
         if direction == Direction::Up {
             self.note_headers(block);
         }
         self.pdus.clear();
         self.confirmed.clear();
-        let receiving = match direction {
-            Direction::Down => &mut self.user,
-            Direction::Up => &mut self.base,
-        };
-        match receiving {
+        match &mut self.rlc[1 - direction as usize] {
             Rlc::Am(rlc) => rlc.receive(now, block, &mut self.pdus, &mut self.confirmed),
             Rlc::Um(rlc) => rlc.receive(now, block, &mut self.pdus),
         }
-        self.pass_up(direction, false, fates);
+        self.pass_up(direction, false, outcomes);
     }
 
     /// Enables reporting of packets whose header arrived.
@@ -393,80 +350,70 @@ impl Bearer {
 
     /// Removes and returns the ids of uplink packets whose headers have arrived.
     pub(super) fn take_headers(&mut self) -> impl Iterator<Item = u64> + '_ {
-        self.headers.iter_mut().flat_map(|heads| heads.drain(..))
+        self.headers
+            .iter_mut()
+            .flat_map(|headers| headers.drain(..))
     }
 
-    /// Notes the packets whose headers are in `block`: their first segments, if these are long enough.
+    /// Stores the ids of the packets whose headers are in `block`: their first segments, if these are long enough.
     fn note_headers(&mut self, block: &Block) {
-        let Some(heads) = &mut self.headers else {
+        let (Some(headers), pdcp) = (&mut self.headers, &self.pdcp[1]) else {
             return;
         };
-        let min_len = self.up.sn.header() + HEAD;
-        let first = |segment: &&Segment| segment.offset == 0 && segment.len >= min_len;
-        let started = block.segments.iter().filter(first);
-        heads.extend(started.filter_map(|segment| self.up.name(segment.sdu.id)));
+        let min_len = pdcp.sn.header() + HEADER_BYTES;
+        let has_header = |segment: &&Segment| segment.offset == 0 && segment.len >= min_len;
+        let segments = block.segments.iter().filter(has_header);
+        headers.extend(segments.filter_map(|segment| pdcp.packet_id(segment.sdu.id)));
     }
 
-    /// Discards downlink packets that `gone` selects by their names and of which nothing has been sent; returns their
-    /// names.
-    pub(super) fn discard(&mut self, now: Instant, gone: &dyn Fn(u64) -> bool) -> Vec<u64> {
-        let mut names = Vec::new();
+    /// Discards downlink packets whose ids `is_discarded` selects and of which nothing has been sent; returns their ids.
+    pub(super) fn discard(&mut self, now: Instant, is_discarded: &dyn Fn(u64) -> bool) -> Vec<u64> {
+        let mut ids = Vec::new();
         self.forwarded.retain(|(_, packet)| match packet {
-            Forwarded::Fresh { name, .. } if gone(*name) => {
-                names.push(*name);
+            Forwarded::Unnumbered { packet_id, .. } if is_discarded(*packet_id) => {
+                ids.push(*packet_id);
                 false
             }
             _ => true,
         });
-        let (down, mut counts) = (&self.down, Vec::new());
-        let of_count = |count: u64| down.name(count).is_some_and(gone);
-        self.base.discard(now, &of_count, &mut counts);
-        names.extend(counts.iter().filter_map(|&count| down.name(count)));
-        let is_open = |(count, _): &(u64, u64)| counts.binary_search(count).is_err();
-        self.down.under_way.retain(is_open);
-        names
+        let (pdcp, mut counts) = (&mut self.pdcp[0], Vec::new());
+        let of_count = |count: u64| pdcp.packet_id(count).is_some_and(is_discarded);
+        self.rlc[0].discard(now, &of_count, &mut counts);
+        ids.extend(counts.iter().filter_map(|&count| pdcp.packet_id(count)));
+        pdcp.pending
+            .retain(|(count, _)| counts.binary_search(count).is_err());
+        ids
     }
 
+    /// Passes the PDUs from RLC to PDCP.
     fn pass_up(
         &mut self,
         direction: Direction,
         reestablishing: bool,
-        fates: &mut Vec<PacketOutcome>,
+        outcomes: &mut Vec<PacketOutcome>,
     ) {
-        let numbering = match direction {
-            Direction::Down => &mut self.down,
-            Direction::Up => &mut self.up,
-        };
-        numbering.take(
+        self.pdcp[direction as usize].receive(
             direction,
             &self.pdus,
             reestablishing,
             &mut self.in_order,
-            fates,
+            outcomes,
         );
     }
 
     /// Lets timers of RLC expire that are due.
-    pub(super) fn advance(&mut self, now: Instant, fates: &mut Vec<PacketOutcome>) {
-        for (direction, receiving) in [
-            (Direction::Down, &mut self.user),
-            (Direction::Up, &mut self.base),
-        ] {
-            if receiving.next_deadline() > now {
+    pub(super) fn advance(&mut self, now: Instant, outcomes: &mut Vec<PacketOutcome>) {
+        for direction in [Direction::Down, Direction::Up] {
+            let receiver = &mut self.rlc[1 - direction as usize];
+            if receiver.next_deadline() > now {
                 continue;
             }
-            match receiving {
+            self.pdus.clear();
+            match receiver {
                 Rlc::Am(rlc) => rlc.advance(now),
-                Rlc::Um(rlc) => {
-                    self.pdus.clear();
-                    rlc.advance(now, &mut self.pdus);
-                    let numbering = match direction {
-                        Direction::Down => &mut self.down,
-                        Direction::Up => &mut self.up,
-                    };
-                    numbering.take(direction, &self.pdus, false, &mut self.in_order, fates);
-                }
+                Rlc::Um(rlc) => rlc.advance(now, &mut self.pdus),
             }
+            self.pass_up(direction, false, outcomes);
         }
     }
 
@@ -475,59 +422,58 @@ impl Bearer {
         &mut self,
         forwarding: Forwarding,
         due: Instant,
-        fates: &mut Vec<PacketOutcome>,
+        outcomes: &mut Vec<PacketOutcome>,
     ) {
-        self.detached = true;
-        let under_way = core::mem::take(&mut self.forwarded);
-        self.confirmed.clear();
-        self.base.forward(forwarding, &mut self.confirmed);
-        for index in 0..self.confirmed.len() {
-            self.push_forwarded(due, Forwarded::Numbered(self.confirmed[index]));
+        self.is_detached = true;
+        let earlier = core::mem::take(&mut self.forwarded);
+        let mut unsent = Vec::new();
+        self.rlc[0].forward(forwarding, &mut unsent);
+        for pdu in unsent {
+            self.push_forwarded(due, Forwarded::Numbered(pdu));
         }
-        for (at, packet) in under_way {
-            self.push_forwarded(at, packet);
+        for (due, packet) in earlier {
+            self.push_forwarded(due, packet);
         }
-        self.user
-            .forward(Forwarding::Lossless, &mut self.uplink_forwarded);
-        self.pdus.clear();
-        self.user.reestablish(&mut self.pdus);
-        self.pass_up(Direction::Down, true, fates);
-        self.pdus.clear();
-        self.base.reestablish(&mut self.pdus);
-        self.pass_up(Direction::Up, true, fates);
+        self.rlc[1].forward(Forwarding::Lossless, &mut self.uplink_forwarded);
+        for direction in [Direction::Down, Direction::Up] {
+            self.pdus.clear();
+            self.rlc[1 - direction as usize].reestablish(&mut self.pdus);
+            self.pass_up(direction, true, outcomes);
+        }
     }
 
-    /// Attaches the user to a cell, with the context of before.
+    /// Attaches the user to a cell, with its previous context.
     pub(super) fn attach(&mut self) {
-        self.detached = false;
+        self.is_detached = false;
         for pdu in self.uplink_forwarded.drain(..) {
-            self.user.enqueue(pdu);
+            self.rlc[1].enqueue(pdu);
         }
     }
 
     /// Empties the buffers for a new connection.
-    pub(super) fn restart(&mut self, fates: &mut Vec<PacketOutcome>) {
-        self.down.restart(Direction::Down, fates);
-        self.up.restart(Direction::Up, fates);
-        fates.extend(self.fresh().map(lost));
+    pub(super) fn restart(&mut self, outcomes: &mut Vec<PacketOutcome>) {
+        for direction in [Direction::Down, Direction::Up] {
+            self.pdcp[direction as usize].restart(direction, outcomes);
+        }
+        outcomes.extend(self.unnumbered().map(lost));
         *self = Self {
             headers: self.headers.take(),
-            waiting: self.waiting,
-            ..Self::new(self.settings, self.down.sn)
+            waiting_bytes: self.waiting_bytes,
+            ..Self::new(self.settings, self.pdcp[0].sn)
         };
     }
 
     /// Returns whether RLC has reached its maximum of retransmissions.
     pub(super) fn has_failed(&self) -> bool {
-        self.base.has_failed() || self.user.has_failed()
+        self.rlc.iter().any(Rlc::has_failed)
     }
 }
 
-/// Returns the fate of a downlink packet that found no room, or that a new connection left behind.
-const fn lost(name: u64) -> PacketOutcome {
+/// Returns the outcome of a downlink packet that found no room, or was lost with the old connection.
+const fn lost(packet_id: u64) -> PacketOutcome {
     PacketOutcome {
         direction: Direction::Down,
-        packet_id: name,
+        packet_id,
         delivered: false,
     }
 }

@@ -8,16 +8,17 @@ use crate::handover::CellId;
 use crate::mac::pdcch::Pdcch;
 use crate::mac::scheduler::{Demand, Scheduler};
 
+/// State of one cell.
 pub(super) struct CellState {
-    /// Users by their place with the scheduler; empty places are used again.
+    /// Users by their index at the scheduler; free indices are reused.
     pub(super) members: Vec<Option<UserId>>,
     pub(super) scheduler: Scheduler,
     pub(super) control: Pdcch,
-    /// Resource blocks that are allocated in uplink TTIs to come.
-    pub(super) uplink_taken: VecDeque<(u64, u32)>,
+    /// TTI and number of allocated resource blocks of future uplink TTIs.
+    pub(super) uplink_prbs: VecDeque<(u64, u32)>,
     /// User whose turn it is in the uplink.
     pub(super) uplink_turn: usize,
-    /// Whether the latest control region had no place for any of the grants that were due.
+    /// Whether the latest control region had no room for any of the grants that were due.
     pub(super) grants_starved: bool,
     /// Whether grants are placed in the control region before assignments in this TTI.
     pub(super) grants_first: bool,
@@ -26,7 +27,7 @@ pub(super) struct CellState {
     pub(super) demands: Vec<Demand>,
     pub(super) rates: Vec<f32>,
     pub(super) assignment: Vec<u16>,
-    /// Groups that each member has been given, a bit each, and their resource blocks.
+    /// Groups assigned to each member, a bit each, and the number of their resource blocks.
     pub(super) shares: Vec<(u64, u32)>,
 }
 
@@ -37,7 +38,7 @@ impl CellState {
             members: Vec::new(),
             scheduler: Scheduler::new(config.policy(), groups),
             control: Pdcch::new(config.air.control),
-            uplink_taken: VecDeque::new(),
+            uplink_prbs: VecDeque::new(),
             uplink_turn: 0,
             grants_starved: false,
             grants_first: false,
@@ -49,21 +50,21 @@ impl CellState {
         }
     }
 
-    /// Begins a TTI with an empty control region. Assignments are placed first, unless they left no place for any
-    /// grant in the control region before. So either direction gets every other region that is too small for both.
+    /// Begins a TTI with an empty control region. Assignments are placed first, unless they left no room for any
+    /// grant in the previous control region. So the directions alternate if the region is too small for both.
     pub(super) fn start(&mut self, tti: u64, config: &RanConfig) {
         self.grants_first = config.air.has_control(tti) && self.grants_starved;
-        // Places of messages hop from TTI to TTI of a frame.
+        // The candidates of messages differ from TTI to TTI of a frame.
         self.control.start(tti);
     }
 
     /// Returns the record of the signalling in this TTI.
     pub(super) fn record(&self, cell: CellId) -> ControlRecord {
-        let (elements, taken) = self.control.elements();
+        let (elements, occupied) = self.control.elements();
         ControlRecord {
             cell,
             elements,
-            taken,
+            taken: occupied,
             blocked: self.control.blocked(),
             uplink: self.signals,
         }
@@ -71,9 +72,9 @@ impl CellState {
 
     pub(super) fn join(&mut self, user: UserId) {
         match self.members.iter().position(Option::is_none) {
-            Some(place) => {
-                self.members[place] = Some(user);
-                self.scheduler.remove_user(place);
+            Some(index) => {
+                self.members[index] = Some(user);
+                self.scheduler.remove_user(index);
             }
             None => self.members.push(Some(user)),
         }
@@ -88,19 +89,19 @@ impl CellState {
     }
 
     /// Returns the resource blocks allocated in uplink TTI `tti`.
-    pub(super) fn uplink_taken(&self, tti: u64) -> u32 {
-        let entry = self.uplink_taken.iter().find(|&&(at, _)| at == tti);
+    pub(super) fn allocated_uplink(&self, tti: u64) -> u32 {
+        let entry = self.uplink_prbs.iter().find(|&&(at, _)| at == tti);
         entry.map_or(0, |&(_, prbs)| prbs)
     }
 
-    pub(super) fn take_uplink(&mut self, tti: u64, prbs: u32) {
-        match self.uplink_taken.iter_mut().find(|(at, _)| *at == tti) {
-            Some((_, taken)) => *taken += prbs,
-            None => self.uplink_taken.push_back((tti, prbs)),
+    pub(super) fn allocate_uplink(&mut self, tti: u64, prbs: u32) {
+        match self.uplink_prbs.iter_mut().find(|(at, _)| *at == tti) {
+            Some((_, allocated)) => *allocated += prbs,
+            None => self.uplink_prbs.push_back((tti, prbs)),
         }
     }
 
     pub(super) fn expire_uplink(&mut self, tti: u64) {
-        self.uplink_taken.retain(|&(at, _)| at >= tti);
+        self.uplink_prbs.retain(|&(at, _)| at >= tti);
     }
 }

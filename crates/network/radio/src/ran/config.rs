@@ -29,24 +29,24 @@ pub struct RanConfig {
 /// One user.
 #[derive(Clone, Debug)]
 pub struct User {
-    /// Its reception.
+    /// Reception of the user.
     pub channel: Channel,
-    /// Speed, where that does not follow from its place, m/s.
+    /// Speed, if it does not follow from the positions, m/s.
     pub speed_mps: Option<f64>,
-    /// Whether its capacity is followed and its TTIs are written down.
+    /// Whether its capacity is computed and its TTIs are logged.
     pub observed: bool,
 }
 
 /// Reception of a user.
 #[derive(Clone, Debug)]
 pub enum Channel {
-    /// A mean over time from one cell, number 0, with fading around it.
+    /// A mean SINR over time from one cell, of index 0, with fading.
     Traced(Box<FadedSinr>),
-    /// The signals of all cells at its place.
+    /// The signals of all cells at the position of the user.
     Placed(Box<Reception>),
 }
 
-/// A user, by its place in [`RanConfig::users`].
+/// Index of a user in [`RanConfig::users`].
 pub type UserId = u32;
 
 /// Direction of data.
@@ -59,7 +59,7 @@ pub enum Direction {
 }
 
 impl RanConfig {
-    /// Returns a time of the settings in TTIs.
+    /// Converts a time to TTIs, rounded down.
     pub(super) fn ttis(&self, time: Duration) -> u64 {
         time.as_nanos() / self.air.tti.as_nanos().max(1)
     }
@@ -82,43 +82,41 @@ impl RanConfig {
     }
 
     /// Returns the rule for the rate of a block over several sub-bands; `None` if users report the whole carrier only.
-    pub(super) fn subbands(&self) -> Option<SubbandRate> {
+    pub(super) fn subband_rule(&self) -> Option<SubbandRate> {
         let downlink = &self.radio.downlink;
         (downlink.cqi == Cqi::Subband).then_some(downlink.subband_rate)
     }
 
-    /// Returns hybrid ARQ of both directions. The uplink repeats a round trip after the attempt, or in the next uplink
-    /// interval.
+    /// Returns hybrid ARQ of the downlink; the uplink has more processes.
     pub(super) fn harq(&self) -> harq::HarqConfig {
         harq::HarqConfig {
             processes: self.radio.harq_processes() as u8,
             round_trip: self.ttis(self.radio.harq_round_trip()),
             max_transmissions: self.radio.harq.transmissions as u8,
-            timing: harq::Timing::Asynchronous,
         }
     }
 
-    /// Returns the TTIs from a transmission until its data are with RLC on the other side and its acknowledgement is
-    /// on the way: 4 in LTE (TS 36.213 clause 7.3). What lies between an interval's end and its end is processing.
+    /// Returns the TTIs from a transmission until the receiving RLC has its data and the acknowledgement is sent: 4 in LTE
+    /// (TS 36.213 clause 7.3). All but the first are processing time.
     pub(super) fn decoding(&self) -> u64 {
         self.ttis(self.radio.decoding())
     }
 
     /// Returns RLC of all bearers, with the width of the sequence number.
     pub(super) fn rlc(&self) -> Rlc {
-        let usual = match (self.radio.technology, self.radio.rlc.mode) {
+        let default_bits = match (self.radio.technology, self.radio.rlc.mode) {
             (Technology::Nr, RlcMode::Am) => 18,
             (Technology::Nr, RlcMode::Um) => 12,
             (Technology::Lte, _) => 10,
         };
         Rlc {
-            sn_bits: self.radio.rlc.sn_bits.or(Some(usual)),
+            sn_bits: self.radio.rlc.sn_bits.or(Some(default_bits)),
             ..self.radio.rlc
         }
     }
 
     /// Returns the sequence numbers of PDCP: the usual ones of LTE (TS 36.323 clause 6.3.2), and those of NR that its
-    /// rates need (TS 38.323 clause 6.3.2). What is under way in a handover has to be less than half of them.
+    /// rates need (TS 38.323 clause 6.3.2). Less than half of them may be in flight in a handover.
     pub(super) const fn pdcp_sn(&self) -> SnLength {
         match self.radio.technology {
             Technology::Lte => SnLength::Bits12,
@@ -126,9 +124,9 @@ impl RanConfig {
         }
     }
 
-    /// Returns the reporting side of a user, whose requests are spread over their period; `None` if users need not
-    /// ask.
-    pub(super) fn reporting(&self, id: UserId) -> Option<uplink::BsrReporter> {
+    /// Returns the buffer status reporter of a user; `None` if users have configured grants. The requests of users are spread
+    /// over their period.
+    pub(super) fn bsr_reporter(&self, id: UserId) -> Option<uplink::BsrReporter> {
         let settings = &self.radio.uplink;
         if settings.access == Access::Configured {
             return None;
@@ -168,7 +166,7 @@ impl RanConfig {
         }
     }
 
-    /// Returns discontinuous reception, if any.
+    /// Returns the DRX state of a user; `None` without DRX.
     pub(super) fn drx(&self) -> Option<Drx> {
         let settings = self.radio.drx.as_ref()?;
         Some(Drx::new(drx::DrxConfig {
@@ -188,14 +186,14 @@ impl RanConfig {
         }))
     }
 
-    /// Returns the times of handovers. Users measure, and buffers are forwarded after a failure, also where there is
-    /// no handover.
-    pub(super) fn timing(&self) -> &Handover {
+    /// Returns the times of handovers; the defaults without handovers. Measurements, and forwarding after a failure, use them,
+    /// too.
+    pub(super) fn handover_times(&self) -> &Handover {
         static USUAL: LazyLock<Handover> = LazyLock::new(Handover::default);
         self.radio.handover.as_ref().unwrap_or(&USUAL)
     }
 
-    /// Returns the share of their power that cells transmit with, where each uses its share of the resource blocks.
+    /// Returns the share of their power that cells transmit with; `shares` are those of the resource blocks in use.
     pub(super) const fn activity<'a>(&self, shares: &'a [f32]) -> Activity<'a> {
         match self.radio.propagation.load {
             Load::Full => Activity::Full,

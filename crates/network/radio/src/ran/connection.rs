@@ -14,14 +14,14 @@ use crate::rlc::Forwarding;
 /// Interval at which the quality of the serving cell is evaluated (TS 36.133 clause 7.6.2.1).
 const RADIO_FRAME: Duration = Duration::from_millis(10);
 
-/// Lets a user measure, and does what its mobility asks for.
+/// Lets a user measure, and carries out the actions of its mobility.
 pub(super) fn run(
     user: &mut UserState,
     cells: &mut [CellState],
     config: &RanConfig,
     (tti, now): (u64, Instant),
     activity: &[f32],
-    fates: &mut Vec<PacketOutcome>,
+    outcomes: &mut Vec<PacketOutcome>,
     events: &mut Vec<ConnectionEvent>,
 ) {
     if is_due(now, RADIO_FRAME, config) && user.mobility.is_connected() {
@@ -32,18 +32,24 @@ pub(super) fn run(
     if user.bearer.has_failed()
         && let Some(action) = user.mobility.rlc_failed(now)
     {
-        act(user, cells, config, (tti, now), action, (fates, events));
+        carry_out(user, cells, config, (tti, now), action, (outcomes, events));
     }
     // Users measure one after the other, not all in the same TTI.
     let shift = config.air.tti * u64::from(user.id);
-    if cells.len() > 1 && is_due(now + shift, config.timing().measurement_period, config) {
+    if cells.len() > 1
+        && is_due(
+            now + shift,
+            config.handover_times().measurement_period,
+            config,
+        )
+    {
         let measured = measure(user, config, now, activity);
         let reachable_cells = reachable(user, config, now);
         let action = user
             .mobility
             .measure(now, &measured, |cell| reachable_cells[cell as usize]);
         if let Some(action) = action {
-            act(user, cells, config, (tti, now), action, (fates, events));
+            carry_out(user, cells, config, (tti, now), action, (outcomes, events));
         }
     }
     while user.mobility.next_deadline() <= now {
@@ -54,10 +60,11 @@ pub(super) fn run(
         else {
             return;
         };
-        act(user, cells, config, (tti, now), action, (fates, events));
+        carry_out(user, cells, config, (tti, now), action, (outcomes, events));
     }
 }
 
+/// Returns whether a period starts in the TTI at `now`.
 fn is_due(now: Instant, period: Duration, config: &RanConfig) -> bool {
     now.as_nanos() % period.as_nanos() < config.air.tti.as_nanos()
 }
@@ -92,15 +99,16 @@ fn reachable(user: &UserState, config: &RanConfig, now: Instant) -> Vec<bool> {
         .collect()
 }
 
-fn act(
+/// Carries out an action of the mobility of a user.
+fn carry_out(
     user: &mut UserState,
     cells: &mut [CellState],
     config: &RanConfig,
     (tti, now): (u64, Instant),
     action: Action,
-    (fates, events): (&mut Vec<PacketOutcome>, &mut Vec<ConnectionEvent>),
+    (outcomes, events): (&mut Vec<PacketOutcome>, &mut Vec<ConnectionEvent>),
 ) {
-    let x2 = now + config.timing().x2_delay;
+    let x2 = now + config.handover_times().x2_delay;
     match action {
         Action::Prepare(_) => {}
         Action::Command(target) => {
@@ -110,8 +118,8 @@ fn act(
         Action::Detach {
             source, forwarding, ..
         } => {
-            leave(user, cells, config, now, source, fates);
-            user.bearer.detach(forwarding, x2, fates);
+            leave(user, cells, config, now, source, outcomes);
+            user.bearer.detach(forwarding, x2, outcomes);
         }
         Action::Attach(target) => {
             enter(user, cells, tti, target);
@@ -120,7 +128,7 @@ fn act(
         Action::PathSwitch(cell) => user.gateway_cell = cell,
         Action::Failure(cause) => {
             let cell = user.mobility.serving();
-            leave(user, cells, config, now, cell, fates);
+            leave(user, cells, config, now, cell, outcomes);
             events.push(ConnectionEvent::Failure { cell, cause });
         }
         Action::Recovered {
@@ -130,9 +138,9 @@ fn act(
         } => {
             if context {
                 let due = if source == cell { now } else { x2 };
-                user.bearer.detach(Forwarding::Lossless, due, fates);
+                user.bearer.detach(Forwarding::Lossless, due, outcomes);
             } else {
-                user.bearer.restart(fates);
+                user.bearer.restart(outcomes);
                 user.gateway_cell = cell;
             }
             enter(user, cells, tti, cell);
@@ -148,9 +156,9 @@ fn leave(
     config: &RanConfig,
     now: Instant,
     cell: CellId,
-    fates: &mut Vec<PacketOutcome>,
+    outcomes: &mut Vec<PacketOutcome>,
 ) {
-    user.deliver(u64::MAX, now, fates);
+    user.deliver(u64::MAX, now, outcomes);
     user.reset_mac(config);
     cells[cell as usize].leave(user.id);
 }

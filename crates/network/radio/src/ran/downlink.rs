@@ -33,29 +33,30 @@ pub(super) fn schedule(
     users: &mut [UserState],
     config: &RanConfig,
     (tti, now): (u64, Instant),
-    sendings: &mut Vec<ScheduledBlock>,
+    scheduled: &mut Vec<ScheduledBlock>,
 ) -> u32 {
     let Some(formats) = config.air.downlink(tti) else {
         return 0;
     };
-    let whole = config.air.prbs();
+    let carrier_prbs = config.air.prbs();
     let groups = config.air.group_prbs.len();
-    let subbands = config.subbands();
+    let subband_rule = config.subband_rule();
     cell.demands.clear();
     cell.rates.clear();
-    let mut anybody = false;
+    let mut is_anyone_available = false;
     for member in &cell.members {
         let user = member.map(|user| &mut users[user as usize]);
         let demand = user.map_or_else(Demand::default, |user| {
-            // The rate is that of before the feedback which the demand takes in.
+            // The rate precedes the feedback that `demand` processes.
             let offset_db = user.offset_db();
             let demand = demand(user, tti, now);
-            // Nobody asks for the rate of a user without data.
+            // The rate of a user without data is not needed.
             if demand.available {
-                let rate = |mcs: u8| formats.get(mcs, whole).bits as f32 / whole as f32;
+                let rate =
+                    |mcs: u8| formats.get(mcs, carrier_prbs).bits as f32 / carrier_prbs as f32;
                 match (
-                    user.scheme_with(tti, (formats, whole), config, offset_db),
-                    subbands,
+                    user.scheme_with_offset(tti, (formats, carrier_prbs), config, offset_db),
+                    subband_rule,
                 ) {
                     (Some((_, mcs)), None) => cell.rates.push(rate(mcs)),
                     (Some(_), Some(_)) => {
@@ -66,27 +67,27 @@ pub(super) fn schedule(
             }
             demand
         });
-        // One rate, or one for each group, whether or not there is a report.
+        // One rate, or one per group, also without a report.
         let count = cell.demands.len() + 1;
-        let per_user = if subbands.is_some() { groups } else { 1 };
+        let per_user = if subband_rule.is_some() { groups } else { 1 };
         cell.rates.resize(count * per_user, 0.0);
-        anybody |= demand.available;
+        is_anyone_available |= demand.available;
         cell.demands.push(demand);
     }
-    if !anybody {
+    if !is_anyone_available {
         return 0;
     }
-    let rates = if subbands.is_some() {
+    let rates = if subband_rule.is_some() {
         Rates::Subband(&cell.rates)
     } else {
         Rates::Wideband(&cell.rates)
     };
     let (control, members) = (&mut cell.control, &cell.members);
-    let place = |place: usize| {
-        let Some(user) = members[place] else {
+    let place = |index: usize| {
+        let Some(user) = members[index] else {
             return false;
         };
-        announce(control, &mut users[user as usize], config, tti)
+        place_message(control, &mut users[user as usize], config, tti)
     };
     cell.scheduler
         .assign(&cell.demands, rates, place, &mut cell.assignment);
@@ -99,7 +100,7 @@ pub(super) fn schedule(
             *prbs += u32::from(config.air.group_prbs[group]);
         }
     }
-    let mut used = 0;
+    let mut used_prbs = 0;
     for index in 0..cell.members.len() {
         let (mask, prbs) = cell.shares[index];
         let Some(id) = cell.members[index].filter(|_| mask != 0) else {
@@ -109,7 +110,7 @@ pub(super) fn schedule(
         let process = match user.down.retransmission(tti) {
             Some(process) => Some(process),
             None => {
-                let rate = subbands.map(|rule| {
+                let rate = subband_rule.map(|rule| {
                     let rates = &cell.rates[index * groups..(index + 1) * groups];
                     usable_rate(
                         rule,
@@ -125,20 +126,20 @@ pub(super) fn schedule(
         let Some(process) = process else {
             continue;
         };
-        used += prbs;
+        used_prbs += prbs;
         (user.prbs_now[0], user.groups_now) = (prbs as u16, mask);
-        sendings.push(ScheduledBlock {
+        scheduled.push(ScheduledBlock {
             user: id as usize,
             process,
             groups: mask,
         });
     }
-    used
+    used_prbs
 }
 
-/// Puts a message for the user into the control region, if there is room; it takes the more the worse
-/// the user's channel is.
-pub(super) fn announce(
+/// Places a message for the user in the control region, if there is room. The worse the channel of the user, the more
+/// elements it needs.
+pub(super) fn place_message(
     control: &mut Pdcch,
     user: &mut UserState,
     config: &RanConfig,
@@ -155,7 +156,7 @@ fn aggregation(user: &mut UserState, config: &RanConfig, tti: u64) -> Aggregatio
     config.air.control.aggregation(sinr_db)
 }
 
-/// Returns whether the user misses the message about a block. The channel of the user has been looked at.
+/// Returns whether the user misses the message about a block. Its `sinr_db` must be up to date.
 fn misses_assignment(user: &mut UserState, config: &RanConfig, tti: u64) -> bool {
     if config.radio.downlink.control_errors.is_none() {
         return false;
@@ -166,6 +167,7 @@ fn misses_assignment(user: &mut UserState, config: &RanConfig, tti: u64) -> bool
     user.down_errors.misses_control(tti, error_rate)
 }
 
+/// Processes the feedback that has arrived, and returns the demand of a user.
 fn demand(user: &mut UserState, tti: u64, now: Instant) -> Demand {
     while let Some((process, feedback)) = user.down.feedback(tti) {
         if user.down.attempts(process) == 1
@@ -216,16 +218,19 @@ fn fill(
     Some(process)
 }
 
-/// Sends a block and finds out whether it arrives. The channel of the user has been looked at.
+/// Sends a block and draws whether it is decoded. The `sinr_db` of the user must be up to date.
 pub(super) fn transmit(
     user: &mut UserState,
-    sending: &ScheduledBlock,
+    scheduled_block: &ScheduledBlock,
     config: &RanConfig,
     tti: u64,
     scratch: &mut Vec<f32>,
 ) -> BlockRecord {
     let air = &config.air;
-    let (process, attempts) = (sending.process, user.down.attempts(sending.process));
+    let (process, attempts) = (
+        scheduled_block.process,
+        user.down.attempts(scheduled_block.process),
+    );
     if misses_assignment(user, config, tti) {
         user.down.send_dtx(tti, process, &user.down_errors);
         let payload = user.down.payload(process);
@@ -238,13 +243,14 @@ pub(super) fn transmit(
     }
     let payload = user.down.payload(process);
     let (mcs, format) = (payload.mcs, payload.format());
-    let whole = sending.groups.count_ones() as usize == air.group_prbs.len();
-    let sinr_db = if whole {
+    let is_whole_carrier = scheduled_block.groups.count_ones() as usize == air.group_prbs.len();
+    let sinr_db = if is_whole_carrier {
         effective_sinr_mi(&user.sinr_db, format.modulation)
     } else {
         scratch.clear();
-        let taken = (0..air.group_prbs.len()).filter(|group| sending.groups >> group & 1 == 1);
-        scratch.extend(taken.map(|group| user.sinr_db[group]));
+        let groups =
+            (0..air.group_prbs.len()).filter(|group| scheduled_block.groups >> group & 1 == 1);
+        scratch.extend(groups.map(|group| user.sinr_db[group]));
         effective_sinr_mi(scratch, format.modulation)
     };
     let mut bler = 0.0;
@@ -253,10 +259,10 @@ pub(super) fn transmit(
         bler = combine(soft, &format, version, sinr_db);
         bler
     });
-    if attempts == 0 && whole && format == *air.down.get(mcs, air.prbs()) {
-        user.full_bler = Some((mcs, bler));
+    if attempts == 0 && is_whole_carrier && format == *air.down.get(mcs, air.prbs()) {
+        user.carrier_bler = Some((mcs, bler));
     }
-    deliver_decoded(
+    queue_decoded(
         user,
         Direction::Down,
         process,
@@ -271,7 +277,7 @@ pub(super) fn transmit(
         .record(attempts + 1, bler, reception)
 }
 
-/// Combines an attempt with those before it; returns the error rate.
+/// Combines an attempt with earlier ones; returns the error rate.
 pub(super) fn combine(
     soft: &mut Option<crate::phy::SoftBuffer>,
     format: &TransportFormat,
@@ -283,8 +289,8 @@ pub(super) fn combine(
     soft.bler()
 }
 
-/// Passes decoded data to RLC when its processing time has passed.
-pub(super) fn deliver_decoded(
+/// Queues a decoded block for RLC, which gets it after its processing time.
+pub(super) fn queue_decoded(
     user: &mut UserState,
     direction: Direction,
     process: usize,

@@ -22,14 +22,14 @@ pub struct TtiRecord {
     pub block: Option<BlockRecord>,
     /// The scheme that would be used on the whole carrier.
     pub mcs: u8,
-    /// Whether there was nothing to send to a user that could have been served.
+    /// Whether there was nothing to send, although the user could have been served.
     pub wasted: bool,
     /// Bytes of packets that wait for their first transmission.
     pub queue_bytes: u64,
     /// Packets that wait.
     pub queue_packets: u32,
-    /// Bytes that the TTI could have carried to the user and from it, on the resource blocks that nobody else got and
-    /// less what would have had to be repeated.
+    /// Bytes that the TTI could have carried to and from the user, on the resource blocks of no other user and without
+    /// retransmissions.
     pub capacity: [u32; 2],
 }
 
@@ -40,9 +40,9 @@ pub struct ControlRecord {
     pub cell: CellId,
     /// Control channel elements of the PDCCH.
     pub elements: u32,
-    /// Elements that carry messages.
+    /// Number of elements that carry messages.
     pub taken: u32,
-    /// Messages that found no place.
+    /// Number of messages without room.
     pub blocked: u32,
     /// Counts of the uplink.
     pub uplink: UplinkSignals,
@@ -66,13 +66,13 @@ pub struct BlockRecord {
     pub mcs: u8,
     /// Transport block size in bytes.
     pub bytes: u32,
-    /// Bytes of the packets in it; headers, status reports and padding are the rest.
+    /// Bytes of packets in it, without headers, status reports and padding.
     pub payload: u32,
     /// Number of its transmissions, this one included.
     pub attempt: u8,
     /// Block error rate after this attempt.
     pub bler: f32,
-    /// Whether it was decoded in this attempt.
+    /// Whether it was decoded in this attempt for the first time.
     pub decoded: bool,
     /// Resource blocks.
     pub prbs: u16,
@@ -85,7 +85,7 @@ pub enum ConnectionEvent {
     HandoverBegins {
         /// The cell that is left.
         source: CellId,
-        /// The cell to come.
+        /// The target cell.
         target: CellId,
     },
     /// The user has arrived.
@@ -100,11 +100,11 @@ pub enum ConnectionEvent {
         /// The reason.
         cause: Cause,
     },
-    /// It goes on.
+    /// The connection has been recovered.
     Recovered {
         /// The cell.
         cell: CellId,
-        /// Whether with the buffers of before.
+        /// Whether the context of the user, with its buffers, was kept.
         context: bool,
     },
 }

@@ -17,22 +17,21 @@ use crate::phy::{Modulation, effective_sinr_mi};
 #[derive(Clone, Debug, Default)]
 pub struct Outcome {
     /// Packets that have arrived, or never will.
-    pub fates: Vec<(UserId, PacketOutcome)>,
+    pub packets: Vec<(UserId, PacketOutcome)>,
     /// Events of connections.
     pub events: Vec<(UserId, ConnectionEvent)>,
-    /// TTIs of users that are observed, where a log is wanted.
+    /// TTIs of observed users, if the settings ask for a log.
     pub log: Vec<TtiRecord>,
-    /// Uplink packets of which a base station has got the headers, before their fates; none unless
-    /// [`Ran::report_headers`] has asked for them.
-    pub heads: Vec<(UserId, u64)>,
-    /// Signalling of cells, where the settings ask for it.
+    /// Ids of uplink packets whose headers a base station has received; none unless [`Ran::report_headers`] was called.
+    pub headers: Vec<(UserId, u64)>,
+    /// Signalling of cells, if the settings ask for it.
     pub control: Vec<ControlRecord>,
 }
 
 /// Radio access network: cells, users, and the links between them.
 ///
-/// Packets are named by numbers of the caller. One that waits at the base station or the user is sent
-/// in the TTIs to come; its outcome is returned by [`run_tti`](Self::run_tti).
+/// The caller chooses the ids of packets. A packet that waits at the base station or the user is sent in
+/// later TTIs; [`run_tti`](Self::run_tti) returns its outcome.
 pub struct Ran {
     config: RanConfig,
     /// The next TTI.
@@ -41,12 +40,12 @@ pub struct Ran {
     cells: Vec<CellState>,
     /// Share of the resource blocks each cell uses in this TTI.
     activity: Vec<f32>,
-    sendings: Vec<ScheduledBlock>,
-    fates: Vec<PacketOutcome>,
+    scheduled: Vec<ScheduledBlock>,
+    packet_outcomes: Vec<PacketOutcome>,
     events: Vec<ConnectionEvent>,
     scratch: Vec<f32>,
     blocks: Vec<(UserId, Direction, BlockRecord)>,
-    /// Resource blocks of each cell that its members use in this TTI.
+    /// Resource blocks in use in this TTI, by cell.
     used_blocks: Vec<UsedBlocks>,
 }
 
@@ -60,7 +59,7 @@ struct UsedBlocks {
 }
 
 impl Ran {
-    /// Makes the network of `config` in the run with `seed`.
+    /// Returns the network of `config` in the run with `seed`.
     pub fn new(config: RanConfig, seed: u64) -> Self {
         let mut cells: Vec<_> = (0..config.cells())
             .map(|_| CellState::new(&config))
@@ -79,8 +78,8 @@ impl Ran {
             tti: 0,
             users,
             cells,
-            sendings: Vec::new(),
-            fates: Vec::new(),
+            scheduled: Vec::new(),
+            packet_outcomes: Vec::new(),
             events: Vec::new(),
             scratch: Vec::new(),
             blocks: Vec::new(),
@@ -97,59 +96,64 @@ impl Ran {
         Instant::ZERO + self.config.air.tti * tti
     }
 
-    /// Queues a packet with this size at the IP layer; false if the buffer is full.
+    /// Queues a packet of `bytes` at the IP layer; false if the buffer is full.
     pub fn enqueue(
         &mut self,
         now: Instant,
         user: UserId,
         direction: Direction,
-        name: u64,
+        packet_id: u64,
         bytes: u32,
     ) -> bool {
         let user = &mut self.users[user as usize];
-        let elsewhere = user.is_elsewhere();
-        if direction == Direction::Down && (elsewhere || user.bearer.is_forwarding()) {
-            // The gateway still sends to the cell of before, or packets from there are on their way.
-            let due = if elsewhere {
-                now + self.config.timing().x2_delay
+        let is_elsewhere = user.is_elsewhere();
+        if direction == Direction::Down && (is_elsewhere || user.bearer.is_forwarding()) {
+            // The gateway still sends to the previous cell, or packets from there are on their way.
+            let due = if is_elsewhere {
+                now + self.config.handover_times().x2_delay
             } else {
                 now
             };
-            user.bearer.forward_fresh(due, name, bytes);
+            user.bearer.forward_from_gateway(due, packet_id, bytes);
             return true;
         }
-        user.bearer.enqueue(direction, name, bytes)
+        user.bearer.enqueue(direction, packet_id, bytes)
     }
 
-    /// Has [`Outcome::heads`] filled from now on.
-    pub fn tell_heads(&mut self) {
+    /// Enables [`Outcome::headers`].
+    pub fn report_headers(&mut self) {
         for user in &mut self.users {
             user.bearer.report_headers();
         }
     }
 
-    /// Discards packets towards a user that `gone` selects by their names and of which nothing has been sent
-    /// (TS 36.322 clause 5.3), and returns their names. They have no other fate.
-    pub fn discard(&mut self, now: Instant, user: UserId, gone: &dyn Fn(u64) -> bool) -> Vec<u64> {
-        self.users[user as usize].bearer.discard(now, gone)
+    /// Discards packets towards a user that `is_discarded` selects by their ids and of which nothing has been sent
+    /// (TS 36.322 clause 5.3). Returns their ids. They have no [`PacketOutcome`].
+    pub fn discard(
+        &mut self,
+        now: Instant,
+        user: UserId,
+        is_discarded: &dyn Fn(u64) -> bool,
+    ) -> Vec<u64> {
+        self.users[user as usize].bearer.discard(now, is_discarded)
     }
 
-    /// Returns whether RLC is to get a packet, of at most so many bytes, that waits for a discipline above it. It gets what
-    /// the blocks of a TTI may carry, and nothing in a handover.
+    /// Returns whether RLC should get a packet of up to `bytes` from the queue above it. RLC gets as much as the blocks of
+    /// a TTI may carry, and nothing in a handover.
     pub fn wants(&self, user: UserId, direction: Direction, bytes: u32) -> bool {
         let user = &self.users[user as usize];
-        let enough = self.config.air.most_bytes(direction);
+        let max_queued = self.config.air.max_bytes(direction);
         let is_served = direction == Direction::Up || !user.is_elsewhere();
-        is_served && user.bearer.wants(direction, enough, bytes)
+        is_served && user.bearer.wants(direction, max_queued, bytes)
     }
 
-    /// Sets the uplink bytes that wait for a discipline above RLC. Buffer status reports include them (TS 36.323 clause
+    /// Sets the uplink bytes that wait in the queue above RLC. Buffer status reports include them (TS 36.323 clause
     /// 4.5).
     pub fn set_waiting(&mut self, user: UserId, bytes: u64) {
         self.users[user as usize].bearer.set_waiting(bytes);
     }
 
-    /// Packets and bytes that wait for their first transmission.
+    /// Returns the number of packets and bytes that wait for their first transmission.
     pub fn queued(&self, user: UserId, direction: Direction) -> (usize, u64) {
         self.users[user as usize].bearer.queued(direction)
     }
@@ -157,11 +161,6 @@ impl Ran {
     /// Returns the radio hints of `user` at `now`.
     pub fn hints(&self, user: UserId, now: Instant) -> RadioHints {
         self.users[user as usize].hints(now)
-    }
-
-    /// Returns the number of packets that are neither delivered nor dropped yet.
-    pub fn under_way(&self, user: UserId, direction: Direction) -> usize {
-        self.users[user as usize].bearer.under_way(direction)
     }
 
     /// Returns the capacity of an observed user in the TTIs that begin from `from` on and before `to`, bytes. It counts all
@@ -179,46 +178,44 @@ impl Ran {
         Bytes::new(capacity.between(index(from), index(to)))
     }
 
-    /// Its configuration.
+    /// Returns the configuration.
     pub fn config(&self) -> &RanConfig {
         &self.config
     }
 
-    /// Handovers and failures of a user so far.
-    pub fn mobility(&self, user: UserId) -> (u32, u32) {
-        let mobility = &self.users[user as usize].mobility;
-        (mobility.handovers(), mobility.failures())
-    }
-
-    /// Runs the next TTI and appends what came of it to `outcome`.
+    /// Runs the next TTI and appends its results to `outcome`.
     pub fn run_tti(&mut self, outcome: &mut Outcome) {
         let tti = self.tti;
         let now = self.start_of(tti);
         let at = (tti, now);
         for user in &mut self.users {
             (user.prbs_now, user.groups_now) = ([0; 2], 0);
-            user.full_bler = None;
-            user.deliver(tti, now, &mut self.fates);
-            user.bearer.advance(now, &mut self.fates);
+            user.carrier_bler = None;
+            user.deliver(tti, now, &mut self.packet_outcomes);
+            user.bearer.advance(now, &mut self.packet_outcomes);
             connection::run(
                 user,
                 &mut self.cells,
                 &self.config,
                 at,
                 &self.activity,
-                &mut self.fates,
+                &mut self.packet_outcomes,
                 &mut self.events,
             );
             if user.mobility.is_connected() {
-                user.bearer.take_forwarded(now, &mut self.fates);
+                user.bearer.take_forwarded(now, &mut self.packet_outcomes);
             }
             user.awake = user.drx.as_mut().is_none_or(|drx| drx.start(tti));
             let id = user.id;
-            let heads = user.bearer.take_headers();
-            outcome.heads.extend(heads.map(|name| (id, name)));
+            let headers = user.bearer.take_headers();
             outcome
-                .fates
-                .extend(self.fates.drain(..).map(|fate| (id, fate)));
+                .headers
+                .extend(headers.map(|packet_id| (id, packet_id)));
+            outcome.packets.extend(
+                self.packet_outcomes
+                    .drain(..)
+                    .map(|packet_outcome| (id, packet_outcome)),
+            );
             outcome
                 .events
                 .extend(self.events.drain(..).map(|event| (id, event)));
@@ -242,24 +239,25 @@ impl Ran {
     }
 
     fn downlink(&mut self, tti: u64, now: Instant) {
-        self.sendings.clear();
-        let whole = self.config.air.prbs() as f32;
+        self.scheduled.clear();
+        let carrier_prbs = self.config.air.prbs() as f32;
         for (cell, activity) in self.cells.iter_mut().zip(&mut self.activity) {
             let (users, config) = (&mut self.users, &self.config);
-            let used = downlink::schedule(cell, users, config, (tti, now), &mut self.sendings);
-            *activity = used as f32 / whole;
+            let used_prbs =
+                downlink::schedule(cell, users, config, (tti, now), &mut self.scheduled);
+            *activity = used_prbs as f32 / carrier_prbs;
         }
-        for sending in &self.sendings {
-            let user = &mut self.users[sending.user];
+        for block in &self.scheduled {
+            let user = &mut self.users[block.user];
             user.update_sinr(tti, now, &self.config, &self.activity);
-            let record = downlink::transmit(user, sending, &self.config, tti, &mut self.scratch);
+            let record = downlink::transmit(user, block, &self.config, tti, &mut self.scratch);
             if self.config.radio.log && user.observed {
                 self.blocks.push((user.id, Direction::Down, record));
             }
         }
     }
 
-    /// Runs the uplink of the cells whose grants come before the assignments of the TTI, or of all others.
+    /// Runs the uplink of the cells that place grants before assignments in this TTI (`first`), or of the other cells.
     fn uplink(&mut self, tti: u64, now: Instant, first: bool) {
         let (log, blocks) = (self.config.radio.log, &mut self.blocks);
         for cell in self
@@ -282,7 +280,7 @@ impl Ran {
         }
     }
 
-    /// Users measure the quality of the channel where it is time.
+    /// Lets users with a report due measure the channel.
     fn measure(&mut self, tti: u64, now: Instant) {
         for user in &mut self.users {
             if user.reporter.is_due(tti) && user.mobility.is_connected() {
@@ -293,7 +291,7 @@ impl Ran {
         }
     }
 
-    /// Follows what observed users could have got, and writes the log.
+    /// Computes the capacity of observed users, and writes the log.
     fn observe(&mut self, tti: u64, now: Instant, outcome: &mut Outcome) {
         for (cell, used_blocks) in self.cells.iter().zip(&mut self.used_blocks) {
             *used_blocks = UsedBlocks::default();
@@ -304,7 +302,7 @@ impl Ran {
                 used_blocks.groups |= user.groups_now;
             }
         }
-        let whole = self.config.air.prbs();
+        let carrier_prbs = self.config.air.prbs();
         for index in 0..self.users.len() {
             if !self.users[index].observed {
                 continue;
@@ -315,30 +313,30 @@ impl Ran {
             let free = FreeBlocks {
                 prbs: [0, 1].map(|direction| {
                     let others = used_blocks.prbs[direction] - u32::from(user.prbs_now[direction]);
-                    whole.saturating_sub(others)
+                    carrier_prbs.saturating_sub(others)
                 }),
                 groups: !used_blocks.groups | user.groups_now,
             };
             user.update_sinr(tti, now, &self.config, &self.activity);
-            let capacity = user.follow(tti, now, &free, &self.config);
+            let capacity = user.add_capacity(tti, now, &free, &self.config);
             if self.config.radio.log {
-                self.write_down(tti, index, capacity, outcome);
+                self.log_tti(tti, index, capacity, outcome);
             }
         }
     }
 
-    fn write_down(&mut self, tti: u64, index: usize, capacity: [u32; 2], outcome: &mut Outcome) {
-        let whole = self.config.air.prbs();
+    fn log_tti(&mut self, tti: u64, index: usize, capacity: [u32; 2], outcome: &mut Outcome) {
+        let carrier_prbs = self.config.air.prbs();
         let user = &mut self.users[index];
         let (cqi, mcs) = user
-            .scheme(tti, (&self.config.air.down, whole), &self.config)
+            .scheme(tti, (&self.config.air.down, carrier_prbs), &self.config)
             .unwrap_or((0, 0));
-        let serves = self.config.air.downlink(tti).is_some() && user.mobility.is_connected();
+        let could_serve = self.config.air.downlink(tti).is_some() && user.mobility.is_connected();
         for direction in [Direction::Down, Direction::Up] {
             let mut blocks = self
                 .blocks
                 .iter()
-                .filter(|(id, way, _)| *id == user.id && *way == direction)
+                .filter(|(id, block_direction, _)| *id == user.id && *block_direction == direction)
                 .map(|&(_, _, block)| block)
                 .peekable();
             let idle = blocks.peek().is_none();
@@ -355,7 +353,7 @@ impl Ran {
                 cqi,
                 block,
                 mcs,
-                wasted: idle && serves && cqi > 0 && queue_packets == 0,
+                wasted: idle && could_serve && cqi > 0 && queue_packets == 0,
                 queue_bytes,
                 queue_packets: queue_packets as u32,
                 capacity,

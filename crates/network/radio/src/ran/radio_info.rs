@@ -1,4 +1,4 @@
-//! Radio information that a device offers to its programs, such as a selector.
+//! Radio information that a device offers to its applications, such as a CCA selector.
 
 use units::{Duration, Instant};
 
@@ -41,12 +41,12 @@ impl UserState {
         }
     }
 
-    /// Returns the mean speed between two moments; `None` for a user without a place.
+    /// Returns the mean speed between two times, m/s; `None` for a user without a position.
     fn speed_between(&self, from: Instant, to: Instant) -> Option<f64> {
         let Channel::Placed(reception) = &self.channel else {
             return None;
         };
-        let way = reception.position(from).distance_m(&reception.position(to));
-        Some(way / to.saturating_since(from).as_secs_f64())
+        let distance_m = reception.position(from).distance_m(&reception.position(to));
+        Some(distance_m / to.saturating_since(from).as_secs_f64())
     }
 }

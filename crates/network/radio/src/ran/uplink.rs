@@ -3,9 +3,9 @@
 use units::Instant;
 
 use super::cell::CellState;
-use super::downlink::{VERSIONS, announce, combine, deliver_decoded};
+use super::downlink::{VERSIONS, combine, place_message, queue_decoded};
 use super::log_records::{BlockRecord, UplinkSignals};
-use super::user::{Granted, Repeat, UserState};
+use super::user::{Granted, Retransmission, UserState};
 use super::{Direction, RanConfig};
 use crate::mac::harq::Reception;
 use crate::mac::uplink::{GRANT_TO_TRANSMISSION, Signal};
@@ -20,8 +20,8 @@ const REQUEST_TO_GRANT: u64 = 4;
 /// one to the next control region.
 const REPORT_TO_GRANT: u64 = 5;
 
-/// Grants to one UE in one control region: a UE in TDD can do with two (TR 38.822, feature group 3-1), one in FDD has
-/// no use for a second one.
+/// Maximum number of grants to one UE in one control region: a UE in TDD supports two (TR 38.822, feature group 3-1); in
+/// FDD there is no use for a second one.
 const GRANTS_PER_TTI: usize = 2;
 
 /// Runs the uplink of a cell and its users in `tti`, and reports each block to `log_block`.
@@ -34,7 +34,7 @@ pub(super) fn run(
 ) {
     cell.expire_uplink(tti);
     cell.signals = UplinkSignals::default();
-    let open = config.air.is_uplink(tti);
+    let is_uplink = config.air.is_uplink(tti);
     for member in cell.members.iter().flatten() {
         let user = &mut users[*member as usize];
         while user.up.feedback(tti).is_some() {}
@@ -42,12 +42,12 @@ pub(super) fn run(
             continue;
         }
         send_signals(user, config, (tti, now), &mut cell.signals);
-        // A turn while the user does not listen passes.
-        user.unasked_due &= user.awake;
-        user.unasked_due |=
+        // A turn in which the user does not listen is lost.
+        user.is_prescheduled_due &= user.awake;
+        user.is_prescheduled_due |=
             user.awake && !config.air.has_control(tti) && is_turn(user, config, tti);
     }
-    if open {
+    if is_uplink {
         for index in 0..cell.members.len() {
             let Some(id) = cell.members[index] else {
                 continue;
@@ -56,7 +56,9 @@ pub(super) fn run(
             if !user.mobility.is_connected() {
                 continue;
             }
-            while let Some(process) = next_repeat(user, tti).or_else(|| next_granted(user, tti)) {
+            while let Some(process) =
+                next_retransmission(user, tti).or_else(|| next_granted(user, tti))
+            {
                 let record = transmit(user, process, cell, config, (tti, now));
                 log_block(user, record);
             }
@@ -64,22 +66,22 @@ pub(super) fn run(
     }
     let configured = config.radio.uplink.access == Access::Configured;
     // A configured grant is used in the TTI itself; any other is given where there is a control channel.
-    if configured && !open || !configured && !config.air.has_control(tti) {
+    if configured && !is_uplink || !configured && !config.air.has_control(tti) {
         return;
     }
     let mut is_starved = false;
     if configured {
         is_starved |= grant(cell, users, config, (tti, now, tti), &mut log_block);
     } else {
-        for target in config.air.granted_by(tti) {
+        for target in config.air.grantable_ttis(tti) {
             is_starved |= grant(cell, users, config, (tti, now, target), &mut log_block);
         }
     }
     cell.grants_starved = is_starved && cell.signals.grants == 0;
 }
 
-/// Grants the resource blocks of TTI `target` to users in turn. Returns whether a grant found no place in the control
-/// region.
+/// Grants the resource blocks of TTI `target` to users in turn. Returns whether the control region had no room for a
+/// grant.
 fn grant(
     cell: &mut CellState,
     users: &mut [UserState],
@@ -107,7 +109,7 @@ fn grant(
         let requested = if configured {
             user.bearer.available(Direction::Up, now)
         } else {
-            user.ledger
+            user.grant_account
                 .ungranted()
                 .max(prescheduled_grant(user, config, tti))
         };
@@ -118,9 +120,12 @@ fn grant(
         let Some(process) = user.up.idle_processes().find(|process| !granted(*process)) else {
             continue;
         };
-        let free = config.air.prbs().saturating_sub(cell.uplink_taken(target));
+        let free = config
+            .air
+            .prbs()
+            .saturating_sub(cell.allocated_uplink(target));
         let free = config.air.uplink_allocation(free);
-        let busy = sends(user, target);
+        let busy = is_sending(user, target);
         let announced = user
             .granted
             .iter()
@@ -128,14 +133,14 @@ fn grant(
         if free == 0 || busy || announced.count() >= GRANTS_PER_TTI {
             continue;
         }
-        if !configured && !announce(&mut cell.control, user, config, tti) {
-            user.unasked_due |= is_turn(user, config, tti);
+        if !configured && !place_message(&mut cell.control, user, config, tti) {
+            user.is_prescheduled_due |= is_turn(user, config, tti);
             is_starved = true;
             continue;
         }
-        user.unasked_due = false;
+        user.is_prescheduled_due = false;
         let (mcs, prbs) = allocation(user, requested, free, config, (tti, now));
-        cell.take_uplink(target, prbs);
+        cell.allocate_uplink(target, prbs);
         cell.uplink_turn = index + 1;
         build(user, process, (mcs, prbs), config, (tti, now, target));
         if let Some(drx) = &mut user.drx
@@ -159,19 +164,19 @@ fn grant(
     is_starved
 }
 
-/// Sends scheduling requests, and reports that need no grant.
+/// Sends scheduling requests, and reports without a grant.
 fn send_signals(
     user: &mut UserState,
     config: &RanConfig,
     (tti, now): (u64, Instant),
     signals: &mut UplinkSignals,
 ) {
-    let Some(reporting) = &mut user.reporting else {
+    let Some(bsr_reporter) = &mut user.bsr_reporter else {
         return;
     };
-    reporting.set_buffered(user.bearer.available(Direction::Up, now));
-    let signal = reporting.poll(tti);
-    // It listens until it has a grant, also in a random access, and after a report that stands for a request.
+    bsr_reporter.set_buffered(user.bearer.available(Direction::Up, now));
+    let signal = bsr_reporter.poll(tti);
+    // The user listens until it has a grant, also in a random access, and after a report in place of a request.
     if let Some(drx) = &mut user.drx
         && signal.is_some()
     {
@@ -188,8 +193,8 @@ fn send_signals(
         }
         Some(Signal::RandomAccess) => {
             signals.requests += 1;
-            let answer = config.ttis(config.radio.uplink.random_access);
-            user.requests.push_back(tti + answer);
+            let delay = config.ttis(config.radio.uplink.random_access);
+            user.requests.push_back(tti + delay);
         }
         None => {}
     }
@@ -197,49 +202,51 @@ fn send_signals(
         && sent + REPORT_TO_GRANT <= tti
     {
         user.reports.pop_front();
-        // It does not count what grants before it carry, which is under way until four subframes later.
-        user.ledger.report(sent + GRANT_TO_TRANSMISSION, bytes);
+        // It does not count data of earlier grants, which are sent up to four subframes later.
+        user.grant_account
+            .report(sent + GRANT_TO_TRANSMISSION, bytes);
     }
     while user.requests.front().is_some_and(|&due| due <= tti) {
         user.requests.pop_front();
         let first = config.radio.uplink.first_grant;
-        user.ledger.request(first.get());
+        user.grant_account.request(first.get());
     }
 }
 
-/// Bytes of a grant that the user has not asked for: in its turn, or after a turn without a place in a control region.
+/// Returns the bytes of a grant that the user has not requested: in its turn, or after a turn without room in a control region.
 fn prescheduled_grant(user: &UserState, config: &RanConfig, tti: u64) -> u64 {
     match &config.radio.uplink.prescheduling {
-        Some(some) if is_turn(user, config, tti) || user.unasked_due => some.grant.get(),
+        Some(prescheduling) if is_turn(user, config, tti) || user.is_prescheduled_due => {
+            prescheduling.grant.get()
+        }
         _ => 0,
     }
 }
 
-/// Returns whether it is the turn of a user to get a grant that it has not asked for.
+/// Returns whether it is the turn of a user to get a grant without a request.
 fn is_turn(user: &UserState, config: &RanConfig, tti: u64) -> bool {
-    let Some(some) = &config.radio.uplink.prescheduling else {
+    let Some(prescheduling) = &config.radio.uplink.prescheduling else {
         return false;
     };
     let recent = user
         .last_uplink
-        .is_some_and(|last| config.air.tti * (tti - last) <= some.duration);
-    // Users come one after the other.
+        .is_some_and(|last| config.air.tti * (tti - last) <= prescheduling.duration);
+    // The turns of users are in consecutive TTIs.
     let turn = (config.air.tti * (tti + u64::from(user.id)))
         .as_nanos()
-        .is_multiple_of(some.interval.as_nanos());
+        .is_multiple_of(prescheduling.interval.as_nanos());
     recent && turn && user.granted.is_empty()
 }
 
 /// Returns whether the user sends a block in TTI `tti`, as far as that is known. It sends one at a time (TS 38.214
-/// clause
-/// 6.1).
-fn sends(user: &UserState, tti: u64) -> bool {
+/// clause 6.1).
+fn is_sending(user: &UserState, tti: u64) -> bool {
     user.granted.iter().any(|granted| granted.at == tti)
-        || user.repeats.iter().any(|repeat| repeat.at == tti)
+        || user.retransmissions.iter().any(|block| block.at == tti)
 }
 
-/// Has a block repeated in the first uplink TTI after the round trip that has room for it.
-fn repeat(
+/// Schedules the retransmission of a block in the first uplink TTI after the round trip that has room for it.
+fn schedule_retransmission(
     user: &mut UserState,
     process: usize,
     cell: &mut CellState,
@@ -249,20 +256,26 @@ fn repeat(
     let prbs = u32::from(user.up.payload(process).prbs);
     let mut earliest = tti + config.harq().round_trip;
     while let Some(at) = config.air.pattern.next_uplink(earliest, 14) {
-        if !sends(user, at) && cell.uplink_taken(at) + prbs <= config.air.prbs() {
-            cell.take_uplink(at, prbs);
-            user.repeats.push_back(Repeat { at, process });
+        if !is_sending(user, at) && cell.allocated_uplink(at) + prbs <= config.air.prbs() {
+            cell.allocate_uplink(at, prbs);
+            user.retransmissions
+                .push_back(Retransmission { at, process });
             return;
         }
         earliest = at + 1;
     }
 }
 
-fn next_repeat(user: &mut UserState, tti: u64) -> Option<usize> {
-    let due = user.repeats.iter().position(|repeat| repeat.at == tti)?;
-    user.repeats.remove(due).map(|repeat| repeat.process)
+/// Removes and returns the process that is retransmitted in `tti`.
+fn next_retransmission(user: &mut UserState, tti: u64) -> Option<usize> {
+    let due = user
+        .retransmissions
+        .iter()
+        .position(|block| block.at == tti)?;
+    user.retransmissions.remove(due).map(|block| block.process)
 }
 
+/// Removes and returns the process with a grant for `tti`.
 fn next_granted(user: &mut UserState, tti: u64) -> Option<usize> {
     let due = user
         .granted
@@ -271,7 +284,7 @@ fn next_granted(user: &mut UserState, tti: u64) -> Option<usize> {
     due.then(|| user.granted.pop_front().map(|granted| granted.process))?
 }
 
-/// Returns scheme and resource blocks for this number of bytes.
+/// Returns scheme and number of resource blocks for the requested bytes.
 fn allocation(
     user: &mut UserState,
     requested: u64,
@@ -281,11 +294,11 @@ fn allocation(
 ) -> (u8, u32) {
     let formats = &config.air.up;
     let bytes = requested + u64::from(subheader::SHORT_BSR) + 8;
-    let max = user.widest_allocation(at, config, free);
+    let max = user.best_allocation(at, config, free);
     let mut prbs = max;
     let mut mcs = 0;
-    // A user spreads its power over the blocks it gets: fewer blocks allow a higher scheme. Twice is
-    // enough, as the second answer needs no more blocks than the first.
+    // A user spreads its power over the blocks it gets: fewer blocks allow a higher scheme. Two
+    // rounds are enough, as the second one needs no more blocks than the first.
     for _ in 0..2 {
         mcs = user.uplink_scheme(at, config, prbs);
         prbs = formats.prbs_for(mcs, bytes, max);
@@ -293,7 +306,7 @@ fn allocation(
     (mcs, prbs)
 }
 
-/// Builds the block that a grant received now allows.
+/// Builds the block of a grant that is received now, for TTI `target`.
 fn build(
     user: &mut UserState,
     process: usize,
@@ -305,17 +318,17 @@ fn build(
     let bytes = format.bits / 8;
     let mut room = bytes;
     let mut report = None;
-    if let Some(reporting) = &mut user.reporting {
-        report = reporting
+    if let Some(bsr_reporter) = &mut user.bsr_reporter {
+        report = bsr_reporter
             .grant(tti, u64::from(bytes))
             .report
             .map(|report| report.bytes);
         if report.is_some() {
             room = bytes.saturating_sub(subheader::SHORT_BSR);
         }
-        user.ledger.grant(target, u64::from(bytes));
+        user.grant_account.grant(target, u64::from(bytes));
     }
-    let power = user.report_headroom((tti, now), config, (prbs, room));
+    let power = user.take_headroom_report((tti, now), config, (prbs, room));
     if power.is_some() {
         room -= headroom::bytes(config.radio.technology);
     }
@@ -325,15 +338,15 @@ fn build(
     payload.format = Some(format);
     (payload.mcs, payload.prbs) = (mcs, prbs as u16);
     (payload.report, payload.headroom) = (report, power);
-    if let Some(reporting) = &mut user.reporting {
-        reporting.set_buffered(user.bearer.available(Direction::Up, now));
+    if let Some(bsr_reporter) = &mut user.bsr_reporter {
+        bsr_reporter.set_buffered(user.bearer.available(Direction::Up, now));
         if let Some(drx) = &mut user.drx {
-            drx.set_request_pending(reporting.awaits_grant());
+            drx.set_request_pending(bsr_reporter.awaits_grant());
         }
     }
 }
 
-/// Sends a block and finds out whether it arrives.
+/// Sends a block and draws whether it is decoded.
 fn transmit(
     user: &mut UserState,
     process: usize,
@@ -351,16 +364,16 @@ fn transmit(
         bler = combine(soft, &format, version, sinr_db);
         bler
     });
-    let repeats = config.harq().allows_attempt_after(attempts + 1);
-    if reception == Reception::Failed && repeats {
-        repeat(user, process, cell, config, tti);
+    let may_retransmit = config.harq().allows_attempt_after(attempts + 1);
+    if reception == Reception::Failed && may_retransmit {
+        schedule_retransmission(user, process, cell, config, tti);
     }
     if let Some(drx) = &mut user.drx {
         // Only a UE of LTE counts its attempts (maxHARQ-Tx, TS 36.321 clause 5.4.2.2).
-        let is_last = config.radio.technology == Technology::Lte && !repeats;
+        let is_last = config.radio.technology == Technology::Lte && !may_retransmit;
         drx.sent(tti, process, is_last);
     }
-    deliver_decoded(
+    queue_decoded(
         user,
         Direction::Up,
         process,

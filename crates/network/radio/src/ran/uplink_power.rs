@@ -11,22 +11,22 @@ use crate::settings::Access;
 #[derive(Debug)]
 pub(super) struct UplinkPower {
     control: Arc<PowerControl>,
-    /// Reports since it was connected.
+    /// Reports since the connection was set up; `None` before the first.
     reports: Option<Reports>,
-    widest: LargestAllocations,
+    allocations: Allocations,
 }
 
-/// Reports of a UE, and the latest that its base station has decoded.
+/// Reporter of a UE, and the latest report that its base station has decoded.
 #[derive(Debug)]
 struct Reports {
     reporter: Reporter,
-    known: Headroom,
+    decoded: Headroom,
 }
 
 /// Allocations on which a UE carries the most, by the number of free resource blocks.
 #[derive(Debug, Default)]
-struct LargestAllocations {
-    /// Path loss and report that they are for.
+struct Allocations {
+    /// Path loss and report for which they were computed.
     key: Option<(f64, Headroom)>,
     prbs: Vec<u16>,
 }
@@ -37,11 +37,11 @@ impl UplinkPower {
         Self {
             control,
             reports: None,
-            widest: LargestAllocations::default(),
+            allocations: Allocations::default(),
         }
     }
 
-    /// Forgets the reports, as the connection is another one.
+    /// Removes the reports, because the connection is a new one.
     pub(super) fn reset(&mut self) {
         self.reports = None;
     }
@@ -51,16 +51,16 @@ impl UplinkPower {
         self.control.sinr_db(path_loss_db, prbs)
     }
 
-    /// Has the base station know a report that it has decoded.
-    pub(super) fn decoded(&mut self, report: Headroom) {
+    /// Handles a report that the base station has decoded.
+    pub(super) fn on_decoded(&mut self, report: Headroom) {
         if let Some(reports) = &mut self.reports {
-            reports.known = report;
+            reports.decoded = report;
         }
     }
 
-    /// Returns the latest report that the base station has: first that with which the connection begins. Whoever sends
-    /// without a grant sends no reports, and finds its allocation itself.
-    fn known(&mut self, (tti, path_loss_db): (u64, f64), config: &RanConfig) -> Headroom {
+    /// Returns the latest report that the base station has; at first that of the connection set-up. A UE with configured
+    /// grants sends no reports, and chooses its allocation itself.
+    fn latest_report(&mut self, (tti, path_loss_db): (u64, f64), config: &RanConfig) -> Headroom {
         let control = &self.control;
         if config.radio.uplink.access == Access::Configured {
             return Headroom {
@@ -72,10 +72,10 @@ impl UplinkPower {
             let db = control.headroom_db(path_loss_db, 1);
             Reports {
                 reporter: Reporter::new(config.headroom_reports(), tti, path_loss_db),
-                known: Headroom::rounded(config.radio.technology, db, 1),
+                decoded: Headroom::rounded(config.radio.technology, db, 1),
             }
         });
-        reports.known
+        reports.decoded
     }
 
     /// Returns the uplink as the base station knows it.
@@ -84,31 +84,30 @@ impl UplinkPower {
         (tti, path_loss_db): (u64, f64),
         config: &RanConfig,
     ) -> MeasuredUplink<'_> {
-        let report = self.known((tti, path_loss_db), config);
+        let report = self.latest_report((tti, path_loss_db), config);
         self.control.measured(path_loss_db, report)
     }
 
-    /// Returns the number of resource blocks, of `free` ones, on which it carries the most by what the base station
-    /// knows.
-    pub(super) fn widest_allocation(
+    /// Returns the number of resource blocks, at most `free`, on which the UE carries the most bytes, as far as the base
+    /// station knows.
+    pub(super) fn best_allocation(
         &mut self,
         (tti, path_loss_db): (u64, f64),
         config: &RanConfig,
         free: u32,
     ) -> u32 {
-        let report = self.known((tti, path_loss_db), config);
+        let report = self.latest_report((tti, path_loss_db), config);
         let key = Some((path_loss_db, report));
-        if self.widest.key != key {
-            self.widest.key = key;
+        if self.allocations.key != key {
+            self.allocations.key = key;
             let measured = self.control.measured(path_loss_db, report);
-            measured.widest(config, &mut self.widest.prbs);
+            measured.best_allocations(config, &mut self.allocations.prbs);
         }
-        u32::from(self.widest.prbs[free as usize])
+        u32::from(self.allocations.prbs[free as usize])
     }
 
-    /// Returns the report that comes with new data granted in this TTI, where one is due and fits into `room` bytes, and
-    /// notes it.
-    pub(super) fn report(
+    /// Returns the report that is sent with new data granted in this TTI, if one is due and fits into `room` bytes.
+    pub(super) fn take_report(
         &mut self,
         (tti, path_loss_db): (u64, f64),
         config: &RanConfig,

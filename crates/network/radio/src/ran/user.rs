@@ -38,7 +38,7 @@ pub(super) struct Payload {
 }
 
 impl Payload {
-    /// Its transmission format.
+    /// Returns the transport format.
     ///
     /// # Panics
     /// If the process has never been filled.
@@ -62,7 +62,7 @@ impl Payload {
 
 pub(super) type Processes = Harq<Payload, Option<SoftBuffer>>;
 
-/// A decoded block that RLC receives later.
+/// A decoded block that RLC receives at TTI `due`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Decoded {
     pub(super) due: u64,
@@ -82,14 +82,15 @@ pub(super) struct Granted {
     pub(super) process: usize,
 }
 
-/// An uplink block that failed and is sent again.
+/// Retransmission of an uplink block that failed.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Repeat {
+pub(super) struct Retransmission {
     /// TTI of the transmission.
     pub(super) at: u64,
     pub(super) process: usize,
 }
 
+/// State of one user.
 pub(super) struct UserState {
     pub(super) id: UserId,
     pub(super) observed: bool,
@@ -98,7 +99,7 @@ pub(super) struct UserState {
     pub(super) speed_mps: Option<f64>,
     /// SINR by group of resource blocks, dB.
     pub(super) sinr_db: Vec<f32>,
-    /// Channel period, or TTI, that it is the SINR of.
+    /// Channel period, or TTI, to which `sinr_db` belongs.
     sinr_period: Option<u64>,
     pub(super) reporter: CqiReporter,
     pub(super) outer_loop: Option<OuterLoop>,
@@ -111,37 +112,37 @@ pub(super) struct UserState {
     pub(super) granted: VecDeque<Granted>,
     /// TTI of the last uplink block with data that was received.
     pub(super) last_uplink: Option<u64>,
-    /// Whether its periodic grant, without a request, found no free resource blocks in its turn.
-    pub(super) unasked_due: bool,
-    /// Uplink blocks that are repeated.
-    pub(super) repeats: VecDeque<Repeat>,
-    /// Grants that answer requests, and when they can be given.
+    /// Whether a prescheduled grant is due, because there was no room for it in its turn.
+    pub(super) is_prescheduled_due: bool,
+    /// Scheduled retransmissions of uplink blocks.
+    pub(super) retransmissions: VecDeque<Retransmission>,
+    /// TTIs from which on requests can be answered by grants.
     pub(super) requests: VecDeque<u64>,
-    /// Reports that were sent without a grant and are not decoded yet: the TTI and the bytes.
+    /// TTI and bytes of reports that were sent without a grant and are not decoded yet.
     pub(super) reports: VecDeque<(u64, u64)>,
-    pub(super) reporting: Option<uplink::BsrReporter>,
-    pub(super) ledger: GrantAccount,
+    pub(super) bsr_reporter: Option<uplink::BsrReporter>,
+    pub(super) grant_account: GrantAccount,
     pub(super) drx: Option<Drx>,
     pub(super) awake: bool,
     pub(super) mobility: Mobility,
     /// The cell that the gateway sends to.
     pub(super) gateway_cell: u32,
-    /// Bytes that could have been sent to it so far, by TTI.
+    /// Capacity so far in each direction.
     pub(super) capacity: [Capacity; 2],
-    /// Resource blocks that it was given in this TTI.
+    /// Number of its resource blocks in this TTI, by direction.
     pub(super) prbs_now: [u16; 2],
-    /// Groups of resource blocks of the downlink among them, a bit each.
+    /// Its groups of resource blocks in the downlink of this TTI, a bit each.
     pub(super) groups_now: u64,
-    /// Rates by group; buffer of [`Self::follow`].
+    /// Rates by group; buffer of [`Self::add_capacity`].
     rates: Vec<f32>,
     /// Latest result of [`Self::uplink_bytes`], with its SINR and number of resource blocks.
     uplink_bytes: Option<((u64, u32), f64)>,
     power: UplinkPower,
-    /// The error rate of a block over the whole carrier in this TTI, where it is known.
-    pub(super) full_bler: Option<(u8, f64)>,
+    /// Scheme and error rate of a block over the whole carrier in this TTI, if computed.
+    pub(super) carrier_bler: Option<(u8, f64)>,
 }
 
-/// Resource blocks of a TTI that nobody else was given.
+/// Resource blocks of a TTI that no other user was given.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FreeBlocks {
     /// Number in each direction.
@@ -150,7 +151,7 @@ pub(super) struct FreeBlocks {
     pub(super) groups: u64,
 }
 
-/// Bytes that could have been carried so far, at the end of each TTI.
+/// Cumulative capacity in bytes, at the end of each TTI.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Capacity {
     bytes: f64,
@@ -163,7 +164,7 @@ impl Capacity {
         self.by_tti.push(self.bytes as u64);
     }
 
-    /// Bytes of the TTIs from `from` on and before `to`, as far as they are known.
+    /// Returns the bytes of the TTIs from `from` on and before `to`, as far as they are known.
     pub(super) fn between(&self, from: u64, to: u64) -> u64 {
         let before = |tti: u64| match (tti.min(self.by_tti.len() as u64)).checked_sub(1) {
             Some(last) => self.by_tti[last as usize],
@@ -173,11 +174,10 @@ impl Capacity {
     }
 }
 
-/// Returns the HARQ of the uplink. Retransmissions come a round trip after the attempt, in TDD in the next uplink
-/// interval. A process is occupied from its grant on, so that there are more processes than blocks on air.
+/// Returns the HARQ of the uplink. Retransmissions are sent a round trip after the attempt, in TDD in the next uplink TTI.
+/// A process is occupied from its grant on, so there are more processes than blocks in flight.
 fn uplink_harq(config: &RanConfig) -> harq::HarqConfig {
     harq::HarqConfig {
-        timing: harq::Timing::Asynchronous,
         processes: config.harq().processes + GRANT_TO_TRANSMISSION as u8,
         ..config.harq()
     }
@@ -216,7 +216,7 @@ impl UserState {
             // Reports of different users are spread over the period.
             offset: id % period,
             delay: config.ttis(downlink.cqi_delay) as u32,
-            subband_size: if config.subbands().is_some() {
+            subband_size: if config.subband_rule().is_some() {
                 air.subband_prbs
             } else {
                 0
@@ -243,12 +243,12 @@ impl UserState {
             decoded: VecDeque::new(),
             granted: VecDeque::new(),
             last_uplink: None,
-            unasked_due: false,
-            repeats: VecDeque::new(),
+            is_prescheduled_due: false,
+            retransmissions: VecDeque::new(),
             requests: VecDeque::new(),
             reports: VecDeque::new(),
-            reporting: config.reporting(id),
-            ledger: GrantAccount::default(),
+            bsr_reporter: config.bsr_reporter(id),
+            grant_account: GrantAccount::default(),
             drx: config.drx(),
             awake: true,
             mobility: Mobility::new(
@@ -263,7 +263,7 @@ impl UserState {
             rates: Vec::new(),
             uplink_bytes: None,
             power: UplinkPower::new(power_control),
-            full_bler: None,
+            carrier_bler: None,
         }
     }
 
@@ -279,7 +279,7 @@ impl UserState {
             Some(period) => tti / config.ttis(period).max(1),
             None => tti,
         };
-        // Unless all cells always send, each TTI has an interference of its own.
+        // Unless all cells always transmit, the interference differs from TTI to TTI.
         let key = if config.radio.propagation.load == Load::Full {
             period
         } else {
@@ -304,8 +304,8 @@ impl UserState {
         }
     }
 
-    /// Hands to RLC what was decoded and is due at `tti`.
-    pub(super) fn deliver(&mut self, tti: u64, now: Instant, fates: &mut Vec<PacketOutcome>) {
+    /// Passes decoded blocks to RLC that are due at `tti`.
+    pub(super) fn deliver(&mut self, tti: u64, now: Instant, outcomes: &mut Vec<PacketOutcome>) {
         while let Some(decoded) = self.decoded.front().copied() {
             if decoded.due > tti {
                 return;
@@ -317,10 +317,10 @@ impl UserState {
                 Direction::Up => {
                     let payload = self.up.payload(process);
                     if let Some(bytes) = payload.report {
-                        self.ledger.report(decoded.sent, bytes);
+                        self.grant_account.report(decoded.sent, bytes);
                     }
                     if let Some(report) = payload.headroom {
-                        self.power.decoded(report);
+                        self.power.on_decoded(report);
                     }
                     if !payload.block.is_empty() {
                         self.last_uplink = Some(decoded.due);
@@ -329,23 +329,23 @@ impl UserState {
                 }
             };
             self.bearer
-                .receive(decoded.direction, now, &payload.block, fates);
+                .receive(decoded.direction, now, &payload.block, outcomes);
         }
     }
 
-    /// Resets MAC (TS 36.321 clause 5.9). Blocks on air are lost.
+    /// Resets MAC (TS 36.321 clause 5.9). Blocks in flight are lost.
     pub(super) fn reset_mac(&mut self, config: &RanConfig) {
         self.down.reset();
         self.up.reset();
         self.decoded.clear();
         self.granted.clear();
-        self.repeats.clear();
+        self.retransmissions.clear();
         self.last_uplink = None;
-        self.unasked_due = false;
+        self.is_prescheduled_due = false;
         self.requests.clear();
         self.reports.clear();
-        self.ledger = GrantAccount::default();
-        self.reporting = config.reporting(self.id);
+        self.grant_account = GrantAccount::default();
+        self.bsr_reporter = config.bsr_reporter(self.id);
         self.drx = config.drx();
         self.power.reset();
     }
@@ -376,8 +376,8 @@ impl UserState {
         }
     }
 
-    /// Returns the SINR of the uplink over `prbs` resource blocks, in dB: the loss is that of the downlink, without
-    /// fast fading; other cells' users do not disturb.
+    /// Returns the SINR of the uplink over `prbs` resource blocks, in dB: the path loss is that of the downlink, without
+    /// fast fading, and users of other cells do not interfere.
     pub(super) fn uplink_sinr_db(&self, now: Instant, config: &RanConfig, prbs: u32) -> f64 {
         match self.path_loss_db(now) {
             None => config.radio.uplink.sinr.get(),
@@ -385,9 +385,9 @@ impl UserState {
         }
     }
 
-    /// Returns the number of resource blocks, at most `free`, with the largest transport block by what the base station
+    /// Returns the number of resource blocks, at most `free`, with the largest transport block, as far as the base station
     /// knows.
-    pub(super) fn widest_allocation(
+    pub(super) fn best_allocation(
         &mut self,
         (tti, now): (u64, Instant),
         config: &RanConfig,
@@ -395,7 +395,7 @@ impl UserState {
     ) -> u32 {
         match self.path_loss_db(now) {
             None => free,
-            Some(loss) => self.power.widest_allocation((tti, loss), config, free),
+            Some(loss) => self.power.best_allocation((tti, loss), config, free),
         }
     }
 
@@ -414,16 +414,16 @@ impl UserState {
         config.air.up.adaptation.mcs(sinr_db, prbs).unwrap_or(0)
     }
 
-    /// Returns the power headroom report that comes with new data granted in this TTI, where one is due and fits into
-    /// `room` bytes, and notes it.
-    pub(super) fn report_headroom(
+    /// Returns the power headroom report that is sent with new data granted in this TTI, if one is due and fits into
+    /// `room` bytes.
+    pub(super) fn take_headroom_report(
         &mut self,
         (tti, now): (u64, Instant),
         config: &RanConfig,
         (prbs, room): (u32, u32),
     ) -> Option<Headroom> {
         let loss = self.path_loss_db(now)?;
-        self.power.report((tti, loss), config, (prbs, room))
+        self.power.take_report((tti, loss), config, (prbs, room))
     }
 
     /// Returns the correction of the outer loop, in dB.
@@ -431,19 +431,19 @@ impl UserState {
         self.outer_loop.map_or(0.0, |outer| outer.offset_db())
     }
 
-    /// Returns the CQI of the latest report on the whole carrier, and the scheme by it for `prbs` resource blocks of an
-    /// interval with `formats`.
+    /// Returns the CQI of the latest report on the whole carrier, and the scheme for it on `prbs` resource blocks of a TTI
+    /// with `formats`.
     pub(super) fn scheme(
         &mut self,
         tti: u64,
         (formats, prbs): (&Formats, u32),
         config: &RanConfig,
     ) -> Option<(u8, u8)> {
-        self.scheme_with(tti, (formats, prbs), config, self.offset_db())
+        self.scheme_with_offset(tti, (formats, prbs), config, self.offset_db())
     }
 
-    /// Returns the scheme as [`Self::scheme`] does, with another correction.
-    pub(super) fn scheme_with(
+    /// Returns CQI and scheme as [`Self::scheme`] does, with `offset` as correction, dB.
+    pub(super) fn scheme_with_offset(
         &mut self,
         tti: u64,
         (formats, prbs): (&Formats, u32),
@@ -456,9 +456,10 @@ impl UserState {
         Some((cqi, mcs))
     }
 
-    /// Adds the capacity of this TTI on the resource blocks of no other user, and returns it. It is the transport block
-    /// that would have been sent, less its BLER, as a failed block takes a second TTI. Third attempts are rare.
-    pub(super) fn follow(
+    /// Adds the capacity of this TTI on the resource blocks of no other user, and returns it in bytes per direction. It is
+    /// the transport block that would have been sent, divided by 1 + BLER, as a failed block takes a second TTI. Third
+    /// attempts are neglected.
+    pub(super) fn add_capacity(
         &mut self,
         tti: u64,
         now: Instant,
@@ -491,7 +492,7 @@ impl UserState {
         free: &FreeBlocks,
         config: &RanConfig,
     ) -> f64 {
-        if let Some(rule) = config.subbands() {
+        if let Some(rule) = config.subband_rule() {
             return self.subband_bytes(tti, formats, free, (config, rule));
         }
         let Some((_, mcs)) = self.scheme(tti, (formats, free.prbs[0]), config) else {
@@ -501,8 +502,7 @@ impl UserState {
         f64::from(bits / 8) / (1.0 + self.first_error_rate(mcs, &config.air))
     }
 
-    /// Returns what the free groups carry that the scheduler would give to this user alone: all on which it reports
-    /// any rate.
+    /// Returns the bytes that the free groups carry on which the user reports a rate.
     fn subband_bytes(
         &mut self,
         tti: u64,
@@ -548,7 +548,7 @@ impl UserState {
         rates: &mut Vec<f32>,
     ) {
         let air = &config.air;
-        let whole = air.prbs();
+        let carrier_prbs = air.prbs();
         let offset = self.offset_db() - config.radio.downlink.margin.get();
         let Some(report) = self.reporter.latest(tti) else {
             return;
@@ -556,15 +556,15 @@ impl UserState {
         let mut first = 0;
         for &prbs in &air.group_prbs {
             let cqi = report.subband((first / air.subband_prbs) as usize);
-            let mcs = formats.adaptation.mcs_of_cqi(cqi, whole, offset);
-            let rate = |mcs| formats.get(mcs, whole).bits as f32 / whole as f32;
+            let mcs = formats.adaptation.mcs_of_cqi(cqi, carrier_prbs, offset);
+            let rate = |mcs| formats.get(mcs, carrier_prbs).bits as f32 / carrier_prbs as f32;
             rates.push(mcs.map_or(0.0, rate));
             first += u32::from(prbs);
         }
     }
 
     fn uplink_bytes(&mut self, (tti, now): (u64, Instant), free: u32, config: &RanConfig) -> f64 {
-        let prbs = self.widest_allocation((tti, now), config, free);
+        let prbs = self.best_allocation((tti, now), config, free);
         let sinr_db = self.uplink_sinr_db(now, config, prbs);
         let key = (sinr_db.to_bits(), prbs);
         if let Some((known, bytes)) = self.uplink_bytes
@@ -581,14 +581,14 @@ impl UserState {
 
     /// Returns the error rate of a first transmission over the whole carrier.
     pub(super) fn first_error_rate(&mut self, mcs: u8, air: &AirInterface) -> f64 {
-        if let Some((known, rate)) = self.full_bler
+        if let Some((known, rate)) = self.carrier_bler
             && known == mcs
         {
             return rate;
         }
         let format = air.down.get(mcs, air.prbs());
         let rate = format.bler(effective_sinr_mi(&self.sinr_db, format.modulation));
-        self.full_bler = Some((mcs, rate));
+        self.carrier_bler = Some((mcs, rate));
         rate
     }
 }

@@ -29,7 +29,7 @@ impl Assembler {
     }
 
     /// Drops the open SDU, because its next segment is lost.
-    pub(super) fn gap(&mut self) {
+    pub(super) fn on_gap(&mut self) {
         self.open = None;
     }
 }

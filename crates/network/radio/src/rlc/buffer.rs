@@ -1,17 +1,13 @@
 //! Transmission buffer: SDUs that have not been sent completely.
 
 use super::{LengthIndicator, Sdu, Segment};
-use config::Buffer as Room;
+use config::Buffer as Limit;
 use std::collections::VecDeque;
-
-/// SDU that did not fit into the buffer.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Dropped(pub Sdu);
 
 /// Buffer of SDUs in order of arrival. The first may have been sent in part.
 #[derive(Clone, Debug)]
 pub(super) struct Buffer {
-    room: Room,
+    limit: Limit,
     sdus: VecDeque<Sdu>,
     /// Bytes of the first SDU already sent.
     sent: u32,
@@ -20,9 +16,9 @@ pub(super) struct Buffer {
 }
 
 impl Buffer {
-    pub(super) fn new(room: Room) -> Self {
+    pub(super) fn new(limit: Limit) -> Self {
         Self {
-            room,
+            limit,
             sdus: VecDeque::new(),
             sent: 0,
             bytes: 0,
@@ -31,22 +27,23 @@ impl Buffer {
 
     /// Returns whether an SDU of `bytes` fits.
     pub(super) fn has_room(&self, bytes: u32) -> bool {
-        match self.room {
-            Room::Packets(packets) => (self.sdus.len() as u64) < packets,
-            Room::Bytes(limit) => self.bytes + u64::from(bytes) <= limit.get(),
-            // Rejected by the check of the settings.
-            Room::Bdp(_) => false,
+        match self.limit {
+            Limit::Packets(max) => (self.sdus.len() as u64) < max,
+            Limit::Bytes(max) => self.bytes + u64::from(bytes) <= max.get(),
+            // The check of the settings rejects it.
+            Limit::Bdp(_) => false,
         }
     }
 
-    pub(super) fn push(&mut self, sdu: Sdu) -> Result<(), Dropped> {
+    /// Queues an SDU; false if it does not fit.
+    pub(super) fn push(&mut self, sdu: Sdu) -> bool {
         // An SDU without bytes cannot be sent.
         if !self.has_room(sdu.len) || sdu.len == 0 {
-            return Err(Dropped(sdu));
+            return false;
         }
         self.sdus.push_back(sdu);
         self.bytes += u64::from(sdu.len);
-        Ok(())
+        true
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -61,41 +58,41 @@ impl Buffer {
         self.bytes
     }
 
-    /// Fills a data field: calls `each` with segments until `room` bytes for the length indicators and the data are
-    /// used up. Returns the bytes of data and the number of elements.
+    /// Fills a data field: calls `add_segment` until `room` bytes for the length indicators and the data are used up.
+    /// Returns the bytes of data and the number of segments.
     pub(super) fn take(
         &mut self,
         room: u32,
         indicator: LengthIndicator,
-        mut each: impl FnMut(Segment),
+        mut add_segment: impl FnMut(Segment),
     ) -> (u32, u32) {
-        let (mut data, mut elements) = (0, 0);
+        let (mut data, mut segments) = (0, 0);
         while let Some(&sdu) = self.sdus.front() {
-            let used = data + indicator.extension(elements + 1);
+            let used = data + indicator.extension(segments + 1);
             if used >= room {
                 break;
             }
-            let left = sdu.len - self.sent;
-            let len = left.min(room - used);
-            each(Segment {
+            let rest = sdu.len - self.sent;
+            let len = rest.min(room - used);
+            add_segment(Segment {
                 sdu,
                 offset: self.sent,
                 len,
             });
             data += len;
-            elements += 1;
+            segments += 1;
             self.bytes -= u64::from(len);
-            if len == left {
+            if len == rest {
                 self.sdus.pop_front();
                 self.sent = 0;
             } else {
                 self.sent += len;
             }
-            if len > indicator.longest() {
+            if len > indicator.max_len() {
                 break;
             }
         }
-        (data, elements)
+        (data, segments)
     }
 
     /// Discards unsent SDUs whose id `is_discarded` selects (clause 5.3); appends their ids to `out`.
@@ -112,9 +109,9 @@ impl Buffer {
         });
     }
 
-    /// Empties the buffer and appends the SDUs to `out`: first the one sent in part, if `with_begun`.
-    pub(super) fn drain(&mut self, with_begun: bool, out: &mut Vec<Sdu>) {
-        let has_partial = usize::from(self.sent > 0 && !with_begun);
+    /// Empties the buffer and appends the SDUs to `out`, with the one that was sent in part if `with_partial`.
+    pub(super) fn drain(&mut self, with_partial: bool, out: &mut Vec<Sdu>) {
+        let has_partial = usize::from(self.sent > 0 && !with_partial);
         out.extend(self.sdus.drain(..).skip(has_partial));
         self.sent = 0;
         self.bytes = 0;

@@ -1,7 +1,7 @@
-//! PDCP as far as TCP notices it: its header, and order without duplicates over a handover (TS 36.323 clause
-//! 5.1.2.1.2).
+//! PDCP as far as it affects TCP: its header, and delivery in order without duplicates over a handover (TS 36.323
+//! clause 5.1.2.1.2).
 //!
-//! SDUs are named by their COUNT, which both sides store.
+//! The id of an SDU is its COUNT, which both sides store.
 
 use super::Sdu;
 
@@ -76,7 +76,7 @@ impl Receiver {
         }
     }
 
-    /// Processes a PDU from RLC. `reestablishing` says that RLC delivers it because it is being re-established; only
+    /// Processes a PDU from RLC. `reestablishing` says whether RLC delivers it because it is being re-established. Only
     /// then may the target cell still fill a gap.
     pub fn receive(&mut self, pdu: Sdu, reestablishing: bool, delivered: &mut Vec<Sdu>) {
         if pdu.id < self.next || pdu.id - self.next >= self.sn.window() {
@@ -99,18 +99,18 @@ impl Receiver {
         if !reestablishing {
             self.next = pdu.id;
         }
-        let mut ready = 0;
+        let mut deliverable = 0;
         for stored in &self.stored {
             if stored.id < self.next {
-                ready += 1;
+                deliverable += 1;
             } else if stored.id == self.next {
-                ready += 1;
+                deliverable += 1;
                 self.next += 1;
             } else {
                 break;
             }
         }
-        delivered.extend(self.stored.drain(..ready));
+        delivered.extend(self.stored.drain(..deliverable));
     }
 }
 

@@ -2,10 +2,10 @@
 
 use crate::settings::Rlc;
 
-/// RLC SDU: the caller's number for it, and its length in bytes.
+/// RLC SDU, described by an id and a length.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Sdu {
-    /// Number given by the caller.
+    /// Id that the caller has chosen.
     pub id: u64,
     /// Length in bytes.
     pub len: u32,
@@ -146,8 +146,8 @@ impl Rlc {
 }
 
 impl LengthIndicator {
-    /// Returns the longest element that another one may follow.
-    pub const fn longest(self) -> u32 {
+    /// Returns the maximum length of an element that another one may follow.
+    pub const fn max_len(self) -> u32 {
         match self {
             Self::Bits11 => (1 << 11) - 1,
             Self::Bits15 => (1 << 15) - 1,

@@ -2,7 +2,7 @@
 
 use super::assembler::Assembler;
 use super::buffer::Buffer;
-use super::{Block, DataPdu, Dropped, Forwarding, Sdu, Segment};
+use super::{Block, DataPdu, Forwarding, Sdu, Segment};
 use crate::mac::subheader;
 use crate::settings::Rlc;
 use std::collections::VecDeque;
@@ -47,7 +47,7 @@ impl SnLength {
         self.modulus() / 2
     }
 
-    /// Bytes of the fixed part of the header (clause 6.2.1.3).
+    /// Returns the bytes of the fixed part of the header (clause 6.2.1.3).
     const fn header(self) -> u32 {
         match self {
             Self::Bits5 | Self::Bits6 => 1,
@@ -77,8 +77,8 @@ impl Entity {
         }
     }
 
-    /// Queues an SDU for transmission, or returns it if the buffer is full.
-    pub fn enqueue(&mut self, sdu: Sdu) -> Result<(), Dropped> {
+    /// Queues an SDU for transmission; false if the buffer is full.
+    pub fn enqueue(&mut self, sdu: Sdu) -> bool {
         self.buffer.push(sdu)
     }
 
@@ -172,22 +172,23 @@ impl Entity {
     }
 }
 
+/// Place of one PDU in the reception window.
 #[derive(Clone, Debug, Default)]
 struct Slot {
     received: bool,
     segments: Vec<Segment>,
 }
 
-/// Receiving side of an entity. Sequence numbers do not wrap; they begin with one modulus, so that the window may
-/// begin before the first one.
+/// Receiving side of an entity. Sequence numbers do not wrap; they start at one modulus, so that the window may start
+/// before the first one.
 #[derive(Clone, Debug)]
 struct Receiver {
     config: Rlc,
-    /// VR(UR).
+    /// VR(UR), the first sequence number that is not assembled.
     next: u64,
-    /// VR(UX).
+    /// VR(UX), the sequence number after the one that started t-Reordering.
     awaited: u64,
-    /// VR(UH).
+    /// VR(UH), the number after the highest that was received.
     highest: u64,
     t_reordering_expiry: Instant,
     /// PDUs from VR(UR) to VR(UH).
@@ -276,11 +277,11 @@ impl Receiver {
         while self.next < sn {
             self.next += 1;
             let Some(mut slot) = self.window.pop_front() else {
-                self.assembler.gap();
+                self.assembler.on_gap();
                 continue;
             };
             if !slot.received {
-                self.assembler.gap();
+                self.assembler.on_gap();
             }
             for segment in &slot.segments {
                 self.assembler.push(segment, delivered);
@@ -327,7 +328,7 @@ mod tests {
     fn sender(sdus: u64) -> Entity {
         let mut sender = Entity::new(Rlc::default());
         for id in 0..sdus {
-            sender.enqueue(Sdu { id, len: 1_000 }).unwrap();
+            assert!(sender.enqueue(Sdu { id, len: 1_000 }));
         }
         sender
     }
@@ -388,7 +389,7 @@ mod tests {
             ..Rlc::default()
         });
         for id in 0..40 {
-            sender.enqueue(Sdu { id, len: 1_000 }).unwrap();
+            assert!(sender.enqueue(Sdu { id, len: 1_000 }));
         }
         // Each block holds one SDU: 1000 bytes, a header of 1, a subheader of 1.
         let blocks = blocks(&mut sender, 1_002);

@@ -5,7 +5,7 @@ mod retransmission;
 mod status;
 mod transmitter;
 
-use super::{Block, Dropped, Forwarding, Sdu};
+use super::{Block, Forwarding, Sdu};
 use crate::mac::subheader;
 use crate::settings::{Rlc, StatusPlacement};
 use receiver::Receiver;
@@ -19,8 +19,7 @@ pub enum SnLength {
     Bits10,
     /// 12 bits of NR, window 2048.
     Bits12,
-    /// 16 bits, window 32768 (from Release 13 on): for rates at which 512 PDUs are less than a round
-    /// trip.
+    /// 16 bits, window 32768 (from Release 13 on): for rates with more than 512 PDUs per round trip.
     Bits16,
     /// 18 bits of NR, window 131072.
     Bits18,
@@ -38,7 +37,7 @@ impl Rlc {
 }
 
 impl SnLength {
-    /// Returns one more than the greatest sequence number.
+    /// Returns one more than the maximum sequence number.
     pub(crate) const fn modulus(self) -> u64 {
         match self {
             Self::Bits10 => 1 << 10,
@@ -64,8 +63,8 @@ impl SnLength {
         }
     }
 
-    /// Returns one more than the greatest segment offset (clause 6.2.2.7).
-    const fn longest_data(self) -> u32 {
+    /// Returns one more than the maximum segment offset (clause 6.2.2.7).
+    const fn max_data(self) -> u32 {
         match self {
             Self::Bits10 => 1 << 15,
             Self::Bits12 | Self::Bits16 | Self::Bits18 => 1 << 16,
@@ -91,8 +90,8 @@ impl Entity {
         }
     }
 
-    /// Adds an SDU to the transmission buffer; fails if that is full.
-    pub fn enqueue(&mut self, sdu: Sdu) -> Result<(), Dropped> {
+    /// Queues an SDU for transmission; false if the buffer is full.
+    pub fn enqueue(&mut self, sdu: Sdu) -> bool {
         self.transmitter.enqueue(sdu)
     }
 
@@ -102,7 +101,7 @@ impl Entity {
     }
 
     /// Discards the SDUs that `is_discarded` selects and of which nothing has been sent (clause 5.3); appends
-    /// the numbers to `out`.
+    /// their ids to `out`.
     pub fn discard(
         &mut self,
         now: Instant,
@@ -141,7 +140,10 @@ impl Entity {
         let mut room = bytes;
         if self.receiver.status_bytes(now) > 0 {
             let status_room = room.saturating_sub(1);
-            if self.receiver.report(now, status_room, &mut block.status) {
+            if self
+                .receiver
+                .write_report(now, status_room, &mut block.status)
+            {
                 block.has_status = true;
                 let size = block.status.bytes;
                 let cost = size + subheader::bytes(size, false);
@@ -168,18 +170,12 @@ impl Entity {
         confirmed: &mut Vec<Sdu>,
     ) {
         if block.has_status {
-            self.transmitter.status(&block.status, confirmed);
+            self.transmitter.on_status(&block.status, confirmed);
         }
         for pdu in &block.pdus {
             let segments = block.segments_of(pdu);
             self.receiver.receive(now, pdu, segments, delivered);
         }
-    }
-
-    /// Returns the time from which a triggered status report may be sent; [`Instant::NEVER`] if none has been
-    /// triggered.
-    pub fn report_due(&self) -> Instant {
-        self.receiver.report_due()
     }
 
     /// Returns the time at which [`advance`](Self::advance) is to be called next; [`Instant::NEVER`] if no timer
@@ -200,7 +196,7 @@ impl Entity {
     }
 
     /// Re-establishes the entity (clause 5.4). Complete SDUs beyond gaps go to `delivered`; everything else is
-    /// discarded, including SDUs to be sent (take them with [`forward`](Self::forward) before).
+    /// discarded, including SDUs to be sent ([`forward`](Self::forward) returns them before).
     pub fn reestablish(&mut self, delivered: &mut Vec<Sdu>) {
         self.receiver.deliver_complete_sdus(delivered);
         *self = Self::new(self.config);

@@ -6,7 +6,7 @@ use crate::settings::Rlc;
 use std::collections::VecDeque;
 use units::Instant;
 
-/// Received parts of one PDU.
+/// Received parts of one PDU in the window.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Slot {
     pub(super) complete: bool,
@@ -23,23 +23,19 @@ impl Slot {
         self.pieces.clear();
     }
 
-    fn is_untouched(&self) -> bool {
-        self.pieces.is_empty()
-    }
-
-    /// Calls `each` with the ranges not received. The last one ends at [`u32::MAX`] if the length of the data field
+    /// Calls `on_range` with the ranges not received. The last one ends at [`u32::MAX`] if the length of the data field
     /// is not known. A PDU of which nothing has arrived has no ranges.
-    pub(super) fn missing(&self, mut each: impl FnMut(u32, u32)) {
+    pub(super) fn missing(&self, mut on_range: impl FnMut(u32, u32)) {
         let mut at = 0;
         for (start, segment) in &self.pieces {
             if *start > at {
-                each(at, *start);
+                on_range(at, *start);
             }
             at = start + segment.len;
         }
         match self.total {
-            Some(total) if at < total => each(at, total),
-            None if at > 0 => each(at, u32::MAX),
+            Some(total) if at < total => on_range(at, total),
+            None if at > 0 => on_range(at, u32::MAX),
             _ => {}
         }
     }
@@ -104,24 +100,25 @@ impl Slot {
 #[derive(Clone, Debug)]
 pub(super) struct Receiver {
     pub(super) config: Rlc,
-    /// VR(R).
+    /// VR(R), the first sequence number that is not complete.
     pub(super) next: u64,
-    /// VR(MS).
+    /// VR(MS), the highest ACK_SN that a status report may have.
     pub(super) max_status: u64,
-    /// VR(H).
+    /// VR(H), the number after the highest that was received.
     highest: u64,
-    /// VR(X).
+    /// VR(X), the number after the one that started t-Reordering.
     awaited: u64,
-    /// t-Reordering.
-    reordering: Instant,
-    /// t-StatusProhibit.
+    /// Time at which t-Reordering expires; [`Instant::NEVER`] if it does not run.
+    t_reordering_expiry: Instant,
+    /// Time until which t-StatusProhibit runs.
     pub(super) prohibited_until: Instant,
     pub(super) status_triggered: bool,
-    /// Polls that wait for VR(MS) to pass them.
+    /// Sequence numbers of polls that wait until VR(MS) has passed them.
     delayed_polls: Vec<u64>,
     /// PDUs from VR(R) to VR(H).
     window: VecDeque<Slot>,
-    pool: Vec<Slot>,
+    /// Empty slots for reuse.
+    slot_pool: Vec<Slot>,
     assembler: Assembler,
 }
 
@@ -133,12 +130,12 @@ impl Receiver {
             max_status: 0,
             highest: 0,
             awaited: 0,
-            reordering: Instant::NEVER,
+            t_reordering_expiry: Instant::NEVER,
             prohibited_until: Instant::ZERO,
             status_triggered: false,
             delayed_polls: Vec::new(),
             window: VecDeque::new(),
-            pool: Vec::new(),
+            slot_pool: Vec::new(),
             assembler: Assembler::default(),
         }
     }
@@ -154,11 +151,11 @@ impl Receiver {
         let modulus = self.config.am_sn().modulus();
         let offset = pdu.part.map_or(0, |part| part.offset);
         let data: u64 = segments.iter().map(|segment| u64::from(segment.len)).sum();
-        let longest = u64::from(self.config.am_sn().longest_data());
+        let max_data = u64::from(self.config.am_sn().max_data());
         let valid = u64::from(pdu.sn) < modulus
             && data == u64::from(pdu.data)
             && data > 0
-            && u64::from(offset) + data <= longest
+            && u64::from(offset) + data <= max_data
             && segments.iter().all(Segment::is_valid);
         if !valid {
             return;
@@ -166,12 +163,12 @@ impl Receiver {
         let distance = (u64::from(pdu.sn) + modulus - self.next % modulus) % modulus;
         let sn = self.next + distance;
         let inside = distance < self.config.am_sn().window();
-        let placed = inside && self.place(sn, pdu, offset, segments, delivered);
-        if placed {
+        let is_stored = inside && self.store(sn, pdu, offset, segments, delivered);
+        if is_stored {
             self.update_reordering(now);
         }
         if pdu.poll {
-            if !placed || sn < self.max_status {
+            if !is_stored || sn < self.max_status {
                 self.status_triggered = true;
             } else if !self.delayed_polls.contains(&sn) {
                 self.delayed_polls.push(sn);
@@ -180,8 +177,8 @@ impl Receiver {
         self.release_delayed_polls();
     }
 
-    /// Puts the PDU into the reception buffer. Returns false if it is to be discarded (clause 5.1.3.2.2).
-    fn place(
+    /// Puts the PDU into the reception buffer. Returns false if it is discarded (clause 5.1.3.2.2).
+    fn store(
         &mut self,
         sn: u64,
         pdu: &DataPdu,
@@ -200,7 +197,8 @@ impl Receiver {
         }
         let at = (sn - self.next) as usize;
         while self.window.len() <= at {
-            self.window.push_back(self.pool.pop().unwrap_or_default());
+            self.window
+                .push_back(self.slot_pool.pop().unwrap_or_default());
         }
         self.highest = self.highest.max(sn + 1);
         let last = pdu.part.is_none_or(|part| part.last);
@@ -233,19 +231,19 @@ impl Receiver {
             }
             self.next += 1;
             slot.clear();
-            self.pool.push(slot);
+            self.slot_pool.push(slot);
         }
         self.max_status = self.max_status.max(self.next);
     }
 
     /// Updates t-Reordering after a PDU was placed (clause 5.1.3.2.3).
     fn update_reordering(&mut self, now: Instant) {
-        // VR(X) is within the window or at its end as long as it is not below VR(R).
-        if self.reordering != Instant::NEVER && self.awaited <= self.next {
-            self.reordering = Instant::NEVER;
+        // VR(X) is within the window or at its end, unless it is below VR(R).
+        if self.t_reordering_expiry != Instant::NEVER && self.awaited <= self.next {
+            self.t_reordering_expiry = Instant::NEVER;
         }
-        if self.reordering == Instant::NEVER && self.highest > self.next {
-            self.reordering = now + self.config.reordering;
+        if self.t_reordering_expiry == Instant::NEVER && self.highest > self.next {
+            self.t_reordering_expiry = now + self.config.reordering;
             self.awaited = self.highest;
         }
     }
@@ -258,18 +256,18 @@ impl Receiver {
     }
 
     pub(super) fn deadline(&self) -> Instant {
-        self.reordering
+        self.t_reordering_expiry
     }
 
     /// Lets t-Reordering expire (clause 5.1.3.2.4).
     pub(super) fn advance(&mut self, now: Instant) {
-        if self.reordering > now {
+        if self.t_reordering_expiry > now {
             return;
         }
-        self.reordering = Instant::NEVER;
+        self.t_reordering_expiry = Instant::NEVER;
         self.max_status = self.first_incomplete(self.awaited.max(self.next));
         if self.highest > self.max_status {
-            self.reordering = now + self.config.reordering;
+            self.t_reordering_expiry = now + self.config.reordering;
             self.awaited = self.highest;
         }
         self.status_triggered = true;
@@ -279,7 +277,7 @@ impl Receiver {
     /// Returns the received parts of a PDU; `None` if there are none.
     pub(super) fn slot(&self, sn: u64) -> Option<&Slot> {
         let slot = self.window.get((sn - self.next) as usize)?;
-        (!slot.is_untouched()).then_some(slot)
+        (!slot.pieces.is_empty()).then_some(slot)
     }
 
     /// Delivers the complete SDUs, whatever is missing before them (clause 5.4).
@@ -288,13 +286,13 @@ impl Receiver {
             let mut at = 0;
             for (start, segment) in &slot.pieces {
                 if *start != at {
-                    self.assembler.gap();
+                    self.assembler.on_gap();
                 }
                 self.assembler.push(segment, delivered);
                 at = start + segment.len;
             }
             if !slot.complete {
-                self.assembler.gap();
+                self.assembler.on_gap();
             }
         }
     }

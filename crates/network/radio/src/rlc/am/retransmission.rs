@@ -15,7 +15,9 @@ pub(super) struct NackedRange {
 /// Part of a [`NackedRange`] that has been sent.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SentPart {
+    /// Bytes of the data field.
     pub(super) data: u32,
+    /// Bytes with the header.
     pub(super) size: u32,
 }
 
@@ -31,7 +33,7 @@ impl Retransmissions {
     }
 
     pub(super) fn bytes(&self) -> u64 {
-        let size = |wanted: &NackedRange| u64::from(wanted.to - wanted.from);
+        let size = |range: &NackedRange| u64::from(range.to - range.from);
         self.queue.iter().map(size).sum()
     }
 
@@ -39,22 +41,22 @@ impl Retransmissions {
         self.queue.push_back(NackedRange { sn, from, to });
     }
 
-    /// Returns whether some bytes of `sn` wait already.
-    pub(super) fn has(&self, sn: u64) -> bool {
-        self.queue.iter().any(|wanted| wanted.sn == sn)
+    /// Returns whether some bytes of `sn` are queued already.
+    pub(super) fn has_range_of(&self, sn: u64) -> bool {
+        self.queue.iter().any(|range| range.sn == sn)
     }
 
-    /// Returns whether these bytes wait already.
+    /// Returns whether these bytes are queued already.
     pub(super) fn covers(&self, sn: u64, from: u32, to: u32) -> bool {
         self.queue
             .iter()
-            .any(|wanted| wanted.sn == sn && wanted.from <= from && to <= wanted.to)
+            .any(|range| range.sn == sn && range.from <= from && to <= range.to)
     }
 
-    /// Returns the first entry that is still wanted, and removes those before it.
-    pub(super) fn first(&mut self, still_wanted: impl Fn(u64) -> bool) -> Option<NackedRange> {
+    /// Returns the first entry whose PDU `is_unacknowledged`, and removes those before it.
+    pub(super) fn first(&mut self, is_unacknowledged: impl Fn(u64) -> bool) -> Option<NackedRange> {
         while let Some(&first) = self.queue.front() {
-            if still_wanted(first.sn) {
+            if is_unacknowledged(first.sn) {
                 return Some(first);
             }
             self.queue.pop_front();
@@ -62,8 +64,8 @@ impl Retransmissions {
         None
     }
 
-    /// Notes that the first `data` bytes of the first entry have been sent.
-    pub(super) fn sent(&mut self, data: u32) {
+    /// Handles the transmission of the first `data` bytes of the first entry.
+    pub(super) fn on_sent(&mut self, data: u32) {
         if let Some(first) = self.queue.front_mut() {
             first.from += data;
             if first.from >= first.to {
@@ -74,8 +76,8 @@ impl Retransmissions {
 }
 
 impl NackedRange {
-    /// Puts as much of the entry as `room` bytes hold into `block`. The result is the AMD PDU as it was if all of it
-    /// is wanted and fits, otherwise an AMD PDU segment. `total` and `segments` are of the original PDU.
+    /// Puts as much of the range into `block` as fits into `room` bytes. The result is the original AMD PDU if the range
+    /// is all of it and fits, otherwise an AMD PDU segment. `total` and `segments` are those of the original PDU.
     pub(super) fn cut<'a>(
         &self,
         config: &Rlc,
@@ -86,18 +88,18 @@ impl NackedRange {
     ) -> Option<SentPart> {
         let indicator = config.length_indicator();
         let whole_header = {
-            let elements = segments.clone().count() as u32;
-            config.am_sn().header(false) + indicator.extension(elements)
+            let segment_count = segments.clone().count() as u32;
+            config.am_sn().header(false) + indicator.extension(segment_count)
         };
         let whole = self.from == 0 && self.to == total && whole_header + total <= room;
         let fixed = config.am_sn().header(!whole);
         let first_segment = block.segments.len() as u32;
-        let (mut at, mut data, mut elements) = (0, 0, 0);
+        let (mut at, mut data, mut segment_count) = (0, 0, 0);
         for segment in segments {
             let start = at.max(self.from);
             let end = (at + segment.len).min(self.to);
             if start < end {
-                let used = fixed + data + indicator.extension(elements + 1);
+                let used = fixed + data + indicator.extension(segment_count + 1);
                 if used >= room {
                     break;
                 }
@@ -108,17 +110,17 @@ impl NackedRange {
                     len,
                 });
                 data += len;
-                elements += 1;
+                segment_count += 1;
                 if len < end - start {
                     break;
                 }
             }
             at += segment.len;
         }
-        if elements == 0 {
+        if segment_count == 0 {
             return None;
         }
-        let header = fixed + indicator.extension(elements);
+        let header = fixed + indicator.extension(segment_count);
         block.pdus.push(DataPdu {
             sn: (self.sn % config.am_sn().modulus()) as u32,
             poll: false,
@@ -129,7 +131,7 @@ impl NackedRange {
             data,
             header,
             first_segment,
-            segments: elements,
+            segments: segment_count,
         });
         Some(SentPart {
             data,

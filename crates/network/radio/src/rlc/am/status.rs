@@ -32,26 +32,19 @@ impl SnLength {
     }
 }
 
-fn wrapped(config: &Rlc, sn: u64) -> u32 {
+/// Returns a sequence number as its field has it.
+fn wrapped_sn(config: &Rlc, sn: u64) -> u32 {
     (sn % config.am_sn().modulus()) as u32
 }
 
 impl Receiver {
-    pub(super) fn report_due(&self) -> Instant {
-        if self.status_triggered {
-            self.prohibited_until
-        } else {
-            Instant::NEVER
-        }
-    }
-
     /// Returns the bytes of the report that would be sent now; zero if none is due.
     pub(super) fn status_bytes(&self, now: Instant) -> u64 {
         if !self.status_triggered || now < self.prohibited_until {
             return 0;
         }
         let mut bits = self.config.am_sn().status_bits();
-        self.each_missing(|_, parts| {
+        self.for_each_missing(|_, parts| {
             bits += if parts == 0 {
                 self.config.am_sn().nack_bits(false)
             } else {
@@ -62,9 +55,9 @@ impl Receiver {
         u64::from(bits.div_ceil(8))
     }
 
-    /// Calls `each` with each missing PDU below VR(MS) and its number of missing parts (zero for the whole PDU) until
-    /// `each` returns false. Returns the number at which it stopped.
-    fn each_missing(&self, mut each: impl FnMut(u64, u32) -> bool) -> u64 {
+    /// Calls `on_missing` with each missing PDU below VR(MS) and its number of missing parts (zero for the whole PDU) until
+    /// `on_missing` returns false. Returns the number at which it stopped.
+    fn for_each_missing(&self, mut on_missing: impl FnMut(u64, u32) -> bool) -> u64 {
         for sn in self.next..self.max_status {
             let parts = match self.slot(sn) {
                 Some(slot) if slot.complete => continue,
@@ -75,16 +68,16 @@ impl Receiver {
                 }
                 None => 0,
             };
-            if !each(sn, parts) {
+            if !on_missing(sn, parts) {
                 return sn;
             }
         }
         self.max_status
     }
 
-    /// Writes a report of at most `room` bytes. Returns false if not even an empty one fits. Numbers that do not fit
-    /// are left above ACK_SN (clause 5.2.3).
-    pub(super) fn report(&mut self, now: Instant, room: u32, status: &mut StatusPdu) -> bool {
+    /// Writes a report of at most `room` bytes. Returns false if not even an empty one fits. Missing PDUs that do
+    /// not fit are above ACK_SN (clause 5.2.3).
+    pub(super) fn write_report(&mut self, now: Instant, room: u32, status: &mut StatusPdu) -> bool {
         let config = self.config;
         let mut bits = config.am_sn().status_bits();
         let limit = room.saturating_mul(8);
@@ -92,8 +85,8 @@ impl Receiver {
         if bits > limit {
             return false;
         }
-        let ack = self.each_missing(|sn, parts| {
-            let number = wrapped(&config, sn);
+        let ack = self.for_each_missing(|sn, parts| {
+            let number = wrapped_sn(&config, sn);
             let by_parts = parts * config.am_sn().nack_bits(true);
             if parts > 0 && bits + by_parts <= limit {
                 bits += by_parts;
@@ -115,7 +108,7 @@ impl Receiver {
             status.nacks.push(Nack { sn: number, range });
             true
         });
-        status.ack_sn = wrapped(&config, ack);
+        status.ack_sn = wrapped_sn(&config, ack);
         status.bytes = bits.div_ceil(8);
         self.status_triggered = false;
         self.prohibited_until = now + config.status_prohibit;

@@ -3,7 +3,7 @@
 use super::Forwarding;
 use super::retransmission::Retransmissions;
 use crate::rlc::buffer::Buffer;
-use crate::rlc::{Block, DataPdu, Dropped, Sdu, Segment, StatusPdu};
+use crate::rlc::{Block, DataPdu, Sdu, Segment, StatusPdu};
 use crate::settings::Rlc;
 use std::collections::VecDeque;
 use units::Instant;
@@ -28,18 +28,18 @@ pub(super) struct Transmitter {
     buffer: Buffer,
     /// PDUs from VT(A) to VT(S).
     window: VecDeque<Outstanding>,
-    /// VT(A).
+    /// VT(A), the first sequence number that is not acknowledged.
     acknowledged: u64,
     /// Segments of the PDUs in the window.
     segments: VecDeque<Segment>,
-    /// Segments removed from the front since the start.
-    segments_gone: u64,
+    /// Number of segments removed from the front since the start.
+    removed_segments: u64,
     retransmissions: Retransmissions,
     pdus_without_poll: u32,
     bytes_without_poll: u64,
     /// POLL_SN.
     polled: u64,
-    /// t-PollRetransmit.
+    /// Time at which t-PollRetransmit expires; [`Instant::NEVER`] if it does not run.
     poll_retransmit: Instant,
     poll_now: bool,
     failed: bool,
@@ -53,7 +53,7 @@ impl Transmitter {
             window: VecDeque::new(),
             acknowledged: 0,
             segments: VecDeque::new(),
-            segments_gone: 0,
+            removed_segments: 0,
             retransmissions: Retransmissions::default(),
             pdus_without_poll: 0,
             bytes_without_poll: 0,
@@ -64,7 +64,7 @@ impl Transmitter {
         }
     }
 
-    pub(super) fn enqueue(&mut self, sdu: Sdu) -> Result<(), Dropped> {
+    pub(super) fn enqueue(&mut self, sdu: Sdu) -> bool {
         self.buffer.push(sdu)
     }
 
@@ -112,6 +112,10 @@ impl Transmitter {
         self.window.len() as u64 >= self.config.am_sn().window()
     }
 
+    fn has_nothing_to_send(&self) -> bool {
+        (self.buffer.is_empty() || self.is_stalled()) && self.retransmissions.is_empty()
+    }
+
     /// Builds the next PDU within `room` bytes and returns its size.
     pub(super) fn build(&mut self, now: Instant, room: u32, block: &mut Block) -> Option<u32> {
         let size = match self.retransmit(room, block) {
@@ -130,11 +134,11 @@ impl Transmitter {
         }
         let sn = self.next();
         let first_segment = block.segments.len() as u32;
-        let first = self.segments_gone + self.segments.len() as u64;
+        let first = self.removed_segments + self.segments.len() as u64;
         let own = &mut self.segments;
         // A data field longer than segment offsets reach could not be segmented again.
-        let data_room = (room - fixed).min(self.config.am_sn().longest_data() - 1);
-        let (data, elements) =
+        let data_room = (room - fixed).min(self.config.am_sn().max_data() - 1);
+        let (data, segment_count) =
             self.buffer
                 .take(data_room, self.config.length_indicator(), |segment| {
                     own.push_back(segment);
@@ -142,14 +146,14 @@ impl Transmitter {
                 });
         self.window.push_back(Outstanding {
             first,
-            segments: elements,
+            segments: segment_count,
             data,
             retransmissions: None,
             acknowledged: false,
         });
         self.pdus_without_poll += 1;
         self.bytes_without_poll += u64::from(data);
-        let header = fixed + self.config.length_indicator().extension(elements);
+        let header = fixed + self.config.length_indicator().extension(segment_count);
         block.pdus.push(DataPdu {
             sn: (sn % self.config.am_sn().modulus()) as u32,
             poll: false,
@@ -157,7 +161,7 @@ impl Transmitter {
             data,
             header,
             first_segment,
-            segments: elements,
+            segments: segment_count,
         });
         Some(header + data)
     }
@@ -170,19 +174,17 @@ impl Transmitter {
                 .is_some_and(|pdu| !pdu.acknowledged)
         })?;
         let pdu = self.window[(nacked.sn - acknowledged) as usize];
-        let first = (pdu.first - self.segments_gone) as usize;
+        let first = (pdu.first - self.removed_segments) as usize;
         let segments = self.segments.range(first..first + pdu.segments as usize);
         let sent = nacked.cut(&self.config, pdu.data, segments, room, block)?;
-        self.retransmissions.sent(sent.data);
+        self.retransmissions.on_sent(sent.data);
         Some(sent.size)
     }
 
     /// Sets the poll bit of the last PDU of `block` if a poll is due (clause 5.2.2.1).
     fn poll_if_due(&mut self, now: Instant, block: &mut Block) {
-        let drained =
-            (self.buffer.is_empty() || self.is_stalled()) && self.retransmissions.is_empty();
         let due = self.poll_now
-            || drained
+            || self.has_nothing_to_send()
             || self.config.poll_pdus > 0 && self.pdus_without_poll >= self.config.poll_pdus
             || (self.config.poll_bytes).is_some_and(|limit| self.bytes_without_poll >= limit.get());
         let Some(pdu) = block.pdus.last_mut().filter(|_| due) else {
@@ -197,7 +199,7 @@ impl Transmitter {
     }
 
     /// Processes a status report. SDUs whose last PDU leaves the window are added to `confirmed`.
-    pub(super) fn status(&mut self, status: &StatusPdu, confirmed: &mut Vec<Sdu>) {
+    pub(super) fn on_status(&mut self, status: &StatusPdu, confirmed: &mut Vec<Sdu>) {
         let modulus = self.config.am_sn().modulus();
         let base = self.acknowledged;
         let absolute = |sn: u32| {
@@ -228,7 +230,7 @@ impl Transmitter {
         while self.window.front().is_some_and(|pdu| pdu.acknowledged) {
             let pdu = self.window.pop_front().expect("there is a front");
             self.acknowledged += 1;
-            self.segments_gone += u64::from(pdu.segments);
+            self.removed_segments += u64::from(pdu.segments);
             let segments = self.segments.drain(..pdu.segments as usize);
             confirmed.extend(segments.filter(Segment::is_last).map(|segment| segment.sdu));
         }
@@ -245,7 +247,7 @@ impl Transmitter {
             return;
         }
         // RETX_COUNT stays while some of the PDU is pending, even if from the same report.
-        if !self.retransmissions.has(sn) {
+        if !self.retransmissions.has_range_of(sn) {
             let count = pdu.retransmissions.map_or(0, |count| count + 1);
             pdu.retransmissions = Some(count);
             self.failed |= count >= self.config.max_retransmissions;
@@ -264,17 +266,16 @@ impl Transmitter {
         }
         self.poll_retransmit = Instant::NEVER;
         self.poll_now = true;
-        let nothing_to_send =
-            (self.buffer.is_empty() || self.is_stalled()) && self.retransmissions.is_empty();
-        if nothing_to_send {
-            let last = self.window.iter().rposition(|pdu| !pdu.acknowledged);
-            if let Some(last) = last {
-                let sn = self.acknowledged + last as u64;
-                self.on_nack(sn, None);
-            }
+        let last = self.window.iter().rposition(|pdu| !pdu.acknowledged);
+        if self.has_nothing_to_send()
+            && let Some(last) = last
+        {
+            let sn = self.acknowledged + last as u64;
+            self.on_nack(sn, None);
         }
     }
 
+    /// Empties the transmitting side; appends the SDUs to be forwarded to `out` in order.
     pub(super) fn forward(&mut self, mode: Forwarding, out: &mut Vec<Sdu>) {
         let start = out.len();
         if mode == Forwarding::Lossless {
@@ -295,7 +296,7 @@ impl Transmitter {
         self.buffer
             .drain(mode == Forwarding::Lossless, &mut waiting);
         if mode != Forwarding::Discard {
-            // The SDU that was sent in part may already be listed with its part that is not confirmed.
+            // The SDU that was sent in part may be in `out` already, by its part that is not confirmed.
             let known = out[start..].last().copied();
             out.extend(waiting.into_iter().filter(|sdu| Some(*sdu) != known));
         }

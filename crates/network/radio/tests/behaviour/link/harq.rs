@@ -1,6 +1,6 @@
 //! HARQ: timing, soft combining, and recovery of its residual errors by RLC.
 
-use radio::mac::harq::{ErrorDraws, Feedback, Harq, HarqConfig, Reception, Timing};
+use radio::mac::harq::{ErrorDraws, Feedback, Harq, HarqConfig, Reception};
 use radio::rlc::am;
 use radio::rlc::{Block, Sdu};
 use radio::settings::Rlc;
@@ -13,7 +13,6 @@ const LTE: HarqConfig = HarqConfig {
     processes: 8,
     round_trip: 8,
     max_transmissions: 4,
-    timing: Timing::Asynchronous,
 };
 
 /// Information gathered over the attempts of a block, for incremental redundancy.
@@ -69,44 +68,37 @@ fn eight_processes_fill_every_subframe() {
 /// the last attempt the block is lost.
 #[test]
 fn a_block_is_tried_four_times_eight_subframes_apart() {
-    for timing in [Timing::Asynchronous, Timing::Synchronous] {
-        let mut harq = Link::new(HarqConfig { timing, ..LTE });
-        let chance = ErrorDraws::new(1, 0);
-        let mut attempts = Vec::new();
-        let mut events = Vec::new();
-        let process = harq.idle_process().unwrap();
-        harq.new_data(process);
-        for tti in 0..40 {
-            while let Some((_, feedback)) = harq.feedback(tti) {
-                events.push((tti, feedback));
-            }
-            if tti == 0 || harq.retransmission(tti) == Some(process) {
-                harq.attempt(tti, process, &chance, |_| 1.0);
-                attempts.push(tti);
-            }
+    let mut harq = Link::new(LTE);
+    let chance = ErrorDraws::new(1, 0);
+    let mut attempts = Vec::new();
+    let mut events = Vec::new();
+    let process = harq.idle_process().unwrap();
+    harq.new_data(process);
+    for tti in 0..40 {
+        while let Some((_, feedback)) = harq.feedback(tti) {
+            events.push((tti, feedback));
         }
-        assert_eq!(attempts, [0, 8, 16, 24]);
-        let [n, g] = [Feedback::Negative, Feedback::Exhausted];
-        assert_eq!(events, [(8, n), (16, n), (24, n), (32, g)]);
-        assert!(harq.idle_processes().count() == 8);
+        if tti == 0 || harq.retransmission(tti) == Some(process) {
+            harq.attempt(tti, process, &chance, |_| 1.0);
+            attempts.push(tti);
+        }
     }
+    assert_eq!(attempts, [0, 8, 16, 24]);
+    let [n, g] = [Feedback::Negative, Feedback::Exhausted];
+    assert_eq!(events, [(8, n), (16, n), (24, n), (32, g)]);
+    assert!(harq.idle_processes().count() == 8);
 }
 
-/// TS 36.213 clause 8: in the uplink a retransmission that is missed waits for the next round trip;
-/// in the downlink it may follow at any time.
+/// A retransmission may follow in any TTI from a round trip after the failed attempt on.
 #[test]
-fn only_asynchronous_retransmissions_may_be_late() {
+fn retransmissions_may_be_late() {
+    let mut harq = Link::new(LTE);
     let chance = ErrorDraws::new(1, 0);
-    let possible = |timing| {
-        let mut harq = Link::new(HarqConfig { timing, ..LTE });
-        harq.new_data(0);
-        harq.attempt(0, 0, &chance, |_| 1.0);
-        while harq.feedback(8).is_some() {}
-        let ttis = (8..20).filter(|&tti| harq.retransmission(tti).is_some());
-        ttis.collect::<Vec<_>>()
-    };
-    assert_eq!(possible(Timing::Synchronous), [8, 16]);
-    assert_eq!(possible(Timing::Asynchronous), (8..20).collect::<Vec<_>>());
+    harq.new_data(0);
+    harq.attempt(0, 0, &chance, |_| 1.0);
+    assert_eq!(harq.retransmission(7), None);
+    while harq.feedback(8).is_some() {}
+    assert!((8..20).all(|tti| harq.retransmission(tti) == Some(0)));
 }
 
 /// Cheng 2006: with incremental redundancy the code rate falls with each attempt, and the information
@@ -242,12 +234,10 @@ fn harq_and_rlc_together_deliver_everything_in_order() {
         sender.advance(now);
         receiver.advance(now);
         while next < 20_000
-            && sender
-                .enqueue(Sdu {
-                    id: next,
-                    len: 1_500,
-                })
-                .is_ok()
+            && sender.enqueue(Sdu {
+                id: next,
+                len: 1_500,
+            })
         {
             next += 1;
         }

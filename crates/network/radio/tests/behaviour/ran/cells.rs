@@ -162,7 +162,7 @@ fn a_lossless_handover_loses_nothing() {
         Some(Trigger::A3(A3::default())),
     ));
     lab.saturate(ms(10_000), 0, Direction::Down);
-    let (handovers, failures) = lab.ran.mobility(0);
+    let (handovers, failures) = lab.mobility(0);
     println!(
         "{handovers} handovers, {failures} failures, {:.1} Mbit/s",
         lab.mbps(0, false, 10.0)
@@ -187,7 +187,7 @@ fn a_lossless_handover_loses_nothing_of_the_uplink() {
         }
         lab.tick();
     }
-    assert_eq!(lab.ran.mobility(0), (1, 0));
+    assert_eq!(lab.mobility(0), (1, 0));
     lab.run(ms(11_000));
     assert!(lab.lost.is_empty() && lab.sent.is_empty());
     assert!(lab.arrived.windows(2).all(|pair| pair[0].0 < pair[1].0));
@@ -208,13 +208,13 @@ fn a_flood_in_a_handover_does_not_end_the_connection() {
             lab.send(now, 0, Direction::Down, 100);
         }
         lab.tick();
-        if lab.ran.mobility(0).0 == 0 {
+        if lab.mobility(0).0 == 0 {
             arrived = lab.arrived.len();
         }
     }
     let (after, lost) = (lab.arrived.len() - arrived, lab.lost.len());
     println!("{arrived} before, {after} after, {lost} lost");
-    assert_eq!(lab.ran.mobility(0), (1, 0));
+    assert_eq!(lab.mobility(0), (1, 0));
     assert!(lost > 2_048 && after > 10_000, "{after}, {lost}");
     assert!(lab.arrived.windows(2).all(|pair| pair[0].0 < pair[1].0));
     lab.run(ms(11_000));
@@ -244,7 +244,7 @@ fn without_handover_the_link_fails_and_is_found_again() {
     config.radio.propagation.load = Load::Full;
     let mut lab = Lab::new(config);
     lab.saturate(ms(20_000), 0, Direction::Down);
-    let (handovers, failures) = lab.ran.mobility(0);
+    let (handovers, failures) = lab.mobility(0);
     println!("{failures} failures, {} lost", lab.lost.len());
     assert_eq!(handovers, 0);
     assert!(failures >= 1);

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use radio::channel::{FadedSinr, Fading, FadingConfig, LinkId, Receiver, SinrTrace};
 use radio::phy::lte::McsTable;
 use radio::ran::{
-    AirInterface, Carrier, Channel, Direction, LteCarrier, Outcome, Ran, RanConfig, TtiRecord,
-    User, UserId,
+    AirInterface, Carrier, Channel, ConnectionEvent, Direction, LteCarrier, Outcome, Ran,
+    RanConfig, TtiRecord, User, UserId,
 };
 use radio::settings::{Radio, Uplink};
 use units::{Bytes, Duration, Instant};
@@ -117,7 +117,7 @@ impl Lab {
     pub fn tick(&mut self) {
         let now = self.ran.next_event();
         self.ran.run_tti(&mut self.outcome);
-        for (user, fate) in self.outcome.fates.drain(..) {
+        for (user, fate) in self.outcome.packets.drain(..) {
             let (owner, direction, since, bytes) = self
                 .sent
                 .remove(&fate.packet_id)
@@ -149,12 +149,23 @@ impl Lab {
     pub fn fill(&mut self, user: UserId, direction: Direction, packets: usize) {
         let missing = packets.saturating_sub(self.ran.queued(user, direction).0);
         let now = self.ran.next_event();
-        for _ in 0..missing {
-            if self.ran.under_way(user, direction) >= 5 * packets {
-                return;
-            }
+        let is_such =
+            |sent: &&(UserId, Direction, Instant, u32)| (sent.0, sent.1) == (user, direction);
+        let in_flight = self.sent.values().filter(is_such).count();
+        for _ in 0..missing.min((5 * packets).saturating_sub(in_flight)) {
             assert!(self.send(now, user, direction, 1500));
         }
+    }
+
+    /// Returns the numbers of handovers and failures of the connection of `user`.
+    pub fn mobility(&self, user: UserId) -> (usize, usize) {
+        let events = self.outcome.events.iter().filter(|(id, _)| *id == user);
+        let (mut handovers, mut failures) = (0, 0);
+        for (_, event) in events {
+            handovers += usize::from(matches!(event, ConnectionEvent::HandoverEnds { .. }));
+            failures += usize::from(matches!(event, ConnectionEvent::Failure { .. }));
+        }
+        (handovers, failures)
     }
 
     pub fn run(&mut self, until: Instant) {
