@@ -158,7 +158,7 @@ impl ObservedPath {
         engine: Engine,
         options: Options,
     ) -> Result<Self, ObservationError> {
-        let rejected = |error: net::TopologyError| PlanError::Network(error.to_string());
+        let rejected = PlanError::Network;
         let mut topology = plan.topology.clone();
         let is_logged = topology.radio.as_ref().is_some_and(|ran| ran.radio.log);
         if let Some(radio) = &mut topology.radio {
@@ -281,8 +281,8 @@ impl ObservedPath {
         run: &Scenario,
     ) -> Result<(), PlanError> {
         let end = Instant::ZERO + run.duration;
-        let wires = PathOutages::new(changed, self.run.seed, end, self.slot)
-            .map_err(|error| PlanError::Network(error.to_string()))?;
+        let wires =
+            PathOutages::new(changed, self.run.seed, end, self.slot).map_err(PlanError::Network)?;
         for link in links {
             let config = &changed.links[link.0 as usize];
             self.network
@@ -374,12 +374,12 @@ impl ObservedPath {
         if let Some(checker) = checker {
             checker
                 .verify_with(&self.network)
-                .map_err(|violation| ObservationError::Invariant(violation.to_string()))?;
+                .map_err(ObservationError::Invariant)?;
         }
         let mut tables = recorder.finish(now, info);
         if let Some(ack_semantics) = self.ack_semantics {
             ack_semantics::verify(ack_semantics, &tables.flows)
-                .map_err(|violation| ObservationError::Invariant(violation.to_string()))?;
+                .map_err(ObservationError::Invariant)?;
         }
         tables.runs.push(self.run);
         Ok(tables)

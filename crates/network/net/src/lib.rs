@@ -39,7 +39,7 @@ mod validate;
 
 pub use blackout::Blackout;
 pub use capacity::LinkCapacity;
-pub use checker::{Checker, Violation};
+pub use checker::Checker;
 pub use contents::Contents;
 pub use jitter::{Jitter, JitterDistribution};
 pub use loss::{GilbertElliott, GilbertElliottTime, Loss, LossStep, LossTrace};
@@ -51,4 +51,3 @@ pub use packet::{CREATED_FROM, HostId, LinkId, Packet, Payload};
 pub use policer::Policer;
 pub use queue::{Codel, Estimator, FqCodel, Pie, Queue, Red, Threshold};
 pub use topology::{Limit, LinkConfig, QueueConfig, Topology};
-pub use validate::TopologyError;

@@ -18,7 +18,7 @@ use crate::routing::Routes;
 use crate::validate::validate;
 use crate::{
     Backlog, CREATED_FROM, DropReason, HostId, LinkCapacity, LinkChange, LinkId, Observer, Packet,
-    Topology, TopologyError,
+    Topology,
 };
 
 /// A packet at its destination.
@@ -76,7 +76,7 @@ impl Network {
     ///
     /// # Errors
     /// The links do not form a tree, or a value is out of its range.
-    pub fn new(topology: &Topology, seed: u64) -> Result<Self, TopologyError> {
+    pub fn new(topology: &Topology, seed: u64) -> Result<Self, String> {
         validate(topology)?;
         let routes = Routes::new(topology)?;
         let mut sources = Vec::new();

@@ -5,7 +5,7 @@ use units::{Duration, Instant};
 
 use crate::loss::outages as loss_outages;
 use crate::routing::Routes;
-use crate::{HostId, LinkCapacity, LinkId, Topology, TopologyError};
+use crate::{HostId, LinkCapacity, LinkId, Topology};
 
 /// Reason why nothing passes a link.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -53,7 +53,7 @@ impl PathOutages {
         seed: u64,
         until: Instant,
         min_length: Duration,
-    ) -> Result<Self, TopologyError> {
+    ) -> Result<Self, String> {
         let links = topology.links.iter().zip(0..).map(|(link, index)| {
             let mut outages = capacity_outages(&link.capacity, until, min_length);
             if !matches!(link.capacity, LinkCapacity::Radio { .. }) {

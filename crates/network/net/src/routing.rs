@@ -1,6 +1,7 @@
 //! Routing: the only path between each two nodes of a tree.
 
-use crate::{HostId, LinkId, Topology, TopologyError};
+use crate::validate::cycle;
+use crate::{HostId, LinkId, Topology};
 
 /// Routes: for each pair of nodes, the link that leads from one towards the other.
 #[derive(Clone, Debug)]
@@ -14,7 +15,7 @@ const LOCAL: LinkId = LinkId(u32::MAX);
 
 impl Routes {
     /// Computes the routes. Links must join existing nodes, with one link in each direction.
-    pub(crate) fn new(topology: &Topology) -> Result<Self, TopologyError> {
+    pub(crate) fn new(topology: &Topology) -> Result<Self, String> {
         let nodes = topology.nodes.len();
         let mut incoming = vec![Vec::new(); nodes];
         for (index, link) in topology.links.iter().enumerate() {
@@ -39,9 +40,7 @@ impl Routes {
                         continue;
                     }
                     if seen[from] {
-                        return Err(TopologyError::Cycle {
-                            node: topology.nodes[from].clone(),
-                        });
+                        return Err(cycle(&topology.nodes[from]));
                     }
                     seen[from] = true;
                     routes.next[from * nodes + destination] = link;
@@ -50,8 +49,8 @@ impl Routes {
                 index += 1;
             }
             if let Some(node) = seen.iter().position(|seen| !seen) {
-                let [from, to] = [node, destination].map(|node| topology.nodes[node].clone());
-                return Err(TopologyError::Unconnected { from, to });
+                let [from, to] = [node, destination].map(|node| &topology.nodes[node]);
+                return Err(format!("there is no way from {from:?} to {to:?}"));
             }
         }
         Ok(routes)

@@ -8,90 +8,21 @@ use units::{Bytes, Rate};
 
 use crate::{Blackout, HostId, Jitter, Limit, LinkCapacity, LinkConfig, Topology};
 
-/// Error of a topology.
-#[derive(Clone, PartialEq, Debug, thiserror::Error)]
-pub enum TopologyError {
-    /// Two nodes or two links have the same name.
-    #[error("the name {0:?} is used twice")]
-    DuplicateName(String),
-    /// A middlebox is placed at a node that does not exist.
-    #[error("node {name:?} does not exist: there are {nodes}")]
-    NoNode {
-        /// The name given.
-        name: String,
-        /// Names of the nodes.
-        nodes: String,
-    },
-    /// A link begins or ends at a node that is not there.
-    #[error("link {link:?}: node {node} does not exist: there are {nodes}")]
-    UnknownNode {
-        /// The link.
-        link: String,
-        /// Index of the node.
-        node: u32,
-        /// Number of them.
-        nodes: usize,
-    },
-    /// Two links from one node to the same other one.
-    #[error("links {0:?} and {1:?} lead the same way")]
-    Parallel(String, String),
-    /// A link without another one back.
-    #[error("link {0:?} has no link back")]
-    OneWay(String),
-    /// Two ways lead from one node to another.
-    #[error("there are two ways from {node:?}: the links must form a tree")]
-    Cycle {
-        /// A node on the cycle.
-        node: String,
-    },
-    /// No way leads from one node to another.
-    #[error("there is no way from {from:?} to {to:?}")]
-    Unconnected {
-        /// Node of a packet.
-        from: String,
-        /// Its destination.
-        to: String,
-    },
-    /// Steps or rate of a link.
-    #[error("link {link:?}: capacity: {error}")]
-    Capacity {
-        /// The link.
-        link: String,
-        /// The error.
-        error: StepsError,
-    },
-    /// A user of the radio access network without links in both directions.
-    #[error("user {user} of the radio access network has no link in each direction")]
-    Unlinked {
-        /// The user.
-        user: usize,
-    },
-    /// Any other value.
-    #[error("link {link:?}: {error}")]
-    Value {
-        /// The link.
-        link: String,
-        /// The field, its value and what is allowed.
-        error: FieldError,
-    },
-}
-
 /// Minimum MTU of IPv4 (RFC 791 §3.2).
 const MIN_MTU: Bytes = Bytes::new(68);
 
 /// Checks the topology.
-pub(crate) fn validate(topology: &Topology) -> Result<(), TopologyError> {
+pub(crate) fn validate(topology: &Topology) -> Result<(), String> {
     check_unique_names(topology.nodes.iter())?;
     check_unique_names(topology.links.iter().map(|link| &link.name))?;
     let nodes = topology.nodes.len();
     for link in &topology.links {
         for HostId(node) in [link.from, link.to] {
             if node as usize >= nodes {
-                return Err(TopologyError::UnknownNode {
-                    link: link.name.clone(),
-                    node,
-                    nodes,
-                });
+                let link = &link.name;
+                return Err(format!(
+                    "link {link:?}: node {node} does not exist: there are {nodes}"
+                ));
             }
         }
     }
@@ -100,22 +31,18 @@ pub(crate) fn validate(topology: &Topology) -> Result<(), TopologyError> {
             .iter()
             .find(|other| (other.from, other.to) == (link.from, link.to))
         {
-            return Err(TopologyError::Parallel(
-                other.name.clone(),
-                link.name.clone(),
-            ));
+            let (first, second) = (&other.name, &link.name);
+            return Err(format!("links {first:?} and {second:?} lead the same way"));
         }
         if link.from == link.to {
-            return Err(TopologyError::Cycle {
-                node: topology.nodes[link.to.0 as usize].clone(),
-            });
+            return Err(cycle(&topology.nodes[link.to.0 as usize]));
         }
         if !topology
             .links
             .iter()
             .any(|other| (other.to, other.from) == (link.from, link.to))
         {
-            return Err(TopologyError::OneWay(link.name.clone()));
+            return Err(format!("link {:?} has no link back", link.name));
         }
     }
     check_users(topology)?;
@@ -123,7 +50,7 @@ pub(crate) fn validate(topology: &Topology) -> Result<(), TopologyError> {
 }
 
 /// Checks that each user of the radio access network has one link in each direction, and that links have no other users.
-fn check_users(topology: &Topology) -> Result<(), TopologyError> {
+fn check_users(topology: &Topology) -> Result<(), String> {
     let users = topology.radio.as_ref().map_or(0, |radio| radio.users.len());
     let mut has_link = vec![[false; 2]; users];
     for link in &topology.links {
@@ -136,16 +63,14 @@ fn check_users(topology: &Topology) -> Result<(), TopologyError> {
         match has_user_link {
             Some(has_link) if !*has_link => *has_link = true,
             _ => {
-                return Err(TopologyError::Value {
-                    link: link.name.clone(),
-                    error: FieldError {
-                        field: "capacity".to_owned(),
-                        message: format!(
-                            "{:?} must be a user of the radio access network, each way once",
-                            link.capacity
-                        ),
-                    },
-                });
+                let error = FieldError {
+                    field: "capacity".to_owned(),
+                    message: format!(
+                        "{:?} must be a user of the radio access network, each way once",
+                        link.capacity
+                    ),
+                };
+                return Err(format!("link {:?}: {error}", link.name));
             }
         }
     }
@@ -153,28 +78,33 @@ fn check_users(topology: &Topology) -> Result<(), TopologyError> {
         .iter()
         .position(|directions| *directions != [true; 2])
     {
-        Some(user) => Err(TopologyError::Unlinked { user }),
+        Some(user) => Err(format!(
+            "user {user} of the radio access network has no link in each direction"
+        )),
         None => Ok(()),
     }
 }
 
-fn check_unique_names<'a>(names: impl Iterator<Item = &'a String>) -> Result<(), TopologyError> {
+/// Returns the error of a node from which two ways lead to another one.
+pub(crate) fn cycle(node: &str) -> String {
+    format!("there are two ways from {node:?}: the links must form a tree")
+}
+
+fn check_unique_names<'a>(names: impl Iterator<Item = &'a String>) -> Result<(), String> {
     let mut seen = BTreeSet::new();
     for name in names {
         if !seen.insert(name) {
-            return Err(TopologyError::DuplicateName(name.clone()));
+            return Err(format!("the name {name:?} is used twice"));
         }
     }
     Ok(())
 }
 
 /// Checks the values of a link, which need not come from a file.
-fn validate_link(link: &LinkConfig) -> Result<(), TopologyError> {
+fn validate_link(link: &LinkConfig) -> Result<(), String> {
     if link.capacity == LinkCapacity::Constant(Rate::ZERO) {
-        return Err(TopologyError::Capacity {
-            link: link.name.clone(),
-            error: StepsError::AllZero,
-        });
+        let (link, error) = (&link.name, StepsError::AllZero);
+        return Err(format!("link {link:?}: capacity: {error}"));
     }
     let mtu = Bytes::new(u64::from(link.mtu));
     let check = || {
@@ -196,8 +126,5 @@ fn validate_link(link: &LinkConfig) -> Result<(), TopologyError> {
         link.queue.discipline.check().in_table("queue")?;
         check_each("cross", &link.cross, |cross| cross.check(mtu))
     };
-    check().map_err(|error| TopologyError::Value {
-        link: link.name.clone(),
-        error,
-    })
+    check().map_err(|error| format!("link {:?}: {error}", link.name))
 }

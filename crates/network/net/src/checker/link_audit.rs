@@ -6,7 +6,7 @@ use link_trace::WORK_PER_BYTE;
 use radio::ran::{Direction, UserId};
 use units::{Duration, Instant};
 
-use super::Violation;
+use super::Verdict;
 use crate::{Backlog, HostId, Limit, LinkCapacity, LinkConfig, Packet, Queue};
 
 pub(super) struct LinkAudit {
@@ -78,24 +78,16 @@ impl LinkAudit {
         self.delay
     }
 
-    pub(super) fn enqueue(
-        &mut self,
-        packet: &Packet,
-        at: Instant,
-        reported: Backlog,
-    ) -> Result<(), Violation> {
+    pub(super) fn enqueue(&mut self, packet: &Packet, at: Instant, reported: Backlog) -> Verdict {
         self.waiting.push_back((packet.id, packet.flow));
         self.backlog.bytes += u64::from(packet.size);
         self.backlog.packets += 1;
-        let (held, link) = (self.backlog, || self.name.clone());
+        let (held, link) = (self.backlog, &self.name);
         if reported != held {
             let (reported, held) = (reported.bytes, held.bytes);
-            return Err(Violation::Backlog {
-                link: link(),
-                at,
-                reported,
-                held,
-            });
+            return Err(format!(
+                "queue of link {link:?}: reported {reported} bytes at {at:?}, actual {held}"
+            ));
         }
         let (held, limit, unit) = match self.limit {
             Limit::Bytes(limit) => (held.bytes, limit.get(), "bytes"),
@@ -103,13 +95,9 @@ impl LinkAudit {
             Limit::Unlimited => return Ok(()),
         };
         if held > limit {
-            return Err(Violation::Buffer {
-                link: link(),
-                at,
-                held,
-                limit,
-                unit,
-            });
+            return Err(format!(
+                "the queue of link {link:?} holds {held} {unit} at {at:?}, its limit is {limit}"
+            ));
         }
         Ok(())
     }
@@ -120,7 +108,7 @@ impl LinkAudit {
         packet: &Packet,
         at: Instant,
         is_transmitted: bool,
-    ) -> Result<(), Violation> {
+    ) -> Verdict {
         let index = self.waiting.iter().position(|&(id, _)| id == packet.id);
         let index = index.expect("waiting packets are recorded");
         let before = self.first_before(packet, index);
@@ -135,7 +123,7 @@ impl LinkAudit {
     }
 
     /// Verifies the order of a packet that is transmitted without waiting.
-    pub(super) fn verify_order(&self, packet: &Packet, at: Instant) -> Result<(), Violation> {
+    pub(super) fn verify_order(&self, packet: &Packet, at: Instant) -> Verdict {
         self.check_order(packet.id, self.first_before(packet, self.waiting.len()), at)
     }
 
@@ -147,16 +135,14 @@ impl LinkAudit {
             .map(|&(id, _)| id)
     }
 
-    fn check_order(&self, packet: u64, before: Option<u64>, at: Instant) -> Result<(), Violation> {
+    fn check_order(&self, packet: u64, before: Option<u64>, at: Instant) -> Verdict {
         let Some(before) = before else {
             return Ok(());
         };
-        Err(Violation::Order {
-            link: self.name.clone(),
-            packet,
-            before,
-            at,
-        })
+        let link = &self.name;
+        Err(format!(
+            "packet {packet} overtakes packet {before} at link {link:?} at {at:?}"
+        ))
     }
 
     /// Verifies the work done against the capacity, in every interval from the start of some packet to the end of this
@@ -167,7 +153,7 @@ impl LinkAudit {
         start: Instant,
         finish: Instant,
         in_transit: bool,
-    ) -> Result<(), Violation> {
+    ) -> Verdict {
         if in_transit {
             self.on_wire.push_back(packet.id);
         }
@@ -181,16 +167,15 @@ impl LinkAudit {
         let excess = self.work - possible(self.capacity.work_until(finish)) - self.min_lead;
         if excess > 0 {
             let bytes = (excess as u128).div_ceil(u128::from(WORK_PER_BYTE)) as u64;
-            return Err(Violation::Rate {
-                link: self.name.clone(),
-                until: finish,
-                excess: bytes,
-            });
+            let link = &self.name;
+            return Err(format!(
+                "link {link:?} is above its rate: {bytes} bytes too many until {finish:?}"
+            ));
         }
         Ok(())
     }
 
-    pub(super) fn arrive(&mut self, packet: u64, at: Instant) -> Result<(), Violation> {
+    pub(super) fn arrive(&mut self, packet: u64, at: Instant) -> Verdict {
         let index = self.on_wire.iter().position(|&id| id == packet);
         let index = index.expect("packets on the wire are recorded");
         let first = self.on_wire[0];

@@ -5,7 +5,6 @@
 
 mod link_audit;
 mod radio_audit;
-mod violation;
 
 use std::collections::HashMap;
 
@@ -14,12 +13,12 @@ use units::Instant;
 
 use crate::routing::Routes;
 use crate::validate::validate;
-use crate::{
-    Backlog, DropReason, HostId, LinkId, Network, Observer, Packet, Topology, TopologyError,
-};
+use crate::{Backlog, DropReason, HostId, LinkId, Network, Observer, Packet, Topology};
 use link_audit::LinkAudit;
 use radio_audit::RadioAudit;
-pub use violation::Violation;
+
+/// Result of a check; an error describes the violation.
+type Verdict = Result<(), String>;
 
 /// Where a packet is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -51,7 +50,7 @@ pub struct Checker {
     packets: HashMap<u64, PacketLocation>,
     /// Number of packets that have not left.
     inside: usize,
-    violation: Option<Violation>,
+    violation: Option<String>,
 }
 
 impl Checker {
@@ -59,7 +58,7 @@ impl Checker {
     ///
     /// # Errors
     /// Those of [`Network::new`].
-    pub fn new(topology: &Topology) -> Result<Self, TopologyError> {
+    pub fn new(topology: &Topology) -> Result<Self, String> {
         validate(topology)?;
         Routes::new(topology)?;
         Ok(Self {
@@ -75,7 +74,7 @@ impl Checker {
     ///
     /// # Errors
     /// The first violation.
-    pub(crate) fn verify(&self) -> Result<(), Violation> {
+    pub(crate) fn verify(&self) -> Verdict {
         self.violation.clone().map_or(Ok(()), Err)
     }
 
@@ -83,18 +82,18 @@ impl Checker {
     ///
     /// # Errors
     /// The first violation.
-    pub fn verify_with(&self, network: &Network) -> Result<(), Violation> {
+    pub fn verify_with(&self, network: &Network) -> Result<(), String> {
         self.verify()?;
         let (seen, inside) = (self.inside, network.packets_inside());
         if seen == inside {
             Ok(())
         } else {
-            Err(Violation::CountMismatch { seen, inside })
+            Err(format!("{seen} packets should be under way, {inside} are"))
         }
     }
 
     /// Verifies an event, and stores its violation if it is the first one.
-    fn check(&mut self, verify: impl FnOnce(&mut Self) -> Result<(), Violation>) {
+    fn check(&mut self, verify: impl FnOnce(&mut Self) -> Verdict) {
         let result = verify(self);
         if let (None, Err(violation)) = (&self.violation, result) {
             self.violation = Some(violation);
@@ -112,34 +111,24 @@ impl Checker {
         self.inside -= usize::from(was_inside);
     }
 
-    fn enter(&mut self, at: Instant, node: HostId, packet: &Packet) -> Result<(), Violation> {
+    fn enter(&mut self, at: Instant, node: HostId, packet: &Packet) -> Verdict {
         if self.packets.contains_key(&packet.id) {
-            return Err(Violation::Duplicate {
-                packet: packet.id,
-                at,
-            });
+            return Err(duplicate(packet, at));
         }
         self.set_location(packet.id, PacketLocation::Node(node, at));
         Ok(())
     }
 
     /// Verifies that the packet can be at `node`, and removes it from the link that it was on, if any.
-    fn arrive(&mut self, at: Instant, node: HostId, packet: &Packet) -> Result<(), Violation> {
+    fn arrive(&mut self, at: Instant, node: HostId, packet: &Packet) -> Verdict {
         let actual = match self.packets.get(&packet.id) {
             None if packet.is_cross() => return self.enter(at, node, packet),
-            None | Some(PacketLocation::Left) => {
-                return Err(Violation::Duplicate {
-                    packet: packet.id,
-                    at,
-                });
-            }
+            None | Some(PacketLocation::Left) => return Err(duplicate(packet, at)),
             Some(&PacketLocation::Waiting(link, _)) => {
-                let link = self.link(link).name().to_owned();
-                return Err(Violation::NotTransmitted {
-                    packet: packet.id,
-                    link,
-                    at,
-                });
+                let (id, link) = (packet.id, self.link(link).name());
+                return Err(format!(
+                    "packet {id} leaves the queue of link {link:?} at {at:?} without transmission"
+                ));
             }
             Some(&PacketLocation::Node(location, since)) => {
                 check_time(packet, at, since)?;
@@ -155,16 +144,14 @@ impl Checker {
         if actual == node {
             return Ok(());
         }
-        Err(Violation::WrongNode {
-            packet: packet.id,
-            node,
-            actual,
-            at,
-        })
+        let id = packet.id;
+        Err(format!(
+            "packet {id} is seen at {node:?} at {at:?}, expected at {actual:?}"
+        ))
     }
 
     /// Verifies that the packet can be at `node`, where its way ends.
-    fn leave(&mut self, at: Instant, node: HostId, packet: &Packet) -> Result<(), Violation> {
+    fn leave(&mut self, at: Instant, node: HostId, packet: &Packet) -> Verdict {
         let result = self.arrive(at, node, packet);
         self.set_location(packet.id, PacketLocation::Left);
         result
@@ -176,7 +163,7 @@ impl Checker {
         link: LinkId,
         packet: &Packet,
         backlog: Backlog,
-    ) -> Result<(), Violation> {
+    ) -> Verdict {
         let from = self.link(link).from();
         self.arrive(at, from, packet)?;
         self.set_location(packet.id, PacketLocation::Waiting(link, at));
@@ -189,7 +176,7 @@ impl Checker {
         packet: &Packet,
         start: Instant,
         finish: Instant,
-    ) -> Result<(), Violation> {
+    ) -> Verdict {
         match self.packets.get(&packet.id) {
             Some(&PacketLocation::Waiting(at_link, since)) if at_link == link => {
                 check_time(packet, start, since)?;
@@ -226,7 +213,7 @@ impl Checker {
         link: LinkId,
         packet: &Packet,
         reason: DropReason,
-    ) -> Result<(), Violation> {
+    ) -> Verdict {
         match self.packets.get(&packet.id).copied() {
             Some(PacketLocation::Waiting(at_link, _))
                 if at_link == link && reason != DropReason::Loss =>
@@ -249,14 +236,19 @@ impl Checker {
     }
 }
 
+/// Returns the violation of a packet that nobody sent or created, or that is seen again after its end.
+fn duplicate(packet: &Packet, at: Instant) -> String {
+    let id = packet.id;
+    format!("packet {id} is seen at {at:?}, and was never sent, sent twice, or gone before")
+}
+
 /// Verifies that the packet is not seen before `earliest`.
-fn check_time(packet: &Packet, at: Instant, earliest: Instant) -> Result<(), Violation> {
+fn check_time(packet: &Packet, at: Instant, earliest: Instant) -> Verdict {
     if at < earliest {
-        Err(Violation::TooEarly {
-            packet: packet.id,
-            at,
-            earliest,
-        })
+        let id = packet.id;
+        Err(format!(
+            "packet {id} is early: seen at {at:?}, possible from {earliest:?}"
+        ))
     } else {
         Ok(())
     }
@@ -288,11 +280,10 @@ impl Observer for Checker {
     fn on_received(&mut self, at: Instant, host: HostId, packet: &Packet) {
         self.check(|checker| {
             if host != packet.destination {
-                return Err(Violation::WrongDestination {
-                    packet: packet.id,
-                    host,
-                    at,
-                });
+                let id = packet.id;
+                return Err(format!(
+                    "packet {id} is delivered to {host:?} at {at:?}, which is not its destination"
+                ));
             }
             checker.leave(at, host, packet)
         });

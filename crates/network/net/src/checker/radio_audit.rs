@@ -4,7 +4,7 @@ use config::Buffer;
 use radio::ran::{Direction, RanConfig, TtiRecord, UserId};
 use units::Instant;
 
-use super::Violation;
+use super::Verdict;
 
 /// Verifies that no user gets more bytes than were decoded for it, or than its capacity.
 ///
@@ -77,7 +77,7 @@ impl RadioAudit {
         }
     }
 
-    pub(super) fn on_tti(&mut self, at: Instant, record: &TtiRecord) -> Result<(), Violation> {
+    pub(super) fn on_tti(&mut self, at: Instant, record: &TtiRecord) -> Verdict {
         let direction = record.direction as usize;
         // There is one record of the downlink in each TTI.
         if record.direction == Direction::Down {
@@ -94,13 +94,7 @@ impl RadioAudit {
             if actual <= max {
                 Ok(())
             } else {
-                Err(Violation::Radio {
-                    user: record.user,
-                    at,
-                    what,
-                    actual,
-                    max,
-                })
+                Err(excess_of(record.user, at, what, actual, max))
             }
         };
         match self.limits[direction] {
@@ -136,7 +130,7 @@ impl RadioAudit {
         direction: Direction,
         bytes: u32,
         at: Instant,
-    ) -> Result<(), Violation> {
+    ) -> Verdict {
         let audit = &mut self.users[user as usize][direction as usize];
         audit.arrived += u64::from(bytes);
         let limits = [
@@ -151,15 +145,13 @@ impl RadioAudit {
             .find(|(_, max)| audit.is_logged && audit.arrived > *max);
         match exceeded {
             None => Ok(()),
-            Some((what, max)) => Err(Violation::Radio {
-                user,
-                at,
-                what,
-                actual: audit.arrived,
-                max,
-            }),
+            Some((what, max)) => Err(excess_of(user, at, what, audit.arrived, max)),
         }
     }
+}
+
+fn excess_of(user: UserId, at: Instant, what: &str, actual: u64, max: u64) -> String {
+    format!("user {user} of the radio at {at:?}: {what} is {actual}, at most {max} is possible")
 }
 
 #[cfg(test)]
@@ -217,7 +209,7 @@ mod tests {
     }
 
     /// Runs `ttis` TTIs with blocks of 7000 bytes, all of which arrive.
-    fn run(ttis: u64, capacity: impl Fn(u64) -> u32) -> Result<(), Violation> {
+    fn run(ttis: u64, capacity: impl Fn(u64) -> u32) -> Verdict {
         let mut audit = audit();
         for tti in 0..ttis {
             let at = Instant::ZERO + Duration::from_millis(tti);

@@ -8,17 +8,17 @@ use crate::middlebox_api::Action;
 use crate::middleboxes::Event;
 use crate::outage_watch::OutageWatch;
 use crate::packet_pool::PacketHandle;
-use crate::{ConnectionState, Contents, HostId, Node, Observer, TopologyError};
+use crate::{ConnectionState, Contents, HostId, Node, Observer};
 
 impl Network {
     /// Places a middlebox at the node called `name`, in place of one that is there already.
     ///
     /// # Errors
     /// There is no such node.
-    pub fn place(&mut self, name: &str, node: Box<dyn Node>) -> Result<(), TopologyError> {
-        let at = self.host_id(name).ok_or_else(|| TopologyError::NoNode {
-            name: name.to_owned(),
-            nodes: self.nodes.join(", "),
+    pub fn place(&mut self, name: &str, node: Box<dyn Node>) -> Result<(), String> {
+        let at = self.host_id(name).ok_or_else(|| {
+            let nodes = self.nodes.join(", ");
+            format!("node {name:?} does not exist: there are {nodes}")
         })?;
         if let Some(ran_links) = self.ran_links.as_mut().filter(|_| node.wants_headers()) {
             ran_links.ran.report_headers();
