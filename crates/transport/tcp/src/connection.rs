@@ -191,8 +191,8 @@ impl Connection {
 
     /// Returns the payload bytes that the peer has acknowledged.
     pub fn acknowledged(&self) -> u64 {
-        let fin = u64::from(self.sender.fin_sent() && self.sender.all_acked());
-        self.sender.snd_una() - (self.iss + 1) - fin
+        let fin = u64::from(self.sender.seq.fin_sent() && self.sender.seq.all_acked());
+        self.sender.seq.snd_una - (self.iss + 1) - fin
     }
 
     /// Returns the time of the next call of [`Connection::on_deadline`]; [`Instant::NEVER`] if none is
@@ -315,7 +315,7 @@ impl Connection {
         let Some(receiver) = &mut self.receiver else {
             return;
         };
-        let seq = unwrap(receiver.rcv_nxt(), segment.seq);
+        let seq = unwrap(receiver.rcv_nxt, segment.seq);
         if segment.flags.contains(Flags::SYN) {
             self.on_syn_established(now, seq);
             return;
@@ -361,7 +361,11 @@ impl Connection {
         if segment.len > 0 || segment.flags.contains(Flags::FIN) {
             self.data_received_at = now;
             self.on_data(now, seq, segment);
-        } else if seq < self.receiver.as_ref().map_or(0, Receiver::rcv_nxt)
+        } else if seq
+            < self
+                .receiver
+                .as_ref()
+                .map_or(0, |receiver| receiver.rcv_nxt)
             && let Some(receiver) = &mut self.receiver
         {
             // A window probe or a keep-alive.
@@ -372,7 +376,7 @@ impl Connection {
 
     fn on_ack(&mut self, now: Instant, seq: u64, segment: &Segment) {
         let window = u64::from(segment.window) << self.snd_wscale;
-        let ack = unwrap(self.sender.snd_una(), segment.ack);
+        let ack = unwrap(self.sender.seq.snd_una, segment.ack);
         if self.state == State::SynReceived {
             if ack != self.iss + 1 {
                 return;
@@ -382,7 +386,7 @@ impl Connection {
         let mut blocks = [(0, 0); 4];
         let wire = segment.sack.as_slice();
         for (block, &(left, right)) in blocks.iter_mut().zip(wire) {
-            let near = self.sender.snd_una();
+            let near = self.sender.seq.snd_una;
             *block = (unwrap(near, left), unwrap(near, right));
         }
         let far_news = self.on_far_ack(segment);
@@ -403,7 +407,7 @@ impl Connection {
         };
         self.sender.on_ack(now, &input);
         self.schedule_probe(now);
-        if self.sender.fin_sent() && self.sender.all_acked() {
+        if self.sender.seq.fin_sent() && self.sender.seq.all_acked() {
             self.on_fin_acked(now);
         }
     }
@@ -424,7 +428,7 @@ impl Connection {
         };
         receiver.on_data(now, seq, segment, echo);
         let fin_received = receiver.fin_received();
-        let (early, next) = (receiver.take_early_ack(), receiver.rcv_nxt());
+        let (early, next) = (receiver.take_early_ack(), receiver.rcv_nxt);
         if let Some((ack, echo)) = receiver.take_first_ack() {
             self.acknowledge_first(now, ack, echo);
         }
@@ -498,7 +502,7 @@ impl Connection {
         let (ack, sack) = receiver.acknowledge();
         let window = receiver.window_field();
         let echo = receiver.echoes();
-        self.last_ack_sent = receiver.rcv_nxt();
+        self.last_ack_sent = receiver.rcv_nxt;
         if data.as_ref().is_some_and(|data| data.len > 0) {
             receiver.note_data_sent(now);
         }
@@ -541,7 +545,7 @@ impl Connection {
             Flags::ACK
         };
         Segment {
-            seq: self.sender.snd_nxt() as u32,
+            seq: self.sender.seq.snd_nxt as u32,
             ack: ack as u32,
             window,
             flags,
@@ -554,6 +558,14 @@ impl Connection {
             },
             ..Segment::default()
         }
+    }
+
+    /// Returns an ACK without data, SACK and ECN-Echo that leaves now.
+    fn plain_ack(&mut self, now: Instant) -> Option<Segment> {
+        let receiver = self.receiver.as_mut()?;
+        let (ack, _) = receiver.acknowledge();
+        let window = receiver.window_field();
+        Some(self.pure_ack(self.timestamp(now), ack, window, false))
     }
 
     /// Acknowledges what arrived before a change of marks (RFC 8257 §3.2).

@@ -5,7 +5,7 @@ mod ecn_echo;
 mod proxy;
 mod read;
 mod reassembly;
-mod truesize;
+pub(crate) mod truesize;
 mod window;
 
 use units::{Duration, Instant};
@@ -33,7 +33,8 @@ pub(crate) struct PriorStateAck {
 /// Receiving half of a connection. Sequence numbers have 64 bits.
 #[derive(Debug)]
 pub(crate) struct Receiver {
-    rcv_nxt: u64,
+    /// Next expected sequence number.
+    pub(crate) rcv_nxt: u64,
     /// Ranges beyond a hole, in order and not adjacent.
     out_of_order: Vec<(u64, u64)>,
     /// Blocks to be reported, the most recently changed first (RFC 2018 §4).
@@ -44,7 +45,8 @@ pub(crate) struct Receiver {
     prior_state_ack: Option<PriorStateAck>,
     duplicate: Option<(u64, u64)>,
     fin: Option<u64>,
-    first: u64,
+    /// Number of the first byte of payload.
+    pub(crate) first: u64,
     sack: bool,
     delayed_ack: bool,
     delayed_ack_timeout: Duration,
@@ -65,7 +67,7 @@ pub(crate) struct Receiver {
     started: bool,
     last_arrival: Instant,
     /// Adaptive delay of delayed ACKs.
-    ack_timeout: Duration,
+    pub(crate) ack_timeout: Duration,
     delayed_at: Instant,
     compressed: u32,
     compressed_at: Instant,
@@ -141,12 +143,7 @@ impl Receiver {
 
     /// Returns the payload of the segments that arrive.
     pub(crate) fn mss(&self) -> u32 {
-        self.window.mss() as u32
-    }
-
-    /// Returns the next expected sequence number.
-    pub(crate) fn rcv_nxt(&self) -> u64 {
-        self.rcv_nxt
+        self.window.mss as u32
     }
 
     /// Returns the payload bytes that have arrived in order.
@@ -162,8 +159,7 @@ impl Receiver {
 
     /// Returns whether `len` sequence numbers from `seq` touch the window (RFC 9293 §3.4).
     pub(crate) fn is_acceptable(&self, seq: u64, len: u64) -> bool {
-        seq + len >= self.acked.min(self.rcv_nxt)
-            && seq <= self.window.right_edge().max(self.rcv_nxt)
+        seq + len >= self.acked.min(self.rcv_nxt) && seq <= self.window.edge.max(self.rcv_nxt)
     }
 
     /// Answers `len` sequence numbers from `seq` that are not acceptable with an ACK (RFC 9293 §3.10.7.4). Old data is
@@ -196,13 +192,13 @@ impl Receiver {
             self.ack_now = true;
             return;
         }
-        if end > self.window.right_edge() + 1 && !self.may_overrun(seq, len, fin) {
+        if end > self.window.edge + 1 && !self.may_overrun(seq, len, fin) {
             self.enter_quick_ack_mode(MAX_QUICK_ACKS);
             self.ack_scheduled = true;
             self.ack_now = true;
             return;
         }
-        self.ack_now |= fin && len == 0 && end > self.window.right_edge() + 1;
+        self.ack_now |= fin && len == 0 && end > self.window.edge + 1;
         let bytes = u64::from(len);
         let unread = self.waiting > 0 || self.unread() > 0;
         self.window.rcv_rtt_measure_ts(now, echo, bytes, unread);
@@ -310,7 +306,7 @@ impl Receiver {
 
     /// Learns from the size of a segment of `bytes` payload bytes; `message` if it has the push flag or the FIN.
     fn measure_segment(&mut self, bytes: u64, message: bool) {
-        let small = bytes < self.window.mss();
+        let small = bytes < self.window.mss;
         let ended = self.window.measure_rcv_mss(bytes, message);
         self.ack_pushed2 |= small && ended && self.ack_pushed;
         self.ack_pushed |= ended;

@@ -87,7 +87,7 @@ impl Connection {
         let next = self
             .receiver
             .as_ref()
-            .map_or(0, |receiver| receiver.rcv_nxt());
+            .map_or(0, |receiver| receiver.rcv_nxt);
         (self.detached || self.reading_shut)
             && segment.len > 0
             && seq + u64::from(segment.len) > next
@@ -143,15 +143,10 @@ impl Connection {
         self.flush(now);
     }
 
+    /// Sends a reset.
     pub(super) fn push_reset(&mut self, now: Instant) {
-        let timestamp = self.timestamp(now);
-        let Some(receiver) = &mut self.receiver else {
-            return;
-        };
-        let (ack, _) = receiver.acknowledge();
-        let window = receiver.window_field();
-        let mut segment = self.pure_ack(timestamp, ack, window, false);
-        segment.flags = Flags::RST | Flags::ACK;
-        self.out.push_back(segment);
+        let flags = Flags::RST | Flags::ACK;
+        let ack = self.plain_ack(now);
+        self.out.extend(ack.map(|ack| Segment { flags, ..ack }));
     }
 }

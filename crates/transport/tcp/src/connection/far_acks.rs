@@ -133,7 +133,7 @@ impl Connection {
         if !fits || !self.far_ack_due() {
             return None;
         }
-        let first = self.receiver.as_ref()?.first();
+        let first = self.receiver.as_ref()?.first;
         let far = self.far_acks.as_mut()?;
         far.sent_to = far.confirmed;
         Some(FarAck {
@@ -151,7 +151,7 @@ impl Connection {
 
     /// Handles the option of a segment. Returns whether it brings news.
     pub(super) fn on_far_ack(&mut self, segment: &Segment) -> bool {
-        let (una, next) = (self.sender.snd_una(), self.sender.snd_nxt());
+        let (una, next) = (self.sender.seq.snd_una, self.sender.seq.snd_nxt);
         let Some(far) = self.far_acks.as_mut().filter(|far| far.receives) else {
             return false;
         };
@@ -177,7 +177,7 @@ impl Connection {
             return;
         }
         let rto = self.sender.rto();
-        let waits = self.sender.all_acked() && self.delivered() < self.acknowledged();
+        let waits = self.sender.seq.all_acked() && self.delivered() < self.acknowledged();
         let longest = self.config.max_rto;
         let Some(far) = &mut self.far_acks else {
             return;
@@ -214,14 +214,8 @@ impl Connection {
 
     /// Puts a segment without data on the wire that the peer has to answer (the kernel's `tcp_xmit_probe_skb`).
     pub(super) fn send_probe(&mut self, now: Instant) {
-        let timestamp = self.timestamp(now);
-        let Some(receiver) = &mut self.receiver else {
-            return;
-        };
-        let (number, _) = receiver.acknowledge();
-        let window = receiver.window_field();
-        let seq = (self.sender.snd_una() - 1) as u32;
-        let question = self.pure_ack(timestamp, number, window, false);
-        self.out.push_back(Segment { seq, ..question });
+        let seq = (self.sender.seq.snd_una - 1) as u32;
+        let ack = self.plain_ack(now);
+        self.out.extend(ack.map(|ack| Segment { seq, ..ack }));
     }
 }

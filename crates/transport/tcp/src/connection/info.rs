@@ -75,12 +75,12 @@ impl Connection {
                 | option(self.ecn, 8),
             send_scale: self.snd_wscale,
             receive_scale: self.rcv_wscale,
-            ack_timeout: receiver.map_or(Duration::ZERO, |receiver| receiver.ack_timeout()),
+            ack_timeout: receiver.map_or(Duration::ZERO, |receiver| receiver.ack_timeout),
             receive_mss: receiver.map_or(0, |receiver| receiver.mss()),
             since_data_received: since(self.data_received_at),
             since_ack_received: since(self.ack_received_at),
             announced_mss: self.segment_for(self.announced_mss),
-            bytes_acked: self.sender.snd_una() - self.iss,
+            bytes_acked: self.sender.seq.snd_una - self.iss,
             bytes_received: self.received(),
             ..Info::default()
         };

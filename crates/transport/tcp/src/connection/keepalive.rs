@@ -48,7 +48,7 @@ impl Connection {
         };
         let last_received_at = self.data_received_at.max(self.ack_received_at);
         let silent = now.saturating_since(last_received_at);
-        let wait = if !self.sender.all_acked() {
+        let wait = if !self.sender.seq.all_acked() {
             idle
         } else if silent < idle {
             idle - silent

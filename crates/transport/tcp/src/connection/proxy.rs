@@ -68,7 +68,7 @@ impl Connection {
 
     /// Returns the smoothed RTT to the peer; zero before the first sample.
     pub fn srtt(&self) -> Duration {
-        self.sender.srtt()
+        self.view().srtt.unwrap_or(Duration::ZERO)
     }
 
     /// Bounds the windows of further ACKs to the first `bytes` of the payload.
@@ -108,7 +108,7 @@ impl Connection {
     pub fn repeats(&self, segment: &Segment) -> bool {
         let receiver = self.receiver.as_ref();
         receiver.is_some_and(|receiver| {
-            self.repeats_withheld(unwrap(receiver.rcv_nxt(), segment.seq), segment)
+            self.repeats_withheld(unwrap(receiver.rcv_nxt, segment.seq), segment)
         })
     }
 
@@ -117,7 +117,7 @@ impl Connection {
     pub(super) fn repeats_withheld(&self, seq: u64, segment: &Segment) -> bool {
         let end = seq + u64::from(segment.sequence_len());
         self.receiver.as_ref().is_some_and(|receiver| {
-            let next = receiver.rcv_nxt();
+            let next = receiver.rcv_nxt;
             segment.len > 0 && end <= next && end > receiver.ack_number()
         })
     }

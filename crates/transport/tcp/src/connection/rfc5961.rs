@@ -13,7 +13,7 @@ impl Connection {
         let Some(receiver) = &mut self.receiver else {
             return;
         };
-        if seq == receiver.rcv_nxt() {
+        if seq == receiver.rcv_nxt {
             self.fail(match self.state {
                 State::SynReceived => Failure::Refused,
                 State::CloseWait => Failure::Pipe,
@@ -30,7 +30,7 @@ impl Connection {
         let first = self
             .receiver
             .as_ref()
-            .is_some_and(|receiver| seq + 1 == receiver.rcv_nxt());
+            .is_some_and(|receiver| seq + 1 == receiver.rcv_nxt);
         if self.state == State::SynReceived && first {
             self.retransmit_synack(now);
         } else {
@@ -44,7 +44,7 @@ impl Connection {
         if !segment.flags.contains(Flags::ACK) {
             return false;
         }
-        let una = self.sender.snd_una();
+        let una = self.sender.seq.snd_una;
         let ack = unwrap(una, segment.ack);
         if self.state == State::SynReceived {
             let expected = ack == self.iss + 1;
@@ -53,7 +53,7 @@ impl Connection {
             }
             return expected;
         }
-        let plausible = ack <= self.sender.snd_nxt() && ack + self.sender.max_wnd() >= una;
+        let plausible = ack <= self.sender.seq.snd_nxt && ack + self.sender.seq.max_window >= una;
         if !plausible {
             self.challenge(now);
         }

@@ -52,7 +52,7 @@ impl Connection {
             return None;
         }
         let behind = self.ts_recent.wrapping_sub(value) as i32;
-        let next = self.receiver.as_ref()?.rcv_nxt();
+        let next = self.receiver.as_ref()?.rcv_nxt;
         if segment.sequence_len() > 0 || !segment.flags.contains(Flags::ACK) || seq > next {
             return Some(PawsResult::Answered);
         }
@@ -73,12 +73,12 @@ impl Connection {
     /// Returns whether a pure ACK `behind` steps old was overtaken and still counts: a duplicate that changes no window
     /// and cannot come from before the clock wrapped (the kernel's `tcp_disordered_ack_check`).
     fn is_reordered_duplicate(&self, seq: u64, segment: &Segment, behind: i32) -> bool {
-        let ack = unwrap(self.sender.snd_una(), segment.ack);
+        let ack = unwrap(self.sender.seq.snd_una, segment.ack);
         let window = u64::from(segment.window) << self.snd_wscale;
         // A clock of the peer has at most 1200 Hz.
         let replay = self.sender.rto().as_millis() * 1200 / 1000;
-        ack == self.sender.snd_una()
-            && !self.sender.is_window_update(ack, seq, window)
+        ack == self.sender.seq.snd_una
+            && !self.sender.seq.may_update_window(ack, seq, window)
             && behind as u64 <= replay
     }
 

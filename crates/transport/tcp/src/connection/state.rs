@@ -1,10 +1,9 @@
 //! Public state of a connection: the RFC 9293 state and the state of the sender.
 
 use cca::SenderInfo;
-use units::{Duration, Instant, Rate};
+use units::Instant;
 
 use super::Connection;
-use crate::sender::Limit;
 
 /// State of a connection (RFC 9293 §3.3.2).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -53,39 +52,6 @@ impl Connection {
     /// after each segment.
     #[inline]
     pub fn view(&self) -> SenderInfo {
-        let w = &self.sender.congestion.window;
-        let counts = self.sender.counts;
-        let limited = |by| Some(self.sender.time_limited(by));
-        let (srtt, min_rtt) = (self.sender.srtt(), self.sender.min_rtt());
-        let positive = |rate: Rate| (rate > Rate::ZERO).then_some(rate);
-        SenderInfo {
-            mss: w.mss,
-            ca_state: w.state,
-            cwnd: w.cwnd,
-            ssthresh: w.ssthresh,
-            packets_out: self.sender.packets_out(),
-            inflight: self.sender.in_flight(),
-            srtt: (!srtt.is_zero()).then_some(srtt),
-            min_rtt: (min_rtt < Duration::MAX).then_some(min_rtt),
-            rto: self.sender.rto(),
-            delivered: self.sender.delivered(),
-            retransmissions: counts.retransmissions,
-            delivery_rate: positive(self.sender.latest_rate()),
-            app_limited: w.app_limited,
-            pacing_rate: positive(w.pacing_rate),
-            send_window: Some(self.sender.snd_wnd()),
-            slow_start: w.in_slow_start(),
-            slow_start_exit: self.sender.congestion.slow_start_exit(),
-            timeouts: Some(counts.timeouts),
-            loss_probes: Some(counts.loss_probes),
-            fast_recoveries: Some(counts.fast_recoveries),
-            undone: Some(counts.undone),
-            application_limited: limited(Limit::Application),
-            receive_window_limited: limited(Limit::ReceiveWindow),
-            send_buffer_limited: limited(Limit::SendBuffer),
-            busy: None,
-            limits: None,
-            duplicates_reported: Some(self.sender.duplicates_reported()),
-        }
+        self.sender.view()
     }
 }

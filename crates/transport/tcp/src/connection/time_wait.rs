@@ -25,7 +25,7 @@ impl Connection {
     /// Handles a segment at `seq`; one with ACK restarts the timer. An empty segment at `rcv_nxt` is not answered.
     /// Others are acknowledged, without SACK, which a TIME-WAIT socket has no state for.
     pub(super) fn on_time_wait_segment(&mut self, now: Instant, seq: u64, segment: &Segment) {
-        let expected = self.receiver.as_ref().map(|receiver| receiver.rcv_nxt()) == Some(seq);
+        let expected = self.receiver.as_ref().map(|receiver| receiver.rcv_nxt) == Some(seq);
         let empty = segment.sequence_len() == 0;
         if segment.flags.contains(Flags::ACK) {
             self.time_wait_until = now + TIME_WAIT;

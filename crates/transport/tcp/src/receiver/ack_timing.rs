@@ -20,11 +20,6 @@ const COMPRESSION_SLACK: Duration = Duration::from_micros(10);
 const MAX_DELAY: Duration = Duration::from_millis(200);
 
 impl Receiver {
-    /// Returns the delay of delayed ACKs.
-    pub(crate) fn ack_timeout(&self) -> Duration {
-        self.ack_timeout
-    }
-
     /// Returns the time at which a delayed ACK is due.
     pub(crate) fn deadline(&self) -> Instant {
         self.delayed_at.min(self.compressed_at)
@@ -90,7 +85,7 @@ impl Receiver {
 
     /// Returns whether more than a full segment is not acknowledged.
     pub(super) fn is_late(&self) -> bool {
-        self.rcv_nxt - self.acked > self.window.mss()
+        self.rcv_nxt - self.acked > self.window.mss
     }
 
     /// Returns the delay of an ACK, at most an RTT if that is known.
@@ -124,7 +119,7 @@ impl Receiver {
         }
         self.compressed += 1;
         if self.compressed_at == Instant::NEVER {
-            let mut rtt = self.window.rtt();
+            let mut rtt = self.window.rtt;
             if !self.srtt.is_zero() {
                 rtt = rtt.min(self.srtt);
             }
@@ -134,7 +129,7 @@ impl Receiver {
     }
 
     pub(super) fn expect_quick_acks(&mut self, max: u32) {
-        let quick_acks = match self.window.offered_window() / (2 * self.window.mss()) {
+        let quick_acks = match self.window.window / (2 * self.window.mss) {
             0 => 2,
             segments => segments as u32,
         };

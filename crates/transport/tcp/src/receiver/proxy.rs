@@ -34,11 +34,6 @@ impl Receiver {
         }
     }
 
-    /// Returns the number of the first byte of payload.
-    pub(crate) fn first(&self) -> u64 {
-        self.first
-    }
-
     /// Leaves room for another option in ACKs: one SACK block less fits.
     pub(crate) fn reserve_option_space(&mut self) {
         self.block_room -= 1;

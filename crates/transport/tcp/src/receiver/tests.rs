@@ -451,7 +451,7 @@ fn a_fin_is_acknowledged_at_once() {
     assert!(arrives_unread(&mut receiver, now, next, 100, fin));
     assert!(receiver.fin_received());
     assert_eq!(receiver.delivered(), before + 100);
-    assert_eq!(receiver.rcv_nxt(), next + 101);
+    assert_eq!(receiver.rcv_nxt, next + 101);
 }
 
 /// Data that repeats only in part is taken, and the repeated part is reported.
@@ -474,7 +474,7 @@ fn the_new_part_of_a_segment_counts() {
 #[test]
 fn data_beyond_the_window_is_dropped() {
     let (mut receiver, _, now) = settled();
-    let edge = receiver.window.right_edge();
+    let edge = receiver.window.edge;
     assert!(receiver.is_acceptable(edge, MSS) && !receiver.is_acceptable(edge + 1, MSS));
     assert!(arrives_unread(&mut receiver, now, edge - 9, 11, Flags::ACK));
     assert!(receiver.out_of_order.is_empty());

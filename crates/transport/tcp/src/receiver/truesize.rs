@@ -1,15 +1,15 @@
 //! Memory of packets in a receive buffer (`truesize`).
 
 /// Memory of the header of a buffer (`struct sk_buff`), bytes.
-pub(super) const BUFFER_HEADER: u64 = 256;
+pub(crate) const BUFFER_HEADER: u64 = 256;
 /// Memory of the description of a buffer's pages (`struct skb_shared_info`), bytes.
-const SHARED_INFO: u64 = 320;
+pub(crate) const SHARED_INFO: u64 = 320;
 /// Room before a packet in its buffer (`NET_SKB_PAD`), bytes.
 const PAD: u64 = 64;
 /// Size of a cache line, to which memory is rounded up, bytes.
 const CACHE_LINE: u64 = 64;
 /// Memory for the data of a small buffer (`SKB_SMALL_HEAD_CACHE_SIZE`), and of a page, bytes.
-const SMALL_BUFFER: u64 = 576;
+pub(crate) const SMALL_BUFFER: u64 = 576;
 const PAGE: u64 = 4_096;
 /// Logarithm of the pages that are got at once at most (`PAGE_ALLOC_COSTLY_ORDER`).
 const LARGEST_ORDER: u32 = 3;

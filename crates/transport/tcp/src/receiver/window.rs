@@ -37,7 +37,7 @@ pub(super) struct WindowTuning {
     /// Limit of growth that prevents a burst from overrunning the buffer (`rcv_ssthresh`).
     threshold: u64,
     /// Payload of the peer's full segments, as measured, and the latest size below it.
-    mss: u64,
+    pub(super) mss: u64,
     last_size: u64,
     /// Memory of such a full segment, and whether it may join another one.
     full: (u64, bool),
@@ -47,11 +47,12 @@ pub(super) struct WindowTuning {
     /// Payload of the segments that the device joins into one.
     joined: Option<u64>,
     /// Offered window (`rcv_wnd`), the number at which it began, and the greatest end of any.
-    window: u64,
+    pub(super) window: u64,
     from: u64,
-    edge: u64,
+    pub(super) edge: u64,
     scale: u8,
-    rtt: Duration,
+    /// RTT that the receiver has measured; zero before the first sample.
+    pub(super) rtt: Duration,
     last_echo: Option<u32>,
     /// Time at which the measured window was offered, and its end.
     offered: Option<(Instant, u64)>,
@@ -138,26 +139,6 @@ impl WindowTuning {
     /// Begins the first round trip when the connection opens.
     pub(super) fn start(&mut self, now: Instant) {
         self.measured_from = now;
-    }
-
-    /// Returns the payload of the peer's full segments, as far as known (`rcv_mss`).
-    pub(super) fn mss(&self) -> u64 {
-        self.mss
-    }
-
-    /// Returns the right edge that was offered.
-    pub(super) fn right_edge(&self) -> u64 {
-        self.edge
-    }
-
-    /// Returns the offered window, which sets the number of quick ACKs.
-    pub(super) fn offered_window(&self) -> u64 {
-        self.window
-    }
-
-    /// Returns the RTT that the receiver has measured; zero before the first sample.
-    pub(super) fn rtt(&self) -> Duration {
-        self.rtt
     }
 
     /// Returns the window that `memory` is good for (`tcp_win_from_space`).

@@ -81,11 +81,6 @@ impl Sender {
         self.check_space(now);
     }
 
-    /// Returns whether an ACK may change the window.
-    pub(crate) fn is_window_update(&self, ack: u64, seq: u64, window: u64) -> bool {
-        self.seq.may_update_window(ack, seq, window)
-    }
-
     /// Handles an ACK that was overtaken by a later one: it may still report data by SACK.
     fn process_old_ack(&mut self, now: Instant, input: &AckInput<'_>) {
         if input.sack.is_empty() {
@@ -182,12 +177,12 @@ impl Sender {
             let duplicate = !effects.una_advanced && !effects.not_duplicate && !effects.dsack;
             resend = self.fastretrans_alert(now, prior_una, duplicate, &mut effects);
         }
-        if effects.timer_is_due {
-            self.rearm_after_ack(now);
+        if effects.timer_is_due && !self.schedule_loss_probe(now, true) {
+            self.rearm_retransmission(now);
         }
         let newly = (self.rate.delivered - delivered_before) as u32;
         let lost = self.congestion.window.lost;
-        let min_rtt = self.rtt.minimum();
+        let min_rtt = self.rtt.min_rtt;
         let rate = self.rate.finish(now, newly, min_rtt, lost, reneged);
         self.rate.store_rate(&rate, self.config.mss);
         self.refresh_window();
@@ -227,8 +222,8 @@ impl Sender {
             if sent.ever_retransmitted {
                 effects.retransmitted_acked = true;
             } else if !sent.sacked {
-                effects.last_ackt = Some(sent.sent_at);
-                effects.first_ackt.get_or_insert(sent.sent_at);
+                effects.last_ackt = Some(sent.tx.sent_at);
+                effects.first_ackt.get_or_insert(sent.tx.sent_at);
                 lowest_original = lowest_original.min(sent.seq);
                 effects.original_delivered |= sent.end <= self.recovery.high_seq;
             }
@@ -236,7 +231,7 @@ impl Sender {
                 self.rate.delivered += u64::from(self.config.sack);
                 self.rate.on_delivered(&sent);
                 if !self.is_spurious_retrans(&sent) {
-                    self.rack.advance(now, &sent, self.rtt.minimum());
+                    self.rack.advance(now, &sent, self.rtt.min_rtt);
                 }
             }
             effects.acked += 1;
@@ -258,7 +253,7 @@ impl Sender {
             && self
                 .board
                 .head()
-                .is_some_and(|head| sacked_at < head.sent_at)
+                .is_some_and(|head| sacked_at < head.tx.sent_at)
         {
             // The delivered segment was sent before the last transmission of the head: no reason to wait
             // longer.
@@ -269,7 +264,7 @@ impl Sender {
     /// Returns whether this ACK came for a transmission of `sent` before the latest one. The time of the
     /// latest one then says nothing (the kernel's `tcp_skb_spurious_retrans`).
     fn is_spurious_retrans(&self, sent: &scoreboard::SentSegment) -> bool {
-        let at_ms = sent.sent_at.since_start().as_millis();
+        let at_ms = sent.tx.sent_at.since_start().as_millis();
         sent.ever_retransmitted
             && self
                 .last_ack
@@ -293,7 +288,7 @@ impl Sender {
         }
         effects.rtt = latest;
         if let Some(smoothed) = smoothed {
-            self.rtt.sample_minimum(latest.unwrap_or(smoothed), now);
+            self.rtt.sample_min_rtt(latest.unwrap_or(smoothed), now);
             self.rtt
                 .sample(smoothed, self.seq.snd_una, self.seq.snd_nxt);
             self.timeouts.backoff = 0;

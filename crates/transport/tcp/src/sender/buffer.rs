@@ -10,16 +10,13 @@ use super::Sender;
 use super::nagle::SendFlags;
 use super::pacing::GSO_MAX_SIZE;
 use super::transmit::Push;
+use crate::receiver::truesize::{BUFFER_HEADER, SHARED_INFO, SMALL_BUFFER};
 use crate::segment::TIMESTAMPS_OPTION;
 
 /// Room for headers in a buffer (`MAX_TCP_HEADER`), bytes.
 const HEADERS: u64 = 192;
-/// Memory of the description of a buffer's pages (`struct skb_shared_info`), bytes.
-const SHARED_INFO: u64 = 320;
-/// Memory of a buffer's header (`struct sk_buff`), bytes.
-const BUFFER_HEADER: u64 = 256;
 /// Memory that a buffer takes besides its data: a header and a small head (`SKB_SMALL_HEAD_CACHE_SIZE`), bytes.
-pub(super) const BUFFER_OVERHEAD: u64 = BUFFER_HEADER + 576;
+pub(super) const BUFFER_OVERHEAD: u64 = BUFFER_HEADER + SMALL_BUFFER;
 /// Minimum number of segments that the limit is made for (`TCP_INIT_CWND`).
 const MIN_SEGMENTS: u32 = 10;
 /// Maximum offered window that a buffer may use as a whole (`TCP_MSS_DEFAULT`), bytes.
@@ -44,7 +41,7 @@ pub(super) struct SendBuffer {
     /// Whether the application has set it.
     fixed: bool,
     /// Whether the application has found no room and waits for it (`SOCK_NOSPACE`).
-    waits: bool,
+    pub(super) waits: bool,
     unsent: VecDeque<WriteBuffer>,
     /// End of the data that was last marked to be pushed (`pushed_seq`).
     pushed: u64,
@@ -59,17 +56,6 @@ impl SendBuffer {
             unsent: VecDeque::with_capacity(8),
             pushed: first,
         }
-    }
-
-    /// Sets the limit, which then stays (`SO_SNDBUF`).
-    pub(super) fn set_limit(&mut self, bytes: u64) {
-        self.limit = bytes;
-        self.fixed = true;
-    }
-
-    /// Returns whether the application waits for room.
-    pub(super) fn waits(&self) -> bool {
-        self.waits
     }
 
     /// Returns whether at most one buffer has unsent data, so that more data may join it.
@@ -201,6 +187,12 @@ impl Sender {
         self.buffer.waits
     }
 
+    /// Sets the memory that the buffer may take, bytes, which then stays (`SO_SNDBUF`).
+    pub(crate) fn set_send_buffer(&mut self, bytes: u64) {
+        self.buffer.limit = bytes;
+        self.buffer.fixed = true;
+    }
+
     /// Fills buffers until there is no memory for another one; returns the bytes accepted.
     fn fill(&mut self, now: Instant, bytes: u64) -> u64 {
         self.note_app_limit();
@@ -254,12 +246,13 @@ impl Sender {
 
     /// Keeps data from `number` on, although it may be acknowledged.
     pub(crate) fn retain_from(&mut self, number: u64) {
-        self.signals.retain_from(number);
+        self.signals.retained_from = Some(number);
     }
 
     /// Returns the lowest sequence number whose data is retained.
     pub(super) fn retained_from(&self) -> u64 {
-        self.signals.retained_from(self.seq.snd_una)
+        let una = self.seq.snd_una;
+        self.signals.retained_from.map_or(una, |from| from.min(una))
     }
 
     /// Returns the memory of the stored data, bytes, including that of the buffers of unacknowledged data.

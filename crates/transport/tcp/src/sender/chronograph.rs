@@ -12,11 +12,6 @@ use super::transmit::Push;
 pub(super) type Chronograph = PhaseTimes<SendLimit, { SendLimit::COUNT }>;
 
 impl Chronograph {
-    /// Returns the times under each limit until `now`.
-    pub(super) fn times(&self, now: Instant) -> LimitTimes {
-        LimitTimes::new(|limit| self.time(now, limit))
-    }
-
     /// Begins the chronograph of a limit, unless one of precedence runs (`tcp_chrono_start`).
     pub(super) fn start(&mut self, now: Instant, limit: SendLimit) {
         let current = self.current();
@@ -29,7 +24,7 @@ impl Chronograph {
 impl Sender {
     /// Returns the times under each limit until `now`.
     pub(crate) fn limit_times(&self, now: Instant) -> LimitTimes {
-        self.chronograph.times(now)
+        LimitTimes::new(|limit| self.chronograph.time(now, limit))
     }
 
     /// Stops the chronograph of a limit: what remains is the transmission of data, if there is any
@@ -48,7 +43,7 @@ impl Sender {
 
     /// Returns the limit of a sender that has data, where Linux only reports that it is busy.
     fn present_busy_limit(&self, now: Instant) -> SendLimit {
-        let has_more = self.seq.has_unsent() || self.buffer.waits();
+        let has_more = self.seq.has_unsent() || self.buffer.waits;
         let has_room = self.congestion.window.cwnd > self.board.in_flight();
         self.busy_limit(now, has_more, has_room)
     }
@@ -79,7 +74,7 @@ impl Sender {
             SendLimit::Recovery
         } else if !has_more {
             SendLimit::InFlight
-        } else if has_room && self.buffer.waits() && !self.seq.has_unsent() {
+        } else if has_room && self.buffer.waits && !self.seq.has_unsent() {
             SendLimit::FullBuffer
         } else if has_room && self.is_held_by_rate_cap(now) {
             SendLimit::Pacing
@@ -128,6 +123,6 @@ impl Sender {
     }
 
     fn waits_for_pacer(&self, now: Instant) -> bool {
-        self.is_paced() && self.pacer.next() > now
+        self.is_paced() && self.pacer.next > now
     }
 }

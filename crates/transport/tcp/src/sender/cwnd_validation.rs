@@ -67,11 +67,11 @@ impl Sender {
         }
         self.usage.used = self.usage.used.max(out);
         let unused_for = now.saturating_since(self.usage.stamp);
-        if self.buffer.waits() && !self.seq.has_unsent() {
+        if self.buffer.waits && !self.seq.has_unsent() {
             self.chronograph.start(now, SendLimit::SendBuffer);
         }
         // An application that waits for room in the send buffer does not limit the connection.
-        if self.buffer.waits() {
+        if self.buffer.waits {
             if unused_for >= self.rto() {
                 self.usage.stamp = now;
             }

@@ -14,13 +14,13 @@ impl Sender {
         self.refresh_window();
         let w = &mut self.congestion.window;
         w.prior_cwnd = w.cwnd;
-        self.signals.start_eln(w.ssthresh);
+        self.signals.eln_prior_ssthresh = Some(w.ssthresh);
         w.ssthresh = w.cwnd;
     }
 
     /// Gives the threshold back that held before a recovery that reduced nothing.
     pub(super) fn end_eln_recovery(&mut self) {
-        if let Some(before) = self.signals.end_eln() {
+        if let Some(before) = self.signals.eln_prior_ssthresh.take() {
             self.congestion.window.ssthresh = before;
         }
     }

@@ -1,13 +1,13 @@
 //! Limited time: the times for which something other than the network limited a sender.
 
-use units::{Duration, Instant};
+use units::Instant;
 
 use super::Sender;
 use super::chrono::PhaseTimes;
 
 /// Limit of a sender.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Limit {
+pub(super) enum Limit {
     /// None: the sender has not begun.
     Start,
     /// The application has nothing to send.
@@ -41,7 +41,7 @@ impl Sender {
             } else {
                 Limit::Network
             }
-        } else if !self.buffer.waits() {
+        } else if !self.buffer.waits {
             Limit::Application
         } else if self.is_cwnd_limited() {
             Limit::Network
@@ -53,14 +53,8 @@ impl Sender {
             self.limits.enter(now, limit);
         }
         if self.chronograph.current().is_busy() {
-            let busy = self.busy_limit(now, has_unsent || self.buffer.waits(), room);
+            let busy = self.busy_limit(now, has_unsent || self.buffer.waits, room);
             self.chronograph.enter(now, busy);
         }
-    }
-
-    /// Returns the time for which `limit` held the sender back until its last event.
-    #[inline]
-    pub(crate) fn time_limited(&self, limit: Limit) -> Duration {
-        self.limits.time(self.congestion.window.now, limit)
     }
 }

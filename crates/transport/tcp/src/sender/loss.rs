@@ -96,7 +96,7 @@ impl Sender {
                 }
             }
         }
-        self.begin_recovery(effects.ecn_echo);
+        self.enter_recovery(effects.ecn_echo);
         Rexmit::Lost
     }
 
@@ -110,21 +110,17 @@ impl Sender {
             self.congestion.on_lost(&Lost {
                 seq: sent.seq,
                 end: sent.end,
-                tx_in_flight: sent.load.in_flight,
-                lost: (self.congestion.window.lost - sent.load.lost) as u32,
-                app_limited: sent.app_limited,
+                tx_in_flight: sent.tx.tx_in_flight,
+                lost: (self.congestion.window.lost - sent.tx.lost) as u32,
+                app_limited: sent.tx.app_limited,
             });
         }
         was_retransmission
     }
 
-    /// Begins a recovery: the window is reduced over the next round trip.
-    pub(super) fn enter_recovery(&mut self) {
-        self.begin_recovery(false);
-    }
-
-    /// Like [`Sender::enter_recovery`], but a reduction that marks request as well cannot be undone.
-    fn begin_recovery(&mut self, ecn_echo: bool) {
+    /// Begins a recovery: the window is reduced over the next round trip. With `ecn_echo`, marks request the reduction
+    /// as well, and it cannot be undone.
+    pub(super) fn enter_recovery(&mut self, ecn_echo: bool) {
         self.retrans_stamp_cleanup();
         self.undo.forget_threshold();
         self.undo

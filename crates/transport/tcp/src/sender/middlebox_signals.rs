@@ -6,87 +6,75 @@ use units::Instant;
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct MiddleboxSignals {
     /// Time since which nothing is sent, because the link is interrupted.
-    suspended_since: Option<Instant>,
+    pub(super) suspended_since: Option<Instant>,
     /// Whether the latest report of a loss said that it was on the radio.
     pub(super) radio_loss: bool,
     /// Threshold from before the current recovery, if that reduces nothing.
-    eln_prior_ssthresh: Option<u32>,
+    pub(super) eln_prior_ssthresh: Option<u32>,
     /// Lowest sequence number whose data is retained, if acknowledged data may be needed (AS-TCP).
-    kept_from: Option<u64>,
+    pub(super) retained_from: Option<u64>,
 }
 
 impl MiddleboxSignals {
-    /// Begins a suspension, unless there is one.
-    pub(super) fn suspend(&mut self, now: Instant) {
-        self.suspended_since.get_or_insert(now);
-    }
-
     /// Returns whether the sender is suspended.
     pub(super) fn is_suspended(&self) -> bool {
         self.suspended_since.is_some()
-    }
-
-    /// Ends the suspension. Returns the time at which it began, if there was one.
-    pub(super) fn resume(&mut self) -> Option<Instant> {
-        self.suspended_since.take()
-    }
-
-    /// Begins a recovery without reduction, and stores the threshold from before it.
-    pub(super) fn start_eln(&mut self, ssthresh: u32) {
-        self.eln_prior_ssthresh = Some(ssthresh);
     }
 
     /// Returns whether the current recovery reduces nothing.
     pub(super) fn is_eln_recovery(&self) -> bool {
         self.eln_prior_ssthresh.is_some()
     }
-
-    /// Ends a recovery that reduces nothing. Returns the threshold from before it, if there was one.
-    pub(super) fn end_eln(&mut self) -> Option<u32> {
-        self.eln_prior_ssthresh.take()
-    }
-
-    /// Keeps data from `number` on, although it may be acknowledged.
-    pub(super) fn retain_from(&mut self, number: u64) {
-        self.kept_from = Some(number);
-    }
-
-    /// Returns the lowest sequence number whose data is retained, at most `snd_una`.
-    pub(super) fn retained_from(&self, snd_una: u64) -> u64 {
-        self.kept_from.map_or(snd_una, |kept| kept.min(snd_una))
-    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::MiddleboxSignals;
+    use crate::config::TcpConfig;
+    use crate::sender::test_sender::{FIRST, MSS, ack, established_sender};
     use units::{Duration, Instant};
+
+    const RTT: Duration = Duration::from_millis(50);
 
     #[test]
     fn a_suspension_counts_from_its_first_report() {
-        let mut signals = MiddleboxSignals::default();
-        let at = |seconds| Instant::ZERO + Duration::from_secs(seconds);
-        signals.suspend(at(1));
-        signals.suspend(at(2));
-        assert!(signals.is_suspended());
-        assert_eq!(signals.resume(), Some(at(1)));
-        assert_eq!(signals.resume(), None);
+        let (mut sender, start) = established_sender(TcpConfig::default(), RTT, 10 * MSS);
+        let at = |seconds| start + Duration::from_secs(seconds);
+        sender.suspend(at(1));
+        sender.suspend(at(2));
+        assert!(sender.signals.is_suspended());
+        assert_eq!(sender.deadline(), Instant::NEVER);
+        sender.resume(at(3));
+        assert_eq!(
+            sender.board.get(0).tx.sent_at,
+            at(2),
+            "moved by two seconds"
+        );
+        sender.resume(at(4));
+        assert_eq!(sender.board.get(0).tx.sent_at, at(2));
     }
 
     #[test]
-    fn the_threshold_is_given_back_once() {
-        let mut signals = MiddleboxSignals::default();
-        signals.start_eln(70);
-        assert!(signals.is_eln_recovery());
-        assert_eq!((signals.end_eln(), signals.end_eln()), (Some(70), None));
+    fn the_threshold_is_restored_once() {
+        let (mut sender, _) = established_sender(TcpConfig::default(), RTT, 10 * MSS);
+        sender.congestion.window.ssthresh = 70;
+        sender.start_eln_recovery();
+        assert!(sender.signals.is_eln_recovery());
+        for ssthresh in [70, 50] {
+            sender.end_eln_recovery();
+            assert_eq!(sender.congestion.window.ssthresh, ssthresh);
+            sender.congestion.window.ssthresh = 50;
+        }
     }
 
     #[test]
-    fn unacknowledged_data_is_always_kept() {
-        let mut signals = MiddleboxSignals::default();
-        assert_eq!(signals.retained_from(500), 500);
-        signals.retain_from(300);
-        assert_eq!(signals.retained_from(500), 300);
-        assert_eq!(signals.retained_from(200), 200);
+    fn unacknowledged_data_is_always_retained() {
+        let (mut sender, start) = established_sender(TcpConfig::default(), RTT, 10 * MSS);
+        ack(&mut sender, start + RTT, 5, &[], None);
+        let una = FIRST + 5 * MSS;
+        assert_eq!(sender.retained_from(), una);
+        for (retained, lowest) in [(FIRST + MSS, FIRST + MSS), (una + MSS, una)] {
+            sender.retain_from(retained);
+            assert_eq!(sender.retained_from(), lowest);
+        }
     }
 }

@@ -47,8 +47,7 @@ use cca::{BuiltCca, CongestionState, SendLimit, SwitchMode, TransferState};
 use chronograph::Chronograph;
 use cwnd_validation::WindowValidation;
 use last_ack::LastAck;
-pub(crate) use limited_time::Limit;
-use limited_time::Limits;
+use limited_time::{Limit, Limits};
 use middlebox_signals::MiddleboxSignals;
 use nagle::Nagle;
 pub use nagle::SendFlags;
@@ -62,7 +61,6 @@ use recovery::Recovery;
 use reordering::Reordering;
 use rtt::RttEstimator;
 pub(crate) use rtt::rtt_of_echo;
-use sack::SackCache;
 use scoreboard::Scoreboard;
 use send_sequence::SendSequence;
 pub(crate) use small_queue::SLACK;
@@ -93,8 +91,9 @@ pub(crate) struct Sender {
     usage: WindowValidation,
     limits: Limits,
     chronograph: Chronograph,
-    sack_cache: SackCache,
-    seq: SendSequence,
+    /// Blocks of the latest ACK, whose ranges are marked already (the kernel's `recv_sack_cache`).
+    sack_cache: Vec<(u64, u64)>,
+    pub(crate) seq: SendSequence,
     recovery: Recovery,
     reordering: Reordering,
     timeouts: Timeouts,
@@ -138,7 +137,7 @@ impl Sender {
             usage: WindowValidation::new(first),
             limits: Limits::new(Limit::Start),
             chronograph: Chronograph::new(SendLimit::NotBegun),
-            sack_cache: SackCache::default(),
+            sack_cache: Vec::new(),
             seq: SendSequence::new(first),
             recovery: Recovery::new(first),
             reordering: Reordering::new(config.reordering, first),
@@ -166,7 +165,7 @@ impl Sender {
         self.set_now(now);
         if let Some(rtt) = rtt {
             self.rtt.sample(rtt, self.seq.snd_una, self.seq.snd_nxt);
-            self.rtt.sample_minimum(rtt, now);
+            self.rtt.sample_min_rtt(rtt, now);
         } else {
             self.rtt.fall_back();
         }
@@ -183,40 +182,9 @@ impl Sender {
         self.expand_buffer();
     }
 
-    /// Returns the oldest unacknowledged sequence number.
-    pub(crate) fn snd_una(&self) -> u64 {
-        self.seq.snd_una
-    }
-
-    /// Returns the next sequence number to be sent.
-    pub(crate) fn snd_nxt(&self) -> u64 {
-        self.seq.snd_nxt
-    }
-
-    /// Returns the window that the peer offers, bytes.
-    pub(crate) fn snd_wnd(&self) -> u64 {
-        self.seq.snd_wnd
-    }
-
-    /// Returns the smoothed RTT.
-    pub(crate) fn srtt(&self) -> Duration {
-        self.rtt.srtt()
-    }
-
-    /// Returns the lowest RTT.
-    pub(crate) fn min_rtt(&self) -> Duration {
-        self.rtt.minimum()
-    }
-
     /// Returns the retransmission time-out with its back-off.
     pub(crate) fn rto(&self) -> Duration {
-        self.timeouts
-            .backed_off(self.rtt.rto(), self.config.max_rto)
-    }
-
-    /// Returns the segments sent and not acknowledged cumulatively.
-    pub(crate) fn packets_out(&self) -> u32 {
-        self.board.packets_out()
+        self.timeouts.backed_off(self.rtt.rto, self.config.max_rto)
     }
 
     /// Returns the segments in the network.
@@ -224,19 +192,9 @@ impl Sender {
         self.board.in_flight()
     }
 
-    /// Returns the latest delivery rate.
-    pub(crate) fn latest_rate(&self) -> units::Rate {
-        self.rate.latest
-    }
-
     /// Returns the segments delivered.
     pub(crate) fn delivered(&self) -> u64 {
         self.rate.delivered
-    }
-
-    /// Returns the segments that D-SACK has reported.
-    pub(crate) fn duplicates_reported(&self) -> u64 {
-        self.reordering.dsack_dups
     }
 
     /// Ends the stream after the data written, and sends what may be sent.
@@ -245,16 +203,6 @@ impl Sender {
             self.chronograph.start(now, SendLimit::InFlight);
             self.transmit_as(now, Push::All);
         }
-    }
-
-    /// Returns whether the FIN was sent.
-    pub(crate) fn fin_sent(&self) -> bool {
-        self.seq.fin_sent()
-    }
-
-    /// Returns whether everything written, including the FIN, is acknowledged.
-    pub(crate) fn all_acked(&self) -> bool {
-        self.seq.all_acked()
     }
 
     /// Returns whether CWR must be sent, since the window was reduced: true once for each reduction.
@@ -293,10 +241,10 @@ impl Sender {
         w.packets_out = self.board.packets_out();
         w.sacked_out = self.board.sacked_out();
         w.delivered = self.rate.delivered;
-        w.delivered_at = self.rate.delivered_at();
-        w.srtt = self.rtt.srtt();
-        w.min_rtt = self.rtt.minimum();
-        w.next_departure = self.pacer.next();
+        w.delivered_at = self.rate.delivered_at;
+        w.srtt = self.rtt.srtt;
+        w.min_rtt = self.rtt.min_rtt;
+        w.next_departure = self.pacer.next;
         w.last_sent = self.output.lsndtime;
         w.snd_una = self.seq.snd_una;
         w.snd_nxt = self.seq.snd_nxt;

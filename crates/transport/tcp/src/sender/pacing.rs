@@ -17,19 +17,12 @@ const TSO_RTT_LOG: u32 = 9;
 const UNPACED_SEGMENTS: u64 = 10;
 
 /// Timer of the next burst (Linux's internal pacing).
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Pacer {
-    next: Instant,
-    waiting: bool,
-}
-
-impl Default for Pacer {
-    fn default() -> Self {
-        Self {
-            next: Instant::ZERO,
-            waiting: false,
-        }
-    }
+    /// Time at which the next burst may leave.
+    pub(super) next: Instant,
+    /// Whether data waits for that time.
+    pub(super) waiting: bool,
 }
 
 impl Pacer {
@@ -39,15 +32,6 @@ impl Pacer {
         } else {
             Instant::NEVER
         }
-    }
-
-    /// Returns the time at which the next burst may leave.
-    pub(super) fn next(&self) -> Instant {
-        self.next
-    }
-
-    pub(super) fn released(&mut self) {
-        self.waiting = false;
     }
 }
 
@@ -119,10 +103,10 @@ impl Sender {
             return segments.max(1);
         }
         let mut bytes = (self.congestion.window.pacing_rate.bits_per_second() / 8) >> PACING_SHIFT;
-        let shift = if self.rtt.minimum() == Duration::MAX {
+        let shift = if self.rtt.min_rtt == Duration::MAX {
             u64::MAX
         } else {
-            self.rtt.minimum().as_micros() >> TSO_RTT_LOG
+            self.rtt.min_rtt.as_micros() >> TSO_RTT_LOG
         };
         if shift < 32 {
             bytes += GSO_MAX_SIZE >> shift;
@@ -184,9 +168,9 @@ impl Sender {
         }
         // The next ACK must be near: due within a millisecond, or within half an RTT if that is less.
         let head = self.board.head()?;
-        let srtt = self.rtt.srtt();
+        let srtt = self.rtt.srtt;
         let near = (srtt / 2).min(Duration::from_millis(1));
-        if micros_between(head.sent_at, now) + near < srtt {
+        if micros_between(head.tx.sent_at, now) + near < srtt {
             return None;
         }
         if cwnd_room < send_window && cwnd_room <= available {

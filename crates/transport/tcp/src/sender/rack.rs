@@ -5,7 +5,7 @@ use units::{Duration, Instant};
 use super::reordering::INITIAL_REORDERING;
 use super::rtt::micros_between;
 use super::scoreboard::SentSegment;
-use super::timers::TIMEOUT_MIN;
+use super::timers::{TIMEOUT_MIN, TimerKind};
 use super::{AckEffects, Sender};
 use cca::CaState;
 
@@ -45,7 +45,7 @@ impl Default for Rack {
 impl Rack {
     /// Handles the delivery of `sent` (RFC 8985 §6.2 steps 1 and 2).
     pub(super) fn advance(&mut self, now: Instant, sent: &SentSegment, min_rtt: Duration) {
-        let rtt = micros_between(sent.sent_at, now);
+        let rtt = micros_between(sent.tx.sent_at, now);
         if sent.ever_retransmitted && rtt < min_rtt {
             // The ACK is most likely for the original transmission.
             return;
@@ -53,7 +53,7 @@ impl Rack {
         self.advanced = true;
         self.rtt = rtt;
         if sent.sent_after(self.sent_at, self.end) {
-            (self.sent_at, self.end) = (sent.sent_at, sent.end);
+            (self.sent_at, self.end) = (sent.tx.sent_at, sent.end);
         }
     }
 
@@ -114,8 +114,8 @@ impl Sender {
                 return Duration::ZERO;
             }
         }
-        let quarter = Duration::from_micros(self.rtt.minimum().as_micros() / 4);
-        (quarter * u64::from(self.rack.window_steps)).min(self.rtt.srtt())
+        let quarter = Duration::from_micros(self.rtt.min_rtt.as_micros() / 4);
+        (quarter * u64::from(self.rack.window_steps)).min(self.rtt.srtt)
     }
 
     /// Returns the time until `sent` counts as lost; zero if it already does.
@@ -126,7 +126,7 @@ impl Sender {
         window: Duration,
     ) -> Duration {
         let limit = self.rack.rtt + window;
-        limit.saturating_sub(micros_between(sent.sent_at, now))
+        limit.saturating_sub(micros_between(sent.tx.sent_at, now))
     }
 
     /// Marks the losses that RACK detects, and sets the reordering timer for segments that it cannot decide
@@ -145,7 +145,7 @@ impl Sender {
         if let Some(wait) = wait {
             effects.timer_is_due = false;
             let wait = (wait + TIMEOUT_MIN).min(self.rto());
-            self.arm_reo(now, wait);
+            self.start_timer(TimerKind::Reordering, now, wait);
         }
     }
 
@@ -163,7 +163,7 @@ impl Sender {
                 continue;
             }
             if sent.sent_after(self.rack.sent_at, self.rack.end)
-                || (sent.sent_at, sent.end) == (self.rack.sent_at, self.rack.end)
+                || (sent.tx.sent_at, sent.end) == (self.rack.sent_at, self.rack.end)
             {
                 break;
             }

@@ -3,7 +3,7 @@
 use units::{Duration, Instant, Rate};
 
 use super::rtt::micros_between;
-use super::scoreboard::{NewlySent, SentSegment, SeqRange, TxState};
+use super::scoreboard::{SentSegment, Transmission};
 use cca::RateSample;
 
 /// State of the sampler that belongs to the connection: counters and clocks (§3.1 of the draft).
@@ -11,7 +11,8 @@ use cca::RateSample;
 pub(crate) struct RateSampler {
     /// Segments delivered since establishment.
     pub(crate) delivered: u64,
-    delivered_at: Instant,
+    /// Time of the last delivery, or of the last transmission into an empty network (the kernel's `delivered_mstamp`).
+    pub(super) delivered_at: Instant,
     first_tx: Instant,
     /// Delivery count at which the application no longer limits; 0 if it does not limit.
     app_limited: u64,
@@ -19,77 +20,46 @@ pub(crate) struct RateSampler {
     pub(super) reneged: bool,
     /// Latest sample that shows the rate of the path.
     pub(super) latest: Rate,
-    sample: CurrentSample,
-}
-
-/// Sample of the current ACK.
-#[derive(Clone, Copy, Debug, Default)]
-struct CurrentSample {
-    prior_delivered: u64,
-    prior_at: Option<Instant>,
-    sent_at: Instant,
-    end: u64,
-    send_phase: Duration,
-    app_limited: bool,
-    retransmitted: bool,
-    tx_in_flight: u32,
-    lost_before: u64,
+    /// Segment that makes the sample of the current ACK: of those delivered, the one sent last.
+    sampled: Option<SentSegment>,
 }
 
 impl RateSampler {
-    /// Stamps the transmission of `what`; `idle` if nothing else is in flight (§3.2 of the draft).
+    /// Returns the stamps of a transmission at `sent_at`; `idle` if nothing else is in flight (§3.2 of the draft).
     pub(crate) fn stamp(
         &mut self,
-        what: SeqRange,
         idle: bool,
-        at: Instant,
-        load: TxState,
-    ) -> NewlySent {
+        sent_at: Instant,
+        tx_in_flight: u32,
+        lost: u64,
+    ) -> Transmission {
         if idle {
-            self.first_tx = at;
-            self.delivered_at = at;
+            self.first_tx = sent_at;
+            self.delivered_at = sent_at;
         }
-        NewlySent {
-            seq: what.seq,
-            end: what.end,
-            fin: what.fin,
-            at,
+        Transmission {
+            sent_at,
             first_tx: self.first_tx,
             delivered_at: self.delivered_at,
             delivered: self.delivered,
             app_limited: self.app_limited != 0,
-            load,
+            tx_in_flight,
+            lost,
         }
-    }
-
-    /// Returns the time of the last delivery, or of the last transmission into an empty network (the kernel's
-    /// `delivered_mstamp`).
-    pub(crate) fn delivered_at(&self) -> Instant {
-        self.delivered_at
     }
 
     /// Handles a delivered segment: the one of this ACK that was sent last makes the sample (§3.3).
     pub(crate) fn on_delivered(&mut self, sent: &SentSegment) {
-        let s = &self.sample;
-        if s.prior_at.is_none() || sent.sent_after(s.sent_at, s.end) {
-            self.sample = CurrentSample {
-                prior_delivered: sent.delivered,
-                prior_at: Some(sent.delivered_at),
-                sent_at: sent.sent_at,
-                end: sent.end,
-                send_phase: micros_between(sent.first_tx, sent.sent_at),
-                app_limited: sent.app_limited,
-                retransmitted: sent.ever_retransmitted,
-                tx_in_flight: sent.load.in_flight,
-                lost_before: sent.load.lost,
-            };
-            self.first_tx = sent.sent_at;
+        let is_latest = |last: &SentSegment| sent.sent_after(last.tx.sent_at, last.end);
+        if self.sampled.as_ref().is_none_or(is_latest) {
+            self.sampled = Some(*sent);
+            self.first_tx = sent.tx.sent_at;
         }
     }
 
     /// Returns the delivery count at the transmission of the segment that makes the sample of this ACK.
     pub(crate) fn prior_delivered(&self) -> Option<u64> {
-        self.sample.prior_at.map(|_| self.sample.prior_delivered)
+        self.sampled.as_ref().map(|sent| sent.tx.delivered)
     }
 
     /// Completes the sample of this ACK, which delivered `newly` segments, when `lost` segments have been
@@ -108,22 +78,22 @@ impl RateSampler {
         if newly > 0 {
             self.delivered_at = now;
         }
-        let s = core::mem::take(&mut self.sample);
-        let Some(prior_at) = s.prior_at.filter(|_| !reneged) else {
+        let Some(sent) = self.sampled.take().filter(|_| !reneged) else {
             return RateSample::default();
         };
-        let interval = s.send_phase.max(micros_between(prior_at, now));
-        let delivered = (self.delivered - s.prior_delivered) as u32;
+        let send_phase = micros_between(sent.tx.first_tx, sent.tx.sent_at);
+        let interval = send_phase.max(micros_between(sent.tx.delivered_at, now));
+        let delivered = (self.delivered - sent.tx.delivered) as u32;
         // An interval below the lowest RTT comes from a spurious retransmission (§3.3).
         let valid = min_rtt == Duration::MAX || interval >= min_rtt;
         RateSample {
             delivered: valid.then_some(delivered),
             interval,
-            prior_delivered: s.prior_delivered,
-            app_limited: s.app_limited,
-            retransmitted: s.retransmitted,
-            tx_in_flight: s.tx_in_flight,
-            lost: (lost - s.lost_before) as u32,
+            prior_delivered: sent.tx.delivered,
+            app_limited: sent.tx.app_limited,
+            retransmitted: sent.ever_retransmitted,
+            tx_in_flight: sent.tx.tx_in_flight,
+            lost: (lost - sent.tx.lost) as u32,
         }
     }
 

@@ -4,6 +4,7 @@ use units::{Duration, Instant};
 
 use super::Sender;
 use super::ack::AckEffects;
+use super::timers::TimerKind;
 
 /// Minimum time for the report to come true.
 const MIN_WAIT: Duration = Duration::from_millis(10);
@@ -16,8 +17,9 @@ impl Sender {
         let suspect = effects.una_advanced && self.board.head().is_some_and(|head| head.sacked);
         if suspect {
             // Linux's timer counts whole milliseconds.
-            let half = (self.rtt.srtt() / 2).as_micros().div_ceil(1_000);
-            self.arm_rto(now, Duration::from_millis(half).max(MIN_WAIT));
+            let half = (self.rtt.srtt / 2).as_micros().div_ceil(1_000);
+            let wait = Duration::from_millis(half).max(MIN_WAIT);
+            self.start_timer(TimerKind::Retransmission, now, wait);
             effects.timer_is_due = false;
         }
         suspect

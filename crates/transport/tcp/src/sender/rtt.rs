@@ -41,18 +41,22 @@ pub(super) fn echoed_ms(now: Instant, echo: u32) -> Option<u64> {
 /// deviations decay. It is never below `min_rto`, so that RTO = SRTT + max(`min_rto`, 4·RTTVAR).
 #[derive(Clone, Debug)]
 pub(crate) struct RttEstimator {
-    min_rto: Duration,
+    /// Lower bound of the variance term.
+    pub(super) min_rto: Duration,
     max_rto: Duration,
-    srtt: Duration,
+    /// Smoothed RTT; zero before the first sample.
+    pub(super) srtt: Duration,
     /// Four times the mean deviation.
     deviation: Duration,
     /// Largest deviation of this round trip.
     round_deviation: Duration,
     variance: Duration,
     round_end: u64,
-    rto: Duration,
-    minimum: Duration,
-    minimum_at: Instant,
+    /// Retransmission time-out without back-off.
+    pub(super) rto: Duration,
+    /// Lowest RTT of the window; [`Duration::MAX`] before the first sample.
+    pub(super) min_rtt: Duration,
+    min_rtt_at: Instant,
 }
 
 impl RttEstimator {
@@ -66,34 +70,14 @@ impl RttEstimator {
             variance: Duration::ZERO,
             round_end: 0,
             rto: initial_rto,
-            minimum: Duration::MAX,
-            minimum_at: Instant::ZERO,
+            min_rtt: Duration::MAX,
+            min_rtt_at: Instant::ZERO,
         }
-    }
-
-    /// Returns the smoothed RTT; zero before the first sample.
-    pub(crate) fn srtt(&self) -> Duration {
-        self.srtt
     }
 
     /// Returns the mean deviation.
     pub(crate) fn variation(&self) -> Duration {
         self.deviation / 4
-    }
-
-    /// Returns the retransmission time-out without back-off.
-    pub(crate) fn rto(&self) -> Duration {
-        self.rto
-    }
-
-    /// Returns the lower bound of the variance term.
-    pub(crate) fn min_rto(&self) -> Duration {
-        self.min_rto
-    }
-
-    /// Returns the lowest RTT; [`Duration::MAX`] before the first sample.
-    pub(crate) fn minimum(&self) -> Duration {
-        self.minimum
     }
 
     /// Adds an RTT sample; a round trip ends when `snd_una` passes what was sent at its start.
@@ -140,10 +124,10 @@ impl RttEstimator {
     }
 
     /// Adds a sample of the lowest RTT.
-    pub(crate) fn sample_minimum(&mut self, rtt: Duration, now: Instant) {
-        if rtt <= self.minimum || now.saturating_since(self.minimum_at) > MIN_RTT_WINDOW {
-            self.minimum = rtt;
-            self.minimum_at = now;
+    pub(crate) fn sample_min_rtt(&mut self, rtt: Duration, now: Instant) {
+        if rtt <= self.min_rtt || now.saturating_since(self.min_rtt_at) > MIN_RTT_WINDOW {
+            self.min_rtt = rtt;
+            self.min_rtt_at = now;
         }
     }
 }
@@ -160,7 +144,7 @@ mod tests {
     /// RFC 6298 §2.1: the RTO is one second before the first sample.
     #[test]
     fn the_rto_is_one_second_before_the_first_sample() {
-        assert_eq!(estimator().rto(), Duration::from_secs(1));
+        assert_eq!(estimator().rto, Duration::from_secs(1));
     }
 
     /// RFC 6298 §2.2 with the variance floor of Linux: SRTT = R, RTTVAR = R/2, K = 4.
@@ -168,11 +152,11 @@ mod tests {
     fn the_first_sample_sets_srtt_and_twice_the_rtt_as_variance() {
         let mut rtt = estimator();
         rtt.sample(Duration::from_millis(300), 1, 2);
-        assert_eq!(rtt.srtt(), Duration::from_millis(300));
-        assert_eq!(rtt.rto(), Duration::from_millis(900));
+        assert_eq!(rtt.srtt, Duration::from_millis(300));
+        assert_eq!(rtt.rto, Duration::from_millis(900));
         let mut short = estimator();
         short.sample(Duration::from_millis(20), 1, 2);
-        assert_eq!(short.rto(), Duration::from_millis(220));
+        assert_eq!(short.rto, Duration::from_millis(220));
     }
 
     #[test]
@@ -181,8 +165,8 @@ mod tests {
         for round in 0..100 {
             rtt.sample(Duration::from_millis(300), 10 * round + 1, 10 * round + 10);
         }
-        assert!(rtt.rto() < Duration::from_millis(505), "{}", rtt.rto());
-        assert!(rtt.rto() >= Duration::from_millis(500), "{}", rtt.rto());
+        assert!(rtt.rto < Duration::from_millis(505), "{}", rtt.rto);
+        assert!(rtt.rto >= Duration::from_millis(500), "{}", rtt.rto);
     }
 
     /// Linux `tcp_rtt_estimator`: the mean follows by an eighth of the error, the deviation by a quarter, or by a 32nd
@@ -192,8 +176,8 @@ mod tests {
         let mut rtt = estimator();
         let mut after = |ms: u64, una: u64, next: u64| {
             rtt.sample(Duration::from_millis(ms), una, next);
-            let micros = [rtt.srtt(), rtt.variation()].map(Duration::as_micros);
-            (micros, rtt.rto().as_millis())
+            let micros = [rtt.srtt, rtt.variation()].map(Duration::as_micros);
+            (micros, rtt.rto.as_millis())
         };
         assert_eq!(after(100, 1, 10), ([100_000, 50_000], 300));
         assert_eq!(after(180, 2, 11), ([110_000, 57_500], 340));
@@ -206,16 +190,16 @@ mod tests {
     #[test]
     fn the_lowest_rtt_is_forgotten_after_five_minutes() {
         let mut rtt = estimator();
-        rtt.sample_minimum(Duration::from_millis(10), Instant::ZERO);
-        rtt.sample_minimum(
+        rtt.sample_min_rtt(Duration::from_millis(10), Instant::ZERO);
+        rtt.sample_min_rtt(
             Duration::from_millis(20),
             Instant::ZERO + Duration::from_secs(299),
         );
-        assert_eq!(rtt.minimum(), Duration::from_millis(10));
-        rtt.sample_minimum(
+        assert_eq!(rtt.min_rtt, Duration::from_millis(10));
+        rtt.sample_min_rtt(
             Duration::from_millis(20),
             Instant::ZERO + Duration::from_secs(301),
         );
-        assert_eq!(rtt.minimum(), Duration::from_millis(20));
+        assert_eq!(rtt.min_rtt, Duration::from_millis(20));
     }
 }

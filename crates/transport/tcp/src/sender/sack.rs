@@ -5,25 +5,6 @@ use units::Instant;
 use super::{AckEffects, AckInput, Sender};
 use cca::CaState;
 
-/// Blocks of the last ACK, whose ranges have already been processed.
-#[derive(Clone, Debug, Default)]
-pub(super) struct SackCache {
-    blocks: [(u64, u64); 4],
-}
-
-impl SackCache {
-    pub(super) fn clear(&mut self) {
-        self.blocks = Default::default();
-    }
-
-    fn remember(&mut self, blocks: &[(u64, u64)]) {
-        self.clear();
-        for (slot, block) in self.blocks.iter_mut().zip(blocks) {
-            *slot = *block;
-        }
-    }
-}
-
 impl Sender {
     /// Marks the segments that the SACK blocks newly report. The cumulative ACK is already noted; `prior_una`
     /// is its previous value.
@@ -50,7 +31,7 @@ impl Sender {
         ordered.copy_from_slice(blocks);
         ordered.sort_unstable();
         let mut lowest_new = u64::MAX;
-        let cache = self.sack_cache.blocks;
+        let mut cache = core::mem::take(&mut self.sack_cache);
         for &(left, right) in ordered.iter() {
             if left >= right || left <= self.seq.snd_una || right > self.seq.snd_nxt {
                 continue;
@@ -60,7 +41,9 @@ impl Sender {
         if self.congestion.window.state != CaState::Loss || self.undo.is_possible() {
             self.reordering.check_sack(lowest_new, self.config.mss);
         }
-        self.sack_cache.remember(blocks);
+        cache.clear();
+        cache.extend_from_slice(blocks);
+        self.sack_cache = cache;
     }
 
     /// Marks the part of `left..right` that no cached block covers.
@@ -86,29 +69,25 @@ impl Sender {
             }
             return;
         }
-        let mut ordinal = self.board.lower_bound(left);
-        while ordinal < self.board.ordinals().end {
+        for ordinal in self.board.within(left, right) {
             let sent = *self.board.get(ordinal);
-            if sent.end > right {
-                break;
+            if sent.sacked {
+                continue;
             }
-            if !sent.sacked {
-                if !sent.ever_retransmitted {
-                    if sent.seq < self.reordering.highest_sacked {
-                        *lowest_new = (*lowest_new).min(sent.seq);
-                    }
-                    effects.original_delivered |= sent.end <= self.recovery.high_seq;
-                    effects.first_sackt.get_or_insert(sent.sent_at);
-                    effects.last_sackt = Some(sent.sent_at);
+            if !sent.ever_retransmitted {
+                if sent.seq < self.reordering.highest_sacked {
+                    *lowest_new = (*lowest_new).min(sent.seq);
                 }
-                self.rack.advance(now, &sent, self.rtt.minimum());
-                self.rate.on_delivered(&sent);
-                self.rate.delivered += 1;
-                self.board.mark_sacked(ordinal);
-                self.reordering.highest_sacked = self.reordering.highest_sacked.max(sent.end);
-                effects.data_sacked = true;
+                effects.original_delivered |= sent.end <= self.recovery.high_seq;
+                effects.first_sackt.get_or_insert(sent.tx.sent_at);
+                effects.last_sackt = Some(sent.tx.sent_at);
             }
-            ordinal += 1;
+            self.rack.advance(now, &sent, self.rtt.min_rtt);
+            self.rate.on_delivered(&sent);
+            self.rate.delivered += 1;
+            self.board.mark_sacked(ordinal);
+            self.reordering.highest_sacked = self.reordering.highest_sacked.max(sent.end);
+            effects.data_sacked = true;
         }
     }
 
@@ -136,16 +115,11 @@ impl Sender {
             self.undo.duplicates_reported(right, segments as u32);
             return;
         }
-        let mut ordinal = self.board.lower_bound(left);
-        while ordinal < self.board.ordinals().end {
-            let sent = *self.board.get(ordinal);
-            if sent.end > right {
-                break;
-            }
+        for ordinal in self.board.within(left, right) {
+            let sent = self.board.get(ordinal);
             if sent.ever_retransmitted {
                 self.undo.duplicates_reported(sent.end, 1);
             }
-            ordinal += 1;
         }
     }
 }

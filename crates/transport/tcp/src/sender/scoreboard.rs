@@ -1,11 +1,32 @@
 //! Scoreboard: the retransmission queue with the state of each segment.
 
+use core::ops::Range;
 use std::collections::VecDeque;
 
-use units::Instant;
+use units::{Duration, Instant};
 
 /// Value that stands for no neighbour in the list of transmissions.
 const NONE: u64 = u64::MAX;
+
+/// Transmission of a segment, with the state of the rate sampler at that time (draft-cheng-iccrg-delivery-rate-estimation-02
+/// §3.2; `tx_in_flight` and `lost`: draft-ietf-ccwg-bbr-06 §4.1.2.2).
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Transmission {
+    /// Time at which the segment leaves the host.
+    pub(crate) sent_at: Instant,
+    /// Start of the send phase.
+    pub(crate) first_tx: Instant,
+    /// Time of the latest delivery.
+    pub(crate) delivered_at: Instant,
+    /// Segments delivered since establishment.
+    pub(crate) delivered: u64,
+    /// Whether the application limits the connection.
+    pub(crate) app_limited: bool,
+    /// Segments in flight, including this one.
+    pub(crate) tx_in_flight: u32,
+    /// Segments marked lost since establishment.
+    pub(crate) lost: u64,
+}
 
 /// Transmitted segment that is not yet acknowledged cumulatively.
 #[derive(Clone, Copy, Debug)]
@@ -14,18 +35,8 @@ pub(crate) struct SentSegment {
     pub(crate) seq: u64,
     /// Byte after the last one.
     pub(crate) end: u64,
-    /// Time of the latest transmission.
-    pub(crate) sent_at: Instant,
-    /// Start of the send phase at the transmission, for the rate sample.
-    pub(crate) first_tx: Instant,
-    /// Time of the latest delivery at the transmission, for the rate sample.
-    pub(crate) delivered_at: Instant,
-    /// Segments delivered at the transmission, for the rate sample.
-    pub(crate) delivered: u64,
-    /// Whether the application limited the connection at the transmission, for the rate sample.
-    pub(crate) app_limited: bool,
-    /// Load of the path at the transmission, for the rate sample.
-    pub(crate) load: TxState,
+    /// Latest transmission.
+    pub(crate) tx: Transmission,
     /// Whether it carries the FIN, which takes the last sequence number.
     pub(crate) fin: bool,
     /// Whether SACK has reported it.
@@ -36,10 +47,11 @@ pub(crate) struct SentSegment {
     pub(crate) retransmitted: bool,
     /// Whether it was ever retransmitted.
     pub(crate) ever_retransmitted: bool,
-    /// Whether it is the last segment of a burst in one buffer.
+    /// Whether it is the last segment of a burst, so that a socket buffer ends with it.
     pub(crate) ends_burst: bool,
     /// Whether it has the push flag.
     pub(crate) push: bool,
+    /// Ordinals of the neighbours in the order of transmissions, or [`NONE`].
     older: u64,
     newer: u64,
     in_time_order: bool,
@@ -49,7 +61,12 @@ impl SentSegment {
     /// Returns whether this transmission was made after one at `at` that ended at `end`. Sequence numbers
     /// break ties (RFC 8985 §5.2).
     pub(crate) fn sent_after(&self, at: Instant, end: u64) -> bool {
-        (self.sent_at, self.end) > (at, end)
+        (self.tx.sent_at, self.end) > (at, end)
+    }
+
+    /// Returns the payload bytes.
+    pub(crate) fn payload(&self) -> u32 {
+        (self.end - self.seq) as u32 - u32::from(self.fin)
     }
 }
 
@@ -118,7 +135,7 @@ impl Scoreboard {
     }
 
     /// Returns the ordinals of all segments in the queue.
-    pub(crate) fn ordinals(&self) -> core::ops::Range<u64> {
+    pub(crate) fn ordinals(&self) -> Range<u64> {
         self.base..self.base + self.queue.len() as u64
     }
 
@@ -126,33 +143,28 @@ impl Scoreboard {
         &self.queue[(ordinal - self.base) as usize]
     }
 
-    /// Returns all segments, oldest first.
-    pub(super) fn all_mut(&mut self) -> impl Iterator<Item = &mut SentSegment> {
-        self.queue.iter_mut()
-    }
-
     fn get_mut(&mut self, ordinal: u64) -> &mut SentSegment {
         &mut self.queue[(ordinal - self.base) as usize]
     }
 
-    /// Returns the first ordinal whose segment begins at or after `seq`.
-    pub(crate) fn lower_bound(&self, seq: u64) -> u64 {
-        self.base + self.queue.partition_point(|sent| sent.seq < seq) as u64
+    /// Returns the ordinals of the segments that lie within `left..right` as a whole.
+    pub(crate) fn within(&self, left: u64, right: u64) -> Range<u64> {
+        let start = self.queue.partition_point(|sent| sent.seq < left);
+        let len = self
+            .queue
+            .range(start..)
+            .take_while(|sent| sent.end <= right);
+        self.base + start as u64..self.base + (start + len.count()) as u64
     }
 
     /// Adds a new transmitted segment.
-    pub(crate) fn push(&mut self, sent: NewlySent) {
+    pub(crate) fn push(&mut self, seq: u64, end: u64, fin: bool, tx: Transmission) {
         let ordinal = self.ordinals().end;
         self.queue.push_back(SentSegment {
-            seq: sent.seq,
-            end: sent.end,
-            sent_at: sent.at,
-            first_tx: sent.first_tx,
-            delivered_at: sent.delivered_at,
-            delivered: sent.delivered,
-            app_limited: sent.app_limited,
-            load: sent.load,
-            fin: sent.fin,
+            seq,
+            end,
+            tx,
+            fin,
             sacked: false,
             lost: false,
             retransmitted: false,
@@ -258,27 +270,31 @@ impl Scoreboard {
     }
 
     /// Records a retransmission of the segment.
-    pub(crate) fn mark_retransmitted(&mut self, ordinal: u64, stamp: NewlySent) {
+    pub(crate) fn mark_retransmitted(&mut self, ordinal: u64, tx: Transmission) {
         let sent = self.get_mut(ordinal);
         let newly = !sent.retransmitted;
         sent.retransmitted = true;
         self.retransmitted += u32::from(newly);
-        self.mark_repeated(ordinal, stamp);
+        self.mark_repeated(ordinal, tx);
     }
 
     /// Records a retransmission of the segment as a TLP, which does not count as in flight a second time.
-    pub(crate) fn mark_repeated(&mut self, ordinal: u64, stamp: NewlySent) {
+    pub(crate) fn mark_repeated(&mut self, ordinal: u64, tx: Transmission) {
         self.remove_from_time_order(ordinal);
         let sent = self.get_mut(ordinal);
         sent.ever_retransmitted = true;
-        sent.sent_at = stamp.at;
-        sent.first_tx = stamp.first_tx;
-        sent.delivered_at = stamp.delivered_at;
-        sent.delivered = stamp.delivered;
-        sent.app_limited = stamp.app_limited;
-        sent.load = stamp.load;
+        sent.tx = tx;
         if !sent.sacked {
             self.append_to_time_order(ordinal);
+        }
+    }
+
+    /// Moves the transmissions of all segments forward in time.
+    pub(crate) fn postpone(&mut self, pause: Duration) {
+        for sent in &mut self.queue {
+            sent.tx.sent_at += pause;
+            sent.tx.first_tx += pause;
+            sent.tx.delivered_at += pause;
         }
     }
 
@@ -320,11 +336,11 @@ impl Scoreboard {
     /// Returns the number of segments from `first` on, at most `max`, that are lost and left together. Linux
     /// retransmits the contents of one buffer as one burst.
     pub(crate) fn lost_together(&self, first: u64, max: u32) -> u32 {
-        let at = self.get(first).sent_at;
+        let sent_at = self.get(first).tx.sent_at;
         let end = self.ordinals().end.min(first + u64::from(max));
         let more = (first + 1..end).take_while(|&ordinal| {
             let sent = self.get(ordinal);
-            sent.lost && !sent.retransmitted && sent.sent_at == at
+            sent.lost && !sent.retransmitted && sent.tx.sent_at == sent_at
         });
         1 + more.count() as u32
     }
@@ -382,37 +398,6 @@ impl Scoreboard {
             _ => self.get_mut(newer).older = older,
         }
     }
-}
-
-/// Piece of the stream that one segment carries.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct SeqRange {
-    pub(crate) seq: u64,
-    pub(crate) end: u64,
-    pub(crate) fin: bool,
-}
-
-/// Load of the path at a transmission (draft-ietf-ccwg-bbr-06 §4.1.2.2: `P.tx_in_flight`, `P.lost`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct TxState {
-    /// Segments in flight, including this one.
-    pub(crate) in_flight: u32,
-    /// Segments marked lost since establishment.
-    pub(crate) lost: u64,
-}
-
-/// Transmission with the stamps of the rate sampler.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct NewlySent {
-    pub(crate) seq: u64,
-    pub(crate) end: u64,
-    pub(crate) fin: bool,
-    pub(crate) at: Instant,
-    pub(crate) first_tx: Instant,
-    pub(crate) delivered_at: Instant,
-    pub(crate) delivered: u64,
-    pub(crate) app_limited: bool,
-    pub(crate) load: TxState,
 }
 
 #[cfg(test)]

@@ -2,27 +2,27 @@
 
 /// Sequence numbers of the sending half, and the window that the peer offers.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct SendSequence {
+pub(crate) struct SendSequence {
     /// Oldest unacknowledged number.
-    pub(super) snd_una: u64,
+    pub(crate) snd_una: u64,
     /// Next number to be sent.
-    pub(super) snd_nxt: u64,
+    pub(crate) snd_nxt: u64,
     /// End of the data that the application has written, and of the FIN.
-    pub(super) write_seq: u64,
-    pub(super) fin_queued: bool,
+    pub(crate) write_seq: u64,
+    pub(crate) fin_queued: bool,
     /// End of the last segment sent that was not full.
     snd_sml: u64,
     /// Window that the peer offers, bytes.
-    pub(super) snd_wnd: u64,
+    pub(crate) snd_wnd: u64,
     /// Sequence number of the segment that set the window.
     snd_wl1: u64,
     /// Largest window that the peer has offered, bytes.
-    pub(super) max_window: u64,
+    pub(crate) max_window: u64,
 }
 
 impl SendSequence {
     /// Returns the variables before anything was sent; `first` is the first data byte.
-    pub(super) fn new(first: u64) -> Self {
+    pub(crate) fn new(first: u64) -> Self {
         Self {
             snd_una: first,
             snd_nxt: first,
@@ -36,48 +36,48 @@ impl SendSequence {
     }
 
     /// Sets the window of the handshake.
-    pub(super) fn set_first_window(&mut self, window: u64) {
+    pub(crate) fn set_first_window(&mut self, window: u64) {
         self.snd_wnd = window;
         self.max_window = window;
     }
 
     /// Returns whether an ACK may change the window (the kernel's `tcp_may_update_window`). A smaller window counts only
     /// together with new data of either end.
-    pub(super) fn may_update_window(&self, ack: u64, seq: u64, window: u64) -> bool {
+    pub(crate) fn may_update_window(&self, ack: u64, seq: u64, window: u64) -> bool {
         ack > self.snd_una
             || seq > self.snd_wl1
             || (seq == self.snd_wl1 && (window > self.snd_wnd || window == 0))
     }
 
     /// Sets the window that the segment `seq` offers.
-    pub(super) fn update_window(&mut self, seq: u64, window: u64) {
+    pub(crate) fn update_window(&mut self, seq: u64, window: u64) {
         self.snd_wl1 = seq;
         self.snd_wnd = window;
         self.max_window = self.max_window.max(window);
     }
 
     /// Returns the end of the peer's window (`tcp_wnd_end`).
-    pub(super) fn wnd_end(&self) -> u64 {
+    pub(crate) fn wnd_end(&self) -> u64 {
         self.snd_una + self.snd_wnd
     }
 
     /// Returns the room in the peer's window, bytes.
-    pub(super) fn window_room(&self) -> u64 {
+    pub(crate) fn window_room(&self) -> u64 {
         self.wnd_end().saturating_sub(self.snd_nxt)
     }
 
     /// Returns the bytes that were written and not sent.
-    pub(super) fn unsent(&self) -> u64 {
+    pub(crate) fn unsent(&self) -> u64 {
         self.write_seq - self.snd_nxt
     }
 
     /// Returns whether the application has written more than was sent.
-    pub(super) fn has_unsent(&self) -> bool {
+    pub(crate) fn has_unsent(&self) -> bool {
         self.snd_nxt < self.write_seq
     }
 
     /// Returns the end of the next segment of up to `mss` bytes. The last one takes the FIN along.
-    pub(super) fn next_end(&self, mss: u32) -> u64 {
+    pub(crate) fn next_end(&self, mss: u32) -> u64 {
         let fin = u64::from(self.fin_queued);
         let end = self.snd_nxt + u64::from(mss);
         if end + fin >= self.write_seq {
@@ -88,7 +88,7 @@ impl SendSequence {
     }
 
     /// Ends the stream after the data written. Returns whether it did not end before.
-    pub(super) fn queue_fin(&mut self) -> bool {
+    pub(crate) fn queue_fin(&mut self) -> bool {
         let first = !self.fin_queued;
         if first {
             self.fin_queued = true;
@@ -98,22 +98,22 @@ impl SendSequence {
     }
 
     /// Returns whether the FIN was sent.
-    pub(super) fn fin_sent(&self) -> bool {
+    pub(crate) fn fin_sent(&self) -> bool {
         self.fin_queued && self.snd_nxt == self.write_seq
     }
 
     /// Returns whether everything written, including the FIN, is acknowledged.
-    pub(super) fn all_acked(&self) -> bool {
+    pub(crate) fn all_acked(&self) -> bool {
         self.snd_una == self.write_seq
     }
 
     /// Notes that the last segment sent was not full (`tcp_minshall_update`).
-    pub(super) fn minshall_update(&mut self) {
+    pub(crate) fn minshall_update(&mut self) {
         self.snd_sml = self.snd_nxt;
     }
 
     /// Returns whether a segment that was not full is not acknowledged.
-    pub(super) fn has_short_outstanding(&self) -> bool {
+    pub(crate) fn has_short_outstanding(&self) -> bool {
         self.snd_sml > self.snd_una
     }
 }

@@ -114,7 +114,7 @@ impl Sender {
     /// Returns the time at which what TCP hands over now may leave (`tcp_wstamp_ns`).
     pub(crate) fn departure(&self, now: Instant) -> Instant {
         if self.has_fair_queue() {
-            self.pacer.next().max(now)
+            self.pacer.next.max(now)
         } else {
             now
         }
@@ -179,7 +179,7 @@ impl Sender {
 
     /// Returns whether the latest transmission of a segment has not left the host (`skb_still_in_host_queue`).
     pub(super) fn still_in_host_queue(&self, now: Instant, ordinal: u64) -> bool {
-        self.board.get(ordinal).sent_at > now
+        self.board.get(ordinal).tx.sent_at > now
     }
 }
 

@@ -1,19 +1,19 @@
 //! Suspension: a sender whose link is interrupted sends nothing, and its state remains.
 
-use units::{Duration, Instant};
+use units::Instant;
 
 use super::Sender;
 
 impl Sender {
     /// Sends nothing from now on. Timers stand still.
     pub(crate) fn suspend(&mut self, now: Instant) {
-        self.signals.suspend(now);
+        self.signals.suspended_since.get_or_insert(now);
     }
 
     /// Resumes: outstanding segments count as sent later by the length of the pause, and their
     /// time-out starts anew.
     pub(crate) fn resume(&mut self, now: Instant) {
-        let Some(since) = self.signals.resume() else {
+        let Some(since) = self.signals.suspended_since.take() else {
             return;
         };
         self.set_now(now);
@@ -22,20 +22,9 @@ impl Sender {
         if self.board.packets_out() > 0 {
             self.restart_retransmission(now);
         } else {
-            self.stop_timer();
+            self.timer.clear();
         }
         self.retransmit_lost(now);
         self.transmit(now);
-    }
-}
-
-impl super::Scoreboard {
-    /// Moves the transmissions of all outstanding segments forward in time.
-    fn postpone(&mut self, pause: Duration) {
-        for sent in self.all_mut() {
-            sent.sent_at += pause;
-            sent.first_tx += pause;
-            sent.delivered_at += pause;
-        }
     }
 }

@@ -1,9 +1,10 @@
 //! State of the sender for `TCP_INFO`, and what the handshake and the application set.
 
-use cca::SendLimit;
-use units::{Duration, Instant};
+use cca::{SendLimit, SenderInfo};
+use units::{Duration, Instant, Rate};
 
 use super::Sender;
+use super::limited_time::Limit;
 use crate::connection::Info;
 
 impl Sender {
@@ -21,23 +22,52 @@ impl Sender {
         self.config.sack = sack;
     }
 
-    /// Returns the largest window that the peer has offered, bytes.
-    pub(crate) fn max_wnd(&self) -> u64 {
-        self.seq.max_window
-    }
-
-    /// Changes the memory that the send buffer may take.
-    pub(crate) fn set_send_buffer(&mut self, bytes: u64) {
-        self.buffer.set_limit(bytes);
-    }
-
     pub(crate) fn set_user_timeout(&mut self, timeout: Option<Duration>) {
         self.config.user_timeout = timeout;
     }
 
-    /// Fills in the state of the sender.
+    /// Returns the state of the sender, without its times under each limit.
+    #[inline]
+    pub(crate) fn view(&self) -> SenderInfo {
+        let w = &self.congestion.window;
+        let counts = self.counts;
+        let limited = |by| Some(self.limits.time(w.now, by));
+        let (srtt, min_rtt) = (self.rtt.srtt, self.rtt.min_rtt);
+        let positive = |rate: Rate| (rate > Rate::ZERO).then_some(rate);
+        SenderInfo {
+            mss: w.mss,
+            ca_state: w.state,
+            cwnd: w.cwnd,
+            ssthresh: w.ssthresh,
+            packets_out: self.board.packets_out(),
+            inflight: self.in_flight(),
+            srtt: (!srtt.is_zero()).then_some(srtt),
+            min_rtt: (min_rtt < Duration::MAX).then_some(min_rtt),
+            rto: self.rto(),
+            delivered: self.delivered(),
+            retransmissions: counts.retransmissions,
+            delivery_rate: positive(self.rate.latest),
+            app_limited: w.app_limited,
+            pacing_rate: positive(w.pacing_rate),
+            send_window: Some(self.seq.snd_wnd),
+            slow_start: w.in_slow_start(),
+            slow_start_exit: self.congestion.slow_start_exit(),
+            timeouts: Some(counts.timeouts),
+            loss_probes: Some(counts.loss_probes),
+            fast_recoveries: Some(counts.fast_recoveries),
+            undone: Some(counts.undone),
+            application_limited: limited(Limit::Application),
+            receive_window_limited: limited(Limit::ReceiveWindow),
+            send_buffer_limited: limited(Limit::SendBuffer),
+            busy: None,
+            limits: None,
+            duplicates_reported: Some(self.reordering.dsack_dups),
+        }
+    }
+
+    /// Fills in the state of the sender that [`Sender::view`] lacks.
     pub(crate) fn fill_info(&self, now: Instant, info: &mut Info) {
-        let times = self.chronograph.times(now);
+        let times = self.limit_times(now);
         info.busy = times.busy();
         info.window_limited = times.get(SendLimit::ReceiveWindow);
         info.buffer_limited = times.get(SendLimit::SendBuffer);

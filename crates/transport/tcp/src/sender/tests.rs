@@ -102,11 +102,14 @@ fn retransmissions_are_counted() {
 #[test]
 fn the_largest_offer_is_remembered() {
     let (mut sender, now) = ten_out();
-    assert_eq!(sender.max_wnd(), 1 << 20);
+    assert_eq!(sender.seq.max_window, 1 << 20);
     let input = |window: u64, seq: u64| AckInput { seq, window, ..ACK };
     sender.on_ack(now, &input(2 << 20, 1));
     sender.on_ack(now, &input(1 << 19, 2));
-    assert_eq!((sender.max_wnd(), sender.snd_wnd()), (2 << 20, 1 << 19));
+    assert_eq!(
+        (sender.seq.max_window, sender.seq.snd_wnd),
+        (2 << 20, 1 << 19)
+    );
 }
 
 /// RFC 5681 §2: an ACK that brings data or moves the window is no duplicate, so that without SACK it does not count.

@@ -98,7 +98,7 @@ impl Sender {
     pub(super) fn rtx_probe0_timed_out(&self, now: Instant) -> bool {
         let since_ms = self.recovery.retrans_stamp.unwrap_or_else(|| {
             let head = self.board.head();
-            head.map_or(0, |head| head.sent_at.since_start().as_millis())
+            head.map_or(0, |head| head.tx.sent_at.since_start().as_millis())
         });
         let repeating =
             Duration::from_millis(now.since_start().as_millis().saturating_sub(since_ms));

@@ -10,7 +10,7 @@ pub(super) const TIMEOUT_MIN: Duration = Duration::from_millis(2);
 
 /// Purpose of the timer; there is only one at a time, like in Linux.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum TimerKind {
+pub(super) enum TimerKind {
     #[default]
     Nothing,
     /// Retransmission time-out (RFC 6298).
@@ -25,7 +25,7 @@ enum TimerKind {
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Timer {
-    kind: TimerKind,
+    pub(super) kind: TimerKind,
     at: Instant,
 }
 
@@ -39,7 +39,7 @@ impl Default for Timer {
 }
 
 impl Timer {
-    fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         *self = Self::default();
     }
 }
@@ -58,7 +58,7 @@ impl Sender {
     pub(crate) fn on_deadline(&mut self, now: Instant) {
         self.set_now(now);
         if self.pacer.deadline().min(self.device_deadline()) <= now {
-            self.pacer.released();
+            self.pacer.waiting = false;
             self.device.release(now);
             self.retransmit_lost(now);
             self.transmit(now);
@@ -87,24 +87,14 @@ impl Sender {
     /// has.
     pub(super) fn time_until_time_out(&self, now: Instant) -> Duration {
         self.board.head().map_or(self.rto(), |head| {
-            (head.sent_at + self.rto()).saturating_since(now)
+            (head.tx.sent_at + self.rto()).saturating_since(now)
         })
     }
 
     /// Starts the timer instead of the current one.
-    fn start_timer(&mut self, kind: TimerKind, now: Instant, wait: Duration) {
+    pub(super) fn start_timer(&mut self, kind: TimerKind, now: Instant, wait: Duration) {
         let at = self.config.timers.end(now, wait);
         self.timer = Timer { kind, at };
-    }
-
-    /// Waits for the end of a reordering window.
-    pub(super) fn arm_reo(&mut self, now: Instant, wait: Duration) {
-        self.start_timer(TimerKind::Reordering, now, wait);
-    }
-
-    /// Waits before a tail loss probe.
-    pub(super) fn arm_tlp(&mut self, now: Instant, wait: Duration) {
-        self.start_timer(TimerKind::Probe, now, wait);
     }
 
     /// Starts the retransmission timer instead of the current timer. After another timer it runs only for the
@@ -120,36 +110,20 @@ impl Sender {
             }
             _ => self.rto(),
         };
-        self.arm_rto(now, wait + self.pacing_delay(now));
-    }
-
-    /// Stops the timer.
-    pub(super) fn stop_timer(&mut self) {
-        self.timer.clear();
+        self.start_timer(
+            TimerKind::Retransmission,
+            now,
+            wait + self.pacing_delay(now),
+        );
     }
 
     /// Starts the retransmission timer for a whole time-out.
     pub(super) fn restart_retransmission(&mut self, now: Instant) {
-        self.arm_rto(now, self.rto() + self.pacing_delay(now));
-    }
-
-    /// Arms the RTO timer to expire after `wait`.
-    pub(super) fn arm_rto(&mut self, now: Instant, wait: Duration) {
-        self.start_timer(TimerKind::Retransmission, now, wait);
-    }
-
-    /// Restarts the timer after an ACK of new data (RFC 6298 §5.3), as a probe if possible.
-    pub(super) fn rearm_after_ack(&mut self, now: Instant) {
-        if !self.schedule_loss_probe(now, true) {
-            self.rearm_retransmission(now);
-        }
-    }
-
-    /// Starts the timer after sending new data; `first` if nothing was outstanding before.
-    pub(super) fn rearm_after_sending(&mut self, now: Instant, first: bool) {
-        if first || self.timer.kind == TimerKind::Probe {
-            self.rearm_retransmission(now);
-        }
+        self.start_timer(
+            TimerKind::Retransmission,
+            now,
+            self.rto() + self.pacing_delay(now),
+        );
     }
 
     /// Returns whether the timer kind for the end of a reordering window.
@@ -197,7 +171,7 @@ impl Sender {
         let wait = self
             .timeouts
             .clamp_to_user_timeout(now, self.rto(), self.config.user_timeout);
-        self.arm_rto(now, wait);
+        self.start_timer(TimerKind::Retransmission, now, wait);
     }
 
     /// Handles the end of a reordering window (the kernel's `tcp_rack_reo_timeout`).
@@ -207,7 +181,7 @@ impl Sender {
         self.mark_losses(now);
         if self.board.in_flight() != in_flight {
             if self.congestion.window.state != CaState::Recovery {
-                self.enter_recovery();
+                self.enter_recovery(false);
                 if !self.congestion.owns_window() {
                     let lost = (self.congestion.window.lost - previous) as u32;
                     self.reduce_window(1, lost, false);

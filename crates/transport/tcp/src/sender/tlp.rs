@@ -2,7 +2,7 @@
 
 use units::Instant;
 
-use super::timers::TIMEOUT_MIN;
+use super::timers::{TIMEOUT_MIN, TimerKind};
 use super::{AckEffects, Sender};
 use cca::CaState;
 
@@ -43,12 +43,12 @@ impl Sender {
         {
             return false;
         }
-        let srtt = self.rtt.srtt();
+        let srtt = self.rtt.srtt;
         let mut wait = if srtt.is_zero() {
             self.config.initial_rto
         } else {
             let for_delayed_ack = if self.board.packets_out() == 1 {
-                self.rtt.min_rto()
+                self.rtt.min_rto
             } else {
                 TIMEOUT_MIN
             };
@@ -62,7 +62,7 @@ impl Sender {
         if !time_out.is_zero() {
             wait = wait.min(time_out);
         }
-        self.arm_tlp(now, wait + self.pacing_delay(now));
+        self.start_timer(TimerKind::Probe, now, wait + self.pacing_delay(now));
         true
     }
 

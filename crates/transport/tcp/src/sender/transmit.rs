@@ -3,7 +3,8 @@
 use units::Instant;
 
 use super::pacing::{Burst, BurstLimit};
-use super::scoreboard::{SeqRange, TxState};
+use super::scoreboard::Transmission;
+use super::timers::TimerKind;
 use super::{Outgoing, Sender};
 use cca::{CaState, Event, SendLimit};
 
@@ -227,12 +228,8 @@ impl Sender {
         self.note_start_of_transmission();
         let fin = self.seq.fin_queued && end == self.seq.write_seq;
         let seq = self.seq.snd_nxt;
-        let load = self.load_with_one_more();
-        let leaves = self.departure(now);
-        let stamp = self
-            .rate
-            .stamp(SeqRange { seq, end, fin }, idle, leaves, load);
-        self.board.push(stamp);
+        let tx = self.stamp(now, idle);
+        self.board.push(seq, end, fin, tx);
         self.seq.snd_nxt = end;
         let len = (end - seq) as u32 - u32::from(fin);
         let piece = Outgoing {
@@ -242,7 +239,7 @@ impl Sender {
             push: end == self.seq.write_seq,
             is_retransmission: false,
             continues: false,
-            departure: leaves,
+            departure: tx.sent_at,
         };
         self.output.push(now, piece);
         self.counts.segments += u64::from(len > 0);
@@ -250,7 +247,9 @@ impl Sender {
             self.prr.out += 1;
         }
         self.buffer.sent(end);
-        self.rearm_after_sending(now, idle);
+        if idle || self.timer.kind == TimerKind::Probe {
+            self.rearm_retransmission(now);
+        }
     }
 
     /// Notifies the congestion control of a transmission if nothing else is in the network.
@@ -326,9 +325,9 @@ impl Sender {
         let mut before = self.output.len();
         let last = first + u64::from(segments) - 1;
         for ordinal in first..=last {
-            let stamp = self.retransmit_one(now, ordinal);
-            bytes += stamp.end - stamp.seq - u64::from(stamp.fin);
-            self.board.mark_retransmitted(ordinal, stamp);
+            let tx = self.retransmit_one(now, ordinal);
+            bytes += u64::from(self.board.get(ordinal).payload());
+            self.board.mark_retransmitted(ordinal, tx);
             self.undo.retransmitted();
             self.recovery.stamp_retransmission(now);
             // The contents of a buffer leave together, as they did before.
@@ -352,17 +351,18 @@ impl Sender {
         if self.fit_retransmission(ordinal, 1) == 0 {
             return false;
         }
-        let stamp = self.retransmit_one(now, ordinal);
-        self.board.mark_repeated(ordinal, stamp);
-        self.pace(now, stamp.end - stamp.seq - u64::from(stamp.fin));
+        let tx = self.retransmit_one(now, ordinal);
+        self.board.mark_repeated(ordinal, tx);
+        self.pace(now, self.board.get(ordinal).payload().into());
         true
     }
 
-    fn retransmit_one(&mut self, now: Instant, ordinal: u64) -> super::scoreboard::NewlySent {
+    /// Puts a segment out again, and returns the stamps of its transmission.
+    fn retransmit_one(&mut self, now: Instant, ordinal: u64) -> Transmission {
         self.note_start_of_transmission();
         let sent = *self.board.get(ordinal);
-        let len = (sent.end - sent.seq) as u32 - u32::from(sent.fin);
-        let leaves = self.departure(now);
+        let len = sent.payload();
+        let tx = self.stamp(now, false);
         let piece = Outgoing {
             seq: sent.seq,
             len,
@@ -370,26 +370,20 @@ impl Sender {
             push: sent.push,
             is_retransmission: true,
             continues: false,
-            departure: leaves,
+            departure: tx.sent_at,
         };
         self.output.push(now, piece);
         self.counts.segments += u64::from(len > 0);
         self.counts.retransmissions += 1;
-        let what = SeqRange {
-            seq: sent.seq,
-            end: sent.end,
-            fin: sent.fin,
-        };
-        let load = self.load_with_one_more();
-        self.rate.stamp(what, false, leaves, load)
+        tx
     }
 
-    /// Returns the load of the path with one more segment.
-    fn load_with_one_more(&self) -> TxState {
-        TxState {
-            in_flight: self.board.in_flight() + 1,
-            lost: self.congestion.window.lost,
-        }
+    /// Returns the stamps of a transmission that is handed over now; `idle` if nothing else is in flight.
+    fn stamp(&mut self, now: Instant, idle: bool) -> Transmission {
+        let tx_in_flight = self.board.in_flight() + 1;
+        let lost = self.congestion.window.lost;
+        let sent_at = self.departure(now);
+        self.rate.stamp(idle, sent_at, tx_in_flight, lost)
     }
 
     /// Sends an empty segment just below the window (RFC 9293 §3.8.6.1).

@@ -19,15 +19,6 @@ fn is_on(field: &bool) -> bool {
     *field
 }
 
-/// Returns whether a field that is off by default is off, for the same reason.
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "serde passes a reference"
-)]
-fn is_off(field: &bool) -> bool {
-    !*field
-}
-
 /// Limits of buffers and windows.
 const BUFFER: (Bytes, Bytes) = (Bytes::new(4_096), Bytes::new(1 << 30));
 
@@ -57,7 +48,7 @@ table! {
         pub rto_max: Option<Duration>,
         /// Whether the first six timeouts do not double while fewer than four segments are outstanding, from the first
         /// reduction of the window on (`tcp_thin_linear_timeouts`); default false.
-        #[serde(skip_serializing_if = "is_off")]
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
         pub thin_linear_timeouts: bool,
         /// Whether one ACK may stand for two segments; default true (RFC 1122 section 4.2.3.2).
         pub delayed_ack: bool = true,

@@ -4,7 +4,6 @@ use units::random::{Purpose, RngStream};
 
 use super::*;
 use crate::config::TcpConfig;
-use crate::receiver::Receiver;
 use crate::segment::SackBlocks;
 use cca::{CongestionState, cca_by_name};
 
@@ -47,7 +46,7 @@ fn opened() -> Connection {
 fn ack(connection: &Connection, n: u32, clock: u32) -> Segment {
     Segment {
         seq: ISS + 1 + n * MSS,
-        ack: connection.sender.snd_nxt() as u32,
+        ack: connection.sender.seq.snd_nxt as u32,
         flags: Flags::ACK,
         window: 502,
         timestamps: Some((clock, 0)),
@@ -168,7 +167,10 @@ fn a_reordered_duplicate_ack_counts() {
     let stale = |connection: &Connection, change: fn(&mut Segment)| {
         let mut segment = ack(connection, 4, CLOCK + 1_990);
         change(&mut segment);
-        let next = connection.receiver.as_ref().map(Receiver::rcv_nxt);
+        let next = connection
+            .receiver
+            .as_ref()
+            .map(|receiver| receiver.rcv_nxt);
         let seq = unwrap(next.expect("it is open"), segment.seq);
         connection.paws_check(at(300), seq, &segment)
     };

@@ -68,7 +68,7 @@ fn the_first_window_is_whole_segments() {
 fn a_new_window_keeps_a_segment_back() {
     let window = fresh(1_448, 7, None);
     assert_eq!((window.clamp, window.threshold), (65_536 - 1_448, 64_088));
-    assert_eq!((window.per_rtt, window.mss()), (14_480, 536));
+    assert_eq!((window.per_rtt, window.mss), (14_480, 536));
     let capped = fresh(1_448, 7, Some(20_000));
     assert_eq!((capped.clamp, capped.threshold), (20_000, 13 * 1_460));
     assert_eq!(fresh(1_448, 0, None).clamp, 64_088);
@@ -85,7 +85,7 @@ fn the_share_of_payload_is_measured() {
         for _ in 0..3 {
             window.measure_rcv_mss(mss.into(), false);
         }
-        (window.mss(), window.ratio, window.clamp)
+        (window.mss, window.ratio, window.clamp)
     };
     assert_eq!(ratio(1_448), (1_448, 170, 87_040));
     assert_eq!(ratio(3_948), (3_948, 119, 60_928));
@@ -104,18 +104,18 @@ fn small_segments_end_messages() {
     assert!(window.measure_rcv_mss(1_448, true));
     assert!(window.measure_rcv_mss(900, false));
     assert!(window.measure_rcv_mss(800, false));
-    assert_eq!(window.mss(), 1_448);
+    assert_eq!(window.mss, 1_448);
     assert!(!window.measure_rcv_mss(800, false));
-    assert_eq!(window.mss(), 800);
+    assert_eq!(window.mss, 800);
     let mut window = tuning();
     for _ in 0..3 {
         assert!(window.measure_rcv_mss(300, true), "pushed ones say nothing");
         assert!(window.measure_rcv_mss(50, false), "nor tiny ones");
     }
-    assert_eq!(window.mss(), 1_448);
+    assert_eq!(window.mss, 1_448);
     assert!(window.measure_rcv_mss(300, false));
     assert!(!window.measure_rcv_mss(300, false));
-    assert_eq!(window.mss(), 300);
+    assert_eq!(window.mss, 300);
 }
 
 /// Linux `tcp_recvmsg_locked` and `tcp_rcv_space_adjust`: the first buffer of a burst has 18 segments. The others are
@@ -141,7 +141,7 @@ fn the_window_grows_ahead_of_a_sender_that_doubles() {
     let mut w = tuning();
     w.start(ms(0));
     w.rcv_rtt_measure_ts(ms(50), Some(0), 1_448, false);
-    assert_eq!(w.rtt(), Duration::from_millis(50));
+    assert_eq!(w.rtt, Duration::from_millis(50));
     w.tune(ms(49), 1_000 + 28_960, 0, 0);
     assert_eq!(w.per_rtt, 14_480, "a round trip has not passed");
     w.tune(ms(50), 1_000 + 30_960, 2_000, 0);
@@ -209,7 +209,7 @@ fn a_shorter_rtt_counts_in_full_and_a_longer_one_by_an_eighth() {
     let mut w = tuning();
     let mut sample = |at, echo, len, unread| {
         w.rcv_rtt_measure_ts(ms(at), Some(echo), len, unread);
-        w.rtt().as_millis()
+        w.rtt.as_millis()
     };
     assert_eq!(sample(80, 0, 1_448, false), 80);
     assert_eq!(sample(160, 0, 1_448, false), 80, "the same echo again");
@@ -225,9 +225,9 @@ fn a_window_of_data_is_a_round_trip() {
     let mut w = tuning();
     w.rcv_rtt_measure(ms(10), 2_000);
     w.rcv_rtt_measure(ms(40), 2_000 + 64_239);
-    assert!(w.rtt().is_zero());
+    assert!(w.rtt.is_zero());
     w.rcv_rtt_measure(ms(50), 2_000 + 64_240);
-    assert_eq!(w.rtt(), Duration::from_millis(40));
+    assert_eq!(w.rtt, Duration::from_millis(40));
 }
 
 /// Linux `__tcp_select_window`: with little room whole units, and nothing below a segment or a sixteenth.
@@ -280,7 +280,7 @@ fn a_window_below_a_segment_opens_by_half() {
 fn the_right_edge_stays() {
     let mut w = tuning();
     assert_eq!(w.field(1_000, 0), 502);
-    let edge = w.right_edge();
+    let edge = w.edge;
     assert_eq!(edge, 1_000 + 502 * 128);
     assert_eq!(u64::from(w.field(1_100, 131_072)) * 128 + 1_100, edge + 100);
     w.threshold = 64_256;
@@ -293,7 +293,7 @@ fn the_right_edge_stays() {
 #[test]
 fn an_update_is_due_when_the_window_doubles() {
     let w = tuning();
-    let left = |left: u64| 1_000 + w.offered_window() - left;
+    let left = |left: u64| 1_000 + w.window - left;
     assert!(w.doubles(left(32_000), 0));
     assert!(w.doubles(left(32_064), 0));
     assert!(!w.doubles(left(32_065), 0));
@@ -338,11 +338,11 @@ fn a_smaller_size_must_come_twice() {
     let after = |len: u64, ends: bool| {
         let mut window = tuning();
         let first = window.measure_rcv_mss(len, ends);
-        let before = window.mss();
+        let before = window.mss;
         let second = window.measure_rcv_mss(len, ends);
         assert_eq!(before, 1_448, "once is not enough");
         assert!(first, "the end of a message");
-        (window.mss(), second)
+        (window.mss, second)
     };
     assert_eq!(after(1_000, true), (1_000, false));
     assert_eq!(
@@ -362,5 +362,5 @@ fn a_smaller_size_must_come_twice() {
     for len in [1_000, 900, 1_000] {
         window.measure_rcv_mss(len, true);
     }
-    assert_eq!(window.mss(), 1_448, "not in a row");
+    assert_eq!(window.mss, 1_448, "not in a row");
 }

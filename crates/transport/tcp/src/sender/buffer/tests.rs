@@ -217,7 +217,7 @@ fn the_fin_joins_unsent_data() {
     let out = sent(&mut sender);
     let ends: Vec<_> = out.iter().map(|s| (s.len, s.fin)).collect();
     assert_eq!(ends, [(1_448, false), (1_448, true)]);
-    assert!(sender.fin_sent());
+    assert!(sender.seq.fin_sent());
 }
 
 /// Linux `tcp_mss_split_point`: a window that ends within a segment is filled, if there was room for a whole one

@@ -115,8 +115,8 @@ fn losses_before_a_transmission_are_not_in_its_sample() {
     let (mut sender, seen) = ten_out();
     ack(&mut sender, 1, 0, &[block(3, 7)]);
     // The first retransmission arrives.
-    let in_flight = sender.board.get(0).load.in_flight;
-    assert_eq!(sender.board.get(0).load.lost, 3);
+    let in_flight = sender.board.get(0).tx.tx_in_flight;
+    assert_eq!(sender.board.get(0).tx.lost, 3);
     ack(&mut sender, 60, 1, &[block(3, 7)]);
     let seen = seen.lock().expect("one thread");
     let sample = seen.samples.last().expect("an ACK came");

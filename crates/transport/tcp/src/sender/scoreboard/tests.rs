@@ -3,19 +3,23 @@
 use super::*;
 use proptest::prelude::*;
 
-fn sent(n: u64) -> NewlySent {
+/// Returns a transmission at `n` nanoseconds.
+fn tx(n: u64) -> Transmission {
     let at = Instant::from_nanos(n);
-    NewlySent {
-        seq: n * 10,
-        end: n * 10 + 10,
-        fin: false,
-        at,
+    Transmission {
+        sent_at: at,
         first_tx: at,
         delivered_at: at,
         delivered: n,
         app_limited: false,
-        load: TxState::default(),
+        tx_in_flight: 0,
+        lost: 0,
     }
+}
+
+/// Adds the segment with the ten bytes from `10 * n` on, sent at `at` nanoseconds.
+fn push(board: &mut Scoreboard, n: u64, at: u64) {
+    board.push(n * 10, n * 10 + 10, false, tx(at));
 }
 
 fn recount(board: &Scoreboard) -> (u32, u32, u32) {
@@ -33,13 +37,13 @@ fn recount(board: &Scoreboard) -> (u32, u32, u32) {
 #[test]
 fn a_probe_is_not_counted_in_flight_a_second_time() {
     let mut board = Scoreboard::new();
-    board.push(sent(1));
-    board.push(sent(2));
-    board.mark_repeated(1, sent(3));
+    push(&mut board, 1, 1);
+    push(&mut board, 2, 2);
+    board.mark_repeated(1, tx(3));
     assert_eq!((board.in_flight(), board.retrans_out()), (2, 0));
     assert!(board.get(1).ever_retransmitted);
     board.mark_lost(1);
-    board.mark_retransmitted(1, sent(4));
+    board.mark_retransmitted(1, tx(4));
     assert_eq!((board.in_flight(), board.retrans_out()), (2, 1));
 }
 
@@ -48,10 +52,7 @@ fn a_probe_is_not_counted_in_flight_a_second_time() {
 fn losses_of_one_burst_are_retransmitted_together() {
     let mut board = Scoreboard::new();
     for (n, at) in [(1, 1), (2, 1), (3, 1), (4, 9), (5, 9)] {
-        board.push(NewlySent {
-            at: Instant::from_nanos(at),
-            ..sent(n)
-        });
+        push(&mut board, n, at);
     }
     for ordinal in [0, 1, 2, 3] {
         board.mark_lost(ordinal);
@@ -74,12 +75,12 @@ proptest! {
             let ordinal = range.start + which % (range.end - range.start).max(1);
             let inside = range.contains(&ordinal);
             match what {
-                0 | 1 => board.push(sent(clock)),
+                0 | 1 => push(&mut board, clock, clock),
                 2 => { board.pop(); }
                 3 if inside && !board.get(ordinal).sacked => board.mark_sacked(ordinal),
                 4 if inside => { board.mark_lost(ordinal); }
                 5 => if let Some(next) = board.next_to_retransmit() {
-                    board.mark_retransmitted(next, sent(clock));
+                    board.mark_retransmitted(next, tx(clock));
                 },
                 _ => {}
             }
@@ -89,8 +90,8 @@ proptest! {
             let mut walked = board.oldest_transmission();
             let mut last = Instant::ZERO;
             while let Some(ordinal) = walked {
-                prop_assert!(board.get(ordinal).sent_at >= last);
-                last = board.get(ordinal).sent_at;
+                prop_assert!(board.get(ordinal).tx.sent_at >= last);
+                last = board.get(ordinal).tx.sent_at;
                 walked = board.next_transmission(ordinal);
             }
         }

@@ -116,7 +116,7 @@ fn the_wait_in_fq_is_not_part_of_the_rtt() {
     let last = out.last().expect("a segment").departure;
     assert!(last > now);
     acknowledge(&mut sender, last + RTT, 10 + out.len() as u64);
-    assert_eq!(sender.rtt.minimum(), RTT);
+    assert_eq!(sender.rtt.min_rtt, RTT);
 }
 
 /// Linux `skb_still_in_host_queue`: what has not left the host is not repeated.
