@@ -30,7 +30,7 @@ pub fn sysctls(
         _ => {}
     }
     let (receive, send) = (tcp.receive_buffer_max.get(), tcp.send_buffer_max.get());
-    let begin = TcpConfig::first_receive_buffer(tcp);
+    let begin = TcpConfig::initial_receive_buffer(tcp);
     let flag = |on: bool| u8::from(on).to_string();
     let mut all = BTreeMap::from([
         ("tcp_timestamps", flag(tcp.timestamps)),
@@ -41,7 +41,7 @@ pub fn sysctls(
         ("tcp_rmem", format!("4096 {begin} {receive}")),
         (
             "tcp_wmem",
-            format!("4096 {} {send}", TcpConfig::SEND_BUFFER.min(send)),
+            format!("4096 {} {send}", TcpConfig::INITIAL_SEND_BUFFER.min(send)),
         ),
         ("tcp_slow_start_after_idle", flag(tcp.slow_start_after_idle)),
     ])

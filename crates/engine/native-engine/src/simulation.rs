@@ -117,7 +117,7 @@ impl Simulation {
             self.now = next;
             if timer == next {
                 if let Some((connection, end)) = self.endpoints.expired(next) {
-                    if self.endpoints.end(connection, end).times_out(next) {
+                    if self.endpoints.end(connection, end).run_timers(next) {
                         let is_sender = end == End::Server;
                         self.path.recorder().timed_out(next, connection, is_sender);
                     }
@@ -177,7 +177,7 @@ impl Simulation {
             }
             let socket = self.endpoints.end(connection, end);
             let before = socket.state();
-            socket.take_segment(self.now, segment);
+            socket.process_segment(self.now, segment);
             let opening = matches!(before, State::SynSent | State::SynReceived);
             if opening && socket.state() == State::Established {
                 if end == End::Server {

@@ -66,7 +66,7 @@ impl LatestAck {
             len: 0,
             flags: Flags::ACK,
             sack: SackBlocks::EMPTY,
-            continues: false,
+            more_in_burst: false,
             ..*segment
         };
         self.segment = ack;

@@ -208,7 +208,7 @@ impl Player {
         while let Some(mut packet) = peer.tcp.poll_transmit() {
             packet.seq = packet.seq.wrapping_add(peer.offset);
             let joins = burst && self.settings.offload;
-            burst = core::mem::take(&mut packet.continues);
+            burst = core::mem::take(&mut packet.more_in_burst);
             if joins && let Some(last) = self.departures.back_mut() {
                 last.append(&packet);
             } else {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use tcp::{NetDevice, Tcp, TcpConfig, Timers, WindowScale};
+use tcp::{NetDevice, Tcp, TcpConfig, TimerExpiry, WindowScale};
 use units::{Bytes, Duration};
 
 /// Settings that have a meaning for the native TCP, with the defaults of Linux.
@@ -79,7 +79,7 @@ pub(crate) struct Settings {
     /// Bytes of an IP header.
     pub(crate) ip_header: u32,
     /// Payload of the segments that the device joins into one.
-    pub(crate) joined_segments: Option<u32>,
+    pub(crate) gso_size: Option<u32>,
 }
 
 impl Default for Settings {
@@ -92,7 +92,7 @@ impl Default for Settings {
             offload: true,
             fq: false,
             ip_header: 20,
-            joined_segments: None,
+            gso_size: None,
         }
     }
 }
@@ -228,8 +228,8 @@ impl Settings {
             receive_buffer_initial: receive_buffer.unwrap_or(rmem),
             // packetdrill's device is a TUN device.
             net_device: NetDevice::Tun,
-            joined_segments: self.joined_segments,
-            timers: Timers::Exact,
+            gso_size: self.gso_size,
+            timers: TimerExpiry::Exact,
             send_buffer_initial: wmem,
             sack: self.number("tcp_sack") != 0,
             reordering: self.number("tcp_reordering") as u32,

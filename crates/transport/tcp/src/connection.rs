@@ -37,64 +37,66 @@ pub struct Connection {
     iss: u64,
     snd_wscale: u8,
     rcv_wscale: u8,
-    timestamps: bool,
-    /// Whether window scaling was agreed on.
-    scaling: bool,
+    tstamp_ok: bool,
+    /// Whether timestamps, and window scaling, were negotiated.
+    wscale_ok: bool,
     /// Maximum segment size that this end announces, and the one that the path allows.
     announced_mss: u32,
     path_mss: u32,
-    /// Whether ECN was agreed on; during the handshake, whether it was requested.
-    ecn: bool,
+    /// Whether ECN was negotiated; during the handshake, whether it was requested.
+    ecn_ok: bool,
+    /// Origin of this end's timestamp clock, milliseconds.
     timestamp_offset: u32,
     /// Latest timestamp of the peer, to be echoed, and its arrival.
     ts_recent: u32,
     ts_recent_at: Instant,
     /// Next expected sequence number when the last ACK was sent (RFC 7323 §4.3).
     last_ack_sent: u64,
-    /// Time of the latest answer to a segment without data that was not acceptable.
+    /// Time of the latest ACK for an unacceptable segment without data.
     last_oow_ack: Option<Instant>,
-    handshake_at: Instant,
-    /// Times of the first and of the latest SYN or SYN-ACK for which a time-out, or the beginning, was the reason.
-    handshake_begun: Instant,
-    handshake_sent: Instant,
-    /// Times that a time-out, or the beginning, had the SYN or SYN-ACK sent.
-    handshake_tries: u32,
-    /// Whether a repeated SYN had the SYN-ACK sent again, so that the handshake measures no RTT.
-    answer_repeated: bool,
+    /// Time at which the SYN or SYN-ACK is sent again.
+    handshake_deadline: Instant,
+    /// Times of the first and of the latest SYN or SYN-ACK, and their number, without answers to repeated SYNs.
+    handshake_start: Instant,
+    handshake_sent_at: Instant,
+    handshake_attempts: u32,
+    /// Whether the SYN-ACK answered a repeated SYN, so that the handshake measures no RTT.
+    synack_repeated: bool,
     time_wait_until: Instant,
     established_at: Option<Instant>,
     /// Whether the application reads by request.
-    reads_by_request: bool,
-    /// Bytes that a proxy leaves unacknowledged; `None` if the data goes to an application.
-    reserve: Option<u64>,
-    /// Far acknowledgements; `None` if the ends have not agreed on them.
+    manual_read: bool,
+    /// Bytes that a split-TCP proxy leaves unacknowledged; `None` if the data goes to an application.
+    unacked_tail: Option<u64>,
+    /// Far acknowledgements; `None` if they are not negotiated.
     far_acks: Option<FarAcks>,
-    /// Whether the application has closed its end entirely.
+    /// Whether the application has closed the socket.
     detached: bool,
     /// Whether the application reads nothing more (`SHUT_RD`).
-    reading_shut: bool,
+    read_shutdown: bool,
     failure: Option<Failure>,
     /// Times of the latest data and of the latest ACK.
     data_received_at: Instant,
     ack_received_at: Instant,
     keepalive: KeepAlive,
-    /// Segments that wait in the host until they may leave.
-    held: VecDeque<(Instant, Segment)>,
+    /// Segments that fq holds back, with the times at which they may leave.
+    departures: VecDeque<(Instant, Segment)>,
+    /// Segments that leave now.
     out: VecDeque<Segment>,
 }
 
 impl Connection {
-    /// Creates a connection that is neither listening nor opening. `iss` is the initial sequence number and
-    /// `timestamp_offset` the origin of the timestamp clock; both are drawn from the seed of the run.
+    /// Creates a closed connection. `iss` is the initial sequence number and `timestamp_offset` the origin of the timestamp
+    /// clock, milliseconds.
     pub fn new(
         config: TcpConfig,
         congestion: CongestionState,
         iss: u32,
         timestamp_offset: u32,
     ) -> Self {
-        let iss = sequence::first(iss);
+        let iss = sequence::initial(iss);
         Self {
-            announced_mss: config.mss + config.settings.options(),
+            announced_mss: config.mss + config.settings.options_len(),
             path_mss: u32::MAX,
             sender: Sender::new(config.clone(), congestion, iss + 1),
             config,
@@ -103,41 +105,41 @@ impl Connection {
             iss,
             snd_wscale: 0,
             rcv_wscale: 0,
-            timestamps: false,
-            scaling: false,
-            ecn: false,
+            tstamp_ok: false,
+            wscale_ok: false,
+            ecn_ok: false,
             timestamp_offset,
             ts_recent: 0,
             ts_recent_at: Instant::ZERO,
             last_ack_sent: 0,
             last_oow_ack: None,
-            handshake_at: Instant::NEVER,
-            handshake_begun: Instant::ZERO,
-            handshake_sent: Instant::ZERO,
-            handshake_tries: 0,
-            answer_repeated: false,
+            handshake_deadline: Instant::NEVER,
+            handshake_start: Instant::ZERO,
+            handshake_sent_at: Instant::ZERO,
+            handshake_attempts: 0,
+            synack_repeated: false,
             time_wait_until: Instant::NEVER,
             established_at: None,
-            reads_by_request: false,
-            reserve: None,
+            manual_read: false,
+            unacked_tail: None,
             far_acks: None,
             detached: false,
-            reading_shut: false,
+            read_shutdown: false,
             failure: None,
             data_received_at: Instant::ZERO,
             ack_received_at: Instant::ZERO,
             keepalive: KeepAlive::OFF,
-            held: VecDeque::new(),
+            departures: VecDeque::new(),
             out: VecDeque::with_capacity(64),
         }
     }
 
-    /// Waits for a connection request.
+    /// Waits for a SYN.
     pub fn listen(&mut self) {
         self.state = State::Listen;
     }
 
-    /// Requests a connection.
+    /// Sends a SYN.
     pub fn connect(&mut self, now: Instant) {
         self.state = State::SynSent;
         self.send_handshake(now);
@@ -154,17 +156,17 @@ impl Connection {
         self.write_with_flags(now, bytes, SendFlags::Message)
     }
 
-    /// Writes like [`Connection::write`]; `ending`: how the write ends.
-    pub fn write_with_flags(&mut self, now: Instant, bytes: u64, ending: SendFlags) -> u64 {
+    /// Writes like [`Connection::write`], with flags of `send`.
+    pub fn write_with_flags(&mut self, now: Instant, bytes: u64, flags: SendFlags) -> u64 {
         if !matches!(self.state, State::Established | State::CloseWait) {
             return 0;
         }
-        let accepted = self.sender.write(now, bytes, ending);
+        let accepted = self.sender.write(now, bytes, flags);
         self.flush(now);
         accepted
     }
 
-    /// Returns whether the application met a full send buffer and has not been notified of space since (`EPOLLOUT`).
+    /// Returns whether a write found the send buffer full, and no space was reported since (`SOCK_NOSPACE`, `EPOLLOUT`).
     pub fn nospace(&self) -> bool {
         self.sender.writer_waits()
     }
@@ -198,25 +200,28 @@ impl Connection {
     /// Returns the time of the next call of [`Connection::on_deadline`]; [`Instant::NEVER`] if none is
     /// needed.
     pub fn deadline(&self) -> Instant {
-        let held = self
-            .held
+        let departure = self
+            .departures
             .front()
             .map_or(Instant::NEVER, |(at, _)| *at + SLACK);
-        let handshake = self.handshake_at.min(self.time_wait_until).min(held);
+        let earliest = self
+            .handshake_deadline
+            .min(self.time_wait_until)
+            .min(departure);
         match &self.receiver {
-            Some(receiver) if self.is_synchronised() => handshake
+            Some(receiver) if self.is_synchronised() => earliest
                 .min(self.sender.deadline())
                 .min(receiver.deadline())
                 .min(self.next_probe_at())
-                .min(self.keepalive.at),
-            _ => handshake,
+                .min(self.keepalive.next_at),
+            _ => earliest,
         }
     }
 
     /// Handles the deadline.
     pub fn on_deadline(&mut self, now: Instant) {
         self.flush_departures(now);
-        if self.handshake_at <= now {
+        if self.handshake_deadline <= now {
             self.send_handshake(now);
         }
         if self.time_wait_until <= now {
@@ -242,7 +247,7 @@ impl Connection {
         self.out.pop_front()
     }
 
-    /// Lets another congestion control take over; returns the context that was passed on.
+    /// Switches the congestion control; returns the state that the new one gets.
     pub fn switch(&mut self, now: Instant, built: BuiltCca, mode: SwitchMode) -> TransferState {
         self.sender.switch(now, built, mode)
     }
@@ -254,17 +259,16 @@ impl Connection {
 
     /// Handles a segment; the application reads its data at once.
     pub fn on_segment(&mut self, now: Instant, segment: &Segment) {
-        self.take_segment(now, segment);
+        self.process_segment(now, segment);
         self.on_read(now);
     }
 
     /// Reads up to `bytes` of what has arrived in order and returns how many bytes were there.
     ///
-    /// With the first call, which may be one for no bytes, the application reads by request: whatever else arrives
-    /// waits for further calls and takes room of the window. The window closes when the buffer is full, and opens
-    /// again as the application reads (RFC 9293 §3.8.6.2.2).
+    /// From the first call on, which may be for no bytes, the application reads by request: data waits for further
+    /// calls. The window closes when the buffer is full, and opens again as the application reads (RFC 9293 §3.8.6.2.2).
     pub fn read(&mut self, now: Instant, bytes: u64) -> u64 {
-        self.reads_by_request = true;
+        self.manual_read = true;
         let Some(receiver) = &mut self.receiver else {
             return 0;
         };
@@ -275,32 +279,31 @@ impl Connection {
         accepted
     }
 
-    /// Returns the bytes that [`Connection::read`] could take; none if the application reads at once.
+    /// Returns the bytes that wait for [`Connection::read`]; none if the application reads at once.
     pub fn readable(&self) -> u64 {
         self.receiver.as_ref().map_or(0, Receiver::unread)
     }
 
-    /// Handles a read of the application, of all that has arrived in order, and returns whether anything had. An
-    /// application that reads by request reads nothing here.
+    /// Reads all data in order, and returns whether there was any. An application that reads by request reads nothing.
     pub fn on_read(&mut self, now: Instant) -> bool {
         let Some(receiver) = &mut self.receiver else {
             return false;
         };
-        let reads = receiver.on_read(now);
-        if reads && self.is_synchronised() {
+        let has_read = receiver.on_read(now);
+        if has_read && self.is_synchronised() {
             self.flush(now);
         }
-        reads
+        has_read
     }
 
     /// Handles a segment without a read. More segments may arrive at the same time before the application
     /// [reads](Self::on_read).
-    pub fn take_segment(&mut self, now: Instant, segment: &Segment) {
+    pub fn process_segment(&mut self, now: Instant, segment: &Segment) {
         match self.state {
             State::Closed => {}
             State::Listen => self.on_syn(now, segment),
-            State::SynSent => self.on_answer(now, segment),
-            _ => self.on_synchronised(now, segment),
+            State::SynSent => self.on_syn_sent(now, segment),
+            _ => self.on_synchronised_segment(now, segment),
         }
     }
 
@@ -311,7 +314,7 @@ impl Connection {
         )
     }
 
-    fn on_synchronised(&mut self, now: Instant, segment: &Segment) {
+    fn on_synchronised_segment(&mut self, now: Instant, segment: &Segment) {
         let Some(receiver) = &mut self.receiver else {
             return;
         };
@@ -332,7 +335,7 @@ impl Connection {
             self.on_reset(now, seq);
             return;
         }
-        if !self.is_ack_plausible(now, segment) {
+        if !self.check_ack(now, segment) {
             return;
         }
         if let Some((value, _)) = segment.timestamps
@@ -344,11 +347,11 @@ impl Connection {
             self.ts_recent_at = now;
         }
         if let Some(receiver) = &mut self.receiver {
-            receiver.note_reduction(segment);
+            receiver.accept_cwr(segment);
         }
         if segment.flags.contains(Flags::ACK) {
             self.ack_received_at = now;
-            self.keepalive.unanswered = 0;
+            self.keepalive.unanswered_probes = 0;
             self.on_ack(now, seq, segment);
         }
         if self.is_data_after_close(seq, segment) {
@@ -389,7 +392,7 @@ impl Connection {
             let near = self.sender.seq.snd_una;
             *block = (unwrap(near, left), unwrap(near, right));
         }
-        let far_news = self.on_far_ack(segment);
+        let is_far_acked = self.on_far_ack(segment);
         let input = AckInput {
             ack,
             seq,
@@ -398,11 +401,11 @@ impl Connection {
             echo: self.echo(segment),
             timestamps: segment
                 .timestamps
-                .filter(|_| self.timestamps)
+                .filter(|_| self.tstamp_ok)
                 .map(|(value, echo)| (value, echo.wrapping_sub(self.timestamp_offset))),
             // An ACK repeats another one only if the far acknowledgement does too (Kim 2016, section 5.5.1).
-            not_dup: segment.len > 0 || far_news,
-            ecn_echo: self.ecn && segment.flags.contains(Flags::ECE),
+            not_dup: segment.len > 0 || is_far_acked,
+            ecn_echo: self.ecn_ok && segment.flags.contains(Flags::ECE),
             radio_loss: segment.eln && self.config.eln,
         };
         self.sender.on_ack(now, &input);
@@ -428,16 +431,16 @@ impl Connection {
         };
         receiver.on_data(now, seq, segment, echo);
         let fin_received = receiver.fin_received();
-        let (early, next) = (receiver.take_early_ack(), receiver.rcv_nxt);
-        if let Some((ack, echo)) = receiver.take_first_ack() {
-            self.acknowledge_first(now, ack, echo);
+        let (flushed, rcv_nxt) = (receiver.take_flushed_ack(), receiver.rcv_nxt);
+        if let Some((ack, ece)) = receiver.take_prior_ce_ack() {
+            self.send_prior_ce_ack(now, ack, ece);
         }
-        if let Some(early) = early {
-            self.last_ack_sent = next;
+        if let Some(flushed) = flushed {
+            self.last_ack_sent = rcv_nxt;
             let timestamp = self.timestamp(now);
             self.out.push_back(Segment {
-                sack: early.sack,
-                ..self.pure_ack(timestamp, early.number, early.window, early.echo)
+                sack: flushed.sack,
+                ..self.pure_ack(timestamp, flushed.number, flushed.window, flushed.ece)
             });
         }
         if !fin_received {
@@ -457,26 +460,27 @@ impl Connection {
         }
     }
 
-    /// Returns our own timestamp that the segment echoes, without its offset, milliseconds modulo 2^32. An echo of zero
-    /// is none (the kernel's `tcp_rcv_rtt_measure_ts` and `tcp_ack_update_rtt`).
+    /// Returns our own timestamp that the segment echoes, without its offset, milliseconds modulo 2^32. Zero is no echo
+    /// (the kernel's `tcp_rcv_rtt_measure_ts` and `tcp_ack_update_rtt`).
     fn echo(&self, segment: &Segment) -> Option<u32> {
-        let (_, echo) = segment.timestamps.filter(|_| self.timestamps)?;
+        let (_, echo) = segment.timestamps.filter(|_| self.tstamp_ok)?;
         (echo != 0).then(|| echo.wrapping_sub(self.timestamp_offset))
     }
 
     /// Sends queued segments whose departure time has come.
     fn flush_departures(&mut self, now: Instant) {
-        while let Some((_, segment)) = self.held.pop_front_if(|(at, _)| *at <= now) {
+        while let Some((_, segment)) = self.departures.pop_front_if(|(at, _)| *at <= now) {
             self.out.push_back(segment);
         }
     }
 
+    /// Returns the value of the timestamps option, milliseconds modulo 2^32.
     fn timestamp(&self, now: Instant) -> u32 {
         self.timestamp_offset
             .wrapping_add((now.as_nanos() / 1_000_000) as u32)
     }
 
-    /// Turns the sender's data into segments, and adds an ACK if one is due.
+    /// Sends the sender's data, and an ACK if one is due.
     fn flush(&mut self, now: Instant) {
         self.flush_departures(now);
         while let Some(data) = self.sender.poll() {
@@ -491,27 +495,28 @@ impl Connection {
         }
     }
 
+    /// Puts a segment with `data`, or a pure ACK, on the wire.
     fn push(&mut self, now: Instant, data: Option<Outgoing>) {
-        let leaves = data
+        let departure = data
             .as_ref()
             .map_or_else(|| self.sender.departure(now), |data| data.departure);
-        let timestamp = self.timestamp(leaves);
+        let timestamp = self.timestamp(departure);
         let Some(receiver) = &mut self.receiver else {
             return;
         };
         let (ack, sack) = receiver.acknowledge();
         let window = receiver.window_field();
-        let echo = receiver.echoes();
+        let ece = receiver.sends_ece();
         self.last_ack_sent = receiver.rcv_nxt;
         if data.as_ref().is_some_and(|data| data.len > 0) {
             receiver.note_data_sent(now);
         }
-        let mut segment = self.pure_ack(timestamp, ack, window, echo);
+        let mut segment = self.pure_ack(timestamp, ack, window, ece);
         segment.far_ack = self.take_far_ack(data.as_ref().map_or(0, |data| data.len));
         match data {
             Some(data) => {
                 // RFC 3168 §6.1.4 and §6.1.5: neither pure ACKs nor retransmissions are ECN-capable.
-                if self.ecn && data.len > 0 && !data.is_retransmission {
+                if self.ecn_ok && data.len > 0 && !data.is_retransmission {
                     segment.ecn = Ecn::Ect0;
                     if self.sender.take_window_reduced() {
                         segment.flags |= Flags::CWR;
@@ -525,21 +530,21 @@ impl Connection {
                 if data.push && data.len > 0 {
                     segment.flags |= Flags::PSH;
                 }
-                segment.continues = data.continues;
+                segment.more_in_burst = data.more_in_burst;
             }
             None if self.config.sack => segment.sack = sack,
             None => {}
         }
-        if leaves > now || !self.held.is_empty() {
-            self.held.push_back((leaves, segment));
+        if departure > now || !self.departures.is_empty() {
+            self.departures.push_back((departure, segment));
         } else {
             self.out.push_back(segment);
         }
     }
 
     /// Returns an ACK without data and without SACK.
-    fn pure_ack(&self, timestamp: u32, ack: u64, window: u16, echo: bool) -> Segment {
-        let flags = if echo {
+    fn pure_ack(&self, timestamp: u32, ack: u64, window: u16, ece: bool) -> Segment {
+        let flags = if ece {
             Flags::ACK | Flags::ECE
         } else {
             Flags::ACK
@@ -549,9 +554,9 @@ impl Connection {
             ack: ack as u32,
             window,
             flags,
-            timestamps: self.timestamps.then_some((timestamp, self.ts_recent)),
+            timestamps: self.tstamp_ok.then_some((timestamp, self.ts_recent)),
             // A CCA that needs ECN has all segments marked as capable, also ACKs (Linux `INET_ECN_xmit`).
-            ecn: if self.ecn && self.needs_ecn() {
+            ecn: if self.ecn_ok && self.needs_ecn() {
                 Ecn::Ect0
             } else {
                 Ecn::NotEct
@@ -568,14 +573,14 @@ impl Connection {
         Some(self.pure_ack(self.timestamp(now), ack, window, false))
     }
 
-    /// Acknowledges what arrived before a change of marks (RFC 8257 §3.2).
-    fn acknowledge_first(&mut self, now: Instant, ack: u64, echo: bool) {
+    /// Acknowledges the segments before a change of the CE state (RFC 8257 §3.2).
+    fn send_prior_ce_ack(&mut self, now: Instant, ack: u64, ece: bool) {
         let timestamp = self.timestamp(now);
         let Some(receiver) = &mut self.receiver else {
             return;
         };
         let window = receiver.window_field();
-        let segment = self.pure_ack(timestamp, ack, window, echo);
+        let segment = self.pure_ack(timestamp, ack, window, ece);
         self.out.push_back(segment);
     }
 }

@@ -19,4 +19,4 @@ pub use segment::{Ecn, FarAck, Flags, SackBlocks, Segment};
 pub use sender::SendFlags;
 pub use sequence::SeqUnwrapper;
 pub use settings::{Tcp, Tso, WindowScale};
-pub use timer_wheel::Timers;
+pub use timer_wheel::TimerExpiry;

@@ -1,19 +1,19 @@
-//! Network device of a host, as the queue below TCP sees it.
+//! Network device of a host: when the bursts that it has got no longer count (TCP small queues).
 
 use units::{Duration, Rate};
 
-/// Device below TCP. The data that it has counts as the sender's (TCP small queues).
+/// Network device of a host. Data in its queue counts against the limit of TCP small queues.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum NetDevice {
     /// TUN device: packets handed to it do not count.
     Tun,
-    /// Card that sends a burst, and reports that it is sent, before anything else happens.
+    /// Card that sends a burst, and reports its completion, before the next event.
     Immediate,
     /// Card that sends bursts one after the other.
     Reporting {
         /// Rate at which packets leave.
         rate: Rate,
-        /// Time between the end of a burst and its report.
+        /// Time between the end of a burst and the report of its completion.
         delay: Duration,
     },
 }

@@ -12,7 +12,7 @@ use units::{Duration, Instant};
 
 use crate::config::TcpConfig;
 use crate::segment::{Flags, SackBlocks, Segment};
-use crate::timer_wheel::Timers;
+use crate::timer_wheel::TimerExpiry;
 use ack_timing::MAX_QUICK_ACKS;
 use ecn_echo::Echo;
 pub(crate) use ecn_echo::EchoMode;
@@ -21,13 +21,13 @@ use reassembly::REPORTED_BLOCKS;
 use window::WindowTuning;
 pub(crate) use window::first_window;
 
-/// ACK of the state before the current segment.
+/// Merged ACK that leaves before the current segment counts (the kernel's `tcp_sack_compress_send_ack`).
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct PriorStateAck {
+pub(crate) struct FlushedAck {
     pub(crate) number: u64,
     pub(crate) sack: SackBlocks,
     pub(crate) window: u16,
-    pub(crate) echo: bool,
+    pub(crate) ece: bool,
 }
 
 /// Receiving half of a connection. Sequence numbers have 64 bits.
@@ -37,58 +37,63 @@ pub(crate) struct Receiver {
     pub(crate) rcv_nxt: u64,
     /// Ranges beyond a hole, in order and not adjacent.
     out_of_order: Vec<(u64, u64)>,
-    /// Blocks to be reported, the most recently changed first (RFC 2018 §4).
-    recent: Vec<(u64, u64)>,
-    /// SACK blocks that have room in a header.
-    block_room: usize,
-    /// ACK that leaves before the current segment counts.
-    prior_state_ack: Option<PriorStateAck>,
-    duplicate: Option<(u64, u64)>,
+    /// SACK blocks to be reported, the most recently changed first (RFC 2018 §4).
+    sack_blocks: Vec<(u64, u64)>,
+    /// SACK blocks that fit into a header.
+    max_sack_blocks: usize,
+    flushed_ack: Option<FlushedAck>,
+    /// Range that the next ACK reports as a duplicate (RFC 2883).
+    duplicate_sack: Option<(u64, u64)>,
+    /// Sequence number of the FIN.
     fin: Option<u64>,
     /// Number of the first byte of payload.
     pub(crate) first: u64,
     sack: bool,
     delayed_ack: bool,
     delayed_ack_timeout: Duration,
-    /// `rcv_nxt` when the last ACK was sent.
-    acked: u64,
+    /// `rcv_nxt` when the last ACK was sent (`rcv_wup`).
+    rcv_wup: u64,
     ack_now: bool,
     /// Whether data has arrived since the last ACK.
     ack_scheduled: bool,
-    /// Whether the end of a message has arrived since the last ACK.
+    /// Whether a message, ended by the push flag, has arrived since the last ACK (`ICSK_ACK_PUSHED`).
     ack_pushed: bool,
-    /// Whether two messages have ended since the last ACK (`ICSK_ACK_PUSHED2`).
+    /// Whether two messages have arrived since the last ACK (`ICSK_ACK_PUSHED2`).
     ack_pushed2: bool,
     /// Whether data leaves soon after data has come, so that ACKs wait for it (`inet_csk_in_pingpong_mode`).
     pingpong: bool,
     /// Bytes in order that an application that reads at once has not read yet.
-    waiting: u64,
+    pending_read: u64,
+    /// ACKs that are still sent at once, one for each segment.
     quick_acks: u32,
-    started: bool,
+    has_received_data: bool,
+    /// Arrival of the latest data.
     last_arrival: Instant,
-    /// Adaptive delay of delayed ACKs.
+    /// Adaptive delay of delayed ACKs (`icsk_ack.ato`).
     pub(crate) ack_timeout: Duration,
-    delayed_at: Instant,
-    compressed: u32,
-    compressed_at: Instant,
-    duplicates_sent: u32,
-    duplicates_for: u64,
+    /// Time of the delayed ACK.
+    delayed_ack_at: Instant,
+    /// ACKs that were merged since the last one, and the time at which their ACK leaves (SACK compression).
+    compressed_acks: u32,
+    compressed_ack_at: Instant,
+    /// Duplicate ACKs that were sent at once for the hole at this number.
+    dup_acks_sent: u32,
+    dup_acks_rcv_nxt: u64,
     window: WindowTuning,
-    /// Sequence number of the next byte to read, if the application reads by request.
-    read_to: Option<u64>,
-    /// Acknowledgements of a host in the middle.
-    relay: Option<Proxy>,
+    /// Sequence number of the next byte to read (`copied_seq`); `None` if the application reads at once.
+    copied_seq: Option<u64>,
+    /// Limits of a split-TCP proxy; `None` if the data goes to an application.
+    proxy: Option<Proxy>,
     /// RTT of the handshake, and the time-out computed from it.
-    srtt: Duration,
+    handshake_rtt: Duration,
     rto: Duration,
     min_rto: Duration,
-    timers: Timers,
+    timers: TimerExpiry,
     echo: Echo,
 }
 
 impl Receiver {
-    /// Creates a receiver that expects `first` and has offered `window` bytes; `scale` is the negotiated window scale,
-    /// and `timestamps` whether timestamps were agreed on.
+    /// Creates a receiver that expects `first` and has offered `window` bytes; `timestamps` if they were negotiated.
     pub(crate) fn new(
         config: &TcpConfig,
         first: u64,
@@ -98,37 +103,37 @@ impl Receiver {
     ) -> Self {
         Self {
             // RFC 2018 §3: with timestamps there is room for three blocks.
-            block_room: if timestamps { 3 } else { 4 },
-            prior_state_ack: None,
+            max_sack_blocks: if timestamps { 3 } else { 4 },
+            flushed_ack: None,
             rcv_nxt: first,
             out_of_order: Vec::with_capacity(16),
-            recent: Vec::with_capacity(REPORTED_BLOCKS + 1),
-            duplicate: None,
+            sack_blocks: Vec::with_capacity(REPORTED_BLOCKS + 1),
+            duplicate_sack: None,
             fin: None,
             first,
             sack: config.sack,
             delayed_ack: config.settings.delayed_ack,
             delayed_ack_timeout: config.delayed_ack_timeout,
-            acked: first,
+            rcv_wup: first,
             ack_now: false,
             ack_scheduled: false,
             ack_pushed: false,
             ack_pushed2: false,
             pingpong: false,
-            waiting: 0,
+            pending_read: 0,
             quick_acks: 0,
-            started: false,
+            has_received_data: false,
             last_arrival: Instant::ZERO,
             ack_timeout: config.delayed_ack_timeout,
-            delayed_at: Instant::NEVER,
-            compressed: 0,
-            compressed_at: Instant::NEVER,
-            duplicates_sent: 0,
-            duplicates_for: first,
+            delayed_ack_at: Instant::NEVER,
+            compressed_acks: 0,
+            compressed_ack_at: Instant::NEVER,
+            dup_acks_sent: 0,
+            dup_acks_rcv_nxt: first,
             window: WindowTuning::new(config, first, scale, timestamps, window),
-            read_to: None,
-            relay: None,
-            srtt: Duration::ZERO,
+            copied_seq: None,
+            proxy: None,
+            handshake_rtt: Duration::ZERO,
             rto: config.initial_rto,
             min_rto: config.settings.min_rto,
             timers: config.timers,
@@ -137,13 +142,13 @@ impl Receiver {
     }
 
     /// Bounds the first guess of the peer's segments by the payload of this end's full ones.
-    pub(crate) fn expect_segments(&mut self, mss: u32) {
+    pub(crate) fn init_rcv_mss(&mut self, mss: u32) {
         self.window.init_rcv_mss(u64::from(mss));
     }
 
-    /// Returns the payload of the segments that arrive.
-    pub(crate) fn mss(&self) -> u32 {
-        self.window.mss as u32
+    /// Returns the payload of the peer's full segments, as measured.
+    pub(crate) fn rcv_mss(&self) -> u32 {
+        self.window.rcv_mss as u32
     }
 
     /// Returns the payload bytes that have arrived in order.
@@ -157,26 +162,26 @@ impl Receiver {
         self.fin.is_some_and(|fin| self.rcv_nxt > fin)
     }
 
-    /// Returns whether `len` sequence numbers from `seq` touch the window (RFC 9293 §3.4).
+    /// Returns whether a segment of `len` sequence numbers from `seq` touches the window (RFC 9293 §3.4).
     pub(crate) fn is_acceptable(&self, seq: u64, len: u64) -> bool {
-        seq + len >= self.acked.min(self.rcv_nxt) && seq <= self.window.edge.max(self.rcv_nxt)
+        seq + len >= self.rcv_wup.min(self.rcv_nxt)
+            && seq <= self.window.right_edge.max(self.rcv_nxt)
     }
 
-    /// Answers `len` sequence numbers from `seq` that are not acceptable with an ACK (RFC 9293 §3.10.7.4). Old data is
+    /// Answers a segment that is not acceptable with an ACK (RFC 9293 §3.10.7.4). Old data is
     /// reported as a duplicate (RFC 2883 §4; the kernel's `tcp_send_dupack`).
     pub(crate) fn on_unacceptable(&mut self, seq: u64, len: u64) {
         if len > 0 && seq < self.rcv_nxt {
-            self.duplicate = Some((seq, (seq + len).min(self.rcv_nxt)));
-            self.enter_quick_ack_mode(MAX_QUICK_ACKS);
+            self.duplicate_sack = Some((seq, (seq + len).min(self.rcv_nxt)));
+            self.enter_quickack_mode(MAX_QUICK_ACKS);
         }
         self.ack_now = true;
     }
 
-    /// Handles the payload of `segment`, which begins at `seq`. `echo` is our own timestamp that it
-    /// echoes.
+    /// Handles the payload of `segment`, which begins at `seq`. `echo` is our own timestamp in it, milliseconds.
     pub(crate) fn on_data(&mut self, now: Instant, seq: u64, segment: &Segment, echo: Option<u32>) {
         // A duplicate that was not yet reported is dropped.
-        self.duplicate = None;
+        self.duplicate_sack = None;
         let len = segment.len;
         let fin = segment.flags.contains(Flags::FIN);
         let mut end = seq + u64::from(len);
@@ -186,32 +191,32 @@ impl Receiver {
         }
         if end <= self.rcv_nxt {
             // Received before: report it, and acknowledge quickly until the sender is in order again.
-            self.duplicate = Some((seq, end));
-            self.enter_quick_ack_mode(MAX_QUICK_ACKS);
+            self.duplicate_sack = Some((seq, end));
+            self.enter_quickack_mode(MAX_QUICK_ACKS);
             self.ack_scheduled = true;
             self.ack_now = true;
             return;
         }
-        if end > self.window.edge + 1 && !self.may_overrun(seq, len, fin) {
-            self.enter_quick_ack_mode(MAX_QUICK_ACKS);
+        if end > self.window.right_edge + 1 && !self.may_overrun(seq, len, fin) {
+            self.enter_quickack_mode(MAX_QUICK_ACKS);
             self.ack_scheduled = true;
             self.ack_now = true;
             return;
         }
-        self.ack_now |= fin && len == 0 && end > self.window.edge + 1;
+        self.ack_now |= fin && len == 0 && end > self.window.right_edge + 1;
         let bytes = u64::from(len);
-        let unread = self.waiting > 0 || self.unread() > 0;
-        self.window.rcv_rtt_measure_ts(now, echo, bytes, unread);
-        if self.window.clamp_window(self.held()) {
+        let has_unread = self.pending_read > 0 || self.unread() > 0;
+        self.window.rcv_rtt_measure_ts(now, echo, bytes, has_unread);
+        if self.window.clamp_window(self.rmem_alloc()) {
             self.quick_acks = 0;
-            // There is no memory for it (the kernel's `ICSK_ACK_NOMEM`).
+            // There is no memory for the FIN (the kernel's `ICSK_ACK_NOMEM`).
             self.ack_now |= fin && len == 0 && seq == self.rcv_nxt;
         }
-        let message = fin || segment.flags.contains(Flags::PSH);
+        let pushed = fin || segment.flags.contains(Flags::PSH);
         self.ack_scheduled = true;
         if seq > self.rcv_nxt {
             self.ecn_check_ce(segment.ecn);
-            self.measure_segment(bytes, message);
+            self.measure_segment(bytes, pushed);
             // A segment that is merged with the previous one is counted before the window grows
             // (`tcp_ooo_try_coalesce`).
             let merges = self.out_of_order.last().is_some_and(|&(_, to)| to == seq);
@@ -222,21 +227,21 @@ impl Receiver {
             if merges {
                 self.grow_window(bytes);
             }
-            self.window.make_room_beyond(self.ofo_span());
+            self.window.grow_for_ofo(self.ofo_span());
             self.decide_on_ack(now);
             return;
         }
         if seq < self.rcv_nxt {
-            self.duplicate = Some((seq, self.rcv_nxt));
+            self.duplicate_sack = Some((seq, self.rcv_nxt));
         }
-        let fresh = end - u64::from(fin) - self.rcv_nxt.min(end - u64::from(fin));
+        let new_bytes = (end - u64::from(fin)).saturating_sub(self.rcv_nxt);
         self.rcv_nxt = end;
-        let at_once = self.read_to.is_none();
-        if at_once {
-            self.waiting += fresh;
+        let reads_at_once = self.copied_seq.is_none();
+        if reads_at_once {
+            self.pending_read += new_bytes;
         }
         if len > 0 {
-            self.measure_segment(bytes, message);
+            self.measure_segment(bytes, pushed);
             self.window.rcv_rtt_measure(now, self.rcv_nxt);
             self.adapt_ack_timeout(now);
             self.ecn_check_ce(segment.ecn);
@@ -248,125 +253,117 @@ impl Receiver {
             self.end_stream();
         }
         let had_holes = !self.out_of_order.is_empty();
-        self.take_in_order();
-        if at_once {
-            self.waiting += self.rcv_nxt - end;
+        self.merge_in_order();
+        if reads_at_once {
+            self.pending_read += self.rcv_nxt - end;
         }
         // An application that reads at once also answers the end of the stream at once.
-        if (fin && at_once) || (had_holes && self.out_of_order.is_empty()) {
+        if (fin && reads_at_once) || (had_holes && self.out_of_order.is_empty()) {
             // RFC 5681 §4.2: a filled gap is acknowledged at once.
             self.ack_now = true;
         }
         if fin {
-            // No more requests follow that an early ACK would speed up (the kernel's `tcp_fin`).
+            // No request follows that an ACK at once would speed up (the kernel's `tcp_fin`).
             self.pingpong = true;
         }
-        if self.relay.is_some() {
-            self.use_room();
-            if self.keeps_all_back() {
+        if self.proxy.is_some() {
+            self.update_room();
+            if self.withholds_all() {
                 return;
             }
         }
         self.decide_on_ack(now);
     }
 
-    /// Returns whether a segment is accepted beyond the window: one segment if no data in order waits to be read, and a
-    /// bare FIN in order (the kernel's `tcp_sequence` and `tcp_data_queue`).
+    /// Returns whether a segment is accepted beyond the window: any of an application that reads by request and has read
+    /// all, and a bare FIN in order (the kernel's `tcp_sequence` and `tcp_data_queue`).
     fn may_overrun(&self, seq: u64, len: u32, fin: bool) -> bool {
         let in_order = seq <= self.rcv_nxt;
-        let alone = self.read_to.is_some() && self.unread() == 0;
-        alone || in_order && fin && len == 0
+        let all_read = self.copied_seq.is_some() && self.unread() == 0;
+        all_read || in_order && fin && len == 0
     }
 
-    /// Handles a read of all data in order, unless the application reads by request. Returns whether there was any.
+    /// Reads all data in order, unless the application reads by request. Returns whether there was any.
     pub(crate) fn on_read(&mut self, now: Instant) -> bool {
-        let taken = core::mem::take(&mut self.waiting);
-        let reads = self.read_to.is_none() && taken > 0;
-        if reads {
-            let read_to = self.first + self.delivered();
-            self.after_read(now, read_to, taken);
+        let bytes = core::mem::take(&mut self.pending_read);
+        let has_read = self.copied_seq.is_none() && bytes > 0;
+        if has_read {
+            self.after_read(now, self.first + self.delivered(), bytes);
         }
-        reads
+        has_read
     }
 
-    /// Handles a read of `taken` bytes up to `read_to`: the window may grow, and an ACK may be due (the kernel's
+    /// Handles a read of `bytes` up to `copied_seq`: the window may grow, and an ACK may be due (the kernel's
     /// `tcp_cleanup_rbuf`).
-    fn after_read(&mut self, now: Instant, read_to: u64, taken: u64) {
-        let (unread, beyond) = (self.unread(), self.ofo_span());
-        self.window.after_read(now, read_to, taken, unread, beyond);
+    fn after_read(&mut self, now: Instant, copied_seq: u64, bytes: u64) {
+        let (unread, ofo_span) = (self.unread(), self.ofo_span());
+        self.window
+            .after_read(now, copied_seq, bytes, unread, ofo_span);
         if self.ack_now {
             return;
         }
-        let held = self.held();
-        let message_read = held == 0 && (self.ack_pushed2 || self.ack_pushed && !self.pingpong);
-        let due = self.ack_scheduled && (self.is_late() || message_read);
-        self.ack_now = due && !self.keeps_all_back()
-            || !self.fin_received() && self.window.doubles(self.rcv_nxt, held);
+        let rmem_alloc = self.rmem_alloc();
+        let message_read =
+            rmem_alloc == 0 && (self.ack_pushed2 || self.ack_pushed && !self.pingpong);
+        let due = self.ack_scheduled && (self.full_segment_unacked() || message_read);
+        self.ack_now = due && !self.withholds_all()
+            || !self.fin_received() && self.window.could_double(self.rcv_nxt, rmem_alloc);
     }
 
-    /// Learns from the size of a segment of `bytes` payload bytes; `message` if it has the push flag or the FIN.
-    fn measure_segment(&mut self, bytes: u64, message: bool) {
-        let small = bytes < self.window.mss;
-        let ended = self.window.measure_rcv_mss(bytes, message);
-        self.ack_pushed2 |= small && ended && self.ack_pushed;
-        self.ack_pushed |= ended;
+    /// Measures the peer's MSS by a segment of `bytes` payload bytes; `pushed` if it has the push flag or the FIN.
+    fn measure_segment(&mut self, bytes: u64, pushed: bool) {
+        let small = bytes < self.window.rcv_mss;
+        let ends_message = self.window.measure_rcv_mss(bytes, pushed);
+        self.ack_pushed2 |= small && ends_message && self.ack_pushed;
+        self.ack_pushed |= ends_message;
     }
 
-    /// Grows the window for a segment of `bytes` payload bytes.
+    /// Grows the window, up to its clamp, for a segment of `bytes` payload bytes.
     fn grow_window(&mut self, bytes: u64) {
-        if self.window.can_grow() && self.window.grow(bytes, self.held()) {
-            // The sender should learn about it soon.
+        if self.window.is_below_clamp() && self.window.grow_window(bytes, self.rmem_alloc()) {
+            // An ACK at once tells the sender soon.
             self.quick_acks |= 1;
         }
     }
 
-    /// Returns the memory of waiting data, bytes: data beyond holes, and data in order that was not read. Most of the time
-    /// no data waits.
+    /// Returns the memory of waiting data, bytes (`sk_rmem_alloc`): data beyond holes, and data in order that was not
+    /// read. Most of the time no data waits.
     #[inline]
-    fn held(&self) -> u64 {
-        if self.waiting == 0 && self.read_to.is_none() && self.out_of_order.is_empty() {
+    fn rmem_alloc(&self) -> u64 {
+        if self.pending_read == 0 && self.copied_seq.is_none() && self.out_of_order.is_empty() {
             return 0;
         }
-        self.held_data()
+        self.window.truesize_of(self.pending_read + self.unread()) + self.ofo_memory()
     }
 
-    fn held_data(&self) -> u64 {
-        let in_order = self.window.memory_of(self.waiting + self.unread());
-        if self.out_of_order.is_empty() {
-            in_order
-        } else {
-            in_order + self.ofo_bytes()
-        }
-    }
-
-    /// Removes and returns the ACK that leaves before the current segment counts.
-    pub(crate) fn take_early_ack(&mut self) -> Option<PriorStateAck> {
-        self.prior_state_ack.take()
+    /// Removes and returns the merged ACK that leaves first.
+    pub(crate) fn take_flushed_ack(&mut self) -> Option<FlushedAck> {
+        self.flushed_ack.take()
     }
 
     /// Returns the ACK fields of a segment that leaves now: number and SACK blocks.
     pub(crate) fn acknowledge(&mut self) -> (u64, SackBlocks) {
         let mut sack = SackBlocks::EMPTY;
-        let mut left = self.block_room;
+        let mut blocks_left = self.max_sack_blocks;
         let number = self.ack_number();
         self.note_acknowledged(number);
-        if let Some((from, to)) = self.take_duplicate(number) {
+        if let Some((from, to)) = self.take_duplicate_sack(number) {
             sack.push(from as u32, to as u32);
-            left -= 1;
+            blocks_left -= 1;
         }
-        for &(from, to) in self.recent.iter().take(left) {
+        for &(from, to) in self.sack_blocks.iter().take(blocks_left) {
             sack.push(from as u32, to as u32);
         }
-        self.acked = self.rcv_nxt;
-        let counts = self.ack_scheduled;
+        self.rcv_wup = self.rcv_nxt;
+        let acks_data = self.ack_scheduled;
         self.ack_now = false;
         self.ack_scheduled = false;
         self.ack_pushed = false;
         self.ack_pushed2 = false;
-        self.delayed_at = Instant::NEVER;
-        self.compressed_at = Instant::NEVER;
-        self.compressed = 0;
-        if counts {
+        self.delayed_ack_at = Instant::NEVER;
+        self.compressed_ack_at = Instant::NEVER;
+        self.compressed_acks = 0;
+        if acks_data {
             if self.quick_acks == 1 {
                 self.ack_timeout = self.delayed_ack_timeout;
             }
@@ -377,21 +374,21 @@ impl Receiver {
 
     /// Returns the window field of a segment that leaves now.
     pub(crate) fn window_field(&mut self) -> u16 {
-        let held = self.held();
-        if self.window.is_scarce(held) {
+        let rmem_alloc = self.rmem_alloc();
+        if self.window.is_scarce(rmem_alloc) {
             self.quick_acks = 0;
         }
-        if self.relay.is_some() {
-            return self.relayed_window_field(held);
+        if self.proxy.is_some() {
+            return self.proxy_window_field(rmem_alloc);
         }
-        self.window.field(self.rcv_nxt, held)
+        self.window.window_field(self.rcv_nxt, rmem_alloc)
     }
 
     /// Handles the end of the handshake, which took `rtt` if no part of it was repeated.
     pub(crate) fn establish(&mut self, now: Instant, rtt: Option<Duration>) {
         self.window.start(now);
         if let Some(rtt) = rtt {
-            self.srtt = rtt;
+            self.handshake_rtt = rtt;
             self.rto = rtt + (rtt * 2).max(self.min_rto);
         }
     }

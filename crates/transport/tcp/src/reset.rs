@@ -2,8 +2,7 @@
 
 use crate::segment::{Flags, Segment};
 
-/// Returns the reset that answers a segment for which there is no connection (RFC 9293 §3.10.7.1); none answers a
-/// reset.
+/// Returns the reset that answers a segment of no connection (RFC 9293 §3.10.7.1); `None` for a reset.
 pub fn reset_reply(segment: &Segment) -> Option<Segment> {
     if segment.flags.contains(Flags::RST) {
         return None;

@@ -24,12 +24,12 @@ impl Flags {
     /// Congestion window reduced (RFC 3168).
     pub const CWR: Self = Self(0x80);
 
-    /// Returns the octet of the header.
+    /// Returns the octet of the flags in the header.
     pub const fn bits(self) -> u8 {
         self.0
     }
 
-    /// Creates the flags from the octet of a header.
+    /// Creates flags from their octet in the header.
     pub const fn from_bits(bits: u8) -> Self {
         Self(bits)
     }
@@ -81,7 +81,7 @@ impl SackBlocks {
         len: 0,
     };
 
-    /// Appends the block from `left` to before `right`; a fifth block is ignored.
+    /// Appends the block `left..right`; a fifth block is ignored.
     pub fn push(&mut self, left: u32, right: u32) {
         if let Some(slot) = self.blocks.get_mut(usize::from(self.len)) {
             *slot = (left, right);
@@ -112,8 +112,8 @@ impl core::fmt::Debug for SackBlocks {
 pub struct FarAck {
     /// Option kind on the wire.
     pub kind: u8,
-    /// Next sequence number that the far end expects. On SYN segments 1 from an end that sends such numbers, and 0
-    /// from one that only understands them.
+    /// Next sequence number that the far end expects. On SYN segments, 1 from an end that sends far ACKs, and 0
+    /// from one that only accepts them.
     pub number: u32,
 }
 
@@ -147,8 +147,8 @@ pub struct Segment {
     pub eln: bool,
     /// ECN field of the IP header.
     pub ecn: Ecn,
-    /// Whether the next segment leaves in the same burst of the device. It is not on the wire.
-    pub continues: bool,
+    /// Whether the next segment leaves in the same burst. It is not on the wire.
+    pub more_in_burst: bool,
 }
 
 /// Bytes of an IPv4 header without options.

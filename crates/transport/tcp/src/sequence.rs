@@ -1,11 +1,11 @@
 //! Sequence numbers: 32 bits on the wire, 64 bits inside, so that they can be compared directly.
 
-/// Offset of the first sequence numbers, so that numbers below them do not underflow.
-const LIFT: u64 = 1 << 32;
+/// Offset of initial sequence numbers, so that numbers below them do not underflow.
+const OFFSET: u64 = 1 << 32;
 
-/// Returns the 64-bit number of the first sequence number of a stream.
-pub(crate) const fn first(wire: u32) -> u64 {
-    LIFT + wire as u64
+/// Returns the 64-bit number of the initial sequence number of a stream.
+pub(crate) const fn initial(wire: u32) -> u64 {
+    OFFSET + wire as u64
 }
 
 /// Returns the 64-bit number nearest to `near` whose low 32 bits are `wire` (RFC 9293 §3.4 arithmetic).
@@ -14,22 +14,23 @@ pub(crate) const fn unwrap(near: u64, wire: u32) -> u64 {
     near.wrapping_add_signed(distance as i64)
 }
 
-/// Unwrapper: 64-bit sequence numbers of a stream that is watched from outside of its ends.
+/// Unwrapper: 64-bit sequence numbers of a stream that is observed on the path.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct SeqUnwrapper {
+    /// Highest number of a segment so far.
     highest: Option<u64>,
 }
 
 impl SeqUnwrapper {
     /// Returns the 64-bit number of a segment of the stream.
     pub fn segment(&mut self, seq: u32) -> u64 {
-        let near = self.highest.unwrap_or(first(seq));
+        let near = self.highest.unwrap_or(initial(seq));
         let number = unwrap(near, seq);
         self.highest = Some(near.max(number));
         number
     }
 
-    /// Returns the 64-bit number of an acknowledgement or the edge of a SACK block; nothing before the first segment.
+    /// Returns the 64-bit number of an acknowledgement or the edge of a SACK block; `None` before the first segment.
     pub fn acknowledgement(&self, ack: u32) -> Option<u64> {
         Some(unwrap(self.highest?, ack))
     }

@@ -1,9 +1,9 @@
-//! Timer wheel: ticks of the kernel on which timers end (`calc_wheel_index` in `kernel/time/timer.c`).
+//! Timer wheel: ticks of the kernel on which timers expire (`calc_wheel_index` in `kernel/time/timer.c`).
 
 use units::{Duration, Instant};
 
 /// Time between two ticks (`HZ` is 1000 in the kernel that celltcp builds), nanoseconds.
-const TICK: u64 = 1_000_000;
+const TICK_NS: u64 = 1_000_000;
 /// Count of ticks at time zero (`INITIAL_JIFFIES` modulo 2^32): the kernel starts its count five minutes before an
 /// overflow.
 const FIRST_TICK: u64 = (1 << 32) - 300_000;
@@ -14,46 +14,45 @@ const LEVEL_SHIFT: u32 = 3;
 /// Index of the last level (`LVL_DEPTH` is 9).
 const LAST_LEVEL: u32 = 8;
 
-/// End of timers.
+/// Instants at which timers expire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Timers {
-    /// Timers end on the ticks of the kernel's wheel, which are coarser the longer a timer runs: a timer of 200 ms is up
-    /// to 8 ms late, one of a second up to 64 ms.
+pub enum TimerExpiry {
+    /// On ticks of the kernel's wheel, which are coarser the longer a timer runs: a timer of 200 ms is up to 8 ms late, one
+    /// of a second up to 64 ms.
     Wheel,
-    /// Timers end after exactly their wait. The times of a script do not know the count of ticks.
+    /// Exactly after the wait, as the times of packetdrill scripts expect.
     Exact,
 }
 
-impl Timers {
-    /// Returns the instant at which a timer ends that was set at `now` for `wait`.
-    pub(crate) fn end(self, now: Instant, wait: Duration) -> Instant {
+impl TimerExpiry {
+    /// Returns the instant at which a timer expires that was set at `now` for `wait`.
+    pub(crate) fn expiry(self, now: Instant, wait: Duration) -> Instant {
         match self {
-            Self::Wheel => tick_after(now, wait),
+            Self::Wheel => wheel_expiry(now, wait),
             Self::Exact => now + wait,
         }
     }
 }
 
-/// Returns the tick on which a timer ends that was set at `now` for `wait`: one of its level, never earlier than the
-/// wait.
-fn tick_after(now: Instant, wait: Duration) -> Instant {
-    let ticks = wait.as_nanos().div_ceil(TICK);
-    let expires = FIRST_TICK + now.as_nanos() / TICK + ticks;
+/// Returns the tick on which a timer expires that was set at `now` for `wait`: one of its level, after the wait.
+fn wheel_expiry(now: Instant, wait: Duration) -> Instant {
+    let ticks = wait.as_nanos().div_ceil(TICK_NS);
+    let expires = FIRST_TICK + now.as_nanos() / TICK_NS + ticks;
     let level = (0..LAST_LEVEL)
         .find(|level| ticks < SECOND_LEVEL << (level * LEVEL_SHIFT))
         .unwrap_or(LAST_LEVEL);
     let shift = level * LEVEL_SHIFT;
-    Instant::from_nanos(((((expires >> shift) + 1) << shift) - FIRST_TICK) * TICK)
+    Instant::from_nanos(((((expires >> shift) + 1) << shift) - FIRST_TICK) * TICK_NS)
 }
 
-/// Returns the whole ticks in `wait` (`nsecs_to_jiffies`).
-pub(crate) fn nsecs_to_jiffies(wait: Duration) -> Duration {
-    Duration::from_nanos(wait.as_nanos() / TICK * TICK)
+/// Rounds down to whole ticks (`nsecs_to_jiffies`).
+pub(crate) fn floor_to_tick(wait: Duration) -> Duration {
+    Duration::from_nanos(wait.as_nanos() / TICK_NS * TICK_NS)
 }
 
-/// Returns the least number of ticks that are no shorter than `wait` (`usecs_to_jiffies`).
-pub(crate) fn usecs_to_jiffies(wait: Duration) -> Duration {
-    Duration::from_nanos(wait.as_nanos().next_multiple_of(TICK))
+/// Rounds up to whole ticks (`usecs_to_jiffies`).
+pub(crate) fn ceil_to_tick(wait: Duration) -> Duration {
+    Duration::from_nanos(wait.as_nanos().next_multiple_of(TICK_NS))
 }
 
 #[cfg(test)]
@@ -62,7 +61,7 @@ mod tests {
 
     fn end_in_micros(now: u64, wait: u64) -> u64 {
         let now = Instant::ZERO + Duration::from_micros(now);
-        let end = Timers::Wheel.end(now, Duration::from_micros(wait));
+        let end = TimerExpiry::Wheel.expiry(now, Duration::from_micros(wait));
         end.as_nanos() / 1_000
     }
 
@@ -95,14 +94,17 @@ mod tests {
     #[test]
     fn an_exact_timer_ends_after_its_wait() {
         let (now, wait) = (Instant::from_nanos(1_234), Duration::from_nanos(567));
-        assert_eq!(Timers::Exact.end(now, wait), Instant::from_nanos(1_801));
+        assert_eq!(
+            TimerExpiry::Exact.expiry(now, wait),
+            Instant::from_nanos(1_801)
+        );
     }
 
     #[test]
     fn waits_are_counted_in_ticks() {
         let micros = Duration::from_micros;
-        assert_eq!(nsecs_to_jiffies(micros(2_999)), micros(2_000));
-        assert_eq!(usecs_to_jiffies(micros(2_001)), micros(3_000));
-        assert_eq!(usecs_to_jiffies(micros(2_000)), micros(2_000));
+        assert_eq!(floor_to_tick(micros(2_999)), micros(2_000));
+        assert_eq!(ceil_to_tick(micros(2_001)), micros(3_000));
+        assert_eq!(ceil_to_tick(micros(2_000)), micros(2_000));
     }
 }

@@ -158,7 +158,7 @@ prop_compose! {
             far_ack: far_ack.map(|(kind, number)| FarAck { kind, number }),
             eln,
             ecn,
-            continues: false,
+            more_in_burst: false,
         }
     }
 }

@@ -45,8 +45,8 @@ impl Policy for AsTcp {
     }
 
     fn negotiated(&mut self, inbound: &mut Connection) {
-        self.falls_back = !inbound.tells_far_acks();
-        inbound.relay(self.reserve());
+        self.falls_back = !inbound.sends_far_acks();
+        inbound.set_unacked_tail(self.reserve());
     }
 
     fn before_data(&mut self, inbound: &mut Connection, segment: &Segment) {

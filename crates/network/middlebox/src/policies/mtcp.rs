@@ -81,7 +81,7 @@ impl MTcp {
 
 impl Policy for MTcp {
     fn reserve(&self) -> u64 {
-        Connection::KEEPS_ALL
+        Connection::CONFIRMED_ONLY
     }
 
     fn before_data(&mut self, inbound: &mut Connection, segment: &Segment) {

@@ -32,7 +32,7 @@ impl Pam {
 
 impl Policy for Pam {
     fn reserve(&self) -> u64 {
-        Connection::KEEPS_ALL
+        Connection::CONFIRMED_ONLY
     }
 
     fn before_data(&mut self, inbound: &mut Connection, segment: &Segment) {

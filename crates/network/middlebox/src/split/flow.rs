@@ -38,7 +38,7 @@ impl Flow {
         idle_timeout: Duration,
     ) -> Self {
         for (leg, stream) in legs.iter_mut().zip(&streams) {
-            leg.relay(stream.policy.reserve());
+            leg.set_unacked_tail(stream.policy.reserve());
         }
         legs[ACCEPTOR].connect(now);
         Self {
@@ -136,12 +136,12 @@ impl Flow {
                 self.legs[OPENER] = leg;
                 self.streams[ACCEPTOR] = stream;
                 let reserve = self.streams[ACCEPTOR].policy.reserve();
-                self.legs[ACCEPTOR].relay(reserve);
+                self.legs[ACCEPTOR].set_unacked_tail(reserve);
                 self.streams[ACCEPTOR]
                     .policy
                     .negotiated(&mut self.legs[ACCEPTOR]);
                 self.streams[ACCEPTOR].offer_window(&mut self.legs[ACCEPTOR]);
-                self.legs[OPENER].relay(self.streams[OPENER].policy.reserve());
+                self.legs[OPENER].set_unacked_tail(self.streams[OPENER].policy.reserve());
                 self.legs[OPENER].listen();
                 self.legs[OPENER].on_segment(now, &syn);
                 self.streams[OPENER]

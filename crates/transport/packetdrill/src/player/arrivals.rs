@@ -28,7 +28,7 @@ impl Player {
         if let Some(peer) = self.sockets[index].connection_mut()
             && !peer.is_gone()
         {
-            peer.tcp.take_segment(now, &segment);
+            peer.tcp.process_segment(now, &segment);
             self.collect(index);
             return;
         }

@@ -261,7 +261,7 @@ impl Player {
             return Err(Errno::NotConnected);
         }
         if ends("SHUT_RD") {
-            peer.tcp.shut_reading();
+            peer.tcp.shutdown_read();
         }
         if ends("SHUT_WR") {
             peer.shut = true;

@@ -59,7 +59,7 @@ impl Player {
                 "tcp_ts_tick_usecs" => self.tick = Duration::from_micros(number()?),
                 "strict_segments" => self.joins_bursts = false,
                 "mtu" => self.set("mtu", value, *line)?,
-                "mss" => self.settings.joined_segments = Some(number()? as u32),
+                "mss" => self.settings.gso_size = Some(number()? as u32),
                 "init_scripts" => {
                     for file in value.split(',') {
                         let done = shell::run(file, &mut self.settings);

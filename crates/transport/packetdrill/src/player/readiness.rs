@@ -119,7 +119,7 @@ impl Player {
             }
             Role::Connection(peer) => {
                 let state = peer.tcp.state();
-                let ended = peer.tcp.has_ended() || peer.tcp.has_shut_reading();
+                let ended = peer.tcp.has_ended() || peer.tcp.is_read_shutdown();
                 let closed = state == State::Closed;
                 if peer.tcp.readable() > 0 || ended || closed {
                     names.extend(["POLLIN", "POLLRDNORM"]);

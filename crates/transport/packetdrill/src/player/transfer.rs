@@ -99,7 +99,7 @@ impl Player {
         }
         match peer.tcp.state() {
             State::Closed => Ok(CallResult::Value(0)),
-            _ if peer.tcp.has_shut_reading() => Ok(CallResult::Value(0)),
+            _ if peer.tcp.is_read_shutdown() => Ok(CallResult::Value(0)),
             _ if waits => Ok(CallResult::Blocks(0)),
             _ => Err(Errno::Again),
         }

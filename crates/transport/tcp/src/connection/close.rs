@@ -13,13 +13,13 @@ pub enum Failure {
     Reset,
     /// The peer refuses connections.
     Refused,
-    /// The peer has reset the connection after its FIN.
+    /// The peer has sent a FIN, and later a reset (`EPIPE`).
     Pipe,
     /// The peer does not answer.
     TimedOut,
-    /// The network does not know the host.
+    /// A router has no route to the host (ICMP).
     HostUnreachable,
-    /// The network is not known.
+    /// A router has no route to the network (ICMP).
     NetworkUnreachable,
 }
 
@@ -35,8 +35,8 @@ impl Connection {
         receiver.is_some_and(crate::receiver::Receiver::fin_received)
     }
 
-    /// Runs the timers that are due; returns whether the connection has timed out by that.
-    pub fn times_out(&mut self, now: Instant) -> bool {
+    /// Runs the timers that are due; returns whether one of them has timed the connection out.
+    pub fn run_timers(&mut self, now: Instant) -> bool {
         let had_failed = self.failure.is_some();
         self.on_deadline(now);
         !had_failed && self.failure == Some(Failure::TimedOut)
@@ -48,14 +48,14 @@ impl Connection {
         self.set_closed();
     }
 
-    /// Drops the state: nothing more is sent.
+    /// Enters CLOSED, and stops the timers of the states before.
     fn set_closed(&mut self) {
         self.state = State::Closed;
-        self.handshake_at = Instant::NEVER;
+        self.handshake_deadline = Instant::NEVER;
         self.time_wait_until = Instant::NEVER;
     }
 
-    /// Closes the application's end at once; the peer gets a reset (RFC 9293 §3.10.5; the kernel's
+    /// Closes the connection at once; the peer gets a reset (RFC 9293 §3.10.5; the kernel's
     /// `tcp_disconnect`).
     pub fn abort(&mut self, now: Instant) {
         if self.is_synchronised() && self.state != State::TimeWait {
@@ -64,7 +64,7 @@ impl Connection {
         self.set_closed();
     }
 
-    /// Closes both directions: a FIN follows the data, and data that still arrives is answered by a reset (RFC 1122
+    /// Closes the socket: a FIN follows the data, and data that still arrives is answered by a reset (RFC 1122
     /// §4.2.2.13).
     pub fn detach(&mut self, now: Instant) {
         self.detached = true;
@@ -73,24 +73,24 @@ impl Connection {
 
     /// Ends reading (`SHUT_RD`): reads no longer block, though data that arrives can be read. After this end's FIN, new
     /// data is answered by a reset (the kernel's `tcp_rcv_state_process`).
-    pub fn shut_reading(&mut self) {
-        self.reading_shut = true;
+    pub fn shutdown_read(&mut self) {
+        self.read_shutdown = true;
     }
 
     /// Returns whether the application has ended reading.
-    pub fn has_shut_reading(&self) -> bool {
-        self.reading_shut
+    pub fn is_read_shutdown(&self) -> bool {
+        self.read_shutdown
     }
 
-    /// Returns whether the segment brings new data for an application that is gone or reads nothing more.
+    /// Returns whether the segment brings new data after the application has closed the socket or ended reading.
     pub(super) fn is_data_after_close(&self, seq: u64, segment: &Segment) -> bool {
-        let next = self
+        let rcv_nxt = self
             .receiver
             .as_ref()
             .map_or(0, |receiver| receiver.rcv_nxt);
-        (self.detached || self.reading_shut)
+        (self.detached || self.read_shutdown)
             && segment.len > 0
-            && seq + u64::from(segment.len) > next
+            && seq + u64::from(segment.len) > rcv_nxt
             && matches!(
                 self.state,
                 State::FinWait1 | State::FinWait2 | State::Closing
@@ -105,7 +105,7 @@ impl Connection {
         }
     }
 
-    /// Handles a message of the network that the peer cannot be reached. Only an attempt to connect fails.
+    /// Handles an ICMP message that the peer cannot be reached. It fails a connection in SYN-SENT only.
     pub fn on_unreachable(&mut self, failure: Failure) {
         if self.state == State::SynSent {
             self.fail(failure);
@@ -118,7 +118,7 @@ impl Connection {
         self.sender.set_user_timeout(timeout);
     }
 
-    /// Turns Nagle's algorithm on or off (off with `TCP_NODELAY`).
+    /// Turns Nagle's algorithm on, or off (`TCP_NODELAY`).
     pub fn set_nagle(&mut self, now: Instant, nagle: bool) {
         self.sender.set_nagle(now, nagle);
         self.flush(now);
@@ -138,7 +138,7 @@ impl Connection {
     /// Acknowledges each segment at once for a while (`TCP_QUICKACK`).
     pub fn set_quickack(&mut self, now: Instant) {
         if let Some(receiver) = &mut self.receiver {
-            receiver.enter_quickack();
+            receiver.set_quickack();
         }
         self.flush(now);
     }

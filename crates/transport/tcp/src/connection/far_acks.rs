@@ -1,11 +1,11 @@
 //! Far acknowledgements: the TCP option of AS-TCP, at both ends of a leg (Kim 2016, section 5.5).
 //!
-//! A host in the middle acknowledges data like any receiver, so that the window of the sender moves on. With the option
+//! A host in the middle acknowledges data like any receiver, so that the window of the sender advances. With the option
 //! it also reports what the far end has. The sender retains its data until then.
 //!
-//! The publication does not cover the loss of the last far acknowledgement. Here the sender probes for it as
-//! Linux keeps a connection alive: with a segment without data before the next expected number. It waits for one
-//! retransmission time-out before, and twice as long each further time.
+//! The publication does not cover the loss of the last far acknowledgement. Here the sender probes for it after an RTO,
+//! and after twice the wait each further time. The probe is a segment like a keep-alive of Linux: without data, before
+//! the next expected number.
 
 use units::Instant;
 
@@ -16,28 +16,29 @@ use crate::sequence::unwrap;
 /// Far acknowledgements of one connection.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FarAcks {
+    /// Kind of the option.
     kind: u8,
-    /// Whether this end passes the data on to a far end.
-    relays: bool,
-    /// Whether this end / the peer sends far ACKs (negotiated).
+    /// Whether this end is a host in the middle, which forwards the data to a far end.
+    is_middle: bool,
+    /// Whether this end, and whether the peer, sends far ACKs (negotiated).
     sends: bool,
     receives: bool,
-    /// Payload that the far end behind this end has, and the part of it that was acknowledged to the peer, bytes.
+    /// Payload that the far end behind this host has, and the part of it that was reported to the peer, bytes.
     confirmed: u64,
     sent_to: u64,
     /// Payload of this end that the far end behind the peer has, bytes.
     received_to: u64,
-    /// Probes since the last far ACK; unanswered ones; time of the next.
+    /// Probes since the last far ACK, those of them without an answer, and the time of the next.
     probes: u32,
     probes_unacked: u32,
     probe_at: Instant,
 }
 
 impl FarAcks {
-    fn new(kind: u8, relays: bool) -> Self {
+    fn new(kind: u8, is_middle: bool) -> Self {
         Self {
             kind,
-            relays,
+            is_middle,
             sends: false,
             receives: false,
             confirmed: 0,
@@ -51,20 +52,20 @@ impl FarAcks {
 }
 
 impl Connection {
-    /// Lets the connection offer and accept the option with this kind, as the host at the end: it retains its data
-    /// until the far end has it. Call it before the handshake.
+    /// Makes the connection negotiate far ACKs, with the option `kind`, as the sending host: it retains its data until
+    /// the far end has it. Call it before the handshake.
     pub fn accept_far_acks(&mut self, kind: u8) {
         self.far_acks = Some(FarAcks::new(kind, false));
     }
 
-    /// Lets the connection offer and accept the option with this kind, as a host in the middle: it reports what the far
-    /// end has, once that is [confirmed](Self::confirm). Call it before the handshake.
+    /// Makes the connection negotiate far ACKs, with the option `kind`, as a host in the middle: it reports the data that
+    /// is [confirmed](Self::confirm). Call it before the handshake.
     pub fn send_far_acks(&mut self, kind: u8) {
         self.far_acks = Some(FarAcks::new(kind, true));
     }
 
-    /// Returns whether both ends agreed that this one sends far ACKs.
-    pub fn tells_far_acks(&self) -> bool {
+    /// Returns whether this end sends far ACKs (negotiated).
+    pub fn sends_far_acks(&self) -> bool {
         self.far_acks.is_some_and(|far| far.sends)
     }
 
@@ -79,8 +80,8 @@ impl Connection {
         self.far_acks.map_or(0, |far| far.sent_to)
     }
 
-    /// Returns the payload bytes that have reached the end that reads them, as far as this end knows: what far
-    /// acknowledgements cover if the peer sends them, and what ACKs cover if not.
+    /// Returns the payload bytes that have reached their reader, as far as this end knows: those that far ACKs cover, or
+    /// ACKs if the peer sends no far ACKs.
     pub fn delivered(&self) -> u64 {
         let acknowledged = self.acknowledged();
         match &self.far_acks {
@@ -89,22 +90,22 @@ impl Connection {
         }
     }
 
-    /// Returns the option for a SYN, or for a SYN-ACK once both ends have agreed.
+    /// Returns the option for a SYN or SYN-ACK.
     pub(super) fn far_ack_offer(&self) -> Option<FarAck> {
         self.far_acks.map(|far| FarAck {
             kind: far.kind,
-            number: u32::from(far.relays),
+            number: u32::from(far.is_middle),
         })
     }
 
-    /// Processes the option of the peer's SYN or SYN-ACK. Without one, or between two ends that are no hosts in the
-    /// middle, there are no far acknowledgements.
+    /// Processes the option of the peer's SYN or SYN-ACK. Without it, or if no end is a host in the middle, there are no
+    /// far ACKs.
     pub(super) fn agree_on_far_acks(&mut self, segment: &Segment) {
         let Some(far) = &mut self.far_acks else {
             return;
         };
         if let Some(offer) = segment.far_ack.filter(|offer| offer.kind == far.kind) {
-            (far.sends, far.receives) = (far.relays, offer.number == 1);
+            (far.sends, far.receives) = (far.is_middle, offer.number == 1);
         }
         if !(far.sends || far.receives) {
             self.far_acks = None;
@@ -127,7 +128,7 @@ impl Connection {
         }
     }
 
-    /// Removes and returns the option for a segment with `len` bytes of payload: if a far ACK is due and fits.
+    /// Returns the option for a segment with `len` bytes of payload, if a far ACK is due and fits; it counts as sent.
     pub(super) fn take_far_ack(&mut self, len: u32) -> Option<FarAck> {
         let fits = len + FAR_ACK_OPTION <= self.config.mss;
         if !fits || !self.far_ack_due() {
@@ -142,14 +143,14 @@ impl Connection {
         })
     }
 
-    /// Lets the next ACK repeat the far acknowledgement: the peer has probed.
+    /// Repeats the far ACK with the next ACK, because the peer has probed.
     pub(super) fn repeat_far_ack(&mut self) {
         if let Some(far) = &mut self.far_acks {
             far.sent_to = 0;
         }
     }
 
-    /// Handles the option of a segment. Returns whether it brings news.
+    /// Handles the option of a segment. Returns whether it acknowledges new data.
     pub(super) fn on_far_ack(&mut self, segment: &Segment) -> bool {
         let (una, next) = (self.sender.seq.snd_una, self.sender.seq.snd_nxt);
         let Some(far) = self.far_acks.as_mut().filter(|far| far.receives) else {
@@ -171,31 +172,30 @@ impl Connection {
         true
     }
 
-    /// Plans a question for the rest, if the peer has everything and the far end may not.
+    /// Schedules a probe if the peer has all data and the far end may not.
     pub(super) fn schedule_probe(&mut self, now: Instant) {
         if self.far_acks.is_none() {
             return;
         }
         let rto = self.sender.rto();
-        let waits = self.sender.seq.all_acked() && self.delivered() < self.acknowledged();
-        let longest = self.config.max_rto;
+        let needs_probe = self.sender.seq.all_acked() && self.delivered() < self.acknowledged();
+        let max_rto = self.config.max_rto;
         let Some(far) = &mut self.far_acks else {
             return;
         };
-        if !waits {
+        if !needs_probe {
             far.probe_at = Instant::NEVER;
         } else if far.probe_at == Instant::NEVER {
-            far.probe_at = now + (rto * (1 << far.probes.min(16))).min(longest);
+            far.probe_at = now + (rto * (1 << far.probes.min(16))).min(max_rto);
         }
     }
 
-    /// Returns the time of the next question.
+    /// Returns the time of the next probe.
     pub(super) fn next_probe_at(&self) -> Instant {
         self.far_acks.map_or(Instant::NEVER, |far| far.probe_at)
     }
 
-    /// Probes for a far acknowledgement. The connection times out after as many probes without an answer as data
-    /// has retransmissions.
+    /// Probes for a far ACK. The connection times out after as many unanswered probes as data has retransmissions.
     pub(super) fn probe_far_end(&mut self, now: Instant) {
         let retries = self.config.retries;
         let Some(far) = self.far_acks.as_mut().filter(|far| far.probe_at <= now) else {
@@ -212,7 +212,7 @@ impl Connection {
         self.schedule_probe(now);
     }
 
-    /// Puts a segment without data on the wire that the peer has to answer (the kernel's `tcp_xmit_probe_skb`).
+    /// Sends a segment without data that the peer has to answer (the kernel's `tcp_xmit_probe_skb`).
     pub(super) fn send_probe(&mut self, now: Instant) {
         let seq = (self.sender.seq.snd_una - 1) as u32;
         let ack = self.plain_ack(now);

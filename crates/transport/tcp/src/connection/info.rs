@@ -1,4 +1,4 @@
-//! State of a connection as in `TCP_INFO`, in addition to that of the sender.
+//! Fields of `TCP_INFO` that only packetdrill scripts read.
 
 use units::{Duration, Instant};
 
@@ -15,9 +15,9 @@ pub struct Info {
     pub backoff: u32,
     /// Negotiated options: timestamps 1, SACK 2, window scale 4, ECN 8 (`tcpi_options`).
     pub options: u8,
-    /// Window scale of the peer.
+    /// Window scale of the peer (`tcpi_snd_wscale`).
     pub send_scale: u8,
-    /// Window scale of this end.
+    /// Window scale of this end (`tcpi_rcv_wscale`).
     pub receive_scale: u8,
     /// Delay of delayed ACKs (`tcpi_ato`).
     pub ack_timeout: Duration,
@@ -41,7 +41,7 @@ pub struct Info {
     pub announced_mss: u32,
     /// Degree of reordering, segments (`tcpi_reordering`).
     pub reordering: u32,
-    /// Times that reordering was seen, at most one (`tcpi_reord_seen`).
+    /// Times that reordering was seen (`tcpi_reord_seen`).
     pub reordering_seen: u32,
     /// Bytes acknowledged, with SYN and FIN (`tcpi_bytes_acked`).
     pub bytes_acked: u64,
@@ -55,31 +55,31 @@ pub struct Info {
     pub duplicates_reported: u64,
     /// Time with data to send (`tcpi_busy_time`).
     pub busy: Duration,
-    /// Part of it that the peer's window was the limit (`tcpi_rwnd_limited`).
+    /// Busy time limited by the peer's window (`tcpi_rwnd_limited`).
     pub window_limited: Duration,
-    /// Part of it that the send buffer was the limit (`tcpi_sndbuf_limited`).
+    /// Busy time limited by the send buffer (`tcpi_sndbuf_limited`).
     pub buffer_limited: Duration,
 }
 
 impl Connection {
-    /// Returns what `TCP_INFO` would at `now`.
+    /// Returns the fields at `now`.
     pub fn info(&self, now: Instant) -> Info {
-        let option = |agreed: bool, bit: u8| if agreed { bit } else { 0 };
+        let option = |negotiated: bool, bit: u8| if negotiated { bit } else { 0 };
         let opened = self.established_at.unwrap_or(Instant::ZERO);
         let since = |at: Instant| now.saturating_since(at.max(opened));
         let receiver = self.receiver.as_ref();
         let mut info = Info {
-            options: option(self.timestamps, 1)
+            options: option(self.tstamp_ok, 1)
                 | option(self.config.sack && self.receiver.is_some(), 2)
-                | option(self.scaling, 4)
-                | option(self.ecn, 8),
+                | option(self.wscale_ok, 4)
+                | option(self.ecn_ok, 8),
             send_scale: self.snd_wscale,
             receive_scale: self.rcv_wscale,
             ack_timeout: receiver.map_or(Duration::ZERO, |receiver| receiver.ack_timeout),
-            receive_mss: receiver.map_or(0, |receiver| receiver.mss()),
+            receive_mss: receiver.map_or(0, |receiver| receiver.rcv_mss()),
             since_data_received: since(self.data_received_at),
             since_ack_received: since(self.ack_received_at),
-            announced_mss: self.segment_for(self.announced_mss),
+            announced_mss: self.mtu_to_mss(self.announced_mss),
             bytes_acked: self.sender.seq.snd_una - self.iss,
             bytes_received: self.received(),
             ..Info::default()

@@ -1,4 +1,4 @@
-//! Endpoint of a split-TCP proxy, which decides what it acknowledges.
+//! Endpoint of a split-TCP proxy, which decides when it acknowledges data.
 
 use units::{Duration, Instant};
 
@@ -8,19 +8,20 @@ use crate::segment::Segment;
 use crate::sequence::unwrap;
 
 impl Connection {
-    /// Reserve of a connection whose ACKs cover only what is [confirmed](Self::confirm). Its window counts from there.
-    pub const KEEPS_ALL: u64 = u64::MAX;
+    /// Unacknowledged tail of a connection whose ACKs cover only [confirmed](Self::confirm) data. Its window counts from
+    /// there.
+    pub const CONFIRMED_ONLY: u64 = u64::MAX;
 
-    /// Makes the connection one of a proxy: ACKs leave `reserve` bytes at the end of the data out until they are
+    /// Makes the connection one of a proxy: ACKs leave out the last `bytes` of the data until they are
     /// [confirmed](Self::confirm) or [released](Self::release).
-    pub fn relay(&mut self, reserve: u64) {
-        self.reserve = Some(reserve);
+    pub fn set_unacked_tail(&mut self, bytes: u64) {
+        self.unacked_tail = Some(bytes);
         if let Some(receiver) = &mut self.receiver {
-            receiver.relay(reserve);
+            receiver.set_unacked_tail(bytes);
         }
     }
 
-    /// Notes that the first `bytes` of the payload have reached the other host. ACKs may cover them, but none is sent.
+    /// Notes that the first `bytes` of the payload have reached the other host. Further ACKs may cover them.
     pub fn confirm(&mut self, bytes: u64) {
         self.note_far_progress(bytes);
         if let Some(receiver) = &mut self.receiver {
@@ -35,7 +36,7 @@ impl Connection {
         }
     }
 
-    /// Acknowledges at once what may be acknowledged.
+    /// Sends an ACK at once.
     pub fn acknowledge(&mut self, now: Instant) {
         if let Some(receiver) = &mut self.receiver {
             receiver.acknowledge_now();
@@ -45,20 +46,20 @@ impl Connection {
         }
     }
 
-    /// Withdraws the offered window from the next ACK on, or offers one again.
+    /// Withdraws the offered window from the next ACK on (`frozen`), or offers one again.
     pub fn freeze(&mut self, frozen: bool) {
         if let Some(receiver) = &mut self.receiver {
             receiver.freeze(frozen);
         }
     }
 
-    /// Sends no data while the link to the peer is interrupted. The congestion state stays, and timers of the sender
-    /// stand still.
+    /// Stops sending data, because the link to the peer is interrupted. The congestion state stays, and the timers of the
+    /// sender stop.
     pub fn suspend(&mut self, now: Instant) {
         self.sender.suspend(now);
     }
 
-    /// Goes on sending after [`Connection::suspend`].
+    /// Sends data again after [`Connection::suspend`].
     pub fn resume(&mut self, now: Instant) {
         self.sender.resume(now);
         if self.is_synchronised() {
@@ -71,37 +72,40 @@ impl Connection {
         self.view().srtt.unwrap_or(Duration::ZERO)
     }
 
-    /// Bounds the windows of further ACKs to the first `bytes` of the payload.
+    /// Bounds the offered window to the first `bytes` of the payload.
     pub fn set_window_limit(&mut self, bytes: u64) {
         if let Some(receiver) = &mut self.receiver {
-            receiver.set_room(bytes);
+            receiver.set_window_limit(bytes);
         }
     }
 
-    /// Returns whether the window that could be offered is so much larger than the offered one that the peer
-    /// should hear of it.
+    /// Returns whether the window that could be offered is at least twice the offered one, so that a window update is due.
     pub fn window_update_due(&self) -> bool {
-        self.receiver.as_ref().is_some_and(Receiver::opens)
+        self.receiver
+            .as_ref()
+            .is_some_and(Receiver::window_update_due)
     }
 
     /// Returns whether the window that could be offered is larger than the offered one by two segments or more.
     pub fn window_grew(&self) -> bool {
-        self.receiver.as_ref().is_some_and(Receiver::grows)
+        self.receiver.as_ref().is_some_and(Receiver::window_grew)
     }
 
     /// Returns the window that is offered beyond the data that has arrived, bytes.
     pub fn offered_window(&self) -> u64 {
-        self.receiver.as_ref().map_or(0, Receiver::offered)
+        self.receiver.as_ref().map_or(0, Receiver::offered_window)
     }
 
-    /// Returns the sequence space that has arrived in order and that no ACK has covered.
+    /// Returns the sequence space in order that no ACK has covered.
     pub fn withheld(&self) -> u64 {
         self.receiver.as_ref().map_or(0, Receiver::withheld)
     }
 
-    /// Returns whether an ACK that left now would cover more than all before.
+    /// Returns whether an ACK that left now would have a higher number than all before.
     pub fn could_acknowledge_more(&self) -> bool {
-        self.receiver.as_ref().is_some_and(Receiver::has_ack_news)
+        self.receiver
+            .as_ref()
+            .is_some_and(Receiver::could_acknowledge_more)
     }
 
     /// Returns whether a segment repeats data of the unacknowledged tail.
@@ -117,8 +121,7 @@ impl Connection {
     pub(super) fn repeats_withheld(&self, seq: u64, segment: &Segment) -> bool {
         let end = seq + u64::from(segment.sequence_len());
         self.receiver.as_ref().is_some_and(|receiver| {
-            let next = receiver.rcv_nxt;
-            segment.len > 0 && end <= next && end > receiver.ack_number()
+            segment.len > 0 && end <= receiver.rcv_nxt && end > receiver.ack_number()
         })
     }
 }

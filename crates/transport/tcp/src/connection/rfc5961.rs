@@ -1,4 +1,4 @@
-//! Validity of incoming segments against blind attacks (RFC 5961).
+//! Protection against blind attacks: resets, SYNs and ACK numbers are checked (RFC 5961).
 
 use units::Instant;
 
@@ -7,8 +7,7 @@ use crate::segment::{Flags, Segment};
 use crate::sequence::unwrap;
 
 impl Connection {
-    /// Handles a reset. Only one at the expected number counts; another one inside the window is challenged (RFC 5961
-    /// §3.2).
+    /// Handles a reset. Only one at `rcv_nxt` counts; another one within the window gets a challenge ACK (RFC 5961 §3.2).
     pub(super) fn on_reset(&mut self, now: Instant, seq: u64) {
         let Some(receiver) = &mut self.receiver else {
             return;
@@ -20,48 +19,49 @@ impl Connection {
                 _ => Failure::Reset,
             });
         } else if receiver.is_acceptable(seq, 0) {
-            self.challenge(now);
+            self.send_challenge_ack(now);
         }
     }
 
-    /// Handles a SYN of an existing connection, which is challenged (RFC 5961 §4.2). It may be the SYN-ACK again,
-    /// whose ACK was lost, or the SYN again, whose SYN-ACK was lost.
+    /// Handles a SYN of an existing connection, which gets a challenge ACK (RFC 5961 §4.2), unless it is the first SYN
+    /// again, whose SYN-ACK was lost.
     pub(super) fn on_syn_established(&mut self, now: Instant, seq: u64) {
-        let first = self
+        let is_first_syn = self
             .receiver
             .as_ref()
             .is_some_and(|receiver| seq + 1 == receiver.rcv_nxt);
-        if self.state == State::SynReceived && first {
+        if self.state == State::SynReceived && is_first_syn {
             self.retransmit_synack(now);
         } else {
-            self.challenge(now);
+            self.send_challenge_ack(now);
         }
     }
 
-    /// Returns whether the acknowledgement could be one of ours; a segment with another one is dropped, and challenged
-    /// if it has one (RFC 5961 §5.2).
-    pub(super) fn is_ack_plausible(&mut self, now: Instant, segment: &Segment) -> bool {
+    /// Returns whether the ACK number is acceptable (RFC 5961 §5.2). A segment without one is not; an unacceptable number
+    /// gets a challenge ACK, or a reset in SYN-RECEIVED.
+    pub(super) fn check_ack(&mut self, now: Instant, segment: &Segment) -> bool {
         if !segment.flags.contains(Flags::ACK) {
             return false;
         }
         let una = self.sender.seq.snd_una;
         let ack = unwrap(una, segment.ack);
         if self.state == State::SynReceived {
-            let expected = ack == self.iss + 1;
-            if !expected {
+            let is_expected = ack == self.iss + 1;
+            if !is_expected {
                 self.reset_unexpected(segment);
             }
-            return expected;
+            return is_expected;
         }
-        let plausible = ack <= self.sender.seq.snd_nxt && ack + self.sender.seq.max_window >= una;
-        if !plausible {
-            self.challenge(now);
+        let is_acceptable =
+            ack <= self.sender.seq.snd_nxt && ack + self.sender.seq.max_window >= una;
+        if !is_acceptable {
+            self.send_challenge_ack(now);
         }
-        plausible
+        is_acceptable
     }
 
-    /// Sends an ACK that the peer would answer by a reset if it knew nothing of the connection.
-    fn challenge(&mut self, now: Instant) {
+    /// Sends an ACK, which a peer without the connection answers by a reset.
+    fn send_challenge_ack(&mut self, now: Instant) {
         if let Some(receiver) = &mut self.receiver {
             receiver.acknowledge_now();
         }

@@ -1,4 +1,4 @@
-//! Public state of a connection: the RFC 9293 state and the state of the sender.
+//! Public state of a connection: the RFC 9293 state and the sender's fields of `TCP_INFO`.
 
 use cca::SenderInfo;
 use units::Instant;
@@ -8,7 +8,7 @@ use super::Connection;
 /// State of a connection (RFC 9293 §3.3.2).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum State {
-    /// Waits for a connection request.
+    /// Waits for a SYN.
     Listen,
     /// A SYN was sent.
     SynSent,
@@ -33,7 +33,7 @@ pub enum State {
 }
 
 impl Connection {
-    /// Returns the state of the sender like [`Self::view`], with its times under each limit until `now`.
+    /// Returns [`Self::view`] with the times under each limit until `now`.
     pub fn view_at(&self, now: Instant) -> SenderInfo {
         let limits = self.sender.limit_times(now);
         SenderInfo {
@@ -48,7 +48,7 @@ impl Connection {
         self.sender.congestion.mode()
     }
 
-    /// Returns the state of the sender, as `ss -ti` would show it. Inlined, because engines look at few of its fields
+    /// Returns the state of the sender, as `ss -ti` would show it. It is inlined, because engines read few of its fields
     /// after each segment.
     #[inline]
     pub fn view(&self) -> SenderInfo {

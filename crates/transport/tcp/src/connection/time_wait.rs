@@ -10,6 +10,7 @@ use crate::segment::{Flags, Segment};
 const TIME_WAIT: Duration = Duration::from_secs(60);
 
 impl Connection {
+    /// Enters TIME-WAIT, and starts its timer.
     pub(super) fn enter_time_wait(&mut self, now: Instant) {
         self.state = State::TimeWait;
         self.time_wait_until = now + TIME_WAIT;
@@ -25,12 +26,12 @@ impl Connection {
     /// Handles a segment at `seq`; one with ACK restarts the timer. An empty segment at `rcv_nxt` is not answered.
     /// Others are acknowledged, without SACK, which a TIME-WAIT socket has no state for.
     pub(super) fn on_time_wait_segment(&mut self, now: Instant, seq: u64, segment: &Segment) {
-        let expected = self.receiver.as_ref().map(|receiver| receiver.rcv_nxt) == Some(seq);
-        let empty = segment.sequence_len() == 0;
+        let is_expected = self.receiver.as_ref().map(|receiver| receiver.rcv_nxt) == Some(seq);
+        let is_empty = segment.sequence_len() == 0;
         if segment.flags.contains(Flags::ACK) {
             self.time_wait_until = now + TIME_WAIT;
         }
-        if empty && (expected || !self.take_oow_token(now)) {
+        if is_empty && (is_expected || !self.take_oow_token(now)) {
             return;
         }
         if let Some(receiver) = &mut self.receiver {

@@ -3,11 +3,10 @@
 use super::Receiver;
 use crate::segment::{Ecn, Flags, Segment};
 
-/// ACKs for single segments after a mark, or after an unmarked segment among capable ones (the argument of
-/// the kernel's `tcp_enter_quickack_mode` there).
+/// Quick ACKs after a mark, or after an ECN-incapable segment among capable ones (the kernel's `__tcp_ecn_check_ce`).
 const QUICK_ACKS: u32 = 2;
 
-/// Way in which marks are echoed.
+/// Mode in which marks are echoed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) enum EchoMode {
     /// No echo, because ECN was not agreed on.
@@ -22,41 +21,42 @@ pub(crate) enum EchoMode {
 /// State of the echo.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Echo {
-    pub(super) mode: EchoMode,
+    mode: EchoMode,
     /// Whether ACKs carry ECN-Echo.
-    echoing: bool,
-    capable_seen: bool,
+    sends_ece: bool,
+    /// Whether an ECN-capable segment has arrived (`TCP_ECN_SEEN`).
+    ect_seen: bool,
     /// Whether the latest segment was marked (RFC 8257 §3.2, `DCTCP.CE`).
-    marked: bool,
-    /// Next expected number after the latest segment.
-    prior: u64,
-    /// ACK that has to leave first: its number, and the echo of the segments up to there.
-    first_ack: Option<(u64, bool)>,
+    ce_state: bool,
+    /// `rcv_nxt` after the latest segment.
+    prior_rcv_nxt: u64,
+    /// ACK that leaves first because the CE state has changed: its number and its ECN-Echo.
+    prior_ce_ack: Option<(u64, bool)>,
 }
 
 impl Receiver {
-    /// Sets the negotiated way of echoing when the connection opens.
-    pub(crate) fn set_echo(&mut self, mode: EchoMode) {
+    /// Sets the negotiated mode when the connection opens.
+    pub(crate) fn set_echo_mode(&mut self, mode: EchoMode) {
         self.echo.mode = mode;
-        self.echo.prior = self.rcv_nxt;
+        self.echo.prior_rcv_nxt = self.rcv_nxt;
     }
 
     /// Returns whether ACKs carry ECN-Echo.
-    pub(crate) fn echoes(&self) -> bool {
-        self.echo.echoing
+    pub(crate) fn sends_ece(&self) -> bool {
+        self.echo.sends_ece
     }
 
-    /// Removes and returns the ACK that must leave before the one of the latest segment: its number and its ECN-Echo.
-    pub(crate) fn take_first_ack(&mut self) -> Option<(u64, bool)> {
-        let (number, echo) = self.echo.first_ack.take()?;
-        Some((number.min(self.ack_number()), echo))
+    /// Removes and returns the ACK for the segments before a change of the CE state: its number and its ECN-Echo.
+    pub(crate) fn take_prior_ce_ack(&mut self) -> Option<(u64, bool)> {
+        let (number, ece) = self.echo.prior_ce_ack.take()?;
+        Some((number.min(self.ack_number()), ece))
     }
 
-    /// Handles the sender's report that it has reduced its window (RFC 3168 §6.1.3). Data is acknowledged at
+    /// Handles CWR, by which the sender reports that it has reduced its window (RFC 3168 §6.1.3). Data is acknowledged at
     /// once, because the window may be very small now.
-    pub(crate) fn note_reduction(&mut self, segment: &Segment) {
+    pub(crate) fn accept_cwr(&mut self, segment: &Segment) {
         if self.echo.mode != EchoMode::Off && segment.flags.contains(Flags::CWR) {
-            self.echo.echoing = false;
+            self.echo.sends_ece = false;
             if segment.sequence_len() > 0 {
                 self.ack_now = true;
             }
@@ -68,34 +68,34 @@ impl Receiver {
         match (self.echo.mode, ecn) {
             (EchoMode::Off, _) => {}
             (_, Ecn::NotEct) => {
-                // Among capable segments it is probably a retransmission (RFC 3168 §6.1.5).
-                if self.echo.capable_seen {
-                    self.enter_quick_ack_mode(QUICK_ACKS);
+                // Among ECN-capable segments it is probably a retransmission (RFC 3168 §6.1.5).
+                if self.echo.ect_seen {
+                    self.enter_quickack_mode(QUICK_ACKS);
                 }
             }
             (mode, ecn) => {
-                self.echo.capable_seen = true;
+                self.echo.ect_seen = true;
                 let marked = ecn == Ecn::Ce;
                 if mode == EchoMode::Exact {
-                    self.echo_exactly(marked);
-                } else if marked && !self.echo.echoing {
-                    self.enter_quick_ack_mode(QUICK_ACKS);
-                    self.echo.echoing = true;
+                    self.update_ce_state(marked);
+                } else if marked && !self.echo.sends_ece {
+                    self.enter_quickack_mode(QUICK_ACKS);
+                    self.echo.sends_ece = true;
                 }
             }
         }
     }
 
-    /// Acknowledges what was delayed first if marks begin or end (RFC 8257 §3.2, figure 1).
-    fn echo_exactly(&mut self, marked: bool) {
-        if self.echo.marked != marked {
-            if self.delayed_at != units::Instant::NEVER {
-                self.echo.first_ack = Some((self.echo.prior, self.echo.marked));
+    /// Echoes the mark of a segment. If marks begin or end, a delayed ACK leaves first (RFC 8257 §3.2, figure 1).
+    fn update_ce_state(&mut self, marked: bool) {
+        if self.echo.ce_state != marked {
+            if self.delayed_ack_at != units::Instant::NEVER {
+                self.echo.prior_ce_ack = Some((self.echo.prior_rcv_nxt, self.echo.ce_state));
             }
             self.ack_now = true;
         }
-        self.echo.prior = self.rcv_nxt;
-        self.echo.marked = marked;
-        self.echo.echoing = marked;
+        self.echo.prior_rcv_nxt = self.rcv_nxt;
+        self.echo.ce_state = marked;
+        self.echo.sends_ece = marked;
     }
 }

@@ -1,16 +1,17 @@
-//! Reassembly: the data beyond holes, and the blocks of it that ACKs report.
+//! Reassembly: the data beyond holes, and the SACK blocks that report it.
 
-use super::{PriorStateAck, Receiver};
+use super::{FlushedAck, Receiver};
 
-/// Blocks that are stored for reports, the latest first (`TCP_NUM_SACKS`).
+/// SACK blocks that are stored (`TCP_NUM_SACKS`).
 pub(super) const REPORTED_BLOCKS: usize = 4;
 /// Blocks that merged ACKs may report without losing one (`TCP_SACK_BLOCKS_EXPECTED`).
 const EXPECTED_BLOCKS: usize = 2;
 
 impl Receiver {
-    pub(super) fn ofo_bytes(&self) -> u64 {
+    /// Returns the memory of the data beyond holes, bytes.
+    pub(super) fn ofo_memory(&self) -> u64 {
         let ranges = self.out_of_order.iter();
-        let memory = ranges.map(|(from, to)| self.window.memory_of(to - from));
+        let memory = ranges.map(|(from, to)| self.window.truesize_of(to - from));
         memory.sum()
     }
 
@@ -21,77 +22,80 @@ impl Receiver {
             .map_or(0, |&(_, to)| to - self.rcv_nxt)
     }
 
-    /// Drops what lies beyond the end of the stream, and the report of duplicates (the kernel's `tcp_fin`).
+    /// Drops the data beyond the FIN, and the report of duplicates (the kernel's `tcp_fin`).
     pub(super) fn end_stream(&mut self) {
         self.out_of_order.clear();
-        self.recent.clear();
-        self.duplicate = None;
+        self.sack_blocks.clear();
+        self.duplicate_sack = None;
     }
 
-    /// Adds a range to the report of duplicates if it touches the range there (the kernel's `tcp_dsack_extend`).
-    pub(super) fn extend_duplicate(&mut self, from: u64, to: u64) {
-        self.duplicate = Some(match self.duplicate {
+    /// Adds a range to the report of duplicates, if none is to be reported or it touches that (the kernel's
+    /// `tcp_dsack_extend`).
+    pub(super) fn extend_duplicate_sack(&mut self, from: u64, to: u64) {
+        self.duplicate_sack = Some(match self.duplicate_sack {
             Some((left, right)) if from <= right && left <= to => (left.min(from), right.max(to)),
             Some(other) => other,
             None => (from, to),
         });
     }
 
-    pub(super) fn take_in_order(&mut self) {
+    /// Moves data that follows in order out of the ranges beyond holes (the kernel's `tcp_ofo_queue`).
+    pub(super) fn merge_in_order(&mut self) {
         let high = self.rcv_nxt;
         while let Some(&(from, to)) = self.out_of_order.first() {
             if from > self.rcv_nxt {
                 break;
             }
             if from < high {
-                // The new segment has repeated it (the kernel's `tcp_ofo_queue`).
-                self.extend_duplicate(from, to.min(high));
+                // The new segment has repeated this range.
+                self.extend_duplicate_sack(from, to.min(high));
             }
             self.rcv_nxt = self.rcv_nxt.max(to);
             self.out_of_order.remove(0);
         }
         let next = self.rcv_nxt;
-        self.recent.retain(|&(from, _)| from > next);
+        self.sack_blocks.retain(|&(from, _)| from > next);
     }
 
+    /// Stores a segment beyond a hole, and reports it.
     pub(super) fn store_out_of_order(&mut self, seq: u64, end: u64) {
-        let at = self.out_of_order.partition_point(|&(_, to)| to < seq);
+        let first = self.out_of_order.partition_point(|&(_, to)| to < seq);
         let mut merged = (seq, end);
-        let mut last = at;
+        let mut last = first;
         while let Some(&(from, to)) = self.out_of_order.get(last) {
             if from > end {
                 break;
             }
             if from <= seq && end <= to {
-                self.duplicate = Some((seq, end));
+                self.duplicate_sack = Some((seq, end));
             }
             merged = (merged.0.min(from), merged.1.max(to));
             last += 1;
         }
-        self.out_of_order.splice(at..last, [merged]);
-        self.report(seq, end);
+        self.out_of_order.splice(first..last, [merged]);
+        self.report_block(seq, end);
     }
 
-    /// Puts the block with new data before the other ones to be reported (the kernel's `tcp_sack_new_ofo_skb`). While
-    /// ACKs are being merged, one leaves first if the blocks that it reports would be displaced.
-    pub(super) fn report(&mut self, seq: u64, end: u64) {
+    /// Puts the block with new data before the other SACK blocks (the kernel's `tcp_sack_new_ofo_skb`). If that displaces
+    /// blocks that a merged ACK has to report, this ACK leaves first.
+    pub(super) fn report_block(&mut self, seq: u64, end: u64) {
         let touches = |&(from, to): &(u64, u64)| seq <= to && from <= end;
-        let known = self.recent.iter().position(touches);
-        let index = known.unwrap_or(self.recent.len());
-        if index >= EXPECTED_BLOCKS && self.compressed > 0 {
-            let duplicate = self.duplicate.take();
+        let touched = self.sack_blocks.iter().position(touches);
+        let index = touched.unwrap_or(self.sack_blocks.len());
+        if index >= EXPECTED_BLOCKS && self.compressed_acks > 0 {
+            let duplicate = self.duplicate_sack.take();
             let (number, sack) = self.acknowledge();
-            self.duplicate = duplicate;
-            self.prior_state_ack = Some(PriorStateAck {
+            self.duplicate_sack = duplicate;
+            self.flushed_ack = Some(FlushedAck {
                 number,
                 sack,
                 window: self.window_field(),
-                echo: self.echoes(),
+                ece: self.sends_ece(),
             });
         }
         let mut block = (seq, end);
-        if known.is_some() {
-            self.recent.retain(|&(from, to)| {
+        if touched.is_some() {
+            self.sack_blocks.retain(|&(from, to)| {
                 let joins = block.0 <= to && from <= block.1;
                 if joins {
                     block = (block.0.min(from), block.1.max(to));
@@ -99,7 +103,7 @@ impl Receiver {
                 !joins
             });
         }
-        self.recent.insert(0, block);
-        self.recent.truncate(REPORTED_BLOCKS);
+        self.sack_blocks.insert(0, block);
+        self.sack_blocks.truncate(REPORTED_BLOCKS);
     }
 }

@@ -6,9 +6,9 @@ const FIRST: u64 = 1_000;
 const MSS: u64 = 1_448;
 
 /// Returns a receiver that has used up the quick ACKs of the start, with the next number that it expects.
-fn settled() -> (Receiver, u64, Instant) {
+fn settled_receiver() -> (Receiver, u64, Instant) {
     let config = TcpConfig {
-        timers: Timers::Exact,
+        timers: TimerExpiry::Exact,
         ..TcpConfig::default()
     };
     let mut receiver = Receiver::new(&config, FIRST, 7, true, 64_240);
@@ -57,7 +57,7 @@ fn acknowledges(receiver: &mut Receiver, now: Instant) -> bool {
 /// segment by which the window grows, eight of them.
 #[test]
 fn the_first_segments_are_acknowledged_one_by_one() {
-    let (_, next, _) = settled();
+    let (_, next, _) = settled_receiver();
     assert_eq!((next - FIRST) / MSS, 16 + 8 + 2);
 }
 
@@ -65,7 +65,7 @@ fn the_first_segments_are_acknowledged_one_by_one() {
 /// up to the RTT.
 #[test]
 fn the_ack_of_a_single_segment_is_delayed_longer_each_time() {
-    let (mut receiver, mut next, mut now) = settled();
+    let (mut receiver, mut next, mut now) = settled_receiver();
     for wait in [40, 80, 100] {
         assert!(!arrives(&mut receiver, now, next, MSS, Flags::ACK));
         assert_eq!(receiver.deadline(), now + Duration::from_millis(wait));
@@ -79,7 +79,7 @@ fn the_ack_of_a_single_segment_is_delayed_longer_each_time() {
 /// share the ACK that the reader sends.
 #[test]
 fn a_burst_is_acknowledged_once_after_it_is_read() {
-    let (mut receiver, mut next, now) = settled();
+    let (mut receiver, mut next, now) = settled_receiver();
     for _ in 0..7 {
         assert!(!arrives_unread(&mut receiver, now, next, MSS, Flags::ACK));
         next += MSS;
@@ -93,7 +93,7 @@ fn a_burst_is_acknowledged_once_after_it_is_read() {
 /// unneeded time-out can be undone.
 #[test]
 fn old_duplicate_data_is_reported_by_dsack() {
-    let (mut receiver, next, now) = settled();
+    let (mut receiver, next, now) = settled_receiver();
     for segment in 0..4 {
         arrives(&mut receiver, now, next + segment * MSS, MSS, Flags::ACK);
     }
@@ -109,7 +109,7 @@ fn old_duplicate_data_is_reported_by_dsack() {
 /// Linux `tcp_cleanup_rbuf`: the end of a message is acknowledged once it is read.
 #[test]
 fn a_pushed_or_short_segment_is_acknowledged_at_once() {
-    let (mut receiver, next, now) = settled();
+    let (mut receiver, next, now) = settled_receiver();
     assert!(arrives(
         &mut receiver,
         now,
@@ -124,7 +124,7 @@ fn a_pushed_or_short_segment_is_acknowledged_at_once() {
 /// RTT or a millisecond, and a filled gap is acknowledged at once.
 #[test]
 fn duplicate_acks_are_merged_after_the_third() {
-    let (mut receiver, next, now) = settled();
+    let (mut receiver, next, now) = settled_receiver();
     receiver.window.rcv_rtt_measure_ts(now, Some(0), MSS, false);
     let mut beyond = |hole: u64| arrives(&mut receiver, now, next + hole * MSS, MSS, Flags::ACK);
     assert!(beyond(1), "the window grows by a last segment");
@@ -142,7 +142,7 @@ fn duplicate_acks_are_merged_after_the_third() {
 /// the window field shows it. The next ACK offers the room again.
 #[test]
 fn the_ack_of_a_filled_hole_offers_less() {
-    let (mut receiver, next, now) = settled();
+    let (mut receiver, next, now) = settled_receiver();
     let window = |receiver: &mut Receiver| {
         receiver.acknowledge();
         u64::from(receiver.window_field()) << 7
@@ -175,23 +175,23 @@ fn the_ack_of_a_filled_hole_offers_less() {
 /// displaced.
 #[test]
 fn an_ack_leaves_before_a_block_would_be_displaced() {
-    let (mut receiver, next, now) = settled();
+    let (mut receiver, next, now) = settled_receiver();
     let beyond = |receiver: &mut Receiver, hole: u64| {
         let at_once = arrives(receiver, now, next + hole * MSS, MSS, Flags::ACK);
-        (at_once, receiver.take_early_ack())
+        (at_once, receiver.take_flushed_ack())
     };
     for hole in [1, 3, 5, 7] {
         assert!(beyond(&mut receiver, hole).0, "{hole}");
     }
     // Merged from now on: nothing waits before this one.
-    let (at_once, early) = beyond(&mut receiver, 9);
-    assert!(!at_once && early.is_none());
-    let (at_once, early) = beyond(&mut receiver, 11);
+    let (at_once, flushed) = beyond(&mut receiver, 9);
+    assert!(!at_once && flushed.is_none());
+    let (at_once, flushed) = beyond(&mut receiver, 11);
     let block = |hole: u64| ((next + hole * MSS) as u32, (next + (hole + 1) * MSS) as u32);
-    let early = early.expect("an ACK before the sixth block");
+    let flushed = flushed.expect("an ACK before the sixth block");
     assert!(!at_once);
-    assert_eq!(early.number, next);
-    assert_eq!(early.sack.as_slice(), [block(9), block(7), block(5)]);
+    assert_eq!(flushed.number, next);
+    assert_eq!(flushed.sack.as_slice(), [block(9), block(7), block(5)]);
     // The latest block grows: nothing is displaced.
     assert!(beyond(&mut receiver, 12).1.is_none());
     // Nor by the second latest one. The third is another matter.
@@ -199,7 +199,7 @@ fn an_ack_leaves_before_a_block_would_be_displaced() {
         beyond(&mut receiver, 10).1.is_none(),
         "it joins the first two"
     );
-    assert_eq!(receiver.recent.len(), 3);
+    assert_eq!(receiver.sack_blocks.len(), 3);
     assert!(beyond(&mut receiver, 8).1.is_none());
     assert!(beyond(&mut receiver, 6).1.is_none());
 }
@@ -207,14 +207,14 @@ fn an_ack_leaves_before_a_block_would_be_displaced() {
 /// A block that was displaced is not reported again by new data next to it, only that data.
 #[test]
 fn a_displaced_block_is_forgotten() {
-    let (mut receiver, next, now) = settled();
+    let (mut receiver, next, now) = settled_receiver();
     for hole in [1, 3, 5, 7, 9] {
         arrives(&mut receiver, now, next + hole * MSS, MSS, Flags::ACK);
     }
-    assert_eq!(receiver.recent.len(), REPORTED_BLOCKS);
-    receiver.report(next + 2 * MSS, next + 3 * MSS);
+    assert_eq!(receiver.sack_blocks.len(), REPORTED_BLOCKS);
+    receiver.report_block(next + 2 * MSS, next + 3 * MSS);
     let two_and_three = (next + 2 * MSS, next + 4 * MSS);
-    assert_eq!(receiver.recent[0], two_and_three);
+    assert_eq!(receiver.sack_blocks[0], two_and_three);
 }
 
 /// Receives one segment in order `gap` milliseconds after the latest, and takes the ACK if one leaves.
@@ -226,7 +226,7 @@ fn after(receiver: &mut Receiver, now: &mut Instant, gap: u64, len: u64) -> bool
 
 #[test]
 fn every_segment_is_acknowledged_without_delayed_acks() {
-    let (mut receiver, _, mut now) = settled();
+    let (mut receiver, _, mut now) = settled_receiver();
     receiver.delayed_ack = false;
     for _ in 0..5 {
         assert!(after(&mut receiver, &mut now, 1, MSS));
@@ -236,12 +236,12 @@ fn every_segment_is_acknowledged_without_delayed_acks() {
 /// RFC 1122 §4.2.3.2: more than a full segment is acknowledged at once, not exactly one.
 #[test]
 fn more_than_a_full_segment_is_acknowledged() {
-    let (mut receiver, next, now) = settled();
+    let (mut receiver, next, now) = settled_receiver();
     assert!(!arrives_unread(&mut receiver, now, next, MSS, Flags::ACK));
-    assert!(!receiver.is_late());
+    assert!(!receiver.full_segment_unacked());
     assert!(!acknowledges(&mut receiver, now));
     // The window does not shrink by it: half of the memory is free, and the threshold is below.
-    receiver.window.make_room_beyond(1 << 20);
+    receiver.window.grow_for_ofo(1 << 20);
     assert!(arrives_unread(
         &mut receiver,
         now,
@@ -251,14 +251,14 @@ fn more_than_a_full_segment_is_acknowledged() {
     ));
 }
 
-/// Linux `tcp_send_delayed_ack`: the delay is at most the RTT, where that is known, but never below its least value,
+/// Linux `tcp_send_delayed_ack`: the delay is at most the RTT, where that is known, but never below its minimum,
 /// and 200 ms.
 #[test]
 fn the_delay_is_bounded_by_the_rtt() {
-    let (mut receiver, ..) = settled();
+    let (mut receiver, ..) = settled_receiver();
     let mut delay = |timeout: u64, srtt: u64| {
         receiver.ack_timeout = Duration::from_millis(timeout);
-        receiver.srtt = Duration::from_millis(srtt);
+        receiver.handshake_rtt = Duration::from_millis(srtt);
         receiver.ack_delay().as_millis()
     };
     assert_eq!(delay(40, 10), 40);
@@ -276,17 +276,17 @@ fn the_delay_is_bounded_by_the_rtt() {
 #[test]
 fn an_ack_that_is_about_to_leave_leaves_with_the_next_segment() {
     for (gap, at_once) in [(1, false), (29, false), (30, true), (39, true)] {
-        let (mut receiver, _, mut now) = settled();
+        let (mut receiver, _, mut now) = settled_receiver();
         receiver.ack_timeout = Duration::from_millis(40);
-        receiver.delayed_at = now + Duration::from_millis(40);
+        receiver.delayed_ack_at = now + Duration::from_millis(40);
         let due = receiver.deadline();
         now += Duration::from_millis(gap);
         receiver.delay_ack(now);
         assert_eq!(receiver.ack_now, at_once, "{gap} ms");
         assert_eq!(receiver.deadline(), due);
     }
-    let (mut receiver, _, now) = settled();
-    receiver.delayed_at = now + Duration::from_millis(150);
+    let (mut receiver, _, now) = settled_receiver();
+    receiver.delayed_ack_at = now + Duration::from_millis(150);
     receiver.ack_timeout = Duration::from_millis(40);
     receiver.delay_ack(now);
     assert_eq!(receiver.deadline(), now + Duration::from_millis(40));
@@ -297,7 +297,7 @@ fn an_ack_that_is_about_to_leave_leaves_with_the_next_segment() {
 #[test]
 fn the_delay_follows_the_spacing_of_arrivals() {
     let after_gap = |timeout: u64, gap: u64| {
-        let (mut receiver, _, mut now) = settled();
+        let (mut receiver, _, mut now) = settled_receiver();
         receiver.ack_timeout = Duration::from_millis(timeout);
         receiver.rto = Duration::from_millis(300);
         receiver.last_arrival = now;
@@ -313,7 +313,7 @@ fn the_delay_follows_the_spacing_of_arrivals() {
     assert_eq!(after_gap(160, 160), (160, 0), "a longer gap says nothing");
     assert_eq!(after_gap(160, 300), (160, 0));
     assert_eq!(after_gap(160, 301), (160, 16));
-    let (mut receiver, _, now) = settled();
+    let (mut receiver, _, now) = settled_receiver();
     receiver.rto = Duration::from_millis(90);
     receiver.ack_timeout = Duration::from_millis(80);
     receiver.last_arrival = now;
@@ -324,10 +324,10 @@ fn the_delay_follows_the_spacing_of_arrivals() {
 /// Linux `tcp_incr_quickack`: half of the window in segments, at least two and at most what is asked for.
 #[test]
 fn quick_acks_cover_half_of_the_window() {
-    let (mut receiver, ..) = settled();
-    let mut quick = |before: u32, most: u32| {
+    let (mut receiver, ..) = settled_receiver();
+    let mut quick = |before: u32, max: u32| {
         receiver.quick_acks = before;
-        receiver.expect_quick_acks(most);
+        receiver.incr_quickack(max);
         receiver.quick_acks
     };
     assert_eq!((quick(0, 16), quick(0, 3), quick(20, 16)), (16, 3, 20));
@@ -338,8 +338,8 @@ fn quick_acks_cover_half_of_the_window() {
 /// with the answer. An ACK that had to leave alone ends that (`tcp_delack_timer_handler`).
 #[test]
 fn an_end_that_answers_delays_its_acks() {
-    let (mut receiver, next, mut now) = settled();
-    receiver.expect_quick_acks(16);
+    let (mut receiver, next, mut now) = settled_receiver();
+    receiver.incr_quickack(16);
     now += Duration::from_millis(39);
     receiver.note_data_sent(now);
     assert!(receiver.pingpong, "within the delay of an ACK");
@@ -362,7 +362,7 @@ fn an_end_that_answers_delays_its_acks() {
 /// too.
 #[test]
 fn two_small_messages_are_acknowledged() {
-    let (mut receiver, next, now) = settled();
+    let (mut receiver, next, now) = settled_receiver();
     receiver.note_data_sent(now);
     let pushed = Flags::ACK | Flags::PSH;
     assert!(!arrives(&mut receiver, now, next, 100, pushed));
@@ -372,10 +372,10 @@ fn two_small_messages_are_acknowledged() {
 /// Linux `tcp_event_data_sent`: what leaves later than an ACK would is no answer, nor is data before any has come.
 #[test]
 fn late_data_is_no_answer() {
-    let (mut receiver, _, now) = settled();
+    let (mut receiver, _, now) = settled_receiver();
     receiver.note_data_sent(now + Duration::from_millis(40));
     assert!(!receiver.pingpong);
-    receiver.started = false;
+    receiver.has_received_data = false;
     receiver.note_data_sent(now);
     assert!(!receiver.pingpong);
 }
@@ -383,8 +383,8 @@ fn late_data_is_no_answer() {
 /// Linux `tcp_dec_quickack_mode`: only segments that acknowledge new data use up quick ACKs.
 #[test]
 fn data_that_leaves_uses_up_no_quick_acks() {
-    let (mut receiver, next, now) = settled();
-    receiver.expect_quick_acks(16);
+    let (mut receiver, next, now) = settled_receiver();
+    receiver.incr_quickack(16);
     receiver.acknowledge();
     assert_eq!(receiver.quick_acks, 16);
     arrives(&mut receiver, now, next, MSS, Flags::ACK);
@@ -395,23 +395,23 @@ fn data_that_leaves_uses_up_no_quick_acks() {
 /// A message that is read ends the wait, unless data beyond a hole waits.
 #[test]
 fn the_end_of_a_message_beyond_a_hole_is_not_acknowledged_twice() {
-    let (mut receiver, next, now) = settled();
+    let (mut receiver, next, now) = settled_receiver();
     for beyond in 2..=6 {
         arrives(&mut receiver, now, next + beyond * MSS, MSS, Flags::ACK);
     }
-    receiver.compressed_at = Instant::NEVER;
+    receiver.compressed_ack_at = Instant::NEVER;
     let pushed = Flags::ACK | Flags::PSH;
-    receiver.duplicates_for = next + MSS;
-    receiver.duplicates_sent = 3;
+    receiver.dup_acks_rcv_nxt = next + MSS;
+    receiver.dup_acks_sent = 3;
     assert!(!arrives(&mut receiver, now, next, MSS, pushed));
-    assert!(receiver.ack_pushed && receiver.compressed > 0);
+    assert!(receiver.ack_pushed && receiver.compressed_acks > 0);
 }
 
 /// Linux `tcp_comp_sack_nr` and `tcp_comp_sack_rtt_percent`: 44 ACKs are merged at most, for a third of a short RTT.
 #[test]
 fn as_many_acks_are_merged() {
-    let (mut receiver, next, now) = settled();
-    receiver.srtt = Duration::from_micros(600);
+    let (mut receiver, next, now) = settled_receiver();
+    receiver.handshake_rtt = Duration::from_micros(600);
     receiver.window.rcv_rtt_measure_ts(now, Some(0), MSS, false);
     for beyond in 1..=4 {
         assert!(arrives(
@@ -439,13 +439,13 @@ fn as_many_acks_are_merged() {
         MSS,
         Flags::ACK
     ));
-    assert_eq!(receiver.compressed, 0);
+    assert_eq!(receiver.compressed_acks, 0);
 }
 
 /// RFC 9293 §3.10.7.4: the FIN is acknowledged at once, and is no payload.
 #[test]
 fn a_fin_is_acknowledged_at_once() {
-    let (mut receiver, next, now) = settled();
+    let (mut receiver, next, now) = settled_receiver();
     let before = receiver.delivered();
     let fin = Flags::ACK | Flags::FIN;
     assert!(arrives_unread(&mut receiver, now, next, 100, fin));
@@ -457,7 +457,7 @@ fn a_fin_is_acknowledged_at_once() {
 /// Data that repeats only in part is taken, and the repeated part is reported.
 #[test]
 fn the_new_part_of_a_segment_counts() {
-    let (mut receiver, next, now) = settled();
+    let (mut receiver, next, now) = settled_receiver();
     let before = receiver.delivered();
     let segment = Segment {
         len: 300,
@@ -466,15 +466,15 @@ fn the_new_part_of_a_segment_counts() {
     };
     receiver.on_data(now, next - 100, &segment, None);
     assert_eq!(receiver.delivered(), before + 200);
-    assert_eq!(receiver.waiting, 200);
-    assert_eq!(receiver.duplicate, Some((next - 100, next)));
+    assert_eq!(receiver.pending_read, 200);
+    assert_eq!(receiver.duplicate_sack, Some((next - 100, next)));
 }
 
 /// Linux `tcp_data_queue`: what lies beyond the window is dropped, and acknowledged.
 #[test]
 fn data_beyond_the_window_is_dropped() {
-    let (mut receiver, _, now) = settled();
-    let edge = receiver.window.edge;
+    let (mut receiver, _, now) = settled_receiver();
+    let edge = receiver.window.right_edge;
     assert!(receiver.is_acceptable(edge, MSS) && !receiver.is_acceptable(edge + 1, MSS));
     assert!(arrives_unread(&mut receiver, now, edge - 9, 11, Flags::ACK));
     assert!(receiver.out_of_order.is_empty());
@@ -486,7 +486,7 @@ fn data_beyond_the_window_is_dropped() {
 /// end of the stream does not.
 #[test]
 fn the_end_of_the_stream_is_acknowledged_at_once_and_one_segment_is_not() {
-    let (mut receiver, next, now) = settled();
+    let (mut receiver, next, now) = settled_receiver();
     assert!(!arrives_unread(&mut receiver, now, next, MSS, Flags::ACK));
     assert!(
         arrives(&mut receiver, now, next + MSS, MSS, Flags::ACK),
@@ -499,22 +499,22 @@ fn the_end_of_the_stream_is_acknowledged_at_once_and_one_segment_is_not() {
 /// RFC 2883 §4: a duplicate is reported as far as the ACK covers it, wholly if it lies beyond a hole.
 #[test]
 fn a_duplicate_is_reported_up_to_the_acknowledged_data() {
-    let (mut receiver, next, _) = settled();
-    receiver.duplicate = Some((next - 2 * MSS, next - MSS));
+    let (mut receiver, next, _) = settled_receiver();
+    receiver.duplicate_sack = Some((next - 2 * MSS, next - MSS));
     assert_eq!(
-        receiver.take_duplicate(next),
+        receiver.take_duplicate_sack(next),
         Some((next - 2 * MSS, next - MSS))
     );
-    receiver.duplicate = Some((next - 2 * MSS, next));
+    receiver.duplicate_sack = Some((next - 2 * MSS, next));
     assert_eq!(
-        receiver.take_duplicate(next - MSS),
+        receiver.take_duplicate_sack(next - MSS),
         Some((next - 2 * MSS, next - MSS))
     );
-    receiver.duplicate = Some((next - MSS, next));
-    assert_eq!(receiver.take_duplicate(next - MSS), None);
-    receiver.duplicate = Some((next + MSS, next + 2 * MSS));
+    receiver.duplicate_sack = Some((next - MSS, next));
+    assert_eq!(receiver.take_duplicate_sack(next - MSS), None);
+    receiver.duplicate_sack = Some((next + MSS, next + 2 * MSS));
     assert_eq!(
-        receiver.take_duplicate(next - MSS),
+        receiver.take_duplicate_sack(next - MSS),
         Some((next + MSS, next + 2 * MSS))
     );
 }
@@ -522,7 +522,7 @@ fn a_duplicate_is_reported_up_to_the_acknowledged_data() {
 /// RFC 2018 §4: blocks that the cumulative number has passed are reported no more, those beyond it are.
 #[test]
 fn only_blocks_beyond_the_number_are_reported() {
-    let (mut receiver, next, now) = settled();
+    let (mut receiver, next, now) = settled_receiver();
     arrives(&mut receiver, now, next + MSS, MSS, Flags::ACK);
     arrives(&mut receiver, now, next + 3 * MSS, MSS, Flags::ACK);
     arrives_unread(&mut receiver, now, next, MSS, Flags::ACK);
@@ -536,11 +536,11 @@ fn only_blocks_beyond_the_number_are_reported() {
 /// RFC 2883 §4: duplicates are reported whole where nothing is kept back, and up to the number of the ACK where it is.
 #[test]
 fn duplicates_are_reported_up_to_what_is_acknowledged() {
-    let (mut receiver, next, _) = settled();
+    let (mut receiver, next, _) = settled_receiver();
     let range = (next - 2 * MSS, next - MSS);
     let mut reported = |number: u64, range: (u64, u64)| {
-        receiver.duplicate = Some(range);
-        receiver.take_duplicate(number)
+        receiver.duplicate_sack = Some(range);
+        receiver.take_duplicate_sack(number)
     };
     assert_eq!(reported(next, range), Some(range));
     assert_eq!(
@@ -557,7 +557,7 @@ fn duplicates_are_reported_up_to_what_is_acknowledged() {
 #[test]
 fn an_outgrown_buffer_makes_no_acks() {
     for (waiting, at_once) in [(3, true), (40, false)] {
-        let (mut receiver, mut next, now) = settled();
+        let (mut receiver, mut next, now) = settled_receiver();
         receiver.read(now, 0);
         for _ in 0..waiting {
             arrives_unread(&mut receiver, now, next, MSS, Flags::ACK);
@@ -569,7 +569,7 @@ fn an_outgrown_buffer_makes_no_acks() {
             next += 100;
         }
         receiver.acknowledge();
-        receiver.expect_quick_acks(MAX_QUICK_ACKS);
+        receiver.incr_quickack(MAX_QUICK_ACKS);
         let acked = arrives_unread(&mut receiver, now, next, 100, Flags::ACK);
         assert_eq!(acked, at_once, "{waiting} segments wait");
         assert_eq!(receiver.quick_acks > 0, at_once);

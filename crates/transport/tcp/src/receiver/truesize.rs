@@ -11,29 +11,34 @@ const CACHE_LINE: u64 = 64;
 /// Memory for the data of a small buffer (`SKB_SMALL_HEAD_CACHE_SIZE`), and of a page, bytes.
 pub(crate) const SMALL_BUFFER: u64 = 576;
 const PAGE: u64 = 4_096;
-/// Logarithm of the pages that are got at once at most (`PAGE_ALLOC_COSTLY_ORDER`).
+/// Logarithm of the pages in the largest block (`PAGE_ALLOC_COSTLY_ORDER`).
 const LARGEST_ORDER: u32 = 3;
 
-/// Returns the memory of a packet of `packet` bytes in the buffers of most network drivers, and whether its data may be
-/// coalesced with another buffer. That needs a page fragment, so not a very small packet or one above a page
-/// (`__netdev_alloc_skb`, `skb_try_coalesce`).
-pub(super) fn truesize(packet: u64) -> (u64, bool) {
+/// Returns the memory of a packet of `packet` bytes in the buffers of most network drivers (`__netdev_alloc_skb`).
+pub(super) fn truesize(packet: u64) -> u64 {
     let room = packet + PAD;
     let head = room.next_multiple_of(CACHE_LINE) + SHARED_INFO;
     if room <= SMALL_BUFFER - SHARED_INFO {
-        (SMALL_BUFFER + BUFFER_HEADER, false)
+        SMALL_BUFFER + BUFFER_HEADER
     } else if room > PAGE - SHARED_INFO {
-        (head.next_power_of_two() + BUFFER_HEADER, false)
+        head.next_power_of_two() + BUFFER_HEADER
     } else {
-        (head + BUFFER_HEADER, true)
+        head + BUFFER_HEADER
     }
+}
+
+/// Returns whether the data of a packet of `packet` bytes may be coalesced with another buffer. That needs a page fragment,
+/// so not a very small packet or one above a page (`skb_try_coalesce`).
+pub(super) fn can_coalesce(packet: u64) -> bool {
+    let room = packet + PAD;
+    SMALL_BUFFER - SHARED_INFO < room && room <= PAGE - SHARED_INFO
 }
 
 /// Returns the memory of a packet of `packet` bytes into which a TUN device has merged segments: one page for its head,
 /// and the largest blocks of pages for the rest (`tun_alloc_skb`, `alloc_skb_with_frags`).
-pub(super) fn joined_truesize(packet: u64) -> u64 {
+pub(super) fn gso_truesize(packet: u64) -> u64 {
     if packet + PAD < PAGE {
-        return truesize(packet).0;
+        return truesize(packet);
     }
     let mut rest = packet.saturating_sub(PAGE - PAD - SHARED_INFO);
     let mut memory = PAGE + BUFFER_HEADER;
@@ -53,27 +58,28 @@ mod tests {
     /// Linux `SKB_TRUESIZE`: pieces of a page, a cache of small heads, and powers of two above a page.
     #[test]
     fn the_memory_of_a_packet_depends_on_its_size() {
-        assert_eq!(truesize(52), (832, false));
-        assert_eq!(truesize(192), (832, false));
-        assert_eq!(truesize(193), (896, true));
-        assert_eq!(truesize(576), (1_216, true));
-        assert_eq!(truesize(1_500), (2_176, true));
-        assert_eq!(truesize(3_712), (4_352, true));
-        assert_eq!(truesize(3_713), (8_448, false));
-        assert_eq!(truesize(4_000), (8_448, false));
-        assert_eq!(truesize(9_000), (16_640, false));
+        let memory = |packet| (truesize(packet), can_coalesce(packet));
+        assert_eq!(memory(52), (832, false));
+        assert_eq!(memory(192), (832, false));
+        assert_eq!(memory(193), (896, true));
+        assert_eq!(memory(576), (1_216, true));
+        assert_eq!(memory(1_500), (2_176, true));
+        assert_eq!(memory(3_712), (4_352, true));
+        assert_eq!(memory(3_713), (8_448, false));
+        assert_eq!(memory(4_000), (8_448, false));
+        assert_eq!(memory(9_000), (16_640, false));
     }
 
     /// Linux `alloc_skb_with_frags`: blocks of eight pages at most.
     #[test]
     fn joined_segments_take_blocks_of_pages() {
         let page_and_header = 4_352;
-        assert_eq!(joined_truesize(1_040), truesize(1_040).0);
-        assert_eq!(joined_truesize(4_040), page_and_header + 4_096);
-        assert_eq!(joined_truesize(9_040), page_and_header + 8_192);
-        assert_eq!(joined_truesize(39_040), page_and_header + 32_768 + 4_096);
+        assert_eq!(gso_truesize(1_040), truesize(1_040));
+        assert_eq!(gso_truesize(4_040), page_and_header + 4_096);
+        assert_eq!(gso_truesize(9_040), page_and_header + 8_192);
+        assert_eq!(gso_truesize(39_040), page_and_header + 32_768 + 4_096);
         assert_eq!(
-            joined_truesize(60_040),
+            gso_truesize(60_040),
             page_and_header + 32_768 + 16_384 + 8_192
         );
     }

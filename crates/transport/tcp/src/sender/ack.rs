@@ -329,7 +329,7 @@ impl Sender {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Timers;
+    use crate::TimerExpiry;
     use crate::config::TcpConfig;
     use crate::sender::test_sender::{ack, established_sender};
 
@@ -338,7 +338,7 @@ mod tests {
     /// Returns a sender with ten segments outstanding, and the time.
     fn ten_out() -> (Sender, Instant) {
         let config = TcpConfig {
-            timers: Timers::Exact,
+            timers: TimerExpiry::Exact,
             ..TcpConfig::default()
         };
         let (sender, start) = established_sender(config, RTT, 1 << 20);

@@ -16,7 +16,7 @@ pub(crate) struct Outgoing {
     /// Whether it was sent before.
     pub(crate) is_retransmission: bool,
     /// Whether more of the same burst follows.
-    pub(crate) continues: bool,
+    pub(crate) more_in_burst: bool,
     /// Time at which it may leave the host.
     pub(crate) departure: Instant,
 }
@@ -59,7 +59,7 @@ impl Output {
     pub(super) fn join_burst(&mut self, before: usize) {
         let last = self.queue.len().saturating_sub(1);
         for piece in self.queue.range_mut(before.min(last)..last) {
-            piece.continues = true;
+            piece.more_in_burst = true;
         }
     }
 }
@@ -79,7 +79,7 @@ mod tests {
             fin: false,
             push: false,
             is_retransmission: false,
-            continues: false,
+            more_in_burst: false,
             departure: now,
         };
         output.join_burst(0);
@@ -91,7 +91,7 @@ mod tests {
         let flags: Vec<_> = output
             .queue
             .iter()
-            .map(|out| (out.continues, out.push))
+            .map(|out| (out.more_in_burst, out.push))
             .collect();
         assert_eq!(
             flags,

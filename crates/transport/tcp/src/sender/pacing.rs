@@ -56,7 +56,7 @@ impl Sender {
     /// Returns the time until pacing releases the next burst, in whole ticks of a timer.
     pub(super) fn pacing_delay(&self, now: Instant) -> Duration {
         if self.is_paced() {
-            timer_wheel::nsecs_to_jiffies(self.pacer.next.saturating_since(now))
+            timer_wheel::floor_to_tick(self.pacer.next.saturating_since(now))
         } else {
             Duration::ZERO
         }

@@ -29,7 +29,7 @@ impl Sender {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Timers;
+    use crate::TimerExpiry;
     use crate::config::TcpConfig;
     use crate::sender::SendFlags;
     use crate::sender::test_sender::{FIRST, MSS, ack, established_sender};
@@ -38,7 +38,7 @@ mod tests {
     /// Returns a sender with ten segments out over a path with that RTT.
     fn ten_out(rtt: Duration) -> (Sender, Instant) {
         let config = TcpConfig {
-            timers: Timers::Exact,
+            timers: TimerExpiry::Exact,
             ..TcpConfig::default()
         };
         let (mut sender, start) = established_sender(config, rtt, 10 * MSS);

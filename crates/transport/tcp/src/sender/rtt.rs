@@ -112,7 +112,7 @@ impl RttEstimator {
                 self.round_deviation = self.min_rto;
             }
         }
-        self.rto = timer_wheel::usecs_to_jiffies(self.srtt + self.variance).min(self.max_rto);
+        self.rto = timer_wheel::ceil_to_tick(self.srtt + self.variance).min(self.max_rto);
     }
 
     /// Raises the time-out of the handshake, which has expired without an RTT, to three seconds (RFC 6298 §5.7).

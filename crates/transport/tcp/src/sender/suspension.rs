@@ -5,7 +5,7 @@ use units::Instant;
 use super::Sender;
 
 impl Sender {
-    /// Sends nothing from now on. Timers stand still.
+    /// Sends nothing from now on. TimerExpiry stand still.
     pub(crate) fn suspend(&mut self, now: Instant) {
         self.signals.suspended_since.get_or_insert(now);
     }

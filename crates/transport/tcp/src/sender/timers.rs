@@ -93,7 +93,7 @@ impl Sender {
 
     /// Starts the timer instead of the current one.
     pub(super) fn start_timer(&mut self, kind: TimerKind, now: Instant, wait: Duration) {
-        let at = self.config.timers.end(now, wait);
+        let at = self.config.timers.expiry(now, wait);
         self.timer = Timer { kind, at };
     }
 

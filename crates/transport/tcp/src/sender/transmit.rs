@@ -238,7 +238,7 @@ impl Sender {
             fin,
             push: end == self.seq.write_seq,
             is_retransmission: false,
-            continues: false,
+            more_in_burst: false,
             departure: tx.sent_at,
         };
         self.output.push(now, piece);
@@ -369,7 +369,7 @@ impl Sender {
             fin: sent.fin,
             push: sent.push,
             is_retransmission: true,
-            continues: false,
+            more_in_burst: false,
             departure: tx.sent_at,
         };
         self.output.push(now, piece);
@@ -394,7 +394,7 @@ impl Sender {
             fin: false,
             push: false,
             is_retransmission: true,
-            continues: false,
+            more_in_burst: false,
             departure: self.departure(now),
         });
     }

@@ -10,7 +10,8 @@ use crate::segment::{IP_HEADER, TCP_HEADER, TIMESTAMPS_OPTION};
 pub use tso::Tso;
 pub use window_scale::WindowScale;
 
-/// Returns whether a field that is on by default is on, so that scenarios from before it keep their hashes.
+/// Returns whether a field that is on by default is on. Scenarios that lack a field keep their hashes, as its default is
+/// not written.
 #[expect(
     clippy::trivially_copy_pass_by_ref,
     reason = "serde passes a reference"
@@ -20,12 +21,18 @@ fn is_on(field: &bool) -> bool {
 }
 
 /// Limits of buffers and windows.
-const BUFFER: (Bytes, Bytes) = (Bytes::new(4_096), Bytes::new(1 << 30));
+const MIN_BUFFER: Bytes = Bytes::new(4_096);
+const MAX_BUFFER: Bytes = Bytes::new(1 << 30);
 
-/// Rejects a field that is set without the one that gives it an effect.
-fn needs<T>(value: Option<T>, field: &str, is_there: bool, needed: &str) -> Result<(), FieldError> {
-    if value.is_some() && !is_there {
-        return reject(field, format!("has no effect without {needed}"));
+/// Rejects a field that is set without the one that it `needs`.
+fn reject_without<T>(
+    value: Option<T>,
+    field: &str,
+    is_needed_set: bool,
+    needs: &str,
+) -> Result<(), FieldError> {
+    if value.is_some() && !is_needed_set {
+        return reject(field, format!("has no effect without {needs}"));
     }
     Ok(())
 }
@@ -116,10 +123,10 @@ table! {
 }
 
 impl Tcp {
-    /// Checks that all fields are in their ranges on a path of that MTU.
+    /// Checks that all fields are in their ranges on a path with `path_mtu`.
     ///
     /// # Errors
-    /// [`FieldError`] names the first that is not.
+    /// [`FieldError`] names the first field that is not.
     pub fn check(&self, path_mtu: Bytes) -> Result<(), FieldError> {
         if !(1..=1000).contains(&self.initial_window) {
             return invalid_value("initial_window", self.initial_window, "1 to 1000 segments");
@@ -134,10 +141,10 @@ impl Tcp {
             milliseconds(1),
             milliseconds(120_000),
         )?;
-        if let Some(longest) = self.rto_max
-            && longest < self.min_rto
+        if let Some(rto_max) = self.rto_max
+            && rto_max < self.min_rto
         {
-            return reject("rto_max", format!("{longest} is below min_rto"));
+            return reject("rto_max", format!("{rto_max} is below min_rto"));
         }
         let seconds = Duration::from_secs;
         for (field, value, min, max) in [
@@ -170,9 +177,9 @@ impl Tcp {
             return invalid_value("keepalive_probes", probes, "1 to 127 probes");
         }
         self.check_dependent()?;
-        let buffer = |field, bytes| check_range(field, bytes, BUFFER.0, BUFFER.1);
+        let buffer = |field, bytes| check_range(field, bytes, MIN_BUFFER, MAX_BUFFER);
         if let Some(bytes) = self.notsent_lowat {
-            check_range("notsent_lowat", bytes, Bytes::new(1), BUFFER.1)?;
+            check_range("notsent_lowat", bytes, Bytes::new(1), MAX_BUFFER)?;
         }
         buffer("receive_buffer_max", self.receive_buffer_max)?;
         buffer("send_buffer_max", self.send_buffer_max)?;
@@ -180,23 +187,23 @@ impl Tcp {
             .map_or(Ok(()), |cap| buffer("receive_window_max", cap))
     }
 
-    /// Checks that no field is set which has no effect without another one.
+    /// Checks the fields that have an effect only with another one.
     fn check_dependent(&self) -> Result<(), FieldError> {
         let keepalive = self.keepalive.is_some();
-        needs(
+        reject_without(
             self.keepalive_interval,
             "keepalive_interval",
             keepalive,
             "keepalive",
         )?;
-        needs(
+        reject_without(
             self.keepalive_probes,
             "keepalive_probes",
             keepalive,
             "keepalive",
         )?;
         let timeout = self.delayed_ack_timeout;
-        needs(
+        reject_without(
             timeout,
             "delayed_ack_timeout",
             self.delayed_ack,
@@ -204,22 +211,22 @@ impl Tcp {
         )
     }
 
-    /// Returns the payload of a full segment on a path of that MTU, after the timestamps option, bytes.
+    /// Returns the payload of a full segment on a path with `path_mtu`, after the timestamps option, bytes.
     pub fn segment_payload(&self, path_mtu: Bytes) -> u32 {
         let largest = largest_mss(path_mtu);
         let mss = self.mss.map_or(largest, |mss| mss.min(largest));
-        (mss.get() as u32).saturating_sub(self.options())
+        (mss.get() as u32).saturating_sub(self.options_len())
     }
 
     /// Returns the header bytes that the timestamps option takes in each segment.
-    pub(crate) fn options(&self) -> u32 {
+    pub(crate) fn options_len(&self) -> u32 {
         TIMESTAMPS_OPTION * u32::from(self.timestamps)
     }
 
     /// Returns the window scale that the connection offers; `None` leaves the option out.
     pub(crate) fn window_shift(&self) -> Option<u8> {
-        let most = self.receive_buffer_max.get().min(self.window_cap());
-        self.window_scale.shift(Bytes::new(most))
+        let max_window = self.receive_buffer_max.get().min(self.window_cap());
+        self.window_scale.shift(Bytes::new(max_window))
     }
 
     /// Returns the upper bound of the receive window, bytes.
@@ -228,7 +235,7 @@ impl Tcp {
     }
 }
 
-/// Returns the largest payload with options on a path of that MTU.
+/// Returns the largest payload with options on a path with `path_mtu`.
 fn largest_mss(path_mtu: Bytes) -> Bytes {
     Bytes::new(
         path_mtu

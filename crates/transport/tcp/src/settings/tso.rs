@@ -1,4 +1,4 @@
-//! TSO: the size of bursts to the device, as a scenario sets it.
+//! TSO: the size of bursts to the device, as in scenarios.
 
 use config::{Scalar, read_scalar};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -7,14 +7,14 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 /// Number of segments handed to the device at once.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Tso {
-    /// About a millisecond's worth at the pacing rate.
+    /// Segments that the pacing rate sends in about a millisecond.
     Linux,
-    /// This number.
+    /// Fixed number.
     Segments(u32),
 }
 
 impl Tso {
-    /// Returns the number; `None` for bursts sized by the pacing rate.
+    /// Returns the fixed number; `None` for bursts sized by the pacing rate.
     pub fn segments(self) -> Option<u32> {
         match self {
             Self::Linux => None,

@@ -1,4 +1,4 @@
-//! Window scale option (RFC 7323), as a scenario sets it.
+//! Window scale option (RFC 7323), as in scenarios.
 
 use config::{Scalar, read_scalar};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -8,11 +8,11 @@ use units::Bytes;
 /// Window scale option.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum WindowScale {
-    /// The option is left out.
+    /// No option.
     Off,
-    /// The shift that the largest receive buffer needs.
+    /// Shift that the largest receive buffer needs.
     Automatic,
-    /// This shift.
+    /// Fixed shift.
     Fixed(u8),
 }
 

@@ -1,6 +1,6 @@
 //! Tests of what ACKs carry: SACK blocks, ECN, echoes of marks, and when they leave.
 
-use tcp::{Connection, Ecn, Flags, Segment, Tcp, TcpConfig, Timers};
+use tcp::{Connection, Ecn, Flags, Segment, Tcp, TcpConfig, TimerExpiry};
 
 use crate::alone::{OTHER, OWN, at, data, exact, opened, request, sent};
 
@@ -12,7 +12,7 @@ fn with_ecn() -> TcpConfig {
         ..Tcp::default()
     };
     TcpConfig {
-        timers: Timers::Exact,
+        timers: TimerExpiry::Exact,
         ..settings.into()
     }
 }

@@ -1,7 +1,7 @@
 //! One end of a connection whose peer is played by the test, segment by segment.
 
 use cca::{CongestionState, cca_by_name};
-use tcp::{Connection, Flags, Segment, State, TcpConfig, Timers};
+use tcp::{Connection, Flags, Segment, State, TcpConfig, TimerExpiry};
 use units::random::{Purpose, RngStream};
 use units::{Duration, Instant};
 
@@ -17,7 +17,7 @@ pub fn at(milliseconds: u64) -> Instant {
 /// Returns a configuration whose timers end after exactly their wait.
 pub fn exact() -> TcpConfig {
     TcpConfig {
-        timers: Timers::Exact,
+        timers: TimerExpiry::Exact,
         ..TcpConfig::default()
     }
 }

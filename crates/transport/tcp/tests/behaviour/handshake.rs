@@ -1,13 +1,13 @@
 //! Tests of the handshake: the options of SYN and SYN-ACK, and their repetition.
 
-use tcp::{Failure, Flags, Segment, State, Tcp, TcpConfig, Timers, WindowScale};
+use tcp::{Failure, Flags, Segment, State, Tcp, TcpConfig, TimerExpiry, WindowScale};
 use units::{Duration, Instant};
 
 use crate::alone::{OTHER, OWN, ack, at, closed, exact, pass, request, sent};
 
 fn of(settings: Tcp) -> TcpConfig {
     TcpConfig {
-        timers: Timers::Exact,
+        timers: TimerExpiry::Exact,
         ..settings.into()
     }
 }

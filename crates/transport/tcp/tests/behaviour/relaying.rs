@@ -11,7 +11,7 @@ const KIND: u8 = 253;
 /// A host in the middle keeps data back until it is confirmed. ACKs then cover what was confirmed.
 #[test]
 fn acks_of_a_relay_cover_what_is_confirmed() {
-    let mut pair = Pair::open(|_, client| client.relay(Connection::KEEPS_ALL));
+    let mut pair = Pair::open(|_, client| client.set_unacked_tail(Connection::CONFIRMED_ONLY));
     pair.server.write(pair.now, 5_000);
     pair.run(Duration::from_millis(100));
     assert_eq!(pair.client.received(), 5_000);
@@ -42,7 +42,7 @@ fn a_sender_asks_for_what_the_far_end_has() {
         server.accept_far_acks(KIND);
         client.send_far_acks(KIND);
     });
-    assert!(pair.client.tells_far_acks());
+    assert!(pair.client.sends_far_acks());
     pair.server.write(pair.now, 5_000);
     pair.run(Duration::from_millis(100));
     assert_eq!(
@@ -120,7 +120,7 @@ fn the_echo_is_of_the_first_copy() {
         ..crate::alone::request()
     };
     let mut socket = crate::alone::opened(crate::alone::exact(), "reno", &asks);
-    socket.relay(Connection::KEEPS_ALL);
+    socket.set_unacked_tail(Connection::CONFIRMED_ONLY);
     let copy = |clock: u32| Segment {
         timestamps: Some((clock, 20)),
         ..crate::alone::data(0, 1_000)
@@ -146,7 +146,7 @@ fn the_window_counts_from_what_is_acknowledged() {
         ..crate::alone::request()
     };
     let mut socket = crate::alone::opened(crate::alone::exact(), "reno", &asks);
-    socket.relay(Connection::KEEPS_ALL);
+    socket.set_unacked_tail(Connection::CONFIRMED_ONLY);
     for offset in [0, 1_280] {
         socket.on_segment(crate::alone::at(100), &crate::alone::data(offset, 1_280));
     }
@@ -169,7 +169,7 @@ fn the_window_counts_from_what_is_acknowledged() {
 #[test]
 fn a_window_grows_by_two_segments() {
     let mut socket = crate::alone::opened(crate::alone::exact(), "reno", &crate::alone::request());
-    socket.relay(0);
+    socket.set_unacked_tail(0);
     socket.on_segment(crate::alone::at(100), &crate::alone::data(0, 1_460));
     let segment = u64::from(socket.info(crate::alone::at(100)).receive_mss);
     assert_eq!(segment, 1_460);

@@ -1,7 +1,7 @@
 //! Repeated requests: what a listening end does when the SYN arrives again before the handshake is complete.
 
 use cca::{CongestionState, Window, cca_by_name};
-use tcp::{Connection, Failure, Flags, Segment, State, TcpConfig, Timers};
+use tcp::{Connection, Failure, Flags, Segment, State, TcpConfig, TimerExpiry};
 use units::random::{Purpose, RngStream};
 use units::{Duration, Instant};
 
@@ -25,7 +25,7 @@ fn answering() -> Connection {
     let cca = cca_by_name("reno").expect("a CCA of ours");
     let congestion = CongestionState::new(Window::new(1_448, 10, draws), cca);
     let config = TcpConfig {
-        timers: Timers::Exact,
+        timers: TimerExpiry::Exact,
         ..TcpConfig::default()
     };
     let mut socket = Connection::new(config, congestion, 5_000, 0);

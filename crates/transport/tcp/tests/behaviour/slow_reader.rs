@@ -2,7 +2,7 @@
 
 use cca::cca_by_name;
 use proptest::prelude::*;
-use tcp::{TcpConfig, Timers};
+use tcp::{TcpConfig, TimerExpiry};
 use units::random::{Purpose, RngStream};
 use units::{Bytes, Duration, Instant};
 
@@ -51,7 +51,7 @@ fn the_window_closes_when_nobody_reads() {
 fn a_closed_window_is_probed_at_doubling_intervals() {
     let config = TcpConfig {
         max_rto: Duration::from_secs(10),
-        timers: Timers::Exact,
+        timers: TimerExpiry::Exact,
         ..small()
     };
     let mut pipe = pipe(config, 1_000_000);

@@ -39,7 +39,7 @@ const SYN: Segment = Segment {
     far_ack: None,
     eln: false,
     ecn: Ecn::NotEct,
-    continues: false,
+    more_in_burst: false,
 };
 
 /// Returns a split host with these settings.

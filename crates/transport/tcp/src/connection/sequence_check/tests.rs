@@ -149,7 +149,7 @@ fn the_latest_timestamp_ages() {
 fn connections_without_timestamps_know_no_staleness() {
     let mut connection = opened();
     receives(&mut connection, 2);
-    connection.timestamps = false;
+    connection.tstamp_ok = false;
     let late = data(&connection, 2, CLOCK);
     connection.on_segment(at(300), &late);
     assert_eq!(connection.received(), u64::from(3 * MSS));

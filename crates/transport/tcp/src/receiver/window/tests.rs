@@ -39,16 +39,16 @@ fn tuning() -> WindowTuning {
 #[test]
 fn adjacent_segments_share_headers() {
     let window = tuning();
-    let of = |segments: u64| window.memory_of(segments * 1_448);
-    assert_eq!(window.memory_of(0), 0);
+    let of = |segments: u64| window.truesize_of(segments * 1_448);
+    assert_eq!(window.truesize_of(0), 0);
     assert_eq!(of(1), 2_176);
     assert_eq!(of(2), 2 * 2_176 - 256);
     assert_eq!(of(18), 18 * 2_176 - 17 * 256);
     assert_eq!(of(19), 19 * 2_176 - 17 * 256);
-    assert_eq!(window.memory_of(1_448 + 100), 2_176 + 832 - 256);
+    assert_eq!(window.truesize_of(1_448 + 100), 2_176 + 832 - 256);
     let mut large = fresh(8_948, 7, None);
     large.measure_rcv_mss(8_948, false);
-    assert_eq!(large.memory_of(3 * 8_948), 3 * 16_640);
+    assert_eq!(large.truesize_of(3 * 8_948), 3 * 16_640);
 }
 
 /// Linux `tcp_select_initial_window`: whole segments of half of the buffer.
@@ -67,13 +67,19 @@ fn the_first_window_is_whole_segments() {
 #[test]
 fn a_new_window_keeps_a_segment_back() {
     let window = fresh(1_448, 7, None);
-    assert_eq!((window.clamp, window.threshold), (65_536 - 1_448, 64_088));
-    assert_eq!((window.per_rtt, window.mss), (14_480, 536));
+    assert_eq!(
+        (window.window_clamp, window.rcv_ssthresh),
+        (65_536 - 1_448, 64_088)
+    );
+    assert_eq!((window.rcvq_space, window.rcv_mss), (14_480, 536));
     let capped = fresh(1_448, 7, Some(20_000));
-    assert_eq!((capped.clamp, capped.threshold), (20_000, 13 * 1_460));
-    assert_eq!(fresh(1_448, 0, None).clamp, 64_088);
+    assert_eq!(
+        (capped.window_clamp, capped.rcv_ssthresh),
+        (20_000, 13 * 1_460)
+    );
+    assert_eq!(fresh(1_448, 0, None).window_clamp, 64_088);
     let huge = fresh(60_000, 7, None);
-    assert_eq!(huge.clamp, 65_536, "no room to keep back");
+    assert_eq!(huge.window_clamp, 65_536, "no room to keep back");
 }
 
 /// Linux `tcp_measure_rcv_mss`: the share of payload is learnt from a segment of more than 536 bytes; below it stays a
@@ -85,7 +91,7 @@ fn the_share_of_payload_is_measured() {
         for _ in 0..3 {
             window.measure_rcv_mss(mss.into(), false);
         }
-        (window.mss, window.ratio, window.clamp)
+        (window.rcv_mss, window.scaling_ratio, window.window_clamp)
     };
     assert_eq!(ratio(1_448), (1_448, 170, 87_040));
     assert_eq!(ratio(3_948), (3_948, 119, 60_928));
@@ -93,7 +99,7 @@ fn the_share_of_payload_is_measured() {
     assert_eq!(ratio(524), (524, 128, 65_536 - 524));
     let mut capped = fresh(1_448, 7, Some(50_000));
     capped.measure_rcv_mss(1_448, false);
-    assert_eq!(capped.clamp, 50_000);
+    assert_eq!(capped.window_clamp, 50_000);
 }
 
 /// A smaller segment ends a message, unless a second one of the same size shows that segments are that small.
@@ -104,18 +110,18 @@ fn small_segments_end_messages() {
     assert!(window.measure_rcv_mss(1_448, true));
     assert!(window.measure_rcv_mss(900, false));
     assert!(window.measure_rcv_mss(800, false));
-    assert_eq!(window.mss, 1_448);
+    assert_eq!(window.rcv_mss, 1_448);
     assert!(!window.measure_rcv_mss(800, false));
-    assert_eq!(window.mss, 800);
+    assert_eq!(window.rcv_mss, 800);
     let mut window = tuning();
     for _ in 0..3 {
         assert!(window.measure_rcv_mss(300, true), "pushed ones say nothing");
         assert!(window.measure_rcv_mss(50, false), "nor tiny ones");
     }
-    assert_eq!(window.mss, 1_448);
+    assert_eq!(window.rcv_mss, 1_448);
     assert!(window.measure_rcv_mss(300, false));
     assert!(!window.measure_rcv_mss(300, false));
-    assert_eq!(window.mss, 300);
+    assert_eq!(window.rcv_mss, 300);
 }
 
 /// Linux `tcp_recvmsg_locked` and `tcp_rcv_space_adjust`: the first buffer of a burst has 18 segments. The others are
@@ -128,7 +134,7 @@ fn a_burst_at_the_end_of_a_round_trip_does_not_belong_to_it() {
         w.rcv_rtt_measure_ts(ms(50), Some(0), 1_448, false);
         let read_to = 1_000 + 100 * 1_448;
         w.after_read(ms(50), read_to, segments * 1_448, 0, 0);
-        w.per_rtt / 1_448
+        w.rcvq_space / 1_448
     };
     assert_eq!(after(1), 100);
     assert_eq!(after(18), 100);
@@ -141,45 +147,45 @@ fn the_window_grows_ahead_of_a_sender_that_doubles() {
     let mut w = tuning();
     w.start(ms(0));
     w.rcv_rtt_measure_ts(ms(50), Some(0), 1_448, false);
-    assert_eq!(w.rtt, Duration::from_millis(50));
-    w.tune(ms(49), 1_000 + 28_960, 0, 0);
-    assert_eq!(w.per_rtt, 14_480, "a round trip has not passed");
-    w.tune(ms(50), 1_000 + 30_960, 2_000, 0);
+    assert_eq!(w.rcv_rtt, Duration::from_millis(50));
+    w.rcv_space_adjust(ms(49), 1_000 + 28_960, 0, 0);
+    assert_eq!(w.rcvq_space, 14_480, "a round trip has not passed");
+    w.rcv_space_adjust(ms(50), 1_000 + 30_960, 2_000, 0);
     // 2 · 28 960 + 2 · 57 920 · (28 960 − 14 480) / 14 480
     let wanted = 57_920 + 2 * 57_920;
-    assert_eq!(w.buffer, (wanted << 8) / 170);
-    assert_eq!(w.clamp, (w.buffer * 170) >> 8);
-    assert_eq!(w.per_rtt, 28_960);
-    w.tune(ms(60), 1_000 + 90_000, 0, 0);
-    assert_eq!(w.per_rtt, 28_960, "since the last one");
-    w.make_room_beyond(200_000);
-    assert_eq!(w.buffer, ((57_920_u64 + 200_000) << 8) / 170);
-    w.make_room_beyond(100 << 20);
-    assert_eq!(w.buffer, 6 << 20);
+    assert_eq!(w.rcvbuf, (wanted << 8) / 170);
+    assert_eq!(w.window_clamp, (w.rcvbuf * 170) >> 8);
+    assert_eq!(w.rcvq_space, 28_960);
+    w.rcv_space_adjust(ms(60), 1_000 + 90_000, 0, 0);
+    assert_eq!(w.rcvq_space, 28_960, "since the last one");
+    w.grow_for_ofo(200_000);
+    assert_eq!(w.rcvbuf, ((57_920_u64 + 200_000) << 8) / 170);
+    w.grow_for_ofo(100 << 20);
+    assert_eq!(w.rcvbuf, 6 << 20);
 }
 
 /// Linux `tcp_rcvbuf_low_rtt`: below a millisecond the share of the RTT replaces the growth.
 #[test]
 fn a_short_rtt_makes_the_buffer_grow_less() {
     let mut w = tuning();
-    w.rtt = Duration::from_micros(250);
-    w.per_rtt = 100_000;
-    w.expect(200_000, 0);
-    assert_eq!(w.buffer, (500_000 << 8) / 170);
+    w.rcv_rtt = Duration::from_micros(250);
+    w.rcvq_space = 100_000;
+    w.rcvbuf_grow(200_000, 0);
+    assert_eq!(w.rcvbuf, (500_000 << 8) / 170);
 }
 
 #[test]
 fn the_threshold_grows_by_two_segments_as_long_as_there_is_room() {
     let mut w = tuning();
-    let before = w.threshold;
-    assert!(w.grow(1_448, 0));
-    assert_eq!(w.threshold, before + 2 * 1_448);
-    assert!(w.grow(5_000, 0));
-    assert_eq!(w.threshold, before + 2 * 1_448 + 2 * 5_000);
-    assert!(!w.grow(1_448, 60_000), "data takes the rest");
+    let before = w.rcv_ssthresh;
+    assert!(w.grow_window(1_448, 0));
+    assert_eq!(w.rcv_ssthresh, before + 2 * 1_448);
+    assert!(w.grow_window(5_000, 0));
+    assert_eq!(w.rcv_ssthresh, before + 2 * 1_448 + 2 * 5_000);
+    assert!(!w.grow_window(1_448, 60_000), "data takes the rest");
     // A packet of 1500 bytes takes 2176: the first buffer holds 170/256 of 128 KiB.
-    while w.grow(1_448, 0) {}
-    assert_eq!(w.threshold, 87_040);
+    while w.grow_window(1_448, 0) {}
+    assert_eq!(w.rcv_ssthresh, 87_040);
 }
 
 /// Linux `__tcp_grow_window`: segments that waste memory grow a small window, and not a large one.
@@ -187,20 +193,20 @@ fn the_threshold_grows_by_two_segments_as_long_as_there_is_room() {
 fn wasteful_segments_grow_the_window_gently() {
     let mut w = tuning();
     // 300 bytes in memory that is good for 680: two halvings make it a fair share.
-    assert!(w.grow(300, 0));
-    assert_eq!(w.threshold, 64_088 + 2 * 1_448);
-    let half = w.window_in(w.buffer_max) / 2;
-    w.buffer = w.buffer_max;
-    w.clamp = w.window_in(w.buffer_max);
-    w.threshold = half / 2;
-    assert!(w.grow(300, 0));
-    w.threshold = half / 2 + 1;
-    assert!(!w.grow(300, 0));
+    assert!(w.grow_window(300, 0));
+    assert_eq!(w.rcv_ssthresh, 64_088 + 2 * 1_448);
+    let half = w.win_from_space(w.rcvbuf_max) / 2;
+    w.rcvbuf = w.rcvbuf_max;
+    w.window_clamp = w.win_from_space(w.rcvbuf_max);
+    w.rcv_ssthresh = half / 2;
+    assert!(w.grow_window(300, 0));
+    w.rcv_ssthresh = half / 2 + 1;
+    assert!(!w.grow_window(300, 0));
     // 832 bytes for 100: three halvings.
-    w.threshold = half / 4;
-    assert!(w.grow(100, 0));
-    w.threshold = half / 4 + 1;
-    assert!(!w.grow(100, 0));
+    w.rcv_ssthresh = half / 4;
+    assert!(w.grow_window(100, 0));
+    w.rcv_ssthresh = half / 4 + 1;
+    assert!(!w.grow_window(100, 0));
     assert!(WindowTuning::is_worth_growing(128) && !WindowTuning::is_worth_growing(127));
 }
 
@@ -209,7 +215,7 @@ fn a_shorter_rtt_counts_in_full_and_a_longer_one_by_an_eighth() {
     let mut w = tuning();
     let mut sample = |at, echo, len, unread| {
         w.rcv_rtt_measure_ts(ms(at), Some(echo), len, unread);
-        w.rtt.as_millis()
+        w.rcv_rtt.as_millis()
     };
     assert_eq!(sample(80, 0, 1_448, false), 80);
     assert_eq!(sample(160, 0, 1_448, false), 80, "the same echo again");
@@ -225,25 +231,25 @@ fn a_window_of_data_is_a_round_trip() {
     let mut w = tuning();
     w.rcv_rtt_measure(ms(10), 2_000);
     w.rcv_rtt_measure(ms(40), 2_000 + 64_239);
-    assert!(w.rtt.is_zero());
+    assert!(w.rcv_rtt.is_zero());
     w.rcv_rtt_measure(ms(50), 2_000 + 64_240);
-    assert_eq!(w.rtt, Duration::from_millis(40));
+    assert_eq!(w.rcv_rtt, Duration::from_millis(40));
 }
 
 /// Linux `__tcp_select_window`: with little room whole units, and nothing below a segment or a sixteenth.
 #[test]
 fn little_room_is_not_offered() {
     let w = tuning();
-    // All of 87 040 bytes but for what is held; the threshold is 64 088.
+    // All of 87 040 bytes but for what is rmem_alloc; the threshold is 64 088.
     let held_for = |free: u64| 131_072 - (free << 8) / 170 - 1;
-    assert_eq!(w.offer(0), 64_128, "rounded up");
-    assert_eq!(w.offer(held_for(50_001)), 50_048);
+    assert_eq!(w.select_window(0), 64_128, "rounded up");
+    assert_eq!(w.select_window(held_for(50_001)), 50_048);
     assert!(!w.is_scarce(held_for(44_000)));
     assert!(w.is_scarce(held_for(43_000)));
-    assert_eq!(w.offer(held_for(43_001)), 42_880, "rounded down");
-    assert_eq!(w.offer(held_for(5_600)), 5_504);
-    assert_eq!(w.offer(held_for(5_400)), 0, "a sixteenth");
-    assert_eq!(w.offer(200_000), 0);
+    assert_eq!(w.select_window(held_for(43_001)), 42_880, "rounded down");
+    assert_eq!(w.select_window(held_for(5_600)), 5_504);
+    assert_eq!(w.select_window(held_for(5_400)), 0, "a sixteenth");
+    assert_eq!(w.select_window(200_000), 0);
 }
 
 /// Without window scale whole segments are offered, and the window stays if it is less than one off.
@@ -251,15 +257,19 @@ fn little_room_is_not_offered() {
 fn an_unscaled_window_is_whole_segments() {
     let mut w = fresh(1_448, 0, None);
     w.measure_rcv_mss(1_448, false);
-    w.threshold = 64_300;
-    assert_eq!(w.offer(0), 64_240, "less than a segment off");
-    w.threshold = 64_240 + 1_448;
-    assert_eq!(w.offer(0), 45 * 1_448);
-    w.threshold = 64_239;
-    assert_eq!(w.offer(0), 44 * 1_448);
-    w.threshold = 87_040;
-    assert_eq!(w.offer(0), 60 * 1_448);
-    assert_eq!(w.field(1_000, 0), 65_535, "all that a header can say");
+    w.rcv_ssthresh = 64_300;
+    assert_eq!(w.select_window(0), 64_240, "less than a segment off");
+    w.rcv_ssthresh = 64_240 + 1_448;
+    assert_eq!(w.select_window(0), 45 * 1_448);
+    w.rcv_ssthresh = 64_239;
+    assert_eq!(w.select_window(0), 44 * 1_448);
+    w.rcv_ssthresh = 87_040;
+    assert_eq!(w.select_window(0), 60 * 1_448);
+    assert_eq!(
+        w.window_field(1_000, 0),
+        65_535,
+        "all that a header can say"
+    );
     assert_eq!(w.receive_window(1_000 + 1_448), 59 * 1_448);
 }
 
@@ -270,8 +280,8 @@ fn a_window_below_a_segment_opens_by_half() {
     w.measure_rcv_mss(1_448, false);
     w.close(1_000);
     for (free, offered) in [(500, 0), (501, 501), (900, 900), (1_000, 1_000)] {
-        w.threshold = free;
-        assert_eq!(w.offer(0), offered, "{free}");
+        w.rcv_ssthresh = free;
+        assert_eq!(w.select_window(0), offered, "{free}");
     }
 }
 
@@ -279,26 +289,32 @@ fn a_window_below_a_segment_opens_by_half() {
 #[test]
 fn the_right_edge_stays() {
     let mut w = tuning();
-    assert_eq!(w.field(1_000, 0), 502);
-    let edge = w.edge;
+    assert_eq!(w.window_field(1_000, 0), 502);
+    let edge = w.right_edge;
     assert_eq!(edge, 1_000 + 502 * 128);
-    assert_eq!(u64::from(w.field(1_100, 131_072)) * 128 + 1_100, edge + 100);
-    w.threshold = 64_256;
-    assert!(!w.keeps(131_072) && w.keeps(0));
-    w.threshold = 64_128;
-    assert!(!w.keeps(0));
+    assert_eq!(
+        u64::from(w.window_field(1_100, 131_072)) * 128 + 1_100,
+        edge + 100
+    );
+    w.rcv_ssthresh = 64_256;
+    assert!(!w.keeps_window(131_072) && w.keeps_window(0));
+    w.rcv_ssthresh = 64_128;
+    assert!(!w.keeps_window(0));
 }
 
 /// Linux `tcp_cleanup_rbuf`: a window update is worth sending if the window doubles.
 #[test]
 fn an_update_is_due_when_the_window_doubles() {
     let w = tuning();
-    let left = |left: u64| 1_000 + w.window - left;
-    assert!(w.doubles(left(32_000), 0));
-    assert!(w.doubles(left(32_064), 0));
-    assert!(!w.doubles(left(32_065), 0));
-    assert!(!w.doubles(left(44_000), 0), "more than half of the clamp");
-    assert!(!w.doubles(left(0), 131_072), "nothing to offer");
+    let left = |left: u64| 1_000 + w.rcv_wnd - left;
+    assert!(w.could_double(left(32_000), 0));
+    assert!(w.could_double(left(32_064), 0));
+    assert!(!w.could_double(left(32_065), 0));
+    assert!(
+        !w.could_double(left(44_000), 0),
+        "more than half of the clamp"
+    );
+    assert!(!w.could_double(left(0), 131_072), "nothing to offer");
 }
 
 /// Linux `tcp_clamp_window`: data that is here has its memory, up to what a host allows.
@@ -307,9 +323,9 @@ fn an_outgrown_buffer_is_enlarged() {
     let mut w = tuning();
     assert!(!w.clamp_window(131_072));
     assert!(w.clamp_window(131_073));
-    assert_eq!((w.buffer, w.threshold), (131_073, 64_088));
+    assert_eq!((w.rcvbuf, w.rcv_ssthresh), (131_073, 64_088));
     assert!(w.clamp_window(7 << 20));
-    assert_eq!((w.buffer, w.threshold), (6 << 20, 2 * 1_448));
+    assert_eq!((w.rcvbuf, w.rcv_ssthresh), (6 << 20, 2 * 1_448));
 }
 
 /// Linux `__tcp_select_window`: room for exactly one segment is offered, less is not.
@@ -322,10 +338,10 @@ fn room_for_one_segment_is_offered() {
     let mut window = WindowTuning::new(&config, 1_000, 0, true, 5 * 1_448);
     window.measure_rcv_mss(1_448, false);
     let offers = |free: u64| {
-        let held = (0..=window.buffer)
+        let rmem_alloc = (0..=window.rcvbuf)
             .rev()
-            .find(|held| window.window_in(window.buffer - held) == free);
-        held.map(|held| window.offer(held))
+            .find(|rmem_alloc| window.win_from_space(window.rcvbuf - rmem_alloc) == free);
+        rmem_alloc.map(|rmem_alloc| window.select_window(rmem_alloc))
     };
     assert_eq!(offers(1_448), Some(1_448));
     assert_eq!(offers(1_447), Some(0));
@@ -338,11 +354,11 @@ fn a_smaller_size_must_come_twice() {
     let after = |len: u64, ends: bool| {
         let mut window = tuning();
         let first = window.measure_rcv_mss(len, ends);
-        let before = window.mss;
+        let before = window.rcv_mss;
         let second = window.measure_rcv_mss(len, ends);
         assert_eq!(before, 1_448, "once is not enough");
         assert!(first, "the end of a message");
-        (window.mss, second)
+        (window.rcv_mss, second)
     };
     assert_eq!(after(1_000, true), (1_000, false));
     assert_eq!(
@@ -362,5 +378,5 @@ fn a_smaller_size_must_come_twice() {
     for len in [1_000, 900, 1_000] {
         window.measure_rcv_mss(len, true);
     }
-    assert_eq!(window.mss, 1_448, "not in a row");
+    assert_eq!(window.rcv_mss, 1_448, "not in a row");
 }

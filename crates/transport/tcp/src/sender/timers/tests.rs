@@ -2,7 +2,7 @@
 
 use units::{Duration, Instant};
 
-use crate::Timers;
+use crate::TimerExpiry;
 use crate::config::TcpConfig;
 use crate::sender::test_sender::{ACK, FIRST, established_sender};
 use crate::sender::{AckInput, Sender};
@@ -49,7 +49,7 @@ fn retransmission_times(sender: &mut Sender, times: usize) -> Vec<Instant> {
 #[test]
 fn a_retransmission_into_a_withdrawn_window_is_no_time_out() {
     let config = TcpConfig {
-        timers: Timers::Exact,
+        timers: TimerExpiry::Exact,
         ..TcpConfig::default()
     };
     let (mut sender, _) = withdrawn(config);
