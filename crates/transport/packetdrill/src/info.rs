@@ -1,9 +1,9 @@
 //! TCP_INFO of a connection under the names that scripts use.
 
-use tcp::{Connection, State};
+use tcp::Connection;
 use units::{Duration, Instant};
 
-/// Values by name.
+/// Values of TCP_INFO and constants by name.
 pub type Fields = Vec<(&'static str, i64)>;
 
 /// Returns the constants that assertions may name.
@@ -34,35 +34,17 @@ fn constants() -> Fields {
     ]
 }
 
-/// Returns the number of a state in Linux.
-const fn state_number(state: State) -> i64 {
-    match state {
-        State::Established => 1,
-        State::SynSent => 2,
-        State::SynReceived => 3,
-        State::FinWait1 => 4,
-        State::FinWait2 => 5,
-        State::TimeWait => 6,
-        State::Closed => 7,
-        State::CloseWait => 8,
-        State::LastAck => 9,
-        State::Listen => 10,
-        State::Closing => 11,
-    }
-}
-
-/// Returns TCP_INFO at `now` and the constants.
+/// Returns the values of TCP_INFO at `now`, and the constants.
 pub(crate) fn fields(now: Instant, connection: &Connection) -> Fields {
     let view = connection.view();
     let info = connection.info(now);
     let micros = |duration: Duration| duration.as_micros() as i64;
     let millis = |duration: Duration| duration.as_millis() as i64;
-    let bytes =
+    let bytes_per_second =
         |rate: Option<units::Rate>| rate.map_or(0, |rate| (rate.bits_per_second() / 8) as i64);
-    let retransmitted = view.retransmissions as i64;
     let mut fields = constants();
     fields.extend([
-        ("tcpi_state", state_number(connection.state())),
+        ("tcpi_state", connection.state() as i64),
         ("tcpi_ca_state", view.ca_state as i64),
         ("tcpi_retransmits", info.retransmits.into()),
         ("tcpi_probes", info.probes.into()),
@@ -93,9 +75,9 @@ pub(crate) fn fields(now: Instant, connection: &Connection) -> Fields {
         ("tcpi_advmss", info.announced_mss.into()),
         ("tcpi_reordering", info.reordering.into()),
         ("tcpi_reord_seen", info.reordering_seen.into()),
-        ("tcpi_total_retrans", retransmitted),
-        ("tcpi_pacing_rate", bytes(view.pacing_rate)),
-        ("tcpi_delivery_rate", bytes(view.delivery_rate)),
+        ("tcpi_total_retrans", view.retransmissions as i64),
+        ("tcpi_pacing_rate", bytes_per_second(view.pacing_rate)),
+        ("tcpi_delivery_rate", bytes_per_second(view.delivery_rate)),
         ("tcpi_bytes_acked", info.bytes_acked as i64),
         ("tcpi_bytes_received", info.bytes_received as i64),
         ("tcpi_notsent_bytes", info.unsent as i64),

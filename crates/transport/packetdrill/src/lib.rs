@@ -5,7 +5,6 @@
 //! it. The assertions of a script are Python, so their texts and the values they name are returned to the caller.
 
 mod compare;
-mod errno;
 mod info;
 mod lexer;
 mod parser;

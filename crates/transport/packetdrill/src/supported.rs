@@ -1,4 +1,4 @@
-//! Supported features: detects those of a script that the native TCP lacks, before it is played.
+//! Unsupported features: finds those that a script needs and the native TCP lacks, before it is played.
 
 use crate::script::{Call, EventKind, Script, TcpOption};
 
@@ -24,19 +24,13 @@ const FEATURES: &[(&str, &str)] = &[
     ("TCP_TX_DELAY", "TCP_TX_DELAY"),
 ];
 
-/// System calls on sockets and files that scripts may have.
+/// System calls that scripts may have, in addition to [`CALLS`].
 const SYSTEM_CALLS: &[&str] = &[
     "accept",
     "accept4",
     "bind",
-    "cap_set",
     "close",
     "connect",
-    "epoll_create",
-    "epoll_create1",
-    "epoll_ctl",
-    "epoll_pwait",
-    "epoll_wait",
     "fcntl",
     "getpeername",
     "getpid",
@@ -44,8 +38,6 @@ const SYSTEM_CALLS: &[&str] = &[
     "getsockopt",
     "ioctl",
     "listen",
-    "open",
-    "pipe",
     "poll",
     "read",
     "readv",
@@ -55,7 +47,6 @@ const SYSTEM_CALLS: &[&str] = &[
     "recvmsg",
     "select",
     "send",
-    "sendfile",
     "sendmmsg",
     "sendmsg",
     "sendto",
@@ -63,14 +54,11 @@ const SYSTEM_CALLS: &[&str] = &[
     "shutdown",
     "socket",
     "socketpair",
-    "splice",
-    "tee",
-    "vmsplice",
     "write",
     "writev",
 ];
 
-/// Beginnings of the names of calls that packetdrill has on other protocols.
+/// Prefixes of the names of calls on other protocols.
 const OTHER_PROTOCOLS: &[(&str, &str)] = &[("sctp_", "SCTP"), ("psp_", "PSP")];
 
 /// Calls that are not modelled, and the features that they stand for.
@@ -114,26 +102,22 @@ pub(crate) fn missing(script: &Script) -> Option<(u32, String)> {
     })
 }
 
-/// Returns whether a script may call that.
+/// Returns whether the name is that of a system call.
 pub(crate) fn is_system_call(name: &str) -> bool {
-    SYSTEM_CALLS.contains(&name) || other_protocol(name).is_some()
+    SYSTEM_CALLS.contains(&name) || unmodelled_call(name).is_some()
 }
 
-fn other_protocol(call: &str) -> Option<&'static str> {
-    let mut beginnings = OTHER_PROTOCOLS.iter();
-    beginnings
-        .find(|(beginning, _)| call.starts_with(beginning))
-        .map(|(_, protocol)| *protocol)
+/// Returns the feature that a call stands for which is not modelled.
+fn unmodelled_call(name: &str) -> Option<&'static str> {
+    let protocol = OTHER_PROTOCOLS
+        .iter()
+        .find(|(prefix, _)| name.starts_with(prefix));
+    let feature = protocol.or_else(|| CALLS.iter().find(|(call, _)| *call == name));
+    feature.map(|(_, feature)| *feature)
 }
 
 fn missing_in_call(call: &Call) -> Option<&'static str> {
-    if let Some(protocol) = other_protocol(&call.name) {
-        return Some(protocol);
-    }
-    if let Some((_, feature)) = CALLS.iter().find(|(name, _)| *name == call.name) {
-        return Some(feature);
-    }
-    let mut unsupported = None;
+    let mut unsupported = unmodelled_call(&call.name);
     for argument in &call.arguments {
         argument.words(&mut |word| {
             let feature = FEATURES.iter().find(|(part, _)| word.contains(part));

@@ -18,7 +18,7 @@ use units::Instant;
 use crate::config::TcpConfig;
 use crate::receiver::Receiver;
 use crate::segment::{Ecn, Flags, Segment};
-use crate::sender::{AckInput, Outgoing, SLACK, SendFlags, Sender};
+use crate::sender::{AckInput, FQ_SLACK, Outgoing, SendFlags, Sender};
 use crate::sequence::{self, unwrap};
 use cca::{BuiltCca, CongestionState, SwitchMode, TransferState};
 pub use close::Failure;
@@ -168,7 +168,7 @@ impl Connection {
 
     /// Returns whether a write found the send buffer full, and no space was reported since (`SOCK_NOSPACE`, `EPOLLOUT`).
     pub fn nospace(&self) -> bool {
-        self.sender.writer_waits()
+        self.sender.nospace()
     }
 
     /// Ends the stream: a FIN follows the data.
@@ -203,7 +203,7 @@ impl Connection {
         let departure = self
             .departures
             .front()
-            .map_or(Instant::NEVER, |(at, _)| *at + SLACK);
+            .map_or(Instant::NEVER, |(at, _)| *at + FQ_SLACK);
         let earliest = self
             .handshake_deadline
             .min(self.time_wait_until)
@@ -518,7 +518,7 @@ impl Connection {
                 // RFC 3168 §6.1.4 and §6.1.5: neither pure ACKs nor retransmissions are ECN-capable.
                 if self.ecn_ok && data.len > 0 && !data.is_retransmission {
                     segment.ecn = Ecn::Ect0;
-                    if self.sender.take_window_reduced() {
+                    if self.sender.take_cwr() {
                         segment.flags |= Flags::CWR;
                     }
                 }

@@ -6,20 +6,33 @@ use super::blocked_calls::call_text;
 use super::socket::{Role, Socket, TestConnection, connection};
 use super::transfer::{length, vectors};
 use super::{PlayError, Player};
-use crate::errno::Errno;
 use crate::script::{Call, Expression};
 
-/// Outcome of a call that does not fail.
+/// Result of a call.
 pub(super) enum CallResult {
+    /// Value that it returns.
     Value(i64),
-    /// Blocks after this number of bytes.
+    /// It blocks after this number of bytes.
     Blocks(u64),
-    /// Returned another result than expected: its text.
+    /// Text of a result that differs from the expected one.
     Other(String),
 }
 
+/// Reason for which a call has no result.
+pub(super) enum CallError {
+    /// Name of the error that it returns.
+    Errno(&'static str),
+    /// Description of what is not modelled.
+    NotModelled(String),
+}
+
 /// Outcome of a call.
-pub(super) type CallOutcome = Result<CallResult, Errno>;
+pub(super) type CallOutcome = Result<CallResult, CallError>;
+
+/// Returns the error of a call that is not modelled.
+pub(super) fn not_modelled(description: impl Into<String>) -> CallOutcome {
+    Err(CallError::NotModelled(description.into()))
+}
 
 impl Player {
     /// Carries out a call of which `done` bytes are done; an error if it is not modelled.
@@ -32,12 +45,12 @@ impl Player {
         let outcome = self.dispatch(call, done);
         self.collect_all();
         match outcome {
-            Ok(Ok(answer)) => Ok(answer),
-            Ok(Err(errno)) => Ok(match call.errno.as_deref() {
-                Some(expected) if expected == errno.name() => CallResult::Value(-1),
-                _ => CallResult::Other(format!("{}() = -1 {}", call.name, errno.name())),
+            Ok(result) => Ok(result),
+            Err(CallError::Errno(errno)) => Ok(match call.errno.as_deref() {
+                Some(expected) if expected == errno => CallResult::Value(-1),
+                _ => CallResult::Other(format!("{}() = -1 {errno}", call.name)),
             }),
-            Err(reason) => Err(PlayError::NotApplicable(line, reason)),
+            Err(CallError::NotModelled(reason)) => Err(PlayError::NotApplicable(line, reason)),
         }
     }
 
@@ -75,16 +88,16 @@ impl Player {
         }
     }
 
-    fn dispatch(&mut self, call: &Call, done: u64) -> Result<CallOutcome, String> {
+    fn dispatch(&mut self, call: &Call, done: u64) -> CallOutcome {
         let arguments = call.arguments.as_slice();
-        Ok(match call.name.as_str() {
+        match call.name.as_str() {
             "socket" => self.socket_call(call),
             "bind" => self.socket(arguments).map(|_| CallResult::Value(0)),
             "listen" => self.listen(arguments),
             "accept" | "accept4" => self.accept(call),
             "connect" => self.connect(arguments, done),
-            "setsockopt" => return self.set_option(arguments),
-            "getsockopt" => return self.get_option(arguments),
+            "setsockopt" => self.set_option(arguments),
+            "getsockopt" => self.get_option(arguments),
             "write" | "send" | "sendto" => {
                 self.write(arguments, length(arguments.get(2)), arguments.get(3), done)
             }
@@ -99,26 +112,26 @@ impl Player {
                 self.read(arguments, length(arguments.get(2)), arguments.get(3))
             }
             "readv" => self.read(arguments, vectors(arguments.get(1)), None),
-            "recvmsg" => return self.receive_message(arguments),
+            "recvmsg" => self.receive_message(arguments),
             "close" => self.close(arguments),
             "shutdown" => self.shutdown(arguments),
             "fcntl" => self.fcntl(arguments),
-            "ioctl" => return self.ioctl(arguments),
-            "poll" => return self.poll(arguments),
+            "ioctl" => self.ioctl(arguments),
+            "poll" => self.poll(arguments),
             "getpid" => Ok(CallResult::Value(1)),
-            other => return Err(format!("the system call {other}")),
-        })
+            other => not_modelled(format!("the system call {other}")),
+        }
     }
 
     /// Returns the socket of the descriptor in the first argument.
-    pub(super) fn socket(&self, arguments: &[Expression]) -> Result<usize, Errno> {
+    pub(super) fn socket(&self, arguments: &[Expression]) -> Result<usize, CallError> {
         match arguments.first() {
             Some(Expression::Number(descriptor)) => self
                 .descriptors
                 .get(descriptor)
                 .copied()
-                .ok_or(Errno::BadDescriptor),
-            _ => Err(Errno::BadDescriptor),
+                .ok_or(CallError::Errno("EBADF")),
+            _ => Err(CallError::Errno("EBADF")),
         }
     }
 
@@ -152,7 +165,7 @@ impl Player {
     fn accept(&mut self, call: &Call) -> CallOutcome {
         let listener = self.socket(&call.arguments)?;
         let Role::Listener(queue) = &self.sockets[listener].role else {
-            return Err(Errno::Invalid);
+            return Err(CallError::Errno("EINVAL"));
         };
         let ready = queue.iter().position(|&index| {
             let state = self.sockets[index]
@@ -165,16 +178,16 @@ impl Player {
         });
         let Some(at) = ready else {
             return if self.sockets[listener].nonblocking {
-                Err(Errno::Again)
+                Err(CallError::Errno("EAGAIN"))
             } else {
                 Ok(CallResult::Blocks(0))
             };
         };
         let Role::Listener(queue) = &mut self.sockets[listener].role else {
-            return Err(Errno::Invalid);
+            return Err(CallError::Errno("EINVAL"));
         };
         let Some(index) = queue.remove(at) else {
-            return Err(Errno::Again);
+            return Err(CallError::Errno("EAGAIN"));
         };
         self.sockets[index].nonblocking = call
             .arguments
@@ -193,32 +206,32 @@ impl Player {
             self.sockets[index].role = Role::Connection(Box::new(TestConnection::new(tcp)));
             self.under_test = Some(index);
             return if self.sockets[index].nonblocking {
-                Err(Errno::InProgress)
+                Err(CallError::Errno("EINPROGRESS"))
             } else {
                 Ok(CallResult::Blocks(1))
             };
         }
         let Some(peer) = self.sockets[index].connection_mut() else {
-            return Err(Errno::Invalid);
+            return Err(CallError::Errno("EINVAL"));
         };
         if let Some(errno) = peer.take_failure() {
-            return Err(errno);
+            return Err(CallError::Errno(errno));
         }
         match peer.tcp.state() {
             State::SynSent if begun > 0 => Ok(CallResult::Blocks(1)),
-            State::SynSent => Err(Errno::Already),
+            State::SynSent => Err(CallError::Errno("EALREADY")),
             _ if begun > 0 || !peer.connected => {
                 peer.connected = true;
                 Ok(CallResult::Value(0))
             }
-            _ => Err(Errno::IsConnected),
+            _ => Err(CallError::Errno("EISCONN")),
         }
     }
 
     fn close(&mut self, arguments: &[Expression]) -> CallOutcome {
         let index = self.socket(arguments)?;
         let Some(Expression::Number(descriptor)) = arguments.first() else {
-            return Err(Errno::BadDescriptor);
+            return Err(CallError::Errno("EBADF"));
         };
         self.descriptors.remove(descriptor);
         if self.descriptors.values().any(|other| *other == index) {
@@ -255,10 +268,10 @@ impl Player {
             how.is_some_and(|how| how.has_word(direction) || how.has_word("SHUT_RDWR"))
         };
         let Some(peer) = self.sockets[index].connection_mut() else {
-            return Err(Errno::NotConnected);
+            return Err(CallError::Errno("ENOTCONN"));
         };
         if matches!(peer.tcp.state(), State::Closed | State::Listen) {
-            return Err(Errno::NotConnected);
+            return Err(CallError::Errno("ENOTCONN"));
         }
         if ends("SHUT_RD") {
             peer.tcp.shutdown_read();

@@ -5,9 +5,8 @@ use tcp::TcpConfig;
 use units::{Duration, Rate};
 
 use super::Player;
-use super::calls::{CallOutcome, CallResult};
+use super::calls::{CallError, CallOutcome, CallResult, not_modelled};
 use super::socket::Role;
-use crate::errno::Errno;
 use crate::script::Expression;
 
 /// Options that change nothing for the TCP.
@@ -68,17 +67,14 @@ impl Options {
 
 impl Player {
     /// Carries out `setsockopt(fd, level, name, value, length)`.
-    pub(super) fn set_option(&mut self, arguments: &[Expression]) -> Result<CallOutcome, String> {
-        let socket = match self.socket(arguments) {
-            Ok(socket) => socket,
-            Err(errno) => return Ok(Err(errno)),
-        };
+    pub(super) fn set_option(&mut self, arguments: &[Expression]) -> CallOutcome {
+        let socket = self.socket(arguments)?;
         let (Some(Expression::Word(name)), Some(value)) = (arguments.get(2), arguments.get(3))
         else {
-            return Err("setsockopt with these arguments".to_owned());
+            return not_modelled("setsockopt with these arguments");
         };
         if WITHOUT_EFFECT.contains(&name.as_str()) {
-            return Ok(Ok(CallResult::Value(0)));
+            return Ok(CallResult::Value(0));
         }
         let now = self.now;
         let wmem_least = 4_608;
@@ -87,14 +83,15 @@ impl Player {
         let options = &mut socket.options;
         if name == "TCP_CONGESTION" {
             let Expression::Text(cca) = value else {
-                return Err("TCP_CONGESTION without a name".to_owned());
+                return not_modelled("TCP_CONGESTION without a name");
             };
-            let built = cca_by_name(cca).map_err(|_| format!("the congestion control {cca}"))?;
+            let built = cca_by_name(cca)
+                .map_err(|_| CallError::NotModelled(format!("the congestion control {cca}")))?;
             options.congestion_control = Some(cca.clone());
             if let Role::Connection(peer) = &mut socket.role {
                 peer.tcp.switch(now, built, cca::SwitchMode::Kernel);
             }
-            return Ok(Ok(CallResult::Value(0)));
+            return Ok(CallResult::Value(0));
         }
         if name == "SO_LINGER" {
             let number = |field: &str| match value.field(field) {
@@ -102,10 +99,10 @@ impl Player {
                 _ => 0,
             };
             options.linger = (number("onoff") != 0).then(|| number("linger"));
-            return Ok(Ok(CallResult::Value(0)));
+            return Ok(CallResult::Value(0));
         }
         let Some(number) = first_number(value) else {
-            return Err(format!("setsockopt {name} with this value"));
+            return not_modelled(format!("setsockopt {name} with this value"));
         };
         let positive = number.max(0).unsigned_abs();
         match name.as_str() {
@@ -117,17 +114,17 @@ impl Player {
             "SO_SNDBUF" => options.send_buffer = Some((2 * positive).max(wmem_least)),
             "SO_RCVBUF" if fresh => options.receive_buffer = Some((2 * positive).max(2_304)),
             "TCP_MAXSEG" if fresh && !(88..=32_767).contains(&number) => {
-                return Ok(Err(Errno::Invalid));
+                return Err(CallError::Errno("EINVAL"));
             }
             "TCP_MAXSEG" if fresh => options.segment = Some(positive as u32),
             "TCP_SYNCNT" => options.retries_of_syn = Some(positive as u32),
             "SO_MAX_PACING_RATE" if fresh => options.pacing = Some(positive),
             "TCP_QUICKACK" => {}
             "SO_KEEPALIVE" | "TCP_KEEPIDLE" | "TCP_KEEPINTVL" | "TCP_KEEPCNT" => {
-                return Err("keep-alive".to_owned());
+                return not_modelled("keep-alive");
             }
-            _ if fresh => return Err(format!("the socket option {name}")),
-            _ => return Err(format!("the socket option {name} of an open connection")),
+            _ if fresh => return not_modelled(format!("the socket option {name}")),
+            _ => return not_modelled(format!("the socket option {name} of an open connection")),
         }
         let (nodelay, cork) = (options.nodelay, options.cork);
         let (user_timeout, send_buffer) = (options.user_timeout, options.send_buffer);
@@ -142,18 +139,16 @@ impl Player {
             }
         }
         self.collect_all();
-        Ok(Ok(CallResult::Value(0)))
+        Ok(CallResult::Value(0))
     }
 
     /// Carries out `getsockopt(fd, level, name, value, length)`; the value is compared with the expected one.
-    pub(super) fn get_option(&mut self, arguments: &[Expression]) -> Result<CallOutcome, String> {
-        let socket = match self.socket(arguments) {
-            Ok(socket) => &mut self.sockets[socket],
-            Err(errno) => return Ok(Err(errno)),
-        };
+    pub(super) fn get_option(&mut self, arguments: &[Expression]) -> CallOutcome {
+        let index = self.socket(arguments)?;
+        let socket = &mut self.sockets[index];
         let (Some(Expression::Word(name)), Some(value)) = (arguments.get(2), arguments.get(3))
         else {
-            return Err("getsockopt with these arguments".to_owned());
+            return not_modelled("getsockopt with these arguments");
         };
         let [_, rmem, _] = self.settings.triple("tcp_rmem");
         let [_, wmem, _] = self.settings.triple("tcp_wmem");
@@ -163,7 +158,7 @@ impl Player {
                 let failure = socket
                     .connection_mut()
                     .and_then(super::socket::TestConnection::take_failure);
-                failure.map_or("0".to_owned(), |errno| errno.name().to_owned())
+                failure.unwrap_or("0").to_owned()
             }
             "SO_SNDBUF" => options.send_buffer.unwrap_or(wmem).to_string(),
             "SO_RCVBUF" => options.receive_buffer.unwrap_or(rmem).to_string(),
@@ -185,7 +180,7 @@ impl Player {
                 Some(peer) => peer.tcp.view().mss.to_string(),
                 None => options.segment.unwrap_or(536).to_string(),
             },
-            other => return Err(format!("the socket option {other}")),
+            other => return not_modelled(format!("the socket option {other}")),
         };
         let expected = match value {
             Expression::List(list) => list.first(),
@@ -196,11 +191,11 @@ impl Player {
             Some(Expression::Word(text) | Expression::Text(text)) => *text == seen,
             _ => true,
         };
-        Ok(Ok(if same {
+        Ok(if same {
             CallResult::Value(0)
         } else {
             CallResult::Other(format!("{name} = {seen}"))
-        }))
+        })
     }
 }
 

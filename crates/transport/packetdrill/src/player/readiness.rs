@@ -3,9 +3,8 @@
 use tcp::State;
 
 use super::Player;
-use super::calls::{CallOutcome, CallResult};
+use super::calls::{CallError, CallOutcome, CallResult, not_modelled};
 use super::socket::Role;
-use crate::errno::Errno;
 use crate::script::Expression;
 
 impl Player {
@@ -24,47 +23,44 @@ impl Player {
         Ok(CallResult::Value(0x2 | nonblocking))
     }
 
-    pub(super) fn ioctl(&mut self, arguments: &[Expression]) -> Result<CallOutcome, String> {
-        let index = match self.socket(arguments) {
-            Ok(index) => index,
-            Err(errno) => return Ok(Err(errno)),
-        };
+    pub(super) fn ioctl(&mut self, arguments: &[Expression]) -> CallOutcome {
+        let index = self.socket(arguments)?;
         let Some(Expression::Word(request)) = arguments.get(1) else {
-            return Err("ioctl with these arguments".to_owned());
+            return not_modelled("ioctl with these arguments");
         };
         let peer = self.sockets[index].connection();
         let Some(peer) = peer else {
-            return Ok(Err(Errno::Invalid));
+            return Err(CallError::Errno("EINVAL"));
         };
         let seen = match request.as_str() {
             "SIOCINQ" | "FIONREAD" => peer.tcp.readable(),
             "SIOCOUTQ" | "TIOCOUTQ" => peer.tcp.info(self.now).unacknowledged,
             "SIOCOUTQNSD" => peer.tcp.info(self.now).unsent,
-            other => return Err(format!("ioctl {other}")),
+            other => return not_modelled(format!("ioctl {other}")),
         };
         let expected = match arguments.get(2) {
             Some(Expression::List(list)) => list.first(),
             other => other,
         };
         let same = !matches!(expected, Some(Expression::Number(number)) if *number != seen as i64);
-        Ok(Ok(if same {
+        Ok(if same {
             CallResult::Value(0)
         } else {
             CallResult::Other(format!("{request} = {seen}"))
-        }))
+        })
     }
 
     /// Carries out `poll([{fd=..., events=..., revents=...}], n, timeout)`.
-    pub(super) fn poll(&mut self, arguments: &[Expression]) -> Result<CallOutcome, String> {
+    pub(super) fn poll(&mut self, arguments: &[Expression]) -> CallOutcome {
         let Some(Expression::List(list)) = arguments.first() else {
-            return Err("poll with these arguments".to_owned());
+            return not_modelled("poll with these arguments");
         };
         let mut ready = 0;
         for entry in list {
             let (Some(Expression::Number(descriptor)), Some(events)) =
                 (entry.field("fd"), entry.field("events"))
             else {
-                return Err("poll with these arguments".to_owned());
+                return not_modelled("poll with these arguments");
             };
             let Some(&index) = self.descriptors.get(descriptor) else {
                 continue;
@@ -83,19 +79,16 @@ impl Player {
                 let mut names = seen.clone();
                 names.sort_unstable();
                 if words != names && ready > 0 {
-                    return Ok(Ok(CallResult::Other(format!(
-                        "poll() with {}",
-                        seen.join("|")
-                    ))));
+                    return Ok(CallResult::Other(format!("poll() with {}", seen.join("|"))));
                 }
             }
         }
         let waits = !matches!(arguments.get(2), Some(Expression::Number(0)));
-        Ok(Ok(if ready == 0 && waits {
+        Ok(if ready == 0 && waits {
             CallResult::Blocks(0)
         } else {
             CallResult::Value(ready)
-        }))
+        })
     }
 
     /// Returns the names of the events of a socket.

@@ -9,7 +9,6 @@ use units::random::{Purpose, RngStream};
 
 use super::Player;
 use super::options::Options;
-use crate::errno::Errno;
 use crate::settings::Settings;
 
 /// Socket of the application.
@@ -77,17 +76,17 @@ impl TestConnection {
     }
 
     /// Removes and returns the failure of the connection, which a call returns once.
-    pub(super) fn take_failure(&mut self) -> Option<Errno> {
+    pub(super) fn take_failure(&mut self) -> Option<&'static str> {
         if self.error_reported {
             return None;
         }
         let errno = match self.tcp.failure()? {
-            Failure::Reset => Errno::ConnectionReset,
-            Failure::Refused => Errno::ConnectionRefused,
-            Failure::Pipe => Errno::Pipe,
-            Failure::TimedOut => Errno::TimedOut,
-            Failure::HostUnreachable => Errno::HostUnreachable,
-            Failure::NetworkUnreachable => Errno::NetworkUnreachable,
+            Failure::Reset => "ECONNRESET",
+            Failure::Refused => "ECONNREFUSED",
+            Failure::Pipe => "EPIPE",
+            Failure::TimedOut => "ETIMEDOUT",
+            Failure::HostUnreachable => "EHOSTUNREACH",
+            Failure::NetworkUnreachable => "ENETUNREACH",
         };
         self.error_reported = true;
         Some(errno)

@@ -3,8 +3,7 @@
 use tcp::{SendFlags, State};
 
 use super::Player;
-use super::calls::{CallOutcome, CallResult};
-use crate::errno::Errno;
+use super::calls::{CallError, CallOutcome, CallResult, not_modelled};
 use crate::script::Expression;
 
 impl Player {
@@ -23,21 +22,21 @@ impl Player {
             .is_some_and(|buffer| buffer.has_word("NULL"))
             && bytes > 0
         {
-            return Err(Errno::Fault);
+            return Err(CallError::Errno("EFAULT"));
         }
         let now = self.now;
         let waits = !(self.sockets[index].nonblocking || flag("MSG_DONTWAIT"));
         let Some(peer) = self.sockets[index].connection_mut() else {
-            return Err(Errno::Pipe);
+            return Err(CallError::Errno("EPIPE"));
         };
         if let Some(errno) = peer.take_failure() {
-            return Err(errno);
+            return Err(CallError::Errno(errno));
         }
         match peer.tcp.state() {
             State::SynSent if waits => return Ok(CallResult::Blocks(done)),
-            State::SynSent => return Err(Errno::Again),
+            State::SynSent => return Err(CallError::Errno("EAGAIN")),
             State::Established | State::CloseWait if !peer.shut => {}
-            _ => return Err(Errno::Pipe),
+            _ => return Err(CallError::Errno("EPIPE")),
         }
         let ending = if flag("MSG_EOR") {
             SendFlags::Record
@@ -53,7 +52,7 @@ impl Player {
         } else if waits {
             Ok(CallResult::Blocks(written))
         } else if written == 0 {
-            Err(Errno::Again)
+            Err(CallError::Errno("EAGAIN"))
         } else {
             Ok(CallResult::Value(written as i64))
         }
@@ -71,7 +70,7 @@ impl Player {
         let now = self.now;
         let waits = !(self.sockets[index].nonblocking || flag("MSG_DONTWAIT"));
         let Some(peer) = self.sockets[index].connection_mut() else {
-            return Err(Errno::NotConnected);
+            return Err(CallError::Errno("ENOTCONN"));
         };
         let readable = peer.tcp.readable();
         if readable > 0 {
@@ -79,7 +78,7 @@ impl Player {
                 .get(1)
                 .is_some_and(|buffer| buffer.has_word("NULL"))
             {
-                return Err(Errno::Fault);
+                return Err(CallError::Errno("EFAULT"));
             }
             if flag("MSG_WAITALL") && readable < bytes && waits && !peer.tcp.has_ended() {
                 return Ok(CallResult::Blocks(0));
@@ -95,46 +94,43 @@ impl Player {
             return Ok(CallResult::Value(0));
         }
         if let Some(errno) = peer.take_failure() {
-            return Err(errno);
+            return Err(CallError::Errno(errno));
         }
         match peer.tcp.state() {
             State::Closed => Ok(CallResult::Value(0)),
             _ if peer.tcp.is_read_shutdown() => Ok(CallResult::Value(0)),
             _ if waits => Ok(CallResult::Blocks(0)),
-            _ => Err(Errno::Again),
+            _ => Err(CallError::Errno("EAGAIN")),
         }
     }
 
     /// Reads with `recvmsg`, and compares the control messages with the expected ones.
-    pub(super) fn receive_message(
-        &mut self,
-        arguments: &[Expression],
-    ) -> Result<CallOutcome, String> {
+    pub(super) fn receive_message(&mut self, arguments: &[Expression]) -> CallOutcome {
         if arguments
             .get(2)
             .is_some_and(|flags| flags.has_word("MSG_ERRQUEUE"))
         {
-            return Err("the error queue".to_owned());
+            return not_modelled("the error queue");
         }
         let message = arguments.get(1);
         let bytes = vectors(message.and_then(|message| message.field("msg_iov")));
-        let done = self.read(arguments, bytes, arguments.get(2));
+        let result = self.read(arguments, bytes, arguments.get(2))?;
         let control = message.and_then(|message| message.field("msg_control"));
-        if let (Some(Expression::List(list)), Ok(CallResult::Value(_))) = (control, &done) {
+        if let (Some(Expression::List(list)), CallResult::Value(_)) = (control, &result) {
             for entry in list {
                 if !entry
                     .field("cmsg_type")
                     .is_some_and(|kind| kind.has_word("TCP_CM_INQ"))
                 {
-                    return Err("control messages".to_owned());
+                    return not_modelled("control messages");
                 }
                 let left = self.unread(arguments);
                 if entry.field("cmsg_data") != Some(&Expression::Number(left)) {
-                    return Ok(Ok(CallResult::Other(format!("TCP_CM_INQ = {left}"))));
+                    return Ok(CallResult::Other(format!("TCP_CM_INQ = {left}")));
                 }
             }
         }
-        Ok(done)
+        Ok(result)
     }
 
     /// Returns the bytes that wait to be read; one more if the stream has ended after them (the kernel's

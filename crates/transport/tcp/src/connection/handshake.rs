@@ -141,8 +141,8 @@ impl Connection {
         let min_mss = self.mtu_to_mss(MIN_SND_MSS);
         self.sender
             .negotiate(self.config.mss, min_mss, self.config.sack, window);
-        let was_lost = self.handshake_timeouts() > 1 && !self.were_timeouts_spurious(echo);
-        self.sender.establish(now, rtt, window, was_lost);
+        let handshake_lost = self.handshake_timeouts() > 1 && !self.were_timeouts_spurious(echo);
+        self.sender.establish(now, rtt, window, handshake_lost);
     }
 
     /// Returns whether the peer has answered the first SYN or SYN-ACK, so that the time-outs after it were spurious

@@ -5,31 +5,31 @@ use units::Instant;
 
 use super::Connection;
 
-/// State of a connection (RFC 9293 §3.3.2).
+/// State of a connection (RFC 9293 §3.3.2), with its number in Linux.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum State {
     /// Waits for a SYN.
-    Listen,
+    Listen = 10,
     /// A SYN was sent.
-    SynSent,
+    SynSent = 2,
     /// A SYN was received and answered.
-    SynReceived,
+    SynReceived = 3,
     /// The connection is open.
-    Established,
+    Established = 1,
     /// This end has closed; its FIN is not acknowledged.
-    FinWait1,
+    FinWait1 = 4,
     /// This end has closed; its FIN is acknowledged.
-    FinWait2,
+    FinWait2 = 5,
     /// The peer has closed.
-    CloseWait,
+    CloseWait = 8,
     /// Both ends have closed at the same time.
-    Closing,
+    Closing = 11,
     /// The peer closed first; our FIN is not acknowledged.
-    LastAck,
+    LastAck = 9,
     /// Waits until stray segments have left the network.
-    TimeWait,
+    TimeWait = 6,
     /// There is no connection.
-    Closed,
+    Closed = 7,
 }
 
 impl Connection {

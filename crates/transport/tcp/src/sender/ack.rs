@@ -7,7 +7,7 @@ use super::rtt::{micros_between, rtt_of_echo};
 use super::{Sender, scoreboard};
 use cca::{Ack, AckKind, AckSample, CaState, SendLimit};
 
-/// Acknowledging part of an incoming segment, in 64-bit sequence numbers.
+/// ACK fields of an incoming segment, with 64-bit sequence numbers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AckInput<'a> {
     pub(crate) ack: u64,
@@ -15,12 +15,13 @@ pub(crate) struct AckInput<'a> {
     pub(crate) seq: u64,
     /// Send window in bytes, scaled.
     pub(crate) window: u64,
+    /// SACK blocks: first number and number after the last.
     pub(crate) sack: &'a [(u64, u64)],
-    /// Our timestamp that the segment echoes, without its offset, milliseconds modulo 2^32.
+    /// Our timestamp that the segment echoes, without its offset, milliseconds modulo 2^32; `None` if it is zero.
     pub(crate) echo: Option<u32>,
-    /// Timestamps option: the clock of the peer, and our echoed clock without its offset, milliseconds.
+    /// Timestamps option: the peer's timestamp, and ours without its offset, milliseconds.
     pub(crate) timestamps: Option<(u32, u32)>,
-    /// Whether the segment has payload or other news, and so is no duplicate ACK.
+    /// Whether the segment is no duplicate ACK: it has payload or a new far ACK.
     pub(crate) not_dup: bool,
     pub(crate) ecn_echo: bool,
     /// Whether a middlebox attributes the losses that the segment reports to the radio.
@@ -41,16 +42,17 @@ pub(super) struct AckEffects {
     pub(super) dsack_of_probe: bool,
     pub(super) not_duplicate: bool,
     pub(super) ecn_echo: bool,
-    /// Whether the timer has to be restarted, unless loss detection has set it.
-    pub(super) timer_is_due: bool,
-    /// Transmission times of the first and of the last segment that this ACK newly covers and that was never
-    /// retransmitted; below, of those that its SACK blocks newly cover.
+    /// Whether the timer has to be restarted, unless loss detection has set it (`FLAG_SET_XMIT_TIMER`).
+    pub(super) set_xmit_timer: bool,
+    /// Transmission times of the first and of the last segment that was never retransmitted: of those newly covered by the
+    /// cumulative ACK, and of those newly covered by SACK blocks.
     first_ackt: Option<Instant>,
     last_ackt: Option<Instant>,
     pub(super) first_sackt: Option<Instant>,
     pub(super) last_sackt: Option<Instant>,
     /// RTT of the newest segment delivered.
     rtt: Option<Duration>,
+    /// Segments newly covered by the cumulative ACK.
     acked: u32,
 }
 
@@ -69,7 +71,7 @@ impl Sender {
         self.set_now(now);
         self.signals.radio_loss = input.radio_loss;
         if input.ack > self.seq.snd_nxt {
-            // It acknowledges data that was never sent (RFC 9293 §3.10.7.4).
+            // An ACK of data that was never sent (RFC 9293 §3.10.7.4).
             return;
         }
         if input.ack < self.seq.snd_una {
@@ -90,17 +92,18 @@ impl Sender {
         let una = self.seq.snd_una;
         let mut effects = AckEffects::default();
         self.process_sacks(now, input, una, &mut effects);
-        let resend = self.fastretrans_alert(now, una, false, &mut effects);
+        let rexmit = self.fastretrans_alert(now, una, false, &mut effects);
         self.refresh_window();
-        self.xmit_recovery(now, resend);
+        self.xmit_recovery(now, rexmit);
         self.refresh_window();
     }
 
+    /// Processes an ACK that is not old (the kernel's `tcp_ack`).
     fn process_ack(&mut self, now: Instant, input: &AckInput<'_>) {
         let prior_una = self.seq.snd_una;
         let prior_inflight = self.board.in_flight();
         let prior_packets = self.board.packets_out();
-        let prior_sacked = self.board.sacked_out();
+        let prior_sacked = self.board.sacked_out;
         let prior_highest = self.reordering.highest_sacked;
         let prior_lost = self.congestion.window.lost;
         let delivered_before = self.rate.delivered;
@@ -153,11 +156,11 @@ impl Sender {
         }
         effects.not_duplicate |= effects.data_acked;
         if input.ecn_echo {
-            let newly = self.rate.delivered - delivered_before;
-            self.congestion.window.delivered_ce += newly;
+            self.congestion.window.delivered_ce += self.rate.delivered - delivered_before;
         }
         let prior_delivered = self.rate.prior_delivered();
-        self.rack.adapt(prior_delivered, self.rate.delivered);
+        self.rack
+            .update_reo_wnd(prior_delivered, self.rate.delivered);
         self.refresh_window();
         self.congestion.pkts_acked(&AckSample {
             acked: effects.acked,
@@ -167,7 +170,7 @@ impl Sender {
         self.congestion.in_ack_event(kind);
         self.finish_loss_probe(input.ack, &effects);
 
-        let mut resend = Rexmit::Nothing;
+        let mut rexmit = Rexmit::Nothing;
         let dubious = !effects.not_duplicate
             || effects.data_sacked
             || effects.dsack
@@ -175,15 +178,17 @@ impl Sender {
             || self.congestion.window.state != CaState::Open;
         if dubious {
             let duplicate = !effects.una_advanced && !effects.not_duplicate && !effects.dsack;
-            resend = self.fastretrans_alert(now, prior_una, duplicate, &mut effects);
+            rexmit = self.fastretrans_alert(now, prior_una, duplicate, &mut effects);
         }
-        if effects.timer_is_due && !self.schedule_loss_probe(now, true) {
+        if effects.set_xmit_timer && !self.schedule_loss_probe(now, true) {
             self.rearm_retransmission(now);
         }
-        let newly = (self.rate.delivered - delivered_before) as u32;
+        let newly_delivered = (self.rate.delivered - delivered_before) as u32;
         let lost = self.congestion.window.lost;
         let min_rtt = self.rtt.min_rtt;
-        let rate = self.rate.finish(now, newly, min_rtt, lost, reneged);
+        let rate = self
+            .rate
+            .finish(now, newly_delivered, min_rtt, lost, reneged);
         self.rate.store_rate(&rate, self.config.mss);
         self.refresh_window();
         // A single short segment without other signs has probably waited for the delayed-ACK timer.
@@ -195,7 +200,7 @@ impl Sender {
             && !(effects.data_sacked || effects.dsack || input.ecn_echo);
         let ack = Ack {
             acked: effects.acked,
-            delivered: newly,
+            delivered: newly_delivered,
             lost: (self.congestion.window.lost - prior_lost) as u32,
             prior_inflight,
             rtt: effects.rtt,
@@ -204,7 +209,7 @@ impl Sender {
             delayed,
         };
         self.control_window(&ack, &effects);
-        self.xmit_recovery(now, resend);
+        self.xmit_recovery(now, rexmit);
         self.refresh_window();
     }
 
@@ -248,32 +253,31 @@ impl Sender {
             if lowest_original < prior_highest {
                 self.reordering.check_sack(lowest_original, self.config.mss);
             }
-            effects.timer_is_due = true;
+            effects.set_xmit_timer = true;
         } else if let Some(sacked_at) = effects.first_sackt
             && self
                 .board
                 .head()
                 .is_some_and(|head| sacked_at < head.tx.sent_at)
         {
-            // The delivered segment was sent before the last transmission of the head: no reason to wait
-            // longer.
-            effects.timer_is_due = true;
+            // The delivered segment was sent before the latest transmission of the head.
+            effects.set_xmit_timer = true;
         }
     }
 
-    /// Returns whether this ACK came for a transmission of `sent` before the latest one. The time of the
-    /// latest one then says nothing (the kernel's `tcp_skb_spurious_retrans`).
+    /// Returns whether this ACK came for a transmission of `sent` before the latest one, so that the time of the latest one
+    /// says nothing (the kernel's `tcp_skb_spurious_retrans`).
     fn is_spurious_retrans(&self, sent: &scoreboard::SentSegment) -> bool {
-        let at_ms = sent.tx.sent_at.since_start().as_millis();
+        let sent_ms = sent.tx.sent_at.since_start().as_millis();
         sent.ever_retransmitted
             && self
                 .last_ack
-                .echoes_before(self.congestion.window.now, at_ms)
+                .echoes_before(self.congestion.window.now, sent_ms)
     }
 
-    /// Measures the RTT of the newly delivered segments. If the cumulative ACK covers only retransmitted
-    /// segments, it takes it from the echoed timestamp (the kernel's `tcp_ack_update_rtt`). The congestion
-    /// control gets the RTT of the newest segment, by SACK if there is one.
+    /// Measures the RTT of the newly delivered segments. If the cumulative ACK covers only retransmitted segments, the
+    /// echoed timestamp gives the RTT (the kernel's `tcp_ack_update_rtt`). The congestion control gets the RTT of the
+    /// newest segment, by SACK if there is one.
     fn sample_rtt(&mut self, now: Instant, effects: &mut AckEffects) {
         let since = |at: Option<Instant>| at.map(|at| micros_between(at, now));
         let original = |at: Option<Instant>| at.filter(|_| !effects.retransmitted_acked);
@@ -295,8 +299,7 @@ impl Sender {
         }
     }
 
-    /// Sets the window after an ACK: by the CCA itself, by rate reduction, or by growth (the kernel's
-    /// `tcp_cong_control`).
+    /// Sets the window after an ACK: by a CCA that owns it, by PRR, or by growth (the kernel's `tcp_cong_control`).
     fn control_window(&mut self, ack: &Ack, effects: &AckEffects) {
         if self.congestion.owns_window() {
             self.congestion.window.self_limited = false;
@@ -318,8 +321,8 @@ impl Sender {
             };
             if may_raise {
                 self.congestion.cong_avoid(ack.delivered);
-                self.reduce_if_wanted();
-                self.usage.touch(self.congestion.window.now);
+                self.enter_requested_cwr();
+                self.cwnd_usage.touch(self.congestion.window.now);
             }
         }
         self.congestion.update_default_pacing_rate();
@@ -335,8 +338,8 @@ mod tests {
 
     const RTT: Duration = Duration::from_millis(50);
 
-    /// Returns a sender with ten segments outstanding, and the time.
-    fn ten_out() -> (Sender, Instant) {
+    /// Returns a sender with ten segments in flight, and the time.
+    fn ten_in_flight() -> (Sender, Instant) {
         let config = TcpConfig {
             timers: TimerExpiry::Exact,
             ..TcpConfig::default()
@@ -349,7 +352,7 @@ mod tests {
     /// filled by a segment never retransmitted does (RFC 8985 §6.2 step 3).
     #[test]
     fn only_a_filled_hole_is_reordering() {
-        let (mut sender, now) = ten_out();
+        let (mut sender, now) = ten_in_flight();
         ack(&mut sender, now, 1, &[(2, 3)], None);
         assert_eq!(sender.reordering.reord_seen, 0);
         ack(&mut sender, now, 3, &[], None);
@@ -360,7 +363,7 @@ mod tests {
     /// count than there were retransmissions.
     #[test]
     fn more_duplicates_than_retransmissions_do_not_count() {
-        let (mut sender, now) = ten_out();
+        let (mut sender, now) = ten_in_flight();
         let before = sender.delivered();
         ack(&mut sender, now, 2, &[(0, 1)], None);
         assert_eq!(sender.delivered(), before + 2);
@@ -372,11 +375,11 @@ mod tests {
     /// RFC 8985 §7.2: in Disorder there is no tail loss probe, but the retransmission timer.
     #[test]
     fn the_timer_depends_on_the_state_after_the_ack() {
-        let (mut sender, now) = ten_out();
+        let (mut sender, now) = ten_in_flight();
         let wait = |sender: &Sender| sender.deadline().saturating_since(now);
         ack(&mut sender, now, 1, &[], None);
         assert_eq!(wait(&sender), RTT * 2 + Duration::from_millis(2));
-        let (mut sender, _) = ten_out();
+        let (mut sender, _) = ten_in_flight();
         ack(&mut sender, now, 1, &[(2, 3)], None);
         assert_eq!(sender.congestion.window.state, CaState::Disorder);
         assert!(sender.waits_for_reordering());

@@ -2,12 +2,12 @@
 
 use units::{Duration, Instant};
 
-/// The current phase and the times in all `N` phases.
+/// Current phase, and the times in all `N` phases.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PhaseTimes<P, const N: usize> {
     current: P,
     since: Instant,
-    /// Times in each phase, without that in the current one since it began.
+    /// Times in each phase before the current one began.
     past: [Duration; N],
 }
 
@@ -50,6 +50,7 @@ impl<P: Copy + PartialEq + Into<usize>, const N: usize> PhaseTimes<P, N> {
         }
     }
 
+    /// Ends the current phase at `now`.
     fn change(&mut self, now: Instant, phase: P) {
         self.past[self.current.into()] = self.time(now, self.current);
         self.current = phase;

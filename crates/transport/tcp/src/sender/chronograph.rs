@@ -12,7 +12,7 @@ use super::transmit::Push;
 pub(super) type Chronograph = PhaseTimes<SendLimit, { SendLimit::COUNT }>;
 
 impl Chronograph {
-    /// Begins the chronograph of a limit, unless one of precedence runs (`tcp_chrono_start`).
+    /// Starts the chronograph of a limit, unless one of higher priority runs (`tcp_chrono_start`).
     pub(super) fn start(&mut self, now: Instant, limit: SendLimit) {
         let current = self.current();
         if limit > current && !(limit.is_busy() && current.is_busy()) {
@@ -27,8 +27,7 @@ impl Sender {
         LimitTimes::new(|limit| self.chronograph.time(now, limit))
     }
 
-    /// Stops the chronograph of a limit: what remains is the transmission of data, if there is any
-    /// (`tcp_chrono_stop`).
+    /// Stops the chronograph of a limit: the sender is idle, or busy under another limit (`tcp_chrono_stop`).
     pub(super) fn stop_limit(&mut self, now: Instant, limit: SendLimit) {
         let current = self.chronograph.current();
         if self.seq.all_acked() {
@@ -36,49 +35,52 @@ impl Sender {
                 self.chronograph.enter(now, SendLimit::Idle);
             }
         } else if limit == current {
-            let limit = self.present_busy_limit(now);
+            let limit = self.current_busy_limit(now);
             self.chronograph.enter(now, limit);
         }
     }
 
-    /// Returns the limit of a sender that has data, where Linux only reports that it is busy.
-    fn present_busy_limit(&self, now: Instant) -> SendLimit {
-        let has_more = self.seq.has_unsent() || self.buffer.waits;
+    /// Returns the limit of a busy sender by its present state.
+    fn current_busy_limit(&self, now: Instant) -> SendLimit {
+        let has_more = self.seq.has_unsent() || self.buffer.nospace;
         let has_room = self.congestion.window.cwnd > self.board.in_flight();
         self.busy_limit(now, has_more, has_room)
     }
 
-    /// Notes what holds the data of a busy sender back after its timer has expired.
+    /// Updates the limit of a busy sender after its timer has expired.
     pub(super) fn note_limit_after_timer(&mut self, now: Instant) {
         if self.chronograph.current().is_busy() {
-            let limit = self.present_busy_limit(now);
+            let limit = self.current_busy_limit(now);
             self.chronograph.enter(now, limit);
         }
     }
 
-    /// Notes that the retransmission timer has expired. The sender had waited for it since the last ACK, or since it
-    /// last sent something under another limit.
-    pub(super) fn note_time_out(&mut self) {
+    /// Notes that the retransmission timer has expired. The sender has waited for it since the last ACK, or since its
+    /// limit last changed.
+    pub(super) fn note_rto(&mut self) {
         if self.chronograph.current().is_busy() {
             self.chronograph
                 .enter_since(self.last_ack.rcv_tstamp, SendLimit::TimeOut);
         }
     }
 
-    /// Returns the limit of a busy sender. `has_more` is whether there is more than was sent, written
-    /// or waiting for room in the send buffer; `has_room` whether the congestion window has room.
+    /// Returns the limit of a busy sender, which Linux does not tell apart. `has_more`: unsent data, or an application that
+    /// waits for room in the send buffer; `has_room`: of the congestion window.
     #[inline]
     pub(super) fn busy_limit(&self, now: Instant, has_more: bool, has_room: bool) -> SendLimit {
         let w = &self.congestion.window;
-        if w.state >= CaState::Recovery && self.recovers(has_more, has_room) {
+        if w.state >= CaState::Recovery && self.is_recovery_limited(has_more, has_room) {
             SendLimit::Recovery
         } else if !has_more {
             SendLimit::InFlight
-        } else if has_room && self.buffer.waits && !self.seq.has_unsent() {
+        } else if has_room && self.buffer.nospace && !self.seq.has_unsent() {
             SendLimit::FullBuffer
         } else if has_room && self.is_held_by_rate_cap(now) {
             SendLimit::Pacing
-        } else if w.in_slow_start() && self.starts_up() && !(has_room && self.is_held_short(now)) {
+        } else if w.in_slow_start()
+            && self.is_start_up()
+            && !(has_room && self.is_held_by_nagle(now))
+        {
             SendLimit::StartUp
         } else if has_room {
             self.limit_within_window(now)
@@ -87,21 +89,21 @@ impl Sender {
         }
     }
 
-    /// Returns whether a recovery holds the data back. A CCA that owns its window keeps it in a recovery, so that only
-    /// losses which fill it hold data back.
-    fn recovers(&self, has_more: bool, has_room: bool) -> bool {
+    /// Returns whether a recovery limits the sender. Under a CCA that owns its window, it does only if the window is full or
+    /// no other data waits.
+    fn is_recovery_limited(&self, has_more: bool, has_room: bool) -> bool {
         !has_more || !has_room || !self.congestion.owns_window()
     }
 
-    /// Returns whether slow start is a start-up: of a CCA that owns its window only the first one is, if it has any.
-    fn starts_up(&self) -> bool {
+    /// Returns whether slow start is a start-up: any, but only the first one of a CCA that owns its window.
+    fn is_start_up(&self) -> bool {
         let congestion = &self.congestion;
         !congestion.owns_window()
             || (congestion.slow_start_exit().is_none()
                 && ["startup", "slow_start"].contains(&congestion.mode()))
     }
 
-    /// Returns what holds back data for which the congestion window has room.
+    /// Returns the limit of data for which the congestion window has room.
     fn limit_within_window(&self, now: Instant) -> SendLimit {
         let unsent = self.seq.unsent();
         if self.waits_for_pacer(now) {
@@ -114,8 +116,8 @@ impl Sender {
         }
     }
 
-    /// Returns whether Nagle's algorithm or a cork delays a short segment whose time by pacing has come.
-    fn is_held_short(&self, now: Instant) -> bool {
+    /// Returns whether Nagle's algorithm or `TCP_CORK` delays a short segment that pacing would release.
+    fn is_held_by_nagle(&self, now: Instant) -> bool {
         (1..u64::from(self.config.mss)).contains(&self.seq.unsent())
             && self.nagle_check(Push::Pending)
             && self.next_fits()

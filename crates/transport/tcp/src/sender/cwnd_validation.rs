@@ -1,5 +1,5 @@
-//! Congestion window validation: use of the window, and its reduction when it is not used (RFC 2861, RFC 7661
-//! like in Linux's `tcp_cwnd_validate` and `tcp_cwnd_restart`).
+//! Congestion window validation: reduction of a window that is not used (RFC 2861, RFC 7661; the kernel's
+//! `tcp_cwnd_validate` and `tcp_cwnd_restart`).
 
 use units::Instant;
 
@@ -9,74 +9,78 @@ use cca::{CaState, Event, SendLimit};
 /// Use of the window over the last round trip.
 #[derive(Clone, Debug)]
 pub(super) struct WindowValidation {
-    limited: bool,
+    /// Whether the window was the limit, and the most segments outstanding (`max_packets_out`).
+    is_cwnd_limited: bool,
     max_packets_out: u32,
-    /// The observation lasts until this is acknowledged.
-    until: u64,
-    used: u32,
-    stamp: Instant,
+    /// Number whose acknowledgement ends the observation (`cwnd_usage_seq`).
+    usage_seq: u64,
+    /// Most segments outstanding since the window was last the limit (`snd_cwnd_used`).
+    cwnd_used: u32,
+    /// Time since which the window is not used (`snd_cwnd_stamp`).
+    cwnd_stamp: Instant,
 }
 
 impl WindowValidation {
     pub(super) fn new(first: u64) -> Self {
         Self {
-            limited: false,
+            is_cwnd_limited: false,
             max_packets_out: 0,
-            until: first,
-            used: 0,
-            stamp: Instant::ZERO,
+            usage_seq: first,
+            cwnd_used: 0,
+            cwnd_stamp: Instant::ZERO,
         }
     }
 
-    /// Sets what was observed: whether the window was the limit, and the most segments outstanding.
+    /// Sets the observation.
     #[cfg(test)]
     pub(super) fn observe(&mut self, limited: bool, max_packets_out: u32) {
-        (self.limited, self.max_packets_out) = (limited, max_packets_out);
+        (self.is_cwnd_limited, self.max_packets_out) = (limited, max_packets_out);
     }
 
-    /// Restarts the time of validity at `now`, because the window was set for a reason.
+    /// Makes the window valid from `now` on.
     pub(super) fn touch(&mut self, now: Instant) {
-        self.stamp = now;
+        self.cwnd_stamp = now;
     }
 }
 
 impl Sender {
-    /// Returns whether the window limits the connection; in slow start it may grow to twice what was used.
+    /// Returns whether the window limits the connection; in slow start, also if more than half of it is used (the kernel's
+    /// `tcp_is_cwnd_limited`).
     pub(super) fn is_cwnd_limited(&self) -> bool {
         let w = &self.congestion.window;
-        self.usage.limited
-            || (w.in_slow_start() && w.cwnd < self.usage.max_packets_out.saturating_mul(2))
+        self.cwnd_usage.is_cwnd_limited
+            || (w.in_slow_start() && w.cwnd < self.cwnd_usage.max_packets_out.saturating_mul(2))
     }
 
-    /// Notes after a transmission whether the window was the limit.
-    pub(super) fn validate_window(&mut self, now: Instant, limited: bool) {
+    /// Validates the window after a transmission; `is_limit` if the window ended it (the kernel's `tcp_cwnd_validate`).
+    pub(super) fn validate_window(&mut self, now: Instant, is_limit: bool) {
         let out = self.board.packets_out();
-        let usage = &mut self.usage;
-        if self.seq.snd_una >= usage.until
-            || limited
-            || (!usage.limited && out > usage.max_packets_out)
+        let usage = &mut self.cwnd_usage;
+        if self.seq.snd_una >= usage.usage_seq
+            || is_limit
+            || (!usage.is_cwnd_limited && out > usage.max_packets_out)
         {
-            usage.limited = limited;
+            usage.is_cwnd_limited = is_limit;
             usage.max_packets_out = out;
-            usage.until = self.seq.snd_nxt;
+            usage.usage_seq = self.seq.snd_nxt;
         }
         if self.is_cwnd_limited() {
-            self.usage.used = 0;
-            self.usage.stamp = now;
+            self.cwnd_usage.cwnd_used = 0;
+            self.cwnd_usage.cwnd_stamp = now;
             return;
         }
-        self.usage.used = self.usage.used.max(out);
-        let unused_for = now.saturating_since(self.usage.stamp);
-        if self.buffer.waits && !self.seq.has_unsent() {
+        self.cwnd_usage.cwnd_used = self.cwnd_usage.cwnd_used.max(out);
+        let unused_time = now.saturating_since(self.cwnd_usage.cwnd_stamp);
+        if self.buffer.nospace && !self.seq.has_unsent() {
             self.chronograph.start(now, SendLimit::SendBuffer);
         }
         // An application that waits for room in the send buffer does not limit the connection.
-        if self.buffer.waits {
-            if unused_for >= self.rto() {
-                self.usage.stamp = now;
+        if self.buffer.nospace {
+            if unused_time >= self.rto() {
+                self.cwnd_usage.cwnd_stamp = now;
             }
         } else if self.config.settings.slow_start_after_idle
-            && unused_for >= self.rto()
+            && unused_time >= self.rto()
             && !self.congestion.owns_window()
         {
             self.cwnd_application_limited(now);
@@ -89,21 +93,22 @@ impl Sender {
         initial.min(self.congestion.window.cwnd)
     }
 
-    /// Reduces the window halfway to what was used, because the application used less of it for an RTO.
+    /// Reduces the window halfway to its used part, because the application has not filled it for an RTO (the kernel's
+    /// `tcp_cwnd_application_limited`).
     fn cwnd_application_limited(&mut self, now: Instant) {
-        let used = self.usage.used.max(self.restart_window());
+        let used = self.cwnd_usage.cwnd_used.max(self.restart_window());
         let w = &mut self.congestion.window;
         if w.state == CaState::Open {
             if used < w.cwnd {
                 w.ssthresh = w.current_ssthresh();
                 w.cwnd = (w.cwnd + used) >> 1;
             }
-            self.usage.used = 0;
+            self.cwnd_usage.cwnd_used = 0;
         }
-        self.usage.stamp = now;
+        self.cwnd_usage.cwnd_stamp = now;
     }
 
-    /// Halves the window for every RTO of a pause before the next transmission, down to the initial window.
+    /// Halves the window for every RTO of an idle time, down to the initial window (the kernel's `tcp_cwnd_restart`).
     pub(super) fn restart_after_idle(&mut self, now: Instant) {
         if self.board.packets_out() > 0 {
             return;
@@ -123,8 +128,8 @@ impl Sender {
                 idle = idle.saturating_sub(rto);
             }
             w.cwnd = w.cwnd.max(floor);
-            self.usage.stamp = now;
-            self.usage.used = 0;
+            self.cwnd_usage.cwnd_stamp = now;
+            self.cwnd_usage.cwnd_used = 0;
         }
     }
 }

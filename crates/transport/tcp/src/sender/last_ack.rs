@@ -7,9 +7,9 @@ use super::rtt::echoed_ms;
 /// Last ACK that was processed.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct LastAck {
-    /// Our timestamp that it echoes.
+    /// Our timestamp that it echoes (`rcv_tsecr`), milliseconds modulo 2^32.
     pub(super) rcv_tsecr: Option<u32>,
-    /// Time of the last one that was not overtaken.
+    /// Time of the last one that was not overtaken (`rcv_tstamp`).
     pub(super) rcv_tstamp: Instant,
 }
 

@@ -14,7 +14,7 @@ pub(super) enum Limit {
     Application,
     /// The window that the peer offers (`TCP_CHRONO_RWND_LIMITED`).
     ReceiveWindow,
-    /// The application waits for room in the send buffer, and all it holds was sent (`TCP_CHRONO_SNDBUF_LIMITED`).
+    /// The send buffer is full of data that was sent (`TCP_CHRONO_SNDBUF_LIMITED`).
     SendBuffer,
     /// The congestion window, pacing or loss: the network.
     Network,
@@ -30,18 +30,18 @@ impl From<Limit> for usize {
 pub(super) type Limits = PhaseTimes<Limit, 5>;
 
 impl Sender {
-    /// Notes the limit of the sender after it has sent all that it may.
+    /// Updates the limit of the sender after a transmission.
     pub(super) fn note_limit(&mut self, now: Instant) {
         let has_unsent = self.seq.has_unsent();
-        let room = self.congestion.window.cwnd > self.board.in_flight();
+        let has_room = self.congestion.window.cwnd > self.board.in_flight();
         let limit = if has_unsent {
-            // Linux looks at the offered window last, where pacing and the congestion window have room.
-            if room && !self.is_held_by_pacing(now) && !self.next_fits() {
+            // Linux checks the offered window last, after the congestion window and pacing.
+            if has_room && !self.is_held_by_pacing(now) && !self.next_fits() {
                 Limit::ReceiveWindow
             } else {
                 Limit::Network
             }
-        } else if !self.buffer.waits {
+        } else if !self.buffer.nospace {
             Limit::Application
         } else if self.is_cwnd_limited() {
             Limit::Network
@@ -53,7 +53,7 @@ impl Sender {
             self.limits.enter(now, limit);
         }
         if self.chronograph.current().is_busy() {
-            let busy = self.busy_limit(now, has_unsent || self.buffer.waits, room);
+            let busy = self.busy_limit(now, has_unsent || self.buffer.nospace, has_room);
             self.chronograph.enter(now, busy);
         }
     }

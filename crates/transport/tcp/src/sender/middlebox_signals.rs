@@ -7,7 +7,7 @@ use units::Instant;
 pub(super) struct MiddleboxSignals {
     /// Time since which nothing is sent, because the link is interrupted.
     pub(super) suspended_since: Option<Instant>,
-    /// Whether the latest report of a loss said that it was on the radio.
+    /// Whether the latest ACK attributes its losses to the radio.
     pub(super) radio_loss: bool,
     /// Threshold from before the current recovery, if that reduces nothing.
     pub(super) eln_prior_ssthresh: Option<u32>,

@@ -63,7 +63,7 @@ use rtt::RttEstimator;
 pub(crate) use rtt::rtt_of_echo;
 use scoreboard::Scoreboard;
 use send_sequence::SendSequence;
-pub(crate) use small_queue::SLACK;
+pub(crate) use small_queue::FQ_SLACK;
 use small_queue::SmallQueue;
 use timeouts::Timeouts;
 use timers::Timer;
@@ -83,12 +83,12 @@ pub(crate) struct Sender {
     rack: Rack,
     prr: Prr,
     undo: Undo,
-    probe: LossProbe,
+    tlp: LossProbe,
     timer: Timer,
     pacer: Pacer,
     buffer: SendBuffer,
-    device: SmallQueue,
-    usage: WindowValidation,
+    small_queue: SmallQueue,
+    cwnd_usage: WindowValidation,
     limits: Limits,
     chronograph: Chronograph,
     /// Blocks of the latest ACK, whose ranges are marked already (the kernel's `recv_sack_cache`).
@@ -100,7 +100,7 @@ pub(crate) struct Sender {
     window_probes: WindowProbes,
     last_ack: LastAck,
     signals: MiddleboxSignals,
-    hold: Nagle,
+    nagle: Nagle,
     pub(crate) counts: Counts,
     output: Output,
 }
@@ -129,12 +129,12 @@ impl Sender {
             rack: Rack::default(),
             prr: Prr::default(),
             undo: Undo::default(),
-            probe: LossProbe::default(),
+            tlp: LossProbe::default(),
             timer: Timer::default(),
             pacer: Pacer::default(),
-            device: SmallQueue::default(),
+            small_queue: SmallQueue::default(),
             buffer: SendBuffer::new(first, config.send_buffer_initial),
-            usage: WindowValidation::new(first),
+            cwnd_usage: WindowValidation::new(first),
             limits: Limits::new(Limit::Start),
             chronograph: Chronograph::new(SendLimit::NotBegun),
             sack_cache: Vec::new(),
@@ -145,21 +145,21 @@ impl Sender {
             window_probes: WindowProbes::default(),
             last_ack: LastAck::default(),
             signals: MiddleboxSignals::default(),
-            hold: Nagle::new(config.nagle),
+            nagle: Nagle::new(config.nagle),
             counts: Counts::default(),
             output: Output::new(),
             config,
         }
     }
 
-    /// Handles the end of the handshake; `rtt` is that of the SYN or SYN-ACK if it is known. The window is `cautious`
-    /// if more than one of them was lost (RFC 5681 §3.1, where Linux allows for one, as its first time-out is shorter).
+    /// Handles the end of the handshake; `rtt` is that of the SYN or SYN-ACK if known, and `window` that of the peer. If
+    /// `handshake_lost`, cwnd is 1 (RFC 5681 §3.1; Linux tolerates one loss, since its first time-out is shorter).
     pub(crate) fn establish(
         &mut self,
         now: Instant,
         rtt: Option<Duration>,
         window: u64,
-        cautious: bool,
+        handshake_lost: bool,
     ) {
         self.seq.set_first_window(window);
         self.set_now(now);
@@ -167,12 +167,12 @@ impl Sender {
             self.rtt.sample(rtt, self.seq.snd_una, self.seq.snd_nxt);
             self.rtt.sample_min_rtt(rtt, now);
         } else {
-            self.rtt.fall_back();
+            self.rtt.set_fallback_rto();
         }
-        if cautious {
+        if handshake_lost {
             self.congestion.window.cwnd = self.congestion.window.cwnd.min(1);
         }
-        self.usage.touch(now);
+        self.cwnd_usage.touch(now);
         self.output.lsndtime = now;
         // The SYN is the first segment delivered.
         self.rate.delivered = 1;
@@ -205,41 +205,41 @@ impl Sender {
         }
     }
 
-    /// Returns whether CWR must be sent, since the window was reduced: true once for each reduction.
-    pub(crate) fn take_window_reduced(&mut self) -> bool {
+    /// Returns whether CWR must be sent: true once for each reduction of the window.
+    pub(crate) fn take_cwr(&mut self) -> bool {
         self.recovery.take_cwr()
     }
 
-    /// Returns the next piece of data to put on the wire.
+    /// Returns the next data to put into a segment.
     pub(crate) fn poll(&mut self) -> Option<Outgoing> {
         self.output.queue.pop_front()
     }
 
-    /// Lets another congestion control take over the live connection. A reduction by the previous one can no
-    /// longer be undone (Linux `tcp_init_congestion_control` clears `prior_ssthresh`).
+    /// Switches the congestion control of the live connection. A reduction by the previous one cannot be undone any more
+    /// (Linux `tcp_init_congestion_control` clears `prior_ssthresh`).
     pub(crate) fn switch(
         &mut self,
         now: Instant,
         built: BuiltCca,
-        how: SwitchMode,
+        mode: SwitchMode,
     ) -> TransferState {
         self.set_now(now);
-        self.undo.forget_threshold();
+        self.undo.forget_prior_ssthresh();
         self.refresh_window();
-        self.congestion.switch(built, how)
+        self.congestion.switch(built, mode)
     }
 
     fn set_now(&mut self, now: Instant) {
         self.congestion.window.now = now;
     }
 
-    /// Copies the state that the CCA reads into the shared window.
+    /// Updates the state that the CCA reads.
     fn refresh_window(&mut self) {
         let cwnd_limited = self.is_cwnd_limited();
         let w = &mut self.congestion.window;
         w.inflight = self.board.in_flight();
         w.packets_out = self.board.packets_out();
-        w.sacked_out = self.board.sacked_out();
+        w.sacked_out = self.board.sacked_out;
         w.delivered = self.rate.delivered;
         w.delivered_at = self.rate.delivered_at;
         w.srtt = self.rtt.srtt;

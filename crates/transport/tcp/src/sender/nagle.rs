@@ -1,30 +1,30 @@
-//! Nagle, TCP_CORK, MSG_MORE, MSG_EOR.
+//! Delay of short segments: Nagle's algorithm, `TCP_CORK` and the flags of a write.
 
 use units::Instant;
 
 use super::Sender;
 use super::transmit::Push;
 
-/// End of a write, by the flags of `send`.
+/// Flags of a write (`send`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum SendFlags {
-    /// Message: what is written may leave, by Nagle's algorithm.
+    /// None: Nagle's algorithm decides when a short segment leaves.
     #[default]
     Message,
-    /// More follows: a short segment waits for it (`MSG_MORE`).
+    /// More data follows, for which a short segment waits (`MSG_MORE`).
     More,
-    /// Record: later data does not join the last segment (`MSG_EOR`).
+    /// End of a record: later data does not join the last segment (`MSG_EOR`).
     Record,
 }
 
-/// Options that decide on the hold.
+/// Options that delay short segments.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Nagle {
-    /// Whether a short segment waits while another one is outstanding; not so with `TCP_NODELAY`.
+    /// Whether a short segment waits while another one is outstanding (off with `TCP_NODELAY`).
     nagle: bool,
     /// Whether a short segment always waits (`TCP_CORK`).
     cork: bool,
-    /// Whether the current write announces more.
+    /// Whether the current write has `MSG_MORE`.
     pub(super) more: bool,
 }
 
@@ -39,19 +39,19 @@ impl Nagle {
 }
 
 impl Sender {
-    /// Turns Nagle's algorithm on or off; off, everything that is held leaves (`TCP_NODELAY`).
+    /// Turns Nagle's algorithm on, or off, which releases a delayed segment (`TCP_NODELAY`).
     pub(crate) fn set_nagle(&mut self, now: Instant, nagle: bool) {
-        self.hold.nagle = nagle;
+        self.nagle.nagle = nagle;
         if !nagle {
             self.transmit_as(now, Push::All);
         }
     }
 
-    /// Holds short segments, or releases those that are held (`TCP_CORK`).
+    /// Delays short segments, or releases them (`TCP_CORK`).
     pub(crate) fn set_cork(&mut self, now: Instant, cork: bool) {
-        self.hold.cork = cork;
+        self.nagle.cork = cork;
         if !cork {
-            let push = if self.hold.nagle {
+            let push = if self.nagle.nagle {
                 Push::Pending
             } else {
                 Push::All
@@ -60,9 +60,9 @@ impl Sender {
         }
     }
 
-    /// Returns whether a short last segment waits (the kernel's `tcp_nagle_check`).
+    /// Returns whether a short last segment has to wait (the kernel's `tcp_nagle_check`).
     pub(super) fn nagle_check(&self, push: Push) -> bool {
         push.may_hold()
-            && (self.hold.cork || self.hold.more || self.hold.nagle && self.minshall_check())
+            && (self.nagle.cork || self.nagle.more || self.nagle.nagle && self.minshall_check())
     }
 }

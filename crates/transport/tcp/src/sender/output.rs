@@ -1,4 +1,4 @@
-//! Output of the sender: data that waits to be put into segments.
+//! Output queue of the sender: data that the connection puts into segments.
 
 use std::collections::VecDeque;
 
@@ -11,11 +11,10 @@ pub(crate) struct Outgoing {
     /// Payload bytes.
     pub(crate) len: u32,
     pub(crate) fin: bool,
-    /// Whether nothing follows for now.
+    /// Whether the segment has the push flag.
     pub(crate) push: bool,
-    /// Whether it was sent before.
     pub(crate) is_retransmission: bool,
-    /// Whether more of the same burst follows.
+    /// Whether the next data leaves in the same burst.
     pub(crate) more_in_burst: bool,
     /// Time at which it may leave the host.
     pub(crate) departure: Instant,
@@ -37,29 +36,29 @@ impl Output {
         }
     }
 
-    /// Returns the number of pieces.
+    /// Returns the number of queued segments.
     pub(super) fn len(&self) -> usize {
         self.queue.len()
     }
 
-    /// Puts a segment out that is sent at `now`.
-    pub(super) fn push(&mut self, now: Instant, piece: Outgoing) {
-        self.queue.push_back(piece);
+    /// Adds data that is sent at `now`.
+    pub(super) fn push(&mut self, now: Instant, outgoing: Outgoing) {
+        self.queue.push_back(outgoing);
         self.lsndtime = now;
     }
 
-    /// Sets or clears the push flag of the last piece.
+    /// Sets or clears the push flag of the last segment.
     pub(super) fn set_push(&mut self, push: bool) {
         if let Some(last) = self.queue.back_mut() {
             last.push = push;
         }
     }
 
-    /// Marks what was put out after the first `before` pieces as one burst.
-    pub(super) fn join_burst(&mut self, before: usize) {
+    /// Marks the segments from index `start` on as one burst.
+    pub(super) fn mark_burst(&mut self, start: usize) {
         let last = self.queue.len().saturating_sub(1);
-        for piece in self.queue.range_mut(before.min(last)..last) {
-            piece.more_in_burst = true;
+        for outgoing in self.queue.range_mut(start.min(last)..last) {
+            outgoing.more_in_burst = true;
         }
     }
 }
@@ -70,7 +69,7 @@ mod tests {
     use units::{Duration, Instant};
 
     #[test]
-    fn a_burst_goes_on_up_to_its_last_piece() {
+    fn a_burst_continues_up_to_its_last_segment() {
         let mut output = Output::new();
         let now = Instant::ZERO + Duration::from_millis(3);
         let piece = |seq| Outgoing {
@@ -82,11 +81,11 @@ mod tests {
             more_in_burst: false,
             departure: now,
         };
-        output.join_burst(0);
+        output.mark_burst(0);
         for seq in [0, 10, 20, 30] {
             output.push(now, piece(seq));
         }
-        output.join_burst(1);
+        output.mark_burst(1);
         output.set_push(true);
         let flags: Vec<_> = output
             .queue

@@ -13,7 +13,7 @@ pub(super) const GSO_MAX_SIZE: u64 = 65_536 - 1 - 320;
 pub(super) const PACING_SHIFT: u32 = 10;
 /// Shift of the RTT by which shorter RTTs allow larger bursts: one doubling per 512 µs (`tcp_tso_rtt_log`).
 const TSO_RTT_LOG: u32 = 9;
-/// Segments that a connection sends before it is paced.
+/// Segments that a connection sends without pacing.
 const UNPACED_SEGMENTS: u64 = 10;
 
 /// Timer of the next burst (Linux's internal pacing).
@@ -26,6 +26,7 @@ pub(super) struct Pacer {
 }
 
 impl Pacer {
+    /// Returns the time of the next burst, if data waits for it.
     pub(super) fn deadline(&self) -> Instant {
         if self.waiting {
             self.next
@@ -44,11 +45,12 @@ pub(super) struct Burst {
     pub(super) end: u64,
     /// Whether the segment that ends there has the push flag.
     pub(super) push: bool,
-    /// Whether no data follows for now.
-    pub(super) last: bool,
+    /// Whether no unsent data follows.
+    pub(super) is_last: bool,
 }
 
 impl Sender {
+    /// Returns whether pacing is on.
     pub(super) fn is_paced(&self) -> bool {
         self.config.settings.pacing || self.congestion.window.paced
     }
@@ -62,13 +64,14 @@ impl Sender {
         }
     }
 
+    /// Returns whether pacing delays the next burst, which then waits for the timer.
     pub(super) fn is_held_by_pacing(&mut self, now: Instant) -> bool {
-        let held = self.is_paced() && !self.has_fair_queue() && self.pacer.next > now;
-        self.pacer.waiting |= held;
-        held
+        let is_held = self.is_paced() && !self.has_fair_queue() && self.pacer.next > now;
+        self.pacer.waiting |= is_held;
+        is_held
     }
 
-    /// Returns whether the next burst waits because the application has capped the pacing rate (`SO_MAX_PACING_RATE`).
+    /// Returns whether the cap of the pacing rate (`SO_MAX_PACING_RATE`) delays the next burst.
     #[inline]
     pub(super) fn is_held_by_rate_cap(&self, now: Instant) -> bool {
         self.pacer.next > now
@@ -76,10 +79,10 @@ impl Sender {
             && self.congestion.window.pacing_rate >= self.config.max_pacing_rate
     }
 
-    /// Records a burst of `bytes` of payload: the next one may leave when the pacing rate has sent it. A
-    /// delay of the sender is made up for, by at most half a burst.
+    /// Notes a burst of `bytes` of payload: the next one may leave when the pacing rate has sent it. A late burst shortens
+    /// the wait by its delay, at most by half.
     pub(super) fn pace(&mut self, now: Instant, bytes: u64) {
-        let behind = now.saturating_since(self.pacer.next);
+        let delay = now.saturating_since(self.pacer.next);
         self.pacer.next = now.max(self.pacer.next);
         let rate = self
             .congestion
@@ -92,8 +95,8 @@ impl Sender {
         {
             return;
         }
-        let length = rate.time_to_send(Bytes::new(bytes));
-        self.pacer.next += length.saturating_sub(behind.min(length / 2));
+        let duration = rate.time_to_send(Bytes::new(bytes));
+        self.pacer.next += duration.saturating_sub(delay.min(duration / 2));
     }
 
     /// Returns the segments of a burst: those that the pacing rate sends in a millisecond, more if the RTT is
@@ -118,33 +121,32 @@ impl Sender {
             .max(1)
     }
 
-    /// Returns the burst that begins with the first unsent byte, of at most `largest` segments, if the
-    /// congestion window has room for `room` segments. It does not cross the end of a buffer, unless that would
-    /// shorten it.
-    pub(super) fn next_burst(&mut self, room: u32, largest: u32) -> Burst {
+    /// Returns the burst that begins with the first unsent byte. `cwnd_room` is the room in the congestion window, segments.
+    /// A burst that fits into the first skb ends with it at the latest.
+    pub(super) fn next_burst(&mut self, cwnd_room: u32, max_segments: u32) -> Burst {
         let half = (self.congestion.window.cwnd / 2).max(1);
-        let segments = room.min(half).min(largest);
+        let segments = cwnd_room.min(half).min(max_segments);
         let needed = self.seq.snd_nxt + u64::from(segments) * u64::from(self.config.mss);
         let (end, push) = self
             .buffer
-            .head(needed)
+            .grow_head(needed)
             .unwrap_or((self.seq.snd_nxt, false));
         Burst {
             segments,
             end,
             push,
-            last: self.buffer.head_is_last(),
+            is_last: self.buffer.head_is_last(),
         }
     }
 
-    /// Returns whether to wait for the next ACK so that the burst becomes larger (the kernel's
-    /// `tcp_tso_should_defer`).
-    pub(super) fn should_defer(
+    /// Returns the limit of a burst that is deferred until the next ACK, so that it becomes larger; `None` if it leaves now
+    /// (the kernel's `tcp_tso_should_defer`).
+    pub(super) fn defer_limit(
         &self,
         now: Instant,
         burst: Burst,
-        room: u32,
-        largest: u32,
+        cwnd_room: u32,
+        max_segments: u32,
     ) -> Option<BurstLimit> {
         let w = &self.congestion.window;
         let mss = u64::from(self.config.mss);
@@ -156,43 +158,43 @@ impl Sender {
             return None;
         }
         let send_window = self.seq.window_room();
-        let cwnd_room = u64::from(room) * mss;
+        let cwnd_room = u64::from(cwnd_room) * mss;
         let limit = send_window.min(cwnd_room);
-        if limit >= u64::from(largest) * mss || (!burst.last && limit >= available) {
+        if limit >= u64::from(max_segments) * mss || (!burst.is_last && limit >= available) {
             return None;
         }
-        let share = self.seq.snd_wnd.min(u64::from(w.cwnd) * mss)
+        let window_share = self.seq.snd_wnd.min(u64::from(w.cwnd) * mss)
             / u64::from(self.config.burst_window_divisor.max(1));
-        if limit >= share {
+        if limit >= window_share {
             return None;
         }
-        // The next ACK must be near: due within a millisecond, or within half an RTT if that is less.
+        // The next ACK must be due within a millisecond, or within half an RTT if that is less.
         let head = self.board.head()?;
         let srtt = self.rtt.srtt;
-        let near = (srtt / 2).min(Duration::from_millis(1));
-        if micros_between(head.tx.sent_at, now) + near < srtt {
+        let max_wait = (srtt / 2).min(Duration::from_millis(1));
+        if micros_between(head.tx.sent_at, now) + max_wait < srtt {
             return None;
         }
         if cwnd_room < send_window && cwnd_room <= available {
-            return Some(BurstLimit::ByCongestionWindow);
+            return Some(BurstLimit::CongestionWindow);
         }
         if cwnd_room >= send_window && send_window <= available {
-            return Some(BurstLimit::ByOfferedWindow);
+            return Some(BurstLimit::OfferedWindow);
         }
-        let ends = self.seq.fin_queued && burst.last;
-        (!ends).then_some(BurstLimit::Otherwise)
+        let has_fin = self.seq.fin_queued && burst.is_last;
+        (!has_fin).then_some(BurstLimit::Application)
     }
 }
 
-/// Limit of a deferred burst.
+/// What limits a deferred burst.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum BurstLimit {
-    /// The congestion window limits the burst.
-    ByCongestionWindow,
-    /// The peer's window limits the burst.
-    ByOfferedWindow,
-    /// The application limits the burst.
-    Otherwise,
+    /// Congestion window.
+    CongestionWindow,
+    /// Window of the peer.
+    OfferedWindow,
+    /// Data that the application has written.
+    Application,
 }
 
 #[cfg(test)]

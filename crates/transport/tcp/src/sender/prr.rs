@@ -1,5 +1,5 @@
-//! Proportional rate reduction (RFC 9937, before it RFC 6937), with the slow-start reduction bound only while
-//! losses are repaired, as in Linux.
+//! Proportional rate reduction (RFC 9937, formerly RFC 6937), with the slow-start reduction bound only after ACKs that
+//! advance without a new loss, as in Linux.
 
 use super::Sender;
 
@@ -19,24 +19,29 @@ impl Prr {
 }
 
 impl Sender {
-    /// Sets the window during a reduction, after an ACK that delivered `newly` segments.
-    pub(super) fn reduce_window(&mut self, newly: u32, lost: u32, una_advanced: bool) {
+    /// Sets the window during a reduction, after an ACK with `newly_delivered` segments and `newly_lost` ones (the kernel's
+    /// `tcp_cwnd_reduction`).
+    pub(super) fn reduce_window(
+        &mut self,
+        newly_delivered: u32,
+        newly_lost: u32,
+        una_advanced: bool,
+    ) {
         let w = &mut self.congestion.window;
-        if newly == 0 || w.prior_cwnd == 0 {
+        if newly_delivered == 0 || w.prior_cwnd == 0 {
             return;
         }
         let in_flight = self.board.in_flight();
-        self.prr.delivered += u64::from(newly);
+        self.prr.delivered += u64::from(newly_delivered);
         let (delivered, out) = (self.prr.delivered as i64, self.prr.out as i64);
         let room = i64::from(w.ssthresh) - i64::from(in_flight);
         let send = if room < 0 {
-            // Above the target: in proportion to the deliveries.
-            let target = i64::from(w.ssthresh);
-            let prior = i64::from(w.prior_cwnd);
-            (target * delivered + prior - 1) / prior - out
+            // Above ssthresh: in proportion to the deliveries, rounded up.
+            let (ssthresh, prior) = (i64::from(w.ssthresh), i64::from(w.prior_cwnd));
+            (ssthresh * delivered + prior - 1) / prior - out
         } else {
-            let mut send = (delivered - out).max(i64::from(newly));
-            if una_advanced && lost == 0 {
+            let mut send = (delivered - out).max(i64::from(newly_delivered));
+            if una_advanced && newly_lost == 0 {
                 send += 1;
             }
             send.min(room)

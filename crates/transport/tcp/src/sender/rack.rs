@@ -10,21 +10,25 @@ use super::{AckEffects, Sender};
 use cca::CaState;
 
 /// Recoveries for which a widened reordering window lasts (RFC 8985 §6.2 step 4).
-const PERSISTENCE: u8 = 16;
+const REO_WND_PERSIST: u8 = 16;
 
 /// Latest delivered transmission, and the reordering window.
 #[derive(Clone, Debug)]
 pub(super) struct Rack {
+    /// Time, end and RTT of the latest transmission that was delivered.
     sent_at: Instant,
     end: u64,
     rtt: Duration,
+    /// Whether the latest delivery has not been used to detect losses.
     pub(super) advanced: bool,
+    /// Whether a D-SACK has arrived since the window was last widened.
     pub(super) dsack_seen: bool,
     /// Reordering window in quarters of the lowest RTT.
-    window_steps: u32,
-    persistence: u8,
+    reo_wnd_steps: u32,
+    /// Recoveries for which the widened window still lasts.
+    reo_wnd_persist: u8,
     /// Delivery count when the window was last widened.
-    last_delivered: u64,
+    widened_at: u64,
 }
 
 impl Default for Rack {
@@ -35,9 +39,9 @@ impl Default for Rack {
             rtt: Duration::ZERO,
             advanced: false,
             dsack_seen: false,
-            window_steps: 1,
-            persistence: 0,
-            last_delivered: 0,
+            reo_wnd_steps: 1,
+            reo_wnd_persist: 0,
+            widened_at: 0,
         }
     }
 }
@@ -57,38 +61,39 @@ impl Rack {
         }
     }
 
-    /// Widens the reordering window after a D-SACK, once per round trip, and ends a widened window after some
-    /// recoveries (RFC 8985 §6.2 step 4). `prior` is the delivery count when the latest delivered segment was
-    /// sent, `delivered` the current one.
-    pub(super) fn adapt(&mut self, prior: Option<u64>, delivered: u64) {
-        let Some(prior) = prior else { return };
-        if prior < self.last_delivered {
+    /// Widens the reordering window after a D-SACK, once per round trip, and ends a widened window after 16 recoveries
+    /// (RFC 8985 §6.2 step 4). `prior_delivered` is the delivery count when the latest delivered segment was sent.
+    pub(super) fn update_reo_wnd(&mut self, prior_delivered: Option<u64>, delivered: u64) {
+        let Some(prior_delivered) = prior_delivered else {
+            return;
+        };
+        if prior_delivered < self.widened_at {
             self.dsack_seen = false;
         }
         if self.dsack_seen {
             self.dsack_seen = false;
-            self.window_steps = (self.window_steps + 1).min(255);
-            self.persistence = PERSISTENCE;
-            self.last_delivered = delivered;
-        } else if self.persistence == 0 {
-            self.window_steps = 1;
+            self.reo_wnd_steps = (self.reo_wnd_steps + 1).min(255);
+            self.reo_wnd_persist = REO_WND_PERSIST;
+            self.widened_at = delivered;
+        } else if self.reo_wnd_persist == 0 {
+            self.reo_wnd_steps = 1;
         }
     }
 
-    /// Counts a recovery that ended and was needed.
-    pub(super) fn recovery_ended(&mut self) {
-        self.persistence = self.persistence.saturating_sub(1);
+    /// Counts a recovery that was not undone.
+    pub(super) fn on_recovery_end(&mut self) {
+        self.reo_wnd_persist = self.reo_wnd_persist.saturating_sub(1);
     }
 
     /// Prolongs the widened window after a recovery that D-SACK has undone.
-    pub(super) fn recovery_undone(&mut self) {
-        self.persistence = (self.persistence + 1).min(PERSISTENCE);
+    pub(super) fn on_recovery_undone(&mut self) {
+        self.reo_wnd_persist = (self.reo_wnd_persist + 1).min(REO_WND_PERSIST);
     }
 
     /// Returns the recoveries for which the widened window lasts.
     #[cfg(test)]
     pub(super) fn recoveries_left(&self) -> u32 {
-        self.persistence.into()
+        self.reo_wnd_persist.into()
     }
 
     /// Returns whether the latest delivered transmission ended at `end`.
@@ -99,23 +104,23 @@ impl Rack {
 }
 
 impl Sender {
-    /// Returns the reordering window: the time by which an undelivered segment may have been sent before a
-    /// delivered one without being lost. It is zero in recovery or after three SACKs if no reordering was
-    /// seen (RFC 8985 §6.2 step 4).
-    fn reordering_window(&self) -> Duration {
+    /// Returns the reordering window: the time by which an undelivered segment may have been sent before a delivered one
+    /// without being lost. Before any reordering was seen, it is zero in recovery or after three SACKs (RFC 8985 §6.2
+    /// step 4).
+    fn reo_wnd(&self) -> Duration {
         if self.reordering.reord_seen == 0 {
             let in_recovery = matches!(
                 self.congestion.window.state,
                 CaState::Recovery | CaState::Loss
             );
             if in_recovery
-                || self.board.sacked_out() >= INITIAL_REORDERING.min(self.reordering.degree)
+                || self.board.sacked_out >= INITIAL_REORDERING.min(self.reordering.degree)
             {
                 return Duration::ZERO;
             }
         }
         let quarter = Duration::from_micros(self.rtt.min_rtt.as_micros() / 4);
-        (quarter * u64::from(self.rack.window_steps)).min(self.rtt.srtt)
+        (quarter * u64::from(self.rack.reo_wnd_steps)).min(self.rtt.srtt)
     }
 
     /// Returns the time until `sent` counts as lost; zero if it already does.
@@ -129,8 +134,8 @@ impl Sender {
         limit.saturating_sub(micros_between(sent.tx.sent_at, now))
     }
 
-    /// Marks the losses that RACK detects, and sets the reordering timer for segments that it cannot decide
-    /// yet (RFC 8985 §6.2 step 5). The timer ends on a tick, like in Linux.
+    /// Marks the losses that RACK detects, and sets the reordering timer for segments that are not yet decided (RFC 8985
+    /// §6.2 step 5).
     pub(super) fn detect_loss(&mut self, now: Instant, effects: &mut AckEffects) {
         if self.is_reno() {
             self.mark_head_lost(effects.una_advanced);
@@ -143,21 +148,20 @@ impl Sender {
         let (lost_retransmission, wait) = self.mark_losses(now);
         effects.lost_retransmission |= lost_retransmission;
         if let Some(wait) = wait {
-            effects.timer_is_due = false;
+            effects.set_xmit_timer = false;
             let wait = (wait + TIMEOUT_MIN).min(self.rto());
             self.start_timer(TimerKind::Reordering, now, wait);
         }
     }
 
-    /// Marks losses. Returns whether a retransmission was among them, and the time to wait for segments that
-    /// cannot be decided yet.
+    /// Marks losses. Returns whether a retransmission was among them, and the time after which all segments are decided.
     pub(super) fn mark_losses(&mut self, now: Instant) -> (bool, Option<Duration>) {
-        let window = self.reordering_window();
+        let window = self.reo_wnd();
         let mut lost_retransmission = false;
         let mut wait: Option<Duration> = None;
-        let mut at = self.board.oldest_transmission();
-        while let Some(ordinal) = at {
-            at = self.board.next_transmission(ordinal);
+        let mut next = self.board.oldest_transmission();
+        while let Some(ordinal) = next {
+            next = self.board.next_transmission(ordinal);
             let sent = *self.board.get(ordinal);
             if sent.lost && !sent.retransmitted {
                 continue;
@@ -181,7 +185,7 @@ impl Sender {
 
 #[cfg(test)]
 mod tests {
-    use super::{PERSISTENCE, Rack};
+    use super::{REO_WND_PERSIST, Rack};
     use crate::config::TcpConfig;
     use crate::sender::test_sender::{FIRST, MSS, ack, established_sender};
     use cca::CaState;
@@ -235,34 +239,34 @@ mod tests {
             dsack_seen: true,
             ..Rack::default()
         };
-        rack.adapt(Some(10), 20);
-        assert_eq!(rack.window_steps, 2);
+        rack.update_reo_wnd(Some(10), 20);
+        assert_eq!(rack.reo_wnd_steps, 2);
         rack.dsack_seen = true;
-        rack.adapt(Some(15), 30);
-        assert_eq!(rack.window_steps, 2, "sent before the window was widened");
+        rack.update_reo_wnd(Some(15), 30);
+        assert_eq!(rack.reo_wnd_steps, 2, "sent before the window was widened");
         rack.dsack_seen = true;
-        rack.adapt(Some(25), 40);
-        assert_eq!(rack.window_steps, 3);
-        for _ in 1..PERSISTENCE {
-            rack.recovery_ended();
-            rack.adapt(Some(50), 60);
-            assert_eq!(rack.window_steps, 3);
+        rack.update_reo_wnd(Some(25), 40);
+        assert_eq!(rack.reo_wnd_steps, 3);
+        for _ in 1..REO_WND_PERSIST {
+            rack.on_recovery_end();
+            rack.update_reo_wnd(Some(50), 60);
+            assert_eq!(rack.reo_wnd_steps, 3);
         }
-        rack.recovery_ended();
-        rack.adapt(Some(50), 60);
-        assert_eq!(rack.window_steps, 1);
+        rack.on_recovery_end();
+        rack.update_reo_wnd(Some(50), 60);
+        assert_eq!(rack.reo_wnd_steps, 1);
     }
 
     /// A recovery that was needless, as D-SACK shows, does not count against the widened window.
     #[test]
     fn an_undone_recovery_prolongs_the_widened_window() {
         let mut rack = Rack::default();
-        rack.recovery_undone();
-        assert_eq!(rack.persistence, 1);
-        rack.recovery_ended();
-        assert_eq!(rack.persistence, 0);
-        rack.persistence = PERSISTENCE;
-        rack.recovery_undone();
-        assert_eq!(rack.persistence, PERSISTENCE, "at most");
+        rack.on_recovery_undone();
+        assert_eq!(rack.reo_wnd_persist, 1);
+        rack.on_recovery_end();
+        assert_eq!(rack.reo_wnd_persist, 0);
+        rack.reo_wnd_persist = REO_WND_PERSIST;
+        rack.on_recovery_undone();
+        assert_eq!(rack.reo_wnd_persist, REO_WND_PERSIST, "at most");
     }
 }

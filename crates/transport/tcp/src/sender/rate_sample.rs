@@ -6,34 +6,35 @@ use super::rtt::micros_between;
 use super::scoreboard::{SentSegment, Transmission};
 use cca::RateSample;
 
-/// State of the sampler that belongs to the connection: counters and clocks (§3.1 of the draft).
+/// Sampler of a connection: counters and clocks (§3.1 of the draft).
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RateSampler {
     /// Segments delivered since establishment.
     pub(crate) delivered: u64,
     /// Time of the last delivery, or of the last transmission into an empty network (the kernel's `delivered_mstamp`).
     pub(super) delivered_at: Instant,
+    /// Start of the current send phase (`first_tx_mstamp`).
     first_tx: Instant,
-    /// Delivery count at which the application no longer limits; 0 if it does not limit.
+    /// Delivery count above which the connection is no longer application-limited; 0 if it is not.
     app_limited: u64,
-    /// Whether the receiver has dropped data that it had reported, so that no sample is of use (`is_sack_reneg`).
+    /// Whether the receiver has dropped data that it had reported, so that no sample is valid (`is_sack_reneg`).
     pub(super) reneged: bool,
-    /// Latest sample that shows the rate of the path.
+    /// Latest rate that the application has not limited, or that is higher than before.
     pub(super) latest: Rate,
     /// Segment that makes the sample of the current ACK: of those delivered, the one sent last.
     sampled: Option<SentSegment>,
 }
 
 impl RateSampler {
-    /// Returns the stamps of a transmission at `sent_at`; `idle` if nothing else is in flight (§3.2 of the draft).
+    /// Returns a transmission at `sent_at`; `is_idle` if nothing else is outstanding (§3.2 of the draft).
     pub(crate) fn stamp(
         &mut self,
-        idle: bool,
+        is_idle: bool,
         sent_at: Instant,
         tx_in_flight: u32,
         lost: u64,
     ) -> Transmission {
-        if idle {
+        if is_idle {
             self.first_tx = sent_at;
             self.delivered_at = sent_at;
         }
@@ -62,12 +63,12 @@ impl RateSampler {
         self.sampled.as_ref().map(|sent| sent.tx.delivered)
     }
 
-    /// Completes the sample of this ACK, which delivered `newly` segments, when `lost` segments have been
-    /// marked so far; `reneged` if there is none, because the receiver had dropped reported data before.
+    /// Returns the sample of this ACK, which delivered `newly_delivered` segments; `lost` counts the segments marked since
+    /// establishment. There is no sample if the receiver had `reneged` before.
     pub(crate) fn finish(
         &mut self,
         now: Instant,
-        newly: u32,
+        newly_delivered: u32,
         min_rtt: Duration,
         lost: u64,
         reneged: bool,
@@ -75,7 +76,7 @@ impl RateSampler {
         if self.app_limited != 0 && self.delivered > self.app_limited {
             self.app_limited = 0;
         }
-        if newly > 0 {
+        if newly_delivered > 0 {
             self.delivered_at = now;
         }
         let Some(sent) = self.sampled.take().filter(|_| !reneged) else {
@@ -85,9 +86,9 @@ impl RateSampler {
         let interval = send_phase.max(micros_between(sent.tx.delivered_at, now));
         let delivered = (self.delivered - sent.tx.delivered) as u32;
         // An interval below the lowest RTT comes from a spurious retransmission (§3.3).
-        let valid = min_rtt == Duration::MAX || interval >= min_rtt;
+        let is_valid = min_rtt == Duration::MAX || interval >= min_rtt;
         RateSample {
-            delivered: valid.then_some(delivered),
+            delivered: is_valid.then_some(delivered),
             interval,
             prior_delivered: sent.tx.delivered,
             app_limited: sent.tx.app_limited,
@@ -97,7 +98,7 @@ impl RateSampler {
         }
     }
 
-    /// Stores the rate of a sample, unless the application may have limited it.
+    /// Stores the rate of a sample, unless the application has limited it to less than before.
     pub(super) fn store_rate(&mut self, sample: &RateSample, mss: u32) {
         if let Some(rate) = sample.rate(mss)
             && (!sample.app_limited || rate >= self.latest)
@@ -106,12 +107,12 @@ impl RateSampler {
         }
     }
 
-    /// Notes that the application leaves the path underused with `in_flight` segments outstanding (§3.4).
+    /// Marks the connection as application-limited while `in_flight` segments are in flight (§3.4).
     pub(crate) fn mark_app_limited(&mut self, in_flight: u32) {
         self.app_limited = (self.delivered + u64::from(in_flight)).max(1);
     }
 
-    /// Returns whether the application limits the connection now.
+    /// Returns whether the connection is application-limited.
     pub(crate) fn is_app_limited(&self) -> bool {
         self.app_limited != 0
     }

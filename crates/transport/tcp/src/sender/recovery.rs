@@ -1,17 +1,17 @@
-//! Loss recovery: its end, and the state by which it is later undone if it was spurious.
+//! State of a recovery or reduction: its end, the time of its first retransmission, F-RTO and CWR.
 
 use units::Instant;
 
 /// State of the current recovery or reduction.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Recovery {
-    /// It ends when this is acknowledged.
+    /// Number whose acknowledgement ends it.
     pub(super) high_seq: u64,
-    /// Time of the first retransmission of this episode, milliseconds.
+    /// Time of its first retransmission, milliseconds.
     pub(super) retrans_stamp: Option<u64>,
-    /// Whether F-RTO finds out if a time-out was spurious.
+    /// Whether F-RTO tests if the time-out was spurious.
     pub(super) frto: bool,
-    /// Whether CWR has to be sent: the window was reduced (`TCP_ECN_QUEUE_CWR`).
+    /// Whether CWR has to be sent (`TCP_ECN_QUEUE_CWR`).
     cwr_queued: bool,
 }
 
@@ -26,7 +26,7 @@ impl Recovery {
         }
     }
 
-    /// Begins a reduction of the window while data up to `snd_nxt` is out; with `ecn` CWR is sent.
+    /// Starts a reduction of the window, until data up to `snd_nxt` is acknowledged; with `ecn` CWR is sent.
     pub(super) fn start_reduction(&mut self, snd_nxt: u64, ecn: bool) {
         self.high_seq = snd_nxt;
         self.cwr_queued = ecn;
@@ -50,7 +50,7 @@ mod tests {
 
     /// RFC 3168 §6.1.2: the first segment after a reduction has CWR, and no other.
     #[test]
-    fn a_reduction_is_told_once() {
+    fn cwr_is_sent_once_per_reduction() {
         let mut recovery = Recovery::new(0);
         assert!(!recovery.take_cwr());
         recovery.start_reduction(100, true);

@@ -6,23 +6,23 @@ use super::Sender;
 use super::ack::AckEffects;
 use super::timers::TimerKind;
 
-/// Minimum time for the report to come true.
+/// Minimum wait before the time-out.
 const MIN_WAIT: Duration = Duration::from_millis(10);
 
 impl Sender {
-    /// Returns whether an ACK of new data ends just before data that was reported: the receiver has probably dropped it.
-    /// The time-out, which clears all SACK marks, then comes after half an RTT (the kernel's
+    /// Returns whether an ACK of new data ends just before data that SACK has reported: the receiver has probably dropped
+    /// that. The time-out, which clears all SACK marks, is then due after half an RTT (the kernel's
     /// `tcp_check_sack_reneging`).
-    pub(super) fn suspects_reneging(&mut self, now: Instant, effects: &mut AckEffects) -> bool {
-        let suspect = effects.una_advanced && self.board.head().is_some_and(|head| head.sacked);
-        if suspect {
+    pub(super) fn check_sack_reneging(&mut self, now: Instant, effects: &mut AckEffects) -> bool {
+        let is_reneging = effects.una_advanced && self.board.head().is_some_and(|head| head.sacked);
+        if is_reneging {
             // Linux's timer counts whole milliseconds.
             let half = (self.rtt.srtt / 2).as_micros().div_ceil(1_000);
             let wait = Duration::from_millis(half).max(MIN_WAIT);
             self.start_timer(TimerKind::Retransmission, now, wait);
-            effects.timer_is_due = false;
+            effects.set_xmit_timer = false;
         }
-        suspect
+        is_reneging
     }
 }
 
@@ -36,7 +36,7 @@ mod tests {
     use cca::CaState;
 
     /// Returns a sender with ten segments out over a path with that RTT.
-    fn ten_out(rtt: Duration) -> (Sender, Instant) {
+    fn ten_in_flight(rtt: Duration) -> (Sender, Instant) {
         let config = TcpConfig {
             timers: TimerExpiry::Exact,
             ..TcpConfig::default()
@@ -49,9 +49,9 @@ mod tests {
     /// Linux `tcp_timeout_mark_lost`: of a receiver that has reneged no report counts, and all segments are lost.
     #[test]
     fn a_dropped_report_hastens_the_time_out_which_forgets_all_reports() {
-        let (mut sender, now) = ten_out(Duration::from_millis(50));
+        let (mut sender, now) = ten_in_flight(Duration::from_millis(50));
         ack(&mut sender, now, 0, &[(2, 4), (6, 8)], None);
-        assert_eq!(sender.board.sacked_out(), 4);
+        assert_eq!(sender.board.sacked_out, 4);
         ack(&mut sender, now, 2, &[(6, 8)], None);
         assert_eq!(sender.deadline(), now + Duration::from_millis(25));
         sender.output.queue.clear();
@@ -59,8 +59,8 @@ mod tests {
         sender.on_deadline(late);
         assert_eq!(sender.congestion.window.state, CaState::Loss);
         assert_eq!(sender.counts.timeouts, 1);
-        assert_eq!(sender.board.sacked_out(), 0);
-        assert_eq!(sender.board.lost_out(), 8);
+        assert_eq!(sender.board.sacked_out, 0);
+        assert_eq!(sender.board.lost_out, 8);
         let retransmissions: Vec<_> = sender
             .output
             .queue
@@ -73,7 +73,7 @@ mod tests {
     /// Linux `tcp_rate_gen`: after reneging no delivery rate is sampled until the recovery ends.
     #[test]
     fn reneging_leaves_no_rate_samples() {
-        let (mut sender, now) = ten_out(Duration::from_millis(50));
+        let (mut sender, now) = ten_in_flight(Duration::from_millis(50));
         ack(&mut sender, now, 0, &[(2, 4), (6, 8)], None);
         ack(&mut sender, now, 2, &[(6, 8)], None);
         let late = sender.deadline();
@@ -116,7 +116,7 @@ mod tests {
 
     #[test]
     fn the_wait_is_ten_milliseconds_at_least() {
-        let (mut sender, now) = ten_out(Duration::from_millis(6));
+        let (mut sender, now) = ten_in_flight(Duration::from_millis(6));
         ack(&mut sender, now, 0, &[(2, 4)], None);
         ack(&mut sender, now, 2, &[], None);
         assert_eq!(sender.deadline(), now + Duration::from_millis(10));
@@ -125,20 +125,20 @@ mod tests {
     /// SACK marks remain as long as the oldest segment was not among them (RFC 2018 §8).
     #[test]
     fn a_time_out_keeps_the_reports_of_a_receiver_that_keeps_its_data() {
-        let (mut sender, now) = ten_out(Duration::from_millis(50));
+        let (mut sender, now) = ten_in_flight(Duration::from_millis(50));
         ack(&mut sender, now, 0, &[(8, 9)], None);
         while sender.counts.timeouts == 0 {
             let at = sender.deadline();
             sender.on_deadline(at);
         }
-        assert_eq!(sender.board.sacked_out(), 1);
+        assert_eq!(sender.board.sacked_out, 1);
         assert_eq!(sender.congestion.window.state, CaState::Loss);
     }
 
     /// RFC 5682 §3.1 step 1: F-RTO is also for repeated time-outs of the same segment.
     #[test]
     fn a_repeated_time_out_may_be_spurious_too() {
-        let (mut sender, _) = ten_out(Duration::from_millis(50));
+        let (mut sender, _) = ten_in_flight(Duration::from_millis(50));
         while sender.counts.timeouts < 2 {
             let at = sender.deadline();
             sender.on_deadline(at);
@@ -151,7 +151,7 @@ mod tests {
     /// RFC 6937 §3.1: below the threshold a reduction sends what fills it up, here two segments for one delivered.
     #[test]
     fn a_reduction_fills_the_window_up_to_the_threshold() {
-        let (mut sender, now) = ten_out(Duration::from_millis(50));
+        let (mut sender, now) = ten_in_flight(Duration::from_millis(50));
         ack(&mut sender, now, 0, &[(4, 9)], None);
         assert_eq!(sender.congestion.window.state, CaState::Recovery);
         let in_flight = sender.in_flight();
@@ -166,7 +166,7 @@ mod tests {
     /// Linux `tcp_rate_check_app_limited`: samples of data that was sent without a backlog are limited by the application.
     #[test]
     fn a_write_without_a_backlog_is_limited_by_the_application() {
-        let (mut sender, now) = ten_out(Duration::from_millis(50));
+        let (mut sender, now) = ten_in_flight(Duration::from_millis(50));
         assert!(
             sender.rate.is_app_limited(),
             "ten segments of a larger window"
@@ -184,10 +184,10 @@ mod tests {
     /// Linux `tcp_is_cwnd_limited`: in slow start, a window of which more than half was used may grow.
     #[test]
     fn half_a_window_in_use_lets_slow_start_go_on() {
-        let (mut sender, _) = ten_out(Duration::from_millis(50));
+        let (mut sender, _) = ten_in_flight(Duration::from_millis(50));
         for (cwnd, limited) in [(19, true), (20, false), (21, false)] {
             sender.congestion.window.cwnd = cwnd;
-            sender.usage.observe(false, 10);
+            sender.cwnd_usage.observe(false, 10);
             assert_eq!(sender.is_cwnd_limited(), limited, "{cwnd}");
         }
     }

@@ -11,38 +11,38 @@ impl Sender {
     }
 
     /// Counts a duplicate ACK as a segment that has arrived out of order.
-    pub(super) fn count_duplicate_ack(&mut self) {
-        let previous = self.board.sacked_out();
-        self.board.set_arrived(previous + 1);
+    pub(super) fn add_reno_sack(&mut self) {
+        let previous = self.board.sacked_out;
+        self.board.sacked_out = previous + 1;
         self.limit_reno_sacked(0);
-        if self.board.sacked_out() > previous {
+        if self.board.sacked_out > previous {
             self.rate.delivered += 1;
         }
     }
 
-    /// Handles a cumulative ACK of `acked` segments: those counted before have arrived by now.
+    /// Handles a cumulative ACK of `acked` segments: duplicate ACKs that reported them no longer count.
     pub(super) fn remove_reno_sacks(&mut self, acked: u32) {
-        let counted = self.board.sacked_out();
+        let sacked_out = self.board.sacked_out;
         if acked > 0 {
-            self.rate.delivered += u64::from(acked.saturating_sub(counted).max(1));
-            self.board.set_arrived((counted + 1).saturating_sub(acked));
+            self.rate.delivered += u64::from(acked.saturating_sub(sacked_out).max(1));
+            self.board.sacked_out = (sacked_out + 1).saturating_sub(acked);
         }
         self.limit_reno_sacked(acked);
     }
 
-    /// Forgets the duplicate ACKs.
-    pub(super) fn forget_duplicate_acks(&mut self) {
+    /// Resets the count of duplicate ACKs.
+    pub(super) fn reset_reno_sacks(&mut self) {
         if self.is_reno() {
-            self.board.set_arrived(0);
+            self.board.sacked_out = 0;
         }
     }
 
-    /// Keeps the count below the segments that can have arrived; more duplicate ACKs than that show reordering.
+    /// Bounds the count to the segments that can have arrived; more duplicate ACKs show reordering.
     fn limit_reno_sacked(&mut self, acked: u32) {
-        let holes = self.board.lost_out().max(1).min(self.board.packets_out());
+        let holes = self.board.lost_out.max(1).min(self.board.packets_out());
         let max = self.board.packets_out() - holes;
-        if self.board.sacked_out() > max {
-            self.board.set_arrived(max);
+        if self.board.sacked_out > max {
+            self.board.sacked_out = max;
             self.reordering.check_reno(self.board.packets_out() + acked);
         }
     }
@@ -51,9 +51,10 @@ impl Sender {
     /// `tcp_newreno_mark_lost`).
     pub(super) fn mark_head_lost(&mut self, una_advanced: bool) {
         let state = self.congestion.window.state;
-        let enough = state < CaState::Recovery && self.board.sacked_out() >= self.reordering.degree;
-        let partial = state == CaState::Recovery && una_advanced;
-        if (enough || partial) && self.board.packets_out() > 0 {
+        let has_enough_dup_acks =
+            state < CaState::Recovery && self.board.sacked_out >= self.reordering.degree;
+        let is_partial_ack = state == CaState::Recovery && una_advanced;
+        if (has_enough_dup_acks || is_partial_ack) && self.board.packets_out() > 0 {
             self.mark_lost(self.board.ordinals().start);
         }
     }

@@ -11,7 +11,7 @@ const MAX_REORDERING: u32 = 300;
 pub(super) struct Reordering {
     /// Degree of reordering, segments (`reordering`).
     pub(super) degree: u32,
-    /// Times that it was seen.
+    /// Times that reordering was seen.
     pub(super) reord_seen: u32,
     /// End of the highest segment that SACK has reported.
     pub(super) highest_sacked: u64,
@@ -30,8 +30,8 @@ impl Reordering {
         }
     }
 
-    /// Handles the delivery of a segment at `low` that was never retransmitted. It is reordering if a higher
-    /// one was delivered earlier (the kernel's `tcp_check_sack_reordering`).
+    /// Handles the delivery of a segment at `low` that was never retransmitted. It was reordered if a higher one was
+    /// delivered earlier (the kernel's `tcp_check_sack_reordering`).
     pub(super) fn check_sack(&mut self, low: u64, mss: u32) {
         if low >= self.highest_sacked {
             return;
@@ -43,14 +43,13 @@ impl Reordering {
         self.reord_seen += 1;
     }
 
-    /// Handles more duplicate ACKs than segments can have arrived, of `segments` outstanding (the kernel's
-    /// `tcp_check_reno_reordering`).
-    pub(super) fn check_reno(&mut self, segments: u32) {
-        self.degree = segments.min(MAX_REORDERING);
+    /// Handles more duplicate ACKs than `packets_out` segments can have caused (the kernel's `tcp_check_reno_reordering`).
+    pub(super) fn check_reno(&mut self, packets_out: u32) {
+        self.degree = packets_out.min(MAX_REORDERING);
         self.reord_seen += 1;
     }
 
-    /// Handles a time-out after which the reordering degree was overestimated, by the number of reported segments.
+    /// Lowers the degree to its initial value, because a time-out shows that it was overestimated.
     pub(super) fn reset_degree(&mut self) {
         self.degree = self.degree.min(INITIAL_REORDERING);
     }

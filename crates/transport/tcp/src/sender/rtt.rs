@@ -5,14 +5,14 @@ use units::{Duration, Instant};
 
 use crate::timer_wheel;
 
-/// Time for which a lowest RTT counts (`tcp_min_rtt_wlen`).
+/// Time for which a lowest RTT is valid (`tcp_min_rtt_wlen`).
 const MIN_RTT_WINDOW: Duration = Duration::from_secs(300);
 
 /// Retransmission time-out of a connection whose handshake has given no RTT (`TCP_TIMEOUT_FALLBACK`).
-const FALLBACK: Duration = Duration::from_secs(3);
+const FALLBACK_RTO: Duration = Duration::from_secs(3);
 
-/// Minimum time that is no RTT, milliseconds: in microseconds it has no room in a signed number of 32 bits.
-const MAX_ECHO: u32 = i32::MAX as u32 / 1_000;
+/// Upper bound of an RTT from an echo, milliseconds: in microseconds it would overflow 32 bits with a sign.
+const MAX_ECHO_RTT: u32 = i32::MAX as u32 / 1_000;
 
 /// Returns the time from `earlier` to `later` in whole microseconds, like Linux's stamps of segments.
 pub(super) fn micros_between(earlier: Instant, later: Instant) -> Duration {
@@ -20,25 +20,25 @@ pub(super) fn micros_between(earlier: Instant, later: Instant) -> Duration {
     Duration::from_micros(micros(later).saturating_sub(micros(earlier)))
 }
 
-/// Returns the RTT of a segment whose timestamp is echoed, at least a millisecond; `None` if it is so long that the echo
-/// cannot be one (the kernel's `tcp_rtt_tsopt_us`).
+/// Returns the RTT of a segment whose timestamp `echo`, milliseconds, is echoed, at least a millisecond; `None` if it is
+/// implausibly long (the kernel's `tcp_rtt_tsopt_us`).
 pub(crate) fn rtt_of_echo(now: Instant, echo: u32) -> Option<Duration> {
     let elapsed = (now.since_start().as_millis() as u32).wrapping_sub(echo);
-    (elapsed < MAX_ECHO).then(|| Duration::from_millis(u64::from(elapsed.max(1))))
+    (elapsed < MAX_ECHO_RTT).then(|| Duration::from_millis(u64::from(elapsed.max(1))))
 }
 
-/// Returns the time of a segment whose timestamp is echoed, milliseconds: the nearest one to now with these bits. The clock
-/// on the wire wraps every 50 days.
+/// Returns the time of a segment whose timestamp is echoed, milliseconds: the time nearest to now with these low bits.
+/// Timestamps wrap every 50 days.
 pub(super) fn echoed_ms(now: Instant, echo: u32) -> Option<u64> {
     let now_ms = now.since_start().as_millis();
     let elapsed = (now_ms as u32).wrapping_sub(echo) as i32;
     now_ms.checked_sub_signed(i64::from(elapsed))
 }
 
-/// Estimates from RTT samples.
+/// Estimator of SRTT and RTO (the kernel's `tcp_rtt_estimator`).
 ///
-/// The variance term is the largest mean deviation of the current and of earlier round trips, whose
-/// deviations decay. It is never below `min_rto`, so that RTO = SRTT + max(`min_rto`, 4·RTTVAR).
+/// RTO = SRTT + `rttvar`: the largest mean deviation of the current and, decaying, of earlier round trips, times four,
+/// and at least `min_rto`.
 #[derive(Clone, Debug)]
 pub(crate) struct RttEstimator {
     /// Lower bound of the variance term.
@@ -46,11 +46,13 @@ pub(crate) struct RttEstimator {
     max_rto: Duration,
     /// Smoothed RTT; zero before the first sample.
     pub(super) srtt: Duration,
-    /// Four times the mean deviation.
-    deviation: Duration,
-    /// Largest deviation of this round trip.
-    round_deviation: Duration,
-    variance: Duration,
+    /// Four times the mean deviation (`mdev_us`).
+    mdev: Duration,
+    /// Largest `mdev` of this round trip (`mdev_max_us`).
+    mdev_max: Duration,
+    /// Variance term of the RTO (`rttvar_us`).
+    rttvar: Duration,
+    /// Number whose acknowledgement ends the round trip (`rtt_seq`).
     round_end: u64,
     /// Retransmission time-out without back-off.
     pub(super) rto: Duration,
@@ -65,9 +67,9 @@ impl RttEstimator {
             min_rto,
             max_rto,
             srtt: Duration::ZERO,
-            deviation: Duration::ZERO,
-            round_deviation: min_rto,
-            variance: Duration::ZERO,
+            mdev: Duration::ZERO,
+            mdev_max: min_rto,
+            rttvar: Duration::ZERO,
             round_end: 0,
             rto: initial_rto,
             min_rtt: Duration::MAX,
@@ -75,9 +77,9 @@ impl RttEstimator {
         }
     }
 
-    /// Returns the mean deviation.
+    /// Returns the mean deviation (`tcpi_rttvar`).
     pub(crate) fn variation(&self) -> Duration {
-        self.deviation / 4
+        self.mdev / 4
     }
 
     /// Adds an RTT sample; a round trip ends when `snd_una` passes what was sent at its start.
@@ -85,42 +87,42 @@ impl RttEstimator {
         let rtt = rtt.as_nanos().max(1) as i64;
         if self.srtt.is_zero() {
             self.srtt = Duration::from_nanos(rtt as u64);
-            self.deviation = self.srtt * 2;
-            self.variance = self.deviation.max(self.min_rto);
-            self.round_deviation = self.variance;
+            self.mdev = self.srtt * 2;
+            self.rttvar = self.mdev.max(self.min_rto);
+            self.mdev_max = self.rttvar;
             self.round_end = snd_nxt;
         } else {
             let srtt = self.srtt.as_nanos() as i64;
             let error = rtt - srtt;
             self.srtt = Duration::from_nanos((srtt + error / 8).max(1) as u64);
-            let deviation = self.deviation.as_nanos() as i64;
-            let mut surplus = error.abs() - deviation / 4;
+            let mdev = self.mdev.as_nanos() as i64;
+            let mut surplus = error.abs() - mdev / 4;
             if error < 0 && surplus > 0 {
-                // A falling RTT should not inflate the deviation like a rising one.
+                // A falling RTT inflates the deviation less than a rising one.
                 surplus /= 8;
             }
-            self.deviation = Duration::from_nanos((deviation + surplus).max(0) as u64);
-            self.round_deviation = self.round_deviation.max(self.deviation);
-            self.variance = self.variance.max(self.round_deviation);
+            self.mdev = Duration::from_nanos((mdev + surplus).max(0) as u64);
+            self.mdev_max = self.mdev_max.max(self.mdev);
+            self.rttvar = self.rttvar.max(self.mdev_max);
             if snd_una > self.round_end {
-                if self.round_deviation < self.variance {
-                    self.variance = self
-                        .variance
-                        .saturating_sub((self.variance - self.round_deviation) / 4);
+                if self.mdev_max < self.rttvar {
+                    self.rttvar = self
+                        .rttvar
+                        .saturating_sub((self.rttvar - self.mdev_max) / 4);
                 }
                 self.round_end = snd_nxt;
-                self.round_deviation = self.min_rto;
+                self.mdev_max = self.min_rto;
             }
         }
-        self.rto = timer_wheel::ceil_to_tick(self.srtt + self.variance).min(self.max_rto);
+        self.rto = timer_wheel::ceil_to_tick(self.srtt + self.rttvar).min(self.max_rto);
     }
 
-    /// Raises the time-out of the handshake, which has expired without an RTT, to three seconds (RFC 6298 §5.7).
-    pub(crate) fn fall_back(&mut self) {
-        self.rto = self.rto.max(FALLBACK);
-        self.deviation = FALLBACK;
-        self.variance = FALLBACK;
-        self.round_deviation = FALLBACK;
+    /// Raises the RTO to three seconds after a handshake that was repeated and gave no RTT (RFC 6298 §5.7).
+    pub(crate) fn set_fallback_rto(&mut self) {
+        self.rto = self.rto.max(FALLBACK_RTO);
+        self.mdev = FALLBACK_RTO;
+        self.rttvar = FALLBACK_RTO;
+        self.mdev_max = FALLBACK_RTO;
     }
 
     /// Adds a sample of the lowest RTT.

@@ -1,4 +1,4 @@
-//! Selective acknowledgements (RFC 2018) and duplicate ones (D-SACK, RFC 2883).
+//! SACK (RFC 2018) and D-SACK (RFC 2883) of incoming ACKs.
 
 use units::Instant;
 
@@ -6,8 +6,8 @@ use super::{AckEffects, AckInput, Sender};
 use cca::CaState;
 
 impl Sender {
-    /// Marks the segments that the SACK blocks newly report. The cumulative ACK is already noted; `prior_una`
-    /// is its previous value.
+    /// Marks the segments that the SACK blocks newly report (the kernel's `tcp_sacktag_write_queue`). `prior_una` is
+    /// `snd_una` before this ACK.
     pub(super) fn process_sacks(
         &mut self,
         now: Instant,
@@ -17,7 +17,7 @@ impl Sender {
     ) {
         let mut blocks = input.sack;
         if let Some(&first) = blocks.first()
-            && is_duplicate(first, blocks.get(1), input.ack)
+            && is_dsack(first, blocks.get(1), input.ack)
         {
             self.check_dsack(first, prior_una, effects);
             blocks = &blocks[1..];
@@ -25,7 +25,7 @@ impl Sender {
         if self.board.packets_out() == 0 {
             return;
         }
-        // In order of sequence, so that the last segment found is the newest.
+        // In order of sequence, so that the segment marked last is the newest.
         let mut ordered = [(0, 0); 4];
         let ordered = &mut ordered[..blocks.len()];
         ordered.copy_from_slice(blocks);
@@ -46,7 +46,8 @@ impl Sender {
         self.sack_cache = cache;
     }
 
-    /// Marks the part of `left..right` that no cached block covers.
+    /// Marks the part of `left..right` that no cached block covers; `lowest_new` becomes the lowest number that shows
+    /// reordering.
     fn mark_range(
         &mut self,
         now: Instant,
@@ -56,13 +57,13 @@ impl Sender {
         effects: &mut AckEffects,
         lowest_new: &mut u64,
     ) {
-        if let Some((&(known_left, known_right), rest)) = cache.split_first() {
-            if known_left < known_right && known_left < right && left < known_right {
-                if left < known_left {
-                    self.mark_range(now, left, known_left, rest, effects, lowest_new);
+        if let Some((&(cached_left, cached_right), rest)) = cache.split_first() {
+            if cached_left < cached_right && cached_left < right && left < cached_right {
+                if left < cached_left {
+                    self.mark_range(now, left, cached_left, rest, effects, lowest_new);
                 }
-                if known_right < right {
-                    self.mark_range(now, known_right, right, rest, effects, lowest_new);
+                if cached_right < right {
+                    self.mark_range(now, cached_right, right, rest, effects, lowest_new);
                 }
             } else {
                 self.mark_range(now, left, right, rest, effects, lowest_new);
@@ -91,7 +92,7 @@ impl Sender {
         }
     }
 
-    /// Handles a report that the receiver got data twice (the kernel's `tcp_check_dsack`).
+    /// Handles a D-SACK, by which the receiver reports data that arrived twice (the kernel's `tcp_check_dsack`).
     fn check_dsack(&mut self, (left, right): (u64, u64), prior_una: u64, effects: &mut AckEffects) {
         let mss = u64::from(self.config.mss);
         if left >= right || right > self.seq.snd_nxt {
@@ -99,33 +100,32 @@ impl Sender {
         }
         let segments = (right - left).div_ceil(mss);
         if segments == 1 {
-            effects.dsack_of_probe = self.probe.ended_at(right);
+            effects.dsack_of_probe = self.tlp.ended_at(right);
         }
         self.reordering.dsack_dups += segments;
         if self.reordering.dsack_dups > self.counts.retransmissions {
-            // More than was ever retransmitted: the network has duplicated it.
+            // More than was ever retransmitted: the network has duplicated data.
             effects.dsack_of_probe = false;
             return;
         }
         effects.dsack = true;
         self.rack.dsack_seen |= self.reordering.reord_seen > 0 && !effects.dsack_of_probe;
-        // An unneeded segment was delivered all the same.
+        // A duplicate was delivered, too.
         self.rate.delivered += segments;
         if right <= prior_una {
-            self.undo.duplicates_reported(right, segments as u32);
+            self.undo.on_dsack(right, segments as u32);
             return;
         }
         for ordinal in self.board.within(left, right) {
             let sent = self.board.get(ordinal);
             if sent.ever_retransmitted {
-                self.undo.duplicates_reported(sent.end, 1);
+                self.undo.on_dsack(sent.end, 1);
             }
         }
     }
 }
 
-/// Returns whether the first block repeats data that was acknowledged, cumulatively or by the second block
-/// (RFC 2883 §4).
-fn is_duplicate(first: (u64, u64), second: Option<&(u64, u64)>, ack: u64) -> bool {
+/// Returns whether the first block is a D-SACK: it is covered by the cumulative ACK or by the second block (RFC 2883 §4).
+fn is_dsack(first: (u64, u64), second: Option<&(u64, u64)>, ack: u64) -> bool {
     first.0 < ack || second.is_some_and(|s| first.0 >= s.0 && first.1 <= s.1)
 }

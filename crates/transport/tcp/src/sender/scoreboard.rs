@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 use units::{Duration, Instant};
 
-/// Value that stands for no neighbour in the list of transmissions.
+/// No ordinal, in the list of transmissions.
 const NONE: u64 = u64::MAX;
 
 /// Transmission of a segment, with the state of the rate sampler at that time (draft-cheng-iccrg-delivery-rate-estimation-02
@@ -70,22 +70,27 @@ impl SentSegment {
     }
 }
 
-/// Segments in order of sequence, linked in order of their latest transmission, with the counters of Linux
-/// (`packets_out`, `sacked_out`, `lost_out`, `retrans_out`).
+/// Outstanding segments in order of sequence, linked in order of their latest transmission, with the counters of Linux.
 ///
-/// The ordinal of a segment is the number of segments sent before it.
+/// The ordinal of a segment is the number of segments before it in the stream.
 #[derive(Debug)]
 pub(crate) struct Scoreboard {
     queue: VecDeque<SentSegment>,
+    /// Ordinal of the first segment of the queue.
     base: u64,
+    /// Ordinals of the oldest and of the newest transmission, or [`NONE`].
     oldest: u64,
     newest: u64,
-    sacked: u32,
-    lost: u32,
-    retransmitted: u32,
-    bursts: u64,
-    /// No segment before this ordinal waits for its retransmission.
-    hint: u64,
+    /// Segments that SACK has reported, or duplicate ACKs of a peer without SACK.
+    pub(crate) sacked_out: u32,
+    /// Segments marked as lost.
+    pub(crate) lost_out: u32,
+    /// Retransmissions in flight.
+    pub(crate) retrans_out: u32,
+    /// Bursts that are not cumulatively acknowledged in full.
+    pub(crate) bursts_out: u64,
+    /// Ordinal before which no segment is to be retransmitted (`retransmit_skb_hint`).
+    retransmit_hint: u64,
 }
 
 impl Scoreboard {
@@ -95,41 +100,25 @@ impl Scoreboard {
             base: 0,
             oldest: NONE,
             newest: NONE,
-            sacked: 0,
-            lost: 0,
-            retransmitted: 0,
-            bursts: 0,
-            hint: 0,
+            sacked_out: 0,
+            lost_out: 0,
+            retrans_out: 0,
+            bursts_out: 0,
+            retransmit_hint: 0,
         }
     }
 
-    /// Returns the segments sent and not cumulatively acknowledged.
+    /// Returns the segments sent and not cumulatively acknowledged (`packets_out`).
     pub(crate) fn packets_out(&self) -> u32 {
         self.queue.len() as u32
     }
 
-    pub(crate) fn sacked_out(&self) -> u32 {
-        self.sacked
-    }
-
-    /// Sets the number of segments that have arrived out of order, where the peer does not report them.
-    pub(crate) fn set_arrived(&mut self, segments: u32) {
-        self.sacked = segments;
-    }
-
-    pub(crate) fn lost_out(&self) -> u32 {
-        self.lost
-    }
-
-    pub(crate) fn retrans_out(&self) -> u32 {
-        self.retransmitted
-    }
-
     /// Returns the segments in the network (the kernel's `tcp_packets_in_flight`).
     pub(crate) fn in_flight(&self) -> u32 {
-        self.packets_out() + self.retransmitted - self.sacked - self.lost
+        self.packets_out() + self.retrans_out - self.sacked_out - self.lost_out
     }
 
+    /// Returns the oldest segment.
     pub(crate) fn head(&self) -> Option<&SentSegment> {
         self.queue.front()
     }
@@ -178,20 +167,15 @@ impl Scoreboard {
         self.append_to_time_order(ordinal);
     }
 
-    /// Marks the segments sent last as one burst, which ends with the push flag or not.
+    /// Ends a burst with the segment sent last; `push` is its push flag.
     pub(crate) fn end_burst(&mut self, push: bool) {
         if let Some(sent) = self.queue.back_mut()
             && !sent.ends_burst
         {
             sent.push = push;
             sent.ends_burst = true;
-            self.bursts += 1;
+            self.bursts_out += 1;
         }
-    }
-
-    /// Returns the bursts that are not cumulatively acknowledged in full.
-    pub(crate) fn bursts_out(&self) -> u64 {
-        self.bursts
     }
 
     /// Removes the oldest segment, which is cumulatively acknowledged.
@@ -200,11 +184,11 @@ impl Scoreboard {
         self.remove_from_time_order(self.base);
         let sent = self.queue.pop_front()?;
         self.base += 1;
-        self.hint = self.hint.max(self.base);
-        self.sacked -= u32::from(sent.sacked);
-        self.lost -= u32::from(sent.lost);
-        self.retransmitted -= u32::from(sent.retransmitted);
-        self.bursts -= u64::from(sent.ends_burst);
+        self.retransmit_hint = self.retransmit_hint.max(self.base);
+        self.sacked_out -= u32::from(sent.sacked);
+        self.lost_out -= u32::from(sent.lost);
+        self.retrans_out -= u32::from(sent.retransmitted);
+        self.bursts_out -= u64::from(sent.ends_burst);
         Some(sent)
     }
 
@@ -215,28 +199,28 @@ impl Scoreboard {
         }
     }
 
-    /// Splits a segment at the number `at` (the kernel's `tcp_fragment`). Both parts have its marks and its position in
-    /// the order of transmissions.
-    pub(crate) fn split(&mut self, ordinal: u64, at: u64) {
-        let moved = |number: u64| number + u64::from(number != NONE && number > ordinal);
+    /// Splits a segment at `seq` (the kernel's `tcp_fragment`). Both parts have its marks and its position in the order of
+    /// transmissions.
+    pub(crate) fn split(&mut self, ordinal: u64, seq: u64) {
+        let moved = |other: u64| other + u64::from(other != NONE && other > ordinal);
         for sent in &mut self.queue {
             (sent.older, sent.newer) = (moved(sent.older), moved(sent.newer));
         }
         (self.oldest, self.newest) = (moved(self.oldest), moved(self.newest));
-        self.hint = moved(self.hint);
+        self.retransmit_hint = moved(self.retransmit_hint);
         let first = self.get_mut(ordinal);
         let mut second = *first;
-        first.end = at;
+        first.end = seq;
         (first.fin, first.push, first.ends_burst) = (false, false, true);
-        (second.seq, second.in_time_order) = (at, false);
-        let linked = first.in_time_order;
+        (second.seq, second.in_time_order) = (seq, false);
+        let is_linked = first.in_time_order;
         self.queue
             .insert((ordinal + 1 - self.base) as usize, second);
-        self.sacked += u32::from(second.sacked);
-        self.lost += u32::from(second.lost);
-        self.retransmitted += u32::from(second.retransmitted);
-        self.bursts += 1;
-        if linked {
+        self.sacked_out += u32::from(second.sacked);
+        self.lost_out += u32::from(second.lost);
+        self.retrans_out += u32::from(second.retransmitted);
+        self.bursts_out += 1;
+        if is_linked {
             self.insert_into_time_order(ordinal + 1, ordinal);
         }
     }
@@ -247,39 +231,38 @@ impl Scoreboard {
         let sent = self.get_mut(ordinal);
         let (lost, retransmitted) = (sent.lost, sent.retransmitted);
         (sent.sacked, sent.lost, sent.retransmitted) = (true, false, false);
-        self.sacked += 1;
-        self.lost -= u32::from(lost);
-        self.retransmitted -= u32::from(retransmitted);
+        self.sacked_out += 1;
+        self.lost_out -= u32::from(lost);
+        self.retrans_out -= u32::from(retransmitted);
     }
 
     /// Marks the segment as lost, or its retransmission if the segment counts as lost already. Returns whether
-    /// it was a retransmission (the kernel's `tcp_mark_skb_lost`). A retransmission whose loss mark an undo has
-    /// cleared stays in flight.
+    /// it was a retransmission (the kernel's `tcp_mark_skb_lost`).
     pub(crate) fn mark_lost(&mut self, ordinal: u64) -> bool {
         let sent = self.get_mut(ordinal);
         if sent.sacked || (sent.lost && !sent.retransmitted) {
             return false;
         }
-        let newly = !sent.lost;
+        let is_first_loss = !sent.lost;
         sent.lost = true;
-        sent.retransmitted &= newly;
-        self.lost += u32::from(newly);
-        self.retransmitted -= u32::from(!newly);
-        self.hint = self.hint.min(ordinal);
-        !newly
+        // A retransmission whose loss mark an undo has cleared stays in flight.
+        sent.retransmitted &= is_first_loss;
+        self.lost_out += u32::from(is_first_loss);
+        self.retrans_out -= u32::from(!is_first_loss);
+        self.retransmit_hint = self.retransmit_hint.min(ordinal);
+        !is_first_loss
     }
 
     /// Records a retransmission of the segment.
     pub(crate) fn mark_retransmitted(&mut self, ordinal: u64, tx: Transmission) {
         let sent = self.get_mut(ordinal);
-        let newly = !sent.retransmitted;
-        sent.retransmitted = true;
-        self.retransmitted += u32::from(newly);
-        self.mark_repeated(ordinal, tx);
+        let is_new = !core::mem::replace(&mut sent.retransmitted, true);
+        self.retrans_out += u32::from(is_new);
+        self.mark_tlp(ordinal, tx);
     }
 
     /// Records a retransmission of the segment as a TLP, which does not count as in flight a second time.
-    pub(crate) fn mark_repeated(&mut self, ordinal: u64, tx: Transmission) {
+    pub(crate) fn mark_tlp(&mut self, ordinal: u64, tx: Transmission) {
         self.remove_from_time_order(ordinal);
         let sent = self.get_mut(ordinal);
         sent.ever_retransmitted = true;
@@ -304,7 +287,7 @@ impl Scoreboard {
         for sent in &mut self.queue {
             sent.lost = false;
         }
-        self.lost = 0;
+        self.lost_out = 0;
     }
 
     /// Clears all SACK marks, because the receiver dropped reported data (reneging, RFC 2018 §8).
@@ -312,29 +295,28 @@ impl Scoreboard {
         for ordinal in self.ordinals() {
             self.get_mut(ordinal).sacked = false;
         }
-        self.sacked = 0;
+        self.sacked_out = 0;
     }
 
     /// Returns the first segment that is lost and not retransmitted. There is none while as many retransmissions
-    /// are in flight as segments are lost (the kernel's `tcp_xmit_retransmit_queue`). The counts differ by the
-    /// retransmissions whose loss mark an undo has cleared.
+    /// are in flight as segments are lost (the kernel's `tcp_xmit_retransmit_queue`).
     pub(crate) fn next_to_retransmit(&mut self) -> Option<u64> {
-        if self.retransmitted >= self.lost {
+        if self.retrans_out >= self.lost_out {
             return None;
         }
         let end = self.ordinals().end;
-        while self.hint < end {
-            let sent = self.get(self.hint);
+        while self.retransmit_hint < end {
+            let sent = self.get(self.retransmit_hint);
             if sent.lost && !sent.retransmitted && !sent.sacked {
-                return Some(self.hint);
+                return Some(self.retransmit_hint);
             }
-            self.hint += 1;
+            self.retransmit_hint += 1;
         }
         None
     }
 
-    /// Returns the number of segments from `first` on, at most `max`, that are lost and left together. Linux
-    /// retransmits the contents of one buffer as one burst.
+    /// Returns the number of segments from ordinal `first` on, at most `max`, that are lost and were sent in one burst.
+    /// Linux retransmits the contents of one skb as one burst.
     pub(crate) fn lost_together(&self, first: u64, max: u32) -> u32 {
         let sent_at = self.get(first).tx.sent_at;
         let end = self.ordinals().end.min(first + u64::from(max));
@@ -345,18 +327,18 @@ impl Scoreboard {
         1 + more.count() as u32
     }
 
-    /// Returns the segment with the oldest latest transmission among those neither delivered nor found lost by
-    /// RACK.
+    /// Returns the segment whose latest transmission is the oldest, of those neither delivered nor found lost by RACK.
     pub(crate) fn oldest_transmission(&self) -> Option<u64> {
         (self.oldest != NONE).then_some(self.oldest)
     }
 
-    /// Returns the transmission after that of `ordinal`.
+    /// Returns the segment whose latest transmission follows that of `ordinal`.
     pub(crate) fn next_transmission(&self, ordinal: u64) -> Option<u64> {
         let next = self.get(ordinal).newer;
         (next != NONE).then_some(next)
     }
 
+    /// Appends a segment to the order of transmissions.
     fn append_to_time_order(&mut self, ordinal: u64) {
         let newest = self.newest;
         let sent = self.get_mut(ordinal);

@@ -10,7 +10,7 @@ pub(crate) struct SendSequence {
     /// End of the data that the application has written, and of the FIN.
     pub(crate) write_seq: u64,
     pub(crate) fin_queued: bool,
-    /// End of the last segment sent that was not full.
+    /// End of the last segment sent that was not full (`snd_sml`).
     snd_sml: u64,
     /// Window that the peer offers, bytes.
     pub(crate) snd_wnd: u64,
@@ -66,7 +66,7 @@ impl SendSequence {
         self.wnd_end().saturating_sub(self.snd_nxt)
     }
 
-    /// Returns the bytes that were written and not sent.
+    /// Returns the sequence numbers written and not sent.
     pub(crate) fn unsent(&self) -> u64 {
         self.write_seq - self.snd_nxt
     }
@@ -76,7 +76,7 @@ impl SendSequence {
         self.snd_nxt < self.write_seq
     }
 
-    /// Returns the end of the next segment of up to `mss` bytes. The last one takes the FIN along.
+    /// Returns the end of the next segment of up to `mss` bytes, with the FIN if it is the last one.
     pub(crate) fn next_end(&self, mss: u32) -> u64 {
         let fin = u64::from(self.fin_queued);
         let end = self.snd_nxt + u64::from(mss);
@@ -87,14 +87,14 @@ impl SendSequence {
         }
     }
 
-    /// Ends the stream after the data written. Returns whether it did not end before.
+    /// Queues the FIN after the data written. Returns false if it is queued already.
     pub(crate) fn queue_fin(&mut self) -> bool {
-        let first = !self.fin_queued;
-        if first {
+        let is_new = !self.fin_queued;
+        if is_new {
             self.fin_queued = true;
             self.write_seq += 1;
         }
-        first
+        is_new
     }
 
     /// Returns whether the FIN was sent.
@@ -112,7 +112,7 @@ impl SendSequence {
         self.snd_sml = self.snd_nxt;
     }
 
-    /// Returns whether a segment that was not full is not acknowledged.
+    /// Returns whether a segment that was not full is unacknowledged.
     pub(crate) fn has_short_outstanding(&self) -> bool {
         self.snd_sml > self.snd_una
     }

@@ -1,17 +1,16 @@
-//! Suspension: a sender whose link is interrupted sends nothing, and its state remains.
+//! Suspension: a sender whose link is interrupted sends nothing, and keeps its state.
 
 use units::Instant;
 
 use super::Sender;
 
 impl Sender {
-    /// Sends nothing from now on. TimerExpiry stand still.
+    /// Stops sending, and stops the timers.
     pub(crate) fn suspend(&mut self, now: Instant) {
         self.signals.suspended_since.get_or_insert(now);
     }
 
-    /// Resumes: outstanding segments count as sent later by the length of the pause, and their
-    /// time-out starts anew.
+    /// Sends again: outstanding segments count as sent later by the length of the pause, and the RTO restarts.
     pub(crate) fn resume(&mut self, now: Instant) {
         let Some(since) = self.signals.suspended_since.take() else {
             return;

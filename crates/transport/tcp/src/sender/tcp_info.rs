@@ -1,4 +1,4 @@
-//! State of the sender for `TCP_INFO`, and what the handshake and the application set.
+//! State of the sender for `TCP_INFO`, and values that the handshake and the application set.
 
 use cca::{SendLimit, SenderInfo};
 use units::{Duration, Instant, Rate};
@@ -8,8 +8,8 @@ use super::limited_time::Limit;
 use crate::connection::Info;
 
 impl Sender {
-    /// Sets the negotiated values of the handshake. A segment takes at most half of the window, but at min_mss `min_mss` bytes
-    /// (the kernel's `tcp_bound_to_half_wnd`).
+    /// Sets the negotiated values of the handshake. The MSS is at most half of the peer's window, but at least `min_mss` (the
+    /// kernel's `tcp_bound_to_half_wnd`).
     pub(crate) fn negotiate(&mut self, mss: u32, min_mss: u32, sack: bool, window: u64) {
         let half = if window > 536 { window / 2 } else { window };
         let mss = if half > 0 && u64::from(mss) > half {
@@ -74,9 +74,9 @@ impl Sender {
         info.retransmits = self.timeouts.retransmits;
         info.probes = self.window_probes.probes_out;
         info.backoff = self.timeouts.backoff;
-        info.sacked = self.board.sacked_out();
-        info.lost = self.board.lost_out();
-        info.retransmissions_out = self.board.retrans_out();
+        info.sacked = self.board.sacked_out;
+        info.lost = self.board.lost_out;
+        info.retransmissions_out = self.board.retrans_out;
         info.since_data_sent = now.saturating_since(self.output.lsndtime);
         info.rtt_variation = self.rtt.variation();
         info.reordering = self.reordering.degree;

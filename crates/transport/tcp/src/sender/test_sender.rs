@@ -12,7 +12,7 @@ pub(super) const FIRST: u64 = 1_000;
 
 /// Payload bytes of a segment.
 pub(super) const MSS: u64 = 1_448;
-/// ACK of no data that leaves the window open. Tests change what they are about.
+/// ACK of no data that leaves the window open; tests change some of its fields.
 pub(super) const ACK: AckInput<'static> = AckInput {
     ack: FIRST,
     seq: 0,

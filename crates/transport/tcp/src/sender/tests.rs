@@ -6,8 +6,8 @@ use cca::CaState;
 
 const RTT: Duration = Duration::from_millis(50);
 
-/// Returns a sender with ten segments out, and the time a round trip later.
-fn ten_out() -> (Sender, Instant) {
+/// Returns a sender with ten segments in flight, and the time a round trip later.
+fn ten_in_flight() -> (Sender, Instant) {
     let (mut sender, start) = established_sender(TcpConfig::default(), RTT, 10 * MSS);
     sender.output.queue.clear();
     (sender, start + RTT)
@@ -17,7 +17,7 @@ fn ten_out() -> (Sender, Instant) {
 /// timestamp echo means nothing for segments that were sent once.
 #[test]
 fn an_old_echo_says_nothing_of_segments_sent_once() {
-    let (mut sender, now) = ten_out();
+    let (mut sender, now) = ten_in_flight();
     ack(&mut sender, now, 1, &[], Some(0));
     assert!(sender.rack.has_seen(FIRST + MSS), "RACK learns from it");
 }
@@ -27,7 +27,7 @@ fn an_old_echo_says_nothing_of_segments_sent_once() {
 #[test]
 fn a_reduction_sends_in_proportion() {
     for (newly, sends) in [(1, 1), (2, 1), (3, 2), (4, 2), (10, 5)] {
-        let (mut sender, _) = ten_out();
+        let (mut sender, _) = ten_in_flight();
         let w = &mut sender.congestion.window;
         (w.prior_cwnd, w.ssthresh) = (18, 9);
         sender.prr.start();
@@ -42,13 +42,13 @@ fn a_reduction_sends_in_proportion() {
 fn an_undone_recovery_prolongs_the_widened_window() {
     let mut rack = Rack::default();
     for _ in 0..3 {
-        rack.recovery_undone();
+        rack.on_recovery_undone();
     }
     assert_eq!(rack.recoveries_left(), 3);
-    rack.recovery_ended();
+    rack.on_recovery_end();
     assert_eq!(rack.recoveries_left(), 2);
     for _ in 0..40 {
-        rack.recovery_undone();
+        rack.on_recovery_undone();
     }
     assert_eq!(rack.recoveries_left(), 16);
 }
@@ -56,7 +56,7 @@ fn an_undone_recovery_prolongs_the_widened_window() {
 /// Linux `tcp_init_undo`: without a retransmission in flight, no D-SACK can show that all were spurious.
 #[test]
 fn a_reduction_without_retransmissions_is_not_undone_at_once() {
-    let (mut sender, now) = ten_out();
+    let (mut sender, now) = ten_in_flight();
     ack(&mut sender, now, 0, &[(4, 9)], None);
     assert_eq!(sender.congestion.window.state, CaState::Recovery);
     let mut undo = Undo::default();
@@ -65,7 +65,7 @@ fn a_reduction_without_retransmissions_is_not_undone_at_once() {
     assert!(!sender.undo_by_dsack());
     let mut undo = Undo::default();
     undo.start(FIRST, 1, &LossProbe::default());
-    undo.duplicates_reported(FIRST + MSS, 1);
+    undo.on_dsack(FIRST + MSS, 1);
     sender.undo = undo;
     assert!(sender.undo_by_dsack());
 }
@@ -74,21 +74,21 @@ fn a_reduction_without_retransmissions_is_not_undone_at_once() {
 /// own time.
 #[test]
 fn a_retransmission_is_judged_anew() {
-    let (mut sender, now) = ten_out();
+    let (mut sender, now) = ten_in_flight();
     ack(&mut sender, now, 0, &[(4, 9)], None);
-    assert_eq!(sender.board.retrans_out(), sender.board.lost_out());
+    assert_eq!(sender.board.retrans_out, sender.board.lost_out);
     let retransmitted = sender.counts.retransmissions;
     assert!(retransmitted > 0);
-    let lost = sender.board.lost_out();
+    let lost = sender.board.lost_out;
     sender.mark_losses(now);
-    assert_eq!(sender.board.lost_out(), lost, "just sent again");
-    assert_eq!(sender.board.retrans_out(), lost);
+    assert_eq!(sender.board.lost_out, lost, "just sent again");
+    assert_eq!(sender.board.retrans_out, lost);
 }
 
 /// `tcpi_total_retrans`: every retransmitted segment counts once.
 #[test]
 fn retransmissions_are_counted() {
-    let (mut sender, _) = ten_out();
+    let (mut sender, _) = ten_in_flight();
     for times in 1..=3 {
         while sender.counts.retransmissions < times {
             let at = sender.deadline();
@@ -101,7 +101,7 @@ fn retransmissions_are_counted() {
 /// `max_window`: the largest window that was ever offered.
 #[test]
 fn the_largest_offer_is_remembered() {
-    let (mut sender, now) = ten_out();
+    let (mut sender, now) = ten_in_flight();
     assert_eq!(sender.seq.max_window, 1 << 20);
     let input = |window: u64, seq: u64| AckInput { seq, window, ..ACK };
     sender.on_ack(now, &input(2 << 20, 1));
@@ -115,25 +115,22 @@ fn the_largest_offer_is_remembered() {
 /// RFC 5681 §2: an ACK that brings data or moves the window is no duplicate, so that without SACK it does not count.
 #[test]
 fn an_ack_with_data_or_another_window_is_no_duplicate() {
-    let (mut sender, now) = ten_out();
+    let (mut sender, now) = ten_in_flight();
     sender.config.sack = false;
-    let input = |is_news: bool| AckInput {
-        not_dup: is_news,
-        ..ACK
-    };
+    let input = |not_dup: bool| AckInput { not_dup, ..ACK };
     for _ in 0..5 {
         sender.on_ack(now, &input(true));
     }
-    assert_eq!(sender.board.sacked_out(), 0);
+    assert_eq!(sender.board.sacked_out, 0);
     sender.on_ack(now, &input(false));
-    assert_eq!(sender.board.sacked_out(), 1);
+    assert_eq!(sender.board.sacked_out, 1);
 }
 
 /// RFC 8985 §6.2 step 5: a retransmission is lost if a segment that was sent no earlier was delivered. It is sent again
 /// without a time-out.
 #[test]
 fn a_lost_retransmission_is_sent_again() {
-    let (mut sender, now) = ten_out();
+    let (mut sender, now) = ten_in_flight();
     ack(&mut sender, now, 0, &[(4, 9)], None);
     sender.congestion.window.cwnd = 20;
     sender.retransmit_lost(now);
@@ -161,7 +158,7 @@ fn a_lost_retransmission_is_sent_again() {
 /// RFC 8257 §3.3: the sender counts what was delivered with ECN-Echo.
 #[test]
 fn deliveries_with_an_echo_are_counted_apart() {
-    let (mut sender, now) = ten_out();
+    let (mut sender, now) = ten_in_flight();
     ack(&mut sender, now, 2, &[], None);
     assert_eq!(sender.congestion.window.delivered_ce, 0);
     let marked = AckInput {
@@ -177,7 +174,7 @@ fn deliveries_with_an_echo_are_counted_apart() {
 /// RTO timer. RFC 6298 §5.3 requires that only after an ACK of new data.
 #[test]
 fn a_delivery_from_before_the_retransmission_of_the_head_restarts_the_timer() {
-    let (mut sender, now) = ten_out();
+    let (mut sender, now) = ten_in_flight();
     ack(&mut sender, now, 0, &[(4, 9)], None);
     let before = sender.deadline();
     let later = now + Duration::from_millis(30);
@@ -190,7 +187,7 @@ fn a_delivery_from_before_the_retransmission_of_the_head_restarts_the_timer() {
 /// had.
 #[test]
 fn only_reported_segments_have_arrived() {
-    let (mut sender, now) = ten_out();
+    let (mut sender, now) = ten_in_flight();
     for (blocks, arrived) in [
         (&[(2, 3)][..], &[2][..]),
         (&[(6, 7), (2, 3)], &[2, 6]),

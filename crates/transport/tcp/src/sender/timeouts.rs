@@ -5,14 +5,14 @@ use units::{Duration, Instant};
 use super::Sender;
 use crate::config::TcpConfig;
 
-/// Time-out of which the limit is made (`TCP_RTO_MIN`).
-const BASE: Duration = Duration::from_millis(200);
+/// First time-out of the model of retries (`TCP_RTO_MIN`).
+const RTO_MIN: Duration = Duration::from_millis(200);
 
 /// Consecutive time-outs that do not double in a thin stream (`TCP_THIN_LINEAR_RETRIES`).
 const THIN_LINEAR_RETRIES: u32 = 6;
 
-/// Minimum outstanding segments of a stream that is not thin (`tcp_stream_is_thin`).
-const THICK: u32 = 4;
+/// Outstanding segments from which on a stream is not thin (`tcp_stream_is_thin`).
+const MIN_THICK_SEGMENTS: u32 = 4;
 
 /// Time-outs of a sender since the last ACK of new data.
 #[derive(Clone, Copy, Debug, Default)]
@@ -20,39 +20,39 @@ pub(super) struct Timeouts {
     /// Consecutive time-outs (`icsk_retransmits`).
     pub(super) retransmits: u32,
     /// Time of the first one.
-    since: Instant,
-    /// Times that the time-out has doubled (`icsk_backoff`).
+    first_at: Instant,
+    /// Doublings of the time-out (`icsk_backoff`).
     pub(super) backoff: u32,
-    /// Whether the peer has not answered for too long (`ETIMEDOUT`).
+    /// Whether the connection has timed out (`ETIMEDOUT`).
     pub(super) expired: bool,
 }
 
 impl Timeouts {
-    /// Returns the time-out `rto` with its back-off, at most `longest`.
-    pub(super) fn backed_off(&self, rto: Duration, longest: Duration) -> Duration {
-        (rto * (1 << self.backoff.min(20))).min(longest)
+    /// Returns the time-out `rto` with its back-off, at most `max_rto`.
+    pub(super) fn backed_off(&self, rto: Duration, max_rto: Duration) -> Duration {
+        (rto * (1 << self.backoff.min(20))).min(max_rto)
     }
 
-    /// Notes the time of a time-out, if it is the first one; `withdrawn` if the receiver has withdrawn its window,
-    /// since the retransmission is no time-out then, but backs off.
-    pub(super) fn begin(&mut self, now: Instant, withdrawn: bool) {
-        let before = if withdrawn {
+    /// Notes the time of a time-out, if it is the first one. If the receiver has `withdrawn` its window, the retransmission
+    /// is no time-out, but backs off.
+    pub(super) fn note_first(&mut self, now: Instant, withdrawn: bool) {
+        let prior_timeouts = if withdrawn {
             self.backoff
         } else {
             self.retransmits
         };
-        if before == 0 {
-            self.since = now;
+        if prior_timeouts == 0 {
+            self.first_at = now;
         }
     }
 
     /// Returns whether retransmissions have lasted too long (the kernel's `tcp_write_timeout`).
     pub(super) fn write_timed_out(&self, now: Instant, config: &TcpConfig) -> bool {
         let limit = config.user_timeout.unwrap_or_else(|| model_timeout(config));
-        self.retransmits > 0 && now.saturating_since(self.since) >= limit
+        self.retransmits > 0 && now.saturating_since(self.first_at) >= limit
     }
 
-    /// Shortens a time-out so that it ends with the time-out of the application, if it has one (the kernel's
+    /// Shortens a time-out to the rest of the user timeout, if there is one (the kernel's
     /// `tcp_clamp_rto_to_user_timeout`).
     pub(super) fn clamp_to_user_timeout(
         &self,
@@ -63,53 +63,52 @@ impl Timeouts {
         let Some(limit) = user_timeout else {
             return wait;
         };
-        let elapsed = now.saturating_since(self.since);
+        let elapsed = now.saturating_since(self.first_at);
         wait.min(limit.saturating_sub(elapsed).max(Duration::from_millis(1)))
     }
 }
 
-/// Returns the time that the retries take if each time-out doubles up to its bound (the kernel's
-/// `tcp_model_timeout`).
+/// Returns the time of all retries if each time-out doubles up to its bound (the kernel's `tcp_model_timeout`).
 fn model_timeout(config: &TcpConfig) -> Duration {
-    let longest = config.max_rto;
-    let doublings = (longest.as_nanos() / BASE.as_nanos()).max(1).ilog2();
-    let doubled = BASE * ((2 << u64::from(config.retries.min(doublings))) - 1);
-    doubled + longest * u64::from(config.retries.saturating_sub(doublings))
+    let max_rto = config.max_rto;
+    let doublings = (max_rto.as_nanos() / RTO_MIN.as_nanos()).max(1).ilog2();
+    let doubled = RTO_MIN * ((2 << u64::from(config.retries.min(doublings))) - 1);
+    doubled + max_rto * u64::from(config.retries.saturating_sub(doublings))
 }
 
 impl Sender {
-    /// Returns whether the peer has not answered for too long.
+    /// Returns whether the connection has timed out.
     pub(crate) fn has_timed_out(&self) -> bool {
         self.timeouts.expired
     }
 
-    /// Returns whether the next time-out is as long as the first: in a thin stream that is not being closed, if it is set.
-    /// A stream that has never reduced its window is not thin (`tcp_in_initial_slowstart`), so that under BBR none is.
+    /// Returns whether the next time-out does not double: in a thin stream that is not being closed, if that is set. A stream
+    /// that has never reduced its window is not thin (`tcp_in_initial_slowstart`), so under BBR none is.
     pub(super) fn has_linear_timeouts(&self) -> bool {
         self.config.settings.thin_linear_timeouts
             && !self.seq.fin_queued
-            && self.board.packets_out() < THICK
+            && self.board.packets_out() < MIN_THICK_SEGMENTS
             && self.congestion.window.ssthresh < cca::INFINITE_SSTHRESH
             && self.timeouts.retransmits <= THIN_LINEAR_RETRIES
     }
 
-    /// Returns whether a peer that has withdrawn its window has been silent for too long while segments were
-    /// repeated (the kernel's `tcp_rtx_probe0_timed_out`). As long as it answers, the connection lasts.
+    /// Returns whether a peer that has withdrawn its window has been silent for too long while segments were retransmitted
+    /// (the kernel's `tcp_rtx_probe0_timed_out`).
     pub(super) fn rtx_probe0_timed_out(&self, now: Instant) -> bool {
         let since_ms = self.recovery.retrans_stamp.unwrap_or_else(|| {
             let head = self.board.head();
             head.map_or(0, |head| head.tx.sent_at.since_start().as_millis())
         });
-        let repeating =
+        let retransmitting =
             Duration::from_millis(now.since_start().as_millis().saturating_sub(since_ms));
         let mut limit = self.config.max_rto * 2;
         if let Some(user) = self.config.user_timeout {
-            if repeating > user {
+            if retransmitting > user {
                 return true;
             }
             limit = limit.min(user);
         }
-        now.saturating_since(self.last_ack.rcv_tstamp) > limit && repeating > limit
+        now.saturating_since(self.last_ack.rcv_tstamp) > limit && retransmitting > limit
     }
 }
 
@@ -150,7 +149,7 @@ mod tests {
         let at = |seconds| Instant::ZERO + SECOND * seconds;
         let mut timeouts = Timeouts::default();
         for seconds in [1, 3] {
-            timeouts.begin(at(seconds), false);
+            timeouts.note_first(at(seconds), false);
             timeouts.retransmits += 1;
         }
         let clamp = |seconds, wait| {

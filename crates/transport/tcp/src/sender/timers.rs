@@ -1,4 +1,4 @@
-//! Timer of the sender and its expiry.
+//! Retransmission, probe and reordering timer of the sender, and its expiry.
 
 use units::{Duration, Instant};
 
@@ -8,7 +8,7 @@ use cca::CaState;
 /// Minimum of these timers in Linux (`TCP_TIMEOUT_MIN`, two ticks of 1 ms).
 pub(super) const TIMEOUT_MIN: Duration = Duration::from_millis(2);
 
-/// Purpose of the timer; there is only one at a time, like in Linux.
+/// Kind of the timer; as in Linux, only one runs at a time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum TimerKind {
     #[default]
@@ -23,6 +23,7 @@ pub(super) enum TimerKind {
     ZeroWindow,
 }
 
+/// Timer of the sender, and the time at which it expires.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Timer {
     pub(super) kind: TimerKind,
@@ -45,7 +46,7 @@ impl Timer {
 }
 
 impl Sender {
-    /// Returns the time at which the sender wants to be called again.
+    /// Returns the time of the next call of [`Sender::on_deadline`].
     pub(crate) fn deadline(&self) -> Instant {
         if self.signals.is_suspended() {
             return Instant::NEVER;
@@ -59,14 +60,14 @@ impl Sender {
         self.set_now(now);
         if self.pacer.deadline().min(self.device_deadline()) <= now {
             self.pacer.waiting = false;
-            self.device.release(now);
+            self.small_queue.release(now);
             self.retransmit_lost(now);
             self.transmit(now);
         }
         if self.timer.at > now {
             return;
         }
-        // The purpose of the timer stays known while it is handled.
+        // The kind of the timer stays set while it is handled.
         self.timer.at = Instant::NEVER;
         match self.timer.kind {
             TimerKind::Nothing => {}
@@ -83,22 +84,21 @@ impl Sender {
         self.refresh_window();
     }
 
-    /// Returns the time until the head of the queue has been outstanding for a whole time-out; zero if it
-    /// has.
-    pub(super) fn time_until_time_out(&self, now: Instant) -> Duration {
+    /// Returns the time until the head of the queue has been outstanding for an RTO; zero if it has.
+    pub(super) fn time_until_rto(&self, now: Instant) -> Duration {
         self.board.head().map_or(self.rto(), |head| {
             (head.tx.sent_at + self.rto()).saturating_since(now)
         })
     }
 
-    /// Starts the timer instead of the current one.
+    /// Starts a timer of this kind instead of the current one.
     pub(super) fn start_timer(&mut self, kind: TimerKind, now: Instant, wait: Duration) {
         let at = self.config.timers.expiry(now, wait);
         self.timer = Timer { kind, at };
     }
 
-    /// Starts the retransmission timer instead of the current timer. After another timer it runs only for the
-    /// rest of the time-out of the head (the kernel's `tcp_rearm_rto`).
+    /// Starts the retransmission timer. If it replaces a probe or reordering timer, it runs only for the rest of the RTO of
+    /// the head (the kernel's `tcp_rearm_rto`).
     pub(super) fn rearm_retransmission(&mut self, now: Instant) {
         if self.board.packets_out() == 0 {
             self.timer.clear();
@@ -106,7 +106,7 @@ impl Sender {
         }
         let wait = match self.timer.kind {
             TimerKind::Reordering | TimerKind::Probe => {
-                self.time_until_time_out(now).max(Duration::from_millis(1))
+                self.time_until_rto(now).max(Duration::from_millis(1))
             }
             _ => self.rto(),
         };
@@ -117,7 +117,7 @@ impl Sender {
         );
     }
 
-    /// Starts the retransmission timer for a whole time-out.
+    /// Starts the retransmission timer for a whole RTO.
     pub(super) fn restart_retransmission(&mut self, now: Instant) {
         self.start_timer(
             TimerKind::Retransmission,
@@ -126,7 +126,7 @@ impl Sender {
         );
     }
 
-    /// Returns whether the timer kind for the end of a reordering window.
+    /// Returns whether the timer runs for the end of a reordering window.
     pub(super) fn waits_for_reordering(&self) -> bool {
         self.timer.kind == TimerKind::Reordering
     }
@@ -139,22 +139,22 @@ impl Sender {
         // If the receiver has withdrawn its window, the retransmission is a window probe, not a time-out (the kernel's
         // `tcp_retransmit_timer`).
         let withdrawn = self.seq.snd_wnd == 0;
-        let hopeless = if withdrawn {
+        let has_expired = if withdrawn {
             self.rtx_probe0_timed_out(now)
         } else {
             self.timeouts.write_timed_out(now, &self.config)
         };
-        if hopeless {
+        if has_expired {
             self.timeouts.expired = true;
             return;
         }
         self.refresh_window();
-        self.timeouts.begin(now, withdrawn);
+        self.timeouts.note_first(now, withdrawn);
         if withdrawn {
             self.enter_loss(now);
         } else {
             self.counts.timeouts += 1;
-            self.note_time_out();
+            self.note_rto();
             self.enter_loss(now);
             self.timeouts.retransmits += 1;
         }
@@ -194,7 +194,7 @@ impl Sender {
         }
     }
 
-    /// Starts the zero-window probe timer if nothing is in flight, data kind and the window is closed.
+    /// Starts the zero-window probe timer if no timer runs, nothing is outstanding, and data waits.
     pub(super) fn ensure_zero_window_probe(&mut self, now: Instant) {
         if self.timer.kind == TimerKind::Nothing
             && self.board.packets_out() == 0
@@ -204,11 +204,11 @@ impl Sender {
         }
     }
 
-    /// Probes a window that has had no room for the next segment for a time-out (the kernel's `tcp_send_probe0`).
+    /// Probes a window without room for the next segment (the kernel's `tcp_send_probe0`).
     fn send_zero_window_probe(&mut self, now: Instant) {
         if self.next_fits() {
-            // Only Nagle's algorithm or TCP_CORK delays the segment.
-            self.send_held(now);
+            // Nagle's algorithm or `TCP_CORK` delays the segment.
+            self.send_delayed_short(now);
             return;
         }
         if self.window_probes.timed_out(now, &self.config) {
@@ -218,16 +218,15 @@ impl Sender {
         self.window_probes.probes_out += 1;
         if self.seq.window_room() > 0 {
             self.timeouts.backoff = 0;
-            self.send_part(now);
+            self.send_window_part(now);
             return;
         }
-        // One byte below the window: the receiver must answer (RFC 9293 §3.8.6.1).
-        self.push_probe_of_window(now);
+        self.push_window_probe(now);
         self.timeouts.backoff += 1;
         self.start_timer(TimerKind::ZeroWindow, now, self.rto());
     }
 
-    /// Handles an ACK while nothing was in flight: the window may have opened (the kernel's `tcp_ack_probe`).
+    /// Handles an ACK while nothing was outstanding: the window may have opened (the kernel's `tcp_ack_probe`).
     pub(super) fn after_zero_window_probe(&mut self, now: Instant) {
         self.timer.clear();
         self.window_probes = WindowProbes::default();

@@ -1,5 +1,4 @@
-//! Undo of a reduction that proves to be unneeded: by D-SACK (RFC 3708), by timestamps (Eifel, RFC 3522 and
-//! 4015) and by F-RTO (RFC 5682).
+//! Undo of spurious reductions: by D-SACK (RFC 3708), by timestamps (Eifel, RFC 3522 and 4015) and by F-RTO (RFC 5682).
 
 use units::Instant;
 
@@ -7,39 +6,39 @@ use super::tlp::LossProbe;
 use super::{Rexmit, Sender};
 use cca::{CaState, Window};
 
-/// State that the undo of a reduction needs.
+/// State for the undo of a reduction.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Undo {
-    /// `snd_una` when the reduction began.
-    marker: Option<u64>,
-    /// Retransmissions that are not yet reported as duplicates; `None` before the first.
-    retransmissions: Option<u32>,
+    /// `snd_una` when the reduction began (`undo_marker`).
+    undo_marker: Option<u64>,
+    /// Retransmissions that are not reported as duplicates (`undo_retrans`); `None` before the first.
+    undo_retrans: Option<u32>,
     /// Threshold before the reduction.
     prior_ssthresh: Option<u32>,
 }
 
 impl Undo {
-    /// Begins a reduction while `retransmitted` segments are in flight a second time.
-    pub(super) fn start(&mut self, snd_una: u64, retransmitted: u32, probe: &LossProbe) {
-        self.marker = Some(snd_una);
-        let in_flight_twice = retransmitted + u32::from(probe.is_retransmission());
-        self.retransmissions = (in_flight_twice > 0).then_some(in_flight_twice);
+    /// Starts a reduction while `retrans_out` retransmissions and the tail loss probe `tlp` are in flight.
+    pub(super) fn start(&mut self, snd_una: u64, retrans_out: u32, tlp: &LossProbe) {
+        self.undo_marker = Some(snd_una);
+        let undo_retrans = retrans_out + u32::from(tlp.is_retransmission_out());
+        self.undo_retrans = (undo_retrans > 0).then_some(undo_retrans);
     }
 
-    /// Saves the threshold; outside of a reduction it is at least three quarters of the window.
-    pub(super) fn remember_ssthresh(&mut self, window: &Window) {
+    /// Saves the threshold, to which an undo returns.
+    pub(super) fn save_prior_ssthresh(&mut self, window: &Window) {
         self.prior_ssthresh = Some(window.current_ssthresh());
     }
 
     /// Counts a retransmission.
-    pub(super) fn retransmitted(&mut self) {
-        *self.retransmissions.get_or_insert(0) += 1;
+    pub(super) fn count_retransmission(&mut self) {
+        *self.undo_retrans.get_or_insert(0) += 1;
     }
 
     /// Handles a D-SACK for duplicates of `segments` that end at `right`.
-    pub(super) fn duplicates_reported(&mut self, right: u64, segments: u32) {
-        if self.marker.is_some_and(|marker| right > marker)
-            && let Some(pending) = &mut self.retransmissions
+    pub(super) fn on_dsack(&mut self, right: u64, segments: u32) {
+        if self.undo_marker.is_some_and(|marker| right > marker)
+            && let Some(pending) = &mut self.undo_retrans
         {
             *pending = pending.saturating_sub(segments);
         }
@@ -47,27 +46,27 @@ impl Undo {
 
     /// Returns whether there is a reduction that could be undone.
     pub(super) fn is_possible(&self) -> bool {
-        self.marker.is_some()
+        self.undo_marker.is_some()
     }
 
     pub(super) fn clear(&mut self) {
-        self.marker = None;
+        self.undo_marker = None;
     }
 
-    /// Makes the starting reduction irreversible.
-    pub(super) fn forget_threshold(&mut self) {
+    /// Makes the reduction irreversible.
+    pub(super) fn forget_prior_ssthresh(&mut self) {
         self.prior_ssthresh = None;
     }
 
     fn all_were_duplicates(&self) -> bool {
-        self.retransmissions == Some(0)
+        self.undo_retrans == Some(0)
     }
 }
 
 impl Sender {
-    /// Returns whether an ACK came for the original of a retransmitted segment: it echoes a timestamp older
-    /// than the first retransmission (RFC 3522 §3), or there was no retransmission yet. A recovery without SACK that has
-    /// all its data acknowledged has lost the time of its retransmission (the kernel's `tcp_packet_delayed`).
+    /// Returns whether an ACK came for the original of a retransmitted segment: it echoes a timestamp older than the first
+    /// retransmission (RFC 3522 §3), or there was none yet (the kernel's `tcp_packet_delayed`). At the end of a recovery
+    /// without SACK, the time of the first retransmission is lost.
     fn original_acked(&self) -> bool {
         match self.recovery.retrans_stamp {
             Some(stamp) => self
@@ -81,9 +80,9 @@ impl Sender {
         self.undo.is_possible() && (self.undo.all_were_duplicates() || self.original_acked())
     }
 
-    /// Restores window and threshold.
-    fn undo_reduction(&mut self, forget_losses: bool) {
-        if forget_losses {
+    /// Restores cwnd and ssthresh (the kernel's `tcp_undo_cwnd_reduction`).
+    fn undo_reduction(&mut self, clear_losses: bool) {
+        if clear_losses {
             self.board.clear_losses();
         }
         self.end_eln_recovery();
@@ -92,19 +91,19 @@ impl Sender {
             self.congestion.undo(true, prior);
             self.counts.undone += 1;
         }
-        self.usage.touch(self.congestion.window.now);
+        self.cwnd_usage.touch(self.congestion.window.now);
         self.undo.clear();
         self.rack.advanced = true;
     }
 
-    /// Ends a recovery when all data outstanding at its start is acknowledged, and undoes it if it was unneeded. Returns
-    /// whether the state is kept. Without SACK it is kept until later data is acknowledged, so that duplicate ACKs of the
-    /// same data start no other recovery (RFC 6582 §4.1).
+    /// Ends a recovery when all data outstanding at its start is acknowledged, and undoes it if it was spurious. Returns
+    /// whether the state stays: without SACK, until later data is acknowledged, so that duplicate ACKs of the same data
+    /// start no other recovery (RFC 6582 §4.1).
     pub(super) fn undo_finished_recovery(&mut self) -> bool {
         if self.may_undo() {
             self.undo_reduction(false);
         } else {
-            self.rack.recovery_ended();
+            self.rack.on_recovery_end();
         }
         if self.is_reno() && self.seq.snd_una == self.recovery.high_seq {
             self.retrans_stamp_cleanup();
@@ -115,14 +114,15 @@ impl Sender {
         false
     }
 
-    /// Undoes a recovery if the first ACK that advances in it shows that nothing was lost.
+    /// Undoes a recovery if a partial ACK came for an original transmission. Returns true if retransmissions are still in
+    /// flight (the kernel's `tcp_try_undo_partial`).
     pub(super) fn undo_on_partial_ack(&mut self, prior_una: u64) -> bool {
         if !(self.undo.is_possible() && self.original_acked()) {
             return false;
         }
         // A late packet filled the hole, not a retransmission.
         self.reordering.check_sack(prior_una, self.config.mss);
-        if self.board.retrans_out() > 0 {
+        if self.board.retrans_out > 0 {
             return true;
         }
         self.retrans_stamp_cleanup();
@@ -134,15 +134,15 @@ impl Sender {
     /// Undoes a reduction if every retransmission was reported as a duplicate.
     pub(super) fn undo_by_dsack(&mut self) -> bool {
         if self.undo.is_possible() && self.undo.all_were_duplicates() {
-            self.rack.recovery_undone();
+            self.rack.on_recovery_undone();
             self.undo_reduction(false);
             return true;
         }
         false
     }
 
-    /// Undoes a spurious time-out: by F-RTO if `by_f_rto`, else by timestamps or D-SACK.
-    pub(super) fn undo_time_out(&mut self, by_f_rto: bool) -> bool {
+    /// Undoes a spurious time-out: by F-RTO if `by_f_rto`, else by timestamps or D-SACK. Returns whether it did.
+    pub(super) fn undo_loss(&mut self, by_f_rto: bool) -> bool {
         if !(by_f_rto || self.may_undo()) {
             return false;
         }
@@ -154,9 +154,9 @@ impl Sender {
         true
     }
 
-    /// Sends the retransmissions or data that a processed ACK requests (the kernel's `tcp_xmit_recovery`).
-    pub(super) fn xmit_recovery(&mut self, now: Instant, kind: Rexmit) {
-        match kind {
+    /// Sends retransmissions or new data after an ACK (the kernel's `tcp_xmit_recovery`).
+    pub(super) fn xmit_recovery(&mut self, now: Instant, rexmit: Rexmit) {
+        match rexmit {
             Rexmit::Nothing => {}
             Rexmit::Lost => self.retransmit_lost(now),
             Rexmit::New => {

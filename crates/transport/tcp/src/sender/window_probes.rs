@@ -1,4 +1,4 @@
-//! Zero-window probes without an answer (RFC 9293 §3.8.6.1).
+//! Unanswered zero-window probes (RFC 9293 §3.8.6.1).
 
 use units::Instant;
 
@@ -7,15 +7,14 @@ use crate::config::TcpConfig;
 /// Probes since the last ACK.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct WindowProbes {
-    /// Their number (`icsk_probes_out`).
+    /// Number of probes (`icsk_probes_out`).
     pub(super) probes_out: u32,
-    /// Time of the first one (`icsk_probes_tstamp`).
+    /// Time of the first probe (`icsk_probes_tstamp`).
     probes_tstamp: Option<Instant>,
 }
 
 impl WindowProbes {
-    /// Returns whether window probes have lasted too long, and notes the first of them (the kernel's
-    /// `tcp_probe_timer`).
+    /// Returns whether probes have lasted too long, and notes the time of the first one (the kernel's `tcp_probe_timer`).
     pub(super) fn timed_out(&mut self, now: Instant, config: &TcpConfig) -> bool {
         let since = *self.probes_tstamp.get_or_insert(now);
         let expired = config

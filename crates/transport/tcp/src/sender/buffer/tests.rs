@@ -53,7 +53,7 @@ fn the_limit_follows_the_window() {
             mss,
             ..TcpConfig::default()
         };
-        opened(name, config, 1 << 20).buffer.limit
+        opened(name, config, 1 << 20).buffer.sndbuf
     };
     assert_eq!(of("reno", 1_448), 2 * 10 * (2_048 + 256));
     assert_eq!(of("bbr", 1_448), 3 * 10 * (2_048 + 256));
@@ -61,17 +61,17 @@ fn the_limit_follows_the_window() {
     let mut sender = opened("reno", TcpConfig::default(), 1 << 20);
     sender.congestion.window.cwnd = 100;
     sender.expand_buffer();
-    assert_eq!(sender.buffer.limit, 2 * 100 * 2_304);
+    assert_eq!(sender.buffer.sndbuf, 2 * 100 * 2_304);
     sender.congestion.window.cwnd = 20;
     sender.reordering.degree = 50;
     sender.expand_buffer();
-    assert_eq!(sender.buffer.limit, 2 * 100 * 2_304, "it never falls");
+    assert_eq!(sender.buffer.sndbuf, 2 * 100 * 2_304, "it never falls");
     sender.reordering.degree = 150;
     sender.expand_buffer();
-    assert_eq!(sender.buffer.limit, 2 * 151 * 2_304);
+    assert_eq!(sender.buffer.sndbuf, 2 * 151 * 2_304);
     sender.congestion.window.cwnd = 100_000;
     sender.expand_buffer();
-    assert_eq!(sender.buffer.limit, 4 << 20, "the most that a host allows");
+    assert_eq!(sender.buffer.sndbuf, 4 << 20, "the most that a host allows");
 }
 
 #[test]
@@ -81,7 +81,7 @@ fn a_host_may_allow_less_than_the_first_limit() {
         ..Tcp::default()
     });
     let mut sender = opened("reno", config, 1 << 20);
-    assert_eq!(sender.buffer.limit, 8_192);
+    assert_eq!(sender.buffer.sndbuf, 8_192);
     // A buffer that was begun is filled: what the device takes at once is replaced.
     assert_eq!(
         sender.write(start(), 1 << 20, SendFlags::Message),
@@ -98,7 +98,7 @@ fn the_last_buffer_is_filled_to_its_end() {
         sender.write(start(), 1 << 20, SendFlags::Message),
         (DEVICE + FULL) * MSS
     );
-    assert!(sender.writer_waits());
+    assert!(sender.nospace());
     let out = sent(&mut sender);
     assert_eq!(out.len(), 10);
     let pushed: Vec<_> = out.iter().map(|segment| segment.push).collect();
@@ -108,7 +108,7 @@ fn the_last_buffer_is_filled_to_its_end() {
         "two segments at a time"
     );
     // Five bursts and the buffer that waits.
-    assert_eq!(sender.memory(), (DEVICE + FULL) * MSS + 6 * 832);
+    assert_eq!(sender.wmem_queued(), (DEVICE + FULL) * MSS + 6 * 832);
     // The buffer that waits has lost what was sent after the write.
     assert_eq!(
         sender.write(start(), 1 << 20, SendFlags::Message),
@@ -138,17 +138,17 @@ fn a_writer_is_woken_when_a_third_is_free() {
     sender.write(start(), 1 << 20, SendFlags::Message);
     // In slow start every ACK is answered by twice as many segments, until the buffer is nearly drained.
     let mut acked = 0;
-    while sender.writer_waits() {
+    while sender.nospace() {
         acked += 1;
         ack(&mut sender, acked, acked);
-        let (kept, limit) = (sender.memory(), sender.buffer.limit);
+        let (kept, limit) = (sender.wmem_queued(), sender.buffer.sndbuf);
         let free = limit.saturating_sub(kept);
-        assert_eq!(sender.writer_waits(), free < kept / 2, "{kept} of {limit}");
+        assert_eq!(sender.nospace(), free < kept / 2, "{kept} of {limit}");
     }
-    let (kept, limit) = (sender.memory(), sender.buffer.limit);
+    let (kept, limit) = (sender.wmem_queued(), sender.buffer.sndbuf);
     assert!(acked > 1 && limit > 46_080 && kept <= limit * 2 / 3);
     assert!(sender.write(start() + RTT * 2, 1 << 20, SendFlags::Message) > 0);
-    assert!(sender.writer_waits());
+    assert!(sender.nospace());
 }
 
 /// Nothing is left of the limit, or less than half of what is taken: the writer waits on.
@@ -158,13 +158,13 @@ fn half_of_the_taken_memory_must_be_free() {
         let mut sender = opened("reno", TcpConfig::default(), 1 << 20);
         sender.write(start(), 2 * MSS, SendFlags::Message);
         // One burst of two segments: 3664 bytes. Or two of one: 4432.
-        let kept = sender.memory();
+        let kept = sender.wmem_queued();
         assert_eq!(kept, 2 * MSS + 832);
         sender.congestion.window.cwnd = 1;
-        sender.buffer.limit = limit * kept / 4_312;
-        sender.buffer.waits = true;
+        sender.buffer.sndbuf = limit * kept / 4_312;
+        sender.buffer.nospace = true;
         sender.check_space(start());
-        assert_eq!(sender.writer_waits(), waits, "{limit}");
+        assert_eq!(sender.nospace(), waits, "{limit}");
     }
 }
 
@@ -174,14 +174,14 @@ fn the_buffer_does_not_grow_while_the_window_is_filled() {
     sender.write(start(), 1 << 20, SendFlags::Message);
     sender.reordering.degree = 100;
     sender.check_space(start());
-    assert_eq!(sender.buffer.limit, 46_080);
+    assert_eq!(sender.buffer.sndbuf, 46_080);
     sender.congestion.window.cwnd = 11;
     sender.check_space(start());
-    assert_eq!(sender.buffer.limit, 2 * 101 * 2_304);
-    sender.buffer.waits = false;
+    assert_eq!(sender.buffer.sndbuf, 2 * 101 * 2_304);
+    sender.buffer.nospace = false;
     sender.reordering.degree = 200;
     sender.check_space(start());
-    assert_eq!(sender.buffer.limit, 2 * 101 * 2_304, "nobody waits");
+    assert_eq!(sender.buffer.sndbuf, 2 * 101 * 2_304, "nobody waits");
 }
 
 /// RFC 896 with Minshall's modification, Linux `tcp_nagle_check`: one short segment is outstanding at most, and
@@ -243,44 +243,44 @@ fn the_end_of_the_window_splits_a_segment() {
 #[test]
 fn buffers_are_joined_only_for_a_longer_burst() {
     let mut buffer = SendBuffer::new(100, 1 << 20);
-    assert_eq!(buffer.head(110), None);
+    assert_eq!(buffer.grow_head(110), None);
     for (at, push) in [(100, false), (145, true)] {
         assert_eq!(buffer.room(100, 45), 0);
-        buffer.begin(at);
+        buffer.begin_skb(at);
         buffer.append(45, true);
         if push {
-            buffer.push();
+            buffer.mark_push();
         }
     }
     assert!(!buffer.head_is_last());
     assert_eq!(buffer.room(100, 50), 5);
-    assert_eq!(buffer.head(110), Some((145, false)));
-    assert_eq!(buffer.head(145), Some((145, false)));
-    assert_eq!(buffer.head(150), Some((150, false)));
+    assert_eq!(buffer.grow_head(110), Some((145, false)));
+    assert_eq!(buffer.grow_head(145), Some((145, false)));
+    assert_eq!(buffer.grow_head(150), Some((150, false)));
     assert_eq!(buffer.room(100, 45), 5, "part of it went to the first");
-    buffer.sent(149);
+    buffer.remove_sent(149);
     assert!(!buffer.head_is_last());
-    buffer.sent(150);
+    buffer.remove_sent(150);
     assert!(buffer.head_is_last());
     assert_eq!(buffer.room(160, 45), 15);
-    assert_eq!(buffer.head(1_000), Some((190, true)));
+    assert_eq!(buffer.grow_head(1_000), Some((190, true)));
     buffer.append(1, false);
-    assert_eq!(buffer.head(1_000), Some((191, true)));
+    assert_eq!(buffer.grow_head(1_000), Some((191, true)));
     buffer.append(1, true);
-    assert_eq!(buffer.head(1_000), Some((192, false)));
+    assert_eq!(buffer.grow_head(1_000), Some((192, false)));
 }
 
 #[test]
 fn a_whole_buffer_joins_with_its_push_flag() {
     let mut buffer = SendBuffer::new(0, 1 << 20);
     for at in [0, 10] {
-        buffer.begin(at);
+        buffer.begin_skb(at);
         buffer.append(10, true);
     }
-    buffer.push();
-    assert_eq!(buffer.head(20), Some((20, true)));
+    buffer.mark_push();
+    assert_eq!(buffer.grow_head(20), Some((20, true)));
     assert!(buffer.head_is_last());
-    assert_eq!(buffer.pushed, 20);
+    assert_eq!(buffer.pushed_seq, 20);
 }
 
 /// Linux `forced_push`: after half of the largest window the data is pushed while the application writes.
@@ -290,7 +290,7 @@ fn half_a_window_of_data_is_pushed() {
     sender.congestion.window.cwnd = 1_000;
     sender.expand_buffer();
     sender.write(start(), 3 << 20, SendFlags::Message);
-    let marked = sender.buffer.pushed - FIRST;
+    let marked = sender.buffer.pushed_seq - FIRST;
     assert!(marked > 1 << 19, "{marked}");
 }
 
@@ -307,7 +307,7 @@ fn a_wide_window_does_not_widen_the_buffer() {
     sender.expand_buffer();
     let taken = sender.write(start(), 1 << 20, SendFlags::Message);
     assert!(taken <= 92_000 + (FULL + DEVICE) * MSS, "{taken}");
-    assert!(sender.writer_waits());
+    assert!(sender.nospace());
 }
 
 /// Linux `tcp_mss_split_point`: the last burst takes along what the window has room for, also if that is short.
@@ -334,9 +334,9 @@ fn an_application_waits_where_enough_is_unsent() {
         ..Tcp::default()
     };
     let mut sender = opened("reno", TcpConfig::from(settings), 1 << 20);
-    sender.buffer.limit = 1 << 22;
+    sender.buffer.sndbuf = 1 << 22;
     sender.write(start(), 1 << 20, SendFlags::Message);
-    assert!(sender.writer_waits());
+    assert!(sender.nospace());
     let unsent = |sender: &Sender| sender.seq.unsent();
     assert!(
         (lowat..lowat + 65_536).contains(&unsent(&sender)),
@@ -344,7 +344,7 @@ fn an_application_waits_where_enough_is_unsent() {
         unsent(&sender)
     );
     let mut acked = 0;
-    while sender.writer_waits() {
+    while sender.nospace() {
         assert!(
             2 * unsent(&sender) + 20 * MSS >= lowat,
             "{}",

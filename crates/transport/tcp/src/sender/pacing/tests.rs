@@ -29,7 +29,7 @@ fn last_burst(sender: &Sender, bytes: u64) -> Burst {
         segments: 2,
         end: sender.seq.snd_nxt + bytes,
         push: false,
-        last: true,
+        is_last: true,
     }
 }
 
@@ -39,18 +39,15 @@ fn last_burst(sender: &Sender, bytes: u64) -> Burst {
 fn a_burst_waits_for_the_window_that_keeps_it_small() {
     let reason = |offered: u64, room: u32, bytes: u64| {
         let (sender, now) = soon_acked(offered);
-        sender.should_defer(now, last_burst(&sender, bytes), room, LARGEST)
+        sender.defer_limit(now, last_burst(&sender, bytes), room, LARGEST)
     };
     let (large, two) = (1 << 20, 2 * MSS);
-    assert_eq!(reason(large, 2, two), Some(BurstLimit::ByCongestionWindow));
-    assert_eq!(
-        reason(two + 1, 2, two),
-        Some(BurstLimit::ByCongestionWindow)
-    );
-    assert_eq!(reason(large, 2, two - 1), Some(BurstLimit::Otherwise));
-    assert_eq!(reason(two, 2, two), Some(BurstLimit::ByOfferedWindow));
-    assert_eq!(reason(two - 1, 2, two), Some(BurstLimit::ByOfferedWindow));
-    assert_eq!(reason(two, 2, two - 1), Some(BurstLimit::Otherwise));
+    assert_eq!(reason(large, 2, two), Some(BurstLimit::CongestionWindow));
+    assert_eq!(reason(two + 1, 2, two), Some(BurstLimit::CongestionWindow));
+    assert_eq!(reason(large, 2, two - 1), Some(BurstLimit::Application));
+    assert_eq!(reason(two, 2, two), Some(BurstLimit::OfferedWindow));
+    assert_eq!(reason(two - 1, 2, two), Some(BurstLimit::OfferedWindow));
+    assert_eq!(reason(two, 2, two - 1), Some(BurstLimit::Application));
 }
 
 /// A burst that fills a third of the window, is one segment, or ends the stream does not wait. Neither does one in a
@@ -61,7 +58,7 @@ fn other_bursts_leave_at_once() {
         let (mut sender, mut now) = soon_acked(1 << 20);
         change(&mut sender, &mut now);
         let burst = last_burst(&sender, bytes);
-        sender.should_defer(now, burst, room, LARGEST).is_some()
+        sender.defer_limit(now, burst, room, LARGEST).is_some()
     };
     let two = 2 * MSS;
     assert!(waits(&|_, _| {}, 2, two));
@@ -100,11 +97,11 @@ fn other_bursts_leave_at_once() {
 fn a_full_buffer_is_not_held_back() {
     let (sender, now) = soon_acked(1 << 20);
     let burst = Burst {
-        last: false,
+        is_last: false,
         ..last_burst(&sender, 2 * MSS)
     };
-    assert_eq!(sender.should_defer(now, burst, 2, LARGEST), None);
-    assert!(sender.should_defer(now, burst, 1, LARGEST).is_some());
+    assert_eq!(sender.defer_limit(now, burst, 2, LARGEST), None);
+    assert!(sender.defer_limit(now, burst, 1, LARGEST).is_some());
 }
 
 /// Linux `tcp_update_skb_after_send`: the next burst may leave when the rate has sent this one. A sender that is late

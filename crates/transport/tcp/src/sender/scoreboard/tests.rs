@@ -39,12 +39,12 @@ fn a_probe_is_not_counted_in_flight_a_second_time() {
     let mut board = Scoreboard::new();
     push(&mut board, 1, 1);
     push(&mut board, 2, 2);
-    board.mark_repeated(1, tx(3));
-    assert_eq!((board.in_flight(), board.retrans_out()), (2, 0));
+    board.mark_tlp(1, tx(3));
+    assert_eq!((board.in_flight(), board.retrans_out), (2, 0));
     assert!(board.get(1).ever_retransmitted);
     board.mark_lost(1);
     board.mark_retransmitted(1, tx(4));
-    assert_eq!((board.in_flight(), board.retrans_out()), (2, 1));
+    assert_eq!((board.in_flight(), board.retrans_out), (2, 1));
 }
 
 /// Linux retransmits the contents of one buffer as one burst.
@@ -85,7 +85,7 @@ proptest! {
                 _ => {}
             }
             prop_assert_eq!(
-                recount(&board), (board.sacked_out(), board.lost_out(), board.retrans_out())
+                recount(&board), (board.sacked_out, board.lost_out, board.retrans_out)
             );
             let mut walked = board.oldest_transmission();
             let mut last = Instant::ZERO;

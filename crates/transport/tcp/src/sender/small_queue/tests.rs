@@ -87,7 +87,7 @@ fn fq_gets_bursts_before_they_may_leave() {
     let apart = RTT / 20;
     assert_eq!(waiting[0].departure, now + apart / 2);
     assert_eq!(waiting[2].departure, now + apart / 2 + apart);
-    assert_eq!(sender.deadline(), waiting[0].departure + SLACK);
+    assert_eq!(sender.deadline(), waiting[0].departure + FQ_SLACK);
     let next = sender.deadline();
     sender.on_deadline(next);
     let out = sent(&mut sender);
@@ -183,9 +183,9 @@ fn retransmissions_wait_for_the_device_too() {
     for _ in 0..4 {
         sender.tsq_enqueue(later, later, 2 * MSS);
     }
-    assert!(sender.is_full_for_retransmission(later, 2 * MSS));
+    assert!(sender.rexmit_queue_check(later, 2 * MSS));
     assert!(
-        !sender.is_full_for_retransmission(later + us(6), 2 * MSS),
+        !sender.rexmit_queue_check(later + us(6), 2 * MSS),
         "two of eight are reported"
     );
 }
@@ -206,7 +206,7 @@ fn a_larger_retransmission_may_wait_behind_more() {
             ..ACK
         };
         sender.on_ack(later, &input);
-        assert_eq!(u64::from(sender.board.lost_out()), lost);
+        assert_eq!(u64::from(sender.board.lost_out), lost);
         let again = sent(&mut sender)
             .iter()
             .filter(|out| out.is_retransmission)

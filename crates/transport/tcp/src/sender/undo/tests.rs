@@ -55,7 +55,7 @@ fn after_an_undone_time_out_losses_are_found_and_the_head_waits_for_the_next_one
         CaState::Disorder,
         "F-RTO: originals arrive"
     );
-    assert_eq!(sender.board.lost_out(), 0);
+    assert_eq!(sender.board.lost_out, 0);
     assert!(
         repeated(&mut sender).is_empty(),
         "two SACKs: reordering, perhaps"
@@ -64,7 +64,7 @@ fn after_an_undone_time_out_losses_are_found_and_the_head_waits_for_the_next_one
     now += Duration::from_millis(1);
     sack(&mut sender, now, 3, 8);
     assert_eq!(sender.congestion.window.state, CaState::Recovery);
-    assert_eq!(sender.board.lost_out(), 2, "segments 1 and 2");
+    assert_eq!(sender.board.lost_out, 2, "segments 1 and 2");
     assert_eq!(
         repeated(&mut sender),
         [1],
