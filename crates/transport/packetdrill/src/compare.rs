@@ -1,4 +1,4 @@
-//! Comparison of a packet that TCP sent with the one that a script expects, and both as texts.
+//! Comparison of a packet that TCP has sent with the one that a script expects, and their texts.
 
 use core::fmt::Write as _;
 
@@ -7,7 +7,7 @@ use tcp::{Ecn, Flags, Segment};
 use crate::script::{IpEcn, Packet, TcpOption};
 
 /// Letters of the flags in the order in which they are written.
-const LETTERS: [(Flags, char); 7] = [
+const FLAG_LETTERS: [(Flags, char); 7] = [
     (Flags::SYN, 'S'),
     (Flags::FIN, 'F'),
     (Flags::RST, 'R'),
@@ -17,10 +17,10 @@ const LETTERS: [(Flags, char); 7] = [
     (Flags::ACK, '.'),
 ];
 
-/// Returns the flags of these letters.
-pub(crate) fn flags_of(letters: &str) -> Flags {
+/// Returns the flags for letters of a script.
+pub(crate) fn parse_flags(letters: &str) -> Flags {
     let mut flags = Flags::NONE;
-    for (flag, letter) in LETTERS {
+    for (flag, letter) in FLAG_LETTERS {
         if letters.contains(letter) {
             flags |= flag;
         }
@@ -28,8 +28,9 @@ pub(crate) fn flags_of(letters: &str) -> Flags {
     flags
 }
 
-fn letters_of(flags: Flags) -> String {
-    let letters: String = LETTERS
+/// Returns the letters of flags, as a script writes them.
+fn flag_letters(flags: Flags) -> String {
+    let letters: String = FLAG_LETTERS
         .iter()
         .filter(|(flag, _)| flags.contains(*flag))
         .map(|(_, letter)| *letter)
@@ -42,20 +43,20 @@ fn letters_of(flags: Flags) -> String {
 }
 
 /// Returns the options of a segment in the order and with the padding of Linux.
-pub(crate) fn options_of(segment: &Segment) -> Vec<TcpOption> {
+pub(crate) fn segment_options(segment: &Segment) -> Vec<TcpOption> {
     let mut options = Vec::new();
     let syn = segment.flags.contains(Flags::SYN);
     if let Some(mss) = segment.mss {
         options.push(TcpOption::Mss(mss));
     }
     if let Some((value, echo)) = segment.timestamps {
-        let sack_beside = syn && segment.sack_permitted;
-        options.push(if sack_beside {
+        let has_sack_permitted = syn && segment.sack_permitted;
+        options.push(if has_sack_permitted {
             TcpOption::SackPermitted
         } else {
             TcpOption::Nop
         });
-        if !sack_beside {
+        if !has_sack_permitted {
             options.push(TcpOption::Nop);
         }
         options.push(TcpOption::Timestamps(value, echo));
@@ -75,17 +76,17 @@ pub(crate) fn options_of(segment: &Segment) -> Vec<TcpOption> {
     options
 }
 
-/// Returns the name of the first field in which `seen` is not as `expected`. Timestamps are compared if `clock` gives
-/// the value that the script should have, and the number of clock ticks that it may be off.
-pub(crate) fn difference(
+/// Returns the name of the first field in which `seen` differs from `expected`. With `timestamp`, timestamps are compared:
+/// it is the one sent, in the script's numbers, and its tolerance, ticks.
+pub(crate) fn first_difference(
     expected: &Packet,
     seen: &Segment,
-    clock: Option<(u32, u32)>,
+    timestamp: Option<(u32, u32)>,
 ) -> Option<&'static str> {
-    let flags = flags_of(&expected.flags);
+    let flags = parse_flags(&expected.flags);
     let differs = |flag: Flags| flags.contains(flag) != seen.flags.contains(flag);
     let names = ["SYN", "FIN", "RST", "PSH", "ECN echo", "CWR", "ACK flag"];
-    if let Some((_, name)) = LETTERS
+    if let Some((_, name)) = FLAG_LETTERS
         .iter()
         .zip(names)
         .find(|((flag, _), _)| differs(*flag))
@@ -119,18 +120,18 @@ pub(crate) fn difference(
     let Some(options) = &expected.options else {
         return None;
     };
-    let sent = options_of(seen);
-    let same = options.len() == sent.len()
+    let sent = segment_options(seen);
+    let are_same = options.len() == sent.len()
         && options.iter().zip(&sent).all(|pair| match pair {
             (TcpOption::Timestamps(value, echo), TcpOption::Timestamps(_, sent_echo)) => {
-                let late = clock.is_some_and(|(actual, max)| {
+                let is_off = timestamp.is_some_and(|(actual, max)| {
                     actual.wrapping_sub(*value).cast_signed().unsigned_abs() > max
                 });
-                !late && echo == sent_echo
+                !is_off && echo == sent_echo
             }
-            (mine, theirs) => mine == theirs,
+            (option, sent_option) => option == sent_option,
         });
-    (!same).then_some("options")
+    (!are_same).then_some("options")
 }
 
 /// Returns a segment as a script would write it.
@@ -145,7 +146,7 @@ pub(crate) fn segment_text(segment: &Segment) -> String {
     let _ = write!(
         text,
         "{} {}:{end}({})",
-        letters_of(segment.flags),
+        flag_letters(segment.flags),
         segment.seq,
         segment.len
     );
@@ -153,7 +154,7 @@ pub(crate) fn segment_text(segment: &Segment) -> String {
         let _ = write!(text, " ack {}", segment.ack);
     }
     let _ = write!(text, " win {}", segment.window);
-    push_options(&mut text, &options_of(segment));
+    push_options(&mut text, &segment_options(segment));
     text
 }
 

@@ -2,7 +2,7 @@
 //!
 //! packetdrill is the tool that Linux's TCP is tested with. A script is a list of events with times: calls of an
 //! application, packets that the peer sends, packets that TCP must send. [`parse`] reads a script, [`play`] plays
-//! it. The assertions of a script are Python, so their texts and the values they name are returned to the caller.
+//! it. The assertions of a script are Python, so their code and the values that it may name are returned to the caller.
 
 mod compare;
 mod info;
@@ -31,7 +31,7 @@ pub struct SyntaxError {
     pub message: String,
 }
 
-/// Outcome of a script.
+/// Result of a script.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Report {
     /// Whether the script was played to its end, or why not.
@@ -40,18 +40,18 @@ pub struct Report {
     pub assertions: Vec<Assertion>,
 }
 
-/// Verdict: the way in which a script ended.
+/// Verdict on a script.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Verdict {
     /// Every event happened as in the script.
     Passed,
     /// An event differed from the script.
     Failed(Difference),
-    /// The script needs something that the native TCP does not have.
+    /// The script needs a feature that the native TCP lacks.
     NotApplicable {
         /// Line that needs it.
         line: u32,
-        /// The thing that is missing.
+        /// Feature that is missing.
         reason: String,
     },
 }

@@ -13,7 +13,7 @@ use crate::supported::is_system_call;
 /// Longest script, bytes of text after its symbols have been replaced: a symbol may stand for a text of any length, and
 /// may be used any number of times.
 const MAX_LENGTH: usize = 8 << 20;
-/// Longest time of an event, s: between two events timers of TCP fire every few minutes.
+/// Longest time of an event, seconds. It bounds the timers that expire between two events.
 pub(crate) const MAX_SECONDS: f64 = 1e7;
 
 /// Parses a script.
@@ -26,15 +26,15 @@ pub fn parse(text: &str) -> Result<Script, SyntaxError> {
         return Err(too_long(1));
     }
     let mut parser = Parser {
-        tokens: with_symbols(tokens(text)?)?,
-        at: 0,
+        tokens: replace_symbols(tokens(text)?)?,
+        index: 0,
         depth: 0,
     };
     let mut script = Script::default();
     while let Some(token) = parser.peek() {
         if let Token::Option(name, value) = token.clone() {
             script.options.push((parser.line(), name, value));
-            parser.at += 1;
+            parser.index += 1;
         } else if parser.next_is('#') {
             script.events.push(parser.condition());
         } else {
@@ -56,16 +56,16 @@ fn begins_event(token: &Token) -> bool {
     )
 }
 
-/// Tokens of a script and the position among them.
+/// Tokens of a script, and the index of the next one.
 struct Parser {
     tokens: Vec<(u32, Token)>,
-    at: usize,
-    /// Terms that the current one is within.
+    index: usize,
+    /// Number of terms around the current one.
     depth: u32,
 }
 
 /// Replaces the symbols that `--define=symbol=value` defines by their values.
-fn with_symbols(lexed: Vec<(u32, Token)>) -> Result<Vec<(u32, Token)>, SyntaxError> {
+fn replace_symbols(lexed: Vec<(u32, Token)>) -> Result<Vec<(u32, Token)>, SyntaxError> {
     let mut symbols = BTreeMap::new();
     for (line, token) in &lexed {
         let Token::Option(name, definition) = token else {
@@ -112,12 +112,12 @@ fn too_long(line: u32) -> SyntaxError {
 
 impl Parser {
     fn peek(&self) -> Option<&Token> {
-        self.tokens.get(self.at).map(|(_, token)| token)
+        self.tokens.get(self.index).map(|(_, token)| token)
     }
 
     /// Returns the line of the next token, or of the last one at the end.
     fn line(&self) -> u32 {
-        let token = self.tokens.get(self.at).or(self.tokens.last());
+        let token = self.tokens.get(self.index).or(self.tokens.last());
         token.map_or(1, |(line, _)| *line)
     }
 
@@ -141,7 +141,7 @@ impl Parser {
 
     fn take_mark(&mut self, mark: char) -> bool {
         let is_next = self.next_is(mark);
-        self.at += usize::from(is_next);
+        self.index += usize::from(is_next);
         is_next
     }
 
@@ -154,8 +154,8 @@ impl Parser {
     }
 
     fn take_word(&mut self, word: &str) -> bool {
-        let is_next = matches!(self.peek(), Some(Token::Word(mine)) if mine == word);
-        self.at += usize::from(is_next);
+        let is_next = matches!(self.peek(), Some(Token::Word(next)) if next == word);
+        self.index += usize::from(is_next);
         is_next
     }
 
@@ -163,7 +163,7 @@ impl Parser {
         match self.peek() {
             Some(Token::Word(word)) => {
                 let word = word.clone();
-                self.at += 1;
+                self.index += 1;
                 Ok(word)
             }
             _ => self.expected("a name"),
@@ -181,7 +181,7 @@ impl Parser {
         };
         match number.and_then(|number| N::try_from(number).ok()) {
             Some(number) => {
-                self.at += 1;
+                self.index += 1;
                 Ok(number)
             }
             None => self.reject(format!("{what}: {text} is out of range")),
@@ -199,7 +199,7 @@ impl Parser {
         if !(0.0..=MAX_SECONDS).contains(&seconds) {
             return self.reject(format!("time: {text} s is not between 0 and {MAX_SECONDS}"));
         }
-        self.at += 1;
+        self.index += 1;
         Ok((seconds * 1e6).round() as i64)
     }
 
@@ -207,11 +207,11 @@ impl Parser {
     fn skip_line(&mut self) {
         let line = self.line();
         while self.peek().is_some() && self.line() == line {
-            self.at += 1;
+            self.index += 1;
         }
     }
 
-    /// Parses a line such as `#ifdef Linux`, by which parts of a script are for some systems only.
+    /// Parses a line such as `#ifdef Linux`, which makes parts of a script apply to some systems only.
     fn condition(&mut self) -> Event {
         let line = self.line();
         self.skip_line();
@@ -228,17 +228,17 @@ impl Parser {
         let kind = match self.peek() {
             Some(Token::Shell(command)) => {
                 let command = command.clone();
-                self.at += 1;
+                self.index += 1;
                 EventKind::Command(command)
             }
             Some(Token::Code(code)) => {
                 let code = code.clone();
-                self.at += 1;
+                self.index += 1;
                 EventKind::Code(code)
             }
             Some(Token::Mark(mark @ ('<' | '>'))) => {
                 let inbound = *mark == '<';
-                self.at += 1;
+                self.index += 1;
                 self.packet(inbound)?
             }
             _ => EventKind::Call(self.call()?),
@@ -251,11 +251,11 @@ impl Parser {
         match self.peek() {
             Some(Token::Shell(_) | Token::Code(_)) => Ok(Time::Relative(0)),
             Some(Token::Mark('*')) => {
-                self.at += 1;
+                self.index += 1;
                 Ok(Time::Any)
             }
             Some(Token::Mark('+')) => {
-                self.at += 1;
+                self.index += 1;
                 let start = self.seconds()?;
                 Ok(match self.end_of_range()? {
                     Some(end) => Time::RelativeRange(start, end),
@@ -282,8 +282,8 @@ impl Parser {
     }
 
     fn call(&mut self) -> Result<Call, SyntaxError> {
-        let ends = if self.peek() == Some(&Token::Ellipsis) {
-            self.at += 1;
+        let returns_us = if self.peek() == Some(&Token::Ellipsis) {
+            self.index += 1;
             Some(self.seconds()?)
         } else {
             None
@@ -304,33 +304,33 @@ impl Parser {
             _ => None,
         };
         if self.next_is('(') {
-            self.note()?;
+            self.skip_note()?;
         }
         Ok(Call {
             name,
             arguments,
             result,
             errno,
-            ends,
+            returns_us,
         })
     }
 
     /// Returns whether the next word begins a call without a time, which is an error that [`Parser::time`] reports.
     fn word_begins_event(&self) -> bool {
-        matches!(self.tokens.get(self.at + 1), Some((_, Token::Mark('('))))
+        matches!(self.tokens.get(self.index + 1), Some((_, Token::Mark('('))))
             && matches!(
-                self.tokens.get(self.at + 2),
+                self.tokens.get(self.index + 2),
                 Some((_, Token::Number(_) | Token::Ellipsis))
             )
     }
 
     /// Skips the note after the result of a call, such as `(Connection timed out)`.
-    fn note(&mut self) -> Result<(), SyntaxError> {
+    fn skip_note(&mut self) -> Result<(), SyntaxError> {
         while !self.take_mark(')') {
             if self.peek().is_none() {
                 return self.expected(")");
             }
-            self.at += 1;
+            self.index += 1;
         }
         Ok(())
     }

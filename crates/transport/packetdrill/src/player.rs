@@ -25,7 +25,7 @@ use socket::{Role, Socket};
 
 /// Virtual time at which scripts start: timestamps begin well above zero.
 const START: Duration = Duration::from_secs(100);
-/// Longest wait for a packet whose time is not limited.
+/// Longest wait for a packet without a time.
 const MAX_WAIT: Duration = Duration::from_secs(3_600);
 
 /// Reason for which a script ends early.
@@ -34,11 +34,11 @@ enum PlayError {
     NotApplicable(u32, String),
 }
 
-/// Packet that TCP has sent: all segments of one burst, as a device with segmentation offload sees them.
+/// Packet that TCP has sent: with segmentation offload, all segments of a burst.
 struct SentPacket {
-    at: Instant,
-    /// Socket that sent it, or for which the host did.
-    from: usize,
+    sent_at: Instant,
+    /// Index of the socket that sent it, or for which the host sent a reset.
+    socket: usize,
     packet: Segment,
 }
 
@@ -50,23 +50,24 @@ impl SentPacket {
     }
 }
 
-/// Host under test and the position in the script.
+/// Host under test, and the state of the script.
 struct Player {
     now: Instant,
     settings: Settings,
     tolerance: Duration,
-    /// Tolerance of a packet's time relative to the time since the previous event, per mille.
-    per_mille: i64,
-    /// Ticks of the timestamp clock that the script counts in; zero if it does not check timestamps.
-    tick: Duration,
+    /// Tolerance of a packet's time, per mille of the time since the previous event.
+    tolerance_per_mille: i64,
+    /// Tick of the script's timestamps; zero if it does not check them.
+    timestamp_tick: Duration,
     sockets: Vec<Socket>,
+    /// Index of the socket of each descriptor.
     descriptors: BTreeMap<i64, usize>,
-    /// Socket whose packets the script shows.
+    /// Index of the socket whose packets the script shows.
     under_test: Option<usize>,
-    departures: VecDeque<SentPacket>,
-    waiting: Option<BlockedCall>,
-    /// Script time that relative times count from, microseconds: that of the previous event.
-    previous: i64,
+    sent_packets: VecDeque<SentPacket>,
+    blocked_call: Option<BlockedCall>,
+    /// Script time of the previous event, which relative times count from, microseconds.
+    previous_us: i64,
     /// Whether bursts are merged up to the length of the packet in the script.
     joins_bursts: bool,
     assertions: Vec<Assertion>,
@@ -92,28 +93,28 @@ impl Player {
             now: Instant::ZERO + START,
             settings: Settings::default(),
             tolerance: Duration::from_millis(4),
-            per_mille: 10,
-            tick: Duration::ZERO,
+            tolerance_per_mille: 10,
+            timestamp_tick: Duration::ZERO,
             sockets: Vec::new(),
             descriptors: BTreeMap::new(),
             under_test: None,
-            departures: VecDeque::new(),
-            waiting: None,
-            previous: 0,
+            sent_packets: VecDeque::new(),
+            blocked_call: None,
+            previous_us: 0,
             joins_bursts: true,
             assertions: Vec::new(),
         }
     }
 
     fn run(&mut self, script: &Script) -> Result<(), PlayError> {
-        self.take_options(script)?;
+        self.apply_options(script)?;
         if let Some((line, reason)) = supported::missing(script) {
             return Err(PlayError::NotApplicable(line, reason));
         }
         for event in &script.events {
             self.play_event(event)?;
         }
-        self.finish_waiting()
+        self.finish_blocked_call()
     }
 
     fn set(&mut self, key: &str, value: &str, line: u32) -> Result<(), PlayError> {
@@ -123,13 +124,13 @@ impl Player {
     }
 
     fn play_event(&mut self, event: &Event) -> Result<(), PlayError> {
-        let (start, end) = self.span(event.time);
+        let (start, end) = self.time_range(event.time);
         if end as f64 > MAX_SECONDS * 1e6 {
             let reason = format!("times after {MAX_SECONDS} s");
             return Err(PlayError::NotApplicable(event.line, reason));
         }
         if let EventKind::Out(packet) = &event.kind {
-            return self.expect(event, packet);
+            return self.expect_packet(event, packet);
         }
         let at = match event.time {
             Time::Any => self.now,
@@ -137,9 +138,9 @@ impl Player {
         };
         self.advance(at)?;
         let now = self.script_time();
-        let previous = core::mem::replace(&mut self.previous, now);
+        let previous = core::mem::replace(&mut self.previous_us, now);
         match &event.kind {
-            EventKind::In(packet) => self.arrive(packet),
+            EventKind::In(packet) => self.receive_packet(packet),
             EventKind::Icmp(icmp) => self.icmp(event.line, icmp)?,
             EventKind::Call(call) => self.call(event.line, call, previous)?,
             EventKind::Command(command) => {
@@ -149,17 +150,17 @@ impl Player {
             EventKind::Code(code) => self.assert(event.line, code)?,
             EventKind::Out(_) | EventKind::Unsupported(_) => {}
         }
-        self.retry_waiting()
+        self.retry_blocked_call()
     }
 
-    /// Returns the first and the last script time of an event, microseconds.
-    fn span(&self, time: Time) -> (i64, i64) {
+    /// Returns the earliest and the latest script time of an event, microseconds.
+    fn time_range(&self, time: Time) -> (i64, i64) {
         match time {
             Time::Any => (self.script_time(), self.script_time()),
             Time::Absolute(at) => (at, at),
-            Time::Relative(after) => (self.previous + after, self.previous + after),
+            Time::Relative(after) => (self.previous_us + after, self.previous_us + after),
             Time::AbsoluteRange(from, to) => (from, to),
-            Time::RelativeRange(from, to) => (self.previous + from, self.previous + to),
+            Time::RelativeRange(from, to) => (self.previous_us + from, self.previous_us + to),
         }
     }
 
@@ -190,31 +191,31 @@ impl Player {
             if self.sockets[index]
                 .deadline()
                 .is_some_and(|due| due <= self.now)
-                && let Role::Connection(peer) = &mut self.sockets[index].role
+                && let Role::Connection(connection) = &mut self.sockets[index].role
             {
-                peer.tcp.on_deadline(self.now);
+                connection.tcp.on_deadline(self.now);
                 self.collect(index);
             }
         }
-        self.retry_waiting()
+        self.retry_blocked_call()
     }
 
-    /// Collects the packets that a connection has sent; with segmentation offload, a burst is one packet.
+    /// Collects the packets that a connection has sent.
     fn collect(&mut self, index: usize) {
-        let Role::Connection(peer) = &mut self.sockets[index].role else {
+        let Role::Connection(connection) = &mut self.sockets[index].role else {
             return;
         };
-        let mut burst = false;
-        while let Some(mut packet) = peer.tcp.poll_transmit() {
-            packet.seq = packet.seq.wrapping_add(peer.offset);
-            let joins = burst && self.settings.offload;
-            burst = core::mem::take(&mut packet.more_in_burst);
-            if joins && let Some(last) = self.departures.back_mut() {
+        let mut is_in_burst = false;
+        while let Some(mut packet) = connection.tcp.poll_transmit() {
+            packet.seq = packet.seq.wrapping_add(connection.seq_offset);
+            let joins_last = is_in_burst && self.settings.offload;
+            is_in_burst = core::mem::take(&mut packet.more_in_burst);
+            if joins_last && let Some(last) = self.sent_packets.back_mut() {
                 last.append(&packet);
             } else {
-                self.departures.push_back(SentPacket {
-                    at: self.now,
-                    from: index,
+                self.sent_packets.push_back(SentPacket {
+                    sent_at: self.now,
+                    socket: index,
                     packet,
                 });
             }
@@ -226,13 +227,13 @@ impl Player {
         let connection = self
             .under_test
             .and_then(|index| self.sockets[index].connection());
-        let Some(peer) = connection else {
+        let Some(connection) = connection else {
             return Err(PlayError::NotApplicable(
                 line,
                 "assertions on a socket that is no connection".to_owned(),
             ));
         };
-        let fields = info::fields(self.now, &peer.tcp);
+        let fields = info::fields(self.now, &connection.tcp);
         self.assertions.push(Assertion {
             line,
             code: code.to_owned(),
@@ -241,7 +242,7 @@ impl Player {
         Ok(())
     }
 
-    fn failed<T>(
+    fn fail<T>(
         line: u32,
         expected: impl Into<String>,
         actual: impl Into<String>,
@@ -255,9 +256,9 @@ impl Player {
         }))
     }
 
-    /// Returns an event as the script writes it, for reports.
+    /// Returns an expected packet and its time as the script writes them, for reports.
     fn expected_text(&self, event: &Event, packet: &crate::script::Packet) -> String {
-        let (from, to) = self.span(event.time);
+        let (from, to) = self.time_range(event.time);
         let seconds = |micros: i64| format!("{:.6}", micros as f64 * 1e-6);
         let time = match (event.time, from == to) {
             (Time::Any, _) => "*".to_owned(),

@@ -96,7 +96,7 @@ pub(crate) struct Icmp {
     pub(crate) kind: String,
     pub(crate) code: String,
     pub(crate) mtu: Option<u32>,
-    /// First sequence number and payload of the packet that it quotes.
+    /// First sequence number and payload bytes of the quoted packet.
     pub(crate) quoted: (u32, u32),
 }
 
@@ -108,8 +108,8 @@ pub(crate) struct Call {
     pub(crate) result: Expression,
     /// Name of the error that the call returns.
     pub(crate) errno: Option<String>,
-    /// Time at which a call that blocks returns, microseconds, counted like the start.
-    pub(crate) ends: Option<i64>,
+    /// Time at which a call that blocks returns, microseconds, relative or absolute like that of its start.
+    pub(crate) returns_us: Option<i64>,
 }
 
 /// Argument or result of a system call.
@@ -142,25 +142,25 @@ impl Expression {
             .map(|(_, value)| value)
     }
 
-    /// Returns whether the word is this expression or one of its alternatives.
+    /// Returns whether the expression is the word, or has it among its alternatives.
     pub(crate) fn has_word(&self, word: &str) -> bool {
         match self {
-            Self::Word(mine) => mine == word,
+            Self::Word(own) => own == word,
             Self::Or(parts) => parts.iter().any(|part| part.has_word(word)),
             _ => false,
         }
     }
 
-    /// Returns the words of the expression at any depth.
-    pub(crate) fn words(&self, each: &mut impl FnMut(&str)) {
+    /// Calls `visit` with the words of the expression at any depth.
+    pub(crate) fn words(&self, visit: &mut impl FnMut(&str)) {
         match self {
-            Self::Word(word) => each(word),
-            Self::Or(parts) | Self::List(parts) => parts.iter().for_each(|part| part.words(each)),
+            Self::Word(word) => visit(word),
+            Self::Or(parts) | Self::List(parts) => parts.iter().for_each(|part| part.words(visit)),
             Self::Apply(name, parts) => {
-                each(name);
-                parts.iter().for_each(|part| part.words(each));
+                visit(name);
+                parts.iter().for_each(|part| part.words(visit));
             }
-            Self::Fields(fields) => fields.iter().for_each(|(_, value)| value.words(each)),
+            Self::Fields(fields) => fields.iter().for_each(|(_, value)| value.words(visit)),
             Self::Any | Self::Number(_) | Self::Text(_) => {}
         }
     }

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use tcp::{NetDevice, Tcp, TcpConfig, TimerExpiry, WindowScale};
 use units::{Bytes, Duration};
 
-/// Settings that have a meaning for the native TCP, with the defaults of Linux.
-const KNOWN: &[(&str, &str)] = &[
+/// Settings that the native TCP models, with the defaults of Linux.
+const VARIABLE: &[(&str, &str)] = &[
     ("mtu", "1500"),
     ("tcp_congestion_control", "cubic"),
     ("tcp_early_retrans", "3"),
@@ -30,7 +30,8 @@ const KNOWN: &[(&str, &str)] = &[
     ("tcp_orphan_retries", "0"),
 ];
 
-/// Settings that are always as Linux has them by default, or that change nothing in a script that is applicable.
+/// Settings that have one of these values, separated by spaces, or any (`*`) if they change nothing in an applicable
+/// script.
 const FIXED: &[(&str, &str)] = &[
     ("tcp_dsack", "1"),
     ("tcp_fack", "*"),
@@ -72,19 +73,19 @@ const FIXED: &[(&str, &str)] = &[
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
     values: BTreeMap<String, String>,
-    /// Whether the device segments packets, so that a burst is seen as one packet.
+    /// Whether the device has segmentation offload, so that a burst is one packet.
     pub(crate) offload: bool,
     /// Whether the queueing discipline paces.
     pub(crate) fq: bool,
     /// Bytes of an IP header.
     pub(crate) ip_header: u32,
-    /// Payload of the segments that the device joins into one.
+    /// Payload of the segments that the device merges into one packet.
     pub(crate) gso_size: Option<u32>,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        let values = KNOWN
+        let values = VARIABLE
             .iter()
             .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
         Self {
@@ -134,6 +135,7 @@ impl Settings {
         }
     }
 
+    /// Returns a setting; empty if there is none.
     fn text(&self, key: &str) -> &str {
         self.values.get(key).map_or("", String::as_str)
     }
@@ -143,7 +145,7 @@ impl Settings {
         self.text(key).parse().unwrap_or(0)
     }
 
-    /// Returns three numbers.
+    /// Returns a setting as three numbers; zero for those that are none.
     pub(crate) fn triple(&self, key: &str) -> [u64; 3] {
         let mut triple = [0; 3];
         for (slot, word) in triple.iter_mut().zip(self.text(key).split_whitespace()) {
@@ -156,34 +158,34 @@ impl Settings {
     pub(crate) fn congestion_control(&self) -> &str {
         match self.text("route_congctl") {
             "" => self.text("tcp_congestion_control"),
-            routed => routed,
+            route_value => route_value,
         }
     }
 
-    /// Returns the least segments of a burst, if they are not as by default.
-    fn burst_segments(&self) -> Option<u32> {
+    /// Returns the minimum segments of a burst, if the script has set it.
+    fn min_tso_segs(&self) -> Option<u32> {
         let segments = self.number("tcp_min_tso_segs") as u32;
         (segments != 2).then_some(segments)
     }
 
     /// Returns the upper bound of the congestion window that the route sets, segments.
-    pub(crate) fn window_clamp(&self) -> Option<u32> {
+    pub(crate) fn cwnd_clamp(&self) -> Option<u32> {
         self.text("route_cwnd").parse().ok()
     }
 
-    /// Returns the configuration of a new connection whose application set a receive buffer of `receive_buffer` bytes
-    /// of memory.
+    /// Returns the configuration of a new connection; `receive_buffer` is the memory that its application has set, bytes
+    /// (`SO_RCVBUF`).
     pub(crate) fn config(&self, receive_buffer: Option<u64>) -> TcpConfig {
         let timestamps = self.number("tcp_timestamps") != 0;
         let mtu = match self.number("route_mtu") {
             0 => self.number("mtu"),
-            routed => routed.min(self.number("mtu")),
+            route_value => route_value.min(self.number("mtu")),
         };
         let [_, rmem, rmem_max] = self.triple("tcp_rmem");
         let [_, wmem, wmem_max] = self.triple("tcp_wmem");
         // Half of a fixed memory is window (`tcp_win_from_space` before the first segment).
-        let largest = receive_buffer.map_or(rmem_max, |memory| memory / 2);
-        let scale = (64 - largest.max(1).leading_zeros())
+        let max_window = receive_buffer.map_or(rmem_max, |memory| memory / 2);
+        let scale = (64 - max_window.max(1).leading_zeros())
             .saturating_sub(16)
             .min(14) as u8;
         let max_rto = Duration::from_millis(self.number("tcp_rto_max_ms").max(1));
@@ -198,10 +200,10 @@ impl Settings {
             0 => WindowScale::Off,
             _ => WindowScale::Fixed(scale),
         };
-        let usual = Tcp::default();
+        let defaults = Tcp::default();
         let settings = Tcp {
             initial_window: match self.number("route_initcwnd") {
-                0 => usual.initial_window,
+                0 => defaults.initial_window,
                 cwnd => cwnd as u32,
             },
             min_rto: millis(self.text("route_rto_min"))
@@ -216,15 +218,15 @@ impl Settings {
             ecn,
             slow_start_after_idle: self.number("tcp_slow_start_after_idle") != 0,
             thin_linear_timeouts: self.number("tcp_thin_linear_timeouts") != 0,
-            ..usual
+            ..defaults
         };
-        let usual = TcpConfig::from(settings);
+        let defaults = TcpConfig::from(settings);
         TcpConfig {
             mss: mtu
                 .saturating_sub(u64::from(self.ip_header) + 20 + if timestamps { 12 } else { 0 })
                 .max(48) as u32,
             max_rto,
-            initial_rto: usual.initial_rto.min(max_rto),
+            initial_rto: defaults.initial_rto.min(max_rto),
             receive_buffer_initial: receive_buffer.unwrap_or(rmem),
             // packetdrill's device is a TUN device.
             net_device: NetDevice::Tun,
@@ -233,12 +235,12 @@ impl Settings {
             send_buffer_initial: wmem,
             sack: self.number("tcp_sack") != 0,
             reordering: self.number("tcp_reordering") as u32,
-            min_burst_segments: self.burst_segments(),
+            min_burst_segments: self.min_tso_segs(),
             burst_window_divisor: self.number("tcp_tso_win_divisor") as u32,
             syn_retries: self.number("tcp_syn_retries") as u32,
             synack_retries: self.number("tcp_synack_retries") as u32,
             retries: self.number("tcp_retries2") as u32,
-            ..usual
+            ..defaults
         }
     }
 }

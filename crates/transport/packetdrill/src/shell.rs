@@ -1,9 +1,9 @@
-//! Shell commands of a script, as far as they mean something for the native TCP.
+//! Shell commands of a script, as far as they change settings that the native TCP models.
 
 use crate::settings::Settings;
 
-/// Values that the `defaults.sh` of Linux's tests sets.
-const DEFAULTS: &[(&str, &str)] = &[
+/// Settings of the `defaults.sh` of Linux's tests.
+const DEFAULTS_SH: &[(&str, &str)] = &[
     ("tcp_rmem", "4096 540000 15728640"),
     ("tcp_wmem", "4096 262144 4194304"),
     ("tcp_timestamps", "1"),
@@ -21,8 +21,8 @@ const DEFAULTS: &[(&str, &str)] = &[
     ("tcp_pacing_ca_ratio", "120"),
 ];
 
-/// Parameters of modules, with the values that the native TCP has.
-const MODULES: &[(&str, &str)] = &[
+/// Files of module parameters, with the values that the native TCP has.
+const MODULE_PARAMETERS: &[(&str, &str)] = &[
     ("/sys/module/tcp_cubic/parameters/hystart", "1"),
     ("/sys/module/tcp_cubic/parameters/hystart_detect", "3"),
     ("/sys/module/tcp_cubic/parameters/hystart_low_window", "16"),
@@ -30,12 +30,15 @@ const MODULES: &[(&str, &str)] = &[
     ("/sys/module/tcp_cubic/parameters/fast_convergence", "1"),
 ];
 
-/// Programs that change nothing for the TCP.
+/// Programs without effect on TCP.
 const WITHOUT_EFFECT: &[&str] = &[
     "rm", "dd", "true", "sleep", "date", "modprobe", "touch", "chmod", "set", "export",
 ];
 
-/// Carries out the commands of a snippet, or returns what is not modelled.
+/// Executes the commands of a snippet.
+///
+/// # Errors
+/// Description of what is not modelled.
 pub(crate) fn run(text: &str, settings: &mut Settings) -> Result<(), String> {
     let text = text.replace("\\\n", " ");
     for line in text.lines() {
@@ -53,7 +56,7 @@ pub(crate) fn run(text: &str, settings: &mut Settings) -> Result<(), String> {
 fn run_program(program: &str, arguments: &[&str], settings: &mut Settings) -> Result<(), String> {
     let name = program.rsplit('/').next().unwrap_or(program);
     match name {
-        "defaults.sh" => DEFAULTS
+        "defaults.sh" => DEFAULTS_SH
             .iter()
             .try_for_each(|(key, value)| settings.set(key, value)),
         "sysctl" => sysctl(arguments, settings),
@@ -112,6 +115,7 @@ fn assign(word: &str, settings: &mut Settings) -> Result<(), String> {
     settings.set(key_of(key), &expand(value))
 }
 
+/// Returns the name of a setting in its path.
 fn key_of(path: &str) -> &str {
     path.rsplit(['/', '.']).next().unwrap_or(path)
 }
@@ -145,7 +149,7 @@ fn echo(arguments: &[&str], settings: &mut Settings) -> Result<(), String> {
         path => path,
     };
     let value = arguments[..at].join(" ");
-    if MODULES.contains(&(target, value.as_str())) {
+    if MODULE_PARAMETERS.contains(&(target, value.as_str())) {
         return Ok(());
     }
     match target.strip_prefix("/proc/sys/") {

@@ -46,32 +46,32 @@ impl Parser {
             return self.reject(format!("more than {MAX_DEPTH} brackets within brackets"));
         }
         self.depth += 1;
-        let term = self.shallow_term();
+        let term = self.unnested_term();
         self.depth -= 1;
         term
     }
 
-    fn shallow_term(&mut self) -> Result<Expression, SyntaxError> {
+    fn unnested_term(&mut self) -> Result<Expression, SyntaxError> {
         match self.peek().cloned() {
             Some(Token::Ellipsis) => {
-                self.at += 1;
+                self.index += 1;
                 Ok(Expression::Any)
             }
             Some(Token::Number(_)) => Ok(Expression::Number(self.number("a whole number")?)),
             Some(Token::Text(mut text)) => {
-                self.at += 1;
+                self.index += 1;
                 while let Some(Token::Text(more)) = self.peek() {
                     text.push_str(more);
-                    self.at += 1;
+                    self.index += 1;
                 }
                 if self.peek() == Some(&Token::Ellipsis) {
-                    self.at += 1;
+                    self.index += 1;
                 }
                 Ok(Expression::Text(text))
             }
             Some(Token::Word(word)) => {
-                self.at += 1;
-                if self.next_is('(') && (word == "sizeof" || self.applies()) {
+                self.index += 1;
+                if self.next_is('(') && (word == "sizeof" || self.has_arguments()) {
                     Ok(Expression::Apply(word, self.arguments()?))
                 } else if self.take_mark('=') {
                     Ok(Expression::Fields(vec![(word, self.expression()?)]))
@@ -80,11 +80,11 @@ impl Parser {
                 }
             }
             Some(Token::Mark('[')) => {
-                self.at += 1;
+                self.index += 1;
                 Ok(Expression::List(self.list(']')?))
             }
             Some(Token::Mark('{')) => {
-                self.at += 1;
+                self.index += 1;
                 self.braces()
             }
             _ => self.expected("an expression"),
@@ -92,9 +92,9 @@ impl Parser {
     }
 
     /// Returns whether the parenthesis after a word holds arguments, not the note after the result of a call.
-    fn applies(&self) -> bool {
+    fn has_arguments(&self) -> bool {
         matches!(
-            self.tokens.get(self.at + 1),
+            self.tokens.get(self.index + 1),
             Some((_, Token::Text(_) | Token::Number(_) | Token::Ellipsis))
         )
     }
@@ -125,14 +125,15 @@ impl Parser {
 
     /// Consumes `name(count)=`, as in `msg_iov(1)=`.
     fn field_name(&mut self) -> Option<String> {
-        let mark = |at: usize, mark: char| matches!(self.tokens.get(at), Some((_, Token::Mark(mine))) if *mine == mark);
+        let mark = |at: usize, mark: char| matches!(self.tokens.get(at), Some((_, Token::Mark(next))) if *next == mark);
         let Some(Token::Word(name)) = self.peek() else {
             return None;
         };
-        let counted = mark(self.at + 1, '(') && mark(self.at + 3, ')') && mark(self.at + 4, '=');
+        let counted =
+            mark(self.index + 1, '(') && mark(self.index + 3, ')') && mark(self.index + 4, '=');
         let name = name.clone();
         counted.then(|| {
-            self.at += 5;
+            self.index += 5;
             name
         })
     }

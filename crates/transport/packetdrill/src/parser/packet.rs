@@ -26,7 +26,7 @@ impl Parser {
         if let Some(Token::Word(word)) = self.peek().cloned() {
             match word.as_str() {
                 "icmp" => {
-                    self.at += 1;
+                    self.index += 1;
                     return self.icmp(quoted);
                 }
                 "udp" | "udplite" => return self.skip_packet("UDP"),
@@ -104,9 +104,9 @@ impl Parser {
                             return self.reject(format!("{other} is no field of the IP header"));
                         }
                     };
-                    self.at += 1;
+                    self.index += 1;
                 }
-                Some(Token::Number(_) | Token::Mark(',')) => self.at += 1,
+                Some(Token::Number(_) | Token::Mark(',')) => self.index += 1,
                 _ => return self.expected("a field of the IP header"),
             }
         }
@@ -128,7 +128,7 @@ impl Parser {
                 return self.reject(format!("{other} in {word} is no TCP flag"));
             }
             flags = word;
-            self.at += 1;
+            self.index += 1;
         }
         if matches!(self.peek(), Some(Token::Number(text)) if text.starts_with('.')) {
             return Ok(None);
@@ -164,7 +164,7 @@ impl Parser {
             return Ok(Some(Vec::new()));
         }
         if self.peek() == Some(&Token::Ellipsis) {
-            self.at += 1;
+            self.index += 1;
             self.mark('>')?;
             return Ok(None);
         }
@@ -236,7 +236,7 @@ impl Parser {
                 Token::Mark('>') => break,
                 _ => {}
             }
-            self.at += 1;
+            self.index += 1;
         }
         TcpOption::Unmodelled(feature)
     }

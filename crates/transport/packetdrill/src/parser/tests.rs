@@ -67,7 +67,7 @@ fn calls_have_arguments_results_errors_and_ends() {
         panic!("a call");
     };
     assert_eq!(
-        (call.name.as_str(), call.ends, call.errno.as_deref()),
+        (call.name.as_str(), call.returns_us, call.errno.as_deref()),
         ("connect", Some(200_000), Some("EINPROGRESS"))
     );
     let text = "0 sendmsg(4, {msg_name(...)=..., msg_iov(2)=[{..., 100}, {..., 5}], msg_flags=0}, MSG_MORE|MSG_EOR) = 105";

@@ -1,47 +1,44 @@
-//! Arrivals: packets that the peer sends.
+//! Arrivals: packets of the peer, and ICMP messages.
 
-use tcp::{Ecn, Failure, Flags, Segment, reset_reply};
+use tcp::{Ecn, Failure, Flags, Segment, State, reset_reply};
 
 use super::socket::{Role, TestConnection};
 use super::{PlayError, Player, SentPacket};
-use crate::compare::flags_of;
+use crate::compare::parse_flags;
 use crate::script::{Icmp, IpEcn, Packet, TcpOption};
 
 impl Player {
     /// Delivers a packet to the socket under test, or to a new connection of a listening one.
-    pub(super) fn arrive(&mut self, packet: &Packet) {
-        let flags = flags_of(&packet.flags);
-        let asks = flags.contains(Flags::SYN) && !flags.contains(Flags::ACK);
+    pub(super) fn receive_packet(&mut self, packet: &Packet) {
+        let flags = parse_flags(&packet.flags);
+        let is_request = flags.contains(Flags::SYN) && !flags.contains(Flags::ACK);
         if let Some(listener) = self.under_test
             && let Role::Listener(_) = &self.sockets[listener].role
-            && asks
-            && self.sockets[listener].open
+            && is_request
+            && self.sockets[listener].is_open
         {
-            self.open_passively(listener);
+            self.open_passive(listener);
         }
         let Some(index) = self.under_test else { return };
-        let segment = match self.sockets[index].connection() {
-            Some(peer) => translate(packet, flags, Some(peer)),
-            None => translate(packet, flags, None),
-        };
+        let segment = translate(packet, flags, self.sockets[index].connection());
         let now = self.now;
-        if let Some(peer) = self.sockets[index].connection_mut()
-            && !peer.is_gone()
+        if let Some(connection) = self.sockets[index].connection_mut()
+            && connection.tcp.state() != State::Closed
         {
-            peer.tcp.process_segment(now, &segment);
+            connection.tcp.process_segment(now, &segment);
             self.collect(index);
             return;
         }
         if let Some(mut reply) = reset_reply(&segment) {
             let offset = self.sockets[index]
                 .connection()
-                .map_or(0, |peer| peer.offset);
+                .map_or(0, |connection| connection.seq_offset);
             if segment.flags.contains(Flags::ACK) {
                 reply.seq = reply.seq.wrapping_add(offset);
             }
-            self.departures.push_back(SentPacket {
-                at: now,
-                from: index,
+            self.sent_packets.push_back(SentPacket {
+                sent_at: now,
+                socket: index,
                 packet: reply,
             });
         }
@@ -52,7 +49,7 @@ impl Player {
         let Some(index) = self.under_test else {
             return Ok(());
         };
-        let Some(peer) = self.sockets[index].connection_mut() else {
+        let Some(connection) = self.sockets[index].connection_mut() else {
             return Ok(());
         };
         match (icmp.kind.as_str(), icmp.code.as_str()) {
@@ -68,7 +65,7 @@ impl Player {
                     "net_unreachable" | "net_unknown" => Failure::NetworkUnreachable,
                     _ => Failure::HostUnreachable,
                 };
-                peer.tcp.on_unreachable(failure);
+                connection.tcp.on_unreachable(failure);
             }
             ("source_quench", _) => {}
             (kind, _) => return Err(PlayError::NotApplicable(line, format!("ICMP {kind}"))),
@@ -78,9 +75,9 @@ impl Player {
     }
 }
 
-/// Returns the segment of a packet of the script, with the numbers and clocks that our end uses.
-fn translate(packet: &Packet, flags: Flags, peer: Option<&TestConnection>) -> Segment {
-    let offset = peer.map_or(0, |peer| peer.offset);
+/// Returns the segment of a packet of the script, with the actual sequence numbers and timestamps of our end.
+fn translate(packet: &Packet, flags: Flags, connection: Option<&TestConnection>) -> Segment {
+    let offset = connection.map_or(0, |connection| connection.seq_offset);
     let mut segment = Segment {
         seq: packet.seq,
         ack: packet.ack.map_or(0, |ack| ack.wrapping_sub(offset)),
@@ -108,7 +105,8 @@ fn translate(packet: &Packet, flags: Flags, peer: Option<&TestConnection>) -> Se
                 }
             }
             TcpOption::Timestamps(value, echo) => {
-                let echo = peer.map_or(*echo, |peer| peer.own_clock(*echo));
+                let echo =
+                    connection.map_or(*echo, |connection| connection.actual_timestamp(*echo));
                 segment.timestamps = Some((*value, echo));
             }
             TcpOption::Nop | TcpOption::Eol | TcpOption::Unmodelled(_) => {}

@@ -1,4 +1,4 @@
-//! System calls that block until something happens.
+//! Blocked system calls, which are executed again as events happen.
 
 use units::Instant;
 
@@ -6,94 +6,102 @@ use super::calls::CallResult;
 use super::{PlayError, Player, instant, script_time};
 use crate::script::Call;
 
-/// Call that has not returned yet.
+/// System call that has not returned.
 pub(super) struct BlockedCall {
     line: u32,
     call: Call,
     /// Time at which it must return.
-    ends: Instant,
-    /// Bytes that it has already written.
-    done: u64,
+    returns_at: Instant,
+    /// Bytes that it has written.
+    bytes_done: u64,
 }
 
 impl Player {
-    /// Starts a call; one with an end time may block. `previous` is the script time that its times count from.
-    pub(super) fn call(&mut self, line: u32, call: &Call, previous: i64) -> Result<(), PlayError> {
-        if self.waiting.is_some() {
+    /// Starts a call; one with a return time may block. `previous_us` is the script time that the return time counts from.
+    pub(super) fn call(
+        &mut self,
+        line: u32,
+        call: &Call,
+        previous_us: i64,
+    ) -> Result<(), PlayError> {
+        if self.blocked_call.is_some() {
             let now = format!("{:.6}", self.script_time() as f64 * 1e-6);
-            return Self::failed(
+            return Self::fail(
                 line,
                 "the previous call has returned",
                 format!("it still blocks at {now}"),
                 "blocks",
             );
         }
-        let answer = self.carry_out(line, call, 0)?;
-        if let CallResult::Blocks(done) = answer {
-            let Some(ends) = call.ends else {
-                return Self::failed(line, call_text(call), "it blocks", "blocks");
+        let result = self.execute(line, call, 0)?;
+        if let CallResult::Blocks(bytes_done) = result {
+            let Some(returns_us) = call.returns_us else {
+                return Self::fail(line, call_text(call), "it blocks", "blocks");
             };
-            let ends = instant(previous + ends);
-            self.waiting = Some(BlockedCall {
+            let returns_at = instant(previous_us + returns_us);
+            self.blocked_call = Some(BlockedCall {
                 line,
                 call: call.clone(),
-                ends,
-                done,
+                returns_at,
+                bytes_done,
             });
             return Ok(());
         }
-        self.check_answer(line, call, &answer)
+        self.check_result(line, call, &result)
     }
 
-    /// Tries again what blocks.
-    pub(super) fn retry_waiting(&mut self) -> Result<(), PlayError> {
-        let Some(mut waiting) = self.waiting.take() else {
+    /// Executes a blocked call again.
+    pub(super) fn retry_blocked_call(&mut self) -> Result<(), PlayError> {
+        let Some(mut blocked) = self.blocked_call.take() else {
             return Ok(());
         };
-        if self.waits_for_room(&waiting.call) {
-            self.waiting = Some(waiting);
+        if self.waits_for_space(&blocked.call) {
+            self.blocked_call = Some(blocked);
             return Ok(());
         }
-        let answer = self.carry_out(waiting.line, &waiting.call, waiting.done)?;
-        if let CallResult::Blocks(done) = answer {
-            waiting.done = done;
-            self.waiting = Some(waiting);
+        let result = self.execute(blocked.line, &blocked.call, blocked.bytes_done)?;
+        if let CallResult::Blocks(bytes_done) = result {
+            blocked.bytes_done = bytes_done;
+            self.blocked_call = Some(blocked);
             return Ok(());
         }
-        self.check_answer(waiting.line, &waiting.call, &answer)?;
-        let (at, ends) = (script_time(self.now), script_time(waiting.ends));
-        if (at - ends).unsigned_abs() > self.tolerance.as_micros() {
-            let seconds = |micros: i64| {
+        self.check_result(blocked.line, &blocked.call, &result)?;
+        let (actual_us, expected_us) = (script_time(self.now), script_time(blocked.returns_at));
+        if (actual_us - expected_us).unsigned_abs() > self.tolerance.as_micros() {
+            let text = |micros: i64| {
                 format!(
                     "{} returns at {:.6}",
-                    waiting.call.name,
+                    blocked.call.name,
                     micros as f64 * 1e-6
                 )
             };
-            return Self::failed(waiting.line, seconds(ends), seconds(at), "time");
+            return Self::fail(blocked.line, text(expected_us), text(actual_us), "time");
         }
         Ok(())
     }
 
-    /// Returns whether a call that writes has to wait on, because too little of the send buffer is free.
-    fn waits_for_room(&self, call: &Call) -> bool {
+    /// Returns whether a call that writes keeps blocking, because too little of the send buffer is free.
+    fn waits_for_space(&self, call: &Call) -> bool {
         let writes = ["write", "writev", "send", "sendto", "sendmsg"].contains(&call.name.as_str());
         let socket = self.socket(&call.arguments).ok();
-        let peer = socket.and_then(|socket| self.sockets[socket].connection());
-        writes && peer.is_some_and(|peer| peer.tcp.nospace() && peer.tcp.failure().is_none())
+        let connection = socket.and_then(|socket| self.sockets[socket].connection());
+        writes
+            && connection.is_some_and(|connection| {
+                connection.tcp.nospace() && connection.tcp.failure().is_none()
+            })
     }
 
-    /// Waits at the end of the script for a call that blocks.
-    pub(super) fn finish_waiting(&mut self) -> Result<(), PlayError> {
-        while let Some(waiting) = &self.waiting {
+    /// Waits for a blocked call at the end of the script.
+    pub(super) fn finish_blocked_call(&mut self) -> Result<(), PlayError> {
+        while let Some(blocked) = &self.blocked_call {
             let (line, text, until) = (
-                waiting.line,
-                call_text(&waiting.call),
-                waiting.ends + self.tolerance,
+                blocked.line,
+                call_text(&blocked.call),
+                blocked.returns_at + self.tolerance,
             );
             match self.next_deadline() {
                 Some(at) if at <= until => self.run_timers(at)?,
-                _ => return Self::failed(line, text, "it still blocks at the end", "blocks"),
+                _ => return Self::fail(line, text, "it still blocks at the end", "blocks"),
             }
         }
         Ok(())

@@ -1,10 +1,10 @@
-//! System calls of the application: their outcomes, and those that open and close connections.
+//! System calls: their execution, and those that open and close connections.
 
 use tcp::State;
 
 use super::blocked_calls::call_text;
-use super::socket::{Role, Socket, TestConnection, connection};
-use super::transfer::{length, vectors};
+use super::socket::{Role, Socket, TestConnection, new_connection};
+use super::transfer::{bytes_of, iovec_bytes};
 use super::{PlayError, Player};
 use crate::script::{Call, Expression};
 
@@ -35,8 +35,8 @@ pub(super) fn not_modelled(description: impl Into<String>) -> CallOutcome {
 }
 
 impl Player {
-    /// Carries out a call of which `done` bytes are done; an error if it is not modelled.
-    pub(super) fn carry_out(
+    /// Executes a call of which `done` bytes are already written; fails if it is not modelled.
+    pub(super) fn execute(
         &mut self,
         line: u32,
         call: &Call,
@@ -55,20 +55,20 @@ impl Player {
     }
 
     /// Compares the result of a call with that of the script.
-    pub(super) fn check_answer(
+    pub(super) fn check_result(
         &self,
         line: u32,
         call: &Call,
-        answer: &CallResult,
+        result: &CallResult,
     ) -> Result<(), PlayError> {
         let expected = call_text(call);
-        match answer {
-            CallResult::Other(actual) => Self::failed(line, expected, actual.clone(), "result"),
+        match result {
+            CallResult::Other(actual) => Self::fail(line, expected, actual.clone(), "result"),
             CallResult::Value(value) => match &call.result {
                 Expression::Number(number)
                     if number != value || (*value >= 0 && call.errno.is_some()) =>
                 {
-                    Self::failed(
+                    Self::fail(
                         line,
                         expected,
                         format!("{}() = {value}", call.name),
@@ -77,7 +77,7 @@ impl Player {
                 }
                 _ => Ok(()),
             },
-            CallResult::Blocks(_) => Self::failed(line, expected, "it blocks", "blocks"),
+            CallResult::Blocks(_) => Self::fail(line, expected, "it blocks", "blocks"),
         }
     }
 
@@ -98,20 +98,23 @@ impl Player {
             "connect" => self.connect(arguments, done),
             "setsockopt" => self.set_option(arguments),
             "getsockopt" => self.get_option(arguments),
-            "write" | "send" | "sendto" => {
-                self.write(arguments, length(arguments.get(2)), arguments.get(3), done)
-            }
-            "writev" => self.write(arguments, vectors(arguments.get(1)), None, done),
+            "write" | "send" | "sendto" => self.write(
+                arguments,
+                bytes_of(arguments.get(2)),
+                arguments.get(3),
+                done,
+            ),
+            "writev" => self.write(arguments, iovec_bytes(arguments.get(1)), None, done),
             "sendmsg" => {
                 let bytes = arguments
                     .get(1)
                     .and_then(|message| message.field("msg_iov"));
-                self.write(arguments, vectors(bytes), arguments.get(2), done)
+                self.write(arguments, iovec_bytes(bytes), arguments.get(2), done)
             }
             "read" | "recv" | "recvfrom" => {
-                self.read(arguments, length(arguments.get(2)), arguments.get(3))
+                self.read(arguments, bytes_of(arguments.get(2)), arguments.get(3))
             }
-            "readv" => self.read(arguments, vectors(arguments.get(1)), None),
+            "readv" => self.read(arguments, iovec_bytes(arguments.get(1)), None),
             "recvmsg" => self.receive_message(arguments),
             "close" => self.close(arguments),
             "shutdown" => self.shutdown(arguments),
@@ -147,7 +150,7 @@ impl Player {
 
     fn socket_call(&mut self, call: &Call) -> CallOutcome {
         let mut socket = Socket::new(Role::Fresh);
-        socket.nonblocking = call
+        socket.is_nonblocking = call
             .arguments
             .iter()
             .any(|argument| argument.has_word("SOCK_NONBLOCK"));
@@ -170,14 +173,14 @@ impl Player {
         let ready = queue.iter().position(|&index| {
             let state = self.sockets[index]
                 .connection()
-                .map(|peer| peer.tcp.state());
+                .map(|connection| connection.tcp.state());
             !matches!(
                 state,
                 None | Some(State::Listen | State::SynReceived | State::Closed)
             )
         });
-        let Some(at) = ready else {
-            return if self.sockets[listener].nonblocking {
+        let Some(position) = ready else {
+            return if self.sockets[listener].is_nonblocking {
                 Err(CallError::Errno("EAGAIN"))
             } else {
                 Ok(CallResult::Blocks(0))
@@ -186,42 +189,42 @@ impl Player {
         let Role::Listener(queue) = &mut self.sockets[listener].role else {
             return Err(CallError::Errno("EINVAL"));
         };
-        let Some(index) = queue.remove(at) else {
+        let Some(index) = queue.remove(position) else {
             return Err(CallError::Errno("EAGAIN"));
         };
-        self.sockets[index].nonblocking = call
+        self.sockets[index].is_nonblocking = call
             .arguments
             .iter()
             .any(|argument| argument.has_word("SOCK_NONBLOCK"));
         Ok(self.assign_descriptor(index, call))
     }
 
-    /// Opens a connection; `begun` is not zero if the call was already made and blocks.
-    fn connect(&mut self, arguments: &[Expression], begun: u64) -> CallOutcome {
+    /// Opens a connection; `done` is 1 if the call has already blocked.
+    fn connect(&mut self, arguments: &[Expression], done: u64) -> CallOutcome {
         let index = self.socket(arguments)?;
         let now = self.now;
         if let Role::Fresh = self.sockets[index].role {
-            let mut tcp = connection(&self.settings, &self.sockets[index].options);
+            let mut tcp = new_connection(&self.settings, &self.sockets[index].options);
             tcp.connect(now);
             self.sockets[index].role = Role::Connection(Box::new(TestConnection::new(tcp)));
             self.under_test = Some(index);
-            return if self.sockets[index].nonblocking {
+            return if self.sockets[index].is_nonblocking {
                 Err(CallError::Errno("EINPROGRESS"))
             } else {
                 Ok(CallResult::Blocks(1))
             };
         }
-        let Some(peer) = self.sockets[index].connection_mut() else {
+        let Some(connection) = self.sockets[index].connection_mut() else {
             return Err(CallError::Errno("EINVAL"));
         };
-        if let Some(errno) = peer.take_failure() {
+        if let Some(errno) = connection.take_failure() {
             return Err(CallError::Errno(errno));
         }
-        match peer.tcp.state() {
-            State::SynSent if begun > 0 => Ok(CallResult::Blocks(1)),
+        match connection.tcp.state() {
+            State::SynSent if done > 0 => Ok(CallResult::Blocks(1)),
             State::SynSent => Err(CallError::Errno("EALREADY")),
-            _ if begun > 0 || !peer.connected => {
-                peer.connected = true;
+            _ if done > 0 || !connection.has_connect_returned => {
+                connection.has_connect_returned = true;
                 Ok(CallResult::Value(0))
             }
             _ => Err(CallError::Errno("EISCONN")),
@@ -238,23 +241,23 @@ impl Player {
             return Ok(CallResult::Value(0));
         }
         let now = self.now;
-        self.sockets[index].open = false;
-        let mut ends = Vec::new();
+        self.sockets[index].is_open = false;
+        let mut unaccepted = Vec::new();
         if let Role::Listener(queue) = &mut self.sockets[index].role {
-            ends.extend(queue.drain(..));
+            unaccepted.extend(queue.drain(..));
         }
-        for child in ends {
-            // Connections that nobody accepted are reset (the kernel's `inet_csk_listen_stop`).
-            if let Some(peer) = self.sockets[child].connection_mut() {
-                peer.tcp.abort(now);
+        for child in unaccepted {
+            // They are reset (the kernel's `inet_csk_listen_stop`).
+            if let Some(connection) = self.sockets[child].connection_mut() {
+                connection.tcp.abort(now);
             }
         }
-        let lingers = self.sockets[index].options.linger;
-        if let Some(peer) = self.sockets[index].connection_mut() {
-            if lingers == Some(0) || peer.tcp.readable() > 0 {
-                peer.tcp.abort(now);
+        let linger = self.sockets[index].options.linger;
+        if let Some(connection) = self.sockets[index].connection_mut() {
+            if linger == Some(0) || connection.tcp.readable() > 0 {
+                connection.tcp.abort(now);
             } else {
-                peer.tcp.detach(now);
+                connection.tcp.detach(now);
             }
         }
         Ok(CallResult::Value(0))
@@ -263,22 +266,22 @@ impl Player {
     fn shutdown(&mut self, arguments: &[Expression]) -> CallOutcome {
         let index = self.socket(arguments)?;
         let now = self.now;
-        let ends = |direction: &str| {
+        let shuts = |direction: &str| {
             let how = arguments.get(1);
             how.is_some_and(|how| how.has_word(direction) || how.has_word("SHUT_RDWR"))
         };
-        let Some(peer) = self.sockets[index].connection_mut() else {
+        let Some(connection) = self.sockets[index].connection_mut() else {
             return Err(CallError::Errno("ENOTCONN"));
         };
-        if matches!(peer.tcp.state(), State::Closed | State::Listen) {
+        if matches!(connection.tcp.state(), State::Closed | State::Listen) {
             return Err(CallError::Errno("ENOTCONN"));
         }
-        if ends("SHUT_RD") {
-            peer.tcp.shutdown_read();
+        if shuts("SHUT_RD") {
+            connection.tcp.shutdown_read();
         }
-        if ends("SHUT_WR") {
-            peer.shut = true;
-            peer.tcp.close(now);
+        if shuts("SHUT_WR") {
+            connection.is_write_shutdown = true;
+            connection.tcp.close(now);
         }
         Ok(CallResult::Value(0))
     }

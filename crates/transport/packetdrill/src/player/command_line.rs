@@ -6,7 +6,7 @@ use super::{PlayError, Player};
 use crate::script::Script;
 use crate::shell;
 
-/// Options that change nothing here: addresses, ports, the device, and what packetdrill prints.
+/// Options without effect on the native TCP: addresses, ports, the device, and output.
 const WITHOUT_EFFECT: &[&str] = &[
     "bind_port",
     "code_command",
@@ -41,8 +41,8 @@ const NOT_MODELLED: &[&str] = &[
 ];
 
 impl Player {
-    /// Processes the options of a script; one that is unknown or not modelled makes it not applicable.
-    pub(super) fn take_options(&mut self, script: &Script) -> Result<(), PlayError> {
+    /// Applies the options of a script; one that is unknown or not modelled makes it not applicable.
+    pub(super) fn apply_options(&mut self, script: &Script) -> Result<(), PlayError> {
         for (line, name, value) in &script.options {
             let line_error =
                 |what: &str| PlayError::NotApplicable(*line, format!("--{name}={value}: {what}"));
@@ -54,9 +54,9 @@ impl Player {
                     if !(0.0..=100.0).contains(&percent) {
                         return Err(line_error("not between 0 and 100"));
                     }
-                    self.per_mille = (percent * 10.0) as i64;
+                    self.tolerance_per_mille = (percent * 10.0) as i64;
                 }
-                "tcp_ts_tick_usecs" => self.tick = Duration::from_micros(number()?),
+                "tcp_ts_tick_usecs" => self.timestamp_tick = Duration::from_micros(number()?),
                 "strict_segments" => self.joins_bursts = false,
                 "mtu" => self.set("mtu", value, *line)?,
                 "mss" => self.settings.gso_size = Some(number()? as u32),

@@ -34,39 +34,41 @@ const WITHOUT_EFFECT: &[&str] = &[
 /// Options of a socket, which the connections of a listening socket inherit.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Options {
+    /// Memory of the buffers, bytes.
     pub(super) receive_buffer: Option<u64>,
     pub(super) send_buffer: Option<u64>,
     pub(super) congestion_control: Option<String>,
     nodelay: bool,
     cork: bool,
     user_timeout: Option<Duration>,
-    segment: Option<u32>,
-    retries_of_syn: Option<u32>,
-    pacing: Option<u64>,
-    /// Seconds that `close` lingers, if it does.
+    maxseg: Option<u32>,
+    syn_retries: Option<u32>,
+    /// Bytes per second.
+    max_pacing_rate: Option<u64>,
+    /// Seconds that `close` lingers, if `SO_LINGER` is on.
     pub(super) linger: Option<i64>,
 }
 
 impl Options {
-    /// Puts the options into the configuration of a connection.
+    /// Sets the options in the configuration of a connection.
     pub(super) fn apply(&self, config: &mut TcpConfig) {
         config.nagle = !self.nodelay;
         config.user_timeout = self.user_timeout;
-        if let Some(mss) = self.segment {
+        if let Some(mss) = self.maxseg {
             let header = if config.settings.timestamps { 12 } else { 0 };
             config.mss = config.mss.min(mss.saturating_sub(header));
         }
-        if let Some(retries) = self.retries_of_syn {
+        if let Some(retries) = self.syn_retries {
             config.syn_retries = retries;
         }
-        if let Some(rate) = self.pacing {
+        if let Some(rate) = self.max_pacing_rate {
             config.max_pacing_rate = Rate::from_bits_per_second(rate.saturating_mul(8));
         }
     }
 }
 
 impl Player {
-    /// Carries out `setsockopt(fd, level, name, value, length)`.
+    /// Executes `setsockopt(fd, level, name, value, length)`.
     pub(super) fn set_option(&mut self, arguments: &[Expression]) -> CallOutcome {
         let socket = self.socket(arguments)?;
         let (Some(Expression::Word(name)), Some(value)) = (arguments.get(2), arguments.get(3))
@@ -77,9 +79,9 @@ impl Player {
             return Ok(CallResult::Value(0));
         }
         let now = self.now;
-        let wmem_least = 4_608;
+        let min_send_buffer = 4_608;
         let socket = &mut self.sockets[socket];
-        let fresh = !matches!(socket.role, Role::Connection(_));
+        let is_unconnected = !matches!(socket.role, Role::Connection(_));
         let options = &mut socket.options;
         if name == "TCP_CONGESTION" {
             let Expression::Text(cca) = value else {
@@ -88,8 +90,8 @@ impl Player {
             let built = cca_by_name(cca)
                 .map_err(|_| CallError::NotModelled(format!("the congestion control {cca}")))?;
             options.congestion_control = Some(cca.clone());
-            if let Role::Connection(peer) = &mut socket.role {
-                peer.tcp.switch(now, built, cca::SwitchMode::Kernel);
+            if let Role::Connection(connection) = &mut socket.role {
+                connection.tcp.switch(now, built, cca::SwitchMode::Kernel);
             }
             return Ok(CallResult::Value(0));
         }
@@ -111,30 +113,34 @@ impl Player {
             "TCP_USER_TIMEOUT" => {
                 options.user_timeout = (number > 0).then(|| Duration::from_millis(positive))
             }
-            "SO_SNDBUF" => options.send_buffer = Some((2 * positive).max(wmem_least)),
-            "SO_RCVBUF" if fresh => options.receive_buffer = Some((2 * positive).max(2_304)),
-            "TCP_MAXSEG" if fresh && !(88..=32_767).contains(&number) => {
+            "SO_SNDBUF" => options.send_buffer = Some((2 * positive).max(min_send_buffer)),
+            "SO_RCVBUF" if is_unconnected => {
+                options.receive_buffer = Some((2 * positive).max(2_304))
+            }
+            "TCP_MAXSEG" if is_unconnected && !(88..=32_767).contains(&number) => {
                 return Err(CallError::Errno("EINVAL"));
             }
-            "TCP_MAXSEG" if fresh => options.segment = Some(positive as u32),
-            "TCP_SYNCNT" => options.retries_of_syn = Some(positive as u32),
-            "SO_MAX_PACING_RATE" if fresh => options.pacing = Some(positive),
+            "TCP_MAXSEG" if is_unconnected => options.maxseg = Some(positive as u32),
+            "TCP_SYNCNT" => options.syn_retries = Some(positive as u32),
+            "SO_MAX_PACING_RATE" if is_unconnected => options.max_pacing_rate = Some(positive),
             "TCP_QUICKACK" => {}
             "SO_KEEPALIVE" | "TCP_KEEPIDLE" | "TCP_KEEPINTVL" | "TCP_KEEPCNT" => {
                 return not_modelled("keep-alive");
             }
-            _ if fresh => return not_modelled(format!("the socket option {name}")),
+            _ if is_unconnected => return not_modelled(format!("the socket option {name}")),
             _ => return not_modelled(format!("the socket option {name} of an open connection")),
         }
         let (nodelay, cork) = (options.nodelay, options.cork);
         let (user_timeout, send_buffer) = (options.user_timeout, options.send_buffer);
-        if let Role::Connection(peer) = &mut socket.role {
+        if let Role::Connection(connection) = &mut socket.role {
             match name.as_str() {
-                "TCP_NODELAY" => peer.tcp.set_nagle(now, !nodelay),
-                "TCP_CORK" => peer.tcp.set_cork(now, cork),
-                "TCP_USER_TIMEOUT" => peer.tcp.set_user_timeout(user_timeout),
-                "SO_SNDBUF" => peer.tcp.set_send_buffer(send_buffer.unwrap_or_default()),
-                "TCP_QUICKACK" if number != 0 => peer.tcp.set_quickack(now),
+                "TCP_NODELAY" => connection.tcp.set_nagle(now, !nodelay),
+                "TCP_CORK" => connection.tcp.set_cork(now, cork),
+                "TCP_USER_TIMEOUT" => connection.tcp.set_user_timeout(user_timeout),
+                "SO_SNDBUF" => connection
+                    .tcp
+                    .set_send_buffer(send_buffer.unwrap_or_default()),
+                "TCP_QUICKACK" if number != 0 => connection.tcp.set_quickack(now),
                 _ => {}
             }
         }
@@ -142,7 +148,7 @@ impl Player {
         Ok(CallResult::Value(0))
     }
 
-    /// Carries out `getsockopt(fd, level, name, value, length)`; the value is compared with the expected one.
+    /// Executes `getsockopt(fd, level, name, value, length)`; the value is compared with the expected one.
     pub(super) fn get_option(&mut self, arguments: &[Expression]) -> CallOutcome {
         let index = self.socket(arguments)?;
         let socket = &mut self.sockets[index];
@@ -177,8 +183,8 @@ impl Player {
                     .to_owned()
             }
             "TCP_MAXSEG" => match socket.connection() {
-                Some(peer) => peer.tcp.view().mss.to_string(),
-                None => options.segment.unwrap_or(536).to_string(),
+                Some(connection) => connection.tcp.view().mss.to_string(),
+                None => options.maxseg.unwrap_or(536).to_string(),
             },
             other => return not_modelled(format!("the socket option {other}")),
         };

@@ -8,34 +8,36 @@ use super::socket::Role;
 use crate::script::Expression;
 
 impl Player {
+    /// Executes `fcntl(fd, F_GETFL or F_SETFL, flags)`.
     pub(super) fn fcntl(&mut self, arguments: &[Expression]) -> CallOutcome {
         let index = self.socket(arguments)?;
         let has = |word: &str| arguments.iter().any(|argument| argument.has_word(word));
         if has("F_SETFL") {
-            self.sockets[index].nonblocking = has("O_NONBLOCK");
+            self.sockets[index].is_nonblocking = has("O_NONBLOCK");
             return Ok(CallResult::Value(0));
         }
-        let nonblocking = if self.sockets[index].nonblocking {
+        let is_nonblocking = if self.sockets[index].is_nonblocking {
             0x800
         } else {
             0
         };
-        Ok(CallResult::Value(0x2 | nonblocking))
+        Ok(CallResult::Value(0x2 | is_nonblocking))
     }
 
+    /// Executes `ioctl(fd, request, value)`; the value is compared with the expected one.
     pub(super) fn ioctl(&mut self, arguments: &[Expression]) -> CallOutcome {
         let index = self.socket(arguments)?;
         let Some(Expression::Word(request)) = arguments.get(1) else {
             return not_modelled("ioctl with these arguments");
         };
-        let peer = self.sockets[index].connection();
-        let Some(peer) = peer else {
+        let connection = self.sockets[index].connection();
+        let Some(connection) = connection else {
             return Err(CallError::Errno("EINVAL"));
         };
         let seen = match request.as_str() {
-            "SIOCINQ" | "FIONREAD" => peer.tcp.readable(),
-            "SIOCOUTQ" | "TIOCOUTQ" => peer.tcp.info(self.now).unacknowledged,
-            "SIOCOUTQNSD" => peer.tcp.info(self.now).unsent,
+            "SIOCINQ" | "FIONREAD" => connection.tcp.readable(),
+            "SIOCOUTQ" | "TIOCOUTQ" => connection.tcp.info(self.now).unacknowledged,
+            "SIOCOUTQNSD" => connection.tcp.info(self.now).unsent,
             other => return not_modelled(format!("ioctl {other}")),
         };
         let expected = match arguments.get(2) {
@@ -50,7 +52,7 @@ impl Player {
         })
     }
 
-    /// Carries out `poll([{fd=..., events=..., revents=...}], n, timeout)`.
+    /// Executes `poll([{fd=..., events=..., revents=...}], n, timeout)`.
     pub(super) fn poll(&mut self, arguments: &[Expression]) -> CallOutcome {
         let Some(Expression::List(list)) = arguments.first() else {
             return not_modelled("poll with these arguments");
@@ -65,11 +67,11 @@ impl Player {
             let Some(&index) = self.descriptors.get(descriptor) else {
                 continue;
             };
-            let happened = self.readiness(index);
-            let always = ["POLLERR", "POLLHUP"];
-            let seen: Vec<&str> = happened
+            let ready_events = self.readiness(index);
+            let unrequested = ["POLLERR", "POLLHUP"];
+            let seen: Vec<&str> = ready_events
                 .into_iter()
-                .filter(|name| always.contains(name) || events.has_word(name))
+                .filter(|name| unrequested.contains(name) || events.has_word(name))
                 .collect();
             ready += i64::from(!seen.is_empty());
             if let Some(expected) = entry.field("revents") {
@@ -83,15 +85,15 @@ impl Player {
                 }
             }
         }
-        let waits = !matches!(arguments.get(2), Some(Expression::Number(0)));
-        Ok(if ready == 0 && waits {
+        let can_block = !matches!(arguments.get(2), Some(Expression::Number(0)));
+        Ok(if ready == 0 && can_block {
             CallResult::Blocks(0)
         } else {
             CallResult::Value(ready)
         })
     }
 
-    /// Returns the names of the events of a socket.
+    /// Returns the names of the events for which a socket is ready.
     fn readiness(&self, index: usize) -> Vec<&'static str> {
         let socket = &self.sockets[index];
         let mut names = Vec::new();
@@ -99,9 +101,9 @@ impl Player {
             Role::Fresh => names.extend(["POLLHUP", "POLLOUT"]),
             Role::Listener(queue) => {
                 let ready = |index: &usize| {
-                    self.sockets[*index].connection().is_some_and(|peer| {
+                    self.sockets[*index].connection().is_some_and(|connection| {
                         !matches!(
-                            peer.tcp.state(),
+                            connection.tcp.state(),
                             State::Listen | State::SynReceived | State::Closed
                         )
                     })
@@ -110,23 +112,23 @@ impl Player {
                     names.extend(["POLLIN", "POLLRDNORM"]);
                 }
             }
-            Role::Connection(peer) => {
-                let state = peer.tcp.state();
-                let ended = peer.tcp.has_ended() || peer.tcp.is_read_shutdown();
-                let closed = state == State::Closed;
-                if peer.tcp.readable() > 0 || ended || closed {
+            Role::Connection(connection) => {
+                let state = connection.tcp.state();
+                let has_ended = connection.tcp.has_ended() || connection.tcp.is_read_shutdown();
+                let is_closed = state == State::Closed;
+                if connection.tcp.readable() > 0 || has_ended || is_closed {
                     names.extend(["POLLIN", "POLLRDNORM"]);
                 }
-                if ended || closed {
+                if has_ended || is_closed {
                     names.push("POLLRDHUP");
                 }
-                if closed || ended && peer.shut {
+                if is_closed || has_ended && connection.is_write_shutdown {
                     names.push("POLLHUP");
                 }
-                if !peer.tcp.nospace() || closed || peer.shut {
+                if !connection.tcp.nospace() || is_closed || connection.is_write_shutdown {
                     names.extend(["POLLOUT", "POLLWRNORM"]);
                 }
-                if peer.tcp.failure().is_some() && !peer.error_reported {
+                if connection.tcp.failure().is_some() && !connection.is_error_reported {
                     names.push("POLLERR");
                 }
             }

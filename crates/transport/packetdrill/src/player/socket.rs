@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use cca::{CongestionState, cca_by_name};
-use tcp::{Connection, Failure, State};
+use tcp::{Connection, Failure};
 use units::Instant;
 use units::random::{Purpose, RngStream};
 
@@ -16,68 +16,66 @@ use crate::settings::Settings;
 pub(super) struct Socket {
     pub(super) role: Role,
     pub(super) options: Options,
-    pub(super) nonblocking: bool,
-    /// Whether a descriptor refers to it, or it waits for `accept`.
-    pub(super) open: bool,
+    pub(super) is_nonblocking: bool,
+    /// Whether a descriptor refers to the socket, or it waits for `accept`.
+    pub(super) is_open: bool,
 }
 
-/// State of a socket.
+/// Role of a socket.
 #[derive(Debug)]
 pub(super) enum Role {
     /// Neither listening nor connected.
     Fresh,
     /// Listening, with the connections that were not accepted yet.
     Listener(VecDeque<usize>),
-    /// Connection.
+    /// Connected or connecting.
     Connection(Box<TestConnection>),
 }
 
-/// Connection with its numbers in the script.
+/// Connection, with the offset of its sequence numbers in the script.
 #[derive(Debug)]
 pub(super) struct TestConnection {
     pub(super) tcp: Connection,
     /// Sequence number of the script less that of the connection.
-    pub(super) offset: u32,
-    /// Timestamps that were sent: the script's value and the actual one.
-    pub(super) clocks: Vec<(u32, u32)>,
+    pub(super) seq_offset: u32,
+    /// Timestamps that were sent: value in the script and actual value.
+    pub(super) timestamps: Vec<(u32, u32)>,
     /// Whether the failure has been reported to the application.
-    pub(super) error_reported: bool,
-    /// Whether the application has closed its end or shut it down.
-    pub(super) shut: bool,
+    pub(super) is_error_reported: bool,
+    /// Whether the application has ended writing (`SHUT_WR`).
+    pub(super) is_write_shutdown: bool,
     /// Whether `connect` has returned success.
-    pub(super) connected: bool,
+    pub(super) has_connect_returned: bool,
 }
 
 impl TestConnection {
     pub(super) fn new(tcp: Connection) -> Self {
         Self {
             tcp,
-            offset: 0,
-            clocks: Vec::new(),
-            error_reported: false,
-            shut: false,
-            connected: false,
+            seq_offset: 0,
+            timestamps: Vec::new(),
+            is_error_reported: false,
+            is_write_shutdown: false,
+            has_connect_returned: false,
         }
     }
 
-    /// Returns whether the host no longer knows the connection.
-    pub(super) fn is_gone(&self) -> bool {
-        self.tcp.state() == State::Closed
-    }
-
-    /// Returns our timestamp that stands for a value of the script.
-    pub(super) fn own_clock(&self, script: u32) -> u32 {
-        let known = self.clocks.iter().rev().find(|(value, _)| *value == script);
-        let known = known.map(|(_, actual)| *actual);
-        known.unwrap_or_else(|| {
-            let (first, actual) = self.clocks.first().copied().unwrap_or_default();
+    /// Returns our actual timestamp for one in the script.
+    pub(super) fn actual_timestamp(&self, script: u32) -> u32 {
+        let sent = self
+            .timestamps
+            .iter()
+            .rev()
+            .find(|(value, _)| *value == script);
+        sent.map(|(_, actual)| *actual).unwrap_or_else(|| {
+            let (first, actual) = self.timestamps.first().copied().unwrap_or_default();
             script.wrapping_sub(first).wrapping_add(actual)
         })
     }
 
-    /// Removes and returns the failure of the connection, which a call returns once.
+    /// Returns the name of the error by which the connection has failed; once, as a call does.
     pub(super) fn take_failure(&mut self) -> Option<&'static str> {
-        if self.error_reported {
+        if self.is_error_reported {
             return None;
         }
         let errno = match self.tcp.failure()? {
@@ -88,7 +86,7 @@ impl TestConnection {
             Failure::HostUnreachable => "EHOSTUNREACH",
             Failure::NetworkUnreachable => "ENETUNREACH",
         };
-        self.error_reported = true;
+        self.is_error_reported = true;
         Some(errno)
     }
 }
@@ -98,32 +96,33 @@ impl Socket {
         Self {
             role,
             options: Options::default(),
-            nonblocking: false,
-            open: true,
+            is_nonblocking: false,
+            is_open: true,
         }
     }
 
     pub(super) fn connection(&self) -> Option<&TestConnection> {
         match &self.role {
-            Role::Connection(peer) => Some(peer),
+            Role::Connection(connection) => Some(connection),
             Role::Fresh | Role::Listener(_) => None,
         }
     }
 
     pub(super) fn connection_mut(&mut self) -> Option<&mut TestConnection> {
         match &mut self.role {
-            Role::Connection(peer) => Some(peer),
+            Role::Connection(connection) => Some(connection),
             Role::Fresh | Role::Listener(_) => None,
         }
     }
 
     pub(super) fn deadline(&self) -> Option<Instant> {
-        self.connection().map(|peer| peer.tcp.deadline())
+        self.connection()
+            .map(|connection| connection.tcp.deadline())
     }
 }
 
-/// Returns a connection as the options of its socket and the settings of the host make it.
-pub(super) fn connection(settings: &Settings, options: &Options) -> Connection {
+/// Returns a connection with the options of its socket and the settings of the host.
+pub(super) fn new_connection(settings: &Settings, options: &Options) -> Connection {
     let mut config = settings.config(options.receive_buffer);
     options.apply(&mut config);
     let name = options
@@ -134,9 +133,9 @@ pub(super) fn connection(settings: &Settings, options: &Options) -> Connection {
     let built = cca_by_name(name)
         .or_else(|_| cca_by_name("cubic"))
         .expect("cubic is a CCA of ours");
-    let draws = RngStream::new(1, Purpose::CongestionControl, 0);
-    let mut window = config.initial_window(draws);
-    if let Some(clamp) = settings.window_clamp() {
+    let rng = RngStream::new(1, Purpose::CongestionControl, 0);
+    let mut window = config.initial_window(rng);
+    if let Some(clamp) = settings.cwnd_clamp() {
         window.cwnd_clamp = clamp;
     }
     let mut tcp = Connection::new(config, CongestionState::new(window, built), 0, 0);
@@ -149,10 +148,10 @@ pub(super) fn connection(settings: &Settings, options: &Options) -> Connection {
 }
 
 impl Player {
-    /// Creates the connection of a request that arrives at a listening socket.
-    pub(super) fn open_passively(&mut self, listener: usize) {
+    /// Creates the connection for a SYN that arrives at a listening socket.
+    pub(super) fn open_passive(&mut self, listener: usize) {
         let options = self.sockets[listener].options.clone();
-        let mut tcp = connection(&self.settings, &options);
+        let mut tcp = new_connection(&self.settings, &options);
         tcp.listen();
         let mut socket = Socket::new(Role::Connection(Box::new(TestConnection::new(tcp))));
         socket.options = options;

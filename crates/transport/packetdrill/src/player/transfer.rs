@@ -7,7 +7,7 @@ use super::calls::{CallError, CallOutcome, CallResult, not_modelled};
 use crate::script::Expression;
 
 impl Player {
-    /// Writes the rest of `bytes`, of which `done` are written.
+    /// Writes the rest of `bytes`, of which `done` are already written.
     pub(super) fn write(
         &mut self,
         arguments: &[Expression],
@@ -25,31 +25,33 @@ impl Player {
             return Err(CallError::Errno("EFAULT"));
         }
         let now = self.now;
-        let waits = !(self.sockets[index].nonblocking || flag("MSG_DONTWAIT"));
-        let Some(peer) = self.sockets[index].connection_mut() else {
+        let can_block = !(self.sockets[index].is_nonblocking || flag("MSG_DONTWAIT"));
+        let Some(connection) = self.sockets[index].connection_mut() else {
             return Err(CallError::Errno("EPIPE"));
         };
-        if let Some(errno) = peer.take_failure() {
+        if let Some(errno) = connection.take_failure() {
             return Err(CallError::Errno(errno));
         }
-        match peer.tcp.state() {
-            State::SynSent if waits => return Ok(CallResult::Blocks(done)),
+        match connection.tcp.state() {
+            State::SynSent if can_block => return Ok(CallResult::Blocks(done)),
             State::SynSent => return Err(CallError::Errno("EAGAIN")),
-            State::Established | State::CloseWait if !peer.shut => {}
+            State::Established | State::CloseWait if !connection.is_write_shutdown => {}
             _ => return Err(CallError::Errno("EPIPE")),
         }
-        let ending = if flag("MSG_EOR") {
+        let send_flags = if flag("MSG_EOR") {
             SendFlags::Record
         } else if flag("MSG_MORE") {
             SendFlags::More
         } else {
             SendFlags::Message
         };
-        let accepted = peer.tcp.write_with_flags(now, bytes - done, ending);
+        let accepted = connection
+            .tcp
+            .write_with_flags(now, bytes - done, send_flags);
         let written = done + accepted;
         if written == bytes {
             Ok(CallResult::Value(written as i64))
-        } else if waits {
+        } else if can_block {
             Ok(CallResult::Blocks(written))
         } else if written == 0 {
             Err(CallError::Errno("EAGAIN"))
@@ -68,11 +70,11 @@ impl Player {
         let index = self.socket(arguments)?;
         let flag = |word: &str| flags.is_some_and(|flags| flags.has_word(word));
         let now = self.now;
-        let waits = !(self.sockets[index].nonblocking || flag("MSG_DONTWAIT"));
-        let Some(peer) = self.sockets[index].connection_mut() else {
+        let can_block = !(self.sockets[index].is_nonblocking || flag("MSG_DONTWAIT"));
+        let Some(connection) = self.sockets[index].connection_mut() else {
             return Err(CallError::Errno("ENOTCONN"));
         };
-        let readable = peer.tcp.readable();
+        let readable = connection.tcp.readable();
         if readable > 0 {
             if arguments
                 .get(1)
@@ -80,26 +82,26 @@ impl Player {
             {
                 return Err(CallError::Errno("EFAULT"));
             }
-            if flag("MSG_WAITALL") && readable < bytes && waits && !peer.tcp.has_ended() {
+            if flag("MSG_WAITALL") && readable < bytes && can_block && !connection.tcp.has_ended() {
                 return Ok(CallResult::Blocks(0));
             }
             let accepted = if flag("MSG_PEEK") {
                 readable.min(bytes)
             } else {
-                peer.tcp.read(now, bytes)
+                connection.tcp.read(now, bytes)
             };
             return Ok(CallResult::Value(accepted as i64));
         }
-        if peer.tcp.has_ended() {
+        if connection.tcp.has_ended() {
             return Ok(CallResult::Value(0));
         }
-        if let Some(errno) = peer.take_failure() {
+        if let Some(errno) = connection.take_failure() {
             return Err(CallError::Errno(errno));
         }
-        match peer.tcp.state() {
+        match connection.tcp.state() {
             State::Closed => Ok(CallResult::Value(0)),
-            _ if peer.tcp.is_read_shutdown() => Ok(CallResult::Value(0)),
-            _ if waits => Ok(CallResult::Blocks(0)),
+            _ if connection.tcp.is_read_shutdown() => Ok(CallResult::Value(0)),
+            _ if can_block => Ok(CallResult::Blocks(0)),
             _ => Err(CallError::Errno("EAGAIN")),
         }
     }
@@ -113,7 +115,7 @@ impl Player {
             return not_modelled("the error queue");
         }
         let message = arguments.get(1);
-        let bytes = vectors(message.and_then(|message| message.field("msg_iov")));
+        let bytes = iovec_bytes(message.and_then(|message| message.field("msg_iov")));
         let result = self.read(arguments, bytes, arguments.get(2))?;
         let control = message.and_then(|message| message.field("msg_control"));
         if let (Some(Expression::List(list)), CallResult::Value(_)) = (control, &result) {
@@ -124,9 +126,9 @@ impl Player {
                 {
                     return not_modelled("control messages");
                 }
-                let left = self.unread(arguments);
-                if entry.field("cmsg_data") != Some(&Expression::Number(left)) {
-                    return Ok(CallResult::Other(format!("TCP_CM_INQ = {left}")));
+                let inq = self.inq_hint(arguments);
+                if entry.field("cmsg_data") != Some(&Expression::Number(inq)) {
+                    return Ok(CallResult::Other(format!("TCP_CM_INQ = {inq}")));
                 }
             }
         }
@@ -135,18 +137,18 @@ impl Player {
 
     /// Returns the bytes that wait to be read; one more if the stream has ended after them (the kernel's
     /// `tcp_inq_hint`).
-    fn unread(&self, arguments: &[Expression]) -> i64 {
+    fn inq_hint(&self, arguments: &[Expression]) -> i64 {
         let socket = self.socket(arguments).ok();
-        let peer = socket.and_then(|socket| self.sockets[socket].connection());
-        peer.map_or(0, |peer| match peer.tcp.readable() {
-            0 => i64::from(peer.tcp.has_ended()),
+        let connection = socket.and_then(|socket| self.sockets[socket].connection());
+        connection.map_or(0, |connection| match connection.tcp.readable() {
+            0 => i64::from(connection.tcp.has_ended()),
             bytes => bytes as i64,
         })
     }
 }
 
-/// Returns the bytes that an argument asks for.
-pub(super) fn length(argument: Option<&Expression>) -> u64 {
+/// Returns the bytes of a length argument; zero if it is no number.
+pub(super) fn bytes_of(argument: Option<&Expression>) -> u64 {
     match argument {
         Some(Expression::Number(number)) => number.max(&0).unsigned_abs(),
         _ => 0,
@@ -154,12 +156,12 @@ pub(super) fn length(argument: Option<&Expression>) -> u64 {
 }
 
 /// Returns the bytes of all vectors of `[{..., 100}, {..., 50}]`.
-pub(super) fn vectors(argument: Option<&Expression>) -> u64 {
+pub(super) fn iovec_bytes(argument: Option<&Expression>) -> u64 {
     match argument {
         Some(Expression::List(list)) => list
             .iter()
             .map(|vector| match vector {
-                Expression::List(pair) => length(pair.get(1)),
+                Expression::List(pair) => bytes_of(pair.get(1)),
                 _ => 0,
             })
             .sum(),
