@@ -37,7 +37,7 @@ pub(crate) const LAYOUT: u32 = {
     sum
 };
 
-/// Table of a library: its CCAs, and the functions that work on them.
+/// Table of a library: its CCAs, and the functions that use them.
 #[repr(C)]
 #[derive(Debug)]
 pub struct Library {
@@ -49,16 +49,16 @@ pub struct Library {
     pub count: usize,
     pub(crate) entries: *const CcaInfo,
     /// Writes the description of an entry as JSON.
-    pub(crate) about: unsafe extern "C" fn(*const CcaInfo, StringWriter<'_>),
-    /// Writes the printed form of the value of a parameter; false if it is not allowed.
+    pub(crate) describe: unsafe extern "C" fn(*const CcaInfo, StringWriter<'_>),
+    /// Writes the canonical form of the value of a parameter; returns false if it is not allowed.
     pub(crate) canonical:
         unsafe extern "C" fn(*const CcaInfo, Text<'_>, Text<'_>, StringWriter<'_>) -> bool,
-    /// Creates a CCA with settings, which are JSON; null if it panics.
+    /// Creates a CCA with settings in JSON; returns null if its constructor panics.
     pub(crate) build: unsafe extern "C" fn(*const CcaInfo, Text<'_>) -> *mut Instance,
     /// Calls a method that may change the CCA and the window.
     pub(crate) call: unsafe extern "C" fn(*mut Instance, &mut Window, Call<'_>) -> CallResult,
     /// Calls a method that changes nothing.
-    pub(crate) ask: unsafe extern "C" fn(*const Instance, Query<'_>) -> u32,
+    pub(crate) query: unsafe extern "C" fn(*const Instance, Query<'_>) -> u32,
     /// Returns the name of the current mode, a constant of the library; empty if the method panics.
     pub(crate) mode: unsafe extern "C" fn(*const Instance, &Window) -> Text<'static>,
     /// Writes the message of the panic in the last call.
@@ -88,17 +88,17 @@ pub(crate) enum Call<'a> {
     UndoCwnd,
 }
 
-/// Read-only method call.
+/// Method that changes nothing, with its arguments.
 #[repr(C)]
 #[derive(Debug)]
 pub(crate) enum Query<'a> {
-    OwnsWindow,
+    HasCongControl,
     MinTsoSegs(&'a Window),
     NeedsEcn,
     SndbufExpand,
 }
 
-/// Answer to a [`Call`]: the value that it returns, or 0, and whether it has panicked.
+/// Result of a [`Call`]: the returned value, or 0, and whether the method has panicked.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CallResult {
@@ -112,7 +112,7 @@ pub(crate) struct CallResult {
 pub(crate) struct Text<'a> {
     start: *const u8,
     length: usize,
-    of: PhantomData<&'a str>,
+    lifetime: PhantomData<&'a str>,
 }
 
 impl<'a> From<&'a str> for Text<'a> {
@@ -120,7 +120,7 @@ impl<'a> From<&'a str> for Text<'a> {
         Self {
             start: text.as_ptr(),
             length: text.len(),
-            of: PhantomData,
+            lifetime: PhantomData,
         }
     }
 }
@@ -138,7 +138,7 @@ impl<'a> Text<'a> {
 pub(crate) struct StringWriter<'a> {
     target: *mut c_void,
     write: unsafe extern "C" fn(*mut c_void, Text<'_>),
-    of: PhantomData<&'a mut String>,
+    lifetime: PhantomData<&'a mut String>,
 }
 
 impl<'a> StringWriter<'a> {
@@ -151,7 +151,7 @@ impl<'a> StringWriter<'a> {
         Self {
             target: core::ptr::from_mut(target).cast(),
             write,
-            of: PhantomData,
+            lifetime: PhantomData,
         }
     }
 
@@ -161,13 +161,13 @@ impl<'a> StringWriter<'a> {
     }
 }
 
-/// Slow-start method of the host, of which a library calls [`SlowStart::grow`].
+/// Slow-start method of the host, whose [`SlowStart::grow`] a library calls.
 #[repr(C)]
 #[derive(Debug)]
 pub(crate) struct SlowStartHandle<'a> {
     target: *mut c_void,
     grow: unsafe extern "C" fn(*mut c_void, &mut Window, u32) -> u32,
-    of: PhantomData<&'a mut dyn SlowStart>,
+    lifetime: PhantomData<&'a mut dyn SlowStart>,
 }
 
 // SAFETY: it refers to a borrowed `dyn SlowStart`, which is `Send`.
@@ -183,7 +183,7 @@ impl<'a> SlowStartHandle<'a> {
         Self {
             target: core::ptr::from_mut(target).cast(),
             grow,
-            of: PhantomData,
+            lifetime: PhantomData,
         }
     }
 }
@@ -219,7 +219,7 @@ impl<T> From<COption<T>> for Option<T> {
 }
 
 /// Declares a struct with the layout of C that holds the fields of another one, and the conversions between them.
-macro_rules! data {
+macro_rules! c_layout {
     ($(#[$about:meta])* $name:ident of $other:ident { $($field:ident: $type:ty,)+ }) => {
         $(#[$about])*
         #[repr(C)]
@@ -271,7 +271,7 @@ impl From<RateData> for RateSample {
     }
 }
 
-data! {
+c_layout! {
     /// [`RateSample`] with the layout of C.
     RateData of RateSample {
         delivered: COption<u32>,
@@ -284,7 +284,7 @@ data! {
     }
 }
 
-data! {
+c_layout! {
     /// [`Ack`] with the layout of C.
     AckData of Ack {
         acked: u32,
@@ -298,7 +298,7 @@ data! {
     }
 }
 
-data! {
+c_layout! {
     /// [`AckSample`] with the layout of C.
     AckSampleData of AckSample {
         acked: u32,

@@ -1,4 +1,4 @@
-//! Side of celltcp: opens a library, and makes catalogue entries of its CCAs.
+//! Host side: opens a library, and makes catalogue entries of its CCAs.
 #![allow(unsafe_code)]
 
 use core::ptr::NonNull;
@@ -15,23 +15,23 @@ use serde::{Deserialize, Serialize};
 use crate::abi::{Call, LAYOUT, Library, Query, SlowStartHandle, StringWriter, VERSION};
 use crate::library::Instance;
 
-/// Function that is called with the message of a CCA that panics during a run.
+/// Function that is called with the message of a panic in a CCA.
 pub(crate) type PanicHandler = fn(String);
 
 /// Description of a CCA, as its library writes it.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct About {
+pub(crate) struct CcaDescription {
     pub(crate) name: String,
     pub(crate) title: String,
     pub(crate) reference: String,
     pub(crate) year: u16,
     pub(crate) slow_start: Option<String>,
-    pub(crate) parameters: Vec<ParameterAbout>,
+    pub(crate) parameters: Vec<ParameterDescription>,
 }
 
 /// Description of a parameter, as its library writes it.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct ParameterAbout {
+pub(crate) struct ParameterDescription {
     pub(crate) name: String,
     pub(crate) meaning: String,
     pub(crate) unit: String,
@@ -44,9 +44,9 @@ pub(crate) struct ParameterAbout {
 ///
 /// # Errors
 /// The file is no library that can be opened, it exports no CCA, or it was built for another version of the ABI.
-pub fn load(file: &Path, failed: PanicHandler) -> Result<Vec<CcaInfo>, String> {
+pub fn load(file: &Path, on_panic: PanicHandler) -> Result<Vec<CcaInfo>, String> {
     let path_text = file.display();
-    // A name without a folder would be searched for in the folders of the system.
+    // The system would search its own folders for a name without a folder.
     let path = file.canonicalize();
     let path = path.map_err(|error| format!("{path_text}: {error}"))?;
     // SAFETY: code that runs when a library is opened can do anything; the user has named the file to be run.
@@ -62,7 +62,7 @@ pub fn load(file: &Path, failed: PanicHandler) -> Result<Vec<CcaInfo>, String> {
     })?;
     // SAFETY: as above; and the library stays open, so that the table is there for good.
     let table: &'static Library = unsafe { &*table };
-    let ccas = load_entries(table, failed).map_err(|error| format!("{path_text}: {error}"))?;
+    let ccas = load_entries(table, on_panic).map_err(|error| format!("{path_text}: {error}"))?;
     core::mem::forget(opened);
     Ok(ccas)
 }
@@ -73,9 +73,9 @@ pub fn load(file: &Path, failed: PanicHandler) -> Result<Vec<CcaInfo>, String> {
 /// The library was built for another version of the ABI.
 pub fn load_entries(
     library: &'static Library,
-    failed: PanicHandler,
+    on_panic: PanicHandler,
 ) -> Result<Vec<CcaInfo>, String> {
-    // Only the version is known to be there until it is checked.
+    // Only the version has the same place in all versions.
     if library.version != VERSION || library.layout != LAYOUT {
         return Err(format!(
             "built for plugin ABI {}, expected {VERSION}; rebuild with the crates of celltcp {}",
@@ -84,40 +84,46 @@ pub fn load_entries(
         ));
     }
     (0..library.count)
-        .map(|number| entry(library, number, failed))
+        .map(|number| entry(library, number, on_panic))
         .collect()
 }
 
-/// Makes the catalogue entry of a CCA. It is for the life of the process.
+/// Returns the catalogue entry of a CCA, which lives as long as the process.
 fn entry(
     library: &'static Library,
     number: usize,
-    failed: PanicHandler,
+    on_panic: PanicHandler,
 ) -> Result<CcaInfo, String> {
-    let of = move || library.entries.wrapping_add(number);
+    let entry = move || library.entries.wrapping_add(number);
     let mut text = String::new();
     // SAFETY: the library has `count` entries, and `number` is less.
-    unsafe { (library.about)(of(), StringWriter::to(&mut text)) };
-    let about: About = serde_json::from_str(&text).map_err(|error| error.to_string())?;
-    let name = leaked(about.name);
-    let slow_start = about.slow_start.as_deref().map(|method| {
+    unsafe { (library.describe)(entry(), StringWriter::to(&mut text)) };
+    let description: CcaDescription =
+        serde_json::from_str(&text).map_err(|error| error.to_string())?;
+    let name = leak(description.name);
+    let slow_start = description.slow_start.as_deref().map(|method| {
         Method::read(method).ok_or_else(|| format!("{name}: {method:?} is no slow-start method"))
     });
-    let parameters = about.parameters.into_iter().map(|parameter| {
-        let (own, default, allowed) =
-            (leaked(parameter.name), parameter.default, parameter.allowed);
+    let parameters = description.parameters.into_iter().map(|parameter| {
+        let (parameter_name, default, allowed) =
+            (leak(parameter.name), parameter.default, parameter.allowed);
         Parameter {
-            name: own,
-            meaning: leaked(parameter.meaning),
-            unit: leaked(parameter.unit),
-            source: leaked(parameter.source),
+            name: parameter_name,
+            meaning: leak(parameter.meaning),
+            unit: leak(parameter.unit),
+            source: leak(parameter.source),
             default: Box::leak(Box::new(move || default.clone())),
             allowed: Box::leak(Box::new(move || allowed.clone())),
             canonical: Box::leak(Box::new(move |value: &str| {
                 let mut text = String::new();
                 // SAFETY: as above.
                 let is_allowed = unsafe {
-                    (library.canonical)(of(), own.into(), value.into(), StringWriter::to(&mut text))
+                    (library.canonical)(
+                        entry(),
+                        parameter_name.into(),
+                        value.into(),
+                        StringWriter::to(&mut text),
+                    )
                 };
                 is_allowed.then_some(text)
             })),
@@ -126,25 +132,25 @@ fn entry(
     let build = move |settings: &Settings| {
         let text = serde_json::to_string(settings).unwrap_or_default();
         // SAFETY: as above.
-        let instance = unsafe { (library.build)(of(), text.as_str().into()) };
-        let foreign = PluginCca {
+        let instance = unsafe { (library.build)(entry(), text.as_str().into()) };
+        let plugin = PluginCca {
             library,
             name,
             instance: NonNull::new(instance),
-            failed,
+            on_panic,
         };
-        if foreign.instance.is_none() {
-            failed(format!("{name}: its constructor has panicked"));
+        if plugin.instance.is_none() {
+            on_panic(format!("{name}: its constructor has panicked"));
         }
-        Box::new(foreign) as Box<dyn CongestionControl>
+        Box::new(plugin) as Box<dyn CongestionControl>
     };
     Ok(CcaInfo {
         name,
         aliases: &[],
-        title: leaked(about.title),
+        title: leak(description.title),
         family: Family::User,
-        reference: leaked(about.reference),
-        year: about.year,
+        reference: leak(description.reference),
+        year: description.year,
         linux: false,
         parameters: parameters.collect::<Vec<_>>().leak(),
         slow_start: slow_start.transpose()?,
@@ -152,7 +158,8 @@ fn entry(
     })
 }
 
-fn leaked(text: String) -> &'static str {
+/// Returns a text that lives as long as the process.
+fn leak(text: String) -> &'static str {
     Box::leak(text.into_boxed_str())
 }
 
@@ -161,9 +168,9 @@ fn leaked(text: String) -> &'static str {
 struct PluginCca {
     library: &'static Library,
     name: &'static str,
-    /// `None` once it has panicked; it then does nothing, and the run is about to end.
+    /// CCA; `None` after a panic, when the run is about to end.
     instance: Option<NonNull<Instance>>,
-    failed: PanicHandler,
+    on_panic: PanicHandler,
 }
 
 // SAFETY: the instance holds a `dyn CongestionControl`, which is `Send`, and nothing else points to it.
@@ -173,22 +180,22 @@ impl PluginCca {
     fn call(&mut self, window: &mut Window, call: Call<'_>) -> Option<u32> {
         let instance = self.instance?.as_ptr();
         // SAFETY: the instance is of the `build` of this library, and `self` is borrowed mutably.
-        let answer = unsafe { (self.library.call)(instance, window, call) };
-        if !answer.has_panicked {
-            return Some(answer.value);
+        let result = unsafe { (self.library.call)(instance, window, call) };
+        if !result.has_panicked {
+            return Some(result.value);
         }
         let mut message = String::new();
         // SAFETY: as above.
         unsafe { (self.library.failure)(instance, StringWriter::to(&mut message)) };
         self.free();
-        (self.failed)(format!("{}: {message}", self.name));
+        (self.on_panic)(format!("{}: {message}", self.name));
         None
     }
 
-    fn ask(&self, question: Query<'_>) -> u32 {
+    fn query(&self, query: Query<'_>) -> u32 {
         self.instance.map_or(0, |instance| {
             // SAFETY: the instance is of the `build` of this library.
-            unsafe { (self.library.ask)(instance.as_ptr(), question) }
+            unsafe { (self.library.query)(instance.as_ptr(), query) }
         })
     }
 
@@ -211,8 +218,8 @@ impl CongestionControl for PluginCca {
         self.call(window, Call::Init);
     }
 
-    fn seed(&mut self, window: &mut Window, context: &TransferState) {
-        self.call(window, Call::Seed(context));
+    fn seed(&mut self, window: &mut Window, state: &TransferState) {
+        self.call(window, Call::Seed(state));
     }
 
     fn ssthresh(&mut self, window: &mut Window) -> u32 {
@@ -243,7 +250,7 @@ impl CongestionControl for PluginCca {
     }
 
     fn has_cong_control(&self) -> bool {
-        self.ask(Query::OwnsWindow) != 0
+        self.query(Query::HasCongControl) != 0
     }
 
     fn cong_control(&mut self, window: &mut Window, ack: &Ack) {
@@ -263,7 +270,7 @@ impl CongestionControl for PluginCca {
     }
 
     fn min_tso_segs(&self, window: &Window) -> u32 {
-        self.ask(Query::MinTsoSegs(window)).max(1)
+        self.query(Query::MinTsoSegs(window)).max(1)
     }
 
     fn mode(&self, window: &Window) -> &'static str {
@@ -274,10 +281,10 @@ impl CongestionControl for PluginCca {
     }
 
     fn needs_ecn(&self) -> bool {
-        self.ask(Query::NeedsEcn) != 0
+        self.query(Query::NeedsEcn) != 0
     }
 
     fn sndbuf_expand(&self) -> u32 {
-        self.ask(Query::SndbufExpand).max(1)
+        self.query(Query::SndbufExpand).max(1)
     }
 }

@@ -1,4 +1,4 @@
-//! Side of the library: the functions by which celltcp describes, creates and calls its CCAs.
+//! Library side: functions by which celltcp describes, creates and calls the CCAs of a library.
 #![allow(unsafe_code)]
 
 use core::any::Any;
@@ -8,13 +8,13 @@ use cca::parameters::Setting;
 use cca::{CcaInfo, CongestionControl, Settings, Window};
 
 use crate::abi::{Call, CallResult, LAYOUT, Library, Query, StringWriter, Text, VERSION};
-use crate::host::{About, ParameterAbout};
+use crate::host::{CcaDescription, ParameterDescription};
 
 /// CCA of one connection, owned by the library.
 #[derive(Debug)]
 pub(crate) struct Instance {
     cca: Box<dyn CongestionControl>,
-    /// Message of a panic.
+    /// Message of the last panic.
     failure: String,
 }
 
@@ -25,25 +25,25 @@ pub const fn library(ccas: &'static [CcaInfo]) -> Library {
         layout: LAYOUT,
         count: ccas.len(),
         entries: ccas.as_ptr(),
-        about,
+        describe,
         canonical,
         build,
         call,
-        ask,
+        query,
         mode,
         failure,
         free,
     }
 }
 
-/// Writes an [`About`] as JSON.
+/// Writes a [`CcaDescription`] as JSON.
 ///
 /// # Safety
 /// `cca` is one of the entries of the library, which are constants.
-unsafe extern "C" fn about(cca: *const CcaInfo, mut sink: StringWriter<'_>) {
+unsafe extern "C" fn describe(cca: *const CcaInfo, mut writer: StringWriter<'_>) {
     // SAFETY: as the function requires.
     let cca = unsafe { &*cca };
-    let parameters = cca.parameters.iter().map(|parameter| ParameterAbout {
+    let parameters = cca.parameters.iter().map(|parameter| ParameterDescription {
         name: parameter.name.to_owned(),
         meaning: parameter.meaning.to_owned(),
         unit: parameter.unit.to_owned(),
@@ -51,7 +51,7 @@ unsafe extern "C" fn about(cca: *const CcaInfo, mut sink: StringWriter<'_>) {
         default: (parameter.default)(),
         allowed: (parameter.allowed)(),
     });
-    let about = About {
+    let description = CcaDescription {
         name: cca.name.to_owned(),
         title: cca.title.to_owned(),
         reference: cca.reference.to_owned(),
@@ -59,31 +59,31 @@ unsafe extern "C" fn about(cca: *const CcaInfo, mut sink: StringWriter<'_>) {
         slow_start: cca.slow_start.map(|method| method.show()),
         parameters: parameters.collect(),
     };
-    sink.write(&serde_json::to_string(&about).unwrap_or_default());
+    writer.write(&serde_json::to_string(&description).unwrap_or_default());
 }
 
-/// Writes the printed form of a value.
+/// Writes the canonical form of the value of a parameter; returns false if it is not allowed.
 ///
 /// # Safety
 /// `cca` is one of the entries of the library, which are constants.
 unsafe extern "C" fn canonical(
     cca: *const CcaInfo,
-    parameter: Text<'_>,
+    name: Text<'_>,
     value: Text<'_>,
-    mut sink: StringWriter<'_>,
+    mut writer: StringWriter<'_>,
 ) -> bool {
     // SAFETY: as the function requires.
     let cca = unsafe { &*cca };
-    let mut own = cca.parameters.iter();
-    let parameter = own.find(|each| each.name == parameter.as_str());
+    let mut parameters = cca.parameters.iter();
+    let parameter = parameters.find(|parameter| parameter.name == name.as_str());
     let text = parameter.and_then(|parameter| (parameter.canonical)(value.as_str()));
     if let Some(text) = &text {
-        sink.write(text);
+        writer.write(text);
     }
     text.is_some()
 }
 
-/// Creates a CCA; null if that panics.
+/// Creates a CCA; returns null if its constructor panics.
 ///
 /// # Safety
 /// `cca` is one of the entries of the library, which are constants.
@@ -109,10 +109,10 @@ unsafe extern "C" fn call(
 ) -> CallResult {
     // SAFETY: as the function requires.
     let Instance { cca, failure } = unsafe { &mut *instance };
-    let done = catch_unwind(AssertUnwindSafe(|| {
+    let returned = catch_unwind(AssertUnwindSafe(|| {
         match call {
             Call::Init => cca.init(window),
-            Call::Seed(context) => cca.seed(window, context),
+            Call::Seed(state) => cca.seed(window, state),
             Call::Ssthresh => return cca.ssthresh(window),
             Call::PktsAcked(sample) => cca.pkts_acked(window, &sample.into()),
             Call::InAckEvent(kind) => cca.in_ack_event(window, kind),
@@ -126,7 +126,7 @@ unsafe extern "C" fn call(
         }
         0
     }));
-    match done {
+    match returned {
         Ok(value) => CallResult {
             value,
             has_panicked: false,
@@ -148,23 +148,23 @@ fn message(panic: &(dyn Any + Send)) -> String {
     text.unwrap_or_else(|| "a panic without a message".to_owned())
 }
 
-/// Calls a method of a CCA that changes nothing; 0 if that panics.
+/// Calls a method of a CCA that changes nothing; returns 0 if it panics.
 ///
 /// # Safety
 /// `instance` is of [`build`], and is not freed.
-unsafe extern "C" fn ask(instance: *const Instance, question: Query<'_>) -> u32 {
+unsafe extern "C" fn query(instance: *const Instance, query: Query<'_>) -> u32 {
     // SAFETY: as the function requires.
     let cca = unsafe { &(*instance).cca };
-    let answer = catch_unwind(AssertUnwindSafe(|| match question {
-        Query::OwnsWindow => u32::from(cca.has_cong_control()),
+    let result = catch_unwind(AssertUnwindSafe(|| match query {
+        Query::HasCongControl => u32::from(cca.has_cong_control()),
         Query::MinTsoSegs(window) => cca.min_tso_segs(window),
         Query::NeedsEcn => u32::from(cca.needs_ecn()),
         Query::SndbufExpand => cca.sndbuf_expand(),
     }));
-    answer.unwrap_or(0)
+    result.unwrap_or(0)
 }
 
-/// Returns the name of the current mode; empty if that panics.
+/// Returns the name of the current mode; empty if the method panics.
 ///
 /// # Safety
 /// `instance` is of [`build`], and is not freed.
@@ -179,9 +179,9 @@ unsafe extern "C" fn mode(instance: *const Instance, window: &Window) -> Text<'s
 ///
 /// # Safety
 /// `instance` is of [`build`], and is not freed.
-unsafe extern "C" fn failure(instance: *const Instance, mut sink: StringWriter<'_>) {
+unsafe extern "C" fn failure(instance: *const Instance, mut writer: StringWriter<'_>) {
     // SAFETY: as the function requires.
-    sink.write(unsafe { &(*instance).failure });
+    writer.write(unsafe { &(*instance).failure });
 }
 
 /// Destroys a CCA.
