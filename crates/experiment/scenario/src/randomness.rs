@@ -1,7 +1,7 @@
 //! Randomness: the settings by which the runs of a scenario differ.
 
 use crate::model::radio::{LosModel, Radio, Ue};
-use crate::model::{Capacity, Cross, Jitter, Queue, Scenario};
+use crate::model::{Capacity, Cross, Jitter, Loss, Queue, Scenario};
 
 impl Scenario {
     /// Returns what differs from run to run. If nothing does, a single run suffices.
@@ -44,10 +44,7 @@ impl Scenario {
                 self.variation.trace_offset && (recorded || generated),
             ),
             ("generated capacity", generated),
-            (
-                "random loss",
-                losses.into_iter().any(|loss| !loss.is_none()),
-            ),
+            ("random loss", losses.into_iter().any(Loss::is_random)),
             ("jitter", jitters.flatten().any(Jitter::is_random)),
             ("cross-traffic", cross.flatten().any(Cross::is_random)),
             ("queue drops", queues.any(Queue::is_random)),

@@ -42,7 +42,7 @@ pub use capacity::LinkCapacity;
 pub use checker::Checker;
 pub use contents::Contents;
 pub use jitter::{Jitter, JitterDistribution};
-pub use loss::{GilbertElliott, GilbertElliottTime, Loss, LossStep, LossTrace};
+pub use loss::{GilbertElliott, GilbertElliottTime, Loss, LossStep, LossTrace, PacketList};
 pub use middlebox_api::{Actions, ConnectionState, LinkChange, LinkSubscription, Node};
 pub use network::{Delivery, Network};
 pub use observer::{Backlog, DropReason, Observer};

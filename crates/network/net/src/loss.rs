@@ -3,6 +3,7 @@
 mod error_model;
 mod gilbert_elliott;
 mod loss_trace;
+mod packet_list;
 
 use config::{FieldContext, FieldError, check_number, invalid_value, take_kind};
 use schemars::{JsonSchema, Schema};
@@ -19,6 +20,8 @@ pub use gilbert_elliott::{GilbertElliott, GilbertElliottTime};
 use gilbert_elliott::{OVER_TIME, PER_PACKET};
 pub use loss_trace::LossTrace;
 use loss_trace::TRACE;
+use packet_list::LIST;
+pub use packet_list::PacketList;
 
 /// Loss that no queue is to blame for: a probability per packet, one that changes at given times, or the model of
 /// Gilbert and Elliott.
@@ -35,6 +38,8 @@ pub enum Loss {
     GilbertElliottTime(GilbertElliottTime),
     /// Probabilities of a file.
     Trace(LossTrace),
+    /// Given packets.
+    List(PacketList),
 }
 
 /// Probability per packet from a time on.
@@ -65,6 +70,7 @@ impl Loss {
             Self::GilbertElliottTime(model) => model.check(),
             // Each line is checked when the file is read.
             Self::Trace(_) => Ok(()),
+            Self::List(list) => list.check(),
         }
     }
 
@@ -88,7 +94,13 @@ impl Loss {
                 let mut steps = trace.steps().iter();
                 !trace.steps().is_empty() && steps.all(|step| step.loss == 0.0)
             }
+            Self::List(list) => list.packets.is_empty(),
         }
+    }
+
+    /// Returns whether losses differ from run to run.
+    pub fn is_random(&self) -> bool {
+        !matches!(self, Self::List(_)) && !self.is_none()
     }
 }
 
@@ -140,7 +152,7 @@ impl<'de> Deserialize<'de> for Loss {
                 write!(
                     f,
                     "a probability such as 0.01 or \"1%\", a list of steps (at, loss), or a table with kind = \
-                     {PER_PACKET:?}, {OVER_TIME:?} or {TRACE:?}"
+                     {PER_PACKET:?}, {OVER_TIME:?}, {TRACE:?} or {LIST:?}"
                 )
             }
 
@@ -176,9 +188,10 @@ impl<'de> Deserialize<'de> for Loss {
                         GilbertElliottTime::deserialize(fields).map(Loss::GilbertElliottTime)
                     }
                     TRACE => LossTrace::deserialize(fields).map(Loss::Trace),
+                    LIST => PacketList::deserialize(fields).map(Loss::List),
                     other => Err(A::Error::unknown_variant(
                         other,
-                        &[PER_PACKET, OVER_TIME, TRACE],
+                        &[PER_PACKET, OVER_TIME, TRACE, LIST],
                     )),
                 }
             }

@@ -20,6 +20,21 @@ fn goodput_from(tables: &Tables, from_s: f64) -> f64 {
     late.iter().sum::<f64>() / late.len() as f64
 }
 
+/// An exercise: of two losses in one window, `NewReno` with SACK repairs both in one recovery, and halves once.
+#[test]
+fn packets_of_a_list_are_lost_and_no_others() {
+    let path = [
+        "duration=4s",
+        "path.buffer=10bdp",
+        "path.loss={ kind = 'list', packets = [40, 42] }",
+    ];
+    let tables = on("reno", &path);
+    let flow = first(&tables.flows);
+    assert_eq!((flow.retransmissions, flow.recoveries), (2, 1.0));
+    let recovery = tables.recoveries.row(0);
+    assert_eq!((recovery.random, recovery.overflow), (2, 0));
+}
+
 /// Kelly 2003 and Xu et al. 2004: at 1 Gbit/s and 100 ms NewReno needs minutes to come back from one
 /// loss; Scalable TCP and BIC seconds.
 #[test]

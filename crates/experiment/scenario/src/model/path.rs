@@ -35,8 +35,8 @@ table! {
         /// Largest IP packet of the access link; default 1500B.
         pub mtu: Bytes = MTU,
         /// Random loss on the downlink: a probability per packet, a list of steps with the time from which each
-        /// holds (at, loss), or a table with kind "trace" (a file of these), "gilbert-elliott" (bursts of packets) or
-        /// "gilbert-elliott-time" (bursts over time); default 0.
+        /// holds (at, loss), or a table with kind "trace" (a file of these), "gilbert-elliott" (bursts of packets),
+        /// "gilbert-elliott-time" (bursts over time) or "list" (packets by their numbers); default 0.
         pub loss: Loss = Loss::NONE,
         /// Random loss on the uplink; default 0.
         pub uplink_loss: Loss = Loss::NONE,

@@ -18,6 +18,9 @@ pub(crate) struct ErrorModel {
     change_draws: RngStream,
     /// Number of steps that are due.
     due_steps: usize,
+    /// Number of packets, and of those that were lost, for a list of them.
+    packets: u64,
+    losses: usize,
 }
 
 impl ErrorModel {
@@ -29,6 +32,8 @@ impl ErrorModel {
             next_change: Instant::NEVER,
             change_draws: RngStream::new(seed, Purpose::LossState, link.0),
             due_steps: 0,
+            packets: 0,
+            losses: 0,
         };
         created.start(Instant::ZERO);
         created
@@ -36,7 +41,7 @@ impl ErrorModel {
 
     /// Starts the process at `now`, in its good state.
     fn start(&mut self, now: Instant) {
-        (self.is_bad, self.due_steps) = (false, 0);
+        (self.is_bad, self.due_steps, self.packets, self.losses) = (false, 0, 0, 0);
         self.next_change = match &self.loss {
             Loss::GilbertElliottTime(model) => state_end(model, false, &mut self.change_draws, now),
             _ => Instant::NEVER,
@@ -84,6 +89,12 @@ impl ErrorModel {
                 }
                 self.draws.uniform() < loss_in(self.is_bad, model.loss_good, model.loss_bad)
             }
+            Loss::List(ref list) => {
+                self.packets += 1;
+                let is_lost = list.packets.get(self.losses) == Some(&self.packets);
+                self.losses += usize::from(is_lost);
+                is_lost
+            }
         }
     }
 }
@@ -119,8 +130,8 @@ pub(crate) fn outages(
                 add(at(index), at(index + 1), step.loss);
             }
         }
-        // Its state changes per packet, not over time.
-        Loss::GilbertElliott(_) => {}
+        // They count packets, not time.
+        Loss::GilbertElliott(_) | Loss::List(_) => {}
         Loss::GilbertElliottTime(model) => {
             let mut change_draws = RngStream::new(seed, Purpose::LossState, link.0);
             let (mut start, mut is_bad) = (Instant::ZERO, false);
@@ -153,7 +164,7 @@ fn state_end(
 
 #[cfg(test)]
 mod tests {
-    use super::super::{GilbertElliott, LossStep};
+    use super::super::{GilbertElliott, LossStep, PacketList};
     use super::*;
 
     fn losses(loss: Loss) -> Vec<bool> {
@@ -208,6 +219,16 @@ mod tests {
             (result / expected - 1.0).abs() < 0.03,
             "{result} instead of {expected}"
         );
+    }
+
+    #[test]
+    fn a_list_loses_its_packets_and_no_others() {
+        let packets = vec![1, 7, 8, 300];
+        let losses = losses(Loss::List(PacketList {
+            packets: packets.clone(),
+        }));
+        let lost = (1..).zip(&losses).filter(|(_, lost)| **lost);
+        assert_eq!(lost.map(|(number, _)| number).collect::<Vec<_>>(), packets);
     }
 
     fn in_time(seed: u64) -> ErrorModel {
