@@ -538,7 +538,7 @@ def test_line_ups_rank_by_a_chosen_metric_and_have_the_trade_off_between_flows()
     # Without a metric, line-ups do not rank.
     assert not result.stakes
     cells = [row[1] for row in shares_table(result).rows]
-    goodput = {each.lineup: each.goodput.mean for each in result.mean_shares() if each.flow == "update"}
+    goodput = {each.mix: each.goodput.mean for each in result.mean_shares() if each.flow == "update"}
     assert cells[0].startswith(f"update (cubic) {goodput['cubic+cubic']:.2f} ±")
     assert result.has_shares
     assert not result.has_competition

@@ -16,7 +16,7 @@ from celltcp.scenarios.requirements import QOE
 
 @dataclass(frozen=True)
 class Criterion:
-    """Metric by which an application is served well or badly."""
+    """Metric that shows whether an application works well or badly."""
 
     metric: str
     #: Returns a mean of the metric as text.
@@ -70,18 +70,18 @@ CRITERIA = (
 def verdicts_by_metric(
     metrics: Mapping[str, str],
     series: Mapping[str, Mapping[str, list[float]]],
-    served: Mapping[str, Mapping[str, list[float]]],
+    criterion_values: Mapping[str, Mapping[str, list[float]]],
     *,
     random: bool,
-    competes: bool = True,
+    competes: bool,
 ) -> dict[str, Verdict]:
     """Returns the verdicts by requirement, each with its contradiction or the cost of its leader.
 
     Args:
         metrics: metric of each requirement.
         series: by CCA and metric, the values of the runs in the order of the seeds.
-        served: metrics of the application by metric and CCA.
-        random: whether draws affect the results, and there is a single run, which decides nothing.
+        criterion_values: by metric of `CRITERIA` and CCA, the values of the runs in the same order.
+        random: whether draws affect the results, and there is a single run, which is not conclusive.
         competes: whether the flow uses all capacity that it gets, so that its goodput counts.
     """
     result = {}
@@ -89,7 +89,7 @@ def verdicts_by_metric(
         values = {cca: columns[metric] for cca, columns in series.items()}
         verdict = best_of(metric, values, random=random)
         if verdict.leader is not None and not random:
-            contradicted_by = contradiction(verdict.leader, metric, served)
+            contradicted_by = contradiction(verdict.leader, metric, criterion_values)
             verdict = replace(verdict, contradicted_by=contradicted_by)
             if competes and not verdict.contradicted_by:
                 goodput, times = (_column(series, name) for name in (GOODPUT, COMPLETION_TIME))
@@ -103,18 +103,17 @@ def _column(series: Mapping[str, Mapping[str, list[float]]], metric: str) -> dic
     return {cca: columns[metric] for cca, columns in series.items() if metric in columns}
 
 
-def served_by(
-    columns: Mapping[str, Sequence[Any]], places: Mapping[str, Sequence[int]]
+def values_by_criterion(
+    columns: Mapping[str, Sequence[Any]], indices: Mapping[str, Sequence[int]]
 ) -> dict[str, dict[str, list[float]]]:
-    """Returns the application's metrics: values of the runs by metric and CCA.
+    """Returns the values of the runs, `columns` of `run_table`, by metric of `CRITERIA` and CCA.
 
-    Args:
-        columns: columns of the runs, as in `run_table`.
-        places: indices in the columns of the runs of each CCA.
+    `indices` are those of the runs of each CCA.
     """
     return {
         criterion.metric: {
-            cca: [float(columns[criterion.metric][row]) for row in rows] for cca, rows in places.items()
+            cca: [float(columns[criterion.metric][run]) for run in runs]
+            for cca, runs in indices.items()
         }
         for criterion in CRITERIA
         if criterion.metric in columns
@@ -122,17 +121,17 @@ def served_by(
 
 
 def contradiction(
-    leader: str, metric: str, served: Mapping[str, Mapping[str, list[float]]]
+    leader: str, metric: str, criterion_values: Mapping[str, Mapping[str, list[float]]]
 ) -> str | None:
     """Returns the contradiction between the application's metrics and a leading CCA; None without one.
 
     Args:
-        leader: CCA with the highest mean of the metric.
+        leader: CCA with the best mean of the metric.
         metric: metric of the requirement; a metric does not contradict itself.
-        served: by metric and CCA, the values of the runs in the order of the seeds.
+        criterion_values: values of the runs by metric of `CRITERIA` and CCA, in the order of the seeds.
     """
     for criterion in CRITERIA:
-        values = served.get(criterion.metric, {})
+        values = criterion_values.get(criterion.metric, {})
         means = {cca: estimate(runs).mean for cca, runs in values.items()}
         if criterion.metric == metric or all(math.isnan(mean) for mean in means.values()):
             continue

@@ -34,11 +34,8 @@ MetricValues = dict[str, NDArray[np.float64]]
 def application_metrics(results: Results, runs: Sequence[int]) -> dict[str, MetricValues]:
     """Returns the metrics of the applications of all flows, by flow in the order of the scenario.
 
-    Only applications with recorded events are included, and transfers that have an end.
-
-    Args:
-        results: results of the campaign.
-        runs: numbers of the runs.
+    Only applications with recorded events are included, and transfers that have an end. The values are
+    in the order of `runs`, which are run numbers.
     """
     if "events" not in results.tables:
         # Evaluations store no events.
@@ -91,7 +88,7 @@ def _flow_metrics(by_kind: _Values, runs: Sequence[int]) -> MetricValues:
 def _with_ages(
     times: Mapping[int, list[float]], ages: Mapping[int, list[float]]
 ) -> dict[int, list[float]]:
-    """Returns durations of units by run; for unfinished units their age, which is a lower bound."""
+    """Returns the durations of units by run; for unfinished units their age, a lower bound."""
     keys = [*times, *(run for run in ages if run not in times)]
     return {run: [*times.get(run, ()), *ages.get(run, ())] for run in keys}
 
@@ -136,7 +133,7 @@ def _event_values(results: Results, flows: Mapping[str, NamedFlow]) -> dict[str,
 def _first_bytes(
     results: Results, flows: Mapping[str, NamedFlow]
 ) -> collections.defaultdict[str, dict[int, list[float]]]:
-    """Returns the times to the first byte by flow and run; empty for results of earlier builds."""
+    """Returns the times to the first byte by flow and run, s; empty for results of earlier versions."""
     result: collections.defaultdict[str, dict[int, list[float]]] = collections.defaultdict(dict)
     table = results.tables["flows"]
     if "first_byte_s" in table.column_names:
@@ -175,7 +172,7 @@ def _transfer_metrics(by_kind: _Values, runs: Sequence[int]) -> MetricValues:
 def _completion_percentiles(
     by_kind: _Values, complete: Mapping[int, list[float]], runs: Sequence[int]
 ) -> MetricValues:
-    """Returns percentiles of the completion times of several transfers; nothing of single ones."""
+    """Returns percentiles of the completion times; empty if no run has several transfers."""
     if all(len(times) < 2 for times in by_kind[_COMPLETION].values()):
         return {}
     with_unfinished = {
@@ -220,6 +217,6 @@ def _deviation(values: Sequence[float]) -> float:
 
 
 def nearest_rank(values: Sequence[float], percentile: int) -> float:
-    """Returns a percentile by nearest rank: the lowest value that is not below this share of all."""
+    """Returns a percentile by nearest rank: the lowest value with this share of values up to it."""
     rank = math.ceil(percentile * len(values) / 100)
     return sorted(values)[max(rank, 1) - 1]

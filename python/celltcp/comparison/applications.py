@@ -27,7 +27,7 @@ class Application(NamedTuple):
     """Application of a flow: its metrics under each CCA."""
 
     flow: str
-    #: By CCA or line-up and metric, the values of the runs in the order of the seeds.
+    #: By CCA or mix and metric, the values of the runs in the order of the seeds.
     metrics: Mapping[str, Mapping[str, list[float]]]
 
     @property
@@ -41,7 +41,7 @@ class Application(NamedTuple):
         return tuple(next(iter(self.metrics.values())))
 
     def values(self, metric: str) -> dict[str, list[float]]:
-        """Returns the values of a metric by CCA or line-up, in the order of the seeds."""
+        """Returns the values of a metric by CCA or mix, in the order of the seeds."""
         return {cca: values[metric] for cca, values in self.metrics.items()}
 
     def means(self, metric: str) -> list[float]:
@@ -52,9 +52,9 @@ class Application(NamedTuple):
     def ranking(self) -> RankingMetric:
         """The metric that matters most.
 
-        Transfers rank by their completion time. If some never complete, their time so far counts. That
-        time is a lower bound, so that a congestion control leads by it only if all of its transfers are
-        complete. Otherwise, transfers rank by the share that is complete.
+        Transfers rank by their completion time. If some are incomplete, their time until the end of the
+        run counts as a lower bound. If some transfers of the leader by this time are incomplete,
+        transfers rank by the share of complete ones instead.
         Frames rank by the share of late frames. They rank by their mean delay if no frame is late under
         any CCA, or if over `MAX_LATE_SHARE` of them are late under every CCA.
         """
@@ -84,7 +84,7 @@ class Application(NamedTuple):
         return RankingMetric("completed_share", "share of complete transfers")
 
     def verdict(self, *, random: bool) -> Verdict:
-        """Returns the best CCA by the ranking metric; line-ups of several CCAs do not rank."""
+        """Returns the best CCA by the ranking metric; mixes of several CCAs do not rank."""
         metric = self.ranking.metric
         return best_by_metric(metric, self.values(metric), random=random)
 
@@ -94,7 +94,7 @@ def has_too_few(name: str, metrics: Mapping[str, Sequence[float]]) -> bool:
 
     Args:
         name: name of the metric.
-        metrics: values of the metrics of the application by name, one per run.
+        metrics: values of the application's metrics by name, one per run.
     """
     percentile = APP_METRICS[name].percentile
     if percentile in (None, 50, 100):
@@ -105,20 +105,18 @@ def has_too_few(name: str, metrics: Mapping[str, Sequence[float]]) -> bool:
 
 
 def applications_of(
-    metrics: Mapping[str, MetricValues], places: Mapping[str, Sequence[int]]
+    metrics: Mapping[str, MetricValues], indices: Mapping[str, Sequence[int]]
 ) -> list[Application]:
-    """Returns the applications of flows, in their order.
+    """Returns the applications of flows, from their metrics with a value per run.
 
-    Args:
-        metrics: metrics by flow.
-        places: indices in the metrics of the runs of each CCA, in the order of the seeds.
+    `indices` are those of the runs of each CCA or mix, in the order of the seeds.
     """
     return [
         Application(
             flow,
             {
-                cca: {name: [float(column[row]) for row in rows] for name, column in columns.items()}
-                for cca, rows in places.items()
+                cca: {name: [float(column[run]) for run in runs] for name, column in columns.items()}
+                for cca, runs in indices.items()
             },
         )
         for flow, columns in metrics.items()

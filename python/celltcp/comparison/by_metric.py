@@ -28,7 +28,7 @@ class ChosenBest(NamedTuple):
     """Values of a chosen metric under each congestion control, and the best one by them."""
 
     chosen: ChosenMetric
-    #: By CCA or line-up, the values of the runs in the order of the seeds.
+    #: By CCA or mix, the values of the runs in the order of the seeds.
     values: Mapping[str, list[float]]
     verdict: Verdict
 
@@ -86,7 +86,7 @@ def check_metric(text: str, about: Mapping[str, Any]) -> ChosenMetric:
 
 
 def best_by(comparison: Comparison, text: str) -> ChosenBest:
-    """Returns the best congestion control or line-up by a metric.
+    """Returns the best congestion control or mix by a metric.
 
     The values are NaN if the application can have the metric, but no run has a value.
 

@@ -181,7 +181,7 @@ class Comparison(RunTables):
         return self._in_seed_order(cca, self._columns[metric])
 
     def _in_seed_order(self, cca: str, column: Sequence[float]) -> list[float]:
-        """Returns the values of a CCA or line-up in a column of the runs, in the order of the seeds."""
+        """Returns the values of a CCA or mix in a column of the runs, in the order of the seeds."""
         return [float(column[index]) for index in self._indices.get(cca, ())]
 
     @functools.cached_property
@@ -296,15 +296,15 @@ class Comparison(RunTables):
 
     @functools.cached_property
     def _verdicts(self) -> dict[str, Verdict]:
-        from celltcp.comparison.application import served_by, verdicts_by_metric
+        from celltcp.comparison.application import values_by_criterion, verdicts_by_metric
 
         all_series = self.series()
         series = {cca: all_series[cca] for cca in single_flow_mixes(all_series)}
-        served = served_by(self._columns, {cca: self._indices.get(cca, []) for cca in series})
+        indices = {cca: self._indices.get(cca, []) for cca in series}
         return verdicts_by_metric(
             self.requirements,
             series,
-            served,
+            values_by_criterion(self._columns, indices),
             random=not self.decides,
             competes=self.is_competing,
         )
@@ -397,7 +397,7 @@ class Comparison(RunTables):
 
     @property
     def shares(self) -> pd.DataFrame:
-        """Shares of the path while all flows run: CCA, connections and goodput per line-up and flow.
+        """Shares of the path while all flows run: CCA, connections and goodput per mix and flow.
 
         The goodput is the sum over the connections of the flow, in Mbit/s: the mean over the runs, and
         the half width of the 95 % interval, which is NaN without spread.
@@ -406,18 +406,18 @@ class Comparison(RunTables):
 
         columns = ["cca", "flow", "flow_cca", "connections", "goodput_mbps", "goodput_mbps_ci95"]
         rows = [
-            (*(share.lineup, share.flow, share.cca, share.connections), goodput.mean, goodput.half)
+            (*(share.mix, share.flow, share.cca, share.connections), goodput.mean, goodput.half)
             for share in self.mean_shares()
             for goodput in [share.goodput]
         ]
         return pd.DataFrame(rows, columns=columns)
 
     def mean_shares(self) -> list[MeanShare]:
-        """Returns the shares of the path, a mean over the runs for each line-up and flow."""
+        """Returns the shares of the path, a mean over the runs for each mix and flow."""
         from celltcp.comparison.shares import mean_shares
 
-        lineups = dict(zip(self._columns["run"], self._columns["cca"], strict=True))
-        return mean_shares(self._path_shares.shares, lineups)
+        mixes = dict(zip(self._columns["run"], self._columns["cca"], strict=True))
+        return mean_shares(self._path_shares.shares, mixes)
 
     def windows_of(self, flow: FlowUnderTest, cca: str) -> dict[str, list[float]]:
         """Returns the mean and the largest cwnd of a flow by metric, in the order of the seeds."""
@@ -472,7 +472,7 @@ class Comparison(RunTables):
             return False
         counts: collections.Counter[str] = collections.Counter()
         for share in self.competing_shares():
-            counts[share.lineup] += share.connections
+            counts[share.mix] += share.connections
         return max(counts.values(), default=0) > 1
 
     @property
@@ -509,7 +509,7 @@ class Comparison(RunTables):
 
     @functools.cached_property
     def identical_ccas(self) -> list[list[str]]:
-        """Groups of congestion controls or line-ups under which the runs are the same, seed by seed."""
+        """Groups of congestion controls or mixes under which the runs are the same, seed by seed."""
         rows: dict[int, list[tuple[Any, ...]]] = {}
         for run, *row in rows_of(self.results.tables["flows"], "run", *_IDENTITY_COLUMNS):
             rows.setdefault(run, []).append(tuple(map(repr, row)))

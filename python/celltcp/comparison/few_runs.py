@@ -13,17 +13,17 @@ from celltcp.scenarios.cca_mix import count_text
 if TYPE_CHECKING:
     from celltcp.comparison.comparison import Comparison
 
-#: Number of runs at which wide intervals are due to the metric and not to too few runs.
+#: Number of runs at which wide intervals are due to the metric, and not to few runs.
 _ENOUGH_RUNS = 5
-#: Share of the largest mean of a metric below which intervals are too narrow to matter.
+#: Half width below which intervals do not matter, as a share of the largest mean of the metric.
 _NARROW_SHARE = 0.05
 
 
 def few_runs_text(comparisons: Sequence[Comparison]) -> str:
     """Returns a warning about too few runs, with a sufficient number; empty if intervals are narrow.
 
-    An interval is wide if its width exceeds the mean, and if its half width exceeds `_NARROW_SHARE` of
-    the largest mean of the metric. So a share of 0.001 is known well enough if another CCA has 0.9.
+    An interval is wide if its width exceeds the mean, and its half width exceeds `_NARROW_SHARE` of the
+    largest mean of the metric. So the interval of a share of 0.001 is narrow if another CCA has 0.9.
     """
     estimates: dict[tuple[str, str], list[tuple[Estimate, int]]] = {}
     for comparison in comparisons:

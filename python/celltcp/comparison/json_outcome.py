@@ -97,7 +97,7 @@ def _optional_parts(comparison: Comparison, by: Sequence[str]) -> OptionalOutcom
     if comparison.several_flows:
         result["shares"] = [
             {
-                "cca": share.lineup,
+                "cca": share.mix,
                 "flow": share.flow,
                 "flow_cca": share.cca,
                 "connections": share.connections,

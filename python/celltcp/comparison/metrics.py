@@ -12,7 +12,7 @@ from celltcp.scenarios.cca_mix import single_flow_mixes
 
 GOODPUT, MEAN_RTT, ONE_WAY_DELAY = "goodput_mbps", "rtt_mean_ms", "owd_p95_ms"
 
-#: Fairness of all flows of a run, and the goodput of each of them while all run.
+#: Jain's index of all flows of a run, and the goodput of a flow while all run.
 JAIN, SHARE = "fairness", "share_mbps"
 
 #: Network metrics in the order of the table, with their meanings.
@@ -28,7 +28,7 @@ METRICS = {
     "pm_delay": "Performance metric that weighs delay.",
 }
 
-#: Metrics of congestion windows, which do not rank: tables have them on request.
+#: Metrics of congestion windows, which tables have on request; CCAs do not rank by them.
 CWND_MEAN, CWND_MAX = "cwnd_mean_segments", "cwnd_max_segments"
 WINDOWS = {
     CWND_MEAN: "Mean congestion window of a connection at the ends of slots, segments.",
@@ -38,7 +38,7 @@ WINDOWS = {
 
 
 class MetricText(NamedTuple):
-    """Name of a metric in a line, its unit (empty without one) and its digits."""
+    """Name of a metric for a line of text, its unit (may be empty), and its decimals."""
 
     name: str
     unit: str
@@ -49,11 +49,11 @@ class MetricText(NamedTuple):
         return f"{number} {self.unit}".rstrip()
 
     def number(self, value: float) -> str:
-        """Returns a value with its digits, or words for a missing one."""
+        """Returns a value with its digits; `no value` for NaN."""
         return "no value" if math.isnan(value) else f"{value:.{self.digits}f}"
 
     def value_text(self, value: float) -> str:
-        """Returns a value with its digits and unit, or words for a missing one."""
+        """Returns a value with its digits and unit; `no value` for NaN."""
         number = self.number(value)
         return number if math.isnan(value) else self.with_unit(number)
 
@@ -95,7 +95,7 @@ class AppMetric(NamedTuple):
     is_occasional: bool = False
     #: Whether the metric is the number of values.
     is_count: bool = False
-    #: Whether it is the standard deviation of the values of a run, which tables leave out.
+    #: Whether it is the standard deviation of the values of a run.
     is_spread: bool = False
 
     @property
@@ -119,7 +119,7 @@ class AppMetric(NamedTuple):
 _UNITS = ("s", "ms", "Mbit/s", "MOS")
 
 
-#: Percentiles in tables: value, heading and text.
+#: Percentiles in tables: value, text of the heading, and start of the meaning.
 _PERCENTILES = (
     (50, "p50", "Median"),
     (95, "p95", "95th percentile of the"),
@@ -133,8 +133,8 @@ def _spread(heading: str, digits: int, noun: str, kind: str | None = None) -> Ap
     return AppMetric(heading, digits, meaning, kind, is_spread=True)
 
 
-#: Kinds of events with the age of an incomplete unit at the end of the run, by the kind of events with
-#: the duration of a complete unit. Only units older than each complete one have such an event.
+#: Kind of the events with the age of an incomplete unit at the end of the run, by the kind of events
+#: with the duration of a complete unit. Only units older than each complete one have such an event.
 AGES = {"response_s": "response_age_s", "page_load_s": "page_load_age_s"}
 
 
@@ -303,36 +303,36 @@ _BY_KIND = {
     "frames": _FRAMES,
     "sequence": TRANSFERS,
 }
-#: Setting of a workload that a metric requires, and the value with which the metric is missing.
+#: Setting of a workload that a metric depends on, and the value without the metric.
 _REQUIRED_SETTINGS = {"dropped_share": ("backlog", "all"), "frame_size_share": ("encoder", None)}
 
 
 def workload_metrics(workload: Mapping[str, Any]) -> dict[str, AppMetric]:
-    """Returns the metrics that a workload can have, as a scenario has it."""
+    """Returns the metrics that a workload of a scenario can have."""
     kind = workload.get("kind", "bulk")
     metrics = TRANSFERS if kind == "bulk" and "bytes" in workload else _BY_KIND.get(kind, {})
     lacking = {
         name
-        for name, (setting, none) in _REQUIRED_SETTINGS.items()
-        if workload.get(setting, none) == none
+        for name, (setting, missing) in _REQUIRED_SETTINGS.items()
+        if workload.get(setting, missing) == missing
     }
-    return {name: figure for name, figure in metrics.items() if name not in lacking}
+    return {name: metric for name, metric in metrics.items() if name not in lacking}
 
 
 #: All metrics.
 APP_METRICS: dict[str, AppMetric] = {
-    name: figure for application in APPLICATIONS for name, figure in application.items()
+    name: metric for application in APPLICATIONS for name, metric in application.items()
 }
 
-#: Network metrics with higher values as the better ones; lower values of others are better.
+#: Network metrics whose higher values are better; of the others, lower values are.
 _HIGHER_IS_BETTER = {"goodput_mbps", "pm_balanced", "pm_delay"}
 
 #: Metrics by which congestion controls can rank.
-RANKED = (*METRICS, JAIN, SHARE, *(name for name, figure in APP_METRICS.items() if figure.sign))
+RANKED = (*METRICS, JAIN, SHARE, *(name for name, metric in APP_METRICS.items() if metric.sign))
 
 
 def sign_of(metric: str) -> int:
-    """Returns the factor that makes more of a metric better: 1 or -1; 1 for those of requirements."""
+    """Returns 1 if more of a metric is better, as for metrics of requirements, or -1 if less is."""
     if metric in METRICS:
         return 1 if metric in _HIGHER_IS_BETTER else -1
     return APP_METRICS[metric].sign if metric in APP_METRICS else 1
@@ -353,9 +353,9 @@ def range_of(metric: str) -> tuple[float, float]:
 
 
 def interval_ends(metric: str, estimate: Estimate) -> tuple[float, float]:
-    """Returns the ends of the 95 % interval of a mean as pictures have it: within its metric's range.
+    """Returns the ends of the 95 % interval of a mean, clipped to the range of the metric, for plots.
 
-    Few runs have wide symmetric intervals, which would reach to shares and times below zero.
+    With few runs, the symmetric interval may include shares and times below zero.
     """
     lowest, highest = range_of(metric)
     half = estimate.ci95 or 0.0
@@ -364,22 +364,16 @@ def interval_ends(metric: str, estimate: Estimate) -> tuple[float, float]:
 
 
 def words_of(metric: str) -> MetricText:
-    """Returns the name of a metric in a line, its unit and its digits."""
+    """Returns name, unit and decimals of a metric for a line of text."""
     if metric in APP_METRICS:
-        figure = APP_METRICS[metric]
-        return MetricText(figure.name, figure.unit, figure.digits)
+        app_metric = APP_METRICS[metric]
+        return MetricText(app_metric.name, app_metric.unit, app_metric.digits)
     # Performance metrics of other weights have the digits of the named ones.
     return _NETWORK_TEXTS.get(metric, MetricText("PM", "", 3))
 
 
 def best_by_metric(metric: str, values: Mapping[str, Sequence[float]], *, random: bool) -> Verdict:
-    """Returns the best congestion control by a metric; line-ups of several flows are left out.
-
-    Args:
-        metric: one of `RANKED`.
-        values: by CCA or line-up; paired by position (the same seed, the same channel).
-        random: whether runs differ.
-    """
+    """Returns the best congestion control as `best_of` does; mixes of several flows are left out."""
     return best_of(metric, {cca: values[cca] for cca in single_flow_mixes(values)}, random=random)
 
 
@@ -389,12 +383,12 @@ def best_of(metric: str, values: Mapping[str, Sequence[float]], *, random: bool)
     Args:
         metric: one of `RANKED`.
         values: by name; paired by position (the same seed, the same channel).
-        random: whether runs differ.
+        random: whether draws affect the results, so that a single run is not conclusive.
     """
     sign = sign_of(metric)
-    signed = {name: [sign * each for each in of] for name, of in values.items()}
+    signed = {name: [sign * value for value in series] for name, series in values.items()}
     if sign < 0 and signed and not any(map(any, signed.values())):
-        # Equal values, such as no loss, are ties. A single run is not conclusive.
+        # All values are zero, such as without losses: ties.
         leader, *others = signed
         decides = not random or len(signed[leader]) > 1
         return Verdict(leader, tuple(others) if decides else (), () if decides else tuple(others))

@@ -1,4 +1,4 @@
-"""Modes of a congestion control over time, such as STARTUP and PROBE_RTT of BBR, from samples."""
+"""Modes of a congestion control over time, such as STARTUP and PROBE_RTT of BBR."""
 
 from __future__ import annotations
 
@@ -12,17 +12,12 @@ class ModeSpan(NamedTuple):
     """Time in which a congestion control stayed in a mode."""
 
     mode: str
-    #: Start and end, s.
     start_s: float
     end_s: float
 
 
 def mode_spans(samples: pd.DataFrame) -> list[ModeSpan]:
-    """Returns the modes of a connection in the order of time; none where the engine reports none.
-
-    Args:
-        samples: of one connection, with `t_ns` and `mode`.
-    """
+    """Returns the modes in the samples of a connection, in the order of time; none without a mode."""
     if "mode" not in samples or not len(samples):
         return []
     modes = samples["mode"].astype(str)

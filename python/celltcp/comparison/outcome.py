@@ -66,7 +66,7 @@ class VerdictOutcome(BestOutcome):
 class ShareRow(TypedDict):
     """Share of a flow in the path."""
 
-    cca: Annotated[str, "Congestion control or line-up, as in --cca."]
+    cca: Annotated[str, "Congestion control or mix, as in --cca."]
     flow: Annotated[str, "Name of the flow."]
     flow_cca: Annotated[str, "Congestion control of the flow."]
     connections: Annotated[int, "Maximum number of connections of the flow at that time."]

@@ -35,9 +35,9 @@ class Share(NamedTuple):
 
 
 class MeanShare(NamedTuple):
-    """Share of a flow of a line-up in the path, over all runs."""
+    """Share of a flow of a mix in the path, over all runs."""
 
-    lineup: str
+    mix: str
     flow: str
     #: Congestion control of the flow.
     cca: str
@@ -120,24 +120,24 @@ def path_shares(results: Results) -> PathShares:
     )
 
 
-def mean_shares(shares: Iterable[Share], lineups: Mapping[int, str]) -> list[MeanShare]:
-    """Returns the mean shares over the runs, of each line-up and flow.
+def mean_shares(shares: Iterable[Share], mixes: Mapping[int, str]) -> list[MeanShare]:
+    """Returns the mean shares over the runs, of each mix and flow.
 
     Args:
         shares: of each run and flow.
-        lineups: the line-up of each run; shares of other runs are left out.
+        mixes: the mix of each run; shares of other runs are left out.
     """
     groups: dict[tuple[str, str, str], list[Share]] = {}
     for share in shares:
-        if share.run in lineups:
-            groups.setdefault((lineups[share.run], share.flow, share.cca), []).append(share)
+        if share.run in mixes:
+            groups.setdefault((mixes[share.run], share.flow, share.cca), []).append(share)
     return [
         MeanShare(
-            *(lineup, flow, cca),
+            *(mix, flow, cca),
             max(share.connections for share in group),
             estimate([share.goodput_mbps for share in group]),
         )
-        for (lineup, flow, cca), group in groups.items()
+        for (mix, flow, cca), group in groups.items()
     ]
 
 

@@ -105,10 +105,10 @@ def stakes_of(comparison: Comparison) -> list[Stake]:
     return _stakes(comparison, alone) if len(alone) > 1 else []
 
 
-def lineup_stakes(comparison: Comparison) -> list[Stake]:
-    """Returns the stakes under line-ups; none where the first flow has no application of its own."""
-    lineups = [cca for cca in comparison.ccas if has_several_flows(cca)]
-    return [] if len(lineups) < 2 or comparison.is_competing else _stakes(comparison, lineups)
+def mix_stakes(comparison: Comparison) -> list[Stake]:
+    """Returns the stakes under mixes; none where the first flow has no application of its own."""
+    mixes = [cca for cca in comparison.ccas if has_several_flows(cca)]
+    return [] if len(mixes) < 2 or comparison.is_competing else _stakes(comparison, mixes)
 
 
 def _stakes(comparison: Comparison, ccas: Sequence[str]) -> list[Stake]:

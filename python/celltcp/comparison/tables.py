@@ -185,14 +185,14 @@ def cells_by_flow(
 
 
 def flow_label(comparison: Comparison, flow: FlowUnderTest, cca: str) -> str:
-    """Returns the name of a flow with its congestion control in the runs of a CCA or line-up."""
+    """Returns the name of a flow with its congestion control in the runs of a CCA or mix."""
     own_cca = flow_cca(comparison, flow, cca)
     return f"{flow.name} ({labels([own_cca])[own_cca]})" if own_cca else flow.name
 
 
 def flow_cca(comparison: Comparison, flow: FlowUnderTest, cca: str) -> str:
-    """Returns the congestion control of a flow under a CCA or line-up; empty if the flow never ran."""
-    shares = (share for share in comparison.mean_shares() if share.lineup == cca)
+    """Returns the congestion control of a flow under a CCA or mix; empty if the flow never ran."""
+    shares = (share for share in comparison.mean_shares() if share.mix == cca)
     return next((share.cca for share in shares if flow.includes(share.flow)), "")
 
 
@@ -230,13 +230,13 @@ def share_columns(*, has_index: bool) -> tuple[Column, ...]:
 
 
 def share_cells(comparison: Comparison, *, has_index: bool) -> dict[str, tuple[str, ...]]:
-    """Returns the cells of `share_columns` for each congestion control or line-up."""
+    """Returns the cells of `share_columns` for each congestion control or mix."""
     shares = comparison.competing_shares()
     all_compete = len(shares) == len(comparison.mean_shares())
     names = labels(dict.fromkeys(share.cca for share in shares))
     cells = {}
     for cca in comparison.ccas:
-        flows = [share for share in shares if share.lineup == cca]
+        flows = [share for share in shares if share.mix == cca]
         goodputs = _many_flows(flows, names) or ", ".join(
             (
                 f"{names[flow.cca]}{_connections(flow, ' (', ')')} "

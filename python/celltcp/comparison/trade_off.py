@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from celltcp.comparison.stakes import lineup_stakes
+from celltcp.comparison.stakes import mix_stakes
 from celltcp.scenarios.cca_mix import labels
 
 if TYPE_CHECKING:
     from celltcp.comparison.comparison import Comparison
 
-#: Maximum number of CCAs whose gains and losses are listed.
+#: Maximum number of CCAs with a line on their gains and losses.
 _MAX_LISTED_CCAS = 3
 
 
 def trade_off_texts(comparison: Comparison) -> list[str]:
-    """Returns the gains and losses of all flows where a CCA is better for one than the usual CCA.
+    """Returns the gains and losses of all flows under CCAs that are better for some than the usual CCA.
 
-    The usual CCA is the one with the best mean for the first flow. Others are listed if a further flow
-    gains from them; those that are best for one of these come first.
+    The usual CCA has the best mean for the first flow. Another CCA has a line if a further flow gains
+    from it; CCAs that lead for a flow come first.
     """
-    every = comparison.stakes or lineup_stakes(comparison)
+    every = comparison.stakes or mix_stakes(comparison)
     stakes = [stake for stake in every if stake.verdict.leader is not None]
     if len(stakes) < 2 or not comparison.decides:
         return []

@@ -1,4 +1,4 @@
-"""Transfers with an end: connections of flows whose workload ends, complete or cut."""
+"""Transfers with an end: connections of flows whose workload has an end, complete or not."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _flow_of(name: str, scenario_flows: list[tuple[FlowUnderTest, dict[str, Any]
     for flow, workload in scenario_flows:
         if flow.includes(name):
             return flow.name, workload
-    # Further flows of a line-up are copies of the first flow of the scenario.
+    # Further flows of a mix are copies of the first flow of the scenario.
     return name, scenario_flows[0][1]
 
 
@@ -52,8 +52,8 @@ def transfers_of(results: Results, flows: Mapping[str, NamedFlow]) -> list[Trans
     transfer; otherwise it might have been complete as soon as those.
 
     Args:
-        results: results of the campaign.
-        flows: flows by the names of connections, as from `flows_by_connection`.
+        results: of the campaign.
+        flows: by the names of connections, as from `flows_by_connection`.
     """
     transfers = list(_finite_transfers(results, flows))
     complete = [transfer for transfer in transfers if not math.isnan(transfer.completion_s)]

@@ -28,16 +28,16 @@ if TYPE_CHECKING:
 class Unit(NamedTuple):
     """Kind of units of work."""
 
-    #: Kind of the events that have the times of such units; None for transfers.
+    #: Kind of the events with the durations of such units; None for transfers.
     event: str | None
-    #: Length of the time unit of the event, s.
+    #: Time unit of the durations in these events, s.
     seconds: float
     #: Text that names the duration of a unit.
     title: str
     #: Plural of the name of a unit.
     noun: str
-    #: Text for unfinished units; empty if all finish.
-    unended: str = ""
+    #: Text for unfinished units; empty if there are none.
+    unfinished: str = ""
 
 
 #: Kinds of units by the names of their durations.
@@ -54,6 +54,7 @@ _NAMES = {unit.event: name for name, unit in UNITS.items() if unit.event}
 #: Names of durations by the kinds of events of unfinished units.
 _UNFINISHED_KINDS = {AGES[kind]: name for kind, name in _NAMES.items() if kind in AGES}
 
+#: Row of the table of units, with the columns `_COLUMNS`.
 _Row = tuple[int, str, int, str, int, str, float, float, float]
 #: Kinds of the events that have the number of frames, and the share that the sender dropped.
 _FRAME_COUNT_KINDS = (FRAMES, "dropped_share", FRAME_AGE)
@@ -73,8 +74,8 @@ class _Frames:
     ages_ms: list[float] = field(default_factory=list)
     end_s: float = math.nan
 
-    def note(self, kind: str, value: float, t_s: float) -> None:
-        """Records an event at the end of the run."""
+    def record(self, kind: str, value: float, t_s: float) -> None:
+        """Stores the value of an event at the end of the run."""
         if kind == FRAME_AGE:
             self.ages_ms.append(value)
         elif kind == FRAMES:
@@ -84,10 +85,10 @@ class _Frames:
         self.end_s = t_s
 
     def starts_of_missing(self) -> list[float]:
-        """Returns the starts of the frames that never arrived, s; NaN where they are not known."""
+        """Returns the start times of the frames that never arrived, s; NaN for unknown ones."""
         missing = missing_frames([(self.sent, self.dropped)], len(self.delays_ms))
-        never = never_arrived(self.ages_ms, max(missing, 0), self.delays_ms)
-        return [self.end_s - age / 1e3 for age in never]
+        ages_ms = never_arrived(self.ages_ms, max(missing, 0), self.delays_ms)
+        return [self.end_s - age_ms / 1e3 for age_ms in ages_ms]
 
 
 def units_of(units: pd.DataFrame, unit: str, flow: str) -> pd.DataFrame:
@@ -111,20 +112,20 @@ def units_of(units: pd.DataFrame, unit: str, flow: str) -> pd.DataFrame:
 
 
 def without_connections(units: pd.DataFrame) -> pd.DataFrame:
-    """Returns the units without the transfers of flows whose application has units of its own."""
-    having = units.loc[units["unit"] != "completion", "flow"].unique()
-    return units[(units["unit"] != "completion") | ~units["flow"].isin(having)]
+    """Returns the units without the transfers of flows that have other units as well."""
+    is_other = units["unit"] != "completion"
+    return units[is_other | ~units["flow"].isin(units.loc[is_other, "flow"].unique())]
 
 
 def units_of_applications(comparison: Comparison) -> list[str]:
     """Returns the units of work by which applications rank, as METRIC or METRIC:FLOW."""
-    # Rankings by shares of late frames or complete transfers have the durations of these units.
-    value_names = {"late_share": "frame_delay", "completed_share": "completion"}
+    # A ranking by the share of late frames, or of complete transfers, is plotted by their durations.
+    plotted = {"late_share": "frame_delay", "completed_share": "completion"}
     several = len(comparison.applications) > 1 or comparison.subject
     names = []
     for application in comparison.applications:
         metric = application.ranking.metric
-        name = plotted_metric(value_names.get(metric, metric), UNITS)
+        name = plotted_metric(plotted.get(metric, metric), UNITS)
         units = comparison.units
         selected = units[(units["unit"] == name) & (units["flow"] == application.flow)]
         if selected["duration_s"].notna().any():
@@ -135,29 +136,36 @@ def units_of_applications(comparison: Comparison) -> list[str]:
 def units_of_work(results: Results) -> pd.DataFrame:
     """Returns a row per unit of work: its flow, start, end and duration, s.
 
-    Ends and durations are NaN of transfers, pages and responses that were never complete, and of frames
-    that never arrived. Those that the end of the run has cut have no row.
+    Unfinished units have NaN as end and duration. Units that the end of the run cut, but that might
+    have been as fast as others, have no row.
     """
     import pandas as pd
 
-    lineups = {
+    mixes = {
         run: (cca, seed) for run, cca, seed in rows_of(results.tables["runs"], "run", "cca", "seed")
     }
     flows = flows_by_connection(results)
     columns = ("run", "flow", "name", "start_s", "completion_s")
     table = list(rows_of(results.tables["flows"], *columns))
-    of = {(run, number): (*lineups[run], flows[name][0]) for run, number, name, *_ in table}
+    keys = {(run, number): (*mixes[run], flows[name][0]) for run, number, name, *_ in table}
 
-    def row(run: int, number: int, unit: str, start_s: float, end_s: float, taken_s: float) -> _Row:
-        return (run, *of[run, number], number, unit, start_s, end_s, taken_s)
+    def row(
+        run: int,
+        number: int,
+        unit: str,
+        start_s: float,
+        end_s: float = math.nan,
+        duration_s: float = math.nan,
+    ) -> _Row:
+        return (run, *keys[run, number], number, unit, start_s, end_s, duration_s)
 
     rows = [
-        row(run, number, "completion", start_s, start_s + taken_s, taken_s)
-        for run, number, _, start_s, taken_s in table
-        if taken_s is not None and not math.isnan(taken_s)
+        row(run, number, "completion", start_s, start_s + completion_s, completion_s)
+        for run, number, _, start_s, completion_s in table
+        if completion_s is not None and not math.isnan(completion_s)
     ]
     rows += [
-        row(transfer.run, transfer.connection, "completion", transfer.start_s, math.nan, math.nan)
+        row(transfer.run, transfer.connection, "completion", transfer.start_s)
         for transfer in transfers_of(results, flows)
         if math.isnan(transfer.completion_s)
     ]
@@ -165,19 +173,18 @@ def units_of_work(results: Results) -> pd.DataFrame:
     for run, number, t_ns, kind, detail in _events(results):
         value, flow_frames = float(detail), frames[run, number]
         if kind in _FRAME_COUNT_KINDS:
-            flow_frames.note(kind, value, t_ns * 1e-9)
+            flow_frames.record(kind, value, t_ns * 1e-9)
             continue
         if kind in _UNFINISHED_KINDS:
-            start_s = t_ns * 1e-9 - value
-            rows.append(row(run, number, _UNFINISHED_KINDS[kind], start_s, math.nan, math.nan))
+            rows.append(row(run, number, _UNFINISHED_KINDS[kind], t_ns * 1e-9 - value))
             continue
         if kind == FRAME:
             flow_frames.delays_ms.append(value)
         unit = _NAMES[kind]
-        taken_s = value * UNITS[unit].seconds
-        rows.append(row(run, number, unit, t_ns * 1e-9 - taken_s, t_ns * 1e-9, taken_s))
+        end_s, duration_s = t_ns * 1e-9, value * UNITS[unit].seconds
+        rows.append(row(run, number, unit, end_s - duration_s, end_s, duration_s))
     rows += [
-        row(run, number, _NAMES[FRAME], start_s, math.nan, math.nan)
+        row(run, number, _NAMES[FRAME], start_s)
         for (run, number), flow_frames in frames.items()
         for start_s in flow_frames.starts_of_missing()
     ]
@@ -186,7 +193,7 @@ def units_of_work(results: Results) -> pd.DataFrame:
 
 
 def _events(results: Results) -> Iterator[tuple[Any, ...]]:
-    """Returns run, connection, time, kind and value of the events of units, and of all frames."""
+    """Returns run, connection, time, kind and value of the events of units and of numbers of frames."""
     if "events" not in results.tables:
         return iter(())
     events = results.tables["events"]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from celltcp.results.statistics import Verdict
 
 
-#: Maximum number of options that are suggested for line-ups without a ranking.
+#: Maximum number of options that are suggested for mixes without a ranking.
 _MAX_OPTIONS = 3
 #: Maximum number of undecided CCAs that a text lists.
 _MAX_UNDECIDED = 5
@@ -69,9 +69,9 @@ def stake_texts(comparison: Comparison) -> list[str]:
 
 
 def unranked_text(comparison: Comparison) -> str:
-    """Returns a line on line-ups of several flows, which have no verdict, and options to rank them.
+    """Returns a line on mixes of several flows, which have no verdict, and options to rank them.
 
-    Empty without such line-ups.
+    Empty without such mixes.
     """
     names = labels(comparison.ccas)
     unranked = ", ".join(names[cca] for cca in comparison.ccas if has_several_flows(cca))

@@ -137,7 +137,7 @@ def given_up(evidence: Evidence) -> Cause | None:
     runs_text = f" in {runs} runs" if runs > 1 else ""
     unended_text = ""
     if units is not None and unended_count:
-        unended_text = f"; {UNITS[str(units['unit'].iloc[0])].unended}: {unended_count}"
+        unended_text = f"; {UNITS[str(units['unit'].iloc[0])].unfinished}: {unended_count}"
     return Cause(
         "given_up",
         f"TCP gave {connections_text} up{runs_text}, after no answer for "

@@ -1,4 +1,4 @@
-"""JSON as iperf3 prints it (`iperf3 --json`), one file per run."""
+"""JSON in the form of `iperf3 --json`, one file per run."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Row = dict[str, Any]
 
 _KIND = FileKind("JSON of celltcp in the form of iperf3", (b"{",), b'"version": "celltcp')
 
-#: MSS by which windows become bytes, as in iperf3: of an MTU of 1500 bytes with timestamps.
+#: MSS that converts windows to bytes: of an MTU of 1500 bytes with timestamps.
 _MSS = 1448
 
 
@@ -29,24 +29,24 @@ def write_iperf3(results: Results, folder: Path) -> list[Path]:
     length = float(results.about["slot_s"])
     files = []
     for run, file in files_of_runs(results, folder, ".json", _KIND):
-        mine = rows(flows, flows_of.get(run["run"]))
-        series = sorted(rows(slots, slots_of.get(run["run"])), key=_start)
+        run_flows = rows(flows, flows_of.get(run["run"]))
+        run_slots = sorted(rows(slots, slots_of.get(run["run"])), key=_start)
         document = {
             "start": {
                 "version": f"celltcp {run['version']}",
                 "system_info": f"{run['engine']} engine",
                 "test_start": {
                     "protocol": "TCP",
-                    "num_streams": len(mine),
+                    "num_streams": len(run_flows),
                     "duration": run["duration_s"],
                     "congestion": run["cca"],
                 },
                 "celltcp": {"scenario": run["scenario"], "seed": run["seed"]},
             },
             "intervals": [
-                _interval(start, length, list(group)) for start, group in groupby(series, _start)
+                _interval(start, length, list(group)) for start, group in groupby(run_slots, _start)
             ],
-            "end": _end(mine),
+            "end": _end(run_flows),
         }
         files.append(write_text(file, json.dumps(document, indent=1) + "\n"))
     return files
@@ -60,29 +60,33 @@ def _micros(milliseconds: float) -> int | None:
     return None if math.isnan(milliseconds) else round(milliseconds * 1e3)
 
 
+def _traffic(start: float, seconds: float, size: int, bits_per_second: float) -> Row:
+    return {
+        "start": start,
+        "end": start + seconds,
+        "seconds": seconds,
+        "bytes": size,
+        "bits_per_second": bits_per_second,
+    }
+
+
 def _interval(start: float, length: float, slots: list[Row]) -> Row:
-    streams: list[Row] = [
+    sizes = [slot["delivered_bytes"] for slot in slots]
+    rates = [size * 8 / length for size in sizes]
+    streams = [
         {
             "socket": slot["flow"],
-            "start": start,
-            "end": start + length,
-            "seconds": length,
-            "bytes": slot["delivered_bytes"],
-            "bits_per_second": slot["delivered_bytes"] * 8 / length,
+            **_traffic(start, length, size, rate),
             "retransmits": slot["retransmissions"],
             "snd_cwnd": slot["cwnd"] * _MSS,
             "rtt": _micros(slot["rtt_mean_ms"]),
             "omitted": False,
         }
-        for slot in slots
+        for slot, size, rate in zip(slots, sizes, rates, strict=True)
     ]
     total = {
-        "start": start,
-        "end": start + length,
-        "seconds": length,
-        "bytes": sum(stream["bytes"] for stream in streams),
-        "bits_per_second": sum(stream["bits_per_second"] for stream in streams),
-        "retransmits": sum(stream["retransmits"] for stream in streams),
+        **_traffic(start, length, sum(sizes), sum(rates)),
+        "retransmits": sum(slot["retransmissions"] for slot in slots),
         "omitted": False,
     }
     return {"streams": streams, "sum": total}
@@ -93,11 +97,7 @@ def _end(flows: list[Row]) -> Row:
         {
             "sender": {
                 "socket": flow["flow"],
-                "start": 0,
-                "end": flow["duration_s"],
-                "seconds": flow["duration_s"],
-                "bytes": flow["bytes"],
-                "bits_per_second": flow["goodput_mbps"] * 1e6,
+                **_traffic(0, flow["duration_s"], flow["bytes"], flow["goodput_mbps"] * 1e6),
                 "retransmits": flow["retransmissions"],
                 "mean_rtt": _micros(flow["rtt_mean_ms"]),
             }
@@ -106,13 +106,7 @@ def _end(flows: list[Row]) -> Row:
     ]
     seconds = max(flow["duration_s"] for flow in flows)
     size = sum(flow["bytes"] for flow in flows)
-    total = {
-        "start": 0,
-        "end": seconds,
-        "seconds": seconds,
-        "bytes": size,
-        "bits_per_second": size * 8 / seconds if seconds else 0.0,
-    }
+    total = _traffic(0, seconds, size, size * 8 / seconds if seconds else 0.0)
     retransmits = sum(flow["retransmissions"] for flow in flows)
     return {
         "streams": streams,

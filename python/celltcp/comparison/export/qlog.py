@@ -17,20 +17,20 @@ Row = dict[str, Any]
 
 _KIND = FileKind("qlog", (b"{",), b'"qlog_version"')
 
-#: MSS by which windows become bytes, as in qlog: of an MTU of 1500 bytes with timestamps.
+#: MSS that converts windows to bytes: of an MTU of 1500 bytes with timestamps.
 _MSS = 1448
 
 
 def write_qlog(results: Results, folder: Path) -> list[Path]:
     """Writes a file per run, from samples or else from slots; windows in bytes, times in ms."""
     samples = results.tables.get("samples")
-    sampled = samples is not None and len(samples) > 0
-    source = samples if samples is not None and sampled else results.tables["slots"]
-    rows_of = spans(source["run"].to_numpy())
-    event = _from_sample if sampled else _from_slot
+    table, event_of = results.tables["slots"], _slot_event
+    if samples is not None and len(samples):
+        table, event_of = samples, _sample_event
+    rows_of = spans(table["run"].to_numpy())
     files = []
     for run, file in files_of_runs(results, folder, ".qlog", _KIND):
-        mine = rows(source, rows_of.get(run["run"]))
+        run_rows = rows(table, rows_of.get(run["run"]))
         document = {
             "qlog_version": "0.3",
             "qlog_format": "JSON",
@@ -40,21 +40,21 @@ def write_qlog(results: Results, folder: Path) -> list[Path]:
                     "vantage_point": {"name": "server", "type": "server"},
                     "title": f"connection {flow}",
                     "common_fields": {"time_format": "relative", "reference_time": 0},
-                    "events": _events([row for row in mine if row["flow"] == flow], event),
+                    "events": _events([row for row in run_rows if row["flow"] == flow], event_of),
                 }
-                for flow in sorted({row["flow"] for row in mine})
+                for flow in sorted({row["flow"] for row in run_rows})
             ],
         }
         files.append(write_text(file, json.dumps(document) + "\n"))
     return files
 
 
-def _events(rows: list[Row], metrics: Callable[[Row], Row]) -> list[Row]:
-    """Returns the metrics of each row, and the states of the congestion control when they change."""
+def _events(rows: list[Row], event_of: Callable[[Row], Row]) -> list[Row]:
+    """Returns the event of each row, and an event for each change of the CCA's mode."""
     events = []
     state = ""
     for row in rows:
-        event = metrics(row)
+        event = event_of(row)
         new = row.get("mode", "")
         if new != state:
             data = {"old": state, "new": new} if state else {"new": new}
@@ -64,33 +64,34 @@ def _events(rows: list[Row], metrics: Callable[[Row], Row]) -> list[Row]:
     return events
 
 
-def _event(milliseconds: float, data: Row, name: str = "metrics_updated") -> Row:
+def _event(time_ms: float, data: Row, name: str = "metrics_updated") -> Row:
+    """Returns an event without the data that are null or NaN."""
     known = {key: value for key, value in data.items() if value is not None and value == value}
-    return {"time": milliseconds, "name": f"recovery:{name}", "data": known}
+    return {"time": time_ms, "name": f"recovery:{name}", "data": known}
 
 
-def _from_sample(sample: Row) -> Row:
-    ssthresh = sample["ssthresh"]
+def _sample_event(row: Row) -> Row:
+    ssthresh = row["ssthresh"]
     return _event(
-        sample["t_ns"] / 1e6,
+        row["t_ns"] / 1e6,
         {
-            "congestion_window": sample["cwnd"] * _MSS,
-            "bytes_in_flight": sample["inflight"] * _MSS,
-            "packets_in_flight": sample["inflight"],
-            "smoothed_rtt": sample["srtt_us"] / 1e3,
-            "pacing_rate": sample["pacing_rate_bps"],
+            "congestion_window": row["cwnd"] * _MSS,
+            "bytes_in_flight": row["inflight"] * _MSS,
+            "packets_in_flight": row["inflight"],
+            "smoothed_rtt": row["srtt_us"] / 1e3,
+            "pacing_rate": row["pacing_rate_bps"],
             "ssthresh": None if ssthresh >= 2**31 - 1 else ssthresh * _MSS,
         },
     )
 
 
-def _from_slot(slot: Row) -> Row:
+def _slot_event(row: Row) -> Row:
     return _event(
-        slot["t_s"] * 1e3,
+        row["t_s"] * 1e3,
         {
-            "congestion_window": slot["cwnd"] * _MSS,
-            "bytes_in_flight": slot["inflight"] * _MSS,
-            "packets_in_flight": slot["inflight"],
-            "smoothed_rtt": slot["rtt_mean_ms"],
+            "congestion_window": row["cwnd"] * _MSS,
+            "bytes_in_flight": row["inflight"] * _MSS,
+            "packets_in_flight": row["inflight"],
+            "smoothed_rtt": row["rtt_mean_ms"],
         },
     )

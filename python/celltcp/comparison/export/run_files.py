@@ -13,19 +13,13 @@ from celltcp.results.tables import Results
 def files_of_runs(
     results: Results, folder: Path, ending: str, kind: FileKind
 ) -> list[tuple[dict[str, Any], Path]]:
-    """Returns the row of each run with its file, `CCA-SEED` with an ending.
-
-    Args:
-        results: results with the runs.
-        folder: folder of the files.
-        ending: ending of the file names, with the dot.
-        kind: kind of the files.
+    """Returns the row of each run, and its file in a folder: `CCA-SEED` with an ending such as `.json`.
 
     Raises:
         CelltcpError: if a file cannot be written, or one of another kind would be replaced.
     """
     runs = results.tables["runs"].to_pylist()
-    # Policies are named by their files, whose folders are not part of the name.
+    # The name of a policy may be a path, whose slashes are replaced.
     names = [part_of_file_name(f"{run['cca']}-{run['seed']}".replace("/", "-")) for run in runs]
     files = [folder / f"{name}{ending}" for name in names]
     for file in files:

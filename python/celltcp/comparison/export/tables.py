@@ -1,4 +1,4 @@
-"""Tables as CSV and Parquet."""
+"""Export of tables as CSV and Parquet."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from celltcp.results.columns import numbers
 from celltcp.results.folder_lock import check_files
 from celltcp.results.tables import TABLES, Results
 
-#: Significant digits of numbers in CSV files.
+#: Significant digits of numbers in CSV files, those that sums of measured values have.
 _DIGITS = 12
 
 
 def write_csv(results: Results, folder: Path) -> list[Path]:
-    """One CSV file per table that has rows, with the seed of each run and meaningful digits."""
+    """Writes a CSV file per table with rows, with the seed of each run and 12 significant digits."""
     files = {name: folder / f"{name}.csv" for name, table in results.tables.items() if len(table)}
     seeds = results.tables["runs"].select(["run", "seed"])
     for name, file in files.items():
@@ -33,21 +33,19 @@ def write_csv(results: Results, folder: Path) -> list[Path]:
 
 
 def write_parquet(results: Results, folder: Path) -> list[Path]:
-    """One Parquet file per table, with scenario, versions and seeds inside."""
+    """Writes a Parquet file per table, with scenario, versions and seeds as metadata."""
     check_files(folder, [f"{name}.parquet" for name in TABLES], "give another folder")
     results.save(folder)
     return [folder / f"{name}.parquet" for name in results.tables]
 
 
 def _kind(table: pa.Table) -> FileKind:
-    """Returns the kind of a CSV file of a table, which goes by its first columns.
-
-    Earlier versions wrote files without the seed.
-    """
+    """Returns the kind of the CSV files of a table, by their first columns."""
     names = table.column_names
+    # Earlier versions wrote files without the seed.
     heads = [_names_with_seed(names), names]
-    begins = (",".join(f'"{name}"' for name in head[:5]).encode() for head in heads)
-    return FileKind("CSV of this table", tuple(begins))
+    starts = (",".join(f'"{name}"' for name in head[:5]).encode() for head in heads)
+    return FileKind("CSV of this table", tuple(starts))
 
 
 def _names_with_seed(names: list[str]) -> list[str]:
@@ -59,21 +57,19 @@ def _names_with_seed(names: list[str]) -> list[str]:
 
 
 def _with_seed(table: pa.Table, seeds: pa.Table) -> pa.Table:
-    """Returns a table with the seed of each run.
+    """Returns a table with the seed of each run, from a table of `run` and `seed`.
 
-    Args:
-        table: any table; one without runs, or with seeds, stays as it is.
-        seeds: columns `run` and `seed`.
+    A table without runs, or with seeds, is returned as it is.
     """
     names = _names_with_seed(table.column_names)
     if names == table.column_names:
         return table
-    places = compute.index_in(table["run"], value_set=seeds["run"].combine_chunks())
-    return table.add_column(names.index("seed"), "seed", seeds["seed"].take(places))
+    indices = compute.index_in(table["run"], value_set=seeds["run"].combine_chunks())
+    return table.add_column(names.index("seed"), "seed", seeds["seed"].take(indices))
 
 
 def _without_dictionaries(table: pa.Table) -> pa.Table:
-    """Returns the table for the CSV writer: without dictionaries, and with rounded numbers."""
+    """Returns a table for the CSV writer: without dictionaries, and with rounded numbers."""
     columns = []
     for field, column in zip(table.schema, table.columns, strict=True):
         if pa.types.is_dictionary(field.type):
@@ -86,12 +82,12 @@ def _without_dictionaries(table: pa.Table) -> pa.Table:
 
 
 def _rounded(column: pa.ChunkedArray[Any]) -> pa.ChunkedArray[Any]:
-    """Returns numbers with 12 significant digits, as many as sums of measured values have."""
+    """Returns numbers with `_DIGITS` significant digits."""
     values = numbers(column).astype(np.float64)
-    known = np.isfinite(values) & (values != 0)
+    is_rounded = np.isfinite(values) & (values != 0)
     powers = np.zeros_like(values)
-    powers[known] = _DIGITS - 1 - np.floor(np.log10(np.abs(values[known])))
+    powers[is_rounded] = _DIGITS - 1 - np.floor(np.log10(np.abs(values[is_rounded])))
     up, down = 10.0 ** np.maximum(powers, 0), 10.0 ** np.maximum(-powers, 0)
     # Powers of ten up to 22 are exact, so that the quotient is the number next to its decimal text.
-    result = np.where(known, np.round(values * up / down) / up * down, values)
+    result = np.where(is_rounded, np.round(values * up / down) / up * down, values)
     return pa.chunked_array([pa.array(result, mask=column.is_null().to_numpy())])

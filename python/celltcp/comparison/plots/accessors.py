@@ -140,7 +140,7 @@ class ComparisonPlots:
     def time_series(self, seed: int | None = None, *, raw: bool = False) -> Figure:
         """Draws goodput and RTT over time; the one-way delay where a middlebox splits connections.
 
-        Where flows compete, each congestion control or line-up has panels with all of them.
+        Where flows compete, each congestion control or mix has panels with all of them.
 
         Args:
             seed: of the run; the first unless given.
@@ -300,7 +300,7 @@ class ComparisonPlots:
         *,
         raw: bool = False,
     ) -> None:
-        """Draws the competing flows over time in the runs of a seed, two panels for each line-up."""
+        """Draws the competing flows over time in the runs of a seed, two panels for each mix."""
         comparison = self._comparison
         seed = int(comparison.runs["seed"].min()) if seed is None else seed
         slot_s = float(comparison.results.about["slot_s"])

@@ -1,4 +1,4 @@
-"""Picture of a trace: its rate over time."""
+"""Plot of a link trace: its rate over time."""
 
 from __future__ import annotations
 

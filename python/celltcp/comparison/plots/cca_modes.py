@@ -10,18 +10,14 @@ from matplotlib.patches import Patch
 
 from celltcp.comparison.modes import ModeSpan
 
-#: Tol's light scheme, which colour-blind readers can distinguish.
+#: Tol's light colour scheme, which colour-blind readers can distinguish.
 _SHADES = ("#77AADD", "#EE8866", "#EEDD88", "#FFAABB", "#99DDFF", "#44BB99", "#BBCC33", "#AAAA00")
 #: Height of the strip, share of the panel.
 _HEIGHT = 0.05
 
 
 def draw_modes(axes: Axes, spans: Sequence[ModeSpan]) -> list[Patch]:
-    """Draws the modes as a strip along the time axis.
-
-    Returns:
-        The keys of the modes for a legend, in the order in which they first come.
-    """
+    """Draws the modes as a strip along the time axis, and returns their keys for a legend."""
     shades = dict(
         zip(dict.fromkeys(span.mode for span in spans), itertools.cycle(_SHADES), strict=False)
     )

@@ -1,4 +1,4 @@
-"""Pictures of distributions over slots, and over units of work."""
+"""Plots of empirical distributions over slots, or over units of work."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from celltcp.present.style import MAX_BANDS, make_logarithmic
 from celltcp.scenarios.cca_mix import labels
 
 Numbers: TypeAlias = NDArray[np.float64]
-#: Lower and upper ends of the band.
+#: Lower and upper ends of a band.
 Bands: TypeAlias = tuple[Numbers, Numbers]
 
 #: Columns of the slots by their names for users, with the label of the axis.
@@ -30,14 +30,15 @@ METRICS = {
     "pm_balanced": ("pm_balanced", "PM, balanced"),
     "pm_delay": ("pm_delay", "PM, delay"),
 }
+#: Number of bootstrap samples for a band.
 _RESAMPLES = 200
 #: Ratio of the end of an axis to the median above which its scale is logarithmic.
 _LOG_AXIS_RATIO = 10.0
 #: Ratio of the ends of a logarithmic axis above which only powers of ten have ticks.
 _DECADE_TICKS_RATIO = 500.0
-#: Maximum of steps of a curve.
+#: Maximum number of steps of a curve.
 _MAX_STEPS = 400
-#: Column of the times of units of work.
+#: Column of the durations of units of work.
 _DURATION = "duration_s"
 
 
@@ -49,23 +50,27 @@ def draw_ecdf(
     *,
     is_log: bool | None = None,
 ) -> None:
-    """Draws the empirical distribution over slots with a 95 % band from resampling whole runs.
+    """Draws the empirical distribution of a metric, with a 95 % band from resampling whole runs.
 
-    `slots` are those of the flow under test, a row per run and slot. For times of units of work, they
-    are the units. `is_log` says whether the scale is logarithmic where that can be; for a long tail
-    unless given.
+    Args:
+        axes: the panel.
+        slots: of the flow under test; units of work for a metric of those.
+        ccas: congestion controls, in the order of the legend.
+        metric: one of `METRICS` or `UNITS`.
+        is_log: whether the scale is logarithmic if all values are positive; unless given, if they have
+            a long tail.
     """
     column, label = column_of(metric)
     names, shades, styles = labels(ccas), colours(ccas), lines(ccas)
-    most = upper_end(slots, column)
+    end = upper_end(slots, column)
     for cca in ccas:
         runs = _values_by_run(slots, cca, column)
         if not runs:
             continue
         grid = _steps(runs)
         mean, band = _shares(runs, grid)
-        # From 0 at the lowest value to the end of the axis, also where some values have no end.
-        right = [most] if most is not None and grid[-1] < most else []
+        # From 0 at the lowest value to the end of the axis, even if some values are infinite.
+        right = [end] if end is not None and grid[-1] < end else []
         values = [grid[0], *grid, *right]
         look = {"color": shades[cca], "lw": 1.4, "ls": styles[cca], "drawstyle": "steps-post"}
         axes.plot(values, _extended(mean, len(right)), label=names[cca], **look)
@@ -73,42 +78,42 @@ def draw_ecdf(
             low, high = (_extended(each, len(right)) for each in band)
             axes.fill_between(values, low, high, step="post", color=shades[cca], alpha=0.2, lw=0)
     axes.set_ylim(0, 1)
-    # Single slots in which a filled hole delivers data that had waited would squeeze all others.
-    if most is not None:
-        least = float(slots[column].min())
-        if least > 0 and (has_long_tail(slots, column) if is_log is None else is_log):
-            steps = (1, 2, 5) if most < _DECADE_TICKS_RATIO * least else (1,)
-            make_logarithmic(axes, least / 1.05, most, steps)
-        axes.set_xlim(right=most)
+    # A few slots deliver all data that a hole had held back; these are cut off.
+    if end is not None:
+        lowest = float(slots[column].min())
+        if lowest > 0 and (has_long_tail(slots, column) if is_log is None else is_log):
+            steps = (1, 2, 5) if end < _DECADE_TICKS_RATIO * lowest else (1,)
+            make_logarithmic(axes, lowest / 1.05, end, steps)
+        axes.set_xlim(right=end)
     axes.set_xlabel(label)
     axes.set_ylabel(f"share of {UNITS[metric].noun if metric in UNITS else 'slots'}")
-    if text := unended_text(slots, ccas, metric):
+    if text := unfinished_text(slots, ccas, metric):
         axes.set_title(text, fontsize=8, color="#555555")
 
 
-def unended_text(units: pd.DataFrame, ccas: Sequence[str], metric: str) -> str:
-    """Returns the share of unfinished units for each CCA that has some; empty without any."""
+def unfinished_text(units: pd.DataFrame, ccas: Sequence[str], metric: str) -> str:
+    """Returns the share of unfinished units for each CCA with some; empty without any."""
     if metric not in UNITS:
         return ""
-    of_cca = units[_DURATION].isna().groupby(units["cca"]).mean()
+    shares = units[_DURATION].isna().groupby(units["cca"]).mean()
     names = labels(ccas)
-    shares = [f"{names[cca]} {_percent(of_cca[cca])} %" for cca in ccas if of_cca.get(cca, 0.0) > 0]
-    return f"{UNITS[metric].unended}: {', '.join(shares)}" if shares else ""
+    texts = [f"{names[cca]} {_percent(shares[cca])} %" for cca in ccas if shares.get(cca, 0.0) > 0]
+    return f"{UNITS[metric].unfinished}: {', '.join(texts)}" if texts else ""
 
 
 def _percent(share: float) -> str:
-    """Returns a share in percent, as a whole number from 1 on."""
+    """Returns a share in percent: as a whole number, or below 1 % with one significant digit."""
     return f"{100 * share:.0f}" if share >= 0.01 else f"{100 * share:.1g}"
 
 
 def drawn_metric(text: str) -> str:
-    """Returns METRIC or METRIC:FLOW with the name of the underlying values."""
+    """Returns METRIC or METRIC:FLOW with the name of its plotted values as METRIC."""
     name, colon, flow = text.partition(":")
     return f"{plotted_metric(name, (*METRICS, *UNITS))}{colon}{flow}"
 
 
 def column_of(metric: str) -> tuple[str, str]:
-    """Returns column and label of a metric.
+    """Returns the column of a metric, and the label of its axis.
 
     Raises:
         CelltcpError: if there is no such metric.
@@ -124,14 +129,14 @@ def column_of(metric: str) -> tuple[str, str]:
 
 
 def upper_end(slots: pd.DataFrame, column: str) -> float | None:
-    """Returns the end of an axis for these values; None if they are missing or zero."""
+    """Returns the end of an axis for the values of a column; None if they are missing or zero."""
     known = slots[column].dropna()
-    most = float(known.quantile(0.995)) if len(known) else 0.0
-    return 1.05 * most if most > 0 else None
+    high = float(known.quantile(0.995)) if len(known) else 0.0
+    return 1.05 * high if high > 0 else None
 
 
 def has_long_tail(slots: pd.DataFrame, column: str) -> bool:
-    """Returns whether an axis that ends at `upper_end` is legible on a logarithmic scale only."""
+    """Returns whether an axis that ends at `upper_end` needs a logarithmic scale."""
     known = slots[column].dropna()
     if known.empty or known.min() <= 0:
         return False
@@ -141,20 +146,20 @@ def has_long_tail(slots: pd.DataFrame, column: str) -> bool:
 def ecdf_curves(
     slots: pd.DataFrame, ccas: Sequence[str], metric: str, points: int
 ) -> tuple[Numbers, dict[str, tuple[Numbers, Bands | None]]]:
-    """Returns values, and for each CCA the mean share of slots up to these, with its 95 % band."""
+    """Returns up to `points` values, and for each CCA the share of slots up to these, with a band."""
     column, _ = column_of(metric)
     by_cca = {cca: runs for cca in ccas if (runs := _values_by_run(slots, cca, column))}
     if not by_cca:
         return np.zeros(0), {}
-    most = upper_end(slots, column)
+    end = upper_end(slots, column)
     grid = np.unique(_quantiles([values for runs in by_cca.values() for values in runs], points))
-    if most is not None:
-        grid = np.union1d(grid[grid <= most], [most])
+    if end is not None:
+        grid = np.union1d(grid[grid <= end], [end])
     return grid, {cca: _shares(runs, grid) for cca, runs in by_cca.items()}
 
 
 def _values_by_run(slots: pd.DataFrame, cca: str, column: str) -> list[Numbers]:
-    """Returns the sorted values of each run of a CCA with some; infinity for unfinished units."""
+    """Returns the sorted values of each run of a CCA; infinity for unfinished units."""
     selected = slots[slots["cca"] == cca]
     values = selected[column].fillna(math.inf) if column == _DURATION else selected[column].dropna()
     by_run = values.groupby(selected["run"])
@@ -165,25 +170,25 @@ def _values_by_run(slots: pd.DataFrame, cca: str, column: str) -> list[Numbers]:
 
 def _steps(runs: Sequence[Numbers]) -> Numbers:
     """Returns the finite values of all runs, or evenly spaced quantiles of many."""
-    pooled = np.concatenate(runs)
-    known: Numbers = np.unique(pooled[np.isfinite(pooled)])
-    return known if len(known) <= _MAX_STEPS else np.unique(_quantiles(runs, _MAX_STEPS))
+    values = np.concatenate(runs)
+    finite: Numbers = np.unique(values[np.isfinite(values)])
+    return finite if len(finite) <= _MAX_STEPS else np.unique(_quantiles(runs, _MAX_STEPS))
 
 
-def _extended(shares: Numbers, further: int) -> Numbers:
-    """Returns shares after a zero, with the last one repeated at the end."""
-    return np.concatenate([[0.0], shares, np.repeat(shares[-1], further)])
+def _extended(shares: Numbers, repeats: int) -> Numbers:
+    """Returns a zero, the shares, and the last one of them a number of times again."""
+    return np.concatenate([[0.0], shares, np.repeat(shares[-1], repeats)])
 
 
 def _quantiles(runs: Sequence[Numbers], points: int) -> Numbers:
     """Returns evenly spaced quantiles of the finite values of all runs."""
-    pooled = np.concatenate(runs)
-    result: Numbers = np.quantile(pooled[np.isfinite(pooled)], np.linspace(0, 1, points))
-    return result
+    values = np.concatenate(runs)
+    quantiles: Numbers = np.quantile(values[np.isfinite(values)], np.linspace(0, 1, points))
+    return quantiles
 
 
 def _shares(runs: Sequence[Numbers], grid: Numbers) -> tuple[Numbers, Bands | None]:
-    """Returns the mean share of slots up to each value, and a band from resampling whole runs."""
+    """Returns the mean share of slots up to each value, and a 95 % band from resampling whole runs."""
     shares = np.array([np.searchsorted(run, grid, "right") / len(run) for run in runs])
     mean: Numbers = shares.mean(axis=0)
     if len(runs) < 2:

@@ -1,4 +1,4 @@
-"""Legs: windows, RTTs and buffers on both sides of the split hosts of a run."""
+"""Plot of legs: data in flight, RTT and buffers on both sides of split hosts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def draw_legs(axes: Sequence[Axes], slots: pd.DataFrame, downstream: pd.DataFram
     """Draws data in flight and RTT of each leg of a connection, and the buffers of split hosts.
 
     Args:
-        axes: three of them, from top to bottom.
+        axes: three panels, from top to bottom.
         slots: of the connection, with data in flight and RTT of the server.
         downstream: legs of split hosts towards the receiver of the connection.
     """

@@ -1,4 +1,4 @@
-"""Picture of movement away from a base station and towards it, place by place."""
+"""Plot of metrics at places on a way from a base station and back to it."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ def draw_positions(rows: pd.DataFrame, metric: str, title: str) -> Figure:
     ccas = rows["cca"].astype(str).unique()
     names, shades = labels(ccas), colours(ccas)
     for (cca, movement), group in rows.groupby(["cca", "movement"], sort=False, observed=True):
-        places = sorted(group["sinr_db"].unique().tolist())
-        estimates = [estimate(group.loc[group["sinr_db"] == at, "value"].tolist()) for at in places]
+        sinrs_db = sorted(group["sinr_db"].unique().tolist())
+        estimates = [estimate(group.loc[group["sinr_db"] == at, "value"].tolist()) for at in sinrs_db]
         means = [each.mean for each in estimates]
         low, high = zip(*(interval_ends(metric, each) for each in estimates), strict=True)
         line = _LINES[str(movement)]
         label = f"{names[str(cca)]}, {movement}"
-        axes.plot(places, means, line, color=shades[str(cca)], lw=1.6, label=label)
-        axes.fill_between(places, low, high, color=shades[str(cca)], alpha=0.12, lw=0)
+        axes.plot(sinrs_db, means, line, color=shades[str(cca)], lw=1.6, label=label)
+        axes.fill_between(sinrs_db, low, high, color=shades[str(cca)], alpha=0.12, lw=0)
     axes.invert_xaxis()
     axes.set_ylim(bottom=0)
     axes.set_xlabel(

@@ -13,7 +13,7 @@ from matplotlib.lines import Line2D
 from celltcp.comparison.modes import mode_spans
 from celltcp.comparison.plots.cca_modes import draw_modes
 from celltcp.comparison.plots.cca_switches import NAME_ROWS, draw_changes
-from celltcp.comparison.plots.distribution import unended_text
+from celltcp.comparison.plots.distribution import unfinished_text
 from celltcp.comparison.plots.smoothing import Window, with_pauses
 from celltcp.comparison.units_of_work import UNITS
 from celltcp.present.palette import colour, colours, lines, markers
@@ -179,10 +179,10 @@ def draw_units(
                 transform=axes.get_xaxis_transform(),
             )
     axes.set_ylim(bottom=0)
-    if text := unended_text(units, ccas, unit):
+    if text := unfinished_text(units, ccas, unit):
         axes.set_title(text, fontsize=8, color="#555555")
     if (units["duration_s"].isna() & units["start_s"].notna()).any():
-        key = Line2D([], [], color="#555555", ls="", marker="|", ms=10, label=UNITS[unit].unended)
+        key = Line2D([], [], color="#555555", ls="", marker="|", ms=10, label=UNITS[unit].unfinished)
         axes.legend(handles=[key], fontsize=8)
     axes.set_ylabel(f"{UNITS[unit].title}, s (seed {seed})")
     axes.set_xlabel("time, s")

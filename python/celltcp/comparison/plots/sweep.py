@@ -1,4 +1,4 @@
-"""Picture of a sweep: outcomes over the values of its last axis."""
+"""Plot of a sweep: metrics against the values of its last axis."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, NullFormatter, NullLocator
 
 from celltcp.comparison.best_values import overall_rankings
-from celltcp.comparison.by_metric import best_by, check_metric
+from celltcp.comparison.by_metric import ChosenMetric, best_by, check_metric
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.metrics import APP_METRICS, GOODPUT, JAIN, SHARE, interval_ends, words_of
 from celltcp.comparison.parameter_sweep import Sweep
@@ -23,18 +23,18 @@ from celltcp.results.statistics import estimate
 from celltcp.scenarios.cca_mix import labels
 from celltcp.scenarios.quantities import quantities
 
-#: Ratio of the largest to the smallest value from which an axis is logarithmic.
+#: Minimum ratio of the largest to the smallest value of a logarithmic axis.
 _LOG_AXIS_RATIO = 10.0
-#: Width of a panel and of a letter of a label, inches.
-_PANEL, _LETTER = 4.5, 0.075
-#: Width of a panel, inches, if there are many, and the number of panels at which they are many.
-_NARROW_PANEL, _MANY_PANELS = 3.6, 4
-#: Maximum of flows whose shares have a panel.
+#: Width of a panel, and of a letter of a label, inches.
+_PANEL_WIDTH, _LETTER_WIDTH = 4.5, 0.075
+#: Width of a panel, inches, if there are at least `_MANY_PANELS`.
+_NARROW_PANEL_WIDTH, _MANY_PANELS = 3.6, 4
+#: Maximum number of flows whose shares have a panel.
 _MAX_SHARES = 2
-#: Distance of congestion controls at a value that is no amount, and its bounds on each side.
-_LABEL_SHIFT, _FARTHEST = 0.12, 0.3
-#: Length of an axis, as a share of its panel.
-_AXIS = 0.72
+#: Distance of congestion controls at a value that is no amount, and maximum shift to each side.
+_CCA_DISTANCE, _MAX_SHIFT = 0.12, 0.3
+#: Length of the horizontal axis, as a share of the width of its panel.
+_AXIS_SHARE = 0.72
 #: Minimum distance of vertical labels, inches.
 _MIN_LABEL_DISTANCE = 0.125
 
@@ -55,34 +55,31 @@ class PanelMetric(NamedTuple):
 
 
 def panel_metrics(sweep: Sweep, by: Sequence[str] = ()) -> list[PanelMetric]:
-    """Returns the metrics of a picture: goodput, and the metrics that were requested.
+    """Returns the metrics of a plot: goodput, and the chosen metrics `by`, as in `Comparison.best_by`.
 
-    Else the metric by which each flow with an application ranks; without any, the 95th percentile of
-    the RTT. Where flows compete, there are the shares of the first ones and Jain's index.
-
-    Args:
-        sweep: the sweep.
-        by: chosen metrics, as those of `Comparison.best_by`.
+    Unless metrics are chosen, it has the ranking metric of each flow with an application. If there is
+    none, it has the 95th percentile of the RTT. If flows compete, the shares of the first ones and
+    Jain's index are in place of goodput.
     """
     first = next((point for point in sweep.points.values() if point.ccas), None)
     tested = "" if first is None else first.tested.name
     rankings = overall_rankings(sweep)
     stakes = rankings[0].deciding_stakes(by) if rankings else []
     # Line-ups of several flows have no ranking, and yet the metrics that are requested.
-    chosen_by = [] if first is None else [check_metric(each, first.results.about) for each in by]
-    requested = [(chosen_metric.metric, chosen_metric.flow) for chosen_metric in chosen_by]
-    figures = [(stake.metric, stake.flow) for stake in stakes if stake.metric in APP_METRICS]
-    goodput = [(stake.metric, stake.flow) for stake in stakes if stake.metric == GOODPUT]
-    # An intermittent flow has a goodput that is no share of the path.
-    chosen = [*(goodput or [(GOODPUT, tested)]), *requested, *figures]
-    if not requested and not figures:
+    requested = [] if first is None else [check_metric(each, first.results.about) for each in by]
+    ranking = [ChosenMetric(stake.metric, stake.flow) for stake in stakes]
+    by_application = [each for each in ranking if each.metric in APP_METRICS]
+    goodput = [each for each in ranking if each.metric == GOODPUT]
+    shown = [*(goodput or [ChosenMetric(GOODPUT, tested)]), *requested, *by_application]
+    if not requested and not by_application:
         rivals = [] if first is None else first.competing_flows
         if rivals:
-            chosen = [*((SHARE, rival.name) for rival in rivals[:_MAX_SHARES]), (JAIN, tested)]
-        chosen.append(("rtt_p95_ms", tested))
-    flows = {flow for _, flow in chosen}
+            shares = (ChosenMetric(SHARE, rival.name) for rival in rivals[:_MAX_SHARES])
+            shown = [*shares, ChosenMetric(JAIN, tested)]
+        shown.append(ChosenMetric("rtt_p95_ms", tested))
+    flows = {flow for _, flow in shown}
     metrics = []
-    for metric, flow in dict.fromkeys(chosen):
+    for metric, flow in dict.fromkeys(shown):
         words = words_of(metric)
         name = f"{flow} {words.name}" if len(flows) > 1 and metric != JAIN else words.name
         metrics.append(PanelMetric(metric, flow, name, words.unit, words.digits))
@@ -90,17 +87,13 @@ def panel_metrics(sweep: Sweep, by: Sequence[str] = ()) -> list[PanelMetric]:
 
 
 def draw_sweep(sweep: Sweep, by: Sequence[str] = ()) -> Figure:
-    """Draws mean and 95 % interval of the metrics of each congestion control, value by value.
+    """Draws mean and 95 % interval of the metrics of each congestion control against the values.
 
-    Each combination of values of the other axes has a row of panels.
-
-    Args:
-        sweep: the sweep.
-        by: chosen metrics, as those of `Comparison.best_by`.
+    Each combination of values of the other axes has a row of panels. `by` are chosen metrics.
     """
     lines = sweep.lines
     metrics = panel_metrics(sweep, by)
-    width = _PANEL if len(metrics) < _MANY_PANELS else _NARROW_PANEL
+    width = _PANEL_WIDTH if len(metrics) < _MANY_PANELS else _NARROW_PANEL_WIDTH
     picture = figure(width * len(metrics), 0.6 + 3.0 * len(lines))
     panels = picture.subplots(len(lines), len(metrics), squeeze=False)
     # A style or a size that was requested has narrower panels.
@@ -121,18 +114,18 @@ def draw_sweep(sweep: Sweep, by: Sequence[str] = ()) -> Figure:
 def _draw_panel(axes: Axes, along: Sweep, metric: PanelMetric, ccas: list[str], width: float) -> None:
     """Draws a metric against the values of one axis, in a panel of this width, inches."""
     names, shades, styles, marks = labels(ccas), colours(ccas), lines(ccas), markers(ccas)
-    values = [metric.values(point) for point in along.points.values()]
-    places = _set_places(axes, list(along.comparisons), width)
+    values = [metric.values(comparison) for comparison in along.points.values()]
+    positions = _set_ticks(axes, list(along.comparisons), width)
     # A line between queue disciplines would suggest values that do not exist.
     are_amounts = has_amounts(list(along.comparisons))
-    step = min(_LABEL_SHIFT, 2 * _FARTHEST / max(len(ccas) - 1, 1))
+    step = min(_CCA_DISTANCE, 2 * _MAX_SHIFT / max(len(ccas) - 1, 1))
     top = bottom = 0.0
     for index, cca in enumerate(ccas):
-        aside = 0.0 if are_amounts else step * (index - (len(ccas) - 1) / 2)
+        shift = 0.0 if are_amounts else step * (index - (len(ccas) - 1) / 2)
         known = [
-            (x + aside, estimate(value[cca]))
-            for x, value in zip(places, values, strict=True)
-            if cca in value
+            (x + shift, estimate(by_cca[cca]))
+            for x, by_cca in zip(positions, values, strict=True)
+            if cca in by_cca
         ]
         for x, each in known:
             if math.isinf(each.mean):
@@ -161,44 +154,46 @@ def _draw_panel(axes: Axes, along: Sweep, metric: PanelMetric, ccas: list[str], 
 
 
 def has_amounts(values: Sequence[str]) -> bool:
-    """Returns whether values are amounts of a unit, so that lines may connect them on an axis."""
+    """Returns whether values are amounts of a unit, so that lines may connect them."""
     return quantities(values) is not None
 
 
-def _set_places(axes: Axes, values: Sequence[str], width: float) -> list[float]:
-    """Returns the places of values, and labels the axis with them, in a panel of this width, inches.
+def _set_ticks(axes: Axes, values: Sequence[str], width: float) -> list[float]:
+    """Labels the axis of a panel of this width, inches, with values, and returns their positions.
 
-    Amounts have a linear axis, or a logarithmic one if they are far apart; others stand side by
-    side. Labels that would overlap stand upright; those that still would are left out.
+    Amounts have a linear axis, or a logarithmic one if they are far apart; other values are equally
+    spaced. Labels that would overlap are vertical; those that still would are left out.
     """
     amounts = quantities(values)
-    places = [float(each) for each in range(len(values))] if amounts is None else amounts
-    low, high = min(places), max(places)
-    scaled = np.array(places)
+    positions = [float(index) for index in range(len(values))] if amounts is None else amounts
+    low, high = min(positions), max(positions)
+    scaled = np.array(positions)
     if amounts is not None and low > 0 and high / low >= _LOG_AXIS_RATIO:
         axes.set_xscale("log")
         scaled = np.log(scaled)
     # Distances in inches along the axis.
     extent = float(np.ptp(scaled)) or 1.0
-    inches = (scaled - scaled.min()) / extent * width * _AXIS
-    widths = [_LETTER * len(value) for value in values]
+    inches = (scaled - scaled.min()) / extent * width * _AXIS_SHARE
+    widths = [_LETTER_WIDTH * len(value) for value in values]
     order = np.argsort(inches, kind="stable")
     gaps = [
-        inches[after] - inches[at] - (widths[at] + widths[after]) / 2
-        for at, after in itertools.pairwise(order)
+        inches[right] - inches[left] - (widths[left] + widths[right]) / 2
+        for left, right in itertools.pairwise(order)
     ]
-    is_upright = any(gap < _LETTER for gap in gaps)
+    is_vertical = any(gap < _LETTER_WIDTH for gap in gaps)
     # The first and the last one always have a label.
     labelled = [int(order[0])]
-    for at in order[1:-1]:
-        ends = (inches[order[-1]] - inches[at], inches[at] - inches[labelled[-1]])
-        if not is_upright or min(ends) >= _MIN_LABEL_DISTANCE:
-            labelled.append(int(at))
+    for index in order[1:-1]:
+        distances = (inches[order[-1]] - inches[index], inches[index] - inches[labelled[-1]])
+        if not is_vertical or min(distances) >= _MIN_LABEL_DISTANCE:
+            labelled.append(int(index))
     labelled += [int(order[-1])] if len(order) > 1 else []
-    axes.xaxis.set_major_locator(FixedLocator([places[at] for at in labelled]))
-    axes.xaxis.set_minor_locator(FixedLocator(places) if len(labelled) < len(places) else NullLocator())
+    axes.xaxis.set_major_locator(FixedLocator([positions[index] for index in labelled]))
+    axes.xaxis.set_minor_locator(
+        FixedLocator(positions) if len(labelled) < len(positions) else NullLocator()
+    )
     axes.xaxis.set_minor_formatter(NullFormatter())
-    axes.set_xticks([places[at] for at in labelled], [values[at] for at in labelled])
-    if is_upright:
+    axes.set_xticks([positions[index] for index in labelled], [values[index] for index in labelled])
+    if is_vertical:
         axes.tick_params(axis="x", labelrotation=90, labelsize=8)
-    return places
+    return positions

@@ -1,4 +1,4 @@
-"""Picture of goodput against delay, a point per congestion control."""
+"""Plot of goodput against delay, a point per run and one per congestion control."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def draw_throughput_delay(axes: Axes, runs: pd.DataFrame, ccas: Sequence[str]) -
             label=names[cca],
         )
     delays = runs["owd_p95_ms"][runs["owd_p95_ms"] > 0]
-    # The axis is for the points: the intervals of few runs reach far beyond them.
-    # Less than a decade has enough round numbers on a linear axis.
+    # The limits fit the points, not the intervals, which are wide for few runs.
+    # Within less than a decade, a linear axis has enough round numbers.
     if len(delays) and delays.max() > 8 * delays.min():
         is_wide = delays.max() > 40 * delays.min()
         steps = (1, 3) if is_wide else (1, 2, 5)

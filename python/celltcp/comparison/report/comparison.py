@@ -8,17 +8,16 @@ from celltcp.comparison.application_tables import metrics_table
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.explanation.explanation import ExplainedComparison
 from celltcp.comparison.explanation.remedies import lines_of
+from celltcp.comparison.plots.accessors import ComparisonPlots
 from celltcp.comparison.report.findings import differences_table, findings_of
-from celltcp.comparison.report.front_page import answer_of, settings_section
+from celltcp.comparison.report.front_page import answer_of, question_on, settings_section
 from celltcp.comparison.report.pictures import (
     distribution,
-    flows_over_time,
     over_time,
     start_up,
     tradeoff,
 )
 from celltcp.comparison.report.provenance import provenance_sections, scenario_arguments
-from celltcp.comparison.report.question import question_on
 from celltcp.comparison.tables import (
     NO_RANDOMNESS,
     has_rows_of_flows,
@@ -30,12 +29,12 @@ from celltcp.comparison.tables import (
 )
 from celltcp.comparison.units_of_work import UNITS, units_of_applications
 from celltcp.present.scenario_text import scenario_sections
-from celltcp.present.section import Part, Section, runs_text
+from celltcp.present.section import Figure, Part, Section, runs_text
 
-#: Drawn distributions by the names of their metrics.
-_DISTRIBUTIONS = ("goodput", "rtt")
+#: Titles of the distributions, by metric.
+_DISTRIBUTIONS = {"goodput": "Distribution of goodput", "rtt": "Distribution of RTT"}
 
-#: Texts below the pictures.
+#: Texts with the pictures.
 _TRADE_OFF = (
     "Each small point is a run, each large one the mean of a CCA, with 95 % intervals. The upper left "
     "is best."
@@ -45,12 +44,9 @@ _SPREAD = "Share of slots up to a value, with 95 % intervals from resampling who
 
 
 def comparison_part(comparison: Comparison, command: str, name: str = "") -> Part:
-    """Returns the part of a report on a comparison.
+    """Returns the part of a report on a comparison, with the command that reproduces its results.
 
-    Args:
-        comparison: the comparison.
-        command: command that reproduces its results.
-        name: of its scenario among several; that of the scenario itself unless given.
+    The title is `name`, or else the name of the scenario.
     """
     about = comparison.results.about
     title = name or str(about["name"])
@@ -76,6 +72,7 @@ def comparison_part(comparison: Comparison, command: str, name: str = "") -> Par
 
 
 def _tables(comparison: Comparison, source: Sequence[str]) -> list[Section]:
+    """Returns the tables and texts; `source` are the arguments that select the scenario."""
     sections = [
         *(
             Section(
@@ -96,28 +93,14 @@ def _tables(comparison: Comparison, source: Sequence[str]) -> list[Section]:
     if comparison.has_shares:
         sections.append(Section("Shares of the flows", shares_table(comparison)))
     explained = ExplainedComparison(comparison)
-    sentences = [
-        text.strip()
-        for explained_cca in explained.distinct_ccas
-        for text in explained.texts(explained_cca)
-    ]
+    sentences = [text.strip() for each in explained.distinct_ccas for text in explained.texts(each)]
+    remedies = [line for text in explained.remedy_commands(*source) for line in lines_of(text)]
+    commands = "".join(f"{line}\n" for line in remedies)
     return [
         *sections,
         *limits_sections(comparison.results),
         Section("What cost each CCA", text=(*explained.notes, *sentences)),
-        *_remedies(explained, source),
-    ]
-
-
-def _remedies(explained: ExplainedComparison, source: Sequence[str]) -> list[Section]:
-    """Returns the commands that try remedies of the causes; none without a remedy."""
-    texts = explained.remedy_commands(*source)
-    if not texts:
-        return []
-    return [
-        Section(
-            "What to try next", code="".join(f"{line}\n" for text in texts for line in lines_of(text))
-        )
+        *([Section("What to try next", code=commands)] if remedies else []),
     ]
 
 
@@ -131,30 +114,32 @@ def _notes(comparison: Comparison) -> tuple[str, ...]:
 
 
 def picture_sections(comparison: Comparison) -> list[Section]:
-    """Returns the pictures of a comparison."""
+    """Returns the pictures of a comparison; none without slots."""
     if not len(comparison.tested_slots):
         return []
     seed = int(comparison.runs["seed"].min())
-    names = {"goodput": "Distribution of goodput", "rtt": "Distribution of RTT"}
+    flows_over_time = Figure(
+        ComparisonPlots(comparison).time_series, "Goodput and RTT of the competing flows over time"
+    )
     return [
         *(_units_section(comparison, metric) for metric in units_of_applications(comparison)),
         Section("Goodput against delay", figure=tradeoff(comparison), text=(_TRADE_OFF,)),
         *(
-            [Section(f"Flows over time, run with seed {seed}", figure=flows_over_time(comparison))]
+            [Section(f"Flows over time, run with seed {seed}", figure=flows_over_time)]
             if has_rows_of_flows([comparison])
             else []
         ),
         Section(f"Over time, run with seed {seed}", figure=over_time(comparison, seed)),
         Section("Start-up", figure=start_up(comparison), text=(_START_UP,)),
         *(
-            Section(names[metric], figure=distribution(comparison, metric), text=(_SPREAD,))
-            for metric in _DISTRIBUTIONS
+            Section(title, figure=distribution(comparison, metric), text=(_SPREAD,))
+            for metric, title in _DISTRIBUTIONS.items()
         ),
     ]
 
 
 def _units_section(comparison: Comparison, metric: str) -> Section:
-    """Returns the distribution of units of work of an application."""
+    """Returns the distribution of the units of work METRIC or METRIC:FLOW."""
     name, _, flow = metric.partition(":")
     unit = UNITS[name]
     of_flow = f" of {flow}" if flow else ""

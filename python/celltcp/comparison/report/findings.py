@@ -1,4 +1,4 @@
-"""Findings: which CCA is best for each requirement, by how much, and how sure that is."""
+"""Findings of a comparison: the best CCA by each metric, its lead, and how certain that is."""
 
 from __future__ import annotations
 
@@ -10,15 +10,27 @@ from celltcp.comparison.applications import Application
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.metrics import APP_METRICS, GOODPUT, RANKED, sign_of, words_of
 from celltcp.present.palette import colours
-from celltcp.present.section import Column, Finding, Table, estimate_text, mean_text, runs_text
+from celltcp.present.section import (
+    Column,
+    Finding,
+    Table,
+    estimate_text,
+    mean_text,
+    number_columns,
+    runs_text,
+)
 from celltcp.results.statistics import Verdict, estimate, paired_gap
-from celltcp.scenarios.cca_mix import labels, single_flow_mixes
+from celltcp.scenarios.cca_mix import join_names, labels, single_flow_mixes
 from celltcp.scenarios.requirements import QOE
+
+#: Maximum number of names that a list in words has, unless there is only one more.
+_MAX_LISTED = 5
 
 
 class _Ranking(NamedTuple):
     """Verdict by a metric, with the values of the runs."""
 
+    #: Flow and metric, or requirement, in words.
     need: str
     metric: str
     verdict: Verdict
@@ -27,7 +39,7 @@ class _Ranking(NamedTuple):
 
     @property
     def sign(self) -> int:
-        """Factor that makes more of the metric better."""
+        """1 if more of the metric is better, -1 if less is."""
         return sign_of(self.metric) if self.metric in RANKED else 1
 
     def mean(self, cca: str) -> float:
@@ -39,7 +51,7 @@ class _Ranking(NamedTuple):
         return sorted(ccas, key=lambda cca: -self.sign * self.mean(cca))
 
     def text(self, cca: str) -> str:
-        """Returns the mean of a CCA with its interval and unit, and the metric's name if needed."""
+        """Returns the mean of a CCA with interval and unit; goodput has no name of the metric."""
         words = words_of(self.metric)
         number = mean_text(self.values[cca], words.digits)
         if self.metric == GOODPUT:
@@ -50,7 +62,7 @@ class _Ranking(NamedTuple):
 
 
 def findings_of(comparison: Comparison) -> tuple[Finding, ...]:
-    """Returns a finding per flow and requirement; none of line-ups, which compete with each other."""
+    """Returns a finding per flow and requirement; mixes have none, as their CCAs compete."""
     names, shades = labels(comparison.ccas), colours(comparison.ccas)
     return tuple(_finding(comparison, ranking, names, shades) for ranking in _rankings(comparison))
 
@@ -58,7 +70,7 @@ def findings_of(comparison: Comparison) -> tuple[Finding, ...]:
 def requirement_finding(comparison: Comparison, requirement: str) -> Finding:
     """Returns the finding for a requirement."""
     alone = single_flow_mixes(comparison.ccas)
-    ranking = _of_requirement(comparison, requirement, alone)
+    ranking = _requirement_ranking(comparison, requirement, alone)
     return _finding(comparison, ranking, labels(comparison.ccas), colours(comparison.ccas))
 
 
@@ -68,30 +80,28 @@ def _rankings(comparison: Comparison) -> list[_Ranking]:
     if not alone:
         return []
     if len(alone) == 1 and not comparison.is_competing:
-        return [_of_application(application, alone[0]) for application in comparison.applications]
+        return [_application_ranking(application, alone[0]) for application in comparison.applications]
     # A single CCA has metrics, but no verdict.
     verdicts = comparison.network_verdicts if len(alone) > 1 else comparison.verdicts
     if comparison.is_finite and comparison.ranked_stakes:
         verdicts = {}
     return [
         *(
-            _Ranking(ranked_stake.need, ranked_stake.metric, ranked_stake.verdict, ranked_stake.values)
-            for ranked_stake in comparison.ranked_stakes
+            _Ranking(stake.need, stake.metric, stake.verdict, stake.values)
+            for stake in comparison.ranked_stakes
         ),
-        *(_of_requirement(comparison, name, alone) for name in verdicts),
+        *(_requirement_ranking(comparison, name, alone) for name in verdicts),
     ]
 
 
-def _of_application(application: Application, cca: str) -> _Ranking:
+def _application_ranking(application: Application, cca: str) -> _Ranking:
     """Returns the metric of an application under the only congestion control."""
     metric, title, _ = application.ranking
-    values = {cca: application.values(metric)[cca]}
-    return _Ranking(
-        f"{application.flow}, by {title}", metric, application.verdict(random=False), values
-    )
+    need, verdict = f"{application.flow}, by {title}", application.verdict(random=False)
+    return _Ranking(need, metric, verdict, {cca: application.values(metric)[cca]})
 
 
-def _of_requirement(comparison: Comparison, name: str, ccas: Sequence[str]) -> _Ranking:
+def _requirement_ranking(comparison: Comparison, name: str, ccas: Sequence[str]) -> _Ranking:
     metric = comparison.requirements[name]
     values = {cca: comparison.values(cca, metric) for cca in ccas}
     return _Ranking(name, metric, comparison.verdicts[name], values)
@@ -105,53 +115,53 @@ def _finding(
     if verdict.leader is None:
         return Finding(question, "undecided", "no data was delivered", state="undecided")
     leader = verdict.leader
-    leader_text = _worth(comparison, leader, ranking)
+    text = _means_text(comparison, leader, ranking)
     if len(values) == 1:
         alone = "the only CCA: nothing to compare it with"
-        return Finding(f"{names[leader]}, for {ranking.need}", leader_text, "", alone, "undecided")
+        return Finding(f"{names[leader]}, for {ranking.need}", text, "", alone, "undecided")
+    lead = f"{names[leader]} leads with {text}"
     if not comparison.decides:
-        why = "one run of a random scenario is not conclusive"
-        return Finding(
-            question, "undecided", f"{names[leader]} leads with {leader_text}", why, "undecided"
-        )
+        reason = "one run of a random scenario is not conclusive"
+        return Finding(question, "undecided", lead, reason, "undecided")
     if verdict.contradicted_by:
-        extent = f"{names[leader]} leads with {leader_text}"
-        return Finding(question, "no verdict", extent, verdict.contradicted_by, "undecided")
-    rest = ranking.ordered(cca for cca in values if cca not in verdict.ranked)
-    behind = f"; {_ahead(ranking, leader, rest[0])} {names[rest[0]]}, the next behind" if rest else ""
-    based = f"paired differences of {runs_text(int(comparison.results.about['runs']))}"
+        return Finding(question, "no verdict", lead, verdict.contradicted_by, "undecided")
+    worse = ranking.ordered(cca for cca in values if cca not in verdict.ranked)
+    gap = (
+        f"; {_lead_text(ranking, leader, worse[0])} {names[worse[0]]}, the next behind" if worse else ""
+    )
+    basis = f"paired differences of {runs_text(int(comparison.results.about['runs']))}"
     if not verdict.undecided:
         tied = _listed([names[cca] for cca in verdict.tied])
-        certainty = f"tied with {tied}: within 5 %, by {based}" if tied else f"by {based}"
+        certainty = f"tied with {tied}: within 5 %, by {basis}" if tied else f"by {basis}"
         state = "tied" if tied else "decided"
         cost = f"; it costs {verdict.cost.text}" if verdict.cost else ""
-        extent = f"{leader_text}{behind}{cost}"
-        return Finding(question, names[leader], extent, certainty, state, shades[leader])
+        return Finding(question, names[leader], f"{text}{gap}{cost}", certainty, state, shades[leader])
     among = _listed([names[cca] for cca in verdict.ranked])
     more = f"; {verdict.runs_needed} runs would likely decide" if verdict.runs_needed else ""
-    extent = f"{names[leader]} leads with {leader_text}{behind}"
     excluded = "; ".join(
-        text for cca in verdict.undecided if (text := _excluded(ranking, leader, cca, names))
+        text for cca in verdict.undecided if (text := _excluded_text(ranking, leader, cca, names))
     )
-    certainty = f"undecided among {among}, by {based}{more}"
+    certainty = f"undecided among {among}, by {basis}{more}"
     if excluded:
         certainty = f"{certainty}. Excluded with 95 %: {excluded}"
-    return Finding(question, f"{names[leader]}?", extent, certainty, "undecided", shades[leader])
+    return Finding(
+        question, f"{names[leader]}?", f"{lead}{gap}", certainty, "undecided", shades[leader]
+    )
 
 
-def _worth(comparison: Comparison, cca: str, ranking: _Ranking) -> str:
-    """Returns the mean of a metric in words; network metrics with goodput and RTT."""
-    leader_text = ranking.text(cca)
+def _means_text(comparison: Comparison, cca: str, ranking: _Ranking) -> str:
+    """Returns the mean of the metric; for network metrics and QoE, with goodput and RTT."""
+    text = ranking.text(cca)
     if ranking.metric in APP_METRICS and ranking.metric != QOE:
-        return leader_text
+        return text
     rtt = f"at a mean RTT of {mean_text(comparison.values(cca, 'rtt_mean_ms'), 0)} ms"
     if ranking.metric == GOODPUT:
-        return f"{leader_text} {rtt}"
-    return f"{leader_text}, {mean_text(comparison.values(cca, GOODPUT), 2)} Mbit/s {rtt}"
+        return f"{text} {rtt}"
+    return f"{text}, {mean_text(comparison.values(cca, GOODPUT), 2)} Mbit/s {rtt}"
 
 
-def _excluded(ranking: _Ranking, leader: str, other: str, names: Mapping[str, str]) -> str:
-    """Returns which differences the interval excludes; empty without an interval."""
+def _excluded_text(ranking: _Ranking, leader: str, other: str, names: Mapping[str, str]) -> str:
+    """Returns the differences that the 95 % interval excludes; empty without an interval."""
     gap = paired_gap(ranking.values[leader], ranking.values[other])
     if gap.ci95 is None:
         return ""
@@ -162,13 +172,13 @@ def _excluded(ranking: _Ranking, leader: str, other: str, names: Mapping[str, st
     return f"{text}, or more than {with_unit(f'{behind:.2g}')} behind" if behind > 0 else text
 
 
-def _ahead(ranking: _Ranking, best: str, other: str) -> str:
-    """Returns the lead of one CCA over another, with the 95 % interval."""
+def _lead_text(ranking: _Ranking, best: str, other: str) -> str:
+    """Returns the lead of one CCA over another in percent, with the 95 % interval."""
     base = abs(ranking.mean(other))
-    result = paired_gap(ranking.values[best], ranking.values[other])
-    if not base or math.isnan(result.mean):
+    gap = paired_gap(ranking.values[best], ranking.values[other])
+    if not base or math.isnan(gap.mean):
         return "ahead of"
-    share, half = 100 * ranking.sign * result.mean / base, result.ci95
+    share, half = 100 * ranking.sign * gap.mean / base, gap.ci95
     word = "more" if ranking.sign > 0 else "less"
     if half is None:
         return f"{share:.1f} % {word} than"
@@ -177,7 +187,7 @@ def _ahead(ranking: _Ranking, best: str, other: str) -> str:
 
 
 def differences_table(comparison: Comparison) -> Table | None:
-    """Returns the difference of each CCA to the leader of each ranking; None without rivals."""
+    """Returns the difference of each CCA to the leader by each metric; None without a comparison."""
     names = labels(comparison.ccas)
     rows: list[tuple[str, ...]] = []
     ends = set()
@@ -207,17 +217,17 @@ def differences_table(comparison: Comparison) -> Table | None:
                 )
             )
         ends.add(len(rows) - 1)
-    headings = (
-        *(("for", False), ("leader", False), ("other", False)),
-        *(("difference", True), ("difference, %", True), ("verdict", False)),
+    columns = (
+        *map(Column, ("for", "leader", "other")),
+        *number_columns("difference", "difference, %"),
+        Column("verdict"),
     )
-    columns = tuple(Column(heading, is_number=numeric) for heading, numeric in headings)
     ccas = {names[cca]: cca for cca in alone}
     return Table(columns, tuple(rows), ends=frozenset(ends), ccas=ccas)
 
 
-def _listed(names: Sequence[str], most: int = 5) -> str:
-    """Returns names as a list in words, the first few of many."""
-    if len(names) > most + 1:
-        return f"{', '.join(names[:most])} and {len(names) - most} others"
+def _listed(names: Sequence[str]) -> str:
+    """Returns names as a list in words; of many, the first ones and the number of others."""
+    if len(names) > _MAX_LISTED + 1:
+        return join_names(names, _MAX_LISTED)
     return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else "".join(names)

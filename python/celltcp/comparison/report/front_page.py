@@ -1,4 +1,4 @@
-"""First page of a report: the trade-off in a sentence, and the commands that set the best CCA."""
+"""First page of a report: question, answer, and the commands that set the best CCA."""
 
 from __future__ import annotations
 
@@ -21,39 +21,44 @@ from celltcp.results.tested import FlowUnderTest
 from celltcp.scenarios.cca_mix import labels, single_flow_mixes
 from celltcp.scenarios.ccas import DEFAULT_CCA
 
-#: Minimum share of retransmitted segments that is mentioned.
+#: Minimum share of retransmitted segments at which the answer has it.
 _MIN_RETRANSMITTED_SHARE = 0.05
-#: Requirement that decides where no application does.
-_BALANCED = "balanced"
-#: Needs by requirement.
-_NEED_TEXTS = {"goodput": "throughput", "delay": "delay", _BALANCED: "a balance of both"}
+#: Texts of needs by requirement, the first one first.
+_NEED_TEXTS = {"balanced": "a balance of both", "goodput": "throughput", "delay": "delay"}
 
 
 class Choice(NamedTuple):
-    """Congestion control for a need."""
+    """Verdict on the best congestion control for a need."""
 
     need: str
     verdict: Verdict
 
 
+def question_on(ccas: Sequence[str], subject: str) -> str:
+    """Returns the question of a report: which CCA is best, or what a single one gets.
+
+    `subject` names scenarios and runs.
+    """
+    names = ", ".join(labels(ccas).values())
+    best = f"Which of {names} is best on {subject}?"
+    return best if len(ccas) > 1 else f"What does {names} get on {subject}?"
+
+
 def choices_of(comparison: Comparison) -> list[Choice]:
-    """Returns the choice for each need: first of the scenario's flows, then by the network."""
+    """Returns the verdict for each need: first those of flows, then those by network metrics."""
     if len(single_flow_mixes(comparison.ccas)) < 2:
         return []
-    choices = [
-        Choice(ranked_stake.question, ranked_stake.verdict) for ranked_stake in comparison.ranked_stakes
-    ]
-    # Transfers rank by their completion; throughput and delay only contribute to it.
+    choices = [Choice(stake.question, stake.verdict) for stake in comparison.ranked_stakes]
+    # Transfers rank by their completion time, which depends on throughput and delay.
     verdicts = {} if comparison.is_finite else comparison.network_verdicts
-    order = (_BALANCED, *(need_text for need_text in _NEED_TEXTS if need_text != _BALANCED))
-    choices += [Choice(_NEED_TEXTS[each], verdicts[each]) for each in order if each in verdicts]
+    choices += [Choice(text, verdicts[name]) for name, text in _NEED_TEXTS.items() if name in verdicts]
     return [choice for choice in choices if choice.verdict.leader is not None]
 
 
 def answer_of(comparison: Comparison) -> str:
-    """Returns the answer in a sentence, with the trade-off in ms and Mbit/s.
+    """Returns the CCA to set for the first need that the runs decide, and its gains and losses.
 
-    It is that of the first need that the runs decide; earlier needs are listed as undecided.
+    Earlier needs are listed as undecided. Without a decided need, the first one is described.
     """
     choices = choices_of(comparison)
     if not choices:
@@ -61,28 +66,29 @@ def answer_of(comparison: Comparison) -> str:
     names = labels(comparison.ccas)
     decided = [choice for choice in choices if choice.verdict.best is not None]
     need, verdict = decided[0] if decided else choices[0]
-    cca = _to_set(comparison, verdict) or str(verdict.leader)
-    other = _other(comparison, cca, choices)
+    cca = _cca_to_set(comparison, verdict) or str(verdict.leader)
+    other = _reference_cca(comparison, cca, choices)
     gaps = "; ".join(_gaps(comparison, cca, other))
     if not decided:
         among = " and ".join(names[each] for each in verdict.ranked)
-        price = _price(comparison, dict.fromkeys((*verdict.ranked, other)))
+        losses = _retransmissions_text(comparison, dict.fromkeys((*verdict.ranked, other)))
         against = f"{names[cca]} against {names[other]}: {gaps}"
-        return f"For {need} it is undecided among {among}. {against}.{price}"
+        return f"For {need} it is undecided among {among}. {against}.{losses}"
     delay = words_of(comparison.delay_metric).name
     as_good = ", ".join(names[each] for each in _as_good(verdict, cca))
-    tied = _tied_text(as_good, delay if cca != verdict.leader else "")
+    reason = f"; of these it has the lowest {delay}" if cca != verdict.leader else ""
+    tied = f" (tied with {as_good}{reason})" if as_good else ""
     text = (
         f"For {need}, set {names[cca]}{on_flow(comparison)}{tied}. "
         f"Against {names[other]} it has {gaps}."
     )
-    text += _price(comparison, (cca, other))
+    text += _retransmissions_text(comparison, (cca, other))
     undecided = [choice.need for choice in choices[: choices.index(decided[0])]]
     return f"{text} For {' and '.join(undecided)} it is undecided." if undecided else text
 
 
-def _price(comparison: Comparison, ccas: Iterable[str]) -> str:
-    """Returns the share of the segments that CCAs retransmit, as a sentence; empty if it is small."""
+def _retransmissions_text(comparison: Comparison, ccas: Iterable[str]) -> str:
+    """Returns a sentence on the shares of retransmitted segments; empty if all are small."""
     names = labels(comparison.ccas)
     flows = comparison.tested_flows
     shares = {}
@@ -95,58 +101,44 @@ def _price(comparison: Comparison, ccas: Iterable[str]) -> str:
     return f" Segments that are sent again: {texts}."
 
 
-def _tied_text(others: str, delay: str) -> str:
-    """Returns the CCAs tied with the one to set, and the delay by which it was chosen."""
-    reason = f"; of these it has the lowest {delay}" if delay else ""
-    return f" (tied with {others}{reason})" if others else ""
-
-
-def _to_set(comparison: Comparison, verdict: Verdict) -> str | None:
-    """Returns the CCA to set: the best one, or a tied one with a clearly lower delay.
-
-    Clearly means that the interval of the paired difference is below zero, by an amount that matters.
-    """
+def _cca_to_set(comparison: Comparison, verdict: Verdict) -> str | None:
+    """Returns the best CCA, or a tied one with a significantly lower delay; None if undecided."""
     chosen = verdict.best
     if chosen is None:
         return None
     for other in verdict.tied:
-        pair = [comparison.values(each, comparison.delay_metric) for each in (other, chosen)]
+        pair = [comparison.values(cca, comparison.delay_metric) for cca in (other, chosen)]
         gap = paired_gap(*pair)
-        most = max(estimate(values).mean for values in pair)
-        if gap.mean < 0 and not gap.includes_zero and not is_tie(gap, most):
+        larger_mean = max(estimate(values).mean for values in pair)
+        if gap.mean < 0 and not gap.includes_zero and not is_tie(gap, larger_mean):
             chosen = other
     return chosen
 
 
 def _as_good(verdict: Verdict, cca: str) -> list[str]:
-    """Returns the leader and those tied with it, without the CCA to set."""
+    """Returns the leader and the CCAs tied with it, without the CCA to set."""
     return [each for each in (str(verdict.leader), *verdict.tied) if each != cca]
 
 
 def on_flow(comparison: Comparison) -> str:
-    """Returns the flow of the congestion control, if there are several flows."""
+    """Returns text on the flow under test; empty if it is the only flow."""
     flows = FlowUnderTest.each(comparison.results.about)
     return f" on {comparison.tested.name}" if len(flows) > 1 else ""
-
-
-def cca_to_set(comparison: Comparison) -> str | None:
-    """Returns the congestion control to set; None if the runs name none."""
-    return next(iter(ccas_to_set(comparison)), None)
 
 
 def ccas_to_set(comparison: Comparison) -> dict[str, list[str]]:
     """Returns the congestion controls to set, each with the needs that it is best for.
 
-    They are those of all flows with a figure of their own, or else that of the first need.
+    They are those for the needs of all flows with a ranking metric, or else for the first need.
     """
     needs_of: dict[str, list[str]] = {}
     for index, (need, verdict) in enumerate(choices_of(comparison)):
         if needs_of and index >= len(comparison.ranked_stakes):
             break
-        cca = _to_set(comparison, verdict)
+        cca = _cca_to_set(comparison, verdict)
         if cca is None:
             continue
-        # One that is as good for a flow is no reason for a second one.
+        # A CCA that is set already is preferred to another one that is as good.
         as_good = (verdict.leader, *verdict.tied)
         needs_of.setdefault(next((each for each in needs_of if each in as_good), cca), []).append(need)
     return needs_of
@@ -158,20 +150,20 @@ def settings_section(comparison: Comparison) -> Section | None:
     if not choices:
         return None
     names = labels(comparison.ccas)
-    chosen = _to_set(comparison, choices[0].verdict) or str(choices[0].verdict.leader)
+    chosen = _cca_to_set(comparison, choices[0].verdict) or str(choices[0].verdict.leader)
     window, initial = window_limit(comparison, chosen), initial_window(comparison, chosen)
-    texts = [*([window.text] if window else []), *([initial.text] if initial else [])]
+    texts = [limit.text for limit in (window, initial) if limit]
     scenario = tomllib.loads(comparison.results.about["scenario"])
-    # Advice for a field replaces the scenario's own line.
-    advised = [
+    # The lines of a limit replace those of the scenario for the same fields.
+    replaced = [
         *(("tcp.receive_buffer_max", "tcp.receive_window_max") if window else ()),
         *(("tcp.initial_window", "tcp.slow_start_after_idle") if initial else ()),
     ]
-    own = scenario_block(scenario, advised)
-    first = tuple(each.block for each in (window, initial) if each)
+    own = scenario_block(scenario, replaced)
+    first = tuple(limit.block for limit in (window, initial) if limit)
     last = () if own is None else (own,)
     for need, verdict in choices:
-        cca = _to_set(comparison, verdict)
+        cca = _cca_to_set(comparison, verdict)
         if cca is None:
             among = ", ".join(names[each] for each in verdict.ranked)
             texts.append(f"For {need}: undecided among {among}.")
@@ -181,7 +173,7 @@ def settings_section(comparison: Comparison) -> Section | None:
             cost = verdict.cost if cca == verdict.leader else None
             price = f"; it costs {cost.text}" if cost else ""
             texts.append(f"For {need}: {names[cca]}{on_flow(comparison)}{also}{price}.")
-    best = cca_to_set(comparison)
+    best = next(iter(ccas_to_set(comparison)), None)
     first_verdict = choices[0].verdict
     if best is None and DEFAULT_CCA in comparison.ccas and DEFAULT_CCA not in first_verdict.ranked:
         best = str(first_verdict.leader)
@@ -197,18 +189,16 @@ def settings_section(comparison: Comparison) -> Section | None:
         return Section("What to set", text=tuple(texts), blocks=(*first, *last), is_front=True)
     blocks = settings_blocks(best)
     if not blocks:
-        texts.append(f"{names[best]} is in none of Linux, Windows and FreeBSD: no line sets it.")
+        texts.append(_no_line_text(names[best]))
     else:
         known = systems().values()
         texts.append(f"Sources: {'; '.join(str(each['source']) for each in known)}.")
     return Section("What to set", text=tuple(texts), blocks=(*first, *blocks, *last), is_front=True)
 
 
-def _other(comparison: Comparison, cca: str, choices: Sequence[Choice]) -> str:
-    """Returns the CCA to compare with: the default, that of another need, or the first other one."""
-    alone = [
-        of_single_flow for of_single_flow in single_flow_mixes(comparison.ccas) if of_single_flow != cca
-    ]
+def _reference_cca(comparison: Comparison, cca: str, choices: Sequence[Choice]) -> str:
+    """Returns the CCA to compare with: the default, the leader for another need, or the first other."""
+    alone = [each for each in single_flow_mixes(comparison.ccas) if each != cca]
     if DEFAULT_CCA in alone:
         return DEFAULT_CCA
     leaders = [choice.verdict.leader for choice in choices if choice.verdict.leader in alone]
@@ -216,7 +206,7 @@ def _other(comparison: Comparison, cca: str, choices: Sequence[Choice]) -> str:
 
 
 def _gaps(comparison: Comparison, cca: str, other: str) -> list[str]:
-    """Returns the metrics of both CCAs and their paired differences, applications first."""
+    """Returns the metrics of two CCAs with their paired differences, applications first."""
     texts = []
     for application in comparison.applications:
         metric = application.ranking.metric
@@ -232,23 +222,25 @@ def _gaps(comparison: Comparison, cca: str, other: str) -> list[str]:
 
 def _gap_text(name: str, words: MetricText, new: Sequence[float], old: Sequence[float]) -> str:
     gap = paired_gap(new, old)
-    number, replaced = (words.number(estimate(values).mean) for values in (new, old))
+    new_number, old_number = (words.number(estimate(values).mean) for values in (new, old))
     old_text = words.value_text(estimate(old).mean)
     if math.isnan(gap.mean):
-        return f"{name} {number} instead of {old_text}"
-    if number == replaced and not gap.ci95:
+        return f"{name} {new_number} instead of {old_text}"
+    if new_number == old_number and not gap.ci95:
         return f"{name} {old_text} as well"
     change = words.with_unit(rounded_text(gap, words.digits))
     sign = "+" if gap.mean > 0 and not change.startswith("-") else ""
-    return f"{name} {number} instead of {old_text} ({sign}{change})"
+    return f"{name} {new_number} instead of {old_text} ({sign}{change})"
+
+
+def _no_line_text(cca: str) -> str:
+    return f"{cca} is in none of Linux, Windows and FreeBSD: no line sets it."
 
 
 def several_answer(comparisons: Sequence[Comparison], noun: str) -> tuple[str, Section | None]:
     """Returns the answer of several comparisons in a sentence, and the lines that set their best CCA.
 
-    Args:
-        comparisons: on several scenarios, or along the values of a sweep.
-        noun: for one of them, such as `scenario`.
+    `noun` is the word for what a comparison is on, such as `scenario`.
     """
     firsts = [choices[0] for comparison in comparisons if (choices := choices_of(comparison))]
     if not firsts:
@@ -271,10 +263,10 @@ def several_answer(comparisons: Sequence[Comparison], noun: str) -> tuple[str, S
     if not is_first or 2 * counts[winner] <= total:
         return f"For {need} no CCA is best on most; {text}.", None
     blocks = settings_blocks(winner)
-    words = [f"For {need}, {text}."]
+    texts = [f"For {need}, {text}."]
     if not blocks:
-        words.append(f"{names[winner]} is in none of Linux, Windows and FreeBSD: no line sets it.")
-    section = Section("What to set", text=tuple(words), blocks=blocks, is_front=True)
+        texts.append(_no_line_text(names[winner]))
+    section = Section("What to set", text=tuple(texts), blocks=blocks, is_front=True)
     flows = {on_flow(comparison) for comparison in comparisons}
     flow = flows.pop() if len(flows) == 1 else ""
     return f"For {need}, set {names[winner]}{flow}; {text}.", section

@@ -1,4 +1,4 @@
-"""Responses and pages limited by the initial congestion window, and Linux commands to raise it."""
+"""Initial congestion window as the limit of responses and pages, and Linux commands to raise it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from celltcp.results.limits import flow_limits
 
 
 class InitialWindow(NamedTuple):
-    """Initial window that limits the units of work of the flow under test."""
+    """Initial window that limits responses or pages of the flow under test."""
 
     #: Reason, in a sentence.
     text: str
@@ -33,9 +33,9 @@ class InitialWindow(NamedTuple):
 
 
 def initial_window(comparison: Comparison, cca: str) -> InitialWindow | None:
-    """Returns the initial window that limits units of work under a CCA; None without evidence.
+    """Returns the initial window if it limits responses or pages under a CCA; None without evidence.
 
-    Behind middleboxes it is not that of the server alone.
+    None behind middleboxes as well, which send with an initial window of their own.
     """
     if comparison.middlebox(cca) != "none" or not comparison.applications:
         return None

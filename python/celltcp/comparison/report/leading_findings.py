@@ -1,4 +1,4 @@
-"""Findings on several scenarios, or along the values of a sweep: where each CCA is best or tied."""
+"""Findings on several scenarios or points of a sweep: those on which each CCA is best or tied."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ def leading_findings(
     Args:
         leading: by need.
         ccas: congestion controls that are compared.
-        word: before the places, `on` or `at`.
-        where: text of some of the places.
+        word: before the scenarios or points, `on` or `at`.
+        where: returns the text of some scenarios or points.
     """
     names, shades = labels(ccas), colours(ccas)
     findings = []
-    for need, each in leading.items():
+    for need, leaders in leading.items():
         question = f"Best or tied for {need}"
-        undecided = f"undecided {word} {where(each.undecided)}" if each.undecided else ""
-        ranked = each.ranked
+        undecided = f"undecided {word} {where(leaders.undecided)}" if leaders.undecided else ""
+        ranked = leaders.ranked
         if not ranked:
             findings.append(Finding(question, "undecided", undecided, state="undecided"))
             continue
-        extent = "; ".join(f"{names[cca]} {word} {where(each.scenarios[cca])}" for cca in ranked)
-        answer = each.share_text(names, word)
+        extent = "; ".join(f"{names[cca]} {word} {where(leaders.scenarios[cca])}" for cca in ranked)
+        answer = leaders.share_text(names, word)
         state = "undecided" if undecided else "decided" if len(ranked) == 1 else "tied"
         findings.append(Finding(question, answer, extent, undecided, state, shades[ranked[0]]))
     return tuple(findings)

@@ -1,4 +1,4 @@
-"""Pictures of a comparison: a drawing for paper, and the numbers of an interactive chart."""
+"""Pictures of a comparison in a report: a static drawing, and the data of an interactive chart."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from matplotlib.figure import Figure as Picture
 
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.metrics import GOODPUT, interval_ends
-from celltcp.comparison.plots.accessors import ComparisonPlots, leading_ccas
+from celltcp.comparison.plots.accessors import leading_ccas
 from celltcp.comparison.plots.distribution import column_of, draw_ecdf, ecdf_curves, has_long_tail
-from celltcp.comparison.plots.series import ONE_WAY, RTT, Delay, draw_comparison_series
+from celltcp.comparison.plots.series import ONE_WAY, RTT, Delay, draw_comparison_series, headroom
 from celltcp.comparison.plots.smoothing import Window, window_of, with_pauses
 from celltcp.comparison.plots.startup import delivered_curves, draw_startup
 from celltcp.comparison.plots.tradeoff import draw_throughput_delay
@@ -28,8 +28,8 @@ from celltcp.scenarios.cca_mix import labels
 
 #: Number of points of a distribution.
 _POINTS = 400
-#: Length of the drawn start of a connection, s.
-_SECONDS = 5.0
+#: Length of the drawn start of a flow, s.
+_STARTUP_S = 5.0
 #: Panels over time: column of the slots, label, unit, digits.
 _OVER_TIME = (
     ("goodput_mbps", "goodput", "Mbit/s", 2),
@@ -37,8 +37,6 @@ _OVER_TIME = (
     ("queue_packets", "bottleneck queue", "packets", 0),
     ("cwnd", "congestion window", "segments", 0),
 )
-#: Upper end of an axis over the capacity. A filled hole delivers more in a slot: such spikes are cut.
-_MAX_SPIKE_RATIO = 1.25
 
 
 def single_panel(
@@ -51,41 +49,39 @@ def single_panel(
     return picture
 
 
-def flows_over_time(comparison: Comparison) -> Figure:
-    """Returns goodput and RTT of all flows that compete, a pair of panels for each CCA or line-up."""
-    return Figure(
-        ComparisonPlots(comparison).time_series, "Goodput and RTT of the competing flows over time"
-    )
+def top_of(values: Numbers) -> float | None:
+    """Returns the upper end of an axis for values; None without a positive one."""
+    return headroom(float(np.nanmax(values))) if np.isfinite(values).any() else None
 
 
 def tradeoff(comparison: Comparison) -> Figure:
     """Returns goodput against delay, a point per run and one for the mean of each CCA."""
     names, shades = labels(comparison.ccas), colours(comparison.ccas)
     runs = comparison.runs
-    of_ccas = [runs[runs["cca"] == cca] for cca in comparison.ccas]
-    delays = [estimate(mine["owd_p95_ms"].tolist()) for mine in of_ccas]
-    goodputs = [estimate(mine["goodput_mbps"].tolist()) for mine in of_ccas]
-    single = [numbers(mine["owd_p95_ms"]) for mine in of_ccas]
-    delays_ms = np.concatenate([*single, numbers([each.mean for each in delays])])
+    by_cca = {cca: runs[runs["cca"] == cca] for cca in comparison.ccas}
+    delays = {cca: estimate(table["owd_p95_ms"].tolist()) for cca, table in by_cca.items()}
+    all_delays = [*(numbers(table["owd_p95_ms"]) for table in by_cca.values())]
+    delays_ms = np.concatenate([*all_delays, numbers([each.mean for each in delays.values()])])
     delays_ms = np.unique(delays_ms[np.isfinite(delays_ms)])
     series = []
-    for cca, mine, delay, goodput in zip(comparison.ccas, of_ccas, delays, goodputs, strict=True):
-        at = numbers(mine["owd_p95_ms"])
-        shade = shades[cca]
-        values = _placed(delays_ms, at, numbers(mine["goodput_mbps"]))
-        series.append(Series(f"{names[cca]}, run", shade, values, look="points", size=4))
+    for cca, table in by_cca.items():
+        values = _placed(delays_ms, numbers(table["owd_p95_ms"]), numbers(table["goodput_mbps"]))
+        series.append(Series(f"{names[cca]}, run", shades[cca], values, look="points", size=4))
+        delay, goodput = delays[cca], estimate(table["goodput_mbps"].tolist())
         low, high = interval_ends(GOODPUT, goodput)
         width = min(delay.ci95 or 0.0, 0.95 * delay.mean)
+        mean, low_end, high_end, left, right = (
+            _placed(delays_ms, numbers([delay.mean]), numbers([value]))
+            for value in (goodput.mean, low, high, delay.mean - width, delay.mean + width)
+        )
         series.append(
             Series(
-                names[cca],
-                shade,
-                _at(delays_ms, delay.mean, goodput.mean),
+                *(names[cca], shades[cca], mean),
                 look="points",
-                low=_at(delays_ms, delay.mean, low),
-                high=_at(delays_ms, delay.mean, high),
-                left=_at(delays_ms, delay.mean, delay.mean - width),
-                right=_at(delays_ms, delay.mean, delay.mean + width),
+                low=low_end,
+                high=high_end,
+                left=left,
+                right=right,
                 size=10,
             )
         )
@@ -104,27 +100,22 @@ def tradeoff(comparison: Comparison) -> Figure:
     )
 
 
-def _placed(axis: Numbers, at: Numbers, values: Numbers) -> Numbers:
-    """Returns values at their points `at` of an axis, and NaN elsewhere."""
+def _placed(axis: Numbers, points: Numbers, values: Numbers) -> Numbers:
+    """Returns values at their points of an axis, and NaN at its other points."""
     result = np.full(len(axis), np.nan)
-    known = np.isfinite(at)
-    result[np.searchsorted(axis, at[known])] = values[known]
+    is_known = np.isfinite(points)
+    result[np.searchsorted(axis, points[is_known])] = values[is_known]
     return result
 
 
-def _at(axis: Numbers, at: float, value: float) -> Numbers:
-    """Returns one value at its point of an axis, and NaN elsewhere."""
-    return _placed(axis, numbers([at]), numbers([value]))
-
-
 def over_time(comparison: Comparison, seed: int) -> Figure:
-    """Returns goodput, RTT, queue and window over time in the run with a seed."""
+    """Returns goodput, delay, queue and window over time in the runs with a seed."""
     leading = leading_ccas(comparison)
     runs = comparison.runs
     slots = comparison.tested_slots
-    of_seed = runs[runs["seed"] == seed].set_index("cca")["run"]
+    run_of = runs[runs["seed"] == seed].set_index("cca")["run"]
     by_run = {int(str(run)): group for run, group in slots.groupby("run")}
-    tables = {cca: by_run[int(of_seed[cca])] for cca in comparison.ccas if int(of_seed[cca]) in by_run}
+    tables = {cca: by_run[int(run_of[cca])] for cca in comparison.ccas if int(run_of[cca]) in by_run}
     slot_s = float(comparison.results.about["slot_s"])
     window = window_of(slots, slot_s)
     longest = max((len(group) for group in tables.values()), default=0)
@@ -158,18 +149,27 @@ def _panels(
     window: Window,
     delay: Delay,
 ) -> tuple[Panel, ...]:
-    """Returns a panel per column of the slots; the first has the capacity, too."""
+    """Returns a panel per column of the slots; that of goodput has the capacity, too.
+
+    Args:
+        times: start times of the slots, s.
+        slot_s: length of a slot, s.
+        tables: slots by CCA.
+        leading: CCAs that are shown at first.
+        window: over which goodput and delay are averaged.
+        delay: which delay is shown.
+    """
     names, shades, dash = labels(tables), colours(tables), dashes(tables)
 
     def column(cca: str, name: str) -> Numbers:
-        mine = with_pauses(tables[cca], slot_s)
+        slots = with_pauses(tables[cca], slot_s)
+        series = slots[name]
+        if name == "goodput_mbps":
+            series = window.smoothed(series).fillna(0.0)
+        elif name == delay.column:
+            series = window.filled(series)
         values = np.full(len(times), np.nan)
-        indices = np.round((numbers(mine["t_s"]) - times[0]) / slot_s).astype(int)
-        means = {"goodput_mbps": window.smoothed, delay.column: window.filled}
-        series_values = means[name](mine[name]) if name in means else mine[name]
-        values[indices] = numbers(
-            series_values.fillna(0.0) if name == "goodput_mbps" else series_values
-        )
+        values[np.round((numbers(slots["t_s"]) - times[0]) / slot_s).astype(int)] = numbers(series)
         return values
 
     panels = []
@@ -177,21 +177,15 @@ def _panels(
         if name == RTT.column:
             name, label = delay
         series = [
-            Series(
-                names[cca],
-                shades[cca],
-                column(cca, name),
-                dash=dash[cca],
-                is_shown=cca in leading,
-            )
-            for cca in tables
+            Series(names[cca], shade, column(cca, name), dash=dash[cca], is_shown=cca in leading)
+            for cca, shade in shades.items()
         ]
         top = None
         if name == "goodput_mbps":
             capacity = column(next(iter(tables)), "capacity_mbps")
             series.insert(0, Series("capacity", CAPACITY, capacity, look="area"))
-            most = float(np.nanmax(capacity)) if np.isfinite(capacity).any() else 0.0
-            top = _MAX_SPIKE_RATIO * most if most > 0 else None
+            # Data behind a filled hole are delivered at once: such spikes are cut off.
+            top = top_of(capacity)
             label = f"{label}, {window.text}"
         panels.append(Panel(label, unit, tuple(series), digits, top))
     return tuple(panels)
@@ -201,7 +195,7 @@ def start_up(comparison: Comparison) -> Figure:
     """Returns the bytes delivered since the first data byte."""
     slot_s = float(comparison.results.about["slot_s"])
     slots, flows, ccas = comparison.tested_slots, comparison.tested_flows, comparison.ccas
-    steps, curves = delivered_curves(slots, flows, ccas, slot_s=slot_s, seconds=_SECONDS)
+    steps, curves = delivered_curves(slots, flows, ccas, slot_s=slot_s, seconds=_STARTUP_S)
     series = _banded(
         ccas,
         {
@@ -212,7 +206,7 @@ def start_up(comparison: Comparison) -> Figure:
     label = "time since the first data byte"
     chart = Chart(steps, label, "s", (Panel("delivered", "MB", series),), digits=2)
     draw = functools.partial(
-        draw_startup, slots=slots, flows=flows, ccas=ccas, slot_s=slot_s, seconds=_SECONDS
+        draw_startup, slots=slots, flows=flows, ccas=ccas, slot_s=slot_s, seconds=_STARTUP_S
     )
     return Figure(
         functools.partial(single_panel, comparison.ccas, draw), "Bytes delivered at the start", chart
@@ -222,12 +216,12 @@ def start_up(comparison: Comparison) -> Figure:
 def _banded(
     ccas: Sequence[str], curves: Mapping[str, tuple[Numbers, tuple[Numbers, Numbers] | None]]
 ) -> tuple[Series, ...]:
-    """Returns a series per CCA from its mean and its band, which many CCAs go without."""
+    """Returns a series per CCA from its mean and its band; bands of many CCAs are left out."""
     names, shades, dash = labels(ccas), colours(ccas), dashes(ccas)
-    is_banded = len(ccas) <= MAX_BANDS
+    has_bands = len(ccas) <= MAX_BANDS
 
     def series(cca: str, mean: Numbers, band: tuple[Numbers, Numbers] | None) -> Series:
-        low, high = band if is_banded and band is not None else (None, None)
+        low, high = band if has_bands and band is not None else (None, None)
         return Series(names[cca], shades[cca], mean, dash=dash[cca], low=low, high=high)
 
     return tuple(series(cca, mean, band) for cca, (mean, band) in curves.items())

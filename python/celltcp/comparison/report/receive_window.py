@@ -1,4 +1,4 @@
-"""Receive window as the limit of a flow: its share of the time, and sysctls of Linux to raise it."""
+"""Receive window as the limit of a flow: share of the time, and Linux sysctls to raise it."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from celltcp.present.section import Block
 from celltcp.results.limits import flow_limits
 from celltcp.results.statistics import estimate
 
-#: Share of the time above which the window was the limit for most of it.
+#: Share of the time above which the window counts as the limit of a flow.
 _MIN_SHARE = 0.5
 #: Share of the capacity above which a larger window would only lengthen the queue.
 _FULL_SHARE = 0.9
 #: Largest receive buffer of Linux by default, bytes: Documentation/networking/ip-sysctl.rst, tcp_rmem.
 _DEFAULT_MAX_BUFFER = 6 * 1024 * 1024
-#: Bytes of buffer for a byte of the window, by default (tcp_adv_win_scale = 1).
+#: Bytes of buffer per byte of the window, by default (tcp_adv_win_scale = 1).
 _BUFFER_PER_WINDOW = 2
 
 
 class WindowLimit(NamedTuple):
-    """Receive window that was the limit of the flow under test."""
+    """Receive window that limited the flow under test for most of the time."""
 
-    #: Share of the time, from 0 to 1.
+    #: Share of the time in which it was the limit.
     share: float
     #: Mean rate of the link, Mbit/s.
     rate_mbps: float
@@ -31,12 +31,12 @@ class WindowLimit(NamedTuple):
 
     @property
     def needed_bytes(self) -> int:
-        """Bandwidth-delay product: the least window that fills the path."""
+        """Bandwidth-delay product, bytes: the smallest window that fills the path."""
         return round(self.rate_mbps * 1e6 / 8 * self.rtt_ms / 1e3)
 
     @property
     def text(self) -> str:
-        """The limit and the window needed, in a sentence each."""
+        """Sentences on the limit and on the window that is needed."""
         return (
             f"First the receive window: it was the limit for {100 * self.share:.0f} % of the time. "
             f"To fill the path it has to be {self.needed_bytes / 1e3:.0f} kB or more "
@@ -45,7 +45,7 @@ class WindowLimit(NamedTuple):
 
     @property
     def block(self) -> Block:
-        """The sysctls that allow for that window on Linux; never less than its default."""
+        """The sysctls that allow for that window on Linux, never less than the default."""
         max_buffer = max(_BUFFER_PER_WINDOW * self.needed_bytes, _DEFAULT_MAX_BUFFER)
         return Block(
             "Linux, on the host that receives: lines of /etc/sysctl.d/90-receive-window.conf. The "
@@ -56,9 +56,9 @@ class WindowLimit(NamedTuple):
 
 
 def window_limit(comparison: Comparison, cca: str) -> WindowLimit | None:
-    """Returns the receive window as the limit under a CCA; None where it was not for most of the time.
+    """Returns the receive window if it was the limit under a CCA for most of the time, else None.
 
-    There is none where the flow fills its path, nor behind middleboxes, which may set the window.
+    None as well if the flow fills its path, and behind middleboxes, which may set the window.
     """
     shares = [
         flow_limit.shares["receive_window"]

@@ -12,23 +12,21 @@ from celltcp.comparison.linux_lines import linux_line
 from celltcp.comparison.report.settings_lines import systems
 from celltcp.present.section import Block
 
-#: Prefix of commands that change a route. Several options need one command, as a later one replaces it.
+#: Start of commands that change the default route; the options of several have to be in one command.
 _ROUTE = "ip route change default via GATEWAY dev INTERFACE "
 
 
 @functools.cache
 def _defaults() -> Mapping[str, Any]:
-    """Returns the default settings of hosts in a scenario."""
+    """Returns the default settings of hosts, the table `tcp` of a scenario."""
     tcp: Mapping[str, Any] = tomllib.loads(Scenario.from_toml("", "defaults", "", []).to_toml())["tcp"]
     return tcp
 
 
-def scenario_block(scenario: Mapping[str, Any], without: Collection[str] = ()) -> Block | None:
-    """Returns the commands for the host settings of a scenario; None if they are Linux's defaults.
+def scenario_block(scenario: Mapping[str, Any], without: Collection[str]) -> Block | None:
+    """Returns the commands for the host settings of a scenario; None if all settings are defaults.
 
-    Args:
-        scenario: as its file has it.
-        without: fields that other lines set.
+    `scenario` is parsed from its file; settings in the fields `without` are left out.
     """
     given = {
         f"tcp.{name}": value
@@ -46,7 +44,7 @@ def scenario_block(scenario: Mapping[str, Any], without: Collection[str] = ()) -
             by_host.setdefault(host, []).append(command)
     if not by_host:
         return None
-    lines = [f"# {host}\n{_joined(commands)}" for host, commands in by_host.items()]
+    lines = [f"# {host}\n{_route_joined(commands)}" for host, commands in by_host.items()]
     return Block(
         "Linux, in a shell as root: what the scenario sets beside the congestion control, and the "
         "figures hold with. `ip route show default` has GATEWAY and INTERFACE.",
@@ -54,8 +52,8 @@ def scenario_block(scenario: Mapping[str, Any], without: Collection[str] = ()) -
     )
 
 
-def _joined(commands: list[str]) -> str:
-    """Returns commands, a line each; those that change the default route are one."""
+def _route_joined(commands: list[str]) -> str:
+    """Returns commands, a line each; those that change the default route are joined."""
     options = [command.removeprefix(_ROUTE) for command in commands if command.startswith(_ROUTE)]
     others = [command for command in commands if not command.startswith(_ROUTE)]
     route = [f"{_ROUTE}{' '.join(options)}"] if options else []

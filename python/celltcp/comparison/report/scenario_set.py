@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from celltcp.comparison.comparison import Comparison
-from celltcp.comparison.report.front_page import several_answer
+from celltcp.comparison.report.front_page import question_on, several_answer
 from celltcp.comparison.report.leading_findings import leading_findings
-from celltcp.comparison.report.question import question_on
 from celltcp.comparison.scenario_set import ScenarioSet
 from celltcp.comparison.tables_of_several import set_table
 from celltcp.comparison.verdict_tables import verdicts_table

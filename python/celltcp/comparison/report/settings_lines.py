@@ -17,7 +17,7 @@ _OTHER_SYSTEMS = ("windows", "freebsd")
 
 @functools.cache
 def systems() -> Mapping[str, Any]:
-    """Returns names, commands and sources of the operating systems."""
+    """Returns names of CCAs, commands and sources for each operating system."""
     return tomllib.loads(Path(__file__).with_name("systems.toml").read_text("utf-8"))
 
 

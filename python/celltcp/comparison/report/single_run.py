@@ -1,4 +1,4 @@
-"""Single run as a part of a report: its connections, and what happened at every ACK."""
+"""Single run as a part of a report: its connections, and their state at every ACK."""
 
 from __future__ import annotations
 
@@ -9,17 +9,18 @@ from matplotlib.figure import Figure as Picture
 from celltcp.comparison.plots.accessors import further_connections, tables_of_connection
 from celltcp.comparison.plots.series import draw_comparison_series, draw_run_series
 from celltcp.comparison.plots.smoothing import window_of
+from celltcp.comparison.report.pictures import top_of
 from celltcp.comparison.report.provenance import command_of, provenance_sections
 from celltcp.comparison.single_run import SingleRun
 from celltcp.comparison.tables import limits_sections
-from celltcp.present.chart import Chart, Numbers, Panel, Series, numbers
+from celltcp.present.chart import Chart, Panel, Series, numbers
 from celltcp.present.palette import colour
 from celltcp.present.scenario_text import scenario_sections
 from celltcp.present.section import Column, Figure, Finding, Part, Section, Table, mean_text
 from celltcp.present.style import CAPACITY, figure
 from celltcp.scenarios.cca_mix import labels
 
-#: Columns of the table: name, heading, digits.
+#: Columns of the table of connections: name, heading, digits.
 _COLUMNS = (
     ("goodput_mbps", "goodput Mbit/s", 2),
     ("rtt_mean_ms", "mean RTT ms", 1),
@@ -44,7 +45,7 @@ def single_part(single_run: SingleRun) -> Part:
         (
             str(flow["name"]),
             names[flow["cca"]],
-            *(mean_text([flow[name]], n) for name, _, n in _COLUMNS),
+            *(mean_text([flow[name]], digits) for name, _, digits in _COLUMNS),
         )
         for flow in flows.to_dict("records")
     )
@@ -79,14 +80,14 @@ def _findings(single_run: SingleRun) -> tuple[Finding, ...]:
     flow = single_run.connection
     cca = str(flow["cca"])
     name = labels([cca])[cca]
-    one = "one run is not conclusive: celltcp compare ranks the CCAs"
+    note = "one run is not conclusive: celltcp compare ranks the CCAs"
     subject = f", {single_run.subject}" if single_run.subject else ""
     return (
         Finding(
             "Goodput",
             f"{flow['goodput_mbps']:.2f} Mbit/s",
             f"of {name}{subject}",
-            one,
+            note,
             "undecided",
             colour(cca),
         ),
@@ -110,36 +111,34 @@ def _pictures(single_run: SingleRun) -> list[Section]:
     if not len(single_run.samples) or not len(single_run.slots):
         return []
     cca = str(single_run.connection["cca"])
-    tables = tables_of_connection(single_run)
+    slots, samples, decisions = tables_of_connection(single_run)
+    slot_s = float(single_run.results.about["slot_s"])
     subject_text = f" of {single_run.subject}" if single_run.subject else ""
 
     def draw() -> Picture:
         picture = figure(8.5, 7)
         axes = list(picture.subplots(3, 1, sharex=True))
-        window = window_of(tables[0], float(single_run.results.about["slot_s"]))
-        draw_run_series(axes, cca, *tables, window, further_connections(single_run))
+        window = window_of(slots, slot_s)
+        draw_run_series(axes, cca, slots, samples, decisions, window, further_connections(single_run))
         return picture
-
-    slot_s = float(single_run.results.about["slot_s"])
 
     def draw_slots() -> Picture:
         picture = figure(8.5, 4.6)
         upper, lower = picture.subplots(2, 1, sharex=True)
         runs = single_run.connection.to_frame().T.assign(seed=single_run.results.about["seed"], cca=cca)
-        draw_comparison_series(upper, lower, runs, tables[0], [cca], None, slot_s)
+        draw_comparison_series(upper, lower, runs, slots, [cca], None, slot_s)
         lower.set_xlabel("time, s")
         return picture
 
-    acks = Figure(draw, "Rates, RTT and windows over time", _acks(tables[1], cca))
-    slots = Figure(draw_slots, "Goodput and RTT per slot", _slots(tables[0], cca))
-    length = f"{single_run.results.about['slot_s']:g} s"
+    ack_figure = Figure(draw, "Rates, RTT and windows over time", _ack_chart(samples, cca))
+    slot_figure = Figure(draw_slots, "Goodput and RTT per slot", _slot_chart(slots, cca))
     return [
-        Section(f"Every ACK{subject_text}", figure=acks),
-        Section(f"Slots of {length}{subject_text}", figure=slots),
+        Section(f"Every ACK{subject_text}", figure=ack_figure),
+        Section(f"Slots of {slot_s:g} s{subject_text}", figure=slot_figure),
     ]
 
 
-def _acks(samples: pd.DataFrame, cca: str) -> Chart:
+def _ack_chart(samples: pd.DataFrame, cca: str) -> Chart:
     """Returns the state of a connection at every ACK."""
     times = numbers(samples["t_ns"]) * 1e-9
     threshold = numbers(samples["ssthresh"])
@@ -155,12 +154,12 @@ def _acks(samples: pd.DataFrame, cca: str) -> Chart:
     panels = (
         Panel("pacing rate", "Mbit/s", (rate,), 2),
         Panel("smoothed RTT", "ms", (delay,), 1),
-        Panel("windows", "segments", windows, 0, top=_top(windows[0].values)),
+        Panel("windows", "segments", windows, 0, top=top_of(windows[0].values)),
     )
     return Chart(times, "time", "s", panels, digits=4, group="time").thinned()
 
 
-def _slots(slots: pd.DataFrame, cca: str) -> Chart:
+def _slot_chart(slots: pd.DataFrame, cca: str) -> Chart:
     """Returns the slots of a connection."""
     shade = colour(cca)
     capacity = numbers(slots["capacity_mbps"])
@@ -169,7 +168,7 @@ def _slots(slots: pd.DataFrame, cca: str) -> Chart:
         Series("goodput", shade, numbers(slots["goodput_mbps"])),
     )
     panels = (
-        Panel("rates", "Mbit/s", rates, 2, top=_top(capacity)),
+        Panel("rates", "Mbit/s", rates, 2, top=top_of(capacity)),
         Panel("RTT on the path", "ms", (Series("RTT", shade, numbers(slots["rtt_mean_ms"])),), 1),
         Panel(
             "bottleneck queue",
@@ -181,23 +180,15 @@ def _slots(slots: pd.DataFrame, cca: str) -> Chart:
     return Chart(numbers(slots["t_s"]), "time", "s", panels, digits=2, group="time").thinned()
 
 
-def _top(values: Numbers) -> float | None:
-    most = float(np.nanmax(values)) if np.isfinite(values).any() else 0.0
-    return 1.25 * most if most > 0 else None
-
-
 def _decisions(single_run: SingleRun) -> list[Section]:
-    """Returns the decisions of selectors."""
+    """Returns the decisions of selectors; none without a selector."""
     if "decisions" not in single_run.results.tables:
         return []
     headings = ("from", "to", "cause", "why")
+    names = ("from_cca", "to_cca", "cause", "reason")
     rows = tuple(
-        (f"{each['t_ns'] * 1e-9:.2f}", *(str(each[name]) for name in _DECISION))
-        for each in single_run.decisions.to_dict("records")
+        (f"{decision['t_ns'] * 1e-9:.2f}", *(str(decision[name]) for name in names))
+        for decision in single_run.decisions.to_dict("records")
     )
     table = Table((Column("time, s", is_number=True), *map(Column, headings)), rows)
     return [Section("Decisions", table)]
-
-
-#: Columns of a decision.
-_DECISION = ("from_cca", "to_cca", "cause", "reason")

@@ -1,4 +1,4 @@
-"""Sweep as a part of a report: the best CCA at each value, and the metrics along the values."""
+"""Sweep as a part of a report: the best CCA and the metrics at each value."""
 
 from __future__ import annotations
 
@@ -14,10 +14,9 @@ from celltcp.comparison.leading import leading_in
 from celltcp.comparison.metrics import interval_ends
 from celltcp.comparison.parameter_sweep import SCENARIO, Sweep
 from celltcp.comparison.plots.sweep import draw_sweep, has_amounts, panel_metrics
-from celltcp.comparison.report.front_page import several_answer
+from celltcp.comparison.report.front_page import question_on, several_answer
 from celltcp.comparison.report.leading_findings import leading_findings
 from celltcp.comparison.report.provenance import command_of, provenance_sections
-from celltcp.comparison.report.question import question_on
 from celltcp.comparison.stakes import Stake
 from celltcp.comparison.tables_of_several import range_text, sweep_shares_table, sweep_table
 from celltcp.comparison.verdict_tables import verdict_text, verdicts_table
@@ -41,10 +40,10 @@ def sweep_part(sweep: Sweep) -> Part:
         for index, axis in enumerate(sweep.axes)
     }
     varied = " and ".join(f"{field} of {', '.join(values[field])}" for field in fields)
-    each = f" for each {varied}" if fields else ""
+    for_values = f" for each {varied}" if fields else ""
     question = question_on(
         sweep.ccas,
-        f"{', '.join(names)}{each}, in {range_text(sweep.points.values())} of "
+        f"{', '.join(names)}{for_values}, in {range_text(sweep.points.values())} of "
         f"{about['duration_s']:g} s each",
     )
     options = [word for field in fields for word in ("--vary", f"{field}={','.join(values[field])}")]
@@ -85,13 +84,13 @@ def sweep_part(sweep: Sweep) -> Part:
 
 
 def _changes(sweep: Sweep) -> tuple[Section, ...]:
-    """Returns the section on changes by other values and CCAs; none without changes."""
+    """Returns the section on gains by other values and CCAs; none without gains."""
     texts = (*sweep.field_changes, *best_values_texts(sweep))
     return (Section("What to change", text=texts, is_front=True),) if texts else ()
 
 
 def _field_findings(sweep: Sweep) -> tuple[Finding, ...]:
-    """Returns a finding per field and need: its best value, with any of the congestion controls."""
+    """Returns a finding per field and need: the best value over all congestion controls."""
     several = len(sweep.ccas) > 1
     return tuple(
         _field_finding(ranking, stake)
@@ -114,38 +113,36 @@ def _field_finding(ranking: FieldRanking, stake: Stake) -> Finding:
 
 
 def _scenario(sweep: Sweep) -> tuple[Section, ...]:
-    """Returns the scenario of the first point, with a note that others differ on the axes."""
+    """Returns the scenario of the first point, with a note on the others."""
     point, first = next(iter(sweep.points.items()))
-    places = ", ".join(f"{axis}={value}" for axis, value in zip(sweep.axes, point, strict=True))
-    note = f"This is the scenario for {places}; the others have another {' or '.join(sweep.axes)}."
+    coordinates = ", ".join(f"{axis}={value}" for axis, value in zip(sweep.axes, point, strict=True))
+    note = f"This is the scenario for {coordinates}; the others have another {' or '.join(sweep.axes)}."
     short, whole = scenario_sections(first.results.about)
     return replace(short, text=(*short.text, note)), whole
 
 
 def _findings(sweep: Sweep) -> tuple[Finding, ...]:
-    """Returns a finding per flow and requirement: the values at which each CCA leads or is tied."""
+    """Returns a finding per flow and requirement: the values at which each CCA is best or tied."""
     separator = ", " if len(sweep.axes) == 1 else "; "
     leading = leading_in(sweep.comparisons, sweep.ccas)
     return leading_findings(leading, sweep.ccas, "at", separator.join)
 
 
 def _figure(sweep: Sweep) -> Figure:
-    """Returns the metrics of the flows against the values of the only axis."""
+    """Returns the metrics of the flows against the values of a sweep of one axis."""
     values = list(sweep.comparisons)
     names, shades, dash = labels(sweep.ccas), colours(sweep.ccas), dashes(sweep.ccas)
     panels = []
-    for panel_metric in panel_metrics(sweep):
-        values_of = [panel_metric.values(point) for point in sweep.points.values()]
+    for metric in panel_metrics(sweep):
+        by_point = [metric.values(comparison) for comparison in sweep.points.values()]
         series = []
         for cca in sweep.ccas:
-            estimates = [estimate(value.get(cca, [])) for value in values_of]
+            estimates = [estimate(by_cca.get(cca, [])) for by_cca in by_point]
             mean = np.array([each.mean for each in estimates])
-            ends = [interval_ends(panel_metric.metric, each) for each in estimates]
+            ends = [interval_ends(metric.metric, each) for each in estimates]
             series.append(
                 Series(
-                    names[cca],
-                    shades[cca],
-                    mean,
+                    *(names[cca], shades[cca], mean),
                     look="joined" if has_amounts(values) else "points",
                     dash=dash[cca],
                     low=np.array([low for low, _ in ends]),
@@ -153,10 +150,9 @@ def _figure(sweep: Sweep) -> Figure:
                     size=8,
                 )
             )
-        panels.append(Panel(panel_metric.label, panel_metric.unit, tuple(series), panel_metric.digits))
+        panels.append(Panel(metric.label, metric.unit, tuple(series), metric.digits))
     chart = Chart(
         np.arange(len(values), dtype=float), sweep.field, "", tuple(panels), names=tuple(values)
     )
-    draw = functools.partial(draw_sweep, sweep)
-    names_shown = ", ".join(panel.label for panel in panels)
-    return Figure(draw, f"{names_shown} by {sweep.field}", chart)
+    metrics = ", ".join(panel.label for panel in panels)
+    return Figure(functools.partial(draw_sweep, sweep), f"{metrics} by {sweep.field}", chart)
