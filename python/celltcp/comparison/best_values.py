@@ -117,13 +117,9 @@ class FieldRanking:
         ccas: Sequence[str],
         ranking_metrics: Mapping[str, RankingMetric] | None = None,
     ) -> None:
-        """Ranks the values of fields under some congestion controls.
+        """Ranks all combinations of the values of fields with some congestion controls.
 
-        Args:
-            points: comparisons by value.
-            ccas: congestion controls; each is combined with each value.
-            ranking_metrics: metric of each flow with an application; where None, chosen by the
-                values of these points.
+        Flows without one in `ranking_metrics` choose a metric by the values of these points.
         """
         self._points = points
         self._ranking_metrics = ranking_metrics or {}

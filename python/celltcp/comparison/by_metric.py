@@ -33,32 +33,11 @@ class ChosenBest(NamedTuple):
     verdict: Verdict
 
 
-def chosen_metric(text: str, about: Mapping[str, Any]) -> ChosenMetric:
-    """Parses METRIC or METRIC:FLOW; the default flow is the first one of the scenario.
-
-    Names of plotted values, such as `response`, stand for their ranking metric.
-
-    Args:
-        text: the metric.
-        about: metadata of results, or of a campaign: a mapping with the text of its `scenario`.
-
-    Raises:
-        CelltcpError: if there is no such metric or flow.
-    """
-    name, _, flow = text.partition(":")
-    metric = ranking_metric(name)
-    if metric not in RANKED:
-        raise CelltcpError(f"by: {name!r} is not a metric; allowed: {', '.join(RANKING_NAMES)}")
-    flows = [flow.name for flow in FlowUnderTest.each(about)]
-    if flow and flow not in flows:
-        raise CelltcpError(f"by: {flow!r} is not a flow of the scenario; allowed: {', '.join(flows)}")
-    return ChosenMetric(metric, flow or flows[0])
-
-
 def check_metric(text: str, about: Mapping[str, Any]) -> ChosenMetric:
     """Parses METRIC or METRIC:FLOW, and checks that the flow's workload can have the metric.
 
-    The default flow is the first one, or the only flow whose application has the metric.
+    The default flow is the first one, or the only flow whose application has the metric. Names of
+    plotted values, such as `response`, stand for their ranking metric.
 
     Args:
         text: the metric.
@@ -67,21 +46,27 @@ def check_metric(text: str, about: Mapping[str, Any]) -> ChosenMetric:
     Raises:
         CelltcpError: if there is no such metric or flow, or the flow has no such metric.
     """
-    chosen = chosen_metric(text, about)
-    if chosen.metric in (*METRICS, JAIN, SHARE):
+    name, _, flow = text.partition(":")
+    metric = ranking_metric(name)
+    if metric not in RANKED:
+        raise CelltcpError(f"by: {name!r} is not a metric; allowed: {', '.join(RANKING_NAMES)}")
+    by_flow = {
+        each.name: workload_metrics(workload)
+        for each, workload in FlowUnderTest.each_with_workload(about)
+    }
+    if flow and flow not in by_flow:
+        raise CelltcpError(f"by: {flow!r} is not a flow of the scenario; allowed: {', '.join(by_flow)}")
+    chosen = ChosenMetric(metric, flow or next(iter(by_flow)))
+    if metric in (*METRICS, JAIN, SHARE):
         return chosen
-    flows = FlowUnderTest.each_with_workload(about)
-    by_flow = {flow.name: workload_metrics(workload) for flow, workload in flows}
-    flows_with_metric = [flow for flow, metrics in by_flow.items() if chosen.metric in metrics]
-    if ":" not in text and chosen.flow not in flows_with_metric and len(flows_with_metric) == 1:
-        chosen = chosen._replace(flow=flows_with_metric[0])
+    flows_with_metric = [each for each, metrics in by_flow.items() if metric in metrics]
+    if not flow and chosen.flow not in flows_with_metric and len(flows_with_metric) == 1:
+        return ChosenMetric(metric, flows_with_metric[0])
     if chosen.flow not in flows_with_metric:
-        names = dict.fromkeys(name for metrics in by_flow.values() for name in metrics)
-        ranked = [*METRICS, *(name for name in names if name in RANKED)]
-        allowed = [f"{chosen.metric}:{flow}" for flow in flows_with_metric] or ranked
-        raise CelltcpError(
-            f"by: flow {chosen.flow!r} has no {chosen.metric}; allowed: {', '.join(allowed)}"
-        )
+        names = dict.fromkeys(each for metrics in by_flow.values() for each in metrics)
+        ranked = [*METRICS, *(each for each in names if each in RANKED)]
+        allowed = [f"{metric}:{each}" for each in flows_with_metric] or ranked
+        raise CelltcpError(f"by: flow {chosen.flow!r} has no {metric}; allowed: {', '.join(allowed)}")
     return chosen
 
 

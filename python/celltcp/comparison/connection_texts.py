@@ -37,9 +37,7 @@ def connection_texts(results: Results) -> list[str]:
 def _text(rows: _Rows, *, is_split: bool) -> str:
     """Returns the metrics of the connections of a flow as text; PM only for a single connection.
 
-    Args:
-        rows: connections of the flow.
-        is_split: whether a middlebox splits them, so that RTT and PM are those of the first leg.
+    Where a middlebox splits connections, RTT and PM are those of the first leg, and left out.
     """
     delay, title = ("owd", "one-way delay") if is_split else ("rtt", "RTT")
     segments = [flow["segments"] for flow in rows]

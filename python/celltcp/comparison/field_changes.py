@@ -93,13 +93,9 @@ class _Sentences:
         present: Mapping[str, str],
         scenario: Mapping[str, Any] = MappingProxyType({}),
     ) -> None:
-        """Prepares sentences.
+        """Prepares sentences on these stakes.
 
-        Args:
-            ranking: of the combinations.
-            stakes: metrics of the flows that the sentences are about.
-            present: by field, the value that the scenario itself has.
-            scenario: parsed from its file, for Linux commands.
+        `present` are the values of the scenario itself by field; `scenario` is parsed from its file.
         """
         self._ranking = ranking
         self._scenario = scenario
@@ -403,13 +399,7 @@ class _Sentences:
         """Returns changes of the start on a single axis that are as good as the best combination.
 
         An axis may make no difference with the best values on the others, and still do all that they
-        do.
-
-        Args:
-            stake: metric of a flow.
-            leader: the best combination.
-            axes: the fields and the CCA.
-            helpful: axes that make a difference with the best values on the others; these are left out.
+        do. Axes in `helpful`, which make a difference with the best values on the others, are left out.
         """
         start = self._axis_values(self._start)
         changes = {}
@@ -430,13 +420,9 @@ class _Sentences:
     def _order_text(
         self, stake: Stake, ordered: Sequence[str], worst: Mapping[str, str], *, is_only: bool
     ) -> str:
-        """Returns the helpful axes by their gain, in words.
+        """Returns the helpful axes, which are ordered by their gain, in words.
 
-        Args:
-            stake: metric of a flow.
-            ordered: the helpful axes, the one with the largest gain first.
-            worst: the choice with the worst value of each.
-            is_only: whether no other axis helps by itself.
+        `worst` has the choice with the worst value of each; `is_only` says that no other axis helps.
         """
         first, *others = ordered
         if not others:

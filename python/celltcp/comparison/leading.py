@@ -31,9 +31,7 @@ class Leading(NamedTuple):
     def share_text(self, names: Mapping[str, str], word: str) -> str:
         """Returns the CCAs that lead on most scenarios, such as `cubic and bbr, at 4 of 8 each`.
 
-        Args:
-            names: labels of congestion controls.
-            word: before the number of scenarios, such as `at`.
+        `names` are labels of congestion controls; `word` is the preposition of scenarios, such as `at`.
         """
         ranked = self.ranked
         most = len(self.scenarios[ranked[0]])
@@ -61,11 +59,8 @@ def leading_by_need(
 ) -> dict[str, Leading]:
     """Returns the leading congestion controls by need.
 
-    A scenario whose runs do not decide on the best CCA counts for no CCA.
-
-    Args:
-        verdicts: by scenario and need.
-        ccas: congestion controls that all scenarios have.
+    `verdicts` are by scenario and need; `ccas` are the congestion controls that all scenarios have. A
+    scenario whose runs do not decide on the best CCA counts for no CCA.
     """
     needs = dict.fromkeys(need for by_need in verdicts.values() for need in by_need)
     result = {}

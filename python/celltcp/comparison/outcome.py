@@ -90,7 +90,7 @@ def _run_columns() -> Mapping[str, object]:
         "run": RunNumber,
         "cca": Cca,
         "seed": Seed,
-        **_means(Number),
+        **means(Number),
         "acked_early_bytes": Annotated[
             Number, "Payload acknowledged before it reached the receiver, bytes."
         ],
@@ -101,7 +101,7 @@ def _run_columns() -> Mapping[str, object]:
         "fairness": Annotated[Number, "Jain index of the flows."],
         "duration_s": Duration,
         "middlebox": Middlebox,
-        **_app_metrics(Number),
+        **app_metrics(Number),
     }
 
 
@@ -118,7 +118,7 @@ class RatioInterval(SetInterval):
     high: Annotated[Number, "Upper end of the 95 % interval; null without spread."]
 
 
-def _means(kind: object, metrics: Mapping[str, str] = METRICS) -> dict[str, object]:
+def means(kind: object, metrics: Mapping[str, str] = METRICS) -> dict[str, object]:
     """Returns the columns of metrics, with the JSON type of their means."""
     return {metric: Annotated[kind, meaning] for metric, meaning in metrics.items()}
 
@@ -134,22 +134,22 @@ def _relative_columns() -> Mapping[str, object]:
     return {"cca": Cca, **shares, "compared_with": Annotated[str, "Congestion control."]}
 
 
-def _app_metrics(kind: object) -> Mapping[str, object]:
+def app_metrics(kind: object) -> Mapping[str, object]:
     """Returns the columns of the metrics of applications, which only runs with applications have."""
     return {name: NotRequired[Annotated[kind, metric.meaning]] for name, metric in APP_METRICS.items()}
 
 
 def _summary_columns() -> Mapping[str, object]:
-    return {"cca": Cca, **_means(Interval), "middlebox": Middlebox, **_app_metrics(Interval)}
+    return {"cca": Cca, **means(Interval), "middlebox": Middlebox, **app_metrics(Interval)}
 
 
 def _flow_columns() -> Mapping[str, object]:
     share = Annotated[Interval, "Goodput while all flows ran, Mbit/s."]
-    return {"cca": Cca, "flow": FlowName, **_means(Interval), SHARE: share}
+    return {"cca": Cca, "flow": FlowName, **means(Interval), SHARE: share}
 
 
 def _window_columns() -> Mapping[str, object]:
-    return {"cca": Cca, "flow": FlowName, **_means(Interval, WINDOWS)}
+    return {"cca": Cca, "flow": FlowName, **means(Interval, WINDOWS)}
 
 
 #: Row of a run; requirements of selectors add their metrics.
@@ -163,12 +163,12 @@ WindowsRow = Annotated[dict[str, str | Interval], Columns(_window_columns)]
 #: Relative differences of a congestion control to another one over the scenarios, shares.
 RelativeRow = Annotated[dict[str, str | RatioInterval], Columns(_relative_columns)]
 #: Means of a congestion control over the scenarios.
-SetRow = Annotated[dict[str, str | SetInterval], Columns(lambda: {"cca": Cca, **_means(SetInterval)})]
+SetRow = Annotated[dict[str, str | SetInterval], Columns(lambda: {"cca": Cca, **means(SetInterval)})]
 
 
 #: Means of the metrics of an application under a congestion control.
 ApplicationRow = Annotated[
-    dict[str, str | Interval], Columns(lambda: {"cca": Cca, **_app_metrics(Interval)})
+    dict[str, str | Interval], Columns(lambda: {"cca": Cca, **app_metrics(Interval)})
 ]
 
 

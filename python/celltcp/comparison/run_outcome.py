@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, NotRequired
+from typing import Annotated
 
 from celltcp._core import result_tables
 from celltcp.campaign.origin_fields import Origin
-from celltcp.comparison.metrics import APP_METRICS, WINDOWS
+from celltcp.comparison.metrics import WINDOWS
+from celltcp.comparison.outcome import app_metrics, means
 from celltcp.results.json_fields import (
     Cca,
     Cell,
@@ -23,12 +24,7 @@ from celltcp.results.limit_fields import LimitsRow
 
 
 def _columns(name: str, *texts: str) -> Mapping[str, object]:
-    """Returns the JSON types of the columns of a result table, with run, CCA and connection.
-
-    Args:
-        name: of the table.
-        texts: columns that hold texts.
-    """
+    """Returns the JSON types of the columns of a result table, of which `texts` hold texts."""
     (table,) = (each for each in result_tables() if each.name == name)
     return {
         **table_columns(table, dict.fromkeys(texts, str)),
@@ -47,24 +43,14 @@ DecisionRow = Annotated[
 ]
 
 
-def _metric_columns() -> Mapping[str, object]:
-    metrics = {
-        name: NotRequired[Annotated[Number, metric.meaning]] for name, metric in APP_METRICS.items()
-    }
-    return {"flow": FlowName, **metrics}
-
-
 #: Metrics of a flow's application.
-ApplicationMetrics = Annotated[dict[str, Cell], Columns(_metric_columns)]
-
-
-def _window_columns() -> Mapping[str, object]:
-    means = {metric: Annotated[Number, meaning] for metric, meaning in WINDOWS.items()}
-    return {"flow": FlowName, **means}
+ApplicationMetrics = Annotated[
+    dict[str, Cell], Columns(lambda: {"flow": FlowName, **app_metrics(Number)})
+]
 
 
 #: Congestion windows of a flow.
-WindowsRow = Annotated[dict[str, Cell], Columns(_window_columns)]
+WindowsRow = Annotated[dict[str, Cell], Columns(lambda: {"flow": FlowName, **means(Number, WINDOWS)})]
 
 
 class RunOutcome(Origin):

@@ -129,9 +129,7 @@ def run_table(
 def flow_goodput(columns: Mapping[str, Sequence[float]], indices: Sequence[int]) -> float:
     """Returns the goodput of a flow over the time in which at least one connection ran, Mbit/s.
 
-    Args:
-        columns: of all connections.
-        indices: of the connections of the flow.
+    `indices` are those of the connections of the flow in the columns of all connections.
     """
     rates = [columns["goodput_mbps"][index] for index in indices]
     if len(rates) < 2:
@@ -169,12 +167,8 @@ def _completions(
 ) -> list[float]:
     """Returns one over the mean completion time of a flow, 1/s; NaN without a completion.
 
-    A connection that was still running at the end of a run counts with its time until then.
-
-    Args:
-        results: of the campaign.
-        rows: indices of the flow's connections by run.
-        durations_s: of the runs.
+    A connection that was still running at the end of a run counts with its time until then. `rows` are
+    the indices of the flow's connections by run, `durations_s` the lengths of the runs.
     """
     flows = results.tables["flows"]
     starts, completions = (numbers(flows[name]).tolist() for name in ("start_s", "completion_s"))

@@ -123,9 +123,7 @@ def path_shares(results: Results) -> PathShares:
 def mean_shares(shares: Iterable[Share], mixes: Mapping[int, str]) -> list[MeanShare]:
     """Returns the mean shares over the runs, of each mix and flow.
 
-    Args:
-        shares: of each run and flow.
-        mixes: the mix of each run; shares of other runs are left out.
+    `mixes` has the mix of each run; shares of other runs are left out.
     """
     groups: dict[tuple[str, str, str], list[Share]] = {}
     for share in shares:
@@ -146,12 +144,7 @@ def _shared_slots(
 ) -> tuple[dict[int, _Span], dict[int, _SlotSum]]:
     """Returns the time in which all flows were active, by run, and the sums of slots in that time.
 
-    The sums are by the index of the connection, in the order of the slots.
-
-    Args:
-        results: of the campaign.
-        flows: of each connection.
-        slot_s: length of a slot, s.
+    The sums are by the index of the connection in `flows`, in the order of the slots.
     """
     slots = results.tables["slots"]
     index = places_of(connections(slots), connections(results.tables["flows"]))
@@ -177,10 +170,7 @@ def _shared_slots(
 def _spans(flows: Sequence[_Flow], index: NDArray[np.intp], times: NDArray[Any]) -> dict[int, _Span]:
     """Returns the time in which all flows were active, by run.
 
-    Args:
-        flows: of each connection.
-        index: of the connection of each slot.
-        times: start times of the slots, s.
+    `index` is that of the connection of each slot in `flows`; `times` are the start times of slots, s.
     """
     names = [(flow.run, flow.name) for flow in flows]
     numbered = {name: number for number, name in enumerate(dict.fromkeys(names))}

@@ -59,7 +59,12 @@ def sweep_table(sweep: Sweep, by: Sequence[str] = ()) -> Table:
             rows += [(*point, names[cca], flow, *cells) for flow, cells in by_flow.items()]
         ends.add(len(rows) - 1)
     return Table(
-        columns=(*_axis_columns(sweep.axes), CCA_COLUMN, FLOW_COLUMN, *headings_of(metric_columns)),
+        columns=(
+            *(Column(axis, no_wrap=True) for axis in sweep.axes),
+            CCA_COLUMN,
+            FLOW_COLUMN,
+            *headings_of(metric_columns),
+        ),
         rows=tuple(rows),
         title=title,
         ends=frozenset(ends),
@@ -104,15 +109,7 @@ def table_by_point(
     title: str,
     droppable: tuple[str, ...] = (),
 ) -> Table:
-    """Returns a table with a row per point and CCA.
-
-    Args:
-        axes: names of the coordinates of points.
-        columns: of the cells.
-        cells: of a row, by point and CCA.
-        title: of the table.
-        droppable: columns that a narrow terminal omits.
-    """
+    """Returns a table with a row per point and CCA; `cells` are those of these rows in `columns`."""
     rows: list[tuple[str, ...]] = []
     ends = set()
     ccas: dict[str, str] = {}
@@ -123,18 +120,13 @@ def table_by_point(
         if len(by_cca) > 1:
             ends.add(len(rows) - 1)
     return Table(
-        columns=(*_axis_columns(axes), CCA_COLUMN, *columns),
+        columns=(*(Column(axis, no_wrap=True) for axis in axes), CCA_COLUMN, *columns),
         rows=tuple(rows),
         title=title,
         ends=frozenset(ends),
         ccas=ccas,
         droppable=droppable,
     )
-
-
-def _axis_columns(axes: Iterable[str]) -> list[Column]:
-    """Returns the columns of coordinates."""
-    return [Column(axis, no_wrap=True) for axis in axes]
 
 
 def set_table(scenario_set: ScenarioSet, by: Sequence[str] = ()) -> Table:

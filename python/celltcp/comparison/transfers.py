@@ -49,11 +49,8 @@ def transfers_of(results: Results, flows: Mapping[str, NamedFlow]) -> list[Trans
     """Returns the transfers of flows that have an end, complete ones first.
 
     A transfer that the end of the run cut counts only if its time so far exceeds that of each complete
-    transfer; otherwise it might have been complete as soon as those.
-
-    Args:
-        results: of the campaign.
-        flows: by the names of connections, as from `flows_by_connection`.
+    transfer; otherwise it might have been complete as soon as those. `flows` are those of
+    `flows_by_connection`.
     """
     transfers = list(_finite_transfers(results, flows))
     complete = [transfer for transfer in transfers if not math.isnan(transfer.completion_s)]

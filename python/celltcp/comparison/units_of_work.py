@@ -149,14 +149,8 @@ def units_of_work(results: Results) -> pd.DataFrame:
     table = list(rows_of(results.tables["flows"], *columns))
     keys = {(run, number): (*mixes[run], flows[name][0]) for run, number, name, *_ in table}
 
-    def row(
-        run: int,
-        number: int,
-        unit: str,
-        start_s: float,
-        end_s: float = math.nan,
-        duration_s: float = math.nan,
-    ) -> _Row:
+    def row(run: int, number: int, unit: str, start_s: float, *end_and_duration_s: float) -> _Row:
+        end_s, duration_s = end_and_duration_s or (math.nan, math.nan)
         return (run, *keys[run, number], number, unit, start_s, end_s, duration_s)
 
     rows = [

@@ -82,12 +82,7 @@ def parse_vary(text: str) -> tuple[str, list[str]]:
 
 
 def _checked(vary: str, values: list[str]) -> list[str]:
-    """Returns the values of a field; rejects none, too many and repeated ones.
-
-    Args:
-        vary: text for messages: the field, perhaps with its values.
-        values: the values.
-    """
+    """Returns the values of a field; rejects none, too many and repeated ones, with `vary` as name."""
     if not values:
         raise CelltcpError(f"vary: {vary} has no value; allowed: one or more")
     if len(values) > MAX_POINTS:

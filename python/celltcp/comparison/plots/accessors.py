@@ -34,7 +34,7 @@ from celltcp.comparison.plots.smoothing import window_of
 from celltcp.comparison.plots.startup import draw_startup
 from celltcp.comparison.plots.sweep import draw_sweep
 from celltcp.comparison.plots.tradeoff import draw_throughput_delay
-from celltcp.comparison.plots.video_sessions import draw_sessions, sessions_picture
+from celltcp.comparison.plots.video_sessions import draw_sessions
 from celltcp.comparison.single_run import SingleRun
 from celltcp.comparison.tables import flow_cca, flow_label, has_rows_of_flows
 from celltcp.comparison.units_of_work import (
@@ -183,18 +183,16 @@ class ComparisonPlots:
         """Draws the video sessions of all CCAs in the run with `seed` (the first unless given)."""
         comparison = self._comparison
         seed = int(comparison.runs["seed"].min()) if seed is None else seed
-        title = f"{comparison.results.about['name']}: video, seed {seed}"
-        picture, axes = sessions_picture(
-            comparison.results.about, title, comparison.warnings, comparison.ccas
-        )
-        of_seed = comparison.runs[comparison.runs["seed"] == seed]
-        draw_sessions(
-            axes,
-            comparison.tested_slots,
-            frame(comparison.results.tables["events"]),
-            of_seed,
-            comparison.ccas,
-        )
+        picture = figure(7, 5.2)
+        axes = list(picture.subplots(3, 1, sharex=True, height_ratios=[1.2, 1, 1.2]))
+        legend_beside(picture, comparison.ccas)
+        about = comparison.results.about
+        titled(picture, f"{about['name']}: video, seed {seed}")
+        warnings = (f"! {warning}" for warning in comparison.warnings)
+        footnote(picture, [engine_text(about), *warnings])
+        events = frame(comparison.results.tables["events"])
+        runs = comparison.runs[comparison.runs["seed"] == seed]
+        draw_sessions(axes, comparison.tested_slots, events, runs, comparison.ccas)
         return picture
 
     def overview(self) -> Figure:
@@ -234,14 +232,9 @@ class ComparisonPlots:
         has_legend: bool = True,
         notes: Sequence[str] = (),
     ) -> Figure:
-        """Adds legend, title, engine, notes and warnings to a picture.
+        """Adds legend, title, engine, notes and warnings to a picture of all or one METRIC[:FLOW].
 
-        Args:
-            picture: the picture.
-            metric: METRIC or METRIC:FLOW that it shows, if it shows one.
-            subject: flow for the title; unless given, the flow of the metric or the one under test.
-            has_legend: whether to add a legend of CCAs.
-            notes: further lines below the picture.
+        The title has the flows of the metric, or else `subject`, by default the flow under test.
         """
         about = self._comparison.results.about
         if has_legend:

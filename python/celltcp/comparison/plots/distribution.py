@@ -52,13 +52,8 @@ def draw_ecdf(
 ) -> None:
     """Draws the empirical distribution of a metric, with a 95 % band from resampling whole runs.
 
-    Args:
-        axes: the panel.
-        slots: of the flow under test; units of work for a metric of those.
-        ccas: congestion controls, in the order of the legend.
-        metric: one of `METRICS` or `UNITS`.
-        is_log: whether the scale is logarithmic if all values are positive; unless given, if they have
-            a long tail.
+    `slots` are those of a flow, or units of work for a metric in `UNITS`. `is_log` requests a
+    logarithmic scale for positive values; unless given, values with a long tail have one.
     """
     column, label = column_of(metric)
     names, shades, styles = labels(ccas), colours(ccas), lines(ccas)

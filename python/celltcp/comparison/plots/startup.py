@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from numpy.typing import NDArray
 
+from celltcp.comparison.plots.distribution import Bands, Numbers
 from celltcp.present.palette import colours, lines
 from celltcp.present.style import MAX_BANDS
 from celltcp.scenarios.cca_mix import labels
@@ -29,10 +29,10 @@ def draw_startup(
     """
     names, shades, styles = labels(ccas), colours(ccas), lines(ccas)
     steps, curves = delivered_curves(slots, flows, ccas, slot_s=slot_s, seconds=seconds)
-    for cca, (mean, spread) in curves.items():
+    for cca, (mean, band) in curves.items():
         axes.plot(steps, mean, color=shades[cca], label=names[cca], lw=1.4, ls=styles[cca])
-        if spread is not None and len(ccas) <= MAX_BANDS:
-            axes.fill_between(steps, mean - spread, mean + spread, color=shades[cca], alpha=0.2, lw=0)
+        if band is not None and len(ccas) <= MAX_BANDS:
+            axes.fill_between(steps, *band, color=shades[cca], alpha=0.2, lw=0)
     axes.set_xlim(0, seconds)
     axes.set_ylim(bottom=0)
     axes.set_xlabel("time since the first data byte, s")
@@ -46,10 +46,10 @@ def delivered_curves(
     *,
     slot_s: float,
     seconds: float,
-) -> tuple[NDArray[np.float64], dict[str, tuple[NDArray[np.float64], NDArray[np.float64] | None]]]:
+) -> tuple[Numbers, dict[str, tuple[Numbers, Bands | None]]]:
     """Returns times, s, and for each CCA the mean over the runs of the MB delivered until then.
 
-    With each mean is the half width of its 95 % interval, None for a single run.
+    With each mean is its 95 % band, None for a single run.
     """
     steps = np.arange(0, seconds + slot_s / 2, slot_s)
     starts_s = flows.groupby("run")["first_data_s"].min()
@@ -62,9 +62,9 @@ def delivered_curves(
             curves.append(np.interp(steps, ends, delivered, left=0.0))
         if not curves:
             continue
-        stacked = np.array(curves)
-        spread = None
+        mean, band = np.mean(curves, axis=0), None
         if len(curves) > 1:
-            spread = 1.96 * stacked.std(axis=0, ddof=1) / np.sqrt(len(curves))
-        result[cca] = (stacked.mean(axis=0), spread)
+            half = 1.96 * np.std(curves, axis=0, ddof=1) / np.sqrt(len(curves))
+            band = mean - half, mean + half
+        result[cca] = mean, band
     return steps, result

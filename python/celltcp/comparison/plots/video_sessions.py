@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from celltcp._core import CelltcpError
-from celltcp.campaign.provenance import engine_text
 from celltcp.present.palette import colours, lines
-from celltcp.present.style import draw_series, figure, footnote, legend_beside, shade_capacity, titled
+from celltcp.present.style import draw_series, shade_capacity
 from celltcp.scenarios.cca_mix import labels
 
 
@@ -69,15 +66,3 @@ def draw_sessions(
     buffers.set_ylabel("buffer, s\n(bars: stalls)")
     buffers.set_ylim(bottom=min(0.0, buffers.get_ylim()[0]))
     buffers.set_xlabel("time, s")
-
-
-def sessions_picture(
-    about: Mapping[str, Any], title: str, warnings: Sequence[str], ccas: Sequence[str]
-) -> tuple[Figure, list[Axes]]:
-    """Returns an empty picture of video sessions with its title and notes, and its three panels."""
-    picture = figure(7, 5.2)
-    axes = list(picture.subplots(3, 1, sharex=True, height_ratios=[1.2, 1, 1.2]))
-    legend_beside(picture, ccas)
-    titled(picture, title)
-    footnote(picture, [engine_text(about), *(f"! {warning}" for warning in warnings)])
-    return picture, axes

@@ -149,15 +149,9 @@ def _panels(
     window: Window,
     delay: Delay,
 ) -> tuple[Panel, ...]:
-    """Returns a panel per column of the slots; that of goodput has the capacity, too.
+    """Returns a panel per column of the slots (by CCA); that of goodput has the capacity, too.
 
-    Args:
-        times: start times of the slots, s.
-        slot_s: length of a slot, s.
-        tables: slots by CCA.
-        leading: CCAs that are shown at first.
-        window: over which goodput and delay are averaged.
-        delay: which delay is shown.
+    `times` are the start times of the slots, s; the CCAs in `leading` are shown at first.
     """
     names, shades, dash = labels(tables), colours(tables), dashes(tables)
 
@@ -196,15 +190,8 @@ def start_up(comparison: Comparison) -> Figure:
     slot_s = float(comparison.results.about["slot_s"])
     slots, flows, ccas = comparison.tested_slots, comparison.tested_flows, comparison.ccas
     steps, curves = delivered_curves(slots, flows, ccas, slot_s=slot_s, seconds=_STARTUP_S)
-    series = _banded(
-        ccas,
-        {
-            cca: (mean, None if spread is None else (mean - spread, mean + spread))
-            for cca, (mean, spread) in curves.items()
-        },
-    )
-    label = "time since the first data byte"
-    chart = Chart(steps, label, "s", (Panel("delivered", "MB", series),), digits=2)
+    panel = Panel("delivered", "MB", _banded(ccas, curves))
+    chart = Chart(steps, "time since the first data byte", "s", (panel,), digits=2)
     draw = functools.partial(
         draw_startup, slots=slots, flows=flows, ccas=ccas, slot_s=slot_s, seconds=_STARTUP_S
     )

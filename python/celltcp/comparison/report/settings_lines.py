@@ -24,8 +24,7 @@ def systems() -> Mapping[str, Any]:
 def settings_blocks(cca: str) -> tuple[Block, ...]:
     """Returns the lines that set a congestion control on the host that sends; none if no system has it.
 
-    Args:
-        cca: congestion control with its parameters, which are no settings of these systems.
+    Its parameters are no settings of these systems.
     """
     name, _, parameters = cca.partition("@")[0].partition(":")
     try:
@@ -35,7 +34,7 @@ def settings_blocks(cca: str) -> tuple[Block, ...]:
         return ()
     known, name = systems(), str(entry["name"])
     note = f" {parameters} is no setting of these systems." if parameters else ""
-    blocks = _linux_blocks(name, note, paces=name in known["linux"]["paced"]) if entry["linux"] else []
+    blocks = _linux_blocks(name, note) if entry["linux"] else []
     for system in _OTHER_SYSTEMS:
         if own := known[system]["names"].get(name):
             caption = f"{known[system]['title']}, on the host that sends, {known[system]['rights']}:"
@@ -64,15 +63,10 @@ def linux_commands(cca: str) -> list[str]:
     return [*(f"sysctl -w {sysctl}" for sysctl in sysctls), *interface]
 
 
-def _linux_blocks(name: str, note: str, *, paces: bool) -> list[Block]:
-    """Returns the lines for Linux: those of a file of sysctls, and those of a shell.
-
-    Args:
-        name: of the congestion control.
-        note: further sentence on them.
-        paces: whether it needs a queue discipline that paces.
-    """
+def _linux_blocks(name: str, note: str) -> list[Block]:
+    """Returns the lines for Linux: those of a file of sysctls, with a note, and those of a shell."""
     linux = systems()["linux"]
+    paces = name in linux["paced"]
     file = [*(linux["pacing"] if paces else []), *linux["sysctls"]]
     stays = "" if paces else f" {name} does not pace, so that net.core.default_qdisc may stay."
     blocks = [
