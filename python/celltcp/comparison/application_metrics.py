@@ -63,6 +63,7 @@ _Values = dict[str, dict[int, list[float]]]
 
 
 def _flow_metrics(by_kind: _Values, runs: Sequence[int]) -> MetricValues:
+    """Returns the metrics of a flow from the values of its events."""
     metrics: MetricValues = {}
     for application in APPLICATIONS:
         kinds = {name: metric.kind or name for name, metric in application.items()}
@@ -89,8 +90,7 @@ def _with_ages(
     times: Mapping[int, list[float]], ages: Mapping[int, list[float]]
 ) -> dict[int, list[float]]:
     """Returns the durations of units by run; for unfinished units their age, a lower bound."""
-    keys = [*times, *(run for run in ages if run not in times)]
-    return {run: [*times.get(run, ()), *ages.get(run, ())] for run in keys}
+    return {run: [*times.get(run, ()), *ages.get(run, ())] for run in dict.fromkeys([*times, *ages])}
 
 
 def _with_missing(by_kind: _Values) -> dict[int, list[float]]:
@@ -98,14 +98,14 @@ def _with_missing(by_kind: _Values) -> dict[int, list[float]]:
 
     Frames that were in flight at the end of the run are left out.
     """
-    delays = {run: list(values) for run, values in by_kind.get(FRAME, {}).items()}
+    delays_ms = {run: list(values) for run, values in by_kind.get(FRAME, {}).items()}
     for run, counts in by_kind.get(FRAMES, {}).items():
-        dropped = by_kind.get("dropped_share", {}).get(run, [0.0] * len(counts))
-        arrived = delays.setdefault(run, [])
-        missing = missing_frames(zip(counts, dropped, strict=True), len(arrived))
-        ages = by_kind.get(FRAME_AGE, {}).get(run, [])
-        arrived += [math.inf] * len(never_arrived(ages, missing, arrived))
-    return delays
+        dropped_shares = by_kind.get("dropped_share", {}).get(run, [0.0] * len(counts))
+        run_delays = delays_ms.setdefault(run, [])
+        missing = missing_frames(zip(counts, dropped_shares, strict=True), len(run_delays))
+        ages_ms = by_kind.get(FRAME_AGE, {}).get(run, [])
+        run_delays += [math.inf] * len(never_arrived(ages_ms, missing, run_delays))
+    return delays_ms
 
 
 #: Keys of the times of transfers among the kinds of events.

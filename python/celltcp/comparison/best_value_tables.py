@@ -85,8 +85,8 @@ def best_values_texts(sweep: Sweep, by: Sequence[str] = ()) -> list[str]:
         if not _differs(rows):
             verdicts = [each.verdict for _, each in rows if each.verdict.undecided]
             # Undecided values are not called equal: the hint has the largest number of runs needed.
-            most = max(verdicts, key=lambda each: each.runs_needed or math.inf, default=None)
-            hint = f" ({hint_text(most)})" if most else ""
+            verdict = max(verdicts, key=lambda each: each.runs_needed or math.inf, default=None)
+            hint = f" ({hint_text(verdict)})" if verdict else ""
             fields_by_text.setdefault(field, []).append(f"{ranking.question(stake)}{hint}")
         elif len(rows) == 1:
             best, mean, others, following = _cells(stake)

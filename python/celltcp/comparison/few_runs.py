@@ -30,7 +30,8 @@ def few_runs_text(comparisons: Sequence[Comparison]) -> str:
         for key, values in _values(comparison):
             runs = sum(not math.isnan(value) for value in values)
             estimates.setdefault(key, []).append((estimate(values), runs))
-    wide: dict[str, tuple[Estimate, int]] = {}
+    # Half width and number of runs of the widest interval, by the name of the metric.
+    widest: dict[str, tuple[float, int]] = {}
     needed = 0.0
     for (flow, metric), metric_estimates in estimates.items():
         finite = [(each, runs) for each, runs in metric_estimates if math.isfinite(each.mean)]
@@ -39,21 +40,20 @@ def few_runs_text(comparisons: Sequence[Comparison]) -> str:
             half = each.ci95 or 0.0
             if runs < _ENOUGH_RUNS and 2 * half > abs(each.mean) and half > _NARROW_SHARE * largest:
                 name = " ".join(filter(None, (flow, words_of(metric).name)))
-                if name not in wide or half > (wide[name][0].ci95 or 0.0):
-                    wide[name] = (each, runs)
+                widest[name] = max(widest.get(name, (0.0, 0)), (half, runs), key=lambda pair: pair[0])
                 needed = max(needed, runs_for(abs(each.mean) / 2, half, runs))
-    if not wide:
+    if not widest:
         return ""
-    runs = min(runs for _, runs in wide.values())
+    runs = min(runs for _, runs in widest.values())
     text = f"{count_text(runs, 'run')} decide little: intervals are longer than the means of"
-    names = list(wide)
-    more = f" and {count_text(len(names) - 2, 'other metric')}" if len(names) > 2 else ""
-    many = f"--runs {needed:.0f} would likely do" if math.isfinite(needed) else "far more are needed"
-    return f"{text} {', '.join(names[:2])}{more}; {many}"
+    names = list(widest)
+    others = f" and {count_text(len(names) - 2, 'other metric')}" if len(names) > 2 else ""
+    hint = f"--runs {needed:.0f} would likely do" if math.isfinite(needed) else "far more are needed"
+    return f"{text} {', '.join(names[:2])}{others}; {hint}"
 
 
 def _values(comparison: Comparison) -> Iterator[tuple[tuple[str, str], list[float]]]:
-    """Yields the values of the runs of each metric by its flow and metric, CCA by CCA."""
+    """Yields flow and metric, and the values of the runs, for each metric and CCA."""
     several = len(comparison.applications) > 1
     for application in comparison.applications:
         for metric in application.names:

@@ -431,8 +431,8 @@ class _Sentences:
             return f"{first} helps more than {', then '.join(others)}"
         if stake.is_tied(worst[first], worst[others[0]]):
             return f"{', '.join(ordered[:-1])} and {ordered[-1]} help alike"
-        most = f"{', '.join(ordered[:-1])} or {ordered[-1]}"
-        return f"the runs do not decide whether {most} helps more"
+        candidates = f"{', '.join(ordered[:-1])} or {ordered[-1]}"
+        return f"the runs do not decide whether {candidates} helps more"
 
     def _axis_values(self, choice: Choice) -> list[str]:
         """Returns the values of the fields in a choice, and the label of its CCA."""

@@ -77,7 +77,7 @@ def run_table(
 
     def total(metric: str) -> list[Any]:
         sums = [sum(columns[metric][index] for index in indices) for indices in rows.values()]
-        # With an unknown value, the column is not of integers.
+        # With a NaN among them, all sums are floating-point numbers.
         result: list[Any] = np.array(sums).tolist()
         return result
 
@@ -151,6 +151,7 @@ def flow_goodput(columns: Mapping[str, Sequence[float]], indices: Sequence[int])
 
 def _requirement_metric(results: Results, derived: Weights | OtherMeasure) -> list[float]:
     """Returns the metric of a requirement for each connection: the mean over its slots."""
+    # The factors A, B and C of PM, and the columns that bounds refer to.
     columns = ["run", "flow", "goodput_mbps", "rtt_mean_ms", "a", "b", "c"]
     slots = results.tables["slots"].select(columns)
     values = derived.measure(frame(slots)).to_numpy(np.float64)

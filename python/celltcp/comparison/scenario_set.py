@@ -91,13 +91,13 @@ class ScenarioSet:
         ]
 
     def _comparisons_with(self, metric: str) -> list[Comparison]:
-        """Returns the comparisons on scenarios for which a metric makes sense."""
+        """Returns the comparisons to which a metric applies: goodput and PM only if flows compete."""
         every = self.comparisons.values()
         return [each for each in every if each.is_competing or metric not in COMPETITION_METRICS]
 
     @property
     def baseline(self) -> str | None:
-        """The congestion control that others are compared with: the first of those that all have."""
+        """The first congestion control that all scenarios have; relative metrics refer to it."""
         return next(iter(self.ccas), None)
 
     def relative(self, cca: str, metric: str) -> list[float]:

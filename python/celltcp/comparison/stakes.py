@@ -101,8 +101,8 @@ def stakes_of(comparison: Comparison) -> list[Stake]:
 
     Line-ups of several flows, which compete with each other, are left out.
     """
-    alone = single_flow_mixes(comparison.ccas)
-    return _stakes(comparison, alone) if len(alone) > 1 else []
+    single_ccas = single_flow_mixes(comparison.ccas)
+    return _stakes(comparison, single_ccas) if len(single_ccas) > 1 else []
 
 
 def mix_stakes(comparison: Comparison) -> list[Stake]:

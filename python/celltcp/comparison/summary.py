@@ -141,7 +141,7 @@ class Summary:
         groups: dict[tuple[tuple[str, ...], str], list[MetricSummary]] = {}
         for each in every:
             groups.setdefault((each.point, each.cca), []).append(each)
-        # A metric comes where its first name is.
+        # A metric that several names select comes where the first of them is.
         return [
             each
             for group in groups.values()
@@ -191,7 +191,7 @@ class Summary:
             headings[heading] = None
         rows: list[tuple[str, ...]] = []
         ends = set()
-        # Blocks have the same coordinates; with a row per point, the last coordinate may differ.
+        # Number of coordinates that the rows of a block share; with a row per point, all but the last.
         same = max(len(self.axes) - (len(cells_of) == len(self.points)), 0)
         for index, ((point, cca), cells) in enumerate(cells_of.items()):
             names = labels(self.points[point].ccas)
@@ -348,8 +348,8 @@ def _number(value: float, digits: int) -> str:
 
 def _verdict(comparison: Comparison, metric: str) -> Verdict | None:
     """Returns the verdict by a metric; None if there is nothing to rank."""
-    alone = single_flow_mixes(comparison.ccas)
-    if len(alone) < 2 or metric.partition(":")[0] not in RANKED:
+    single_ccas = single_flow_mixes(comparison.ccas)
+    if len(single_ccas) < 2 or metric.partition(":")[0] not in RANKED:
         return None
     requirements = {value: key for key, value in comparison.requirements.items()}
     if metric in requirements:

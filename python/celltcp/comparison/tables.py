@@ -56,7 +56,7 @@ COLUMNS = tuple(
     )
 )
 
-#: Columns that a narrow terminal omits unless there is a verdict by them, the least important first.
+#: Columns that a narrow terminal omits, the least important first; those with a verdict stay.
 _DROPPABLE = ("retransmissions", "rtt_p95_ms", "pm_balanced", "pm_delay", "induced_delay_ms")
 
 #: Metrics computed from RTTs except the mean: meaningless where a middlebox splits connections.
@@ -204,7 +204,7 @@ def _heading(requirement: str) -> str:
 
 
 def shares_table(comparison: Comparison) -> Table:
-    """Returns the goodput of each flow that competes, and Jain's index if there are several."""
+    """Returns a table of the goodput of each competing flow, with Jain's index if several compete."""
     has_index = comparison.has_competition
     names = labels(comparison.ccas)
     cells = share_cells(comparison, has_index=has_index)
@@ -216,13 +216,13 @@ def shares_table(comparison: Comparison) -> Table:
 
 
 def shares_title(*, has_index: bool) -> str:
-    """Returns the title of a table of shares."""
+    """Returns the title of a table of `share_columns`."""
     index = ", and Jain's index of them (1 is fair)" if has_index else ""
     return f"Shares of the path while all flows run{index}"
 
 
 def share_columns(*, has_index: bool) -> tuple[Column, ...]:
-    """Returns the columns of shares."""
+    """Returns the columns of the goodputs of flows, their sum, and Jain's index."""
     return (
         Column("goodput of each flow, Mbit/s"),
         *number_columns("sum", *(["Jain's index"] if has_index else [])),
@@ -303,7 +303,7 @@ def limits_sections(results: Results) -> list[Section]:
 
 
 def decisions_table(results: Results) -> Table:
-    """Returns the decisions of selectors: time, flow, CCAs, cause and reason."""
+    """Returns a table of the decisions of selectors: time, flow, CCAs, cause and reason."""
     flows = {flow["flow"]: flow["name"] for flow in records(results.tables["flows"])}
     rows = []
     for decision in records(results.decisions):

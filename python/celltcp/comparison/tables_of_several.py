@@ -98,8 +98,8 @@ def sweep_title(sweep: Sweep) -> str:
 def range_text(comparisons: Iterable[Comparison]) -> str:
     """Returns the number of runs of comparisons in words, as a range if the numbers differ."""
     counts = [int(comparison.results.about["runs"]) for comparison in comparisons]
-    fewest, most = min(counts), max(counts)
-    return runs_text(most) if fewest == most else f"{fewest} to {runs_text(most)}"
+    low, high = min(counts), max(counts)
+    return runs_text(high) if low == high else f"{low} to {runs_text(high)}"
 
 
 def table_by_point(

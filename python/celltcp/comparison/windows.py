@@ -44,12 +44,12 @@ def windows_of(results: Results, flow: FlowUnderTest, runs: Sequence[int]) -> li
         peaks.append((numbers(samples["run"])[selected], cwnds))
     windows = []
     for run in runs:
-        mine = slot_cwnds[slot_runs == run]
+        run_cwnds = slot_cwnds[slot_runs == run]
         largest = (np.nanmax(cwnds[run_numbers == run], initial=0.0) for run_numbers, cwnds in peaks)
         # Summed run by run, so that one run has the same sum alone and among others.
         windows.append(
-            Windows(math.fsum(mine) / len(mine), float(max(largest)))
-            if len(mine)
+            Windows(math.fsum(run_cwnds) / len(run_cwnds), float(max(largest)))
+            if len(run_cwnds)
             else Windows(math.nan, math.nan)
         )
     return windows

@@ -232,7 +232,7 @@ class ComparisonPlots:
         has_legend: bool = True,
         notes: Sequence[str] = (),
     ) -> Figure:
-        """Adds legend, title, engine, notes and warnings to a picture of all or one METRIC[:FLOW].
+        """Adds legend, title, engine, notes and warnings to a picture, which may be of one metric.
 
         The title has the flows of the metric, or else `subject`, by default the flow under test.
         """

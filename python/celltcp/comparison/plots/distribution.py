@@ -73,7 +73,7 @@ def draw_ecdf(
             low, high = (_extended(each, len(right)) for each in band)
             axes.fill_between(values, low, high, step="post", color=shades[cca], alpha=0.2, lw=0)
     axes.set_ylim(0, 1)
-    # A few slots deliver all data that a hole had held back; these are cut off.
+    # A few slots deliver all data behind a lost segment at once; these are cut off.
     if end is not None:
         lowest = float(slots[column].min())
         if lowest > 0 and (has_long_tail(slots, column) if is_log is None else is_log):
@@ -171,7 +171,7 @@ def _steps(runs: Sequence[Numbers]) -> Numbers:
 
 
 def _extended(shares: Numbers, repeats: int) -> Numbers:
-    """Returns a zero, the shares, and the last one of them a number of times again."""
+    """Returns a zero, the shares, and the last share again as often as `repeats`."""
     return np.concatenate([[0.0], shares, np.repeat(shares[-1], repeats)])
 
 

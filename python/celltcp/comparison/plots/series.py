@@ -91,7 +91,7 @@ def draw_comparison_series(
     rates.set_ylabel(f"goodput, Mbit/s\n{window.text}" if window else "goodput, Mbit/s")
     if is_above:
         rates.set_title(_BURST_TEXT, loc="left", fontsize=8, color="#555555")
-    # Data behind a filled hole are delivered at once: such spikes above the capacity are cut off.
+    # All data behind a lost segment are delivered at once when it arrives: such spikes are cut off.
     rates.set_ylim(0, headroom(max_capacity))
     delays.set_ylabel(f"{delay.title}, ms (seed {seed})")
     delays.set_ylim(bottom=0)

@@ -69,20 +69,22 @@ def findings_of(comparison: Comparison) -> tuple[Finding, ...]:
 
 def requirement_finding(comparison: Comparison, requirement: str) -> Finding:
     """Returns the finding for a requirement."""
-    alone = single_flow_mixes(comparison.ccas)
-    ranking = _requirement_ranking(comparison, requirement, alone)
+    single_ccas = single_flow_mixes(comparison.ccas)
+    ranking = _requirement_ranking(comparison, requirement, single_ccas)
     return _finding(comparison, ranking, labels(comparison.ccas), colours(comparison.ccas))
 
 
 def _rankings(comparison: Comparison) -> list[_Ranking]:
     """Returns the rankings for the flows of a workload, then those by requirement."""
-    alone = single_flow_mixes(comparison.ccas)
-    if not alone:
+    single_ccas = single_flow_mixes(comparison.ccas)
+    if not single_ccas:
         return []
-    if len(alone) == 1 and not comparison.is_competing:
-        return [_application_ranking(application, alone[0]) for application in comparison.applications]
+    if len(single_ccas) == 1 and not comparison.is_competing:
+        return [
+            _application_ranking(application, single_ccas[0]) for application in comparison.applications
+        ]
     # A single CCA has metrics, but no verdict.
-    verdicts = comparison.network_verdicts if len(alone) > 1 else comparison.verdicts
+    verdicts = comparison.network_verdicts if len(single_ccas) > 1 else comparison.verdicts
     if comparison.is_finite and comparison.ranked_stakes:
         verdicts = {}
     return [
@@ -90,7 +92,7 @@ def _rankings(comparison: Comparison) -> list[_Ranking]:
             _Ranking(stake.need, stake.metric, stake.verdict, stake.values)
             for stake in comparison.ranked_stakes
         ),
-        *(_requirement_ranking(comparison, name, alone) for name in verdicts),
+        *(_requirement_ranking(comparison, name, single_ccas) for name in verdicts),
     ]
 
 
@@ -117,8 +119,8 @@ def _finding(
     leader = verdict.leader
     text = _means_text(comparison, leader, ranking)
     if len(values) == 1:
-        alone = "the only CCA: nothing to compare it with"
-        return Finding(f"{names[leader]}, for {ranking.need}", text, "", alone, "undecided")
+        note = "the only CCA: nothing to compare it with"
+        return Finding(f"{names[leader]}, for {ranking.need}", text, "", note, "undecided")
     lead = f"{names[leader]} leads with {text}"
     if not comparison.decides:
         reason = "one run of a random scenario is not conclusive"
@@ -191,8 +193,8 @@ def differences_table(comparison: Comparison) -> Table | None:
     names = labels(comparison.ccas)
     rows: list[tuple[str, ...]] = []
     ends = set()
-    alone = single_flow_mixes(comparison.ccas)
-    if len(alone) < 2 or not comparison.decides:
+    single_ccas = single_flow_mixes(comparison.ccas)
+    if len(single_ccas) < 2 or not comparison.decides:
         return None
     for ranking in _rankings(comparison):
         verdict = ranking.verdict
@@ -200,7 +202,7 @@ def differences_table(comparison: Comparison) -> Table | None:
             continue
         digits = words_of(ranking.metric).digits
         base = abs(ranking.mean(verdict.leader)) or math.nan
-        for cca in ranking.ordered(alone):
+        for cca in ranking.ordered(single_ccas):
             if cca == verdict.leader:
                 continue
             gap = paired_gap(ranking.values[cca], ranking.values[verdict.leader])
@@ -222,7 +224,7 @@ def differences_table(comparison: Comparison) -> Table | None:
         *number_columns("difference", "difference, %"),
         Column("verdict"),
     )
-    ccas = {names[cca]: cca for cca in alone}
+    ccas = {names[cca]: cca for cca in single_ccas}
     return Table(columns, tuple(rows), ends=frozenset(ends), ccas=ccas)
 
 

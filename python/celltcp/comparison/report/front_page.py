@@ -198,11 +198,11 @@ def settings_section(comparison: Comparison) -> Section | None:
 
 def _reference_cca(comparison: Comparison, cca: str, choices: Sequence[Choice]) -> str:
     """Returns the CCA to compare with: the default, the leader for another need, or the first other."""
-    alone = [each for each in single_flow_mixes(comparison.ccas) if each != cca]
-    if DEFAULT_CCA in alone:
+    others = [each for each in single_flow_mixes(comparison.ccas) if each != cca]
+    if DEFAULT_CCA in others:
         return DEFAULT_CCA
-    leaders = [choice.verdict.leader for choice in choices if choice.verdict.leader in alone]
-    return str(leaders[0]) if leaders else alone[0]
+    leaders = [choice.verdict.leader for choice in choices if choice.verdict.leader in others]
+    return str(leaders[0]) if leaders else others[0]
 
 
 def _gaps(comparison: Comparison, cca: str, other: str) -> list[str]:

@@ -39,11 +39,9 @@ _OVER_TIME = (
 )
 
 
-def single_panel(
-    ccas: Sequence[str], draw: Callable[[Axes], None], width: float = 6.5, height: float = 3.8
-) -> Picture:
+def _single_panel(ccas: Sequence[str], draw: Callable[[Axes], None]) -> Picture:
     """Returns a picture of one panel with a legend of CCAs."""
-    picture = figure(width, height)
+    picture = figure(6.5, 3.8)
     draw(picture.add_subplot())
     legend_beside(picture, ccas)
     return picture
@@ -96,7 +94,7 @@ def tradeoff(comparison: Comparison) -> Figure:
     )
     draw = functools.partial(draw_throughput_delay, runs=runs, ccas=comparison.ccas)
     return Figure(
-        functools.partial(single_panel, comparison.ccas, draw), "Goodput against delay per CCA", chart
+        functools.partial(_single_panel, comparison.ccas, draw), "Goodput against delay per CCA", chart
     )
 
 
@@ -178,7 +176,7 @@ def _panels(
         if name == "goodput_mbps":
             capacity = column(next(iter(tables)), "capacity_mbps")
             series.insert(0, Series("capacity", CAPACITY, capacity, look="area"))
-            # Data behind a filled hole are delivered at once: such spikes are cut off.
+            # All data behind a lost segment are delivered at once: such spikes are cut off.
             top = top_of(capacity)
             label = f"{label}, {window.text}"
         panels.append(Panel(label, unit, tuple(series), digits, top))
@@ -196,7 +194,7 @@ def start_up(comparison: Comparison) -> Figure:
         draw_startup, slots=slots, flows=flows, ccas=ccas, slot_s=slot_s, seconds=_STARTUP_S
     )
     return Figure(
-        functools.partial(single_panel, comparison.ccas, draw), "Bytes delivered at the start", chart
+        functools.partial(_single_panel, comparison.ccas, draw), "Bytes delivered at the start", chart
     )
 
 
@@ -228,4 +226,4 @@ def distribution(comparison: Comparison, metric: str) -> Figure:
     chart = Chart(grid, label, unit, (panel,), digits=3 if is_unit else 2, is_log=is_log)
     draw = functools.partial(draw_ecdf, slots=values, ccas=comparison.ccas, metric=name)
     words = f"Distribution of {metric} over {noun} per CCA"
-    return Figure(functools.partial(single_panel, comparison.ccas, draw), words, chart)
+    return Figure(functools.partial(_single_panel, comparison.ccas, draw), words, chart)
