@@ -35,7 +35,7 @@ class Criterion:
         return self.fails_at is not None and self.sign * value < self.sign * self.fails_at
 
     def is_better(self, one: list[float], other: list[float]) -> bool:
-        """Returns whether `one` is better than `other`, beyond chance and by an amount that matters."""
+        """Returns whether `one` is better than `other`, significantly and by an amount that matters."""
         gain = paired_gap(one, other)
         largest = max(abs(estimate(one).mean), abs(estimate(other).mean))
         min_gain = max(MARGIN * largest, self.min_difference)

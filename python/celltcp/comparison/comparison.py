@@ -104,7 +104,7 @@ class Comparison(RunTables):
             self.requirements["delay"] = ONE_WAY_DELAY
         #: Metric of the delay between the hosts.
         self.delay_metric = ONE_WAY_DELAY if self.split_ccas else MEAN_RTT
-        #: Metrics of the applications, such as the score of a video.
+        #: Metrics of the flow's application, such as the score of a video.
         self.application_metrics = tuple(name for name in APP_METRICS if name in self._columns)
         self.metrics = (*self.metrics, *self.application_metrics)
 
@@ -154,7 +154,7 @@ class Comparison(RunTables):
 
     @functools.cached_property
     def _several_connections(self) -> bool:
-        """Whether a run has several connections."""
+        """Whether any run has several connections."""
         runs = self.results.tables["flows"]["run"].to_pylist()
         return len(set(runs)) < len(runs)
 
@@ -215,10 +215,7 @@ class Comparison(RunTables):
         """
         if flow == self.tested.name:
             return self.tested_slots
-        flows = {
-            flow_under_test.name: flow_under_test
-            for flow_under_test in FlowUnderTest.each(self.results.about)
-        }
+        flows = {each.name: each for each in FlowUnderTest.each(self.results.about)}
         if flow not in flows:
             name = self.results.about["name"]
             raise CelltcpError(f"flow: {flow!r} is not in {name}; there are {', '.join(flows)}")
@@ -278,7 +275,7 @@ class Comparison(RunTables):
 
         `verdicts` separates ties from CCAs that the runs leave undecided. The list is empty for one run
         of a random scenario, and for a requirement whose leader the application's metrics contradict.
-        Line-ups of several flows are left out, as their CCAs compete with each other.
+        Mixes of several flows are left out, as their CCAs compete with each other.
         """
         decides = self.decides
         return {
@@ -348,7 +345,7 @@ class Comparison(RunTables):
 
     @property
     def is_finite(self) -> bool:
-        """Whether the flow under test has an end, so that it ranks by its completion time."""
+        """Whether the flow under test has transfers with an end, which rank by their completion."""
         return any(
             application.ranking.metric.startswith("complet")
             for application in self.applications

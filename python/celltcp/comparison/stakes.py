@@ -44,7 +44,7 @@ class Stake(NamedTuple):
         return f"{self.flow} ({'; '.join(filter(None, (self.title, self.note)))})"
 
     def is_gain(self, cca: str, instead_of: str) -> bool:
-        """Returns whether a CCA is better than another, beyond chance and by an amount that matters."""
+        """Returns whether a CCA is better than another, significantly and by more than a tie."""
         if self.is_void(instead_of):
             # If nothing has finished, there is no value, which is worse than any value.
             return not self.is_void(cca)
@@ -69,7 +69,7 @@ class Stake(NamedTuple):
         return words.with_unit(mean_text(self.values[cca], words.digits))
 
     def text(self, cca: str, instead_of: str) -> str:
-        """Returns the metric under a CCA, and under another one that is replaced."""
+        """Returns the means of the metric under a CCA and under the one that it replaces."""
         new, old = (estimate(self.values[each]).mean for each in (cca, instead_of))
         words = words_of(self.metric)
         name = f"{self.flow} {words.name}{self._note_text}"
@@ -82,7 +82,7 @@ class Stake(NamedTuple):
         return f"{text} ({100 * (new / old - 1):+.0f} %)" if has_share else text
 
     def _gap(self, cca: str, instead_of: str) -> tuple[Estimate, float]:
-        """Returns the paired difference, and the larger mean of both, each as an absolute value."""
+        """Returns the paired difference, and the larger of both means by absolute value."""
         pair = self.values[cca], self.values[instead_of]
         return paired_gap(*pair), max(abs(estimate(values).mean) for values in pair)
 
@@ -99,7 +99,7 @@ class Stake(NamedTuple):
 def stakes_of(comparison: Comparison) -> list[Stake]:
     """Returns the stake of each flow: the metric of its application, or its goodput.
 
-    Line-ups of several flows, which compete with each other, are left out.
+    Mixes of several flows, which compete with each other, are left out.
     """
     single_ccas = single_flow_mixes(comparison.ccas)
     return _stakes(comparison, single_ccas) if len(single_ccas) > 1 else []

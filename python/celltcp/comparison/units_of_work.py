@@ -141,13 +141,13 @@ def units_of_work(results: Results) -> pd.DataFrame:
     """
     import pandas as pd
 
-    mixes = {
+    keys_of_runs = {
         run: (cca, seed) for run, cca, seed in rows_of(results.tables["runs"], "run", "cca", "seed")
     }
     flows = flows_by_connection(results)
     columns = ("run", "flow", "name", "start_s", "completion_s")
     table = list(rows_of(results.tables["flows"], *columns))
-    keys = {(run, number): (*mixes[run], flows[name][0]) for run, number, name, *_ in table}
+    keys = {(run, number): (*keys_of_runs[run], flows[name][0]) for run, number, name, *_ in table}
 
     def row(run: int, number: int, unit: str, start_s: float, *end_and_duration_s: float) -> _Row:
         end_s, duration_s = end_and_duration_s or (math.nan, math.nan)

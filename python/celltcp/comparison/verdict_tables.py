@@ -60,7 +60,7 @@ def rank_word(name: str, verdict: Verdict) -> str:
 def stake_texts(comparison: Comparison) -> list[str]:
     """Returns a line for each flow of a workload: its metric, and the best CCA."""
     names = labels(comparison.ccas)
-    # Line-ups of several flows are not ranked.
+    # Mixes of several flows are not ranked.
     return [
         f"best for {stake.need}: {verdict_text(stake.verdict, names)}"
         for stake in comparison.ranked_stakes

@@ -114,10 +114,8 @@ class ComparisonPlots:
         name, _, flow = metric.partition(":")
         column_of(name)
         picture = figure(7, 3.6)
-        comparison = self._comparison
-        draw_units(
-            picture.add_subplot(), units_of(comparison.units, name, flow), comparison.ccas, name, seed
-        )
+        units = units_of(self._comparison.units, name, flow)
+        draw_units(picture.add_subplot(), units, self._comparison.ccas, name, seed)
         return self._finish(picture, metric)
 
     def _all_units(self, seed: int | None) -> Figure:
@@ -160,7 +158,7 @@ class ComparisonPlots:
         return self._finish(picture)
 
     def startup(self, seconds: float = 5.0) -> Figure:
-        """Draws the bytes delivered by time t, mean over the runs."""
+        """Draws the bytes delivered in the first seconds, mean over the runs."""
         picture = figure(5.5, 4.4)
         self._startup(picture.add_subplot(), seconds)
         return self._finish(picture)

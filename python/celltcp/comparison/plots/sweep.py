@@ -65,7 +65,7 @@ def panel_metrics(sweep: Sweep, by: Sequence[str] = ()) -> list[PanelMetric]:
     tested = "" if first is None else first.tested.name
     rankings = overall_rankings(sweep)
     stakes = rankings[0].deciding_stakes(by) if rankings else []
-    # Line-ups of several flows have no ranking, and yet the metrics that are requested.
+    # Mixes of several flows have no ranking, but are drawn by the requested metrics.
     requested = [] if first is None else [check_metric(each, first.results.about) for each in by]
     ranking = [ChosenMetric(stake.metric, stake.flow) for stake in stakes]
     by_application = [each for each in ranking if each.metric in APP_METRICS]
@@ -96,7 +96,7 @@ def draw_sweep(sweep: Sweep, by: Sequence[str] = ()) -> Figure:
     width = _PANEL_WIDTH if len(metrics) < _MANY_PANELS else _NARROW_PANEL_WIDTH
     picture = figure(width * len(metrics), 0.6 + 3.0 * len(lines))
     panels = picture.subplots(len(lines), len(metrics), squeeze=False)
-    # A style or a size that was requested has narrower panels.
+    # An option for the size may have made the panels narrower.
     width = picture.get_size_inches()[0] / len(metrics)
     for row, (outer, along) in zip(panels, lines.items(), strict=True):
         for axes, metric in zip(row, metrics, strict=True):
