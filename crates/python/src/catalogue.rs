@@ -82,7 +82,7 @@ pub(crate) fn lineup_parts(text: &str) -> Result<(Vec<Flow>, Option<String>)> {
 /// Returns the entry of the congestion control called `name`.
 #[pyfunction]
 pub(crate) fn describe_cca<'py>(py: Python<'py>, name: &str) -> Result<Bound<'py, PyDict>> {
-    let cca = registry::called(name, &[])?;
+    let cca = registry::lookup(name, &[])?;
     let parameters = PyList::empty(py);
     for (parameter, default) in cca.all_parameters() {
         let entry = PyDict::new(py);

@@ -3,7 +3,7 @@
 use core::cell::RefCell;
 use std::path::PathBuf;
 
-use cca::report_driven::{Decision, Report, ReportDriven, ReportHandler, SHORTEST_INTERVAL};
+use cca::report_driven::{Decision, MIN_INTERVAL, Report, ReportDriven, ReportHandler};
 use cca::{CcaInfo, Family, registry};
 use pyo3::prelude::*;
 use pyo3::types::{PyAny, PyDict};
@@ -226,9 +226,9 @@ pub(crate) fn register_cca(
         .map(|text| text.parse::<Duration>())
         .transpose()
         .map_err(|error| reject(format!("interval: {error}")))?;
-    if let Some(interval) = interval.filter(|interval| *interval < SHORTEST_INTERVAL) {
+    if let Some(interval) = interval.filter(|interval| *interval < MIN_INTERVAL) {
         return Err(reject(format!(
-            "interval: {interval} is too short; allowed: from {SHORTEST_INTERVAL} on"
+            "interval: {interval} is too short; allowed: from {MIN_INTERVAL} on"
         )));
     }
     let (parameters, kinds) = declared(parameters)?;

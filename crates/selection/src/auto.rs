@@ -132,9 +132,6 @@ impl Auto {
     }
 
     /// Checks that the policy can use these parameters.
-    ///
-    /// # Errors
-    /// The message names the parameter.
     fn check(&self, policy: &Policy) -> Result<(), String> {
         let name = &self.policy;
         if let Some(cca) = self.cca

@@ -40,8 +40,8 @@ fn uncertain(value: f64, confidence: f64) -> Option<Estimate<f64>> {
 }
 
 /// Returns a value with confidence 1; before the first RTT sample it is unknown.
-fn if_sampled(estimates: &PathEstimates, value: f64) -> Option<Estimate<f64>> {
-    certain(value).filter(|_| !estimates.base_rtt.value.is_zero())
+fn if_sampled(path: &PathEstimates, value: f64) -> Option<Estimate<f64>> {
+    certain(value).filter(|_| !path.base_rtt.value.is_zero())
 }
 
 /// All features.
@@ -49,82 +49,62 @@ pub static FEATURES: [Feature; 31] = [
     Feature {
         name: "age",
         meaning: "time since the first sample, s",
-        estimate: |estimates| certain(estimates.age.as_secs_f64()),
+        estimate: |path| certain(path.age.as_secs_f64()),
     },
     Feature {
         name: "base_rtt",
         meaning: "lowest RTT, ms; unknown before the first sample",
-        estimate: |estimates| if_sampled(estimates, estimates.base_rtt.value.as_secs_f64() * 1e3),
+        estimate: |path| if_sampled(path, path.base_rtt.value.as_secs_f64() * 1e3),
     },
     Feature {
         name: "capacity",
         meaning: "capacity of the path, payload, Mbit/s; unknown before a queue has shown it",
-        estimate: |estimates| {
-            uncertain(
-                estimates.capacity.value.as_mbps(),
-                estimates.capacity.confidence,
-            )
-        },
+        estimate: |path| uncertain(path.capacity.value.as_mbps(), path.capacity.confidence),
     },
     Feature {
         name: "trend",
         meaning: "relative change of the capacity, 1/s, times its confidence",
-        estimate: |estimates| certain(estimates.trend.value * estimates.trend.confidence),
+        estimate: |path| certain(path.trend.value * path.trend.confidence),
     },
     Feature {
         name: "movement",
         meaning: "-1 for forward, 1 for backward, times the confidence",
-        estimate: |estimates| certain(estimates.movement_score()),
+        estimate: |path| certain(path.movement_score()),
     },
     Feature {
         name: "variability",
         meaning: "standard deviation of the capacity over its mean, the trend left out; unknown before a trend is fitted",
-        estimate: |estimates| {
-            uncertain(
-                estimates.variability.value,
-                estimates.variability.confidence,
-            )
-        },
+        estimate: |path| uncertain(path.variability.value, path.variability.confidence),
     },
     Feature {
         name: "queue_ratio",
         meaning: "smoothed RTT over lowest RTT, less 1; unknown before the first sample",
-        estimate: |estimates| if_sampled(estimates, estimates.queue_ratio()),
+        estimate: |path| if_sampled(path, path.queue_ratio()),
     },
     Feature {
         name: "queue",
         meaning: "what waits at the bottleneck, segments; unknown before the first sample",
-        estimate: |estimates| if_sampled(estimates, estimates.queue.value),
+        estimate: |path| if_sampled(path, path.queue.value),
     },
     Feature {
         name: "low_queue",
         meaning: "lowest smoothed RTT of the last 2 s over lowest RTT, less 1; unknown before the first sample",
-        estimate: |estimates| {
-            if_sampled(
-                estimates,
-                estimates.queueing_ratio(estimates.min_recent_srtt),
-            )
-        },
+        estimate: |path| if_sampled(path, path.queueing_ratio(path.min_recent_srtt)),
     },
     Feature {
         name: "high_queue",
         meaning: "highest smoothed RTT of the last 2 s over lowest RTT, less 1; unknown before the first sample",
-        estimate: |estimates| {
-            if_sampled(
-                estimates,
-                estimates.queueing_ratio(estimates.max_recent_srtt),
-            )
-        },
+        estimate: |path| if_sampled(path, path.queueing_ratio(path.max_recent_srtt)),
     },
     Feature {
         name: "jitter",
         meaning: "deviation of the RTT of single packets that no queue explains, ms; unknown before the first sample",
-        estimate: |estimates| if_sampled(estimates, estimates.jitter.as_secs_f64() * 1e3),
+        estimate: |path| if_sampled(path, path.jitter.as_secs_f64() * 1e3),
     },
     Feature {
         name: "idle_wait",
         meaning: "smoothed RTT without a queue less the lowest RTT, ms: waits of a radio; unknown before the first sample",
-        estimate: |estimates| if_sampled(estimates, estimates.idle_wait.as_secs_f64() * 1e3),
+        estimate: |path| if_sampled(path, path.idle_wait.as_secs_f64() * 1e3),
     },
     Feature {
         name: "buffer",
@@ -134,69 +114,56 @@ pub static FEATURES: [Feature; 31] = [
     Feature {
         name: "loss_queue",
         meaning: "longest queue at which segments were lost, segments: of a full buffer or not; unknown before that",
-        estimate: |estimates| {
-            uncertain(estimates.loss_queue.value, estimates.loss_queue.confidence)
-        },
+        estimate: |path| uncertain(path.loss_queue.value, path.loss_queue.confidence),
     },
     Feature {
         name: "use",
         meaning: "delivery rate over capacity; unknown while the capacity is",
-        estimate: |estimates| uncertain(estimates.utilisation(), estimates.capacity.confidence),
+        estimate: |path| uncertain(path.utilisation(), path.capacity.confidence),
     },
     Feature {
         name: "retransmitted",
         meaning: "share of segments sent again lately",
-        estimate: |estimates| certain(estimates.retransmitted),
+        estimate: |path| certain(path.retransmitted),
     },
     Feature {
         name: "random_loss",
         meaning: "share of segments lost while the queue was short; unknown before any is delivered",
-        estimate: |estimates| {
-            uncertain(
-                estimates.random_loss.value,
-                estimates.random_loss.confidence,
-            )
-        },
+        estimate: |path| uncertain(path.random_loss.value, path.random_loss.confidence),
     },
     Feature {
         name: "window_limited",
         meaning: "1 if the receive window limits, times the confidence",
-        estimate: |estimates| {
-            let limited = f64::from(u8::from(estimates.window_limited.value));
-            certain(limited * estimates.window_limited.confidence)
+        estimate: |path| {
+            let limited = f64::from(u8::from(path.window_limited.value));
+            certain(limited * path.window_limited.confidence)
         },
     },
     Feature {
         name: "slow_start",
         meaning: "1 in slow start",
-        estimate: |estimates| certain(f64::from(u8::from(estimates.slow_start))),
+        estimate: |path| certain(f64::from(u8::from(path.slow_start))),
     },
     Feature {
         name: "bdp",
         meaning: "capacity times lowest RTT, segments; unknown while the capacity is",
-        estimate: |estimates| uncertain(estimates.bdp(), estimates.capacity.confidence),
+        estimate: |path| uncertain(path.bdp(), path.capacity.confidence),
     },
     Feature {
         name: "buffer_ratio",
         meaning: "buffer over bdp; unknown while either is",
-        estimate: |estimates| {
-            let buffer = estimates.sure_buffer()?;
-            let confidence = buffer.confidence.min(estimates.capacity.confidence);
-            uncertain(buffer.value / estimates.bdp().max(1.0), confidence)
+        estimate: |path| {
+            let buffer = path.sure_buffer()?;
+            let confidence = buffer.confidence.min(path.capacity.confidence);
+            uncertain(buffer.value / path.bdp().max(1.0), confidence)
         },
     },
     Feature {
         name: "loss_queue_ratio",
         meaning: "loss_queue over bdp; unknown while either is",
-        estimate: |estimates| {
-            let confidence = estimates
-                .loss_queue
-                .confidence
-                .min(estimates.capacity.confidence);
-            uncertain(
-                estimates.loss_queue.value / estimates.bdp().max(1.0),
-                confidence,
-            )
+        estimate: |path| {
+            let confidence = path.loss_queue.confidence.min(path.capacity.confidence);
+            uncertain(path.loss_queue.value / path.bdp().max(1.0), confidence)
         },
     },
     Feature {
@@ -208,54 +175,37 @@ pub static FEATURES: [Feature; 31] = [
     Feature {
         name: "sinr",
         meaning: "SINR that the radio tells, dB; unknown without hints",
-        estimate: |estimates| estimates.hints.sinr_db.and_then(certain),
+        estimate: |path| path.hints.sinr_db.and_then(certain),
     },
     Feature {
         name: "speed",
         meaning: "speed that the radio tells, km/h; unknown without hints",
-        estimate: |estimates| estimates.hints.speed_mps.and_then(|mps| certain(mps * 3.6)),
+        estimate: |path| path.hints.speed_mps.and_then(|mps| certain(mps * 3.6)),
     },
     Feature {
         name: "flow_size",
         meaning: "what the application will send, MB; unknown if it does not say",
-        estimate: |estimates| {
-            estimates
-                .flow_size
-                .and_then(|bytes| certain(bytes as f64 / 1e6))
-        },
+        estimate: |path| path.flow_size.and_then(|bytes| certain(bytes as f64 / 1e6)),
     },
     Feature {
         name: "base_over_bound",
         meaning: "lowest RTT over the bound of goodput@; unknown for other requirements",
-        estimate: |estimates| {
-            if_sampled(
-                estimates,
-                estimates.rtt_over_bound(estimates.base_rtt.value)?,
-            )
-        },
+        estimate: |path| if_sampled(path, path.rtt_over_bound(path.base_rtt.value)?),
     },
     Feature {
         name: "high_over_bound",
         meaning: "highest smoothed RTT of the last 2 s over the bound of goodput@; unknown for other requirements",
-        estimate: |estimates| {
-            if_sampled(
-                estimates,
-                estimates.rtt_over_bound(estimates.max_recent_srtt)?,
-            )
-        },
+        estimate: |path| if_sampled(path, path.rtt_over_bound(path.max_recent_srtt)?),
     },
     Feature {
         name: "full_over_bound",
         meaning: "RTT behind the longest queue at which segments were lost, over the bound of goodput@; unknown while \
                   that queue is",
-        estimate: |estimates| {
-            let confidence = estimates
-                .loss_queue
-                .confidence
-                .min(estimates.capacity.confidence);
-            let times = 1.0 + estimates.loss_queue.value / estimates.bdp().max(1.0);
+        estimate: |path| {
+            let confidence = path.loss_queue.confidence.min(path.capacity.confidence);
+            let times = 1.0 + path.loss_queue.value / path.bdp().max(1.0);
             uncertain(
-                estimates.rtt_over_bound(estimates.base_rtt.value)? * times,
+                path.rtt_over_bound(path.base_rtt.value)? * times,
                 confidence,
             )
         },
@@ -263,18 +213,15 @@ pub static FEATURES: [Feature; 31] = [
     Feature {
         name: "capacity_over_floor",
         meaning: "capacity over the rate of delay@; unknown while the capacity is, and for other requirements",
-        estimate: |estimates| {
-            let capacity = estimates.capacity;
-            uncertain(
-                estimates.rate_over_floor(capacity.value)?,
-                capacity.confidence,
-            )
+        estimate: |path| {
+            let capacity = path.capacity;
+            uncertain(path.rate_over_floor(capacity.value)?, capacity.confidence)
         },
     },
     Feature {
         name: "rate_over_floor",
         meaning: "delivery rate over the rate of delay@; unknown before the first sample, and for other requirements",
-        estimate: |estimates| if_sampled(estimates, estimates.rate_over_floor(estimates.rate)?),
+        estimate: |path| if_sampled(path, path.rate_over_floor(path.rate)?),
     },
 ];
 
@@ -283,13 +230,9 @@ pub static FEATURES: [Feature; 31] = [
 pub struct Features(pub [Option<Estimate<f64>>; FEATURES.len()]);
 
 impl Features {
-    /// Returns the features of `estimates`.
-    pub fn of(estimates: &PathEstimates) -> Self {
-        Self(
-            FEATURES
-                .each_ref()
-                .map(|feature| (feature.estimate)(estimates)),
-        )
+    /// Returns the features for these estimates.
+    pub fn of(path: &PathEstimates) -> Self {
+        Self(FEATURES.each_ref().map(|feature| (feature.estimate)(path)))
     }
 }
 

@@ -2,7 +2,7 @@
 
 /// Returns the kernel's name of the CCA called `name`.
 pub(crate) fn canonical_cca(name: &str) -> Result<&'static str, String> {
-    cca::registry::called(name, &[]).map(|cca| cca.name)
+    cca::registry::lookup(name, &[]).map(|cca| cca.name)
 }
 
 /// Returns the message of the TOML reader in one line of text, after the number of the line in the file.

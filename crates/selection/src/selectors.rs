@@ -24,28 +24,16 @@ pub trait Endpoint {
     type Error;
 
     /// Returns the state of the sender of a connection; `None` if it is not open.
-    ///
-    /// # Errors
-    /// Errors of the endpoint.
     fn sender_info(&mut self, connection: u32) -> Result<Option<SenderInfo>, Self::Error>;
 
     /// Returns the hints of the radio of a destination; `None` if it has no radio or gives no hints. Called only
     /// for flows that ask for hints.
-    ///
-    /// # Errors
-    /// Errors of the endpoint.
     fn hints(&mut self, destination: &str) -> Result<Option<Hints>, Self::Error>;
 
     /// Records a decision.
-    ///
-    /// # Errors
-    /// Errors of the endpoint.
     fn record(&mut self, decision: DecisionRow) -> Result<(), Self::Error>;
 
     /// Switches an open connection to `cca` at `now`.
-    ///
-    /// # Errors
-    /// Errors of the endpoint.
     fn switch_cca(
         &mut self,
         now: Instant,
@@ -85,7 +73,7 @@ impl Connection {
         let Some(sender) = endpoint.sender_info(self.number)? else {
             return Ok(None);
         };
-        let hints = hints(self.asks_radio, &self.destination, endpoint)?;
+        let hints = hints(endpoint, &self.destination, self.asks_radio)?;
         self.last = Some(sender);
         Ok(self.selector.observe(now, &sender, hints))
     }
@@ -169,9 +157,6 @@ impl Selectors {
 
     /// Adds a new connection of flow number `flow` to `destination`; returns the decision on its first congestion
     /// control if that is selected. The decision is not recorded yet.
-    ///
-    /// # Errors
-    /// Errors of the endpoint.
     pub fn open<E: Endpoint>(
         &mut self,
         now: Instant,
@@ -192,7 +177,7 @@ impl Selectors {
         let start = Start {
             at: now,
             destination: self.memories[memory].get(destination),
-            hints: hints(asks_radio, destination, endpoint)?,
+            hints: hints(endpoint, destination, asks_radio)?,
             draws: RngStream::new(self.seed, Purpose::Selection, connection),
         };
         let (selector, decision) = Selector::new(policy, auto, &start);
@@ -208,9 +193,6 @@ impl Selectors {
     }
 
     /// Passes the state of the sender after the handshake to the selector of a connection, before any data is sent.
-    ///
-    /// # Errors
-    /// Errors of the endpoint.
     pub fn establish<E: Endpoint>(
         &mut self,
         now: Instant,
@@ -232,9 +214,6 @@ impl Selectors {
     }
 
     /// Passes every sender to its selector, and then carries out all decisions.
-    ///
-    /// # Errors
-    /// Errors of the endpoint.
     pub fn observe_all<E: Endpoint>(
         &mut self,
         now: Instant,
@@ -313,15 +292,12 @@ impl Selectors {
 }
 
 fn hints<E: Endpoint>(
-    are_wanted: bool,
-    destination: &str,
     endpoint: &mut E,
+    destination: &str,
+    asks_radio: bool,
 ) -> Result<Option<Hints>, E::Error> {
-    if are_wanted {
-        endpoint.hints(destination)
-    } else {
-        Ok(None)
-    }
+    let hints = asks_radio.then(|| endpoint.hints(destination));
+    hints.transpose().map(Option::flatten)
 }
 
 /// Records a decision, and carries out the switch if it chose another CCA.

@@ -42,9 +42,6 @@ impl Auto {
     }
 
     /// Returns the policy: the one whose text is in `files`, or a built-in one.
-    ///
-    /// # Errors
-    /// If there is no policy of that name, or it cannot be used.
     pub fn policy_in(&self, files: &Files) -> Result<Policy, String> {
         let policy = match files.get(&self.policy) {
             Some(text) => Policy::from_toml(text, &self.policy),

@@ -30,18 +30,12 @@ fn index(name: &str) -> Result<usize, String> {
 }
 
 /// Returns the text of the built-in policy called `name`.
-///
-/// # Errors
-/// If there is no policy of that name.
 pub fn builtin_text(name: &str) -> Result<&'static str, String> {
     let (_, text) = BUILT_IN[index(name)?];
     Ok(text)
 }
 
 /// Returns the built-in policy called `name`.
-///
-/// # Errors
-/// If there is no policy of that name.
 pub fn builtin(name: &str) -> Result<Policy, String> {
     // A kNN policy is long, and every run asks for its policy.
     static PARSED: [OnceLock<Policy>; BUILT_IN.len()] = [const { OnceLock::new() }; BUILT_IN.len()];

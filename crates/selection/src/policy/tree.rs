@@ -276,10 +276,7 @@ impl Tree {
                     }
                 }
                 Node::Leaf(leaf) => {
-                    if leaf.take.is_empty() {
-                        let reason = "is empty; allowed: one congestion control or more";
-                        return reject(field("take"), reason);
-                    }
+                    not_empty(field("take"), &leaf.take, "congestion control")?;
                     for name in &leaf.take {
                         check_cca_name(field("take"), name)?;
                         if !leaf.parts.contains_key(name) {

@@ -12,7 +12,7 @@ const GAIN_BITS: u32 = 8;
 const PACING_MARGIN: u128 = 1;
 
 /// Gain in units of 1/256.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
 pub(super) struct Gain(pub(super) u32);
 
 impl Gain {
@@ -60,7 +60,7 @@ impl Bandwidth {
         Self(u64::try_from(bandwidth).unwrap_or(u64::MAX))
     }
 
-    /// Returns the segments that fill a path of this RTT, times `gain`, rounded up.
+    /// Returns the bandwidth-delay product for this RTT in segments, times `gain`, rounded up.
     pub(super) fn product(self, rtt: Duration, gain: Gain) -> u32 {
         let product = u128::from(self.0) * u128::from(rtt.as_micros());
         let scaled = (product * u128::from(gain.0)) >> GAIN_BITS;
@@ -85,21 +85,57 @@ impl Bandwidth {
     /// Returns whether the two payload rates differ by at most `difference` per second, for segments of `mss`
     /// bytes.
     pub(super) fn is_close(self, other: Self, difference: Bytes, mss: u32) -> bool {
-        let between = Self(self.0.abs_diff(other.0));
-        between.pacing_rate(mss, Gain::ONE).bits_per_second() / 8 <= difference.get()
+        let actual = Self(self.0.abs_diff(other.0));
+        actual.pacing_rate(mss, Gain::ONE).bits_per_second() / 8 <= difference.get()
     }
 }
 
-/// Returns the pacing rate before the first sample of the bandwidth: the window over the first RTT, or over 1 ms; `None`
-/// without a window.
-pub(super) fn initial_pacing_rate(window: &Window, gain: Gain) -> Option<Rate> {
-    let rtt = match window.srtt {
-        Duration::ZERO => Duration::from_millis(1),
-        srtt => srtt.max(Duration::from_micros(1)),
-    };
-    let nominal = Bandwidth::of(u64::from(window.cwnd), rtt)?;
-    let rate = nominal.pacing_rate(window.mss, gain);
-    Some(rate.min(window.max_pacing_rate))
+/// Pacing by the bandwidth.
+#[derive(Clone, Copy, Default, Debug)]
+pub(super) struct Pacing {
+    /// Gain before the first sample of the bandwidth.
+    initial_gain: Gain,
+    /// Whether there has been an RTT (Linux `has_seen_rtt`).
+    pub(super) has_seen_rtt: bool,
+}
+
+impl Pacing {
+    pub(super) fn new(initial_gain: Gain) -> Self {
+        Self {
+            initial_gain,
+            has_seen_rtt: false,
+        }
+    }
+
+    /// Sets the rate before the first sample: the window over the first RTT, or over 1 ms.
+    pub(super) fn init(&mut self, window: &mut Window) {
+        self.has_seen_rtt |= !window.srtt.is_zero();
+        let rtt = match window.srtt {
+            Duration::ZERO => Duration::from_millis(1),
+            srtt => srtt.max(Duration::from_micros(1)),
+        };
+        if let Some(nominal) = Bandwidth::of(u64::from(window.cwnd), rtt) {
+            let rate = nominal.pacing_rate(window.mss, self.initial_gain);
+            window.pacing_rate = rate.min(window.max_pacing_rate);
+        }
+    }
+
+    /// Sets the rate to `bandwidth` times `gain`. Until the path `is_full`, the rate never falls.
+    pub(super) fn update(
+        &mut self,
+        window: &mut Window,
+        bandwidth: Bandwidth,
+        gain: Gain,
+        is_full: bool,
+    ) {
+        let rate = bandwidth.pacing_rate(window.mss, gain);
+        if !self.has_seen_rtt && !window.srtt.is_zero() {
+            self.init(window);
+        }
+        if is_full || rate > window.pacing_rate {
+            window.pacing_rate = rate.min(window.max_pacing_rate);
+        }
+    }
 }
 
 #[cfg(test)]

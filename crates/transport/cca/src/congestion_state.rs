@@ -98,7 +98,7 @@ impl CongestionState {
     /// Returns the threshold that the CCA sets for the reduction that begins now.
     pub fn ssthresh(&mut self) -> u32 {
         let ssthresh = self.cca.ssthresh(&mut self.window);
-        self.slow_start.reduced();
+        self.slow_start.on_reduction();
         if self.slow_start_exit.is_none() {
             self.slow_start_exit = Some((self.window.now, self.window.cwnd));
         }
@@ -129,7 +129,7 @@ impl CongestionState {
         }
     }
 
-    /// Returns the least number of segments in one burst to the device.
+    /// Returns the minimum number of segments in one burst to the device.
     pub fn min_tso_segs(&self) -> u32 {
         self.cca.min_tso_segs(&self.window)
     }
@@ -170,8 +170,8 @@ impl CongestionState {
             && self.window.state != CaState::Loss
     }
 
-    /// Returns the context that a switch passes on: the modelled window, or the current state.
-    fn context(&self, mode: SwitchMode) -> TransferState {
+    /// Returns the state that a switch transfers: the modelled window, or the current state.
+    fn transfer_state(&self, mode: SwitchMode) -> TransferState {
         let w = &self.window;
         let current = TransferState {
             cwnd: w.cwnd,
@@ -194,24 +194,24 @@ impl CongestionState {
         }
     }
 
-    /// Replaces the CCA and its slow-start method; returns the context that was passed on.
+    /// Replaces the CCA and its slow-start method; returns the state that was transferred.
     pub fn switch(&mut self, built: BuiltCca, mode: SwitchMode) -> TransferState {
-        let context = self.context(mode);
+        let state = self.transfer_state(mode);
         // Estimates of the bandwidth start from the modelled window only.
-        let seeds = mode == SwitchMode::Context && self.window.state != CaState::Loss;
+        let passes_estimates = mode == SwitchMode::Context && self.window.state != CaState::Loss;
         let w = &mut self.window;
-        w.cwnd = context.cwnd.clamp(1, w.cwnd_clamp);
-        w.ssthresh = context.ssthresh;
-        w.pacing_rate = context.pacing_rate;
+        w.cwnd = state.cwnd.clamp(1, w.cwnd_clamp);
+        w.ssthresh = state.ssthresh;
+        w.pacing_rate = state.pacing_rate;
         self.name = built.name;
         self.cca = built.cca;
         self.slow_start = built.slow_start;
         self.cca.init(w);
-        if seeds {
-            self.cca.seed(w, &context);
+        if passes_estimates {
+            self.cca.seed(w, &state);
         }
         self.slow_start.reset(w);
-        context
+        state
     }
 
     fn note_slow_start_exit(&mut self) {

@@ -5,7 +5,7 @@ use units::Duration;
 use super::{AckSample, Window};
 
 /// Value of an RTT before the first sample, in the microseconds of [`DelayRound`].
-const NONE: u64 = u64::MAX;
+const NO_RTT: u64 = u64::MAX;
 /// Minimum number of samples for an estimate: fewer may all come from delayed ACKs.
 const ENOUGH_SAMPLES: u32 = 3;
 
@@ -14,7 +14,8 @@ const ENOUGH_SAMPLES: u32 = 3;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct DelayRound {
     base: u64,
-    lowest: u64,
+    /// Lowest RTT of the round.
+    min: u64,
     samples: u32,
     /// The round ends when more than this is acknowledged.
     end: u64,
@@ -26,14 +27,14 @@ pub(super) struct RoundRtt {
     /// Lowest RTT of the connection, µs.
     pub(super) base: u64,
     /// Lowest RTT of the round, µs.
-    pub(super) lowest: u64,
+    pub(super) min: u64,
 }
 
 impl Default for DelayRound {
     fn default() -> Self {
         Self {
-            base: NONE,
-            lowest: NONE,
+            base: NO_RTT,
+            min: NO_RTT,
             samples: 0,
             end: 0,
         }
@@ -43,20 +44,20 @@ impl Default for DelayRound {
 impl DelayRound {
     /// Forgets all RTTs and begins a round.
     pub(super) fn restart(&mut self, w: &Window) {
-        self.base = NONE;
+        self.base = NO_RTT;
         self.begin(w);
     }
 
     /// Begins a round, which ends when the next segment to be sent is acknowledged.
     pub(super) fn begin(&mut self, w: &Window) {
         self.end = w.snd_nxt;
-        self.lowest = NONE;
+        self.min = NO_RTT;
         self.samples = 0;
     }
 
     /// Sets the lowest RTT to the one that an earlier CCA has found.
-    pub(super) fn seed(&mut self, lowest: Duration) {
-        self.base = lowest.as_micros().saturating_add(1);
+    pub(super) fn seed(&mut self, min_rtt: Duration) {
+        self.base = min_rtt.as_micros().saturating_add(1);
     }
 
     /// Adds the RTT sample of an ACK.
@@ -64,11 +65,11 @@ impl DelayRound {
         let Some(rtt) = sample.rtt else { return };
         let rtt = rtt.as_micros().saturating_add(1);
         self.base = self.base.min(rtt);
-        self.lowest = self.lowest.min(rtt);
+        self.min = self.min.min(rtt);
         self.samples += 1;
     }
 
-    /// Returns whether more is acknowledged than all that was sent before the round began.
+    /// Returns whether more is acknowledged than was sent before the round began.
     pub(super) fn is_over(&self, w: &Window) -> bool {
         w.snd_una > self.end
     }
@@ -77,14 +78,14 @@ impl DelayRound {
     pub(super) fn rtt(&self) -> Option<RoundRtt> {
         (self.samples >= ENOUGH_SAMPLES).then_some(RoundRtt {
             base: self.base,
-            lowest: self.lowest,
+            min: self.min,
         })
     }
 }
 
 impl RoundRtt {
     /// Returns the queueing delay, µs.
-    pub(super) fn queueing(self) -> u64 {
-        self.lowest.saturating_sub(self.base)
+    pub(super) fn queueing_delay(self) -> u64 {
+        self.min.saturating_sub(self.base)
     }
 }

@@ -63,7 +63,7 @@ pub struct CcaInfo {
 
 impl core::fmt::Debug for CcaInfo {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("Cca")
+        f.debug_struct("CcaInfo")
             .field("name", &self.name)
             .finish_non_exhaustive()
     }
@@ -84,12 +84,12 @@ impl CcaInfo {
     /// Returns all parameters with their defaults for this CCA. Those of slow start are included if the CCA
     /// lets the user choose the method.
     pub fn all_parameters(&self) -> impl Iterator<Item = (&'static Parameter, String)> {
-        let start = self.slow_start;
-        let shared = start.map_or(&[][..], |_| SlowStartConfig::PARAMETERS);
+        let method = self.slow_start;
+        let shared = method.map_or(&[][..], |_| SlowStartConfig::PARAMETERS);
         let own = self.parameters.iter();
         own.map(|parameter| (parameter, (parameter.default)()))
             .chain(shared.iter().map(move |parameter| {
-                let default = start.and_then(|method| method.default_of(parameter.name));
+                let default = method.and_then(|method| method.default_value(parameter.name));
                 (parameter, default.unwrap_or_else(|| (parameter.default)()))
             }))
     }
@@ -99,18 +99,18 @@ impl CcaInfo {
     /// # Errors
     /// Returns an error if there is no such parameter or if it does not take that value.
     pub fn canonical(&self, parameter: &str, value: &str) -> Result<String, SettingError> {
-        let known = || self.all_parameters().map(|(parameter, _)| parameter);
-        let entry = known().find(|each| each.name == parameter);
-        let entry = entry.ok_or_else(|| SettingError::Unknown {
+        let all = || self.all_parameters().map(|(known, _)| known);
+        let known = all().find(|known| known.name == parameter);
+        let known = known.ok_or_else(|| SettingError::Unknown {
             owner: self.name.to_owned(),
             parameter: parameter.to_owned(),
-            known: known().map(|each| each.name).collect(),
+            known: all().map(|known| known.name).collect(),
         })?;
-        (entry.canonical)(value).ok_or_else(|| SettingError::Value {
+        (known.canonical)(value).ok_or_else(|| SettingError::Value {
             owner: self.name.to_owned(),
             parameter: parameter.to_owned(),
             value: value.to_owned(),
-            allowed: (entry.allowed)(),
+            allowed: (known.allowed)(),
         })
     }
 
@@ -123,20 +123,16 @@ impl CcaInfo {
         for (parameter, value) in settings {
             self.canonical(parameter, value)?;
         }
-        SlowStartConfig::chosen(self, settings).map(|_| ())
+        SlowStartConfig::new(self, settings).map(drop)
     }
 
-    /// Creates the congestion control and its slow-start method with these settings.
-    ///
-    /// # Errors
-    /// Returns the same errors as [`CcaInfo::check`].
+    /// Creates the congestion control and its slow-start method with these settings, after [`CcaInfo::check`].
     pub fn build(&self, settings: &Settings) -> Result<BuiltCca, SettingError> {
         self.check(settings)?;
-        let start = SlowStartConfig::chosen(self, settings)?;
         Ok(BuiltCca {
             name: self.name,
             cca: (self.build)(settings),
-            slow_start: start.build(),
+            slow_start: SlowStartConfig::new(self, settings)?.build(),
         })
     }
 }

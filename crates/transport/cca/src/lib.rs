@@ -16,7 +16,7 @@ mod limit_times;
 pub mod parameters;
 pub mod registry;
 pub mod report_driven;
-mod sender_view;
+mod sender_info;
 pub mod slow_start;
 mod switch;
 mod window;
@@ -29,7 +29,7 @@ pub use info::{Build, BuiltCca, CcaInfo, Family};
 pub use limit_times::{LimitTimes, SendLimit};
 pub use parameters::{Parameter, SettingError};
 pub use registry::cca_by_name;
-pub use sender_view::SenderInfo;
+pub use sender_info::SenderInfo;
 pub use slow_start::SlowStart;
 pub use switch::{SwitchMode, TransferState, modelled_window, used_window};
 pub use window::{CaState, INFINITE_SSTHRESH, RateSample, Timestamps, Window};
@@ -116,10 +116,13 @@ pub trait CongestionControl: Send + core::fmt::Debug {
 
     /// Passes on the estimates of the connection, so that the new CCA need not start from nothing. It is called
     /// after [`CongestionControl::init`] at a switch by the transport protocol context.
-    fn seed(&mut self, _window: &mut Window, _context: &TransferState) {}
+    fn seed(&mut self, _window: &mut Window, _state: &TransferState) {}
 
-    /// Returns the slow-start threshold for the loss or ECN episode that begins now.
-    fn ssthresh(&mut self, window: &mut Window) -> u32;
+    /// Returns the slow-start threshold for the loss or ECN episode that begins now. The default is that of NewReno: half
+    /// of the window (RFC 5681 §3.1 equation 4), rather than of the flight size, like Linux.
+    fn ssthresh(&mut self, window: &mut Window) -> u32 {
+        (window.cwnd / 2).max(2)
+    }
 
     /// Handles an ACK before loss detection and before the window changes. It is called for every ACK while
     /// segments are outstanding.
@@ -141,9 +144,9 @@ pub trait CongestionControl: Send + core::fmt::Debug {
         self.slow_start_then_ca(window, slow_start, acked);
     }
 
-    /// Runs slow start up to the threshold, and congestion avoidance for the segments that slow start leaves
-    /// over. It does nothing where the window was not in full use. Implementations of
-    /// [`CongestionControl::grow`] use it.
+    /// Runs slow start up to the threshold, and congestion avoidance for the segments that slow start leaves over,
+    /// unless [`CongestionControl::drops_slow_start_rest`]. It does nothing where the window was not in full use.
+    /// Implementations of [`CongestionControl::grow`] use it.
     fn slow_start_then_ca(
         &mut self,
         window: &mut Window,
@@ -156,32 +159,25 @@ pub trait CongestionControl: Send + core::fmt::Debug {
         let mut rest = acked;
         if window.in_slow_start() {
             rest = slow_start.grow(window, acked);
+            if self.drops_slow_start_rest() {
+                return;
+            }
         }
         if rest > 0 {
             self.cong_avoid(window, rest);
         }
     }
 
-    /// Like [`CongestionControl::slow_start_then_ca`], but drops the segments that slow start leaves over.
-    fn slow_start_or_ca(
-        &mut self,
-        window: &mut Window,
-        slow_start: &mut dyn SlowStart,
-        acked: u32,
-    ) {
-        if !window.cwnd_limited {
-            return;
-        }
-        if window.in_slow_start() {
-            slow_start.grow(window, acked);
-        } else {
-            self.cong_avoid(window, acked);
-        }
+    /// Returns whether the segments that slow start leaves over do not count for congestion avoidance.
+    fn drops_slow_start_rest(&self) -> bool {
+        false
     }
 
-    /// Runs congestion avoidance: `acked` segments were acknowledged beyond slow start, and the window was in
-    /// full use.
-    fn cong_avoid(&mut self, window: &mut Window, acked: u32);
+    /// Runs congestion avoidance: `acked` segments were acknowledged beyond slow start, and the window was in full use.
+    /// The default is that of NewReno: one segment for every window of acknowledged ones (RFC 5681 §3.1 equation 3).
+    fn cong_avoid(&mut self, window: &mut Window, acked: u32) {
+        window.grow_additively(window.cwnd, acked);
+    }
 
     /// Returns whether [`CongestionControl::cong_control`] sets the window and the pacing rate in every
     /// state. It then replaces slow start, `cong_avoid` and proportional rate reduction.
@@ -203,18 +199,18 @@ pub trait CongestionControl: Send + core::fmt::Debug {
         window.cwnd.max(window.prior_cwnd)
     }
 
-    /// Returns the least number of segments in one burst to the device (the kernel's `min_tso_segs`).
+    /// Returns the minimum number of segments in one burst to the device (the kernel's `min_tso_segs`).
     fn min_tso_segs(&self, _window: &Window) -> u32 {
         2
     }
 
-    /// Returns the name of the current mode, as samples, qlog and pictures have it: small letters and underscores. The
-    /// default is that of a window with slow start, congestion avoidance and fast recovery (RFC 5681).
+    /// Returns the name of the current mode in samples, qlog and plots: lower-case letters and underscores. The default
+    /// is that of a window with slow start, congestion avoidance and fast recovery (RFC 5681).
     fn mode(&self, window: &Window) -> &'static str {
         window.mode().unwrap_or("congestion_avoidance")
     }
 
-    /// Returns whether a start-up of the CCA's own has ended, although the window may be below the threshold.
+    /// Returns whether a start-up of the CCA's own has ended, even if the window is below the threshold.
     fn has_started_up(&self) -> bool {
         false
     }

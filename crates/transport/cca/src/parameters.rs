@@ -37,7 +37,7 @@ impl core::fmt::Debug for Parameter {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum SettingError {
     /// The parameter does not exist.
-    #[error("{}", unknown(.owner, .parameter, .known))]
+    #[error("{}", unknown_parameter(.owner, .parameter, .known))]
     Unknown {
         /// Congestion control that does not have the parameter.
         owner: String,
@@ -68,13 +68,13 @@ pub enum SettingError {
     },
 }
 
-fn unknown(owner: &str, parameter: &str, known: &[&str]) -> String {
+fn unknown_parameter(owner: &str, parameter: &str, known: &[&str]) -> String {
     if known.is_empty() {
         return format!("{owner} has no parameters, but {parameter:?} is given");
     }
-    let near = suggestion(parameter, known.iter().copied());
+    let similar = suggestion(parameter, known.iter().copied());
     let known = known.join(", ");
-    format!("{owner} has no parameter {parameter:?}{near}; allowed: {known}")
+    format!("{owner} has no parameter {parameter:?}{similar}; allowed: {known}")
 }
 
 /// Type of a parameter.

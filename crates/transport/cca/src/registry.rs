@@ -12,10 +12,6 @@ use super::info::BuiltCca;
 /// Congestion controls that users have added.
 static ADDED: RwLock<Vec<&'static CcaInfo>> = RwLock::new(Vec::new());
 
-fn names() -> Vec<&'static str> {
-    all().iter().map(|cca| cca.name).collect()
-}
-
 /// Error: another congestion control already has this name.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("a congestion control of celltcp is called {0:?}")]
@@ -33,8 +29,7 @@ pub fn all() -> Vec<&'static CcaInfo> {
 /// # Errors
 /// Returns an error if celltcp itself has a congestion control of that name.
 pub fn add(cca: CcaInfo) -> Result<(), NameTaken> {
-    let own = CCAS.iter().any(|own| goes_by(own, cca.name));
-    if own {
+    if CCAS.iter().any(|built_in| has_name(built_in, cca.name)) {
         return Err(NameTaken(cca.name.to_owned()));
     }
     let mut added = ADDED.write().unwrap_or_else(PoisonError::into_inner);
@@ -43,62 +38,64 @@ pub fn add(cca: CcaInfo) -> Result<(), NameTaken> {
     Ok(())
 }
 
-fn goes_by(cca: &CcaInfo, name: &str) -> bool {
+fn has_name(cca: &CcaInfo, name: &str) -> bool {
     cca.name == name || cca.aliases.contains(&name)
 }
 
 /// Finds a congestion control by its name in the kernel or in the literature, regardless of case.
 pub fn find(name: &str) -> Option<&'static CcaInfo> {
     let lower = name.to_ascii_lowercase();
-    all().into_iter().find(|cca| goes_by(cca, &lower))
+    all().into_iter().find(|cca| has_name(cca, &lower))
 }
 
 /// Returns the names of all congestion controls, in alphabetical order.
 pub fn sorted_names() -> Vec<&'static str> {
-    let mut names = names();
+    let mut names: Vec<_> = all().iter().map(|cca| cca.name).collect();
     names.sort_unstable();
     names
 }
 
-/// Finds a congestion control as [`find`] does.
+/// Finds a congestion control as [`find`] does; `other_words` are allowed in its place, too.
 ///
 /// # Errors
-/// There is none of that name: the message names the nearest one, and what is allowed, with the words `besides`.
-pub fn called(name: &str, besides: &[&'static str]) -> Result<&'static CcaInfo, String> {
+/// If there is none of that name. The message names the most similar name, and all names and words that are allowed.
+pub fn lookup(name: &str, other_words: &[&'static str]) -> Result<&'static CcaInfo, String> {
     find(name).ok_or_else(|| {
         let all = all();
         let aliases = all.iter().flat_map(|cca| cca.aliases.iter().copied());
-        let allowed = [besides, &sorted_names()].concat();
+        let allowed = [other_words, &sorted_names()].concat();
         let lower = name.to_ascii_lowercase();
-        let near = suggestion(&lower, allowed.iter().copied().chain(aliases));
+        let similar = suggestion(&lower, allowed.iter().copied().chain(aliases));
         let allowed = allowed.join(", ");
-        format!("{name:?} is not a congestion control{near}; allowed: {allowed}")
+        format!("{name:?} is not a congestion control{similar}; allowed: {allowed}")
     })
 }
 
-/// Returns a name with settings as it is printed: the name of the kernel, and values in their canonical form.
+/// Returns a congestion control as it is printed: the name of the kernel, and settings in their canonical form.
 ///
 /// # Errors
-/// There is no such congestion control, as [`called`] reports, or it rejects a setting.
-pub fn canonical(given: &Spec, besides: &[&'static str]) -> Result<Spec, String> {
-    let cca = called(&given.name, besides)?;
-    let print = |(parameter, value): (&String, &String)| {
-        Ok((parameter.clone(), cca.canonical(parameter, value)?))
+/// There is no such congestion control, as [`lookup`] reports, or it rejects a setting.
+pub fn canonical(spec: &Spec, other_words: &[&'static str]) -> Result<Spec, String> {
+    let cca = lookup(&spec.name, other_words)?;
+    let canonical_settings = || {
+        let mut settings = spec.settings.clone();
+        for (parameter, value) in &mut settings {
+            *value = cca.canonical(parameter, value)?;
+        }
+        cca.check(&settings)?;
+        Ok(settings)
     };
-    let settings = given.settings.iter().map(print).collect();
-    let settings: Result<_, SettingError> = settings;
-    let settings = settings.and_then(|settings| cca.check(&settings).map(|()| settings));
-    let settings = settings.map_err(|error| error.to_string())?;
+    let settings = canonical_settings().map_err(|error: SettingError| error.to_string())?;
     Ok(Spec::new(cca.name, settings))
 }
 
 /// Creates the congestion control of a text such as `cubic` or `cubic:beta=0.8`.
 ///
 /// # Errors
-/// There is no such congestion control, as [`called`] reports, or it rejects a setting.
+/// There is no such congestion control, as [`lookup`] reports, or it rejects a setting.
 pub fn cca_by_name(text: &str) -> Result<BuiltCca, String> {
     let spec: Spec = text.parse()?;
-    let built = called(&spec.name, &[])?.build(&spec.settings);
+    let built = lookup(&spec.name, &[])?.build(&spec.settings);
     built.map_err(|error| error.to_string())
 }
 

@@ -1,9 +1,8 @@
 //! Congestion controls that decide by reports, such as those written in Python.
 //!
-//! A report describes the recent past; the answer to it is a window and a pacing rate. Reports are
-//! infrequent, so the deciding code may be slow and need not be Rust. Between two reports the window and the
-//! rate stay the same. After a retransmission time-out the window grows back to the last decision, by one
-//! segment for each delivered one.
+//! A report describes the recent past; the decision on it is a window and a pacing rate. Reports are infrequent, so the
+//! deciding code may be slow and need not be Rust. Between two reports the window and the rate stay the same. After a
+//! retransmission time-out the window grows back to the last decision, by one segment for each delivered one.
 
 use strum::IntoStaticStr;
 use units::{Bytes, Duration, Instant, Rate};
@@ -11,7 +10,7 @@ use units::{Bytes, Duration, Instant, Rate};
 use super::{Ack, CaState, CongestionControl, Window};
 
 /// Minimum time between two reports, except where a loss episode or a time-out begins.
-pub const SHORTEST_INTERVAL: Duration = Duration::from_millis(1);
+pub const MIN_INTERVAL: Duration = Duration::from_millis(1);
 
 /// Reason for a report.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, IntoStaticStr)]
@@ -85,7 +84,7 @@ pub trait ReportHandler: Send + core::fmt::Debug {
     fn decide(&mut self, report: &Report) -> Decision;
 }
 
-/// Counters at the last report.
+/// Counters of a window, segments.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
     delivered: u64,
@@ -103,58 +102,62 @@ impl Counts {
     }
 }
 
-/// Congestion control that asks `D` for its decisions.
+/// Congestion control that asks `H` for its decisions.
 #[derive(Debug)]
-pub struct ReportDriven<D> {
-    decides: D,
+pub struct ReportDriven<H> {
+    handler: H,
     /// Last window that was decided, segments.
     target: u32,
+    /// Whether the handler has set a pacing rate.
     paced: bool,
-    reported: Counts,
-    reported_at: Instant,
+    /// Counters at the last report.
+    last_counts: Counts,
+    /// Time of the last report.
+    last_report: Instant,
     rtt_sum: Duration,
     rtt_samples: u32,
     delivery_rate: Rate,
-    urgent: Option<Cause>,
+    /// Loss episode or time-out to report at the next ACK.
+    urgent_cause: Option<Cause>,
 }
 
-impl<D: ReportHandler> ReportDriven<D> {
-    /// Creates the congestion control of `decides`.
-    pub fn new(decides: D) -> Self {
+impl<H: ReportHandler> ReportDriven<H> {
+    /// Creates the congestion control of `handler`.
+    pub fn new(handler: H) -> Self {
         Self {
-            decides,
+            handler,
             target: 0,
             paced: false,
-            reported: Counts::default(),
-            reported_at: Instant::ZERO,
+            last_counts: Counts::default(),
+            last_report: Instant::ZERO,
             rtt_sum: Duration::ZERO,
             rtt_samples: 0,
             delivery_rate: Rate::ZERO,
-            urgent: None,
+            urgent_cause: None,
         }
     }
 
     fn report(&mut self, w: &mut Window, cause: Cause) {
         let counts = Counts::of(w);
         let samples = u64::from(self.rtt_samples);
-        let decision = self.decides.decide(&Report {
+        let decision = self.handler.decide(&Report {
             cause,
             now: w.now,
-            interval: w.now.saturating_since(self.reported_at),
+            interval: w.now.saturating_since(self.last_report),
             cwnd: w.cwnd,
             inflight: w.inflight,
             mss: w.mss,
             rtt: (samples > 0).then(|| self.rtt_sum / samples),
             srtt: w.srtt,
             min_rtt: w.min_rtt,
-            delivered: counts.delivered - self.reported.delivered,
-            lost: counts.lost - self.reported.lost,
-            marked: counts.marked - self.reported.marked,
+            delivered: counts.delivered - self.last_counts.delivered,
+            lost: counts.lost - self.last_counts.lost,
+            marked: counts.marked - self.last_counts.marked,
             delivery_rate: self.delivery_rate,
             app_limited: w.app_limited,
         });
-        self.reported = counts;
-        self.reported_at = w.now;
+        self.last_counts = counts;
+        self.last_report = w.now;
         self.rtt_sum = Duration::ZERO;
         self.rtt_samples = 0;
         self.delivery_rate = Rate::ZERO;
@@ -164,13 +167,10 @@ impl<D: ReportHandler> ReportDriven<D> {
         if let Some(rate) = decision.pacing_rate {
             self.paced = true;
             w.paced = true;
-            w.pacing_rate = rate.max(self.slowest(w)).min(w.max_pacing_rate);
+            // Less than one segment per second would be a stall.
+            let min_rate = Rate::of(Bytes::new(u64::from(w.mss)), Duration::from_secs(1));
+            w.pacing_rate = rate.max(min_rate).min(w.max_pacing_rate);
         }
-    }
-
-    /// Returns the least pacing rate, one segment per second: anything slower would be a stall.
-    fn slowest(&self, w: &Window) -> Rate {
-        Rate::of(Bytes::new(u64::from(w.mss)), Duration::from_secs(1))
     }
 
     fn set_window(&self, w: &mut Window, delivered: u32) {
@@ -188,11 +188,11 @@ impl<D: ReportHandler> ReportDriven<D> {
     }
 }
 
-impl<D: ReportHandler> CongestionControl for ReportDriven<D> {
+impl<H: ReportHandler> CongestionControl for ReportDriven<H> {
     fn init(&mut self, window: &mut Window) {
         self.target = window.cwnd;
-        self.reported = Counts::of(window);
-        self.reported_at = window.now;
+        self.last_counts = Counts::of(window);
+        self.last_report = window.now;
         self.report(window, Cause::Start);
         self.set_window(window, 0);
     }
@@ -210,8 +210,6 @@ impl<D: ReportHandler> CongestionControl for ReportDriven<D> {
         window.ssthresh
     }
 
-    fn cong_avoid(&mut self, _window: &mut Window, _acked: u32) {}
-
     fn cong_control(&mut self, window: &mut Window, ack: &Ack) {
         if let Some(rtt) = ack.rtt {
             self.rtt_sum += rtt;
@@ -220,9 +218,9 @@ impl<D: ReportHandler> CongestionControl for ReportDriven<D> {
         if let Some(rate) = ack.rate.rate(window.mss) {
             self.delivery_rate = self.delivery_rate.max(rate);
         }
-        let interval = self.decides.interval().unwrap_or(window.srtt);
-        let due = self.reported_at + interval.max(SHORTEST_INTERVAL);
-        if let Some(cause) = self.urgent.take() {
+        let interval = self.handler.interval().unwrap_or(window.srtt);
+        let due = self.last_report + interval.max(MIN_INTERVAL);
+        if let Some(cause) = self.urgent_cause.take() {
             self.report(window, cause);
         } else if window.now >= due {
             self.report(window, Cause::Interval);
@@ -232,8 +230,8 @@ impl<D: ReportHandler> CongestionControl for ReportDriven<D> {
 
     fn set_state(&mut self, _window: &mut Window, state: CaState) {
         match state {
-            CaState::Recovery => self.urgent = Some(Cause::Loss),
-            CaState::Loss => self.urgent = Some(Cause::Timeout),
+            CaState::Recovery => self.urgent_cause = Some(Cause::Loss),
+            CaState::Loss => self.urgent_cause = Some(Cause::Timeout),
             _ => {}
         }
     }

@@ -1,5 +1,4 @@
-//! Slow-start methods, separate from congestion controls. Any CCA without a slow start of its own can use
-//! each.
+//! Slow-start methods, separate from congestion controls. Every CCA without a slow start of its own can use any of them.
 
 use super::{AckSample, RateSample, Window};
 
@@ -23,10 +22,10 @@ pub trait SlowStart: Send + core::fmt::Debug {
     fn reset(&mut self, _window: &mut Window) {}
 
     /// Handles a reduction of the window.
-    fn reduced(&mut self) {}
+    fn on_reduction(&mut self) {}
 
-    /// Handles every ACK while segments are outstanding. During slow start it may end it by setting
-    /// `ssthresh` to the current window.
+    /// Handles every ACK while segments are outstanding. It may end slow start by setting `ssthresh` to the current
+    /// window.
     fn on_ack(&mut self, _window: &mut Window, _sample: &AckSample) {}
 
     /// Handles the delivery-rate sample of every ACK, before the window grows. It may end slow start like

@@ -45,6 +45,11 @@ impl CaState {
         Self::from_repr(number).unwrap_or(Self::Loss)
     }
 
+    /// Returns whether lost segments are being retransmitted.
+    pub const fn in_recovery(self) -> bool {
+        matches!(self, Self::Recovery | Self::Loss)
+    }
+
     /// Returns the name that `ss -ti` prints.
     pub fn name(self) -> &'static str {
         self.into()
@@ -134,7 +139,7 @@ pub struct Window {
     pub inflight: u32,
     /// Segments sent and not yet acknowledged cumulatively.
     pub packets_out: u32,
-    /// Segments among these that SACK reports as delivered.
+    /// Segments of `packets_out` that SACK reports as delivered.
     pub sacked_out: u32,
     /// Segments delivered since establishment.
     pub delivered: u64,

@@ -1,45 +1,53 @@
 //! Windowed maximum: the largest recent value, from three stored samples (Kathleen Nichols' algorithm, as in
 //! the kernel's `win_minmax` and draft-cardwell-iccrg-bbr-congestion-control §4.1.1.2).
 
+/// Value at a time.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sample {
+    time: u64,
+    value: u64,
+}
+
 /// Running maximum over a window of time; the unit of time is the caller's choice, such as rounds.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct WindowedMax {
-    /// Best, second best and third best sample as (time, value), each later than the one before.
-    best: [(u64, u64); 3],
+    /// Best, second best and third best sample, each later than the one before or the same.
+    best: [Sample; 3],
 }
 
 impl WindowedMax {
     /// Returns the largest value in the window.
     pub(super) fn get(&self) -> u64 {
-        self.best[0].1
+        self.best[0].value
     }
 
     /// Adds a value at `time` and drops values older than `window`.
     pub(super) fn update(&mut self, window: u64, time: u64, value: u64) {
-        let sample = (time, value);
-        if value >= self.best[0].1 || time - self.best[2].0 > window {
-            self.best = [sample; 3];
+        let sample = Sample { time, value };
+        let best = &mut self.best;
+        if value >= best[0].value || time - best[2].time > window {
+            *best = [sample; 3];
             return;
         }
-        if value >= self.best[1].1 {
-            self.best[2] = sample;
-            self.best[1] = sample;
-        } else if value >= self.best[2].1 {
-            self.best[2] = sample;
+        if value >= best[1].value {
+            best[2] = sample;
+            best[1] = sample;
+        } else if value >= best[2].value {
+            best[2] = sample;
         }
-        let age = time - self.best[0].0;
+        let age = time - best[0].time;
         if age > window {
             // The best one is too old: the others move up.
-            self.best = [self.best[1], self.best[2], sample];
-            if time - self.best[0].0 > window {
-                self.best = [self.best[1], self.best[2], sample];
+            *best = [best[1], best[2], sample];
+            if time - best[0].time > window {
+                *best = [best[1], best[2], sample];
             }
-        } else if self.best[1].0 == self.best[0].0 && age > window / 4 {
+        } else if best[1].time == best[0].time && age > window / 4 {
             // A quarter of the window has passed without a better second choice.
-            self.best[2] = sample;
-            self.best[1] = sample;
-        } else if self.best[2].0 == self.best[1].0 && age > window / 2 {
-            self.best[2] = sample;
+            best[2] = sample;
+            best[1] = sample;
+        } else if best[2].time == best[1].time && age > window / 2 {
+            best[2] = sample;
         }
     }
 }

@@ -67,7 +67,7 @@ impl Simulation {
     /// # Errors
     /// [`RequestError`] if there is no such CCA, or the connection is not open or has no selector.
     pub fn request(&mut self, connection: u32, name: &str) -> Result<(), RequestError> {
-        let cca = registry::called(name, &[]).map_err(RequestError::Cca)?;
+        let cca = registry::lookup(name, &[]).map_err(RequestError::Cca)?;
         if self.selectors.request(connection, cca.name) {
             return Ok(());
         }

@@ -1,6 +1,6 @@
 //! Errors of scenario files, as users see them.
 
-use cca::registry::called;
+use cca::registry::lookup;
 use scenario::Scenario;
 
 /// The one line that a file gets.
@@ -229,8 +229,8 @@ fn an_unknown_congestion_control_comes_with_the_nearest() {
         complaint("[[flows]]\ncca = { name = \"cubic\", beta = 2 }"),
         "bad.toml:2: flows.0.cca: cubic: \"2\" is not a value of beta; allowed: numbers from 0.01 to 0.99"
     );
-    assert_eq!(called("NewReno", &[]).unwrap().name, "reno");
-    assert_eq!(called("BBRv1", &[]).unwrap().name, "bbr");
+    assert_eq!(lookup("NewReno", &[]).unwrap().name, "reno");
+    assert_eq!(lookup("BBRv1", &[]).unwrap().name, "bbr");
     assert_eq!(
         complaint(
             "[[flows]]\ncca = { name = \"cubic\", slow_start = \"standard\", hystart = true }"

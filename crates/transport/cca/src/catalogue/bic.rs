@@ -9,7 +9,7 @@ const SEARCH_PART: u32 = 4;
 /// Minimum time between two updates of the growth while the window does not change, jiffies.
 const UPDATE_INTERVAL: u64 = jiffies::PER_SECOND / 32;
 /// Maximum number of acknowledged segments per added one before the first loss: growth of at least 5 % per round trip.
-const SLOWEST_BEFORE_LOSS: u64 = 20;
+const MAX_BEFORE_LOSS: u64 = 20;
 /// Bits of the fraction of the number of segments per ACK (Linux `ACK_RATIO_SHIFT`).
 const ACK_RATIO_SHIFT: u32 = 4;
 
@@ -46,15 +46,16 @@ pub const INFO: CcaInfo = CcaInfo {
 };
 
 /// State of one connection. Windows are in segments.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Bic {
     config: BicConfig,
     /// Window at the last loss, the goal of the search; zero before the first loss.
     last_max: u32,
     /// Segments to be acknowledged for each segment added to the window.
     per_segments: u32,
-    /// Window and time in jiffies of the last update.
+    /// Window at the last update.
     last_cwnd: u32,
+    /// Time of the last update, jiffies.
     last_update: u64,
     /// Running mean of the segments per ACK, times 16.
     ack_ratio: u32,
@@ -65,11 +66,8 @@ impl Bic {
     pub fn new(config: BicConfig) -> Self {
         Self {
             config,
-            last_max: 0,
-            per_segments: 0,
-            last_cwnd: 0,
-            last_update: 0,
             ack_ratio: 2 << ACK_RATIO_SHIFT,
+            ..Self::default()
         }
     }
 
@@ -100,7 +98,7 @@ impl Bic {
                 step => window / u64::from(step),
             };
         }
-        // Beyond the goal: slowly at first, then faster and faster, up to the largest increment.
+        // Beyond the goal: growth is slow at first, then faster, up to the largest increment.
         let beyond = cwnd - self.last_max;
         if beyond < SEARCH_PART {
             smooth
@@ -120,7 +118,7 @@ impl Bic {
         self.last_update = now;
         let mut per_segments = self.segments_per_increase(w.cwnd);
         if self.last_max == 0 && w.cwnd > self.config.low_window {
-            per_segments = per_segments.min(SLOWEST_BEFORE_LOSS);
+            per_segments = per_segments.min(MAX_BEFORE_LOSS);
         }
         if w.cwnd > self.config.low_window {
             // Growth is meant per ACK, so receivers that delay ACKs do not slow it down.
@@ -156,8 +154,8 @@ impl CongestionControl for Bic {
 
     fn pkts_acked(&mut self, window: &mut Window, sample: &AckSample) {
         if window.state == CaState::Open {
-            let share = self.ack_ratio >> ACK_RATIO_SHIFT;
-            self.ack_ratio = (self.ack_ratio - share).saturating_add(sample.acked);
+            let decay = self.ack_ratio >> ACK_RATIO_SHIFT;
+            self.ack_ratio = (self.ack_ratio - decay).saturating_add(sample.acked);
         }
     }
 

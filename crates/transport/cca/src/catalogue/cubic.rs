@@ -80,7 +80,7 @@ pub struct Cubic {
     config: CubicConfig,
     /// Window before the last reduction (`W_max`); zero before the first.
     w_max: u32,
-    /// Start of the current growth epoch.
+    /// Start of the current growth epoch, ms.
     epoch: Option<u64>,
     /// Window at which the curve of the current epoch is flat.
     origin: u32,
@@ -94,7 +94,9 @@ pub struct Cubic {
     w_est_acked: u32,
     /// ACKed segments per segment of growth (Linux `cnt`).
     cnt: u32,
+    /// Time of the last update of `cnt`, ms.
     last_update: u64,
+    /// Window at that time.
     last_cwnd: u32,
     /// Time of the latest ACK, ms.
     last_ack_ms: u64,
@@ -128,13 +130,13 @@ impl Cubic {
 
     /// Returns `W_cubic` at `ticks` into the epoch (§4.2, figure 1).
     fn w_cubic(&self, ticks: u64) -> i64 {
-        let from_flat = ticks.abs_diff(self.k) as f64 / BICTCP_HZ;
-        let away = (self.config.c * from_flat * from_flat * from_flat) as i64;
+        let seconds = ticks.abs_diff(self.k) as f64 / BICTCP_HZ;
+        let distance = (self.config.c * seconds * seconds * seconds) as i64;
         let origin = i64::from(self.origin);
         if ticks < self.k {
-            origin - away
+            origin - distance
         } else {
-            origin + away
+            origin + distance
         }
     }
 
@@ -157,7 +159,7 @@ impl Cubic {
             // §4.4: no faster than half a window per round trip.
             self.cnt.max(2)
         } else {
-            self.ratio.per_acks(self.cnt)
+            self.ratio.acks_for(self.cnt)
         };
     }
 
@@ -189,11 +191,11 @@ impl Cubic {
     fn prefer_reno(&mut self, cwnd: u32) {
         let beta = self.config.beta;
         let eighths = (8.0 * (1.0 + beta) / 3.0 / (1.0 - beta)) as u32;
-        let per = (u64::from(cwnd) * u64::from(eighths)) >> 3;
-        let per = per.clamp(1, u64::from(u32::MAX)) as u32;
+        let delta = (u64::from(cwnd) * u64::from(eighths)) >> 3;
+        let delta = delta.clamp(1, u64::from(u32::MAX)) as u32;
         // As in Linux: `while (ack_cnt > delta)`.
-        let whole = self.w_est_acked.saturating_sub(1) / per;
-        self.w_est_acked -= whole * per;
+        let whole = self.w_est_acked.saturating_sub(1) / delta;
+        self.w_est_acked -= whole * delta;
         self.w_est += whole;
         if self.w_est > cwnd {
             self.cnt = self.cnt.min(cwnd / (self.w_est - cwnd));

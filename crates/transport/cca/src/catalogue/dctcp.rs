@@ -37,9 +37,11 @@ pub struct Dctcp {
     config: DctcpConfig,
     /// Estimated share of marked segments, in fractions of [`ONE`].
     alpha: u32,
-    /// End of the observation window.
+    /// Sequence number at which the observation window ends.
     window_end: u64,
+    /// Segments delivered before the observation window.
     delivered: u64,
+    /// Those with ECN-Echo.
     delivered_ce: u64,
     /// Window before the last reduction.
     loss_cwnd: u32,
@@ -92,8 +94,8 @@ impl CongestionControl for Dctcp {
         if self.without_ecn {
             return (window.cwnd / 2).max(2);
         }
-        let less = u64::from(window.cwnd) * u64::from(self.alpha) / u64::from(2 * ONE);
-        (window.cwnd - less as u32).max(2)
+        let reduction = u64::from(window.cwnd) * u64::from(self.alpha) / u64::from(2 * ONE);
+        (window.cwnd - reduction as u32).max(2)
     }
 
     /// Updates alpha once per window of data: alpha = (1 - g) alpha + g M (RFC 8257 §3.3).
@@ -104,18 +106,14 @@ impl CongestionControl for Dctcp {
         let delivered = window.delivered - self.delivered;
         let marked = window.delivered_ce - self.delivered_ce;
         let shift = self.config.dctcp_shift_g;
-        // A remainder that is too small for the division is dropped at once.
-        let less = self.alpha >> shift;
-        self.alpha -= if less == 0 { self.alpha } else { less };
+        // An alpha that is too small for the shift falls to zero at once.
+        let decay = self.alpha >> shift;
+        self.alpha -= if decay == 0 { self.alpha } else { decay };
         if marked > 0 {
-            let more = (marked << (10 - shift)) / delivered.max(1);
-            self.alpha = (self.alpha + more as u32).min(ONE);
+            let increase = (marked << (10 - shift)) / delivered.max(1);
+            self.alpha = (self.alpha + increase as u32).min(ONE);
         }
         self.start_observation(window);
-    }
-
-    fn cong_avoid(&mut self, window: &mut Window, acked: u32) {
-        window.grow_additively(window.cwnd, acked);
     }
 
     fn set_state(&mut self, window: &mut Window, state: CaState) {

@@ -3,14 +3,14 @@
 
 use crate::parameters::parameters;
 use crate::slow_start::Method;
-use crate::{CcaInfo, CongestionControl, Family, SlowStart, Window};
+use crate::{CcaInfo, CongestionControl, Family, Window};
 
-/// Fastest growth, segments per round trip (the last row of RFC 3649 appendix B that Linux keeps).
-const STEEPEST: u32 = 72;
+/// Fastest growth, segments per round trip (the last row of RFC 3649 appendix B that Linux has).
+const MAX_INCREASE: u32 = 72;
 /// Fractions in which Linux stores the share of a reduction.
 const SHARE_PARTS: f64 = 256.0;
-/// Largest window considered.
-const WIDEST: u32 = u32::MAX / 128;
+/// Largest window considered, segments.
+const MAX_WINDOW: u32 = u32::MAX / 128;
 
 parameters! {
     /// Parameters of RFC 3649 §5.
@@ -28,8 +28,9 @@ impl HighSpeedConfig {
     /// Returns the share that a loss takes of a window of `w` segments (RFC 3649 §5, b(w)).
     fn decrease(&self, w: u32) -> f64 {
         let low = libm::log(f64::from(self.low_window));
-        let way = (libm::log(f64::from(w)) - low) / (libm::log(f64::from(self.high_window)) - low);
-        let share = (self.high_decrease - 0.5) * way + 0.5;
+        let high = libm::log(f64::from(self.high_window));
+        let position = (libm::log(f64::from(w)) - low) / (high - low);
+        let share = (self.high_decrease - 0.5) * position + 0.5;
         share.clamp(1.0 / SHARE_PARTS, 0.5)
     }
 
@@ -46,40 +47,40 @@ impl HighSpeedConfig {
 
     /// Returns the row of appendix B for a window of `w` segments. Its number is the segments added per round
     /// trip, which is the growth at the end of the row, as in Linux.
-    pub fn row_of(&self, w: u32) -> u32 {
+    pub fn row_at(&self, w: u32) -> u32 {
         if w <= self.low_window {
             return 1;
         }
-        (self.increase(w - 1) as u32 + 1).clamp(2, STEEPEST)
+        (self.increase(w - 1) as u32 + 1).clamp(2, MAX_INCREASE)
     }
 
     /// Returns the window at which row `row` of appendix B ends, segments.
-    pub fn end_of(&self, row: u32) -> u32 {
+    pub fn row_end(&self, row: u32) -> u32 {
         if row <= 1 {
             return self.low_window;
         }
         // Growth has a maximum at very large windows, so the first crossing counts.
-        let (mut below, mut from) = (self.low_window, 2 * self.low_window);
-        while self.increase(from) < f64::from(row) {
-            if from >= WIDEST / 2 {
-                return WIDEST;
+        let (mut low, mut high) = (self.low_window, 2 * self.low_window);
+        while self.increase(high) < f64::from(row) {
+            if high >= MAX_WINDOW / 2 {
+                return MAX_WINDOW;
             }
-            (below, from) = (from, 2 * from);
+            (low, high) = (high, 2 * high);
         }
-        while from - below > 1 {
-            let middle = below + (from - below) / 2;
+        while high - low > 1 {
+            let middle = low + (high - low) / 2;
             if self.increase(middle) < f64::from(row) {
-                below = middle;
+                low = middle;
             } else {
-                from = middle;
+                high = middle;
             }
         }
-        from
+        high
     }
 
     /// Returns the share of the window that a loss takes in row `row`, in 256ths.
-    pub fn share_of(&self, row: u32) -> u32 {
-        (self.decrease(self.end_of(row)) * SHARE_PARTS) as u32
+    pub fn row_decrease(&self, row: u32) -> u32 {
+        (self.decrease(self.row_end(row)) * SHARE_PARTS) as u32
     }
 }
 
@@ -103,8 +104,8 @@ pub struct HighSpeed {
     config: HighSpeedConfig,
     /// Row of appendix B at the last growth.
     row: u32,
-    /// Window for which the row was found.
-    row_at: u32,
+    /// Window at that time.
+    row_cwnd: u32,
 }
 
 impl HighSpeed {
@@ -113,7 +114,7 @@ impl HighSpeed {
         Self {
             config,
             row: 1,
-            row_at: 0,
+            row_cwnd: 0,
         }
     }
 }
@@ -121,26 +122,25 @@ impl HighSpeed {
 impl CongestionControl for HighSpeed {
     fn init(&mut self, window: &mut Window) {
         *self = Self::new(self.config);
-        window.cwnd_clamp = window.cwnd_clamp.min(WIDEST);
+        window.cwnd_clamp = window.cwnd_clamp.min(MAX_WINDOW);
         window.cwnd = window.cwnd.min(window.cwnd_clamp);
     }
 
     fn ssthresh(&mut self, window: &mut Window) -> u32 {
-        let share = u64::from(self.config.share_of(self.row));
+        let share = u64::from(self.config.row_decrease(self.row));
         let reduction = (u64::from(window.cwnd) * share) >> 8;
         (window.cwnd - reduction as u32).max(2)
     }
 
-    /// Grows the window; segments that slow start leaves over do not count.
-    fn grow(&mut self, window: &mut Window, slow_start: &mut dyn SlowStart, acked: u32) {
-        self.slow_start_or_ca(window, slow_start, acked);
+    fn drops_slow_start_rest(&self) -> bool {
+        true
     }
 
     /// Adds a(w) segments per window of ACKs. Linux counts ACKs rather than the segments that they cover.
     fn cong_avoid(&mut self, window: &mut Window, _acked: u32) {
-        if self.row_at != window.cwnd {
-            self.row = self.config.row_of(window.cwnd);
-            self.row_at = window.cwnd;
+        if self.row_cwnd != window.cwnd {
+            self.row = self.config.row_at(window.cwnd);
+            self.row_cwnd = window.cwnd;
         }
         if window.cwnd < window.cwnd_clamp {
             window.cwnd_cnt = window.cwnd_cnt.saturating_add(self.row);

@@ -4,8 +4,7 @@
 use crate::parameters::parameters;
 use crate::slow_start::Method;
 use crate::{
-    AckSample, CaState, CcaInfo, CongestionControl, Family, SlowStart, TransferState, Window,
-    jiffies,
+    AckSample, CaState, CcaInfo, CongestionControl, Family, TransferState, Window, jiffies,
 };
 
 /// One, in the fractions of growth and reduction.
@@ -16,7 +15,7 @@ const BETA_MIN: u64 = 64;
 const BETA_MAX: u64 = 102;
 /// Time after a loss in which growth is that of Reno (Δ_L), jiffies.
 const LOW_SPEED_TIME: u64 = jiffies::PER_SECOND;
-/// Largest step by which the highest RTT rises, jiffies.
+/// Largest step of the highest RTT, jiffies.
 const MAX_RTT_STEP: u64 = jiffies::PER_SECOND / 50;
 /// Lowest RTT above which the reduction depends on the RTTs, jiffies.
 const MIN_RTT: u64 = jiffies::PER_SECOND / 100;
@@ -55,29 +54,32 @@ struct BeforeLoss {
 
 /// State of one connection. Times are in jiffies, rates in segments per second, growth and reduction in
 /// 128ths.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Htcp {
     config: HtcpConfig,
     alpha: u32,
     beta: u32,
-    /// Whether the next reduction may depend on the RTTs.
-    adaptive: bool,
+    /// Whether the next reduction may depend on the RTTs (Linux `modeswitch`).
+    is_adaptive: bool,
     /// Segments that the current ACK covers.
     pkts_acked: u32,
-    /// Lowest and highest RTT; zero before the first sample.
+    /// Lowest RTT; zero before the first sample.
     min_rtt: u64,
+    /// Highest RTT; zero before the first sample.
     max_rtt: u64,
     /// End of the last loss episode.
     last_loss: u64,
     before_loss: Option<BeforeLoss>,
-    /// Highest rate since the last loss, and highest rate before it.
+    /// Highest rate since the last loss.
     max_rate: u64,
+    /// Highest rate between the last two losses.
     old_max_rate: u64,
     /// Smoothed rate.
     rate: u64,
-    /// Segments acknowledged since `counted_from`.
-    counted: u64,
-    counted_from: Option<u64>,
+    /// Segments of the current sample of the rate.
+    sample_acked: u64,
+    /// Start of that sample.
+    sample_start: Option<u64>,
 }
 
 impl Htcp {
@@ -87,17 +89,8 @@ impl Htcp {
             config,
             alpha: ONE,
             beta: BETA_MIN as u32,
-            adaptive: false,
             pkts_acked: 1,
-            min_rtt: 0,
-            max_rtt: 0,
-            last_loss: 0,
-            before_loss: None,
-            max_rate: 0,
-            old_max_rate: 0,
-            rate: 0,
-            counted: 0,
-            counted_from: None,
+            ..Self::default()
         }
     }
 
@@ -127,19 +120,19 @@ impl Htcp {
     fn measure_rate(&mut self, w: &Window, acked: u32) {
         let now = jiffies::at(w.now);
         if w.state > CaState::Disorder {
-            self.counted = 0;
-            self.counted_from = Some(now);
+            self.sample_acked = 0;
+            self.sample_start = Some(now);
             return;
         }
-        self.counted += u64::from(acked);
+        self.sample_acked += u64::from(acked);
         // The first sample has no start time, so its rate is zero.
-        let time = self.counted_from.map(|from| now.saturating_sub(from));
+        let time = self.sample_start.map(|start| now.saturating_sub(start));
         let round = w.cwnd.checked_sub((self.alpha >> 7).max(1));
-        let complete = round.is_some_and(|round| self.counted >= u64::from(round));
-        if !complete || self.min_rtt == 0 || time.is_some_and(|time| time < self.min_rtt) {
+        let is_complete = round.is_some_and(|round| self.sample_acked >= u64::from(round));
+        if !is_complete || self.min_rtt == 0 || time.is_some_and(|time| time < self.min_rtt) {
             return;
         }
-        let rate = time.map_or(0, |time| self.counted * jiffies::PER_SECOND / time);
+        let rate = time.map_or(0, |time| self.sample_acked * jiffies::PER_SECOND / time);
         let rounds_since_loss = now.saturating_sub(self.last_loss) / self.min_rtt;
         if rounds_since_loss <= 3 {
             self.rate = rate;
@@ -148,8 +141,8 @@ impl Htcp {
             self.rate = (3 * self.rate + rate) / 4;
             self.max_rate = self.max_rate.max(self.rate);
         }
-        self.counted = 0;
-        self.counted_from = Some(now);
+        self.sample_acked = 0;
+        self.sample_start = Some(now);
     }
 
     /// Sets the share left after a loss to minRTT / maxRTT, or to one half if the rate has changed much.
@@ -158,15 +151,15 @@ impl Htcp {
             let previous = core::mem::replace(&mut self.old_max_rate, self.max_rate);
             if !(4 * previous..=6 * previous).contains(&(5 * self.max_rate)) {
                 self.beta = BETA_MIN as u32;
-                self.adaptive = false;
+                self.is_adaptive = false;
                 return;
             }
         }
-        self.beta = if self.adaptive && self.min_rtt > MIN_RTT && self.max_rtt > 0 {
+        self.beta = if self.is_adaptive && self.min_rtt > MIN_RTT && self.max_rtt > 0 {
             let share = u64::from(ONE) * self.min_rtt / self.max_rtt;
             share.clamp(BETA_MIN, BETA_MAX) as u32
         } else {
-            self.adaptive = true;
+            self.is_adaptive = true;
             BETA_MIN as u32
         };
     }
@@ -175,9 +168,9 @@ impl Htcp {
     /// is multiplied by the RTT over 100 ms and by 2 (1 − β), so that the mean is that of Reno.
     fn update_alpha(&mut self, now: u64) {
         let hz = jiffies::PER_SECOND;
-        let since = now.saturating_sub(self.last_loss).min(u64::from(u32::MAX));
+        let elapsed = now.saturating_sub(self.last_loss).min(u64::from(u32::MAX));
         let mut factor = 1;
-        if let Some(delta) = since.checked_sub(LOW_SPEED_TIME) {
+        if let Some(delta) = elapsed.checked_sub(LOW_SPEED_TIME) {
             factor = 1 + (10 * delta + (delta / 2) * (delta / 2) / hz) / hz;
         }
         if self.config.use_rtt_scaling && self.min_rtt > 0 {
@@ -195,10 +188,10 @@ impl CongestionControl for Htcp {
         self.last_loss = jiffies::at(window.now);
     }
 
-    fn seed(&mut self, _window: &mut Window, context: &TransferState) {
-        if !context.srtt.is_zero() {
-            self.min_rtt = jiffies::of(context.min_rtt).max(1);
-            self.max_rtt = jiffies::of(context.srtt).max(self.min_rtt);
+    fn seed(&mut self, _window: &mut Window, state: &TransferState) {
+        if !state.srtt.is_zero() {
+            self.min_rtt = jiffies::of(state.min_rtt).max(1);
+            self.max_rtt = jiffies::of(state.srtt).max(self.min_rtt);
         }
     }
 
@@ -225,15 +218,14 @@ impl CongestionControl for Htcp {
         }
     }
 
-    /// Grows the window; segments that slow start leaves over do not count.
-    fn grow(&mut self, window: &mut Window, slow_start: &mut dyn SlowStart, acked: u32) {
-        self.slow_start_or_ca(window, slow_start, acked);
+    fn drops_slow_start_rest(&self) -> bool {
+        true
     }
 
     /// Adds alpha segments per window of acknowledged ones, one at a time.
     fn cong_avoid(&mut self, window: &mut Window, _acked: u32) {
-        let earned = (u64::from(window.cwnd_cnt) * u64::from(self.alpha)) >> 7;
-        if earned >= u64::from(window.cwnd) {
+        let growth = (u64::from(window.cwnd_cnt) * u64::from(self.alpha)) >> 7;
+        if growth >= u64::from(window.cwnd) {
             if window.cwnd < window.cwnd_clamp {
                 window.cwnd += 1;
             }

@@ -41,14 +41,14 @@ pub const INFO: CcaInfo = CcaInfo {
 #[derive(Clone, Copy, Debug)]
 pub struct Hybla {
     config: HyblaConfig,
-    /// Whether Hybla grows the window. Reno does so while the state is not Open.
+    /// Whether Hybla grows the window. It grows like Reno while the state is not Open.
     enabled: bool,
     /// Ratio of the RTT to the reference in eighths, at least one (the kernel's `rho_3ls`).
     rho_eighths: u64,
     /// Lowest smoothed RTT, which determines `rho`.
-    lowest_srtt: Duration,
+    min_srtt: Duration,
     /// Growth that is not yet in the window, in 128ths of a segment.
-    parts: u64,
+    fraction: u64,
 }
 
 impl Hybla {
@@ -58,13 +58,13 @@ impl Hybla {
             config,
             enabled: true,
             rho_eighths: 8,
-            lowest_srtt: Duration::ZERO,
-            parts: 0,
+            min_srtt: Duration::ZERO,
+            fraction: 0,
         }
     }
 
-    fn take_rtt(&mut self, rtt: Duration) {
-        self.lowest_srtt = rtt;
+    fn set_rtt(&mut self, rtt: Duration) {
+        self.min_srtt = rtt;
         let eighths = rtt.as_nanos().saturating_mul(8) / self.config.rtt0.as_nanos();
         self.rho_eighths = eighths.clamp(8, MAX_EIGHTHS);
     }
@@ -82,27 +82,23 @@ impl CongestionControl for Hybla {
     /// Begins with a window of ρ segments, which is one on a path up to twice the reference.
     fn init(&mut self, window: &mut Window) {
         *self = Self::new(self.config);
-        self.take_rtt(window.srtt);
+        self.set_rtt(window.srtt);
         window.cwnd_clamp = window.cwnd_clamp.min(CWND_CLAMP);
         window.cwnd = ((self.rho_eighths / 8) as u32).min(window.cwnd_clamp);
     }
 
-    /// Keeps the window of the context, and takes ρ from the lowest RTT.
-    fn seed(&mut self, window: &mut Window, context: &TransferState) {
-        if !context.srtt.is_zero() {
-            self.take_rtt(context.min_rtt);
+    /// Keeps the transferred window, and sets ρ from the lowest RTT.
+    fn seed(&mut self, window: &mut Window, state: &TransferState) {
+        if !state.srtt.is_zero() {
+            self.set_rtt(state.min_rtt);
         }
-        window.cwnd = context.cwnd.clamp(1, window.cwnd_clamp);
-    }
-
-    fn ssthresh(&mut self, window: &mut Window) -> u32 {
-        (window.cwnd / 2).max(2)
+        window.cwnd = state.cwnd.clamp(1, window.cwnd_clamp);
     }
 
     /// Adds 2^ρ − 1 segments per ACK in slow start and ρ² / cwnd beyond, as Linux does.
     fn grow(&mut self, window: &mut Window, slow_start: &mut dyn SlowStart, acked: u32) {
-        if window.srtt < self.lowest_srtt {
-            self.take_rtt(window.srtt);
+        if window.srtt < self.min_srtt {
+            self.set_rtt(window.srtt);
         }
         if !self.enabled {
             self.slow_start_then_ca(window, slow_start, acked);
@@ -111,19 +107,19 @@ impl CongestionControl for Hybla {
         if !window.cwnd_limited {
             return;
         }
-        let starting = window.in_slow_start();
-        let increase = if starting {
+        let in_slow_start = window.in_slow_start();
+        let increase = if in_slow_start {
             self.slow_start_increase()
         } else {
             let rho_squared = 2 * self.rho_eighths * self.rho_eighths;
             rho_squared / u64::from(window.cwnd)
         };
-        if !starting && increase < ONE {
+        if !in_slow_start && increase < ONE {
             window.cwnd_cnt = window.cwnd_cnt.saturating_add(1);
         }
-        self.parts += increase % ONE;
-        let carried = self.parts / ONE;
-        self.parts %= ONE;
+        self.fraction += increase % ONE;
+        let carried = self.fraction / ONE;
+        self.fraction %= ONE;
         if carried > 0 {
             window.cwnd_cnt = 0;
         }
@@ -134,15 +130,10 @@ impl CongestionControl for Hybla {
             window.cwnd += 1;
             window.cwnd_cnt = 0;
         }
-        if starting {
+        if in_slow_start {
             window.cwnd = window.cwnd.min(window.ssthresh);
         }
         window.cwnd = window.cwnd.min(window.cwnd_clamp);
-    }
-
-    /// Grows like Reno while the state is not Open.
-    fn cong_avoid(&mut self, window: &mut Window, acked: u32) {
-        window.grow_additively(window.cwnd, acked);
     }
 
     fn set_state(&mut self, _window: &mut Window, state: CaState) {

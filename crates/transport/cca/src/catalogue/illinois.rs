@@ -7,11 +7,13 @@ use crate::{
     AckSample, CaState, CcaInfo, CongestionControl, Family, SlowStart, TransferState, Window,
 };
 
-/// Fractions in which growth is stored, as a shift and as a number.
+/// Fraction bits of the growth.
 const ALPHA_SHIFT: u32 = 7;
+/// One segment in these fractions.
 const ALPHA_ONE: u64 = 1 << ALPHA_SHIFT;
-/// Fractions in which the share of a reduction is stored, as a shift and as a number.
+/// Fraction bits of the share of a reduction.
 const BETA_SHIFT: u32 = 6;
+/// One in these fractions.
 const BETA_ONE: u64 = 1 << BETA_SHIFT;
 /// Upper bound of an RTT, µs (Linux `RTT_MAX`).
 const RTT_MAX: u64 = u32::MAX as u64 / (10 * ALPHA_ONE);
@@ -57,25 +59,26 @@ pub const INFO: CcaInfo = CcaInfo {
 };
 
 /// State of one connection. RTTs are in whole microseconds.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Illinois {
     config: IllinoisConfig,
     /// Segments added per round trip, 128ths.
     alpha: u64,
     /// Share of the window that a loss takes, 64ths.
     beta: u64,
-    /// Sum and number of the RTTs of this round trip.
+    /// Sum of the RTTs of this round trip.
     sum_rtt: u64,
-    rtts: u64,
+    /// Number of these RTTs.
+    cnt_rtt: u64,
     base_rtt: u64,
     max_rtt: u64,
     /// The round trip ends when more than this is acknowledged.
     round_end: u64,
     /// Segments that the current ACK covers.
     acked: u32,
-    /// Whether the delay has exceeded the threshold of fastest growth, and the number of round trips since
-    /// then in which it has been below.
+    /// Whether the delay has exceeded the threshold of fastest growth.
     was_above: bool,
+    /// Number of round trips since then with a lower delay.
     low_rounds: u32,
 }
 
@@ -86,14 +89,8 @@ impl Illinois {
             config,
             alpha: alpha_parts(config.alpha_max),
             beta: beta_parts(0.5),
-            sum_rtt: 0,
-            rtts: 0,
             base_rtt: NO_RTT,
-            max_rtt: 0,
-            round_end: 0,
-            acked: 0,
-            was_above: false,
-            low_rounds: 0,
+            ..Self::default()
         }
     }
 
@@ -109,7 +106,7 @@ impl Illinois {
 
     fn begin_round(&mut self, w: &Window) {
         self.round_end = w.snd_nxt;
-        self.rtts = 0;
+        self.cnt_rtt = 0;
         self.sum_rtt = 0;
     }
 
@@ -122,23 +119,23 @@ impl Illinois {
     fn end_round(&mut self, w: &Window) {
         if w.cwnd < self.config.win_thresh {
             self.behave_as_reno();
-        } else if let Some(mean) = self.sum_rtt.checked_div(self.rtts) {
-            let largest = self.max_rtt - self.base_rtt;
-            let mean = mean.saturating_sub(self.base_rtt);
-            self.alpha = self.alpha_at(mean, largest);
-            self.beta = self.beta_at(mean, largest);
+        } else if let Some(mean_rtt) = self.sum_rtt.checked_div(self.cnt_rtt) {
+            let max_delay = self.max_rtt - self.base_rtt;
+            let mean_delay = mean_rtt.saturating_sub(self.base_rtt);
+            self.alpha = self.alpha_at(mean_delay, max_delay);
+            self.beta = self.beta_at(mean_delay, max_delay);
         }
         self.begin_round(w);
     }
 
     /// Returns the growth at `delay`: the fastest up to η1 of the largest delay, then κ1 / (κ2 + delay) down
     /// to the slowest.
-    fn alpha_at(&mut self, delay: u64, largest: u64) -> u64 {
+    fn alpha_at(&mut self, delay: u64, max_delay: u64) -> u64 {
         let (min_alpha, max_alpha) = (
             alpha_parts(self.config.alpha_min),
             alpha_parts(self.config.alpha_max),
         );
-        let low = largest * u64::from(self.config.eta1) / 100;
+        let low = max_delay * u64::from(self.config.eta1) / 100;
         if delay <= low {
             if !self.was_above {
                 return max_alpha;
@@ -152,26 +149,26 @@ impl Illinois {
             return max_alpha;
         }
         self.was_above = true;
-        let (delay, largest) = (delay - low, largest - low);
-        largest * max_alpha / (largest + delay * (max_alpha - min_alpha) / min_alpha)
+        let (delay, max_delay) = (delay - low, max_delay - low);
+        max_delay * max_alpha / (max_delay + delay * (max_alpha - min_alpha) / min_alpha)
     }
 
     /// Returns the share that a loss takes at `delay`: the smallest up to η2 of the largest delay, the
     /// largest from η3 on, linear in between.
-    fn beta_at(&self, delay: u64, largest: u64) -> u64 {
+    fn beta_at(&self, delay: u64, max_delay: u64) -> u64 {
         let (min_beta, max_beta) = (
             beta_parts(self.config.beta_min),
             beta_parts(self.config.beta_max),
         );
-        let from = largest * u64::from(self.config.eta2) / 100;
-        if delay <= from {
+        let low = max_delay * u64::from(self.config.eta2) / 100;
+        if delay <= low {
             return min_beta;
         }
-        let to = largest * u64::from(self.config.eta3) / 100;
-        if delay >= to || to <= from {
+        let high = max_delay * u64::from(self.config.eta3) / 100;
+        if delay >= high || high <= low {
             return max_beta;
         }
-        (min_beta * (to - from) + (max_beta - min_beta) * (delay - from)) / (to - from)
+        (min_beta * (high - low) + (max_beta - min_beta) * (delay - low)) / (high - low)
     }
 }
 
@@ -189,10 +186,10 @@ impl CongestionControl for Illinois {
         self.begin_round(window);
     }
 
-    fn seed(&mut self, _window: &mut Window, context: &TransferState) {
-        if !context.srtt.is_zero() {
-            self.base_rtt = context.min_rtt.as_micros().min(RTT_MAX);
-            self.max_rtt = context.srtt.as_micros().clamp(self.base_rtt, RTT_MAX);
+    fn seed(&mut self, _window: &mut Window, state: &TransferState) {
+        if !state.srtt.is_zero() {
+            self.base_rtt = state.min_rtt.as_micros().min(RTT_MAX);
+            self.max_rtt = state.srtt.as_micros().clamp(self.base_rtt, RTT_MAX);
         }
     }
 
@@ -207,29 +204,32 @@ impl CongestionControl for Illinois {
             let rtt = rtt.as_micros().min(RTT_MAX);
             self.base_rtt = self.base_rtt.min(rtt);
             self.max_rtt = self.max_rtt.max(rtt);
-            self.rtts += 1;
+            self.cnt_rtt += 1;
             self.sum_rtt += rtt;
         }
     }
 
-    /// Ends round trips even if the window is not in full use. Segments that slow start leaves over do not
-    /// count.
+    fn drops_slow_start_rest(&self) -> bool {
+        true
+    }
+
+    /// Ends round trips even if the window is not in full use.
     fn grow(&mut self, window: &mut Window, slow_start: &mut dyn SlowStart, acked: u32) {
         if window.snd_una > self.round_end {
             self.end_round(window);
         }
-        self.slow_start_or_ca(window, slow_start, acked);
+        self.slow_start_then_ca(window, slow_start, acked);
     }
 
     /// Adds alpha segments per window of acknowledged ones.
     fn cong_avoid(&mut self, window: &mut Window, _acked: u32) {
         window.cwnd_cnt = window.cwnd_cnt.saturating_add(self.acked);
         self.acked = 1;
-        let earned = (u64::from(window.cwnd_cnt) * self.alpha) >> ALPHA_SHIFT;
+        let growth = (u64::from(window.cwnd_cnt) * self.alpha) >> ALPHA_SHIFT;
         let cwnd = u64::from(window.cwnd.max(1));
-        if earned >= cwnd {
-            let grown = cwnd + earned / cwnd;
-            window.cwnd = grown.min(u64::from(window.cwnd_clamp)) as u32;
+        if growth >= cwnd {
+            let new_cwnd = cwnd + growth / cwnd;
+            window.cwnd = new_cwnd.min(u64::from(window.cwnd_clamp)) as u32;
             window.cwnd_cnt = 0;
         }
     }

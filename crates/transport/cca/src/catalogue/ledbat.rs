@@ -52,7 +52,7 @@ pub struct Ledbat {
     delays: Delays,
     /// Fraction of a segment that the window has beyond whole ones.
     fraction: f64,
-    starting: bool,
+    in_slow_start: bool,
 }
 
 impl Ledbat {
@@ -62,26 +62,27 @@ impl Ledbat {
             config,
             delays: Delays::new(config.base_history, config.current_filter),
             fraction: 0.0,
-            starting: false,
+            in_slow_start: false,
         }
     }
 
     /// Returns the estimated queueing delay, µs. It uses one-way delays if the connection has timestamps,
     /// else RTTs.
     pub fn queueing_delay(&self) -> u64 {
-        self.delays.queueing()
+        self.delays.queueing_delay()
     }
 
     /// Returns the distance of the delay from the target, as a share of the target: 1 with an empty queue,
     /// negative if the delay exceeds the target.
     fn off_target(&self) -> f64 {
         let target = self.config.target.as_micros() as f64;
-        (target - self.delays.queueing() as f64) / target
+        (target - self.delays.queueing_delay() as f64) / target
     }
 
-    fn starts(&mut self) -> bool {
-        self.starting &= 1.0 - self.off_target() < self.config.slow_start_share;
-        self.starting
+    /// Ends slow start if the queueing delay is too long; returns whether slow start continues.
+    fn continue_slow_start(&mut self) -> bool {
+        self.in_slow_start &= 1.0 - self.off_target() < self.config.slow_start_share;
+        self.in_slow_start
     }
 }
 
@@ -92,22 +93,22 @@ impl CongestionControl for Ledbat {
         if window.delivered == 0 {
             window.cwnd = window.cwnd.min(self.config.init_cwnd);
         }
-        self.starting = self.config.slow_start_share > 0.0 && window.in_slow_start();
-        if !self.starting {
+        self.in_slow_start = self.config.slow_start_share > 0.0 && window.in_slow_start();
+        if !self.in_slow_start {
             window.ssthresh = window.ssthresh.min(window.cwnd);
         }
     }
 
     /// Uses the lowest RTT as the base delay if there are no timestamps.
-    fn seed(&mut self, window: &mut Window, context: &TransferState) {
-        if window.timestamps.get().is_none() && context.min_rtt < Duration::MAX {
-            self.delays.seed(window.now, context.min_rtt);
+    fn seed(&mut self, window: &mut Window, state: &TransferState) {
+        if window.timestamps.get().is_none() && state.min_rtt < Duration::MAX {
+            self.delays.seed(window.now, state.min_rtt);
         }
     }
 
     /// Halves the window on data loss, at most once per round trip (§2.4.2).
     fn ssthresh(&mut self, window: &mut Window) -> u32 {
-        self.starting = false;
+        self.in_slow_start = false;
         self.fraction = 0.0;
         (window.cwnd / 2).max(self.config.min_cwnd).min(window.cwnd)
     }
@@ -115,16 +116,16 @@ impl CongestionControl for Ledbat {
     fn pkts_acked(&mut self, window: &mut Window, sample: &AckSample) {
         if let Some(timestamps) = window.timestamps.get() {
             if sample.acked > 0 {
-                self.delays.one_way(window.now, timestamps);
+                self.delays.add_timestamps(window.now, timestamps);
             }
         } else if let Some(rtt) = sample.rtt {
-            self.delays.round_trip(window.now, rtt);
+            self.delays.add_rtt(window.now, rtt);
         }
     }
 
     /// Updates the window, which may shrink even if it was not in full use.
     fn grow(&mut self, window: &mut Window, slow_start: &mut dyn SlowStart, acked: u32) {
-        if window.in_slow_start() && self.starts() {
+        if window.in_slow_start() && self.continue_slow_start() {
             if window.cwnd_limited {
                 slow_start.grow(window, acked);
             }

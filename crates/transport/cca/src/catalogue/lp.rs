@@ -55,43 +55,46 @@ pub const INFO: CcaInfo = CcaInfo {
 };
 
 /// State of one connection. Times are in ticks of a millisecond that wrap around at 32 bits, like timestamps.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Lp {
     config: LpConfig,
     clock: RemoteClock,
     /// Offset of the clocks in the first pair of timestamps, for clocks with the same tick.
-    distance: Option<u32>,
-    /// Smoothed one-way delay, eighths of a tick.
-    smoothed: u32,
-    lowest: u32,
-    highest: u32,
-    /// Highest delay of all; `highest` is the second highest.
+    clock_offset: Option<u32>,
+    /// Smoothed one-way delay, eighths of a tick (Linux `sowd`).
+    smoothed_owd: u32,
+    owd_min: u32,
+    /// Second highest delay: a single high delay does not count.
     owd_max: u32,
+    /// Highest delay.
+    owd_max_rsv: u32,
     last_reduction: Option<u32>,
     /// Time after a reduction in which the window does not change.
     inference: u32,
     within_inference: bool,
-    /// Whether a loss has shown how long a full queue is, and whether one had before the last reduction.
-    lost_before: bool,
-    lost_earlier: bool,
+    /// Whether a loss has shown how long a full queue is.
+    had_loss: bool,
+    /// Value of `had_loss` before the last reduction.
+    prior_had_loss: bool,
 }
 
 /// Clock of the peer: its ticks per second, estimated from the steps of both clocks.
 #[derive(Clone, Copy, Debug, Default)]
 struct RemoteClock {
     ticks_per_second: u32,
-    seen: Option<(u32, u32)>,
+    /// Last timestamps, remote and local.
+    last: Option<(u32, u32)>,
 }
 
 impl RemoteClock {
     /// Adds a pair of timestamps to the average, with a weight of 1/64. Returns whether there is an estimate.
-    fn update(&mut self, (theirs, ours): (u32, u32)) -> bool {
-        if let Some((theirs_before, ours_before)) = self.seen
-            && theirs != theirs_before
-            && ours != ours_before
+    fn update(&mut self, (remote, local): (u32, u32)) -> bool {
+        if let Some((last_remote, last_local)) = self.last
+            && remote != last_remote
+            && local != last_local
         {
-            let steps = TICKS.wrapping_mul(theirs.wrapping_sub(theirs_before));
-            let rate = steps / ours.wrapping_sub(ours_before);
+            let steps = TICKS.wrapping_mul(remote.wrapping_sub(last_remote));
+            let rate = steps / local.wrapping_sub(last_local);
             let previous = i64::from(self.ticks_per_second);
             let average = if previous > 0 {
                 previous * 64 + i64::from(rate) - previous
@@ -101,7 +104,7 @@ impl RemoteClock {
             self.ticks_per_second = (average >> 6) as u32;
         }
         // A clock that shows zero is no reference.
-        self.seen = (theirs != 0 && ours != 0).then_some((theirs, ours));
+        self.last = (remote != 0 && local != 0).then_some((remote, local));
         self.ticks_per_second > 0
     }
 }
@@ -111,34 +114,25 @@ impl Lp {
     pub fn new(config: LpConfig) -> Self {
         Self {
             config,
-            clock: RemoteClock::default(),
-            distance: None,
-            smoothed: 0,
-            lowest: u32::MAX,
-            highest: 0,
-            owd_max: 0,
-            last_reduction: None,
-            inference: 0,
-            within_inference: false,
-            lost_before: false,
-            lost_earlier: false,
+            owd_min: u32::MAX,
+            ..Self::default()
         }
     }
 
     /// Returns the one-way delay in ticks; `None` if it is zero or unknown.
-    fn one_way_delay(&mut self, (theirs, ours): (u32, u32), rtt: u32) -> Option<u32> {
+    fn one_way_delay(&mut self, (remote, local): (u32, u32), rtt: u32) -> Option<u32> {
         let delay = match self.config.version {
             Version::Linux => {
-                if !self.clock.update((theirs, ours)) {
+                if !self.clock.update((remote, local)) {
                     return None;
                 }
                 let scale = TICKS / self.clock.ticks_per_second;
-                theirs.wrapping_mul(scale).wrapping_sub(ours)
+                remote.wrapping_mul(scale).wrapping_sub(local)
             }
             Version::Paper => {
-                let difference = theirs.wrapping_sub(ours);
+                let difference = remote.wrapping_sub(local);
                 let first = || difference.wrapping_sub((rtt / 2).max(1));
-                difference.wrapping_sub(*self.distance.get_or_insert_with(first))
+                difference.wrapping_sub(*self.clock_offset.get_or_insert_with(first))
             }
         };
         (delay > 0).then_some(delay)
@@ -149,56 +143,52 @@ impl Lp {
         let Some(delay) = self.one_way_delay(timestamps, rtt) else {
             return;
         };
-        self.lowest = self.lowest.min(delay);
+        self.owd_min = self.owd_min.min(delay);
         self.update_owd_max(delay);
-        self.smoothed = if self.smoothed == 0 {
+        self.smoothed_owd = if self.smoothed_owd == 0 {
             delay.wrapping_mul(8)
         } else {
             // 7/8 of the old value, 1/8 of the new one.
-            self.smoothed
-                .wrapping_add(delay.wrapping_sub(self.smoothed / 8))
+            self.smoothed_owd
+                .wrapping_add(delay.wrapping_sub(self.smoothed_owd / 8))
         };
     }
 
-    /// Updates the second highest delay: a single high delay does not count.
     fn update_owd_max(&mut self, delay: u32) {
-        if delay <= self.highest {
-            return;
-        }
-        if delay > self.owd_max {
-            self.highest = if self.owd_max == 0 {
+        if delay > self.owd_max_rsv {
+            self.owd_max = if self.owd_max_rsv == 0 {
                 delay
             } else {
-                self.owd_max
+                self.owd_max_rsv
             };
-            self.owd_max = delay;
+            self.owd_max_rsv = delay;
         } else {
-            self.highest = delay;
+            self.owd_max = self.owd_max.max(delay);
         }
     }
 
     /// Returns whether the smoothed delay exceeds the threshold, a share of its range (§III.A).
     fn is_congested(&self) -> bool {
-        let range = self.highest.wrapping_sub(self.lowest);
+        let range = self.owd_max.wrapping_sub(self.owd_min);
         let share = self.config.threshold.wrapping_mul(range) / 100;
-        let threshold = self.lowest.wrapping_add(share);
+        let threshold = self.owd_min.wrapping_add(share);
         match self.config.version {
-            Version::Paper => self.smoothed / 8 > threshold,
-            Version::Linux => self.smoothed / 8 >= threshold,
+            Version::Paper => self.smoothed_owd / 8 > threshold,
+            Version::Linux => self.smoothed_owd / 8 >= threshold,
         }
     }
 
     /// Returns whether the delay may count as congestion in the LP of the paper: a loss has shown the length
     /// of the queue, no loss is being repaired, and the window is large enough to be reduced.
     fn delay_is_valid(&self, window: &Window) -> bool {
-        self.lost_before && window.state < CaState::Cwr && window.cwnd > 2
+        self.had_loss && window.state < CaState::Cwr && window.cwnd > 2
     }
 
     /// Restarts the range of delays, from the current delay to twice the current one (Linux).
-    fn renew_range(&mut self) {
-        self.lowest = self.smoothed / 8;
-        self.highest = self.smoothed / 4;
-        self.owd_max = self.smoothed / 4;
+    fn restart_range(&mut self) {
+        self.owd_min = self.smoothed_owd / 8;
+        self.owd_max = self.smoothed_owd / 4;
+        self.owd_max_rsv = self.owd_max;
     }
 }
 
@@ -208,14 +198,14 @@ impl CongestionControl for Lp {
     }
 
     fn ssthresh(&mut self, window: &mut Window) -> u32 {
-        self.lost_earlier = self.lost_before;
-        self.lost_before = true;
+        self.prior_had_loss = self.had_loss;
+        self.had_loss = true;
         (window.cwnd / 2).max(2)
     }
 
-    /// Forgets a loss that was none: reordered packets do not show how long a full queue is.
+    /// Forgets a spurious loss: reordered packets do not show how long a full queue is.
     fn undo_cwnd(&mut self, window: &mut Window) -> u32 {
-        self.lost_before = self.lost_earlier;
+        self.had_loss = self.prior_had_loss;
         window.cwnd.max(window.prior_cwnd)
     }
 
@@ -225,10 +215,11 @@ impl CongestionControl for Lp {
         let Some(timestamps) = window.timestamps.get() else {
             return;
         };
-        let by_paper = self.config.version == Version::Paper;
+        let is_paper = self.config.version == Version::Paper;
         // In a small window delayed ACKs (RFC 1122 §4.2.3.2) would dominate the measured delay.
-        let held_back = by_paper && window.cwnd < MIN_WINDOW && sample.acked < 2;
-        if let Some(rtt) = sample.rtt.filter(|rtt| rtt.as_micros() > 0 && !held_back) {
+        let may_be_delayed = is_paper && window.cwnd < MIN_WINDOW && sample.acked < 2;
+        let rtt = sample.rtt.filter(|rtt| rtt.as_micros() > 0);
+        if let Some(rtt) = rtt.filter(|_| !may_be_delayed) {
             self.sample(timestamps, rtt);
         }
         let now = window.clock_ms();
@@ -239,16 +230,16 @@ impl CongestionControl for Lp {
         let since = self.last_reduction.map(|at| now.wrapping_sub(at));
         self.within_inference = since.is_some_and(|since| since < self.inference);
         let just_reduced = since.is_some_and(|since| since <= rtt);
-        if by_paper && just_reduced {
+        if is_paper && just_reduced {
             // The average restarts with samples that can show the reduction.
-            self.smoothed = 0;
+            self.smoothed_owd = 0;
         }
-        if by_paper && (just_reduced || !self.delay_is_valid(window)) || !self.is_congested() {
+        if is_paper && (just_reduced || !self.delay_is_valid(window)) || !self.is_congested() {
             return;
         }
         let half = (window.cwnd / 2).max(1);
-        if !by_paper {
-            self.renew_range();
+        if !is_paper {
+            self.restart_range();
         } else if !self.within_inference {
             window.ssthresh = half.max(2);
         }
@@ -267,9 +258,5 @@ impl CongestionControl for Lp {
         if !self.within_inference {
             self.slow_start_then_ca(window, slow_start, acked);
         }
-    }
-
-    fn cong_avoid(&mut self, window: &mut Window, acked: u32) {
-        window.grow_additively(window.cwnd, acked);
     }
 }

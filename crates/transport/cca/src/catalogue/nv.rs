@@ -12,8 +12,9 @@ use crate::{
 
 /// Minimum window for a decision, segments.
 const MIN_CWND: u32 = 4;
-/// Step and upper bound of that minimum, which rises after each round with only one ACK, segments.
+/// Step by which that minimum rises after each round with only one ACK, segments.
 const MIN_CWND_GROWTH: u32 = 2;
+/// Upper bound of that minimum, segments.
 const MIN_CWND_BOUND: u32 = 81;
 /// Slowest growth: one segment in 2^8 round trips.
 const MIN_GROWTH_SHIFT: i32 = -8;
@@ -79,16 +80,16 @@ pub const INFO: CcaInfo = CcaInfo {
 };
 
 /// State of one connection. RTTs are in whole microseconds.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Nv {
     config: NvConfig,
     /// Time of the next reset of the lowest RTT.
     reset_at: Instant,
-    /// Speed of growth: a negative value halves Reno's speed as many times.
-    growth: i32,
+    /// Doublings of Reno's speed of growth; halvings if negative.
+    growth_shift: i32,
     may_grow: bool,
     /// Whether losses have made the measurements of this round useless.
-    stale: bool,
+    is_stale: bool,
     /// RTT samples since the last decision.
     samples: u32,
     /// Rounds since the last decision.
@@ -113,25 +114,17 @@ impl Nv {
         Self {
             config,
             reset_at: Instant::ZERO + FIRST_RESET,
-            growth: 0,
             may_grow: true,
-            stale: false,
-            samples: 0,
-            rounds: 0,
             min_cwnd: MIN_CWND,
-            average_rtt: 0,
             min_rtt: u64::MAX,
             min_rtt_new: u64::MAX,
-            max_rate: 0,
-            round_end: 0,
-            last_una: 0,
-            no_cong_cnt: 0,
+            ..Self::default()
         }
     }
 
     /// Restarts all measurements except the lowest RTT.
     fn restart(&mut self, w: &Window) {
-        self.stale = false;
+        self.is_stale = false;
         self.no_cong_cnt = 0;
         self.rounds = 0;
         self.average_rtt = 0;
@@ -194,7 +187,7 @@ impl Nv {
             }
             self.may_grow = false;
             self.shrink(w, max_window);
-            self.growth = self.growth.min(0);
+            self.growth_shift = self.growth_shift.min(0);
             self.no_cong_cnt = 0;
         } else if w.cwnd <= max_window.saturating_sub(self.config.nv_pad_buffer) {
             if self.samples < self.config.nv_inc_eval_min_calls {
@@ -211,7 +204,8 @@ impl Nv {
         w.cwnd = w.cwnd.max(self.config.nv_min_cwnd).min(w.cwnd_clamp);
     }
 
-    /// Returns whether there are enough samples to detect congestion.
+    /// Returns whether there are enough samples to detect congestion. After too many rounds without enough of them, the
+    /// window stops growing.
     fn may_shrink(&mut self, w: &Window) -> bool {
         if self.rounds < self.config.nv_rtt_min_cnt {
             return false;
@@ -241,13 +235,13 @@ impl Nv {
     /// Doubles the growth after a number of decisions without congestion.
     fn double_growth(&mut self) {
         self.no_cong_cnt = self.no_cong_cnt.saturating_add(1);
-        let growth_rate = if self.growth < 0 {
+        let growth_rate = if self.growth_shift < 0 {
             self.config.nv_cwnd_growth_rate_neg
         } else {
             self.config.nv_cwnd_growth_rate_pos
         };
         if growth_rate > 0 && self.no_cong_cnt > growth_rate {
-            self.growth = (self.growth + 1).min(MAX_GROWTH_SHIFT);
+            self.growth_shift = (self.growth_shift + 1).min(MAX_GROWTH_SHIFT);
             self.no_cong_cnt = 0;
         }
     }
@@ -276,10 +270,10 @@ impl CongestionControl for Nv {
         self.restart(window);
     }
 
-    /// Sets the RTTs to those of the context: the first sample would otherwise double the lowest RTT.
-    fn seed(&mut self, _window: &mut Window, context: &TransferState) {
-        self.average_rtt = context.srtt.as_micros();
-        self.min_rtt = context.min_rtt.as_micros();
+    /// Sets the RTTs to the transferred ones: the first sample would otherwise double the lowest RTT.
+    fn seed(&mut self, _window: &mut Window, state: &TransferState) {
+        self.average_rtt = state.srtt.as_micros();
+        self.min_rtt = state.min_rtt.as_micros();
         self.min_rtt_new = self.min_rtt;
     }
 
@@ -315,25 +309,27 @@ impl CongestionControl for Nv {
     }
 
     fn cong_avoid(&mut self, window: &mut Window, acked: u32) {
-        let per_segments = if self.growth < 0 {
-            window.cwnd.saturating_mul(1 << -self.growth)
+        let per_segments = if self.growth_shift < 0 {
+            window.cwnd.saturating_mul(1 << -self.growth_shift)
         } else {
-            (window.cwnd >> self.growth).max(4)
+            (window.cwnd >> self.growth_shift).max(4)
         };
         window.grow_additively(per_segments, acked);
     }
 
     fn set_state(&mut self, window: &mut Window, state: CaState) {
         match state {
-            CaState::Open if self.stale => self.restart(window),
+            CaState::Open if self.is_stale => self.restart(window),
             CaState::Open | CaState::Disorder => {}
             CaState::Cwr | CaState::Recovery | CaState::Loss => {
-                self.stale = true;
+                self.is_stale = true;
                 self.may_grow = false;
                 if state == CaState::Loss {
-                    self.growth = self.growth.min(0);
-                    if self.config.nv_cwnd_growth_rate_neg > 0 && self.growth > MIN_GROWTH_SHIFT {
-                        self.growth -= 1;
+                    self.growth_shift = self.growth_shift.min(0);
+                    if self.config.nv_cwnd_growth_rate_neg > 0
+                        && self.growth_shift > MIN_GROWTH_SHIFT
+                    {
+                        self.growth_shift -= 1;
                     }
                 }
             }

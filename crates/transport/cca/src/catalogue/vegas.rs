@@ -63,25 +63,15 @@ impl Vegas {
     }
 
     /// Grows the window like Reno.
-    fn grow_as_reno(&self, w: &mut Window, slow_start: &mut dyn SlowStart, acked: u32) {
-        if !w.cwnd_limited {
-            return;
-        }
-        let rest = if w.in_slow_start() {
-            self.start_slowly(w, slow_start, acked)
-        } else {
-            acked
-        };
-        if rest > 0 {
-            w.grow_additively(w.cwnd, rest);
+    fn grow_as_reno(&mut self, w: &mut Window, slow_start: &mut dyn SlowStart, acked: u32) {
+        if !(self.pauses && w.in_slow_start()) {
+            self.slow_start_then_ca(w, slow_start, acked);
         }
     }
 
-    fn start_slowly(&self, w: &mut Window, slow_start: &mut dyn SlowStart, acked: u32) -> u32 {
-        if self.pauses {
-            0
-        } else {
-            slow_start.grow(w, acked)
+    fn grow_in_slow_start(&self, w: &mut Window, slow_start: &mut dyn SlowStart, acked: u32) {
+        if !self.pauses {
+            slow_start.grow(w, acked);
         }
     }
 
@@ -95,20 +85,20 @@ impl Vegas {
         rtt: RoundRtt,
     ) {
         let cwnd = u64::from(w.cwnd);
-        let waiting = cwnd * rtt.queueing() / rtt.base;
+        let queued = cwnd * rtt.queueing_delay() / rtt.base;
         if w.in_slow_start() {
-            if waiting > u64::from(self.config.gamma) {
+            if queued > u64::from(self.config.gamma) {
                 // The window that fills the path at the measured rate, rounded up.
-                let target = cwnd * rtt.base / rtt.lowest + 1;
+                let target = cwnd * rtt.base / rtt.min + 1;
                 w.cwnd = cwnd.min(target) as u32;
                 w.ssthresh = w.ssthresh.min(w.cwnd);
             } else {
-                self.start_slowly(w, slow_start, acked);
+                self.grow_in_slow_start(w, slow_start, acked);
             }
-        } else if waiting > u64::from(self.config.beta) {
+        } else if queued > u64::from(self.config.beta) {
             w.cwnd -= 1;
             w.ssthresh = w.ssthresh.min(w.cwnd);
-        } else if waiting < u64::from(self.config.alpha) {
+        } else if queued < u64::from(self.config.alpha) {
             w.cwnd += 1;
         }
         w.cwnd = w.cwnd.max(2).min(w.cwnd_clamp);
@@ -121,12 +111,8 @@ impl CongestionControl for Vegas {
         self.restart(window);
     }
 
-    fn seed(&mut self, _window: &mut Window, context: &TransferState) {
-        self.round.seed(context.min_rtt);
-    }
-
-    fn ssthresh(&mut self, window: &mut Window) -> u32 {
-        (window.cwnd / 2).max(2)
+    fn seed(&mut self, _window: &mut Window, state: &TransferState) {
+        self.round.seed(state.min_rtt);
     }
 
     fn pkts_acked(&mut self, _window: &mut Window, sample: &AckSample) {
@@ -145,12 +131,9 @@ impl CongestionControl for Vegas {
                 None => self.grow_as_reno(window, slow_start, acked),
             }
         } else if window.in_slow_start() {
-            self.start_slowly(window, slow_start, acked);
+            self.grow_in_slow_start(window, slow_start, acked);
         }
     }
-
-    /// Does nothing: [`Vegas::grow`] changes the window once per round.
-    fn cong_avoid(&mut self, _window: &mut Window, _acked: u32) {}
 
     /// Restarts the measurement after loss recovery, with a whole round of ACKs.
     fn set_state(&mut self, window: &mut Window, state: CaState) {

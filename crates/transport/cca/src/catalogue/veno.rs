@@ -42,14 +42,14 @@ pub const INFO: CcaInfo = CcaInfo {
 #[derive(Clone, Copy, Debug)]
 pub struct Veno {
     config: VenoConfig,
-    /// Whether Veno grows the window, or Reno.
+    /// Whether the state is Open, in which Veno may grow the window.
     enabled: bool,
     base_rtt: u64,
     /// Lowest RTT since the window last grew.
     min_rtt: u64,
     samples: u32,
     /// Segments in the queue, in halves.
-    queued: u64,
+    queued_halves: u64,
     /// Whether the window grows in this round trip, if it grows only in every other one.
     grows_now: bool,
 }
@@ -63,7 +63,7 @@ impl Veno {
             base_rtt: NO_RTT,
             min_rtt: NO_RTT,
             samples: 0,
-            queued: 0,
+            queued_halves: 0,
             grows_now: true,
         }
     }
@@ -72,11 +72,16 @@ impl Veno {
     fn estimate_queue(&mut self, cwnd: u32) {
         let halves = 2 * u64::from(cwnd);
         let target = halves * self.base_rtt / self.min_rtt;
-        self.queued = halves.saturating_sub(target);
+        self.queued_halves = halves.saturating_sub(target);
     }
 
-    fn congested(&self) -> bool {
-        self.queued >= (2.0 * self.config.beta) as u64
+    fn is_congested(&self) -> bool {
+        self.queued_halves >= (2.0 * self.config.beta) as u64
+    }
+
+    /// Returns whether Veno, rather than Reno, grows the window.
+    fn is_active(&self) -> bool {
+        self.enabled && self.samples >= ENOUGH_SAMPLES
     }
 
     /// Forgets the RTTs from before an idle time.
@@ -97,16 +102,16 @@ impl CongestionControl for Veno {
         *self = Self::new(self.config);
     }
 
-    fn seed(&mut self, _window: &mut Window, context: &TransferState) {
-        if !context.srtt.is_zero() {
-            self.base_rtt = context.min_rtt.as_micros() + 1;
+    fn seed(&mut self, _window: &mut Window, state: &TransferState) {
+        if !state.srtt.is_zero() {
+            self.base_rtt = state.min_rtt.as_micros() + 1;
         }
     }
 
     /// Leaves four fifths of the window without congestion, and half of it with congestion (Fu and Liew
     /// 2003).
     fn ssthresh(&mut self, window: &mut Window) -> u32 {
-        let left = if self.congested() {
+        let left = if self.is_congested() {
             window.cwnd / 2
         } else {
             (f64::from(window.cwnd) * self.config.random_loss_share) as u32
@@ -128,22 +133,11 @@ impl CongestionControl for Veno {
         if !window.cwnd_limited {
             return;
         }
-        let as_veno = self.enabled && self.samples >= ENOUGH_SAMPLES;
-        if as_veno {
+        if self.is_active() {
             self.estimate_queue(window.cwnd);
         }
-        let mut rest = acked;
-        if window.in_slow_start() {
-            rest = slow_start.grow(window, acked);
-        }
-        if rest > 0 {
-            if as_veno {
-                self.cong_avoid(window, rest);
-            } else {
-                window.grow_additively(window.cwnd, rest);
-            }
-        }
-        if as_veno {
+        self.slow_start_then_ca(window, slow_start, acked);
+        if self.is_active() {
             window.cwnd = window.cwnd.max(2).min(window.cwnd_clamp);
         }
         if self.enabled {
@@ -153,7 +147,7 @@ impl CongestionControl for Veno {
 
     /// Adds a segment per round trip, or in every other one during congestion (Fu and Liew 2003).
     fn cong_avoid(&mut self, window: &mut Window, acked: u32) {
-        if !self.congested() {
+        if !(self.is_active() && self.is_congested()) {
             window.grow_additively(window.cwnd, acked);
         } else if window.cwnd_cnt >= window.cwnd {
             let grows = self.grows_now && window.cwnd < window.cwnd_clamp;

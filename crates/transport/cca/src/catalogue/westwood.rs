@@ -37,14 +37,15 @@ pub const INFO: CcaInfo = CcaInfo {
 };
 
 /// State of one connection. Times are in jiffies, rates in bytes per jiffy.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Westwood {
     config: WestwoodConfig,
-    /// Rate after the first filter and after both.
+    /// Rate after the first filter.
     bw_ns_est: u64,
+    /// Rate after both filters.
     rate: u64,
     /// Start of the current sample.
-    sample_from: u64,
+    sample_start: u64,
     /// Bytes delivered since then.
     delivered: u64,
     /// Bytes that duplicate ACKs have counted and that no cumulative ACK has covered yet.
@@ -62,15 +63,10 @@ impl Westwood {
     pub fn new(config: WestwoodConfig) -> Self {
         Self {
             config,
-            bw_ns_est: 0,
-            rate: 0,
-            sample_from: 0,
-            delivered: 0,
-            accounted: 0,
-            snd_una: None,
             rtt: INITIAL_RTT,
             min_rtt: INITIAL_RTT,
             reset_min_rtt: true,
+            ..Self::default()
         }
     }
 
@@ -85,15 +81,15 @@ impl Westwood {
         segments.clamp(2, u64::from(w.cwnd_clamp.max(2))) as u32
     }
 
-    fn filtered(&self, mean: u64, sample: u64) -> u64 {
-        let of = u64::from(self.config.filter);
-        ((of - 1) * mean + sample) / of
+    fn filter(&self, mean: u64, sample: u64) -> u64 {
+        let n = u64::from(self.config.filter);
+        ((n - 1) * mean + sample) / n
     }
 
     /// Ends a sample that has lasted long enough, and filters it twice.
     fn sample_rate(&mut self, now: Instant) {
         let now = jiffies::at(now);
-        let time = now.saturating_sub(self.sample_from);
+        let time = now.saturating_sub(self.sample_start);
         if time <= self.rtt.max(jiffies::of(self.config.rtt_min)) {
             return;
         }
@@ -102,15 +98,15 @@ impl Westwood {
             self.bw_ns_est = sample;
             self.rate = sample;
         } else {
-            self.bw_ns_est = self.filtered(self.bw_ns_est, sample);
-            self.rate = self.filtered(self.rate, self.bw_ns_est);
+            self.bw_ns_est = self.filter(self.bw_ns_est, sample);
+            self.rate = self.filter(self.rate, self.bw_ns_est);
         }
         self.delivered = 0;
-        self.sample_from = now;
+        self.sample_start = now;
     }
 
-    /// Returns the bytes that an ACK of the slow path counts: a segment for a duplicate ACK; for a cumulative
-    /// one the bytes that duplicates have not counted already (Grieco and Mascolo 2004, AckedCount).
+    /// Returns the bytes that an ACK of the slow path adds: a segment for a duplicate ACK; for a cumulative one the bytes
+    /// that duplicate ACKs have not counted already (Grieco and Mascolo 2004, AckedCount).
     fn count_acked(&mut self, acked: u64, mss: u64) -> u64 {
         if acked == 0 {
             self.accounted += mss;
@@ -130,25 +126,20 @@ impl Westwood {
 impl CongestionControl for Westwood {
     fn init(&mut self, window: &mut Window) {
         *self = Self::new(self.config);
-        self.sample_from = jiffies::at(window.now);
+        self.sample_start = jiffies::at(window.now);
     }
 
-    /// Sets the rate to the window of the context over its lowest RTT.
-    fn seed(&mut self, window: &mut Window, context: &TransferState) {
-        if context.srtt.is_zero() {
+    /// Sets the rate to the transferred window over the lowest RTT.
+    fn seed(&mut self, window: &mut Window, state: &TransferState) {
+        if state.srtt.is_zero() {
             return;
         }
-        self.min_rtt = jiffies::of(context.min_rtt).max(1);
-        self.rtt = jiffies::of(context.srtt).max(1);
+        self.min_rtt = jiffies::of(state.min_rtt).max(1);
+        self.rtt = jiffies::of(state.srtt).max(1);
         self.reset_min_rtt = false;
-        let bytes = u64::from(context.cwnd) * u64::from(window.mss);
+        let bytes = u64::from(state.cwnd) * u64::from(window.mss);
         self.rate = bytes / self.min_rtt;
         self.bw_ns_est = self.rate;
-    }
-
-    /// Halves the window like Reno, until the end of the recovery or the time-out event replaces it.
-    fn ssthresh(&mut self, window: &mut Window) -> u32 {
-        (window.cwnd / 2).max(2)
     }
 
     fn pkts_acked(&mut self, _window: &mut Window, sample: &AckSample) {
@@ -175,12 +166,8 @@ impl CongestionControl for Westwood {
         self.reset_min_rtt = false;
     }
 
-    fn cong_avoid(&mut self, window: &mut Window, acked: u32) {
-        window.grow_additively(window.cwnd, acked);
-    }
-
-    /// Sets the threshold, and after a recovery also the window, to the one that fills the path at the
-    /// measured rate (Grieco and Mascolo 2004).
+    /// Sets the threshold, and after a recovery also the window, to the one that fills the path at the measured rate
+    /// (Grieco and Mascolo 2004). Until this event they are those of Reno.
     fn cwnd_event(&mut self, window: &mut Window, event: Event) {
         match event {
             Event::CompleteCwr => {

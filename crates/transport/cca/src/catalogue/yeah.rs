@@ -48,7 +48,7 @@ pub const INFO: CcaInfo = CcaInfo {
 };
 
 /// State of one connection.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Yeah {
     config: YeahConfig,
     round: DelayRound,
@@ -67,11 +67,8 @@ impl Yeah {
     pub fn new(config: YeahConfig) -> Self {
         Self {
             config,
-            round: DelayRound::default(),
-            queue: 0,
-            reno_rounds: 0,
             reno_count: MIN_RENO_COUNT,
-            fast_rounds: 0,
+            ..Self::default()
         }
     }
 
@@ -83,10 +80,10 @@ impl Yeah {
     /// Chooses the mode at the end of a round, and reduces a long queue (§2).
     fn choose_mode(&mut self, w: &mut Window, rtt: RoundRtt) {
         let cwnd = u64::from(w.cwnd);
-        self.queue = (cwnd * rtt.queueing() / rtt.lowest) as u32;
-        let too_many = self.queue > self.config.alpha;
-        if too_many || rtt.queueing() > rtt.base / u64::from(self.config.phy) {
-            if too_many && w.cwnd > self.reno_count {
+        self.queue = (cwnd * rtt.queueing_delay() / rtt.min) as u32;
+        let is_long = self.queue > self.config.alpha;
+        if is_long || rtt.queueing_delay() > rtt.base / u64::from(self.config.phy) {
+            if is_long && w.cwnd > self.reno_count {
                 self.decongest(w);
             }
             self.reno_count = if self.reno_count <= MIN_RENO_COUNT {
@@ -119,8 +116,8 @@ impl CongestionControl for Yeah {
         self.round.restart(window);
     }
 
-    fn seed(&mut self, _window: &mut Window, context: &TransferState) {
-        self.round.seed(context.min_rtt);
+    fn seed(&mut self, _window: &mut Window, state: &TransferState) {
+        self.round.seed(state.min_rtt);
     }
 
     /// Halves the window against greedy flows; otherwise removes the segments in the queue, but at least an

@@ -25,8 +25,9 @@ choices! {
 }
 
 impl Method {
-    /// Returns the default of a slow-start parameter if it depends on the CCA's default method.
-    pub(crate) fn default_of(self, parameter: &str) -> Option<String> {
+    /// Returns the default of a slow-start parameter of a CCA whose default method is this; `None` if it does not depend
+    /// on the method.
+    pub(crate) fn default_value(self, parameter: &str) -> Option<String> {
         match parameter {
             "slow_start" => Some(self.show()),
             "hystart" => Some((self == Self::Hystart).show()),
@@ -76,11 +77,11 @@ parameters! {
 }
 
 impl SlowStartConfig {
-    /// Returns the choice of `settings` for `cca`.
+    /// Returns the slow-start parameters of `cca` with these settings.
     ///
     /// # Errors
     /// Returns an error if two settings contradict each other.
-    pub(crate) fn chosen(cca: &CcaInfo, settings: &Settings) -> Result<Self, SettingError> {
+    pub(crate) fn new(cca: &CcaInfo, settings: &Settings) -> Result<Self, SettingError> {
         if settings.contains_key("slow_start") && settings.contains_key("hystart") {
             return Err(SettingError::Conflict {
                 owner: cca.name.to_owned(),

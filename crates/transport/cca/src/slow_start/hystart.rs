@@ -26,23 +26,27 @@ choices! {
 }
 
 /// RTT samples at the start of a round that are used (the kernel's `HYSTART_MIN_SAMPLES`).
-pub(super) const SAMPLES: u32 = 8;
-/// Bounds of the delay threshold, which is an eighth of the lowest RTT.
-pub(super) const DELAY_THRESHOLD: (Duration, Duration) =
-    (Duration::from_millis(4), Duration::from_millis(16));
+pub(super) const MIN_SAMPLES: u32 = 8;
+/// Minimum of the delay threshold, which is an eighth of the lowest RTT (`HYSTART_DELAY_MIN`).
+pub(super) const DELAY_MIN: Duration = Duration::from_millis(4);
+/// Maximum of the delay threshold (`HYSTART_DELAY_MAX`).
+pub(super) const DELAY_MAX: Duration = Duration::from_millis(16);
 
 /// Slow start that looks for the capacity of the path before a loss occurs.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct HyStart {
     config: SlowStartConfig,
     round_start: Instant,
+    /// The round ends when more than this is acknowledged.
     round_end: u64,
     last_ack: Instant,
-    lowest_in_round: Duration,
-    sampled: u32,
+    /// Lowest RTT of the round.
+    round_rtt: Option<Duration>,
+    /// Number of RTT samples in the round, up to [`MIN_SAMPLES`].
+    samples: u32,
     delay_min: Option<Duration>,
     /// Time at which congestion avoidance began after the latest reduction.
-    growing_since: Option<Instant>,
+    avoidance_start: Option<Instant>,
     detections: u32,
     detected_in_round: bool,
 }
@@ -52,15 +56,7 @@ impl HyStart {
     pub fn new(config: SlowStartConfig) -> Self {
         Self {
             config,
-            round_start: Instant::ZERO,
-            round_end: 0,
-            last_ack: Instant::ZERO,
-            lowest_in_round: Duration::MAX,
-            sampled: 0,
-            delay_min: None,
-            growing_since: None,
-            detections: 0,
-            detected_in_round: false,
+            ..Self::default()
         }
     }
 
@@ -68,13 +64,13 @@ impl HyStart {
         self.round_start = w.now;
         self.last_ack = w.now;
         self.round_end = w.snd_nxt;
-        self.lowest_in_round = Duration::MAX;
-        self.sampled = 0;
+        self.round_rtt = None;
+        self.samples = 0;
         self.detected_in_round = false;
     }
 
-    /// Returns whether the ACKs of this round form a train without gaps that is as long as the path.
-    fn train_is_long(&mut self, w: &Window, delay_min: Duration) -> bool {
+    /// Adds an ACK; returns whether the ACKs of this round form a train without gaps that is as long as the path.
+    fn is_train_long(&mut self, w: &Window, delay_min: Duration) -> bool {
         if w.now.saturating_since(self.last_ack) > self.config.hystart_ack_delta {
             return false;
         }
@@ -93,35 +89,33 @@ impl HyStart {
         w.now.saturating_since(self.round_start) > threshold
     }
 
-    /// Returns whether the first samples of this round are all well above the lowest RTT.
-    fn delay_has_risen(&mut self, rtt: Duration, delay_min: Duration) -> bool {
-        self.lowest_in_round = self.lowest_in_round.min(rtt);
-        if self.sampled < SAMPLES {
-            self.sampled += 1;
+    /// Adds an RTT sample; returns whether the samples of this round are all well above the lowest RTT.
+    fn has_delay_risen(&mut self, rtt: Duration, delay_min: Duration) -> bool {
+        let round_rtt = self.round_rtt.map_or(rtt, |lowest| lowest.min(rtt));
+        self.round_rtt = Some(round_rtt);
+        if self.samples < MIN_SAMPLES {
+            self.samples += 1;
             return false;
         }
-        let (min, max) = DELAY_THRESHOLD;
-        self.lowest_in_round > delay_min + (delay_min / 8).clamp(min, max)
+        round_rtt > delay_min + (delay_min / 8).clamp(DELAY_MIN, DELAY_MAX)
     }
 }
 
 impl SlowStart for HyStart {
     fn reset(&mut self, window: &mut Window) {
-        self.delay_min = None;
-        self.growing_since = None;
-        self.detections = 0;
+        *self = Self::new(self.config);
         self.start_round(window);
     }
 
-    fn reduced(&mut self) {
-        self.growing_since = None;
+    fn on_reduction(&mut self) {
+        self.avoidance_start = None;
     }
 
     fn on_ack(&mut self, window: &mut Window, sample: &AckSample) {
         let Some(rtt) = sample.rtt else { return };
         if self
-            .growing_since
-            .is_some_and(|since| window.now < since + QUARANTINE)
+            .avoidance_start
+            .is_some_and(|start| window.now < start + QUARANTINE)
         {
             return;
         }
@@ -129,7 +123,7 @@ impl SlowStart for HyStart {
         self.delay_min = Some(delay_min);
         if !window.in_slow_start() {
             if window.state < CaState::Cwr {
-                self.growing_since.get_or_insert(window.now);
+                self.avoidance_start.get_or_insert(window.now);
             }
             return;
         }
@@ -143,11 +137,11 @@ impl SlowStart for HyStart {
         if window.cwnd < self.config.hystart_low_window || self.detected_in_round {
             return;
         }
-        let train =
-            self.config.hystart_detect != Detect::Delay && self.train_is_long(window, delay_min);
-        let risen =
-            self.config.hystart_detect != Detect::Train && self.delay_has_risen(rtt, delay_min);
-        if train || risen {
+        let is_train_long =
+            self.config.hystart_detect != Detect::Delay && self.is_train_long(window, delay_min);
+        let has_delay_risen =
+            self.config.hystart_detect != Detect::Train && self.has_delay_risen(rtt, delay_min);
+        if is_train_long || has_delay_risen {
             self.detected_in_round = true;
             self.detections += 1;
             if self.detections >= self.config.hystart_detections {

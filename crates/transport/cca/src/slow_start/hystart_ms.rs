@@ -3,7 +3,7 @@
 
 use units::Duration;
 
-use super::hystart::{DELAY_THRESHOLD, SAMPLES};
+use super::hystart::{DELAY_MAX, DELAY_MIN, MIN_SAMPLES};
 use super::{Detect, SlowStart, SlowStartConfig};
 use crate::{AckSample, CaState, Window};
 
@@ -13,29 +13,35 @@ const EIGHTHS: u64 = 8;
 const QUARANTINE: u64 = 1_000;
 
 /// Kernel version that is followed.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Kernel {
     /// Linux 3.19: slow start goes one segment beyond the threshold and drops the acknowledged segments that
     /// are left over. The other differences of that kernel are in CUBIC (its parameter `kernel`).
     Linux3_19,
     /// Linux 4.8.
+    #[default]
     Linux4_8,
 }
 
 /// Hybrid Slow Start in whole milliseconds.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct HyStartMs {
     config: SlowStartConfig,
     kernel: Kernel,
-    /// Times are in milliseconds.
+    /// Start of the round, ms.
     round_start: u64,
+    /// The round ends when more than this is acknowledged.
     round_end: u64,
+    /// Time of the last ACK, ms.
     last_ack: u64,
-    /// Delays are in eighths of a millisecond.
-    lowest_in_round: Option<u64>,
+    /// Lowest RTT of the round, eighths of a millisecond.
+    round_rtt: Option<u64>,
+    /// Lowest RTT, eighths of a millisecond.
     delay_min: Option<u64>,
-    sampled: u32,
-    growing_since: Option<u64>,
+    /// Number of RTT samples in the round, up to [`MIN_SAMPLES`].
+    samples: u32,
+    /// Time at which congestion avoidance began after the latest reduction, ms.
+    avoidance_start: Option<u64>,
     detections: u32,
     detected_in_round: bool,
 }
@@ -54,15 +60,7 @@ impl HyStartMs {
         Self {
             config,
             kernel,
-            round_start: 0,
-            round_end: 0,
-            last_ack: 0,
-            lowest_in_round: None,
-            delay_min: None,
-            sampled: 0,
-            growing_since: None,
-            detections: 0,
-            detected_in_round: false,
+            ..Self::default()
         }
     }
 
@@ -70,13 +68,13 @@ impl HyStartMs {
         self.round_start = clock_ms(w);
         self.last_ack = self.round_start;
         self.round_end = w.snd_nxt;
-        self.lowest_in_round = None;
-        self.sampled = 0;
+        self.round_rtt = None;
+        self.samples = 0;
         self.detected_in_round = false;
     }
 
-    /// Returns whether the ACKs of this round have come without a gap for half of the lowest RTT.
-    fn train_is_long(&mut self, now: u64, delay_min: u64) -> bool {
+    /// Adds an ACK; returns whether the ACKs of this round have come without a gap for half of the lowest RTT.
+    fn is_train_long(&mut self, now: u64, delay_min: u64) -> bool {
         if now.saturating_sub(self.last_ack) > self.config.hystart_ack_delta.as_millis() {
             return false;
         }
@@ -84,26 +82,25 @@ impl HyStartMs {
         now.saturating_sub(self.round_start) > delay_min / EIGHTHS / 2
     }
 
-    /// Returns whether the first samples of this round are all well above the lowest RTT.
-    fn delay_has_risen(&mut self, rtt: u64, delay_min: u64) -> bool {
-        if self.sampled < SAMPLES {
-            self.sampled += 1;
-            let lowest = self.lowest_in_round.map_or(rtt, |lowest| lowest.min(rtt));
-            self.lowest_in_round = Some(lowest);
+    /// Adds an RTT sample; returns whether the first samples of this round are all well above the lowest RTT.
+    fn has_delay_risen(&mut self, rtt: u64, delay_min: u64) -> bool {
+        if self.samples < MIN_SAMPLES {
+            self.samples += 1;
+            let round_rtt = self.round_rtt.map_or(rtt, |lowest| lowest.min(rtt));
+            self.round_rtt = Some(round_rtt);
             return false;
         }
-        let (min, max) = DELAY_THRESHOLD;
-        let threshold = (delay_min / 8).min(eighths(max)).max(eighths(min));
-        self.lowest_in_round
+        let threshold = (delay_min / 8).clamp(eighths(DELAY_MIN), eighths(DELAY_MAX));
+        self.round_rtt
             .is_some_and(|lowest| lowest > delay_min + threshold)
     }
 
     fn on_rtt(&mut self, w: &mut Window, rtt: u64, delay_min: u64) {
-        let train = self.config.hystart_detect != Detect::Delay
-            && self.train_is_long(clock_ms(w), delay_min);
-        let risen =
-            self.config.hystart_detect != Detect::Train && self.delay_has_risen(rtt, delay_min);
-        if train || risen {
+        let is_train_long = self.config.hystart_detect != Detect::Delay
+            && self.is_train_long(clock_ms(w), delay_min);
+        let has_delay_risen =
+            self.config.hystart_detect != Detect::Train && self.has_delay_risen(rtt, delay_min);
+        if is_train_long || has_delay_risen {
             self.detected_in_round = true;
             self.detections += 1;
             if self.detections >= self.config.hystart_detections {
@@ -119,16 +116,16 @@ impl SlowStart for HyStartMs {
         self.start_round(window);
     }
 
-    fn reduced(&mut self) {
-        self.growing_since = None;
+    fn on_reduction(&mut self) {
+        self.avoidance_start = None;
     }
 
     fn on_ack(&mut self, window: &mut Window, sample: &AckSample) {
         let Some(rtt) = sample.rtt else { return };
         let now = clock_ms(window);
         if self
-            .growing_since
-            .is_some_and(|since| now < since + QUARANTINE)
+            .avoidance_start
+            .is_some_and(|start| now < start + QUARANTINE)
         {
             return;
         }
@@ -137,7 +134,7 @@ impl SlowStart for HyStartMs {
         self.delay_min = Some(delay_min);
         if !window.in_slow_start() {
             if window.state < CaState::Cwr {
-                self.growing_since.get_or_insert(now);
+                self.avoidance_start.get_or_insert(now);
             }
             return;
         }

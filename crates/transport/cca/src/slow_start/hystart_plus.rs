@@ -9,7 +9,7 @@ use crate::{AckSample, INFINITE_SSTHRESH, Window};
 /// Conservative slow start (§4.2).
 #[derive(Clone, Copy, Debug)]
 struct Conservative {
-    /// Lowest RTT of the round that led here.
+    /// Lowest RTT of the round that started it.
     baseline: Duration,
     /// Rounds so far, including the incomplete first one.
     rounds: u32,
@@ -18,12 +18,16 @@ struct Conservative {
 }
 
 /// Slow start that distinguishes a queue from jitter.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct HyStartPlus {
     config: SlowStartConfig,
+    /// The round ends when this is acknowledged.
     round_end: u64,
-    lowest: Option<Duration>,
-    lowest_before: Option<Duration>,
+    /// Lowest RTT of the round.
+    round_rtt: Option<Duration>,
+    /// Lowest RTT of the last round.
+    last_round_rtt: Option<Duration>,
+    /// Number of RTT samples in the round.
     samples: u32,
     conservative: Option<Conservative>,
 }
@@ -33,11 +37,7 @@ impl HyStartPlus {
     pub fn new(config: SlowStartConfig) -> Self {
         Self {
             config,
-            round_end: 0,
-            lowest: None,
-            lowest_before: None,
-            samples: 0,
-            conservative: None,
+            ..Self::default()
         }
     }
 
@@ -49,7 +49,7 @@ impl HyStartPlus {
     /// Ends a round when all that was sent before it began is acknowledged (§4.2).
     fn end_round(&mut self, w: &mut Window) {
         self.round_end = w.snd_nxt;
-        self.lowest_before = self.lowest.take();
+        self.last_round_rtt = self.round_rtt.take();
         self.samples = 0;
         if let Some(conservative) = &mut self.conservative {
             conservative.rounds += 1;
@@ -62,17 +62,17 @@ impl HyStartPlus {
 
     /// Enters or leaves conservative slow start because of an RTT sample (§4.2).
     fn on_rtt_sample(&mut self, rtt: Duration) {
-        let lowest = self.lowest.map_or(rtt, |lowest| lowest.min(rtt));
-        self.lowest = Some(lowest);
+        let round_rtt = self.round_rtt.map_or(rtt, |lowest| lowest.min(rtt));
+        self.round_rtt = Some(round_rtt);
         self.samples = self.samples.saturating_add(1);
         if self.samples < self.config.hystartpp_n_rtt_sample {
             return;
         }
         match self.conservative {
-            Some(Conservative { baseline, .. }) if lowest < baseline => self.conservative = None,
-            None if self.has_risen(lowest) => {
+            Some(Conservative { baseline, .. }) if round_rtt < baseline => self.conservative = None,
+            None if self.has_risen(round_rtt) => {
                 self.conservative = Some(Conservative {
-                    baseline: lowest,
+                    baseline: round_rtt,
                     rounds: 0,
                     acked: 0,
                 });
@@ -82,8 +82,8 @@ impl HyStartPlus {
     }
 
     /// Returns whether the delay of this round is well above that of the last one (§4.2).
-    fn has_risen(&self, lowest: Duration) -> bool {
-        let Some(before) = self.lowest_before else {
+    fn has_risen(&self, round_rtt: Duration) -> bool {
+        let Some(before) = self.last_round_rtt else {
             return false;
         };
         let (min, max) = (
@@ -93,7 +93,7 @@ impl HyStartPlus {
         let threshold = (before / u64::from(self.config.hystartpp_min_rtt_divisor))
             .min(max)
             .max(min);
-        lowest >= before + threshold
+        round_rtt >= before + threshold
     }
 }
 
@@ -103,7 +103,7 @@ impl SlowStart for HyStartPlus {
         self.round_end = window.snd_nxt;
     }
 
-    fn reduced(&mut self) {
+    fn on_reduction(&mut self) {
         self.conservative = None;
     }
 

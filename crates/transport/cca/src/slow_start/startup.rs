@@ -9,15 +9,16 @@ use crate::{RateSample, Window};
 /// It leaves pacing to the congestion control, which does not pace unless the connection does (BBR itself
 /// paces at 2.89 times the rate). To drain the queue, it sets the window to the highest rate times the lowest
 /// RTT, so that nothing leaves until that much of the queue has gone.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Startup {
     config: SlowStartConfig,
     /// Delivery count at which the current round ends.
     next_round: u64,
     /// Highest delivery rate, bytes per second.
-    highest: f64,
-    /// Highest rate at the time of its last growth.
-    grown: f64,
+    max_rate: f64,
+    /// Value of `max_rate` at its last growth (Linux `full_bw`), bytes per second.
+    full_rate: f64,
+    /// Rounds since then.
     rounds: u32,
 }
 
@@ -26,22 +27,19 @@ impl Startup {
     pub fn new(config: SlowStartConfig) -> Self {
         Self {
             config,
-            next_round: 0,
-            highest: 0.0,
-            grown: 0.0,
-            rounds: 0,
+            ..Self::default()
         }
     }
 
     /// Returns the measured bandwidth-delay product in segments: the highest rate times the lowest RTT.
     fn bdp(&self, w: &Window) -> f64 {
-        self.highest * w.min_rtt.as_secs_f64() / f64::from(w.mss.max(1))
+        self.max_rate * w.min_rtt.as_secs_f64() / f64::from(w.mss.max(1))
     }
 
     fn leave(&self, w: &mut Window) {
         if self.config.startup_drain {
-            let held = libm::ceil(self.bdp(w)) as u32;
-            w.cwnd = w.cwnd.min(held.max(2));
+            let bdp = libm::ceil(self.bdp(w)) as u32;
+            w.cwnd = w.cwnd.min(bdp.max(2));
         }
         w.ssthresh = w.cwnd;
     }
@@ -56,7 +54,7 @@ impl SlowStart for Startup {
     /// Grows like standard slow start, but not beyond the gain times the bandwidth-delay product (§4.2.3.2).
     fn grow(&mut self, window: &mut Window, acked: u32) -> u32 {
         let max = libm::ceil(self.bdp(window) * self.config.startup_gain) as u32;
-        let room = if self.highest > 0.0 {
+        let room = if self.max_rate > 0.0 {
             max.saturating_sub(window.cwnd)
         } else {
             acked
@@ -79,9 +77,7 @@ impl SlowStart for Startup {
             return;
         };
         let bytes = sample.bits_per_second() as f64 / 8.0;
-        if !rate.app_limited || bytes > self.highest {
-            self.highest = self.highest.max(bytes);
-        }
+        self.max_rate = self.max_rate.max(bytes);
         if rate.prior_delivered < self.next_round {
             return;
         }
@@ -89,8 +85,8 @@ impl SlowStart for Startup {
         if rate.app_limited {
             return;
         }
-        if self.highest >= self.grown * self.config.startup_growth {
-            self.grown = self.highest;
+        if self.max_rate >= self.full_rate * self.config.startup_growth {
+            self.full_rate = self.max_rate;
             self.rounds = 0;
             return;
         }

@@ -15,7 +15,7 @@ fn path(mbps: f64, rtt: Duration, seed: u64) -> Path<Bbr> {
 fn bbr_round(bbr: &mut Bbr, w: &mut Window, mbps: f64, rtt: Duration) {
     let per_round = (mbps * 1e6 / 8.0 / 1448.0 * rtt.as_secs_f64()) as u32;
     // DRAIN paces below the bandwidth until the queue is gone.
-    let queued = if bbr.mode() == "drain" {
+    let queued = if bbr.mode(w) == "drain" {
         per_round
     } else {
         3 * per_round
@@ -57,19 +57,19 @@ fn bbr_finds_the_bandwidth_and_enters_probe_bw() {
     let (mut bbr, mut w) = (Bbr::new(Default::default()), window(10));
     bbr.init(&mut w);
     assert!(w.paced);
-    assert_eq!(bbr.mode(), "startup");
+    assert_eq!(bbr.mode(&w), "startup");
     let mut seen = vec!["startup"];
     for _ in 0..60 {
         bbr_round(&mut bbr, &mut w, 20.0, RTT);
-        if *seen.last().unwrap() != bbr.mode() {
-            seen.push(bbr.mode());
+        if *seen.last().unwrap() != bbr.mode(&w) {
+            seen.push(bbr.mode(&w));
         }
     }
     assert!(
         seen.starts_with(&["startup", "drain", "probe_bw"]),
         "{seen:?}"
     );
-    let result = bbr.bottleneck_bandwidth();
+    let result = bbr.bottleneck_bandwidth(MSS);
     assert!((result.as_mbps() / 20.0 - 1.0).abs() < 0.05, "{result}");
     let rate = w.pacing_rate.as_mbps();
     assert!((0.7 * 20.0..1.3 * 20.0).contains(&rate), "{rate}");
@@ -85,13 +85,13 @@ fn bbr_visits_probe_rtt_every_ten_seconds() {
     while w.now < Instant::ZERO + Duration::from_secs(40) {
         let rtt = RTT + Duration::from_millis(1 + w.now.as_nanos() / 1_000_000_000);
         bbr_round(&mut bbr, &mut w, 20.0, rtt);
-        if bbr.mode() == "probe_rtt" {
+        if bbr.mode(&w) == "probe_rtt" {
             assert!(w.cwnd <= 4);
             if !inside {
                 visits.push(w.now.as_secs_f64());
             }
         }
-        inside = bbr.mode() == "probe_rtt";
+        inside = bbr.mode(&w) == "probe_rtt";
     }
     assert!((3..=4).contains(&visits.len()), "{visits:?}");
     assert!(
@@ -137,7 +137,7 @@ fn probe_rtt_on_a_short_path_keeps_the_bandwidth_estimate() {
     for rtt_ms in [5, 10, 18] {
         let mut path = path(100.0, Duration::from_millis(rtt_ms), 1);
         path.run_until(9.0);
-        let before = path.cca.bottleneck_bandwidth().as_mbps();
+        let before = path.cca.bottleneck_bandwidth(MSS).as_mbps();
         assert!(
             (95.0..102.0).contains(&before),
             "{rtt_ms} ms: {before} Mbit/s"
@@ -145,9 +145,9 @@ fn probe_rtt_on_a_short_path_keeps_the_bandwidth_estimate() {
         let (mut visits, mut inside, mut lowest) = (0, false, f64::MAX);
         while path.w.now < Instant::ZERO + Duration::from_secs(25) {
             path.step();
-            lowest = lowest.min(path.cca.bottleneck_bandwidth().as_mbps());
-            visits += u32::from(path.cca.mode() == "probe_rtt" && !inside);
-            inside = path.cca.mode() == "probe_rtt";
+            lowest = lowest.min(path.cca.bottleneck_bandwidth(MSS).as_mbps());
+            visits += u32::from(path.mode() == "probe_rtt" && !inside);
+            inside = path.mode() == "probe_rtt";
         }
         assert!(visits >= 1, "{rtt_ms} ms: no visit");
         assert!(
@@ -162,7 +162,7 @@ fn probe_rtt_on_a_short_path_keeps_the_bandwidth_estimate() {
 #[test]
 fn a_restart_after_idle_time_ends_probe_rtt() {
     let mut path = path(20.0, Duration::from_millis(40), 1);
-    while path.cca.mode() != "probe_rtt" || path.in_flight() > 4 {
+    while path.mode() != "probe_rtt" || path.in_flight() > 4 {
         path.step();
         assert!(path.w.now < Instant::ZERO + Duration::from_secs(20));
     }
@@ -171,7 +171,7 @@ fn a_restart_after_idle_time_ends_probe_rtt() {
     path.w.inflight = 0;
     path.w.app_limited = true;
     path.cca.cwnd_event(&mut path.w, Event::TxStart);
-    assert_eq!(path.cca.mode(), "probe_bw");
+    assert_eq!(path.mode(), "probe_bw");
 }
 
 /// Linux `bbr_set_state`: a time-out counts as a lossy round of the policer model.
@@ -192,7 +192,7 @@ fn a_time_out_counts_as_a_lossy_round_for_the_policer() {
         policed(&mut path);
     }
     // 25 segments in 100 ms, regardless of the estimate before.
-    let rate = path.cca.bottleneck_bandwidth().as_mbps();
+    let rate = path.cca.bottleneck_bandwidth(MSS).as_mbps();
     assert!((2.5..4.0).contains(&rate), "{rate} Mbit/s");
 }
 
@@ -212,7 +212,7 @@ fn waiting_for_a_time_out_does_not_lower_the_policed_rate() {
             path.cca.set_state(&mut path.w, CaState::Loss);
             path.w.now = path.w.delivered_at;
         }
-        path.cca.bottleneck_bandwidth().as_mbps()
+        path.cca.bottleneck_bandwidth(MSS).as_mbps()
     };
     assert_eq!(rate(0), rate(90));
 }
@@ -232,11 +232,11 @@ fn a_policer_is_detected_and_its_rate_used() {
         path.policer = Some(Policer::new(Rate::from_mbps(10.0), bucket));
         let mut longest = (0.0, 0.0, 0.0);
         let mut since = (path.w.now, path.sent, path.w.lost);
-        let mut rate = path.cca.bottleneck_bandwidth();
+        let mut rate = path.cca.bottleneck_bandwidth(MSS);
         while path.w.now.as_secs_f64() < 6.0 {
             path.step();
-            if path.cca.bottleneck_bandwidth() != rate {
-                rate = path.cca.bottleneck_bandwidth();
+            if path.cca.bottleneck_bandwidth(MSS) != rate {
+                rate = path.cca.bottleneck_bandwidth(MSS);
                 since = (path.w.now, path.sent, path.w.lost);
             }
             let lasted = path.w.now.saturating_since(since.0).as_secs_f64();
@@ -259,11 +259,11 @@ fn a_policer_is_detected_and_its_rate_used() {
 #[test]
 fn a_plateau_ends_startup_within_two_percent_of_the_rate() {
     let mut path = path(10.0, Duration::from_millis(40), 1);
-    path.run_while_not(5, |p| p.cca.mode() == "drain");
-    let result = path.cca.bottleneck_bandwidth().as_mbps();
+    path.run_while_not(5, |p| p.mode() == "drain");
+    let result = path.cca.bottleneck_bandwidth(MSS).as_mbps();
     assert!((result / 10.0 - 1.0).abs() < 0.02, "{result}");
     // Appendix A.3: after DRAIN no more than the BDP and three bursts of two segments are in flight.
-    path.run_while_not(5, |p| p.cca.mode() == "probe_bw");
+    path.run_while_not(5, |p| p.mode() == "probe_bw");
     assert!(path.in_flight() <= path.bdp() + 10, "{}", path.in_flight());
 }
 
@@ -273,11 +273,11 @@ fn a_limited_application_stays_in_startup() {
     let mut path = path(50.0, Duration::from_millis(40), 1);
     path.app_rate = Some(Rate::from_mbps(5.0));
     path.run_until(8.0);
-    assert_eq!(path.cca.mode(), "startup");
+    assert_eq!(path.mode(), "startup");
     path.rtt = Duration::from_millis(45);
-    path.run_while_not(20, |p| p.cca.mode() == "probe_rtt");
-    path.run_while_not(2, |p| p.cca.mode() != "probe_rtt");
-    assert_eq!(path.cca.mode(), "startup");
+    path.run_while_not(20, |p| p.mode() == "probe_rtt");
+    path.run_while_not(2, |p| p.mode() != "probe_rtt");
+    assert_eq!(path.mode(), "startup");
 }
 
 /// Appendix A.11: after a silence longer than the window of the lowest RTT there is no PROBE_RTT, and the
@@ -289,10 +289,10 @@ fn a_silence_replaces_probe_rtt() {
     path.paused_until = path.w.now + Duration::from_secs(11);
     path.run_while_not(12, |p| p.in_flight() == 0);
     path.step();
-    let rate = path.w.pacing_rate.as_mbps() / path.cca.bottleneck_bandwidth().as_mbps();
+    let rate = path.w.pacing_rate.as_mbps() / path.cca.bottleneck_bandwidth(MSS).as_mbps();
     assert!((rate - 0.99).abs() < 0.01, "{rate}");
     path.run_until(20.0);
-    assert_eq!(path.cca.mode(), "probe_bw");
+    assert_eq!(path.mode(), "probe_bw");
 }
 
 /// Appendix A.12 and A.13 for v1: the window has room for aggregated ACKs (Linux
@@ -337,7 +337,7 @@ fn the_bandwidth_is_followed_up_and_down() {
     let mut path = path(10.0, Duration::from_millis(40), 1);
     path.run_until(3.0);
     path.rate = Rate::from_mbps(100.0);
-    let result = |p: &Path<Bbr>| p.cca.bottleneck_bandwidth().as_mbps();
+    let result = |p: &Path<Bbr>| p.cca.bottleneck_bandwidth(MSS).as_mbps();
     let began = path.w.now;
     path.run_while_not(10, |p| result(p) > 95.0);
     let rounds = path.w.now.saturating_since(began).as_secs_f64() / 0.04;
@@ -363,16 +363,16 @@ fn a_switch_by_context_replaces_startup() {
     bbr.init(&mut w);
     let burst = w.pacing_rate;
     bbr.seed(&mut w, &context);
-    assert_eq!(bbr.mode(), "probe_bw");
+    assert_eq!(bbr.mode(&w), "probe_bw");
     let known = context.pacing_rate.as_mbps();
-    let result = bbr.bottleneck_bandwidth().as_mbps();
+    let result = bbr.bottleneck_bandwidth(MSS).as_mbps();
     assert!((result / known - 1.0).abs() < 0.001, "{result}");
     assert!(w.pacing_rate.as_mbps() <= 1.25 * known && w.pacing_rate < burst);
     // The queue of the previous CCA is drained first.
     w.inflight = 300;
     bbr.init(&mut w);
     bbr.seed(&mut w, &context);
-    assert_eq!(bbr.mode(), "drain");
+    assert_eq!(bbr.mode(&w), "drain");
     assert!(w.pacing_rate.as_mbps() < 0.4 * known);
 }
 
@@ -394,10 +394,10 @@ fn gains_and_windows_can_be_chosen() {
     assert!((first / window - 2.0 * 0.99).abs() < 0.01, "{first}");
     path.run_until(1.0);
     path.rtt = Duration::from_millis(45);
-    path.run_while_not(4, |p| p.cca.mode() == "probe_rtt");
+    path.run_while_not(4, |p| p.mode() == "probe_rtt");
     path.run_while_not(1, |p| p.in_flight() <= 8);
     let began = path.w.now;
-    path.run_while_not(2, |p| p.cca.mode() != "probe_rtt");
+    path.run_while_not(2, |p| p.mode() != "probe_rtt");
     let stayed = path.w.now.saturating_since(began);
     assert!(stayed >= Duration::from_millis(490), "{stayed}");
     assert_eq!(Bbr::new(config).min_tso_segs(&path.w), 2);

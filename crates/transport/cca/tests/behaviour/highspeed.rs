@@ -29,16 +29,16 @@ const APPENDIX_B: [(u32, u32, u32); 14] = [
 fn highspeed_has_the_table_of_the_rfc() {
     let config = HighSpeedConfig::default();
     for (window, growth, decrease) in APPENDIX_B {
-        let end = config.end_of(growth);
+        let end = config.row_end(growth);
         let away = f64::from(end.abs_diff(window)) / f64::from(window);
         assert!(away < 0.005, "row {growth} ends at {end} for {window}");
-        let share = f64::from(config.share_of(growth)) / 2.56;
+        let share = f64::from(config.row_decrease(growth)) / 2.56;
         assert!(
             (share - f64::from(decrease)).abs() <= 1.0,
             "{share} for {decrease}"
         );
-        assert_eq!(config.row_of(end), growth);
-        assert_eq!(config.row_of(end + 1), growth + 1);
+        assert_eq!(config.row_at(end), growth);
+        assert_eq!(config.row_at(end + 1), growth + 1);
     }
 }
 

@@ -114,6 +114,11 @@ impl<C: CongestionControl> Path<C> {
         }
     }
 
+    /// Returns the mode of the congestion control.
+    pub fn mode(&self) -> &'static str {
+        self.cca.mode(&self.w)
+    }
+
     pub fn in_flight(&self) -> u32 {
         self.out.len() as u32
     }

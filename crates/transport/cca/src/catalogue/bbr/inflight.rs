@@ -11,11 +11,7 @@ use crate::{Ack, CaState, Window};
 /// segments.
 const INITIAL_CWND: u32 = 10;
 /// Largest burst considered, bytes (`GSO_LEGACY_MAX_SIZE`, less room for the headers).
-const LARGEST_BURST: u64 = 65_536 - 1 - 320;
-
-const fn in_recovery(state: CaState) -> bool {
-    matches!(state, CaState::Recovery | CaState::Loss)
-}
+const MAX_BURST_BYTES: u64 = 65_536 - 1 - 320;
 
 impl Bbr {
     /// Returns the segments that fill the path at `bandwidth`, times `gain` (§4.2.3.2).
@@ -28,7 +24,7 @@ impl Bbr {
 
     /// Adds the bursts at both ends to the BDP and rounds up to an even number for delayed ACKs. The probing
     /// phase gets two segments more, so that even small windows probe.
-    fn with_quantization(&self, window: &Window, segments: u32) -> u32 {
+    fn with_quantization_budget(&self, window: &Window, segments: u32) -> u32 {
         let mut segments = segments + 3 * self.tso_segs_goal(window);
         segments = (segments + 1) & !1;
         if self.mode == Mode::ProbeBandwidth && self.phase == 0 {
@@ -39,25 +35,25 @@ impl Bbr {
 
     /// Returns the segments in flight that fill the path at `bandwidth`, times `gain`.
     pub(super) fn inflight_target(&self, window: &Window, bandwidth: Bandwidth, gain: Gain) -> u32 {
-        self.with_quantization(window, self.bdp(bandwidth, gain))
+        self.with_quantization_budget(window, self.bdp(bandwidth, gain))
     }
 
     /// Returns the segments of a burst, which are those of a millisecond at the current pacing rate (§4.2.2).
     fn tso_segs_goal(&self, window: &Window) -> u32 {
-        let bytes = ((window.pacing_rate.bits_per_second() / 8) >> 10).min(LARGEST_BURST);
+        let bytes = ((window.pacing_rate.bits_per_second() / 8) >> 10).min(MAX_BURST_BYTES);
         let min_segs = self.bbr_min_tso_segs(window);
         ((bytes / u64::from(window.mss)) as u32)
             .max(min_segs)
             .min(0x7f)
     }
 
-    /// Returns the segments in flight at the time when pacing releases the next burst, from the current
-    /// number `now`. The path continues to deliver until then, and a burst that raises the load already
-    /// counts (Linux `bbr_packets_in_net_at_edt`).
-    pub(super) fn inflight_at_departure(&self, window: &Window, now: u32) -> u32 {
+    /// Returns the segments in flight when pacing releases the next burst, given the current number `inflight`. The path
+    /// continues to deliver until then, and a burst that raises the load already counts (Linux
+    /// `bbr_packets_in_net_at_edt`).
+    pub(super) fn inflight_at_departure(&self, window: &Window, inflight: u32) -> u32 {
         let wait = window.next_departure.saturating_since(window.now);
         let delivered = self.bandwidth().segments_in(wait);
-        let mut inflight = u64::from(now);
+        let mut inflight = u64::from(inflight);
         if self.pacing_gain > Gain::ONE {
             inflight += u64::from(self.tso_segs_goal(window));
         }
@@ -66,16 +62,15 @@ impl Bbr {
 
     /// Saves the window to restore after recovery or a probe (§4.2.3.4).
     pub(super) fn save_cwnd(&mut self, window: &Window) {
-        let undisturbed = !in_recovery(self.previous_state) && self.mode != Mode::ProbeRtt;
-        self.saved_cwnd = if undisturbed {
-            window.cwnd
-        } else {
+        let is_reduced = self.previous_state.in_recovery() || self.mode == Mode::ProbeRtt;
+        self.saved_cwnd = if is_reduced {
             self.saved_cwnd.max(window.cwnd)
+        } else {
+            window.cwnd
         };
     }
 
-    /// Applies packet conservation in the first round of a recovery, and restores the window after it
-    /// (§4.2.3.4).
+    /// Restores the window after a recovery. In its first round, returns the window of packet conservation (§4.2.3.4).
     fn recover_or_restore(&mut self, window: &mut Window, ack: &Ack) -> Option<u32> {
         let (previous, state) = (self.previous_state, window.state);
         let mut cwnd = window.cwnd;
@@ -86,7 +81,7 @@ impl Bbr {
             self.packet_conservation = true;
             self.next_round = window.delivered;
             cwnd = window.inflight.saturating_add(ack.delivered);
-        } else if in_recovery(previous) && !in_recovery(state) {
+        } else if previous.in_recovery() && !state.in_recovery() {
             cwnd = cwnd.max(self.saved_cwnd);
             self.packet_conservation = false;
         }
@@ -109,7 +104,7 @@ impl Bbr {
                     .aggregation
                     .extra(&self.config, bandwidth, self.full.reached);
                 let bdp = self.bdp(bandwidth, self.mode.cwnd_gain(&self.config)) + extra;
-                let target = self.with_quantization(window, bdp);
+                let target = self.with_quantization_budget(window, bdp);
                 if self.full.reached {
                     window.cwnd = window.cwnd.saturating_add(acked).min(target);
                 } else if window.cwnd < target || window.delivered < u64::from(INITIAL_CWND) {

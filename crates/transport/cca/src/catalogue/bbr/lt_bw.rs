@@ -15,17 +15,21 @@ pub(super) struct Observation {
     /// Whether the application limited the sample.
     pub(super) app_limited: bool,
     /// Whether a round has begun; a time-out counts as one.
-    pub(super) round: bool,
-    /// Whether the gain cycle is active: a policed rate expires only there.
-    pub(super) probing: bool,
+    pub(super) is_round_start: bool,
+    /// Whether the mode is PROBE_BW: a policed rate expires only there.
+    pub(super) in_probe_bw: bool,
 }
 
 /// Detection and use of a policed rate.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct LongTermBw {
-    sampling: bool,
+    /// Whether an interval has begun.
+    is_sampling: bool,
+    /// Whether `bandwidth` is in use.
     lt_use_bw: bool,
+    /// Rounds of the interval, or of the use of the rate.
     rounds: u32,
+    /// Rate of the last interval.
     bandwidth: Bandwidth,
     start: Instant,
     start_delivered: u64,
@@ -56,13 +60,13 @@ impl LongTermBw {
         &mut self,
         config: &BbrConfig,
         window: &Window,
-        seen: Observation,
+        observation: Observation,
     ) -> bool {
         if !config.policer {
             return false;
         }
         if self.lt_use_bw {
-            if seen.probing && seen.round {
+            if observation.in_probe_bw && observation.is_round_start {
                 self.rounds += 1;
                 if self.rounds >= config.lt_bw_max_rtts {
                     self.restart(window);
@@ -71,24 +75,24 @@ impl LongTermBw {
             }
             return false;
         }
-        self.look_for_policer(config, window, seen);
+        self.detect_policer(config, window, observation);
         false
     }
 
-    fn look_for_policer(&mut self, config: &BbrConfig, window: &Window, seen: Observation) {
-        if !self.sampling {
+    fn detect_policer(&mut self, config: &BbrConfig, window: &Window, observation: Observation) {
+        if !self.is_sampling {
             // Intervals start and end with a loss, when the bucket is empty.
-            if seen.lost == 0 {
+            if observation.lost == 0 {
                 return;
             }
             self.start_interval(window);
-            self.sampling = true;
+            self.is_sampling = true;
         }
-        if seen.app_limited {
+        if observation.app_limited {
             self.restart(window);
             return;
         }
-        self.rounds += u32::from(seen.round);
+        self.rounds += u32::from(observation.is_round_start);
         if self.rounds < config.lt_intvl_min_rtts {
             return;
         }
@@ -96,7 +100,7 @@ impl LongTermBw {
             self.restart(window);
             return;
         }
-        if seen.lost == 0 {
+        if observation.lost == 0 {
             return;
         }
         let lost = window.lost.saturating_sub(self.start_lost);
@@ -114,15 +118,15 @@ impl LongTermBw {
     }
 
     fn end_interval(&mut self, config: &BbrConfig, window: &Window, rate: Bandwidth) {
-        let known = self.bandwidth;
-        if known > Bandwidth::default() {
-            let difference = rate.0.abs_diff(known.0);
-            let near = Gain::of(config.lt_bw_ratio);
-            let close = Bytes::new(u64::from(config.lt_bw_diff));
-            if Bandwidth(difference) <= known.scaled(near)
-                || rate.is_close(known, close, window.mss)
+        let previous = self.bandwidth;
+        if previous > Bandwidth::default() {
+            let difference = rate.0.abs_diff(previous.0);
+            let max_ratio = Gain::of(config.lt_bw_ratio);
+            let max_difference = Bytes::new(u64::from(config.lt_bw_diff));
+            if Bandwidth(difference) <= previous.scaled(max_ratio)
+                || rate.is_close(previous, max_difference, window.mss)
             {
-                self.bandwidth = Bandwidth(u64::midpoint(rate.0, known.0));
+                self.bandwidth = Bandwidth(u64::midpoint(rate.0, previous.0));
                 self.lt_use_bw = true;
                 self.rounds = 0;
                 return;

@@ -12,7 +12,7 @@ mod startup;
 
 use units::{Duration, Instant, Rate};
 
-use crate::bandwidth::{Bandwidth, Gain, initial_pacing_rate};
+use crate::bandwidth::{Bandwidth, Gain, Pacing};
 use crate::windowed_filter::WindowedMax;
 use crate::{Ack, CaState, CcaInfo, CongestionControl, Event, Family, TransferState, Window};
 use aggregation::Aggregation;
@@ -36,11 +36,11 @@ pub const INFO: CcaInfo = CcaInfo {
 };
 
 /// State of one connection.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Bbr {
     config: BbrConfig,
     mode: Mode,
-    /// Pacing gain after the last ACK: checks use it before it is updated.
+    /// Pacing gain after the last ACK. Checks use it before it is updated.
     pacing_gain: Gain,
     samples: WindowedMax,
     rounds: u64,
@@ -52,17 +52,16 @@ pub struct Bbr {
     probe_rtt_until: Option<Instant>,
     probe_rtt_round_done: bool,
     full: FullPipe,
-    /// Phase of the gain cycle, and its start.
+    /// Index of the phase of the gain cycle.
     phase: u32,
     phase_start: Instant,
     idle_restart: bool,
     packet_conservation: bool,
     saved_cwnd: u32,
     previous_state: CaState,
-    rtt_seen: bool,
-    policer: LongTermBw,
+    pacing: Pacing,
+    lt_bw: LongTermBw,
     aggregation: Aggregation,
-    mss: u32,
 }
 
 impl Bbr {
@@ -70,31 +69,14 @@ impl Bbr {
     pub fn new(config: BbrConfig) -> Self {
         Self {
             config,
-            mode: Mode::Startup,
             pacing_gain: Gain::of(config.high_gain),
-            samples: WindowedMax::default(),
-            rounds: 0,
-            round_start: false,
-            next_round: 0,
+            pacing: Pacing::new(Gain::of(config.high_gain)),
             min_rtt: Duration::MAX,
-            min_rtt_at: Instant::ZERO,
-            probe_rtt_until: None,
-            probe_rtt_round_done: false,
-            full: FullPipe::default(),
-            phase: 0,
-            phase_start: Instant::ZERO,
-            idle_restart: false,
-            packet_conservation: false,
-            saved_cwnd: 0,
-            previous_state: CaState::Open,
-            rtt_seen: false,
-            policer: LongTermBw::default(),
-            aggregation: Aggregation::default(),
-            mss: 0,
+            ..Self::default()
         }
     }
 
-    /// Returns the least number of segments in a burst: two, or one at low rates.
+    /// Returns the minimum number of segments in a burst: two, or one at low rates.
     fn bbr_min_tso_segs(&self, window: &Window) -> u32 {
         if window.pacing_rate.bits_per_second() < u64::from(self.config.min_tso_rate) {
             1
@@ -103,14 +85,9 @@ impl Bbr {
         }
     }
 
-    /// Returns the name of the current mode: `startup`, `drain`, `probe_bw` or `probe_rtt`.
-    pub fn mode(&self) -> &'static str {
-        self.mode.into()
-    }
-
-    /// Returns the estimated bandwidth of the bottleneck, as a payload rate.
-    pub fn bottleneck_bandwidth(&self) -> Rate {
-        self.bandwidth().rate(self.mss)
+    /// Returns the estimated bandwidth of the bottleneck, as a payload rate for segments of `mss` bytes.
+    pub fn bottleneck_bandwidth(&self, mss: u32) -> Rate {
+        self.bandwidth().rate(mss)
     }
 
     fn max_bandwidth(&self) -> Bandwidth {
@@ -119,31 +96,20 @@ impl Bbr {
 
     /// Returns the bandwidth in use: the policed rate if there is one, else the largest sample.
     fn bandwidth(&self) -> Bandwidth {
-        self.policer
+        self.lt_bw
             .bandwidth()
             .unwrap_or_else(|| self.max_bandwidth())
     }
 
     fn set_pacing_rate(&mut self, window: &mut Window, gain: Gain) {
-        let rate = self.bandwidth().pacing_rate(window.mss, gain);
-        if !self.rtt_seen && !window.srtt.is_zero() {
-            self.init_pacing_rate(window);
-        }
-        if self.full.reached || rate > window.pacing_rate {
-            window.pacing_rate = rate.min(window.max_pacing_rate);
-        }
+        let bandwidth = self.bandwidth();
+        self.pacing
+            .update(window, bandwidth, gain, self.full.reached);
     }
 
-    /// Sets the pacing rate before the first sample: the window over the first RTT, or over 1 ms.
-    fn init_pacing_rate(&mut self, window: &mut Window) {
-        self.rtt_seen |= !window.srtt.is_zero();
-        let rate = initial_pacing_rate(window, Gain::of(self.config.high_gain));
-        window.pacing_rate = rate.unwrap_or(window.pacing_rate);
-    }
-
-    fn renew_pacing_gain(&mut self) {
-        let policed = self.mode == Mode::ProbeBandwidth && self.policer.bandwidth().is_some();
-        self.pacing_gain = if policed {
+    fn update_pacing_gain(&mut self) {
+        let is_policed = self.mode == Mode::ProbeBandwidth && self.lt_bw.bandwidth().is_some();
+        self.pacing_gain = if is_policed {
             Gain::ONE
         } else {
             self.mode.pacing_gain(&self.config, self.phase)
@@ -172,19 +138,18 @@ impl Bbr {
         }
     }
 
-    /// Updates the policer model. A policed rate that has been in use for long enough is tested again, from a
-    /// new phase of the gain cycle.
+    /// Updates the model of a policer. If a policed rate expires, a new gain cycle begins.
     fn lt_bw_sampling(&mut self, window: &mut Window, lost: u32, app_limited: bool) {
-        let seen = Observation {
+        let observation = Observation {
             lost,
             app_limited,
-            round: self.round_start,
-            probing: self.mode == Mode::ProbeBandwidth,
+            is_round_start: self.round_start,
+            in_probe_bw: self.mode == Mode::ProbeBandwidth,
         };
-        let was_policed = self.policer.bandwidth().is_some();
-        if self.policer.sample(&self.config, window, seen) {
+        let was_policed = self.lt_bw.bandwidth().is_some();
+        if self.lt_bw.sample(&self.config, window, observation) {
             self.enter_probe_bandwidth(window);
-        } else if !was_policed && self.policer.bandwidth().is_some() {
+        } else if !was_policed && self.lt_bw.bandwidth().is_some() {
             self.pacing_gain = Gain::ONE;
         }
     }
@@ -196,32 +161,31 @@ impl CongestionControl for Bbr {
             min_rtt: window.min_rtt,
             min_rtt_at: window.now,
             next_round: window.delivered,
-            mss: window.mss,
             ..Self::new(self.config)
         };
-        self.policer.restart(window);
+        self.lt_bw.restart(window);
         self.aggregation.restart(window);
         window.paced = true;
         window.ssthresh = crate::INFINITE_SSTHRESH;
-        self.init_pacing_rate(window);
+        self.pacing.init(window);
     }
 
     /// Initialises the model from the earlier CCA: its pacing rate as the bandwidth, and its lowest RTT.
     ///
     /// The path counts as full, so there is no STARTUP. DRAIN comes first and ends at once if nothing is
     /// queued; the gain cycle follows. If the rate was too low, each probing phase finds a quarter more.
-    fn seed(&mut self, window: &mut Window, context: &TransferState) {
-        let bandwidth = Bandwidth::from_rate(context.pacing_rate, window.mss);
-        if context.srtt.is_zero() || bandwidth == Bandwidth::default() {
+    fn seed(&mut self, window: &mut Window, state: &TransferState) {
+        let bandwidth = Bandwidth::from_rate(state.pacing_rate, window.mss);
+        if state.srtt.is_zero() || bandwidth == Bandwidth::default() {
             return;
         }
         self.samples
             .update(u64::from(self.config.bw_rtts), self.rounds, bandwidth.0);
-        self.min_rtt = context.min_rtt;
-        self.rtt_seen = true;
-        self.full = FullPipe::known(bandwidth);
+        self.min_rtt = state.min_rtt;
+        self.pacing.has_seen_rtt = true;
+        self.full = FullPipe::with_bandwidth(bandwidth);
         self.check_drain(window);
-        self.renew_pacing_gain();
+        self.update_pacing_gain();
         self.set_pacing_rate(window, self.pacing_gain);
     }
 
@@ -231,13 +195,12 @@ impl CongestionControl for Bbr {
         window.ssthresh
     }
 
-    fn cong_avoid(&mut self, _window: &mut Window, _acked: u32) {}
-
     fn mode(&self, _window: &Window) -> &'static str {
         self.mode.into()
     }
 
-    /// The pipe is full. On a short path the threshold may then be above the window, as it has room for bursts.
+    /// Returns whether the pipe is full. On a short path the threshold may then be above the window, as it has room for
+    /// bursts.
     fn has_started_up(&self) -> bool {
         self.full.reached
     }
@@ -252,10 +215,10 @@ impl CongestionControl for Bbr {
         self.aggregation
             .update(&self.config, window, ack, bandwidth, self.round_start);
         self.update_cycle(window, ack);
-        self.check_full(ack);
+        self.check_full_bw_reached(ack);
         self.check_drain(window);
         self.update_min_rtt(window, ack);
-        self.renew_pacing_gain();
+        self.update_pacing_gain();
         self.set_pacing_rate(window, self.pacing_gain);
         self.set_cwnd(window, ack);
     }
@@ -263,7 +226,7 @@ impl CongestionControl for Bbr {
     fn set_state(&mut self, window: &mut Window, state: CaState) {
         if state == CaState::Loss {
             self.previous_state = CaState::Loss;
-            self.full.forget_bandwidth();
+            self.full.reset_bandwidth();
             self.round_start = true;
             self.lt_bw_sampling(window, 1, false);
         }
@@ -277,14 +240,14 @@ impl CongestionControl for Bbr {
             if self.mode == Mode::ProbeBandwidth {
                 self.set_pacing_rate(window, Gain::ONE);
             } else if self.mode == Mode::ProbeRtt {
-                self.leave_probe_rtt_in_time(window);
+                self.check_probe_rtt_done(window);
             }
         }
     }
 
     fn undo_cwnd(&mut self, window: &mut Window) -> u32 {
-        self.full.forget_search();
-        self.policer.restart(window);
+        self.full.reset();
+        self.lt_bw.restart(window);
         window.cwnd
     }
 

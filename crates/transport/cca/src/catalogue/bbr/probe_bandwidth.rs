@@ -21,12 +21,12 @@ impl Bbr {
 
     /// Advances to the next phase if the current one has ended (§4.3.4.3).
     pub(super) fn update_cycle(&mut self, window: &Window, ack: &Ack) {
-        if self.mode == Mode::ProbeBandwidth && self.phase_is_over(window, ack) {
+        if self.mode == Mode::ProbeBandwidth && self.is_next_cycle_phase(window, ack) {
             self.advance_cycle(window);
         }
     }
 
-    fn phase_is_over(&self, window: &Window, ack: &Ack) -> bool {
+    fn is_next_cycle_phase(&self, window: &Window, ack: &Ack) -> bool {
         let elapsed = window
             .delivered_at
             .saturating_since(self.phase_start)

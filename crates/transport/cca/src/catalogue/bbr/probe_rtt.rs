@@ -14,21 +14,21 @@ impl Bbr {
             self.min_rtt = rtt;
             self.min_rtt_at = now;
         }
-        let visits = !self.config.probe_rtt_mode.is_zero();
-        if visits && expired && !self.idle_restart && self.mode != Mode::ProbeRtt {
+        let is_enabled = !self.config.probe_rtt_mode.is_zero();
+        if is_enabled && expired && !self.idle_restart && self.mode != Mode::ProbeRtt {
             self.mode = Mode::ProbeRtt;
             self.save_cwnd(window);
             self.probe_rtt_until = None;
         }
         if self.mode == Mode::ProbeRtt {
-            self.work_on_probe_rtt(window);
+            self.handle_probe_rtt(window);
         }
         if ack.delivered > 0 {
             self.idle_restart = false;
         }
     }
 
-    fn work_on_probe_rtt(&mut self, window: &mut Window) {
+    fn handle_probe_rtt(&mut self, window: &mut Window) {
         // Samples of a path that is emptied on purpose do not show the bandwidth.
         window.self_limited = true;
         match self.probe_rtt_until {
@@ -41,14 +41,14 @@ impl Bbr {
             Some(_) => {
                 self.probe_rtt_round_done |= self.round_start;
                 if self.probe_rtt_round_done {
-                    self.leave_probe_rtt_in_time(window);
+                    self.check_probe_rtt_done(window);
                 }
             }
         }
     }
 
     /// Ends the probe if it has lasted long enough.
-    pub(super) fn leave_probe_rtt_in_time(&mut self, window: &mut Window) {
+    pub(super) fn check_probe_rtt_done(&mut self, window: &mut Window) {
         if self.probe_rtt_until.is_none_or(|until| window.now <= until) {
             return;
         }

@@ -8,14 +8,17 @@ use crate::{Ack, Window};
 /// Search of Startup for the bandwidth.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct FullPipe {
+    /// Whether the path is full (Linux `full_bw_reached`).
     pub(super) reached: bool,
+    /// Bandwidth at its last growth (`full_bw`).
     bandwidth: Bandwidth,
+    /// Rounds since then (`full_bw_cnt`).
     rounds: u32,
 }
 
 impl FullPipe {
     /// Creates a search that has ended: `bandwidth` fills the path.
-    pub(super) fn known(bandwidth: Bandwidth) -> Self {
+    pub(super) fn with_bandwidth(bandwidth: Bandwidth) -> Self {
         Self {
             reached: true,
             bandwidth,
@@ -23,21 +26,21 @@ impl FullPipe {
         }
     }
 
-    /// Forgets the bandwidth after a time-out, because growth follows.
-    pub(super) fn forget_bandwidth(&mut self) {
+    /// Resets the bandwidth after a time-out, because growth follows.
+    pub(super) fn reset_bandwidth(&mut self) {
         self.bandwidth = Bandwidth::default();
     }
 
     /// Restarts the search after a spurious reduction.
-    pub(super) fn forget_search(&mut self) {
-        self.forget_bandwidth();
+    pub(super) fn reset(&mut self) {
+        self.reset_bandwidth();
         self.rounds = 0;
     }
 }
 
 impl Bbr {
     /// Ends Startup when three rounds bring less than a quarter more (§4.3.2.2).
-    pub(super) fn check_full(&mut self, ack: &Ack) {
+    pub(super) fn check_full_bw_reached(&mut self, ack: &Ack) {
         if self.full.reached || !self.round_start || ack.rate.app_limited {
             return;
         }

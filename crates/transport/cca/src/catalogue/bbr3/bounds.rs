@@ -11,23 +11,23 @@ pub(super) const ANY_RATE: Bandwidth = Bandwidth(u64::MAX);
 /// `max_bw_filter` (§5.5.5, §5.5.6): the largest sample of the current and the previous cycle of probing.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct MaxBandwidth {
-    before: Bandwidth,
-    now: Bandwidth,
+    previous: Bandwidth,
+    current: Bandwidth,
 }
 
 impl MaxBandwidth {
     pub(super) fn get(&self) -> Bandwidth {
-        self.before.max(self.now)
+        self.previous.max(self.current)
     }
 
     pub(super) fn update(&mut self, sample: Bandwidth) {
-        self.now = self.now.max(sample);
+        self.current = self.current.max(sample);
     }
 
     /// Ends a cycle. A cycle without a sample removes nothing.
     pub(super) fn advance(&mut self) {
-        if self.now > Bandwidth::default() {
-            self.before = core::mem::take(&mut self.now);
+        if self.current > Bandwidth::default() {
+            self.previous = core::mem::take(&mut self.current);
         }
     }
 }
@@ -39,7 +39,7 @@ pub(super) struct Bounds {
     pub(super) rate: Bandwidth,
     /// `inflight_shortterm`: segments that may be in flight until the next probe.
     pub(super) inflight: u32,
-    /// `inflight_longterm`: most segments in flight that caused no more loss than is tolerated.
+    /// `inflight_longterm`: maximum of segments in flight without more loss than is tolerated.
     pub(super) longterm: u32,
 }
 

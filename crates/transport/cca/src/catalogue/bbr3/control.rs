@@ -4,7 +4,7 @@ use units::{Bytes, Duration};
 
 use super::Bbr3;
 use super::state::State;
-use crate::bandwidth::{Bandwidth, Gain, initial_pacing_rate};
+use crate::bandwidth::{Bandwidth, Gain};
 use crate::{Ack, Window};
 
 /// Window before the first RTT, and delivered segments below which Startup grows with every delivery,
@@ -12,9 +12,10 @@ use crate::{Ack, Window};
 const INITIAL_CWND: u32 = 10;
 /// Bursts inside the hosts: one queued, one being cut, one being gathered (§5.5.8.1).
 const BURSTS: u32 = 3;
-/// Duration of a burst at the pacing rate, and its largest size (§5.6.3).
+/// Duration of a burst at the pacing rate (§5.6.3).
 const BURST_TIME: Duration = Duration::from_millis(1);
-const LARGEST_BURST: Bytes = Bytes::new(64 * 1024);
+/// Largest size of a burst (§5.6.3).
+const MAX_BURST: Bytes = Bytes::new(64 * 1024);
 /// Minimum burst, segments.
 pub(super) const MIN_BURST: u32 = 2;
 
@@ -25,10 +26,10 @@ impl Bbr3 {
     }
 
     fn bdp_at(&self, bandwidth: Bandwidth, gain: Gain) -> u32 {
-        if self.lowest.rtt == Duration::MAX {
+        if self.min_rtt.rtt == Duration::MAX {
             return INITIAL_CWND;
         }
-        bandwidth.product(self.lowest.rtt, gain)
+        bandwidth.product(self.min_rtt.rtt, gain)
     }
 
     /// `Inflight`.
@@ -37,12 +38,12 @@ impl Bbr3 {
     }
 
     pub(super) fn inflight_at(&self, window: &Window, bandwidth: Bandwidth, gain: Gain) -> u32 {
-        self.with_budget(window, self.bdp_at(bandwidth, gain))
+        self.with_quantization_budget(window, self.bdp_at(bandwidth, gain))
     }
 
     /// `QuantizationBudget`.
-    fn with_budget(&self, window: &Window, segments: u32) -> u32 {
-        let burst = window.pacing_rate.bytes_in(BURST_TIME).min(LARGEST_BURST);
+    fn with_quantization_budget(&self, window: &Window, segments: u32) -> u32 {
+        let burst = window.pacing_rate.bytes_in(BURST_TIME).min(MAX_BURST);
         let burst = (burst.get() / u64::from(window.mss.max(1))) as u32;
         let min_budget = (BURSTS * burst.max(MIN_BURST)).max(self.config.min_pipe_cwnd);
         let probing = if self.state == State::Up { 2 } else { 0 };
@@ -51,24 +52,12 @@ impl Bbr3 {
 
     /// `SetPacingRateWithGain`.
     pub(super) fn set_pacing_rate(&mut self, window: &mut Window, gain: Gain) {
-        let rate = self.bandwidth().pacing_rate(window.mss, gain);
-        if !self.rtt_seen && !window.srtt.is_zero() {
-            self.init_pacing_rate(window);
-        }
-        if self.full.reached || rate > window.pacing_rate {
-            window.pacing_rate = rate.min(window.max_pacing_rate);
-        }
+        let bandwidth = self.bandwidth();
+        self.pacing
+            .update(window, bandwidth, gain, self.full.reached);
     }
 
-    /// `InitPacingRate`: the window over the first RTT, or over 1 ms.
-    pub(super) fn init_pacing_rate(&mut self, window: &mut Window) {
-        self.rtt_seen |= !window.srtt.is_zero();
-        let rate = initial_pacing_rate(window, Gain::of(self.config.startup_pacing_gain));
-        window.pacing_rate = rate.unwrap_or(window.pacing_rate);
-    }
-
-    /// Sets the threshold. Its only effect is on the test for full use of the window, for which it must not
-    /// exceed the window.
+    /// Sets the threshold. Its only effect is on `cwnd_limited`, for which it must not exceed the window.
     pub(super) fn set_threshold(&self, window: &mut Window) {
         window.ssthresh = self.inflight(window, Gain::ONE).min(window.cwnd).max(2);
     }
@@ -77,7 +66,7 @@ impl Bbr3 {
     pub(super) fn set_cwnd(&mut self, window: &mut Window, ack: &Ack) {
         let target = self.bdp(self.state.cwnd_gain(&self.config));
         let target = target.saturating_add(self.aggregation.extra());
-        let max = self.with_budget(window, target);
+        let max = self.with_quantization_budget(window, target);
         let grown = window.cwnd.saturating_add(ack.delivered);
         if self.full.reached {
             window.cwnd = grown.min(max);

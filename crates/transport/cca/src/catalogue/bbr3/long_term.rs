@@ -26,18 +26,8 @@ impl Bbr3 {
         f64::from(lost) > f64::from(tx_in_flight) * self.config.loss_thresh
     }
 
-    /// `HandleLostPacket`.
-    pub(super) fn handle_lost(&mut self, window: &mut Window, lost: &Lost) {
-        self.note_loss(window);
-        self.lost_ranges.add(lost);
-        if self.is_probe_sample && self.is_too_high(lost.lost, lost.tx_in_flight) {
-            let inflight = self.inflight_at_loss(lost);
-            self.handle_too_high(window, inflight, lost.app_limited);
-        }
-    }
-
     /// `InflightAtLoss`: segments in flight when the losses reached the threshold.
-    fn inflight_at_loss(&self, lost: &Lost) -> u32 {
+    pub(super) fn inflight_at_loss(&self, lost: &Lost) -> u32 {
         let threshold = self.config.loss_thresh;
         let before = lost.tx_in_flight.saturating_sub(1);
         let lost_before = f64::from(lost.lost.saturating_sub(1));
@@ -46,7 +36,12 @@ impl Bbr3 {
     }
 
     /// `HandleInflightTooHigh`: once per probe.
-    fn handle_too_high(&mut self, window: &mut Window, inflight: u32, app_limited: bool) {
+    pub(super) fn handle_too_high(
+        &mut self,
+        window: &mut Window,
+        inflight: u32,
+        app_limited: bool,
+    ) {
         self.probe_was_too_high = true;
         self.is_probe_sample = false;
         if !app_limited {
@@ -78,17 +73,17 @@ impl Bbr3 {
 
     /// `AdaptLongTermModel`; returns whether the state has changed.
     pub(super) fn adapt_long_term(&mut self, window: &mut Window, ack: &Ack) -> bool {
-        if self.ack_phase == AckPhase::ProbeStarting && self.rounds.starts {
+        if self.ack_phase == AckPhase::ProbeStarting && self.rounds.is_start {
             self.ack_phase = AckPhase::ProbeFeedback;
         }
-        if self.ack_phase == AckPhase::ProbeStopping && self.rounds.starts {
+        if self.ack_phase == AckPhase::ProbeStopping && self.rounds.is_start {
             self.is_probe_sample = false;
             self.ack_phase = AckPhase::Init;
-            let probing = self.state.is_probe_bandwidth();
-            if probing && !ack.rate.app_limited {
+            let in_probe_bw = self.state.is_probe_bandwidth();
+            if in_probe_bw && !ack.rate.app_limited {
                 self.max_bandwidth.advance();
             }
-            if probing && self.probe_was_precautionary && !self.probe_was_too_high {
+            if in_probe_bw && self.probe_was_precautionary && !self.probe_was_too_high {
                 // §5.3.3.6: the cautious probe did no harm, so the next one may last longer.
                 self.start_refill(window);
                 return true;
@@ -101,30 +96,34 @@ impl Bbr3 {
         }
         self.bounds.longterm = self.bounds.longterm.max(ack.rate.tx_in_flight);
         if self.state == State::Up {
-            self.raise_long_term(window, ack);
+            self.probe_longterm_upward(window, ack);
         }
         false
     }
 
     /// `RaiseInflightLongtermSlope`.
-    pub(super) fn raise_slope(&mut self, window: &Window) {
-        let growth = 1 << self.rise.rounds;
-        self.rise.rounds = (self.rise.rounds + 1).min(MAX_DOUBLINGS);
-        self.rise.per_segment = (window.cwnd / growth).max(1);
+    pub(super) fn raise_longterm_slope(&mut self, window: &Window) {
+        let growth = 1 << self.probe_up_ramp.rounds;
+        self.probe_up_ramp.rounds = (self.probe_up_ramp.rounds + 1).min(MAX_DOUBLINGS);
+        self.probe_up_ramp.per_segment = (window.cwnd / growth).max(1);
     }
 
     /// `ProbeInflightLongtermUpward`.
-    fn raise_long_term(&mut self, window: &Window, ack: &Ack) {
+    fn probe_longterm_upward(&mut self, window: &Window, ack: &Ack) {
         if !window.cwnd_limited || window.cwnd < self.bounds.longterm {
             return;
         }
-        self.rise.acked = self.rise.acked.saturating_add(ack.delivered);
-        let per_segment = self.rise.per_segment.max(1);
-        let more = self.rise.acked / per_segment;
-        self.rise.acked -= more * per_segment;
-        self.bounds.longterm = self.bounds.longterm.saturating_add(more).min(UNBOUNDED - 1);
-        if self.rounds.starts {
-            self.raise_slope(window);
+        self.probe_up_ramp.acked = self.probe_up_ramp.acked.saturating_add(ack.delivered);
+        let per_segment = self.probe_up_ramp.per_segment.max(1);
+        let growth = self.probe_up_ramp.acked / per_segment;
+        self.probe_up_ramp.acked -= growth * per_segment;
+        self.bounds.longterm = self
+            .bounds
+            .longterm
+            .saturating_add(growth)
+            .min(UNBOUNDED - 1);
+        if self.rounds.is_start {
+            self.raise_longterm_slope(window);
         }
     }
 }

@@ -21,7 +21,7 @@ mod undo;
 
 use units::{Duration, Instant, Rate};
 
-use crate::bandwidth::Bandwidth;
+use crate::bandwidth::{Bandwidth, Gain, Pacing};
 use crate::{Ack, CaState, CcaInfo, CongestionControl, Event, Family, Lost, TransferState, Window};
 use aggregation::Aggregation;
 use bounds::{Bounds, MaxBandwidth};
@@ -48,13 +48,8 @@ pub const INFO: CcaInfo = CcaInfo {
     build: &|settings| Box::new(Bbr3::new(Bbr3Config::with(settings))),
 };
 
-/// Returns whether lost segments are being repaired.
-const fn in_recovery(state: CaState) -> bool {
-    matches!(state, CaState::Recovery | CaState::Loss)
-}
-
 /// State of one connection.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Bbr3 {
     config: Bbr3Config,
     state: State,
@@ -62,18 +57,18 @@ pub struct Bbr3 {
     sample: Bandwidth,
     max_bandwidth: MaxBandwidth,
     bounds: Bounds,
-    lowest: MinRtt,
+    min_rtt: MinRtt,
     rounds: Rounds,
     loss_round: LossRound,
     latest: LatestValues,
     lost_ranges: LostRanges,
     full: FullBandwidth,
     /// Round in which Drain began.
-    drain_from: u64,
+    drain_start_round: u64,
     ack_phase: AckPhase,
     cycle: Cycle,
     rounds_since_up: u64,
-    rise: ProbeUpRamp,
+    probe_up_ramp: ProbeUpRamp,
     /// Whether the samples come from a probe for bandwidth (`is_bw_probe_sample`).
     is_probe_sample: bool,
     /// `prev_probe_too_high`.
@@ -86,7 +81,7 @@ pub struct Bbr3 {
     aggregation: Aggregation,
     prior_cwnd: u32,
     undo: Undo,
-    rtt_seen: bool,
+    pacing: Pacing,
 }
 
 impl Bbr3 {
@@ -94,38 +89,10 @@ impl Bbr3 {
     pub fn new(config: Bbr3Config) -> Self {
         Self {
             config,
-            state: State::Startup,
-            sample: Bandwidth::default(),
-            max_bandwidth: MaxBandwidth::default(),
-            bounds: Bounds::default(),
-            lowest: MinRtt::new(Duration::MAX, Instant::ZERO),
-            rounds: Rounds::default(),
-            loss_round: LossRound::default(),
-            latest: LatestValues::default(),
-            lost_ranges: LostRanges::default(),
-            full: FullBandwidth::default(),
-            drain_from: 0,
-            ack_phase: AckPhase::Init,
-            cycle: Cycle::default(),
-            rounds_since_up: 0,
-            rise: ProbeUpRamp::default(),
-            is_probe_sample: false,
-            probe_was_too_high: false,
-            probe_was_precautionary: false,
-            probe_rtt_until: None,
-            probe_rtt_round_done: false,
-            idle_restart: false,
-            aggregation: Aggregation::default(),
-            prior_cwnd: 0,
-            undo: Undo::default(),
-            rtt_seen: false,
+            pacing: Pacing::new(Gain::of(config.startup_pacing_gain)),
+            min_rtt: MinRtt::new(Duration::MAX, Instant::ZERO),
+            ..Self::default()
         }
-    }
-
-    /// Returns the name of the current state: `startup`, `drain`, `probe_bw_down`, `probe_bw_cruise`,
-    /// `probe_bw_refill`, `probe_bw_up` or `probe_rtt`.
-    pub fn state(&self) -> &'static str {
-        self.state.into()
     }
 
     /// Returns `max_bw` as a payload rate for segments of `mss` bytes.
@@ -164,7 +131,7 @@ impl CongestionControl for Bbr3 {
     /// `OnInit` (§5.2.1).
     fn init(&mut self, window: &mut Window) {
         *self = Self {
-            lowest: MinRtt::new(window.min_rtt, window.now),
+            min_rtt: MinRtt::new(window.min_rtt, window.now),
             aggregation: Aggregation::new(window.now),
             ..Self::new(self.config)
         };
@@ -172,21 +139,21 @@ impl CongestionControl for Bbr3 {
         self.loss_round.end = window.delivered;
         window.paced = true;
         window.ssthresh = crate::INFINITE_SSTHRESH;
-        self.init_pacing_rate(window);
+        self.pacing.init(window);
     }
 
     /// Initialises the model from the earlier CCA: its pacing rate as the bandwidth, and its lowest RTT.
     ///
     /// The path counts as full, so there is no Startup. Drain comes first and ends at once if nothing is
     /// queued. The first probe follows within two to three seconds.
-    fn seed(&mut self, window: &mut Window, context: &TransferState) {
-        let bandwidth = Bandwidth::from_rate(context.pacing_rate, window.mss);
-        if context.srtt.is_zero() || bandwidth == Bandwidth::default() {
+    fn seed(&mut self, window: &mut Window, state: &TransferState) {
+        let bandwidth = Bandwidth::from_rate(state.pacing_rate, window.mss);
+        if state.srtt.is_zero() || bandwidth == Bandwidth::default() {
             return;
         }
         self.max_bandwidth.update(bandwidth);
-        self.lowest = MinRtt::new(context.min_rtt, window.now);
-        self.rtt_seen = true;
+        self.min_rtt = MinRtt::new(state.min_rtt, window.now);
+        self.pacing.has_seen_rtt = true;
         self.full.reached = true;
         self.enter_drain(window);
         self.check_drain_done(window);
@@ -196,17 +163,21 @@ impl CongestionControl for Bbr3 {
     /// `OnEnterRTO`, `OnEnterFastRecovery` (§5.6.4.4). BBR does not use the threshold. The loss that began
     /// the episode has already saved the state, before it changed the model.
     fn ssthresh(&mut self, window: &mut Window) -> u32 {
-        if !self.loss_round.loss {
+        if !self.loss_round.has_loss {
             self.save_state(window);
         }
         window.ssthresh
     }
 
+    /// `HandleLostPacket`.
     fn on_lost(&mut self, window: &mut Window, lost: &Lost) {
-        self.handle_lost(window, lost);
+        self.note_loss(window);
+        self.lost_ranges.add(lost);
+        if self.is_probe_sample && self.is_too_high(lost.lost, lost.tx_in_flight) {
+            let inflight = self.inflight_at_loss(lost);
+            self.handle_too_high(window, inflight, lost.app_limited);
+        }
     }
-
-    fn cong_avoid(&mut self, _window: &mut Window, _acked: u32) {}
 
     fn mode(&self, _window: &Window) -> &'static str {
         self.state.into()
@@ -224,7 +195,7 @@ impl CongestionControl for Bbr3 {
         self.update_latest(window, ack);
         self.update_congestion_signals(window, ack);
         self.update_aggregation(window, ack);
-        self.check_full_bandwidth(ack);
+        self.check_full_bw_reached(ack);
         self.check_startup_done(window, ack);
         self.check_drain_done(window);
         self.update_cycle(window, ack);
@@ -237,7 +208,7 @@ impl CongestionControl for Bbr3 {
 
     /// Restores the window from before recovery at its end (§5.6.4.4).
     fn set_state(&mut self, window: &mut Window, state: CaState) {
-        if in_recovery(window.state) && !in_recovery(state) {
+        if window.state.in_recovery() && !state.in_recovery() {
             self.restore_cwnd(window);
         }
     }

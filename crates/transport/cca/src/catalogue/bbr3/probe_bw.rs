@@ -50,8 +50,8 @@ impl Bbr3 {
     /// `StartProbeBW_REFILL`.
     pub(super) fn start_refill(&mut self, window: &Window) {
         self.bounds.reset_short_term();
-        self.rise.rounds = 0;
-        self.rise.acked = 0;
+        self.probe_up_ramp.rounds = 0;
+        self.probe_up_ramp.acked = 0;
         self.probe_was_precautionary = false;
         self.ack_phase = AckPhase::Refilling;
         self.start_round(window);
@@ -64,15 +64,15 @@ impl Bbr3 {
         self.start_round(window);
         self.full.search_from(self.sample);
         self.state = State::Up;
-        self.raise_slope(window);
+        self.raise_longterm_slope(window);
     }
 
     /// `PickProbeWait`: both the clock and the round count are random, so that flows do not probe together.
     fn pick_probe_wait(&mut self, window: &mut Window) {
         self.rounds_since_up = window.random.uniform_u64(2);
-        let random = self.config.probe_wait_random;
-        let more = window.random.uniform_u64(random.as_micros().max(1));
-        self.cycle.wait = self.config.probe_wait_base + Duration::from_micros(more);
+        let max_random = self.config.probe_wait_random.as_micros().max(1);
+        let random = Duration::from_micros(window.random.uniform_u64(max_random));
+        self.cycle.wait = self.config.probe_wait_base + random;
     }
 
     /// `UpdateProbeBWCyclePhase`.
@@ -90,7 +90,7 @@ impl Bbr3 {
                 }
             }
             State::Cruise if self.is_time_to_probe(window) => self.start_refill(window),
-            State::Refill if self.rounds.starts => {
+            State::Refill if self.rounds.is_start => {
                 self.is_probe_sample = true;
                 self.start_up(window);
             }

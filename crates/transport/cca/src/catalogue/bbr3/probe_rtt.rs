@@ -9,12 +9,15 @@ use crate::bandwidth::Gain;
 use crate::{Ack, Window};
 
 /// Lowest RTT over two time spans: one for the model, and a shorter one that triggers ProbeRTT.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct MinRtt {
     /// `min_rtt`; [`Duration::MAX`] before the first sample.
     pub(super) rtt: Duration,
+    /// `min_rtt_stamp`.
     at: Instant,
+    /// `probe_rtt_min_delay`.
     recent: Duration,
+    /// `probe_rtt_min_stamp`.
     pub(super) recent_at: Instant,
     /// `probe_rtt_expired`.
     expired: bool,
@@ -36,24 +39,24 @@ impl Bbr3 {
     /// `UpdateMinRTT`.
     pub(super) fn update_min_rtt(&mut self, window: &Window, ack: &Ack) {
         let now = window.now;
-        let lowest = &mut self.lowest;
-        lowest.expired = now > lowest.recent_at + self.config.probe_rtt_interval;
+        let min_rtt = &mut self.min_rtt;
+        min_rtt.expired = now > min_rtt.recent_at + self.config.probe_rtt_interval;
         if let Some(rtt) = ack.rtt
-            && (rtt < lowest.recent || lowest.expired)
+            && (rtt < min_rtt.recent || min_rtt.expired)
         {
-            lowest.recent = rtt;
-            lowest.recent_at = now;
+            min_rtt.recent = rtt;
+            min_rtt.recent_at = now;
         }
-        let old = now > lowest.at + self.config.min_rtt_filter_len;
-        if lowest.recent < lowest.rtt || old {
-            lowest.rtt = lowest.recent;
-            lowest.at = lowest.recent_at;
+        let min_rtt_expired = now > min_rtt.at + self.config.min_rtt_filter_len;
+        if min_rtt.recent < min_rtt.rtt || min_rtt_expired {
+            min_rtt.rtt = min_rtt.recent;
+            min_rtt.at = min_rtt.recent_at;
         }
     }
 
     /// `CheckProbeRTT`.
     pub(super) fn check_probe_rtt(&mut self, window: &mut Window, ack: &Ack) {
-        if self.state != State::ProbeRtt && self.lowest.expired && !self.idle_restart {
+        if self.state != State::ProbeRtt && self.min_rtt.expired && !self.idle_restart {
             self.save_cwnd(window);
             self.state = State::ProbeRtt;
             self.probe_rtt_until = None;
@@ -80,7 +83,7 @@ impl Bbr3 {
             }
             return;
         }
-        self.probe_rtt_round_done |= self.rounds.starts;
+        self.probe_rtt_round_done |= self.rounds.is_start;
         if self.probe_rtt_round_done {
             self.check_probe_rtt_done(window);
         }
@@ -97,7 +100,7 @@ impl Bbr3 {
         if self.probe_rtt_until.is_none_or(|until| window.now <= until) {
             return;
         }
-        self.lowest.recent_at = window.now;
+        self.min_rtt.recent_at = window.now;
         self.restore_cwnd(window);
         self.bounds.reset_short_term();
         if self.full.reached {

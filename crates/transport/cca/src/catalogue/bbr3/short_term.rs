@@ -11,8 +11,8 @@ use crate::{Ack, Window};
 pub(super) struct Rounds {
     /// Rounds so far.
     pub(super) count: u64,
-    /// Whether the current ACK begins a round.
-    pub(super) starts: bool,
+    /// Whether the current ACK begins a round (`round_start`).
+    pub(super) is_start: bool,
     /// Delivery count at which the current round ends.
     pub(super) end: u64,
 }
@@ -20,10 +20,11 @@ pub(super) struct Rounds {
 /// Round that is counted from the first loss.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct LossRound {
-    /// Whether the current ACK ends such a round.
-    pub(super) starts: bool,
-    /// Whether a segment was marked lost in it.
-    pub(super) loss: bool,
+    /// Whether the current ACK ends one such round and begins the next (`loss_round_start`).
+    pub(super) is_start: bool,
+    /// Whether a segment was marked lost in it (`loss_in_round`).
+    pub(super) has_loss: bool,
+    /// Delivery count at which it ends (`loss_round_delivered`).
     pub(super) end: u64,
 }
 
@@ -42,7 +43,7 @@ impl Bbr3 {
 
     /// `UpdateLatestDeliverySignals`.
     pub(super) fn update_latest(&mut self, window: &Window, ack: &Ack) {
-        self.loss_round.starts = false;
+        self.loss_round.is_start = false;
         let Some(delivered) = ack.rate.delivered else {
             return;
         };
@@ -50,13 +51,13 @@ impl Bbr3 {
         self.latest.inflight = self.latest.inflight.max(delivered);
         if ack.rate.prior_delivered >= self.loss_round.end {
             self.loss_round.end = window.delivered;
-            self.loss_round.starts = true;
+            self.loss_round.is_start = true;
         }
     }
 
     /// `AdvanceLatestDeliverySignals`.
     pub(super) fn advance_latest(&mut self, ack: &Ack) {
-        if self.loss_round.starts {
+        if self.loss_round.is_start {
             self.latest = LatestValues {
                 rate: self.sample,
                 inflight: ack.rate.delivered.unwrap_or(0),
@@ -66,25 +67,25 @@ impl Bbr3 {
 
     /// `ResetCongestionSignals`.
     pub(super) fn reset_congestion_signals(&mut self) {
-        self.loss_round.loss = false;
+        self.loss_round.has_loss = false;
         self.latest = LatestValues::default();
     }
 
     /// `UpdateCongestionSignals`.
     pub(super) fn update_congestion_signals(&mut self, window: &Window, ack: &Ack) {
         self.update_max_bandwidth(window, ack);
-        if !self.loss_round.starts {
+        if !self.loss_round.is_start {
             return;
         }
-        if self.loss_round.loss && !self.state.is_accelerating() {
+        if self.loss_round.has_loss && !self.state.is_accelerating() {
             self.lower_bounds(window);
         }
-        self.loss_round.loss = false;
+        self.loss_round.has_loss = false;
     }
 
     /// Updates the largest rate (§5.5.5) and counts rounds (§5.5.1).
     fn update_max_bandwidth(&mut self, window: &Window, ack: &Ack) {
-        self.rounds.starts = false;
+        self.rounds.is_start = false;
         if ack.rate.delivered.is_none() || self.sample == Bandwidth::default() {
             return;
         }
@@ -92,7 +93,7 @@ impl Bbr3 {
             self.start_round(window);
             self.rounds.count += 1;
             self.rounds_since_up += 1;
-            self.rounds.starts = true;
+            self.rounds.is_start = true;
         }
         if self.sample >= self.max_bandwidth.get() || !ack.rate.app_limited {
             self.max_bandwidth.update(self.sample);
@@ -106,7 +107,7 @@ impl Bbr3 {
             self.bounds.rate = self.max_bandwidth.get();
         }
         if self.bounds.inflight == UNBOUNDED {
-            self.bounds.inflight = if super::in_recovery(window.state) {
+            self.bounds.inflight = if window.state.in_recovery() {
                 window.cwnd.max(self.prior_cwnd)
             } else {
                 window.cwnd

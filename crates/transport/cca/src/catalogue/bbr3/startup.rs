@@ -12,7 +12,9 @@ pub(super) struct FullBandwidth {
     pub(super) reached: bool,
     /// Whether it was found since the current search began (`full_bw_now`).
     pub(super) now: bool,
+    /// Bandwidth at its last growth (`full_bw`).
     base: Bandwidth,
+    /// Rounds since then (`full_bw_count`).
     rounds: u32,
 }
 
@@ -31,6 +33,7 @@ impl FullBandwidth {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct LostRanges {
     count: u32,
+    /// End of the last range.
     end: u64,
 }
 
@@ -45,8 +48,8 @@ impl LostRanges {
 
 impl Bbr3 {
     /// `CheckFullBWReached`: three rounds that bring less than a quarter more.
-    pub(super) fn check_full_bandwidth(&mut self, ack: &Ack) {
-        if self.full.now || !self.rounds.starts || ack.rate.app_limited {
+    pub(super) fn check_full_bw_reached(&mut self, ack: &Ack) {
+        if self.full.now || !self.rounds.is_start || ack.rate.app_limited {
             return;
         }
         let threshold = self.full.base.scaled(Gain::of(self.config.full_bw_thresh));
@@ -62,7 +65,7 @@ impl Bbr3 {
     /// `CheckStartupDone`.
     pub(super) fn check_startup_done(&mut self, window: &mut Window, ack: &Ack) {
         self.check_startup_loss(window, ack);
-        if self.loss_round.starts {
+        if self.loss_round.is_start {
             self.lost_ranges = LostRanges::default();
         }
         if self.state == State::Startup && self.full.reached {
@@ -75,7 +78,7 @@ impl Bbr3 {
     fn check_startup_loss(&mut self, window: &Window, ack: &Ack) {
         let threshold = self.config.startup_full_loss_count;
         if self.state != State::Startup
-            || !self.loss_round.starts
+            || !self.loss_round.is_start
             || window.state != CaState::Recovery
             || threshold == 0
             || self.lost_ranges.count < threshold
@@ -91,16 +94,15 @@ impl Bbr3 {
     /// `EnterDrain`.
     pub(super) fn enter_drain(&mut self, window: &mut Window) {
         self.state = State::Drain;
-        self.drain_from = self.rounds.count;
+        self.drain_start_round = self.rounds.count;
         self.set_threshold(window);
     }
 
     /// `CheckDrainDone`.
     pub(super) fn check_drain_done(&mut self, window: &mut Window) {
-        let late = self.drain_from + u64::from(self.config.drain_max_rounds);
-        if self.state == State::Drain
-            && (window.inflight <= self.inflight(window, Gain::ONE) || self.rounds.count > late)
-        {
+        let last_round = self.drain_start_round + u64::from(self.config.drain_max_rounds);
+        let is_drained = window.inflight <= self.inflight(window, Gain::ONE);
+        if self.state == State::Drain && (is_drained || self.rounds.count > last_round) {
             self.start_down(window);
         }
     }

@@ -1,10 +1,10 @@
 //! Undo: the window and the bounds from before a loss episode, restored if the losses were spurious
 //! (draft-ietf-ccwg-bbr-06 §5.5.11, §5.6.4.4).
 
+use super::Bbr3;
 use super::bounds::Bounds;
 use super::state::State;
-use super::{Bbr3, in_recovery};
-use crate::bandwidth::Bandwidth;
+use crate::bandwidth::{Bandwidth, Gain};
 use crate::{Event, Window};
 
 /// State that the undo of a spurious episode restores.
@@ -18,7 +18,7 @@ pub(super) struct Undo {
 impl Bbr3 {
     /// `SaveCwnd`: saves the last window that neither recovery nor ProbeRTT has reduced.
     pub(super) fn save_cwnd(&mut self, window: &Window) {
-        self.prior_cwnd = if in_recovery(window.state) || self.state == State::ProbeRtt {
+        self.prior_cwnd = if window.state.in_recovery() || self.state == State::ProbeRtt {
             self.prior_cwnd.max(window.cwnd)
         } else {
             window.cwnd
@@ -33,13 +33,13 @@ impl Bbr3 {
     /// `NoteLoss`. An undo restores the state before the first loss of an episode, so later rounds of the
     /// same episode save nothing.
     pub(super) fn note_loss(&mut self, window: &Window) {
-        if !self.loss_round.loss {
+        if !self.loss_round.has_loss {
             self.loss_round.end = window.delivered;
-            if !in_recovery(window.state) {
+            if !window.state.in_recovery() {
                 self.save_state(window);
             }
         }
-        self.loss_round.loss = true;
+        self.loss_round.has_loss = true;
     }
 
     /// `SaveStateUponLoss`.
@@ -54,7 +54,7 @@ impl Bbr3 {
     /// `HandleSpuriousLossDetection`.
     pub(super) fn undo_losses(&mut self, window: &mut Window) {
         self.restore_cwnd(window);
-        self.loss_round.loss = false;
+        self.loss_round.has_loss = false;
         self.full.search_from(Bandwidth::default());
         let Undo { state, bounds } = core::mem::take(&mut self.undo);
         if let Some(before) = bounds {
@@ -82,7 +82,7 @@ impl Bbr3 {
         self.idle_restart = true;
         self.aggregation.restart(window.now);
         if self.state.is_probe_bandwidth() {
-            self.set_pacing_rate(window, crate::bandwidth::Gain::ONE);
+            self.set_pacing_rate(window, Gain::ONE);
         } else if self.state == State::ProbeRtt {
             self.check_probe_rtt_done(window);
         }

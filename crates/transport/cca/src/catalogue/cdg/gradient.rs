@@ -23,31 +23,24 @@ impl MinMax {
 pub(super) struct Gradient {
     rounds: Vec<MinMax>,
     sum: MinMax,
+    /// Index of the oldest round, which the next one replaces.
     next: usize,
-    filled: bool,
+    is_full: bool,
 }
 
 impl Gradient {
     /// Creates the sums for a window of `rounds`, at least one.
-    pub(super) fn over(rounds: u32) -> Self {
+    pub(super) fn new(rounds: u32) -> Self {
         Self {
             rounds: vec![MinMax::default(); rounds.max(1) as usize],
             sum: MinMax::default(),
             next: 0,
-            filled: false,
+            is_full: false,
         }
     }
 
-    /// Forgets all rounds.
-    pub(super) fn clear(&mut self) {
-        self.rounds.fill(MinMax::default());
-        self.sum = MinMax::default();
-        self.next = 0;
-        self.filled = false;
-    }
-
-    /// Adds the gradients of a round. Returns their sums over the window, and the gradient to use: that of
-    /// the minima if they rise, else that of the maxima. Missing rounds count like the mean of the others.
+    /// Adds the changes of a round. Returns the sums of the changes over the window, and the gradient to use: the sum of
+    /// the minima if it is positive, else that of the maxima. The gradient is scaled up while the window is not full.
     /// The values are sums rather than averages: both contain the length of the window as a factor.
     pub(super) fn add(&mut self, change: MinMax) -> (MinMax, i64) {
         let oldest = core::mem::replace(&mut self.rounds[self.next], change);
@@ -59,9 +52,9 @@ impl Gradient {
         } else {
             self.sum.max
         };
-        if !self.filled {
+        if !self.is_full {
             if self.next == 0 {
-                self.filled = true;
+                self.is_full = true;
             } else {
                 gradient = gradient * self.rounds.len() as i64 / self.next as i64;
             }
@@ -81,7 +74,7 @@ mod tests {
     /// Hayes and Armitage 2011 §3.1: (RTT now − RTT `window` rounds ago), here without the division.
     #[test]
     fn the_gradient_is_the_change_over_the_window() {
-        let mut gradient = Gradient::over(4);
+        let mut gradient = Gradient::new(4);
         for step in 1..=4 {
             // Missing rounds count like the others: always 4 rounds of 10 µs.
             assert_eq!(gradient.add(change(10, 0)).1, 40, "step {step}");

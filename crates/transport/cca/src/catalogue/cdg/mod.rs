@@ -2,7 +2,7 @@
 //! by proportional rate reduction, and heuristics against losses that congestion did not cause.
 
 mod gradient;
-mod start;
+mod hystart;
 
 use units::Duration;
 
@@ -11,12 +11,12 @@ use crate::{
     AckSample, CcaInfo, CongestionControl, Event, Family, SlowStart, TransferState, Window,
 };
 use gradient::{Gradient, MinMax};
-use start::Start;
+use hystart::CdgHystart;
 
 /// Fall of a gradient that shows an effect of a back-off, µs.
 const MIN_GRADIENT_FALL_US: i64 = 32;
-/// Unit in which gradients are distinguished from noise, µs.
-const TOLERANCE: i64 = 64;
+/// Noise of gradients, µs.
+const NOISE_US: i64 = 64;
 /// Maximum number of successive ACKs that count as delayed ones.
 const MAX_DELAYED_ACKS: u32 = 5;
 
@@ -84,9 +84,10 @@ enum Queue {
 pub struct Cdg {
     config: CdgConfig,
     gradient: Gradient,
-    /// RTTs of this round and of the last one.
+    /// RTTs of this round.
     rtt: Option<MinMax>,
-    earlier: Option<MinMax>,
+    /// RTTs of the last round.
+    last_rtt: Option<MinMax>,
     /// The round ends when more than this is acknowledged.
     round_end: u64,
     queue: Queue,
@@ -95,7 +96,7 @@ pub struct Cdg {
     shadow_wnd: u32,
     /// Back-offs since the delay last fell.
     backoff_cnt: u32,
-    start: Start,
+    hystart: CdgHystart,
 }
 
 impl Cdg {
@@ -103,39 +104,34 @@ impl Cdg {
     pub fn new(config: CdgConfig) -> Self {
         Self {
             config,
-            gradient: Gradient::over(config.window),
+            gradient: Gradient::new(config.window),
             rtt: None,
-            earlier: None,
+            last_rtt: None,
             round_end: 0,
             queue: Queue::Unknown,
             delayed_acks: 0,
             shadow_wnd: 0,
             backoff_cnt: 0,
-            start: Start::default(),
+            hystart: CdgHystart::default(),
         }
     }
 
     fn restart(&mut self, w: &Window) {
-        self.gradient.clear();
-        self.rtt = None;
-        self.earlier = None;
-        self.round_end = w.snd_nxt;
-        self.queue = Queue::Unknown;
-        self.delayed_acks = 0;
-        self.shadow_wnd = w.cwnd;
-        self.backoff_cnt = 0;
-        self.start = Start::default();
+        *self = Self {
+            round_end: w.snd_nxt,
+            shadow_wnd: w.cwnd,
+            ..Self::new(self.config)
+        };
     }
 
-    /// Returns the gradient of the round that has ended, in µs per window of rounds, and updates the state of
-    /// the queue (§3.1).
-    fn measure(&mut self, rtt: MinMax, earlier: MinMax) -> i64 {
-        let (change, gradient) = self.gradient.add(rtt.since(earlier));
+    /// Updates the state of the queue at the end of a round; returns the gradient in µs per window of rounds (§3.1).
+    fn update_gradient(&mut self, rtt: MinMax, last_rtt: MinMax) -> i64 {
+        let (change, gradient) = self.gradient.add(rtt.since(last_rtt));
         if change.min <= -MIN_GRADIENT_FALL_US || change.max <= -MIN_GRADIENT_FALL_US {
             self.backoff_cnt = 0;
         }
         if self.config.use_tolerance {
-            let (min, max) = (beyond_noise(change.min), beyond_noise(change.max));
+            let (min, max) = (in_noise_units(change.min), in_noise_units(change.max));
             if min > 0 && max <= 0 {
                 self.queue = Queue::Full;
             } else if (min > 0 && max > 0) || max < 0 {
@@ -145,12 +141,13 @@ impl Cdg {
         gradient
     }
 
-    /// Backs off with a probability that grows with the gradient, unless back-offs have had no effect (§3.2).
-    fn backs_off(&mut self, w: &mut Window, gradient: i64) -> bool {
+    /// Backs off with a probability that grows with the gradient, unless back-offs have had no effect (§3.2). Returns
+    /// whether it backs off.
+    fn try_back_off(&mut self, w: &mut Window, gradient: i64) -> bool {
         let exponent = gradient as f64 * f64::from(self.config.backoff_factor) * 1e-6;
-        let stays = f64::from(u32::MAX) * libm::exp(-exponent);
+        let threshold = f64::from(u32::MAX) * libm::exp(-exponent);
         let draw = w.random.bits() as u32;
-        if f64::from(draw) <= stays {
+        if f64::from(draw) <= threshold {
             return false;
         }
         if self.config.use_ineff > 0 {
@@ -167,8 +164,8 @@ impl Cdg {
 }
 
 /// Returns a change in units of the noise, rounded to the nearest.
-fn beyond_noise(change: i64) -> i64 {
-    (change + change.signum() * TOLERANCE / 2) / TOLERANCE
+fn in_noise_units(change: i64) -> i64 {
+    (change + change.signum() * NOISE_US / 2) / NOISE_US
 }
 
 impl CongestionControl for Cdg {
@@ -176,8 +173,8 @@ impl CongestionControl for Cdg {
         self.restart(window);
     }
 
-    fn seed(&mut self, _window: &mut Window, context: &TransferState) {
-        self.start.seed(context.min_rtt);
+    fn seed(&mut self, _window: &mut Window, state: &TransferState) {
+        self.hystart.seed(state.min_rtt);
     }
 
     /// Returns half of the larger one of the window and the shadow window, at most the window (§3.4).
@@ -207,8 +204,8 @@ impl CongestionControl for Cdg {
         let rtt = rtt.as_micros() as i64;
         if window.sacked_out == 0 {
             if sample.acked == 1 && self.delayed_acks > 0 {
-                if let Some(seen) = &mut self.rtt {
-                    seen.min = seen.min.min(rtt);
+                if let Some(round_rtt) = &mut self.rtt {
+                    round_rtt.min = round_rtt.min.min(rtt);
                 }
                 self.delayed_acks -= 1;
                 return;
@@ -217,25 +214,25 @@ impl CongestionControl for Cdg {
                 self.delayed_acks += 1;
             }
         }
-        let seen = self.rtt.get_or_insert(MinMax { min: rtt, max: rtt });
-        seen.min = seen.min.min(rtt);
-        seen.max = seen.max.max(rtt);
+        let round_rtt = self.rtt.get_or_insert(MinMax { min: rtt, max: rtt });
+        round_rtt.min = round_rtt.min.min(rtt);
+        round_rtt.max = round_rtt.max.max(rtt);
     }
 
     fn grow(&mut self, window: &mut Window, slow_start: &mut dyn SlowStart, acked: u32) {
         if window.in_slow_start() {
-            let lowest = self.rtt.map(|rtt| rtt.min);
-            self.start
-                .on_rtt(window, lowest, self.config.hystart_detect);
+            let min_rtt = self.rtt.map(|rtt| rtt.min);
+            self.hystart
+                .on_rtt(window, min_rtt, self.config.hystart_detect);
         }
         if window.snd_una > self.round_end
             && let Some(rtt) = self.rtt.take()
         {
-            let earlier = self.earlier.replace(rtt);
-            let gradient = earlier.map_or(0, |earlier| self.measure(rtt, earlier));
+            let last_rtt = self.last_rtt.replace(rtt);
+            let gradient = last_rtt.map_or(0, |last_rtt| self.update_gradient(rtt, last_rtt));
             self.round_end = window.snd_nxt;
-            self.start.begin_round();
-            if gradient > 0 && self.backs_off(window, gradient) {
+            self.hystart.begin_round();
+            if gradient > 0 && self.try_back_off(window, gradient) {
                 return;
             }
         }
@@ -248,17 +245,13 @@ impl CongestionControl for Cdg {
         self.shadow_wnd = self.shadow_wnd.saturating_add(window.cwnd - before);
     }
 
-    fn cong_avoid(&mut self, window: &mut Window, acked: u32) {
-        window.grow_additively(window.cwnd, acked);
-    }
-
     fn cwnd_event(&mut self, window: &mut Window, event: Event) {
         match event {
             Event::CwndRestart => self.restart(window),
             Event::CompleteCwr => {
                 self.queue = Queue::Unknown;
                 self.round_end = window.snd_nxt;
-                self.earlier = self.rtt.take();
+                self.last_rtt = self.rtt.take();
             }
             Event::TxStart | Event::Loss => {}
         }

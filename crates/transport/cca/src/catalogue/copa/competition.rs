@@ -10,10 +10,11 @@ const MAX_INVERSE_DELTA: f64 = 1e6;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Competition {
     /// 1/δ of the default mode, segments.
-    default: f64,
-    /// Present 1/δ, segments.
+    default_inverse: f64,
+    /// Current 1/δ, segments.
     inverse: f64,
-    on: bool,
+    is_on: bool,
+    /// Time at which the queue was last nearly empty.
     last_empty: Instant,
 }
 
@@ -21,22 +22,22 @@ impl Competition {
     /// Creates the default mode with its δ.
     pub(super) fn new(delta: f64) -> Self {
         Self {
-            default: 1.0 / delta,
+            default_inverse: 1.0 / delta,
             inverse: 1.0 / delta,
-            on: false,
+            is_on: false,
             last_empty: Instant::ZERO,
         }
     }
 
     /// Returns to the default mode at `now`.
     pub(super) fn restart(&mut self, now: Instant) {
-        self.on = false;
-        self.inverse = self.default;
+        self.is_on = false;
+        self.inverse = self.default_inverse;
         self.last_empty = now;
     }
 
     pub(super) fn is_on(&self) -> bool {
-        self.on
+        self.is_on
     }
 
     pub(super) fn delta(&self) -> f64 {
@@ -45,24 +46,24 @@ impl Competition {
 
     /// Enters the competitive mode if the queue has not been nearly empty for longer than `patience`; leaves
     /// it when the queue is nearly empty.
-    pub(super) fn observe(&mut self, now: Instant, empty: bool, patience: Duration) {
-        if empty {
+    pub(super) fn observe(&mut self, now: Instant, is_empty: bool, patience: Duration) {
+        if is_empty {
             self.restart(now);
         } else if now.saturating_since(self.last_empty) > patience {
-            self.on = true;
+            self.is_on = true;
         }
     }
 
     /// Halves 1/δ after a loss, down to that of the default mode.
     pub(super) fn on_loss(&mut self) {
-        if self.on {
-            self.inverse = (self.inverse / 2.0).max(self.default);
+        if self.is_on {
+            self.inverse = (self.inverse / 2.0).max(self.default_inverse);
         }
     }
 
     /// Adds one segment to 1/δ after a round without a loss.
-    pub(super) fn end_round(&mut self, lost: bool) {
-        if self.on && !lost {
+    pub(super) fn end_round(&mut self, has_loss: bool) {
+        if self.is_on && !has_loss {
             self.inverse = (self.inverse + 1.0).min(MAX_INVERSE_DELTA);
         }
     }

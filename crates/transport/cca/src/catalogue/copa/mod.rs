@@ -61,7 +61,7 @@ pub struct Copa {
     rtts: Rtts,
     velocity: Velocity,
     competition: Competition,
-    starting: bool,
+    in_slow_start: bool,
     /// Fraction of a segment that the window has beyond whole ones.
     fraction: f64,
     /// Delivery count at which the current window has been delivered.
@@ -78,7 +78,7 @@ impl Copa {
             rtts: Rtts::default(),
             velocity: Velocity::default(),
             competition: Competition::new(config.delta),
-            starting: true,
+            in_slow_start: true,
             fraction: 0.0,
             next_round: 0,
             lost_in_round: false,
@@ -115,20 +115,20 @@ impl Copa {
     /// Chooses the mode by whether the queue is nearly empty (§2.2).
     fn choose_mode(&mut self, w: &Window) {
         let queueing = self.rtts.queueing().as_micros() as f64;
-        let swing = self.rtts.rtt_range().as_micros() as f64;
+        let rtt_range = self.rtts.range().as_micros() as f64;
         let patience = w.srtt * u64::from(self.config.empty_rounds);
-        let segment = self.rtts.standing().as_micros() as f64 / f64::from(w.cwnd.max(1));
-        let own = self.config.own_burst * segment;
-        let empty = queueing <= (self.config.empty_share * swing).max(own);
-        self.competition.observe(w.now, empty, patience);
+        let segment_time = self.rtts.standing().as_micros() as f64 / f64::from(w.cwnd.max(1));
+        let own_delay = self.config.own_burst * segment_time;
+        let is_empty = queueing <= (self.config.empty_share * rtt_range).max(own_delay);
+        self.competition.observe(w.now, is_empty, patience);
     }
 
     fn set_window(&mut self, w: &mut Window, cwnd: f64) {
         let max = f64::from(w.cwnd_clamp).max(f64::from(MIN_CWND));
         let cwnd = cwnd.clamp(f64::from(MIN_CWND), max);
         w.cwnd = (cwnd as u32).min(w.cwnd_clamp);
-        if !self.starting {
-            // The rest of TCP must not take this for slow start.
+        if !self.in_slow_start {
+            // Otherwise the connection would take this for slow start.
             w.ssthresh = w.ssthresh.min(w.cwnd);
         }
         self.fraction = cwnd - libm::floor(cwnd);
@@ -150,7 +150,7 @@ impl Copa {
 impl CongestionControl for Copa {
     fn init(&mut self, window: &mut Window) {
         *self = Self::new(self.config);
-        self.starting = window.in_slow_start();
+        self.in_slow_start = window.in_slow_start();
         self.next_round = window.delivered;
         self.velocity.restart(f64::from(window.cwnd));
         self.competition.restart(window.now);
@@ -158,10 +158,10 @@ impl CongestionControl for Copa {
         self.pace(window);
     }
 
-    fn seed(&mut self, window: &mut Window, context: &TransferState) {
-        if context.min_rtt < Duration::MAX {
-            let memory = self.config.min_rtt_window;
-            self.rtts.seed(window.now, context.min_rtt, memory);
+    fn seed(&mut self, window: &mut Window, state: &TransferState) {
+        if state.min_rtt < Duration::MAX {
+            let length = self.config.min_rtt_window;
+            self.rtts.seed(window.now, state.min_rtt, length);
         }
     }
 
@@ -174,10 +174,8 @@ impl CongestionControl for Copa {
         window.ssthresh.min(window.cwnd).max(MIN_CWND)
     }
 
-    fn cong_avoid(&mut self, _window: &mut Window, _acked: u32) {}
-
     fn mode(&self, _window: &Window) -> &'static str {
-        if self.starting {
+        if self.in_slow_start {
             "slow_start"
         } else if self.is_competing() {
             "competitive"
@@ -200,30 +198,29 @@ impl CongestionControl for Copa {
         }
         let mut cwnd = f64::from(window.cwnd) + self.fraction;
         let acked = f64::from(ack.delivered);
-        let below = self.is_below_target(cwnd);
-        if self.starting && !below {
-            self.starting = false;
+        let is_below = self.is_below_target(cwnd);
+        if self.in_slow_start && !is_below {
+            self.in_slow_start = false;
             self.velocity.restart(cwnd);
         }
         // A window that the application does not fill is no evidence for a larger one.
         let may_grow = !ack.rate.app_limited;
-        if self.starting {
+        if self.in_slow_start {
             if may_grow {
                 cwnd += acked;
             }
         } else if acked > 0.0 {
-            self.velocity.set_direction(below, cwnd);
+            self.velocity.set_direction(is_below, cwnd);
             // No faster than slow start.
             let step = (self.velocity.get() / (self.delta() * cwnd)).min(1.0) * acked;
-            if !below {
+            if !is_below {
                 cwnd -= step;
             } else if may_grow {
                 cwnd += step;
             }
         }
         self.set_window(window, cwnd);
-        let is_new = ack.rate.prior_delivered >= self.next_round;
-        if ack.rate.delivered.is_some() && is_new {
+        if ack.rate.delivered.is_some() && ack.rate.prior_delivered >= self.next_round {
             self.end_round(window, f64::from(window.cwnd) + self.fraction);
         }
         self.pace(window);
@@ -232,7 +229,7 @@ impl CongestionControl for Copa {
     /// Restarts the search for the window after a time-out.
     fn set_state(&mut self, _window: &mut Window, state: CaState) {
         if state == CaState::Loss {
-            self.starting = true;
+            self.in_slow_start = true;
             self.fraction = 0.0;
         }
     }

@@ -4,15 +4,15 @@ use units::{Duration, Instant};
 
 use crate::windowed_filter::WindowedMax;
 
-/// Smoothed RTTs over which the highest RTT counts.
-const HIGHEST_ROUNDS: u64 = 4;
+/// Length of the window of the highest RTT, smoothed RTTs.
+const MAX_RTT_ROUNDS: u64 = 4;
 
-/// Standing RTT, lowest RTT and highest RTT. The filter takes maxima, so for minima it gets the complement.
+/// Standing RTT, lowest RTT and highest RTT, µs. The filters are for maxima, so for minima they get the complement.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Rtts {
     standing: WindowedMax,
-    lowest: WindowedMax,
-    highest: WindowedMax,
+    min: WindowedMax,
+    max: WindowedMax,
 }
 
 fn micros_at(now: Instant) -> u64 {
@@ -27,20 +27,20 @@ fn window_min(filter: &WindowedMax) -> Duration {
 }
 
 impl Rtts {
-    /// Adds an RTT sample; `memory` is the time for which a lowest RTT counts.
-    pub(super) fn sample(&mut self, now: Instant, rtt: Duration, srtt: Duration, memory: Duration) {
+    /// Adds an RTT sample; `length` is the window of the lowest RTT.
+    pub(super) fn sample(&mut self, now: Instant, rtt: Duration, srtt: Duration, length: Duration) {
+        self.seed(now, rtt, length);
         let (at, rtt) = (micros_at(now), rtt.as_micros());
         self.standing.update((srtt / 2).as_micros(), at, !rtt);
-        self.lowest.update(memory.as_micros(), at, !rtt);
-        let rounds = srtt * HIGHEST_ROUNDS;
-        self.highest.update(rounds.as_micros(), at, rtt);
+        let rounds = srtt * MAX_RTT_ROUNDS;
+        self.max.update(rounds.as_micros(), at, rtt);
     }
 
-    /// Sets the lowest RTT to the one that an earlier CCA has found.
-    pub(super) fn seed(&mut self, now: Instant, lowest: Duration, memory: Duration) {
-        let complement = !lowest.as_micros();
-        self.lowest
-            .update(memory.as_micros(), micros_at(now), complement);
+    /// Adds a sample to the lowest RTT only, such as the one that an earlier CCA has found.
+    pub(super) fn seed(&mut self, now: Instant, min_rtt: Duration, length: Duration) {
+        let complement = !min_rtt.as_micros();
+        self.min
+            .update(length.as_micros(), micros_at(now), complement);
     }
 
     /// Returns `RTTstanding`, the lowest RTT of the last half of a smoothed RTT, which late or aggregated
@@ -51,11 +51,11 @@ impl Rtts {
 
     /// Returns the queueing delay, `RTTstanding` − `RTTmin`.
     pub(super) fn queueing(&self) -> Duration {
-        self.standing().saturating_sub(window_min(&self.lowest))
+        self.standing().saturating_sub(window_min(&self.min))
     }
 
     /// Returns the range of the RTT: the highest one of the last four smoothed RTTs less the lowest.
-    pub(super) fn rtt_range(&self) -> Duration {
-        Duration::from_micros(self.highest.get()).saturating_sub(window_min(&self.lowest))
+    pub(super) fn range(&self) -> Duration {
+        Duration::from_micros(self.max.get()).saturating_sub(window_min(&self.min))
     }
 }

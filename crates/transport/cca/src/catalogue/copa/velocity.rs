@@ -10,7 +10,9 @@ const MAX_VELOCITY: f64 = 65_536.0;
 pub(super) struct Velocity {
     v: f64,
     cwnd_at_start: f64,
-    up: Option<bool>,
+    /// Whether the window grows; `None` before it has a direction.
+    is_up: Option<bool>,
+    /// Rounds in this direction.
     rounds: u32,
 }
 
@@ -19,7 +21,7 @@ impl Default for Velocity {
         Self {
             v: 1.0,
             cwnd_at_start: 0.0,
-            up: None,
+            is_up: None,
             rounds: 0,
         }
     }
@@ -39,25 +41,25 @@ impl Velocity {
         };
     }
 
-    /// Sets the direction of the rate, `up` or down from `cwnd`. A velocity that was gained in the other
-    /// direction is dropped at once, as in Meta's mvfst; the paper does so only at the end of the window.
-    pub(super) fn set_direction(&mut self, up: bool, cwnd: f64) {
-        if self.v > 1.0 && self.up != Some(up) {
+    /// Sets the direction of the rate from `cwnd`. A velocity that was gained in the other direction is dropped at once,
+    /// as in Meta's mvfst; the paper does so only at the end of the window.
+    pub(super) fn set_direction(&mut self, is_up: bool, cwnd: f64) {
+        if self.v > 1.0 && self.is_up != Some(is_up) {
             self.restart(cwnd);
         }
     }
 
     /// Ends a window; the next one is `cwnd`.
     pub(super) fn end_round(&mut self, cwnd: f64) {
-        let up = cwnd > self.cwnd_at_start;
+        let is_up = cwnd > self.cwnd_at_start;
         self.cwnd_at_start = cwnd;
-        if self.up == Some(up) {
+        if self.is_up == Some(is_up) {
             self.rounds = self.rounds.saturating_add(1);
             if self.rounds >= STEADY_ROUNDS {
                 self.v = (self.v * 2.0).min(MAX_VELOCITY);
             }
         } else {
-            self.up = Some(up);
+            self.is_up = Some(is_up);
             self.rounds = 1;
             self.v = 1.0;
         }

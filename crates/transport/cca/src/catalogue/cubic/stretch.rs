@@ -28,15 +28,15 @@ impl AckRatio {
     }
 
     /// Returns the number of ACKs that cover `segments`, at least one.
-    pub(super) fn per_acks(self, segments: u32) -> u32 {
+    pub(super) fn acks_for(self, segments: u32) -> u32 {
         let acks = u64::from(segments) * u64::from(PARTS) / u64::from(self.0);
         acks.clamp(1, u64::from(u32::MAX)) as u32
     }
 }
 
-/// Adds one segment to the window with the first ACK after `per_acks` ACKs.
-pub(super) fn grow_per_ack(w: &mut Window, per_acks: u32) {
-    if w.cwnd_cnt < per_acks {
+/// Handles an ACK: after `acks` ACKs, the next one adds a segment to the window.
+pub(super) fn grow_per_ack(w: &mut Window, acks: u32) {
+    if w.cwnd_cnt < acks {
         w.cwnd_cnt += 1;
         return;
     }

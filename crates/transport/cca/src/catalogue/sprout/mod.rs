@@ -9,16 +9,15 @@
 //! - The sender infers the rate from ACKs. In the original the receiver does, and sends forecasts. Only the
 //!   two-way delay is observable here, so the time to deliver is the sum of the lowest RTT and the target
 //!   delay.
-//! - Ticks are processed when an ACK arrives; there is no timer. A least window replaces heartbeats.
+//! - Ticks are processed when an ACK arrives; there is no timer. A minimum window replaces heartbeats.
 //! - A tick counts in full only if segments waited for most of it, as their RTT shows; otherwise it gives a
 //!   lower bound of the rate. In the original the sender announces its pauses.
 //! - The grid of rates doubles, and the drift with it, if the path is faster than its 1000 segments/s.
 //! - The forecast is a mixture of normal distributions rather than a table.
 //! - Segments are paced.
 //!
-//! Losses do not count, as in the original, which is made for the deep buffers of cellular networks. In front
-//! of a buffer that holds less than the target delay, the controller keeps losing the fifth that it paces
-//! beyond the rate.
+//! Losses do not count, as in the original, which is made for the deep buffers of cellular networks. If a buffer holds
+//! less than the target delay, the controller keeps losing the fifth that it paces beyond the rate.
 
 mod bayes_filter;
 mod config;
@@ -28,17 +27,16 @@ mod ticks;
 use units::{Bytes, Duration, Instant, Rate};
 
 use crate::{Ack, CcaInfo, CongestionControl, Family, TransferState, Window};
-use bayes_filter::Belief;
+use bayes_filter::RateDistribution;
 pub use config::SproutConfig;
+use forecast::forecast_deliveries;
 use ticks::{Tick, Ticks};
 
-/// Share of a tick for which the path must be busy for the tick to count in full.
-const BUSY_SHARE: (u64, u64) = (3, 4);
-/// Maximum number of ticks processed after a silence: by then the belief is as wide as it becomes.
+/// Maximum number of ticks processed after a silence: by then the distribution is as wide as it becomes.
 const MAX_TICKS: u32 = 100;
-/// Longest time ahead of a forecast.
+/// Maximum time ahead of a forecast.
 const MAX_HORIZON: Duration = Duration::from_secs(5);
-/// Relative deviation of the belief after a switch, whose context gives only an approximate rate.
+/// Relative deviation of the rate after a switch, which transfers only an approximate rate.
 const SWITCH_DEVIATION: f64 = 0.125;
 
 /// Catalogue entry of the forecast controller.
@@ -59,7 +57,7 @@ pub const INFO: CcaInfo = CcaInfo {
 #[derive(Clone, Debug)]
 pub struct Sprout {
     config: SproutConfig,
-    belief: Belief,
+    distribution: RateDistribution,
     ticks: Ticks,
 }
 
@@ -68,47 +66,47 @@ impl Sprout {
     pub fn new(config: SproutConfig) -> Self {
         Self {
             config,
-            belief: Belief::new(&config),
+            distribution: RateDistribution::new(&config),
             ticks: Ticks::new(config.tick, Instant::ZERO),
         }
     }
 
     /// Returns the expected delivery rate, segments per second.
     pub fn expected_rate(&self) -> f64 {
-        self.belief.mean()
+        self.distribution.mean()
     }
 
-    /// Updates the belief from one tick.
+    /// Updates the distribution by one tick, which counts in full if the path was busy for three quarters of it.
     fn infer(&mut self, tick: Tick) {
         let length = self.config.tick;
         let seconds = length.as_secs_f64();
-        self.belief.predict();
-        self.belief.fit(f64::from(tick.delivered) / seconds);
-        let busy = tick.busy.as_nanos() * BUSY_SHARE.1 >= length.as_nanos() * BUSY_SHARE.0;
-        if busy {
-            self.belief.observe(tick.delivered, seconds);
+        self.distribution.predict();
+        self.distribution
+            .resize_grid(f64::from(tick.delivered) / seconds);
+        if tick.busy.as_nanos() * 4 >= length.as_nanos() * 3 {
+            self.distribution.observe(tick.delivered, seconds);
         } else {
-            self.belief.observe_at_least(tick.delivered, seconds);
+            self.distribution.observe_at_least(tick.delivered, seconds);
         }
     }
 
-    /// Sets the window and the pacing rate from the belief.
+    /// Sets the window and the pacing rate from the distribution.
     fn control(&self, window: &mut Window) {
-        let lowest = if window.min_rtt == Duration::MAX {
+        let min_rtt = if window.min_rtt == Duration::MAX {
             Duration::ZERO
         } else {
             window.min_rtt
         };
-        let ahead = (lowest.min(MAX_HORIZON) + self.config.target_delay).min(MAX_HORIZON);
-        let forecast = forecast::cautious(&self.belief, &self.config, ahead.as_secs_f64());
+        let horizon = (min_rtt.min(MAX_HORIZON) + self.config.target_delay).min(MAX_HORIZON);
+        let horizon_s = horizon.as_secs_f64();
+        let forecast = forecast_deliveries(&self.distribution, &self.config, horizon_s);
         let max = window.cwnd_clamp.max(1);
         window.cwnd = (forecast as u32).max(self.config.min_window).min(max);
-        let rate = self.config.pacing_gain * self.belief.mean();
-        // At least the minimum window in the time ahead.
-        let min_rate = f64::from(self.config.min_window) / ahead.as_secs_f64();
+        let rate = self.config.pacing_gain * self.distribution.mean();
+        let min_rate = f64::from(self.config.min_window) / horizon_s;
         let bytes = Bytes::new((rate.max(min_rate) * f64::from(window.mss)) as u64);
-        let paced = Rate::of(bytes, Duration::from_secs(1));
-        window.pacing_rate = paced.min(window.max_pacing_rate);
+        let pacing_rate = Rate::of(bytes, Duration::from_secs(1));
+        window.pacing_rate = pacing_rate.min(window.max_pacing_rate);
     }
 }
 
@@ -124,22 +122,20 @@ impl CongestionControl for Sprout {
         window.cwnd = old_cwnd;
     }
 
-    /// Sets the belief to the rate of the context, with a relative deviation of an eighth.
-    fn seed(&mut self, window: &mut Window, context: &TransferState) {
-        if context.srtt.is_zero() || context.pacing_rate == Rate::ZERO {
+    /// Sets a normal distribution around the transferred pacing rate.
+    fn seed(&mut self, window: &mut Window, state: &TransferState) {
+        if state.srtt.is_zero() || state.pacing_rate == Rate::ZERO {
             return;
         }
-        let bits = context.pacing_rate.bits_per_second() as f64;
+        let bits = state.pacing_rate.bits_per_second() as f64;
         let rate = bits / 8.0 / f64::from(window.mss.max(1));
-        self.belief.expect(rate, SWITCH_DEVIATION);
+        self.distribution.set_normal(rate, SWITCH_DEVIATION);
         self.control(window);
     }
 
     fn ssthresh(&mut self, window: &mut Window) -> u32 {
         window.ssthresh
     }
-
-    fn cong_avoid(&mut self, _window: &mut Window, _acked: u32) {}
 
     fn mode(&self, _window: &Window) -> &'static str {
         "forecast"
@@ -156,13 +152,13 @@ impl CongestionControl for Sprout {
             .map_or(Duration::ZERO, |rtt| rtt.saturating_sub(window.min_rtt));
         let busy_since = Instant::from_nanos(now.as_nanos().saturating_sub(waited.as_nanos()));
         self.ticks.skip_to_last(now, MAX_TICKS);
-        let mut inferred = false;
-        while let Some(tick) = self.ticks.next_over(now, busy_since) {
+        let mut has_ticked = false;
+        while let Some(tick) = self.ticks.next_ended(now, busy_since) {
             self.infer(tick);
-            inferred = true;
+            has_ticked = true;
         }
         self.ticks.add(now, busy_since, ack.delivered);
-        if inferred || window.cwnd < self.config.min_window {
+        if has_ticked || window.cwnd < self.config.min_window {
             self.control(window);
         }
     }

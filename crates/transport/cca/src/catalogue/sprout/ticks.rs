@@ -17,8 +17,8 @@ pub(super) struct Ticks {
     length: Duration,
     start: Instant,
     current: Tick,
-    /// End of the time for which it is known whether the path was busy.
-    known_until: Instant,
+    /// End of the time that is already counted as busy or idle.
+    counted_until: Instant,
 }
 
 impl Ticks {
@@ -27,7 +27,7 @@ impl Ticks {
             length,
             start,
             current: Tick::default(),
-            known_until: start,
+            counted_until: start,
         }
     }
 
@@ -44,7 +44,7 @@ impl Ticks {
 
     /// Returns the next tick that has ended by `now`. An ACK at `now` shows that the path was busy since
     /// `busy_since`.
-    pub(super) fn next_over(&mut self, now: Instant, busy_since: Instant) -> Option<Tick> {
+    pub(super) fn next_ended(&mut self, now: Instant, busy_since: Instant) -> Option<Tick> {
         let end = self.start + self.length;
         if end > now {
             return None;
@@ -61,9 +61,9 @@ impl Ticks {
     }
 
     fn note_busy(&mut self, since: Instant, until: Instant) {
-        let since = since.max(self.known_until).max(self.start);
+        let since = since.max(self.counted_until).max(self.start);
         self.current.busy += until.saturating_since(since);
-        self.known_until = self.known_until.max(until);
+        self.counted_until = self.counted_until.max(until);
     }
 }
 
@@ -83,7 +83,7 @@ mod tests {
     fn a_waiting_segment_makes_ticks_busy() {
         let mut ticks = Ticks::new(MS * 20, at(0));
         ticks.add(at(10), at(10), 3);
-        let over: Vec<Tick> = std::iter::from_fn(|| ticks.next_over(at(70), at(25))).collect();
+        let over: Vec<Tick> = std::iter::from_fn(|| ticks.next_ended(at(70), at(25))).collect();
         let tick = |delivered, busy: u64| Tick {
             delivered,
             busy: MS * busy,
@@ -106,7 +106,7 @@ mod tests {
     fn old_ticks_are_skipped_after_a_silence() {
         let mut ticks = Ticks::new(MS * 20, at(0));
         ticks.skip_to_last(at(60_000), 10);
-        let over = std::iter::from_fn(|| ticks.next_over(at(60_000), at(60_000)));
+        let over = std::iter::from_fn(|| ticks.next_ended(at(60_000), at(60_000)));
         assert_eq!(over.count(), 10);
     }
 }

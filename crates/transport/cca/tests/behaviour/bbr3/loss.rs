@@ -14,11 +14,11 @@ fn spurious_losses_are_undone() {
     let window = path.w.cwnd;
     let first = path.sent;
     path.drops = Box::new(move |n| (first..first + 12).contains(&n));
-    path.run_while_not(2, |p| p.cca.state() == "probe_bw_down");
+    path.run_while_not(2, |p| p.mode() == "probe_bw_down");
     assert!(path.cca.inflight_longterm().is_some());
     path.w.cwnd = path.cca.undo_cwnd(&mut path.w);
     assert_eq!(path.cca.inflight_longterm(), None);
-    assert_eq!(path.cca.state(), "probe_bw_refill");
+    assert_eq!(path.mode(), "probe_bw_refill");
     assert!(path.w.cwnd >= window, "{} after {window}", path.w.cwnd);
 }
 
@@ -27,9 +27,9 @@ fn spurious_losses_are_undone() {
 fn spurious_losses_lead_back_to_startup() {
     let mut path = path(50.0);
     path.drops = Box::new(|n| (200..600).contains(&n) && n % 8 == 0);
-    path.run_while_not(5, |p| p.cca.state() == "drain");
+    path.run_while_not(5, |p| p.mode() == "drain");
     path.w.cwnd = path.cca.undo_cwnd(&mut path.w);
-    assert_eq!(path.cca.state(), "startup");
+    assert_eq!(path.mode(), "startup");
     assert_eq!(path.cca.inflight_longterm(), None);
 }
 
@@ -80,7 +80,7 @@ fn loss_while_cruising_lowers_the_short_term_bounds_by_thirty_percent_at_most() 
     assert!(bound >= 0.69 * rate && bound <= rate, "{bound} of {rate}");
     // REFILL resets them.
     path.drops = Box::new(|_| false);
-    path.run_while_not(10, |p| p.cca.state() == "probe_bw_refill");
+    path.run_while_not(10, |p| p.mode() == "probe_bw_refill");
     assert_eq!(path.cca.inflight_shortterm(), None);
 }
 

@@ -28,8 +28,8 @@ fn path_without_probe_rtt(mbps: f64, rtt_ms: u64) -> Path<Bbr3> {
 
 /// Runs until `state` has been left and entered again.
 fn run_into(path: &mut Path<Bbr3>, state: &str) {
-    path.run_while_not(30, |p| p.cca.state() != state);
-    path.run_while_not(30, |p| p.cca.state() == state);
+    path.run_while_not(30, |p| p.mode() != state);
+    path.run_while_not(30, |p| p.mode() == state);
 }
 
 fn found(path: &Path<Bbr3>) -> f64 {

@@ -13,8 +13,8 @@ fn a_plateau_ends_a_probe() {
     let (began, sent) = (path.w.now, path.w.delivered);
     let rate = path.w.pacing_rate.as_mbps();
     assert!((rate / 20.0 - 1.25 * 0.99).abs() < 0.03, "{rate}");
-    path.run_while_not(2, |p| p.cca.state() != "probe_bw_up");
-    assert_eq!(path.cca.state(), "probe_bw_down");
+    path.run_while_not(2, |p| p.mode() != "probe_bw_up");
+    assert_eq!(path.mode(), "probe_bw_down");
     let rounds = path.w.now.saturating_since(began).as_nanos() / RTT.as_nanos();
     assert!((3..=8).contains(&rounds), "{rounds} rounds");
     assert!(path.w.delivered > sent);
@@ -28,11 +28,11 @@ fn loss_ends_a_probe_of_a_limited_application() {
     let mut path = path(20.0);
     run_into(&mut path, "probe_bw_refill");
     path.app_rate = Some(Rate::from_mbps(15.0));
-    path.run_while_not(2, |p| p.cca.state() == "probe_bw_up");
+    path.run_while_not(2, |p| p.mode() == "probe_bw_up");
     let first = path.sent;
     path.drops = Box::new(move |n| n >= first && n % 10 == 0);
-    path.run_while_not(1, |p| p.cca.state() != "probe_bw_up");
-    assert_eq!(path.cca.state(), "probe_bw_down");
+    path.run_while_not(1, |p| p.mode() != "probe_bw_up");
+    assert_eq!(path.mode(), "probe_bw_down");
     assert_eq!(path.cca.inflight_longterm(), None);
 }
 
@@ -43,13 +43,13 @@ fn an_application_limited_flow_without_loss_keeps_its_state() {
     let mut path = path_without_probe_rtt(20.0, 40);
     path.app_rate = Some(Rate::from_mbps(10.0));
     path.run_until(20.0);
-    assert_eq!(path.cca.state(), "startup");
+    assert_eq!(path.mode(), "startup");
     path.app_rate = None;
     run_into(&mut path, "probe_bw_refill");
     path.app_rate = Some(Rate::from_mbps(10.0));
-    path.run_while_not(1, |p| p.cca.state() == "probe_bw_up");
+    path.run_while_not(1, |p| p.mode() == "probe_bw_up");
     path.run_until(60.0);
-    assert_eq!(path.cca.state(), "probe_bw_up");
+    assert_eq!(path.mode(), "probe_bw_up");
 }
 
 /// Appendix A.8, §5.3.3.1: DOWN paces at 90 % until the queue is gone and headroom is left.
@@ -62,8 +62,8 @@ fn down_ends_when_the_queue_is_gone_and_headroom_is_left() {
     path.step();
     let rate = path.w.pacing_rate.as_mbps();
     assert!((rate / found(&path) - 0.9 * 0.99).abs() < 0.02, "{rate}");
-    path.run_while_not(5, |p| p.cca.state() != "probe_bw_down");
-    assert_eq!(path.cca.state(), "probe_bw_cruise");
+    path.run_while_not(5, |p| p.mode() != "probe_bw_down");
+    assert_eq!(path.mode(), "probe_bw_cruise");
     let longterm = path.cca.inflight_longterm().expect("it is set");
     assert!(f64::from(path.w.inflight) <= 0.86 * f64::from(longterm));
 }
@@ -77,10 +77,10 @@ fn down_ends_when_the_next_probe_is_due() {
     let began = path.w.now;
     // The link delivers hardly more than arrives.
     path.rate = Rate::from_mbps(18.0);
-    path.run_while_not(10, |p| p.cca.state() != "probe_bw_down");
+    path.run_while_not(10, |p| p.mode() != "probe_bw_down");
     let waited = path.w.now.saturating_since(began).as_secs_f64();
     assert!((2.0..3.2).contains(&waited), "{waited} s");
-    assert_eq!(path.cca.state(), "probe_bw_refill");
+    assert_eq!(path.mode(), "probe_bw_refill");
 }
 
 /// Appendix A.13, §5.5.9: the window has room for aggregated ACKs, so that CRUISE uses the whole link.
@@ -124,8 +124,8 @@ fn too_much_loss_ends_a_probe_and_lowers_the_bound() {
     let before = path.cca.inflight_longterm().expect("it is set");
     let (first, target) = (path.sent, path.bdp());
     path.drops = Box::new(move |n| n >= first && n % 5 == 0);
-    path.run_while_not(1, |p| p.cca.state() != "probe_bw_up");
-    assert_eq!(path.cca.state(), "probe_bw_down");
+    path.run_while_not(1, |p| p.mode() != "probe_bw_up");
+    assert_eq!(path.mode(), "probe_bw_down");
     let after = path.cca.inflight_longterm().expect("it stays set");
     assert!(after < before, "{before}, then {after}");
     assert!(
@@ -141,8 +141,8 @@ fn a_limited_refill_does_not_lower_the_bandwidth() {
     run_into(&mut path, "probe_bw_refill");
     let before = found(&path);
     path.app_rate = Some(Rate::from_mbps(2.0));
-    path.run_while_not(2, |p| p.cca.state() != "probe_bw_refill");
-    assert_eq!(path.cca.state(), "probe_bw_up");
+    path.run_while_not(2, |p| p.mode() != "probe_bw_refill");
+    assert_eq!(path.mode(), "probe_bw_up");
     assert!(found(&path) >= before);
 }
 

@@ -15,11 +15,11 @@ fn the_lowest_rtt_is_probed_for_every_five_seconds() {
         visits.push(path.w.now.as_secs_f64());
         path.run_while_not(1, |p| p.in_flight() <= p.bdp() / 2 + 1);
         let drained = path.w.now;
-        path.run_while_not(1, |p| p.cca.state() != "probe_rtt");
+        path.run_while_not(1, |p| p.mode() != "probe_rtt");
         let stayed = path.w.now.saturating_since(drained);
         assert!(stayed >= Duration::from_millis(199), "{stayed}");
         assert!(stayed < Duration::from_millis(350), "{stayed}");
-        assert!(path.cca.state().starts_with("probe_bw"));
+        assert!(path.mode().starts_with("probe_bw"));
         assert!(path.w.cwnd > path.bdp(), "{}", path.w.cwnd);
     }
     for pair in visits.windows(2) {
@@ -39,7 +39,7 @@ fn a_silence_replaces_probe_rtt() {
     assert!((rate / found(&path) - 0.99).abs() < 0.01, "{rate}");
     let restarted = path.w.now;
     while path.w.now < restarted + Duration::from_secs(4) {
-        assert_ne!(path.cca.state(), "probe_rtt");
+        assert_ne!(path.mode(), "probe_rtt");
         path.step();
     }
 }
@@ -53,6 +53,6 @@ fn probe_rtt_leads_back_to_startup() {
     path.run_until(1.0);
     path.rtt = RTT + Duration::from_millis(5);
     run_into(&mut path, "probe_rtt");
-    path.run_while_not(2, |p| p.cca.state() != "probe_rtt");
-    assert_eq!(path.cca.state(), "startup");
+    path.run_while_not(2, |p| p.mode() != "probe_rtt");
+    assert_eq!(path.mode(), "startup");
 }

@@ -12,10 +12,10 @@ use crate::path::MSS;
 #[test]
 fn a_plateau_ends_startup() {
     let mut path = path(10.0);
-    assert_eq!(path.cca.state(), "startup");
+    assert_eq!(path.mode(), "startup");
     path.run_while_not(2, |p| p.w.pacing_rate.as_mbps() > 20.0);
     let full_since = path.w.now;
-    path.run_while_not(2, |p| p.cca.state() == "drain");
+    path.run_while_not(2, |p| p.mode() == "drain");
     let rounds = path.w.now.saturating_since(full_since).as_nanos() / RTT.as_nanos();
     assert!((2..=8).contains(&rounds), "{rounds} rounds");
     assert!((found(&path) / 10.0 - 1.0).abs() < 0.02, "{}", found(&path));
@@ -32,11 +32,11 @@ fn loss_ends_startup_of_a_limited_application() {
         path.run_until(4.5);
         path
     };
-    assert_eq!(limited(|_| false).cca.state(), "startup");
+    assert_eq!(limited(|_| false).mode(), "startup");
     // More than 2 % lost, but in fewer than six ranges.
-    assert_eq!(limited(|n| (300..320).contains(&n)).cca.state(), "startup");
+    assert_eq!(limited(|n| (300..320).contains(&n)).mode(), "startup");
     let path = limited(|n| n > 300 && n % 4 == 0);
-    assert_ne!(path.cca.state(), "startup");
+    assert_ne!(path.mode(), "startup");
     assert!(path.cca.inflight_longterm().is_some());
 }
 
@@ -48,13 +48,13 @@ fn drain_ends_when_the_queue_is_gone() {
     let rate = path.w.pacing_rate.as_mbps();
     assert!((rate / 20.0 - 0.5 * 0.99).abs() < 0.02, "{rate}");
     assert!(path.in_flight() > path.bdp() * 5 / 4);
-    path.run_while_not(1, |p| p.cca.state() != "drain");
+    path.run_while_not(1, |p| p.mode() != "drain");
     assert!(
         path.in_flight() <= path.bdp() * 11 / 10,
         "{}",
         path.in_flight()
     );
-    assert!(path.cca.state().starts_with("probe_bw"));
+    assert!(path.mode().starts_with("probe_bw"));
 }
 
 /// Appendix A.4, §5.3.2: Drain ends after three rounds, even if the queue remains.
@@ -66,13 +66,13 @@ fn drain_ends_after_three_rounds() {
     path.rate = Rate::from_mbps(8.0);
     run_into(&mut path, "drain");
     let mut rounds = 0;
-    while path.cca.state() == "drain" {
+    while path.mode() == "drain" {
         let end = path.w.delivered + u64::from(path.in_flight());
-        path.run_while_not(10, |p| p.w.delivered >= end || p.cca.state() != "drain");
+        path.run_while_not(10, |p| p.w.delivered >= end || p.mode() != "drain");
         rounds += 1;
     }
     assert!((3..=5).contains(&rounds), "{rounds} rounds");
-    assert_eq!(path.cca.state(), "probe_bw_down");
+    assert_eq!(path.mode(), "probe_bw_down");
     assert!(path.in_flight() > 75, "{}", path.in_flight());
 }
 
@@ -81,7 +81,7 @@ fn drain_ends_after_three_rounds() {
 fn startup_finds_the_bandwidth_with_aggregated_acks() {
     let mut path = path(20.0);
     path.ack_interval = Duration::from_millis(25);
-    path.run_while_not(5, |p| p.cca.state() == "drain");
+    path.run_while_not(5, |p| p.mode() == "drain");
     assert!((found(&path) / 20.0 - 1.0).abs() < 0.1, "{}", found(&path));
     // An aggregate is what the link delivers in 25 ms.
     assert!(path.cca.extra_acked() >= 20, "{}", path.cca.extra_acked());
@@ -102,7 +102,7 @@ fn a_switch_by_context_replaces_startup() {
     let mut bbr = Bbr3::new(Default::default());
     bbr.init(&mut w);
     bbr.seed(&mut w, &context);
-    assert_eq!(bbr.state(), "probe_bw_down");
+    assert_eq!(bbr.mode(&w), "probe_bw_down");
     let rate = w.pacing_rate.as_mbps() / context.pacing_rate.as_mbps();
     assert!((rate - 0.9 * 0.99).abs() < 0.01, "{rate}");
     // The queue of the previous CCA is drained first.
@@ -111,7 +111,7 @@ fn a_switch_by_context_replaces_startup() {
     let mut other = Bbr3::new(Default::default());
     other.init(&mut queued);
     other.seed(&mut queued, &context);
-    assert_eq!(other.state(), "drain");
+    assert_eq!(other.mode(&queued), "drain");
     let ack = Ack {
         acked: 1,
         delivered: 1,

@@ -1,4 +1,4 @@
-//! SenderView: the state of a TCP sender, as an endpoint can show it.
+//! State of a TCP sender in the terms of TCP_INFO.
 
 use serde::{Deserialize, Serialize};
 use units::{Duration, Instant, Rate};
