@@ -28,7 +28,6 @@ fn way() -> Vec<(Instant, SenderInfo)> {
 fn radio() -> Hints {
     Hints {
         sinr_db: Some(12.0),
-        cqi: Some(11.0),
         speed_mps: Some(33.3),
         sinr_trend: Some(-0.5),
     }

@@ -16,27 +16,27 @@ use pyo3::types::PyDict;
 use results::Tables;
 use units::{Duration, Instant};
 
-use crate::columns::Joined;
+use crate::columns::JoinedTables;
 use crate::error::{Error, Result, reject};
-use crate::faults::{Case, catch};
+use crate::faults::{RunIdentity, catch};
 use crate::python_cca;
-use crate::run::{RunInProgress, Watch};
+use crate::run::{Observers, RunInProgress};
 use crate::scenarios::Scenario;
 
 /// Wall time between two checks for signals, and between two reports of progress.
-const TICK: std::time::Duration = std::time::Duration::from_millis(200);
+const POLL_INTERVAL: std::time::Duration = std::time::Duration::from_millis(200);
 
-/// Wall time that a piece of a run should take. A run can be stopped between pieces.
-const PIECE: std::time::Duration = std::time::Duration::from_millis(50);
+/// Wall time that a step of a run should take. A run can be stopped between steps.
+const STEP_WALL_TIME: std::time::Duration = std::time::Duration::from_millis(50);
 
-/// Simulated time of the first piece of a thread; later pieces grow.
-const FIRST_PIECE: Duration = Duration::from_millis(50);
+/// Simulated time of the shortest step, with which each thread starts.
+const MIN_STEP: Duration = Duration::from_millis(50);
 
 /// Fixed-point representation of 1.0 in the progress of a run.
 const PROGRESS_SCALE: u64 = 1_000_000;
 
-/// A job as Python writes it: number and label of the run in the tables, scenario, seed, and for a Linux
-/// kernel the files of the kernel, of the guest's program and of the path.
+/// A job from Python: number and label of the run in the tables, scenario, seed, and for a Linux kernel the files of the
+/// kernel, of the guest's program and of the path.
 type JobTuple = (
     u32,
     String,
@@ -70,9 +70,9 @@ impl From<JobTuple> for Job {
 }
 
 impl Job {
-    /// Returns the run as errors name it.
-    fn case(&self) -> Case {
-        Case::new(
+    /// Returns the identity of the run in errors.
+    fn identity(&self) -> RunIdentity {
+        RunIdentity::new(
             &self.scenario,
             self.label.clone(),
             self.seed,
@@ -84,57 +84,58 @@ impl Job {
 /// State shared by the threads of a batch.
 struct Batch {
     jobs: Vec<Job>,
-    next: AtomicUsize,
-    stop: AtomicBool,
+    /// Index of the next job.
+    next_job: AtomicUsize,
+    is_stopped: AtomicBool,
     /// Number of threads that may still finish a run.
-    working: AtomicUsize,
+    running_threads: AtomicUsize,
     /// Panic of a thread outside of a run.
     thread_panic: Mutex<Option<String>>,
-    /// Share of its run that each thread has simulated, in parts of [`PROGRESS_SCALE`].
+    /// Share of its run that each thread has simulated, in units of 1/[`PROGRESS_SCALE`].
     progress: Vec<AtomicU64>,
     /// Finished runs that are not delivered yet, by their index in `jobs`.
-    done: Mutex<Vec<(usize, Result<Tables>)>>,
-    progress_changed: Condvar,
+    finished: Mutex<Vec<(usize, Result<Tables>)>>,
+    run_finished: Condvar,
 }
 
 impl Batch {
-    fn done(&self) -> MutexGuard<'_, Vec<(usize, Result<Tables>)>> {
-        self.done.lock().unwrap_or_else(PoisonError::into_inner)
+    fn finished(&self) -> MutexGuard<'_, Vec<(usize, Result<Tables>)>> {
+        self.finished.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn stopped(&self) -> bool {
-        self.stop.load(Ordering::Relaxed)
+    fn is_stopped(&self) -> bool {
+        self.is_stopped.load(Ordering::Relaxed)
     }
 
-    /// Runs jobs as [`Batch::work`] does, and counts the thread as ended even after a panic.
-    fn work_counted(&self, share: &AtomicU64) {
-        if let Err(panic) = catch(|| self.work(share)) {
+    /// Runs a thread: jobs as [`Batch::run_jobs`] does. It counts as ended even after a panic.
+    fn run_thread(&self, progress: &AtomicU64) {
+        if let Err(panic) = catch(|| self.run_jobs(progress)) {
             *self
                 .thread_panic
                 .lock()
                 .unwrap_or_else(PoisonError::into_inner) = Some(panic);
         }
-        self.working.fetch_sub(1, Ordering::Release);
-        self.progress_changed.notify_one();
+        self.running_threads.fetch_sub(1, Ordering::Release);
+        self.run_finished.notify_one();
     }
 
     /// Runs jobs in their order until none is left, one fails or the batch is stopped.
-    fn work(&self, share: &AtomicU64) {
-        let mut piece = FIRST_PIECE;
-        while !self.stopped() {
-            let index = self.next.fetch_add(1, Ordering::Relaxed);
+    fn run_jobs(&self, progress: &AtomicU64) {
+        let mut step = MIN_STEP;
+        while !self.is_stopped() {
+            let index = self.next_job.fetch_add(1, Ordering::Relaxed);
             let Some(job) = self.jobs.get(index) else {
                 return;
             };
-            let outcome = catch(|| self.run(job, &mut piece, share))
-                .unwrap_or_else(|panic| Err(job.case().panicked(&panic)));
+            let outcome = catch(|| self.run_job(job, &mut step, progress))
+                .unwrap_or_else(|panic| Err(job.identity().panic_error(&panic)));
             let Some(outcome) = outcome.transpose() else {
                 return;
             };
-            share.store(0, Ordering::Relaxed);
+            progress.store(0, Ordering::Relaxed);
             let has_failed = outcome.is_err();
-            self.done().push((index, outcome));
-            self.progress_changed.notify_one();
+            self.finished().push((index, outcome));
+            self.run_finished.notify_one();
             if has_failed {
                 return;
             }
@@ -142,57 +143,62 @@ impl Batch {
     }
 
     /// Simulates one run; returns `None` if the batch is stopped before its end.
-    fn run(&self, job: &Job, piece: &mut Duration, share: &AtomicU64) -> Result<Option<Tables>> {
-        let mut going = RunInProgress::start(
+    fn run_job(
+        &self,
+        job: &Job,
+        step: &mut Duration,
+        progress: &AtomicU64,
+    ) -> Result<Option<Tables>> {
+        let mut run = RunInProgress::start(
             &job.scenario,
             &job.traces,
-            job.case(),
+            job.identity(),
             job.seed,
             job.kernel.as_ref(),
-            Watch::default(),
+            Observers::default(),
         )?;
         let length = job.scenario.duration;
-        let mut at = Duration::ZERO;
-        while at < length {
-            at = length.min(at + *piece);
+        let mut until = Duration::ZERO;
+        while until < length {
+            until = length.min(until + *step);
             let start = std::time::Instant::now();
             loop {
-                let reached = going.advance(Instant::ZERO + at)?;
+                let is_reached = run.advance(Instant::ZERO + until)?;
                 if let Some(raised) = python_cca::take_raised() {
                     return Err(raised);
                 }
-                if self.stopped() {
+                if self.is_stopped() {
                     return Ok(None);
                 }
-                if reached {
+                if is_reached {
                     break;
                 }
             }
-            let spent = start.elapsed();
-            if spent < PIECE / 2 {
-                *piece = *piece * 4;
-            } else if spent > PIECE * 2 {
-                *piece = (*piece / 2).max(FIRST_PIECE);
+            let wall_time = start.elapsed();
+            if wall_time < STEP_WALL_TIME / 2 {
+                *step = *step * 4;
+            } else if wall_time > STEP_WALL_TIME * 2 {
+                *step = (*step / 2).max(MIN_STEP);
             }
-            let done = PROGRESS_SCALE as f64 * at.as_secs_f64() / length.as_secs_f64();
-            share.store(done as u64, Ordering::Relaxed);
+            let share = PROGRESS_SCALE as f64 * until.as_secs_f64() / length.as_secs_f64();
+            progress.store(share as u64, Ordering::Relaxed);
         }
-        going.finish().map(Some)
+        run.finish().map(Some)
     }
 
-    /// Waits for finished runs for up to a tick, and removes them from the batch.
-    fn finished(&self) -> Vec<(usize, Result<Tables>)> {
-        let done = self.done();
+    /// Waits for finished runs for up to [`POLL_INTERVAL`], and removes them from the batch.
+    fn take_finished(&self) -> Vec<(usize, Result<Tables>)> {
+        let finished = self.finished();
         let waited = self
-            .progress_changed
-            .wait_timeout_while(done, TICK, |done| done.is_empty());
-        let (mut done, _) = waited.unwrap_or_else(PoisonError::into_inner);
-        core::mem::take(&mut *done)
+            .run_finished
+            .wait_timeout_while(finished, POLL_INTERVAL, |finished| finished.is_empty());
+        let (mut finished, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        core::mem::take(&mut *finished)
     }
 
     /// Returns whether all threads have ended. Finished runs may still wait in the batch.
-    fn has_ended(&self) -> bool {
-        self.working.load(Ordering::Acquire) == 0
+    fn threads_ended(&self) -> bool {
+        self.running_threads.load(Ordering::Acquire) == 0
     }
 
     /// Returns the error of a batch whose threads have ended without all runs.
@@ -207,21 +213,23 @@ impl Batch {
         ))
     }
 
-    /// Progress of the batch from 0 to 1, given the number of finished runs.
-    fn share(&self, finished: usize) -> f64 {
-        let parts: u64 = self
+    /// Returns the progress of the batch from 0 to 1, given the number of finished runs.
+    fn progress(&self, finished: usize) -> f64 {
+        let scaled: u64 = self
             .progress
             .iter()
-            .map(|share| share.load(Ordering::Relaxed))
+            .map(|progress| progress.load(Ordering::Relaxed))
             .sum();
-        (finished as f64 + parts as f64 / PROGRESS_SCALE as f64) / self.jobs.len() as f64
+        (finished as f64 + scaled as f64 / PROGRESS_SCALE as f64) / self.jobs.len() as f64
     }
 }
 
 /// Delivers chunks to Python as they become complete.
 struct Delivery<'a> {
     batch: &'a Batch,
+    /// Indices of the jobs of each chunk.
     chunks: Vec<Range<usize>>,
+    /// Tables of the runs that have finished and are not delivered, by job.
     tables: Vec<Option<Tables>>,
     deliver: &'a Py<PyAny>,
     progress: Option<&'a Py<PyAny>>,
@@ -229,22 +237,22 @@ struct Delivery<'a> {
 
 impl Delivery<'_> {
     /// Collects finished runs and delivers chunks until all are delivered.
-    fn all(&mut self) -> Result<()> {
+    fn deliver_all(&mut self) -> Result<()> {
         let mut finished = 0;
         let mut last_report = std::time::Instant::now();
         for number in 0..self.chunks.len() {
             let chunk = self.chunks[number].clone();
             while self.tables[chunk.clone()].iter().any(Option::is_none) {
-                let has_ended = self.batch.has_ended();
-                let outcomes = self.batch.finished();
-                if has_ended && outcomes.is_empty() {
+                let threads_ended = self.batch.threads_ended();
+                let outcomes = self.batch.take_finished();
+                if threads_ended && outcomes.is_empty() {
                     return Err(self.batch.lost_runs());
                 }
                 finished += outcomes.len();
                 self.store(outcomes)?;
-                if last_report.elapsed() >= TICK {
+                if last_report.elapsed() >= POLL_INTERVAL {
                     last_report = std::time::Instant::now();
-                    self.report_progress(self.batch.share(finished), finished)?;
+                    self.report_progress(self.batch.progress(finished), finished)?;
                 }
             }
             Python::attach(|py| self.deliver_chunk(py, chunk, true))?;
@@ -254,35 +262,38 @@ impl Delivery<'_> {
 
     /// Stores the tables of finished runs until their chunk is complete. If runs have failed, returns the error of the
     /// first of them.
-    fn store(&mut self, outcomes: Vec<(usize, Result<Tables>)>) -> Result<()> {
-        let mut failed: Option<(usize, Error)> = None;
+    fn store(&mut self, mut outcomes: Vec<(usize, Result<Tables>)>) -> Result<()> {
+        outcomes.sort_by_key(|(index, _)| *index);
+        let mut stored = Ok(());
         for (index, outcome) in outcomes {
             match outcome {
                 Ok(tables) => self.tables[index] = Some(tables),
-                Err(error) if failed.as_ref().is_none_or(|(first, _)| index < *first) => {
-                    failed = Some((index, error));
-                }
-                Err(_) => {}
+                Err(error) => stored = stored.and(Err(error)),
             }
         }
-        failed.map_or(Ok(()), |(_, error)| Err(error))
+        stored
     }
 
     /// Checks for signals, and calls `progress`.
-    fn report_progress(&self, share: f64, finished: usize) -> Result<()> {
+    fn report_progress(&self, progress: f64, finished: usize) -> Result<()> {
         Python::attach(|py| {
             py.check_signals()?;
-            if let Some(progress) = self.progress {
-                progress.call1(py, (share, finished))?;
+            if let Some(callback) = self.progress {
+                callback.call1(py, (progress, finished))?;
             }
             Ok(())
         })
     }
 
     /// Delivers the finished runs of a chunk: their indices in the batch and their joined tables.
-    fn deliver_chunk(&mut self, py: Python<'_>, chunk: Range<usize>, complete: bool) -> Result<()> {
+    fn deliver_chunk(
+        &mut self,
+        py: Python<'_>,
+        chunk: Range<usize>,
+        is_complete: bool,
+    ) -> Result<()> {
         let mut indices = Vec::new();
-        let mut joined = Joined::default();
+        let mut joined = JoinedTables::default();
         for index in chunk {
             if let Some(tables) = self.tables[index].take() {
                 let job = &self.batch.jobs[index];
@@ -297,7 +308,7 @@ impl Delivery<'_> {
         for (name, batch) in joined.into_batches()? {
             all.set_item(name, batch.into_pyobject(py)?)?;
         }
-        self.deliver.call1(py, (indices, all, complete))?;
+        self.deliver.call1(py, (indices, all, is_complete))?;
         Ok(())
     }
 }
@@ -329,13 +340,13 @@ pub(crate) fn run_batch(
     }
     let threads = threads.clamp(1, jobs.len().max(1));
     let batch = Batch {
-        next: AtomicUsize::new(0),
-        stop: AtomicBool::new(false),
-        working: AtomicUsize::new(threads),
+        next_job: AtomicUsize::new(0),
+        is_stopped: AtomicBool::new(false),
+        running_threads: AtomicUsize::new(threads),
         thread_panic: Mutex::default(),
         progress: (0..threads).map(|_| AtomicU64::new(0)).collect(),
-        done: Mutex::default(),
-        progress_changed: Condvar::new(),
+        finished: Mutex::default(),
+        run_finished: Condvar::new(),
         jobs,
     };
     py.detach(|| {
@@ -347,24 +358,23 @@ pub(crate) fn run_batch(
             progress: progress.as_ref(),
         };
         let outcome = thread::scope(|scope| {
-            let started = batch.progress.iter().try_for_each(|share| {
+            let started = batch.progress.iter().try_for_each(|progress| {
                 let thread = thread::Builder::new();
-                thread.spawn_scoped(scope, || batch.work_counted(share))?;
+                thread.spawn_scoped(scope, || batch.run_thread(progress))?;
                 Ok(())
             });
-            // The threads must stop after an error, too, because the scope waits for them.
             let outcome = match started {
-                Ok(()) => {
-                    catch(|| delivery.all()).unwrap_or_else(|panic| Err(Error::Internal(panic)))
-                }
-                Err(error) => Err(no_threads(threads, &error)),
+                Ok(()) => catch(|| delivery.deliver_all())
+                    .unwrap_or_else(|panic| Err(Error::Internal(panic))),
+                Err(error) => Err(spawn_error(threads, &error)),
             };
-            batch.stop.store(true, Ordering::Relaxed);
+            // The threads must stop after an error, too, because the scope waits for them.
+            batch.is_stopped.store(true, Ordering::Relaxed);
             outcome
         });
         if outcome.is_err() {
             // The first error is raised; later errors while stopping are not.
-            let _ = delivery.store(core::mem::take(&mut batch.done()));
+            let _ = delivery.store(core::mem::take(&mut batch.finished()));
             for chunk in delivery.chunks.clone() {
                 let _ = Python::attach(|py| delivery.deliver_chunk(py, chunk, false));
             }
@@ -373,9 +383,9 @@ pub(crate) fn run_batch(
     })
 }
 
-fn no_threads(wanted: usize, error: &std::io::Error) -> Error {
+fn spawn_error(threads: usize, error: &std::io::Error) -> Error {
     reject(format!(
-        "jobs: the system does not start {wanted} threads: {error}; allowed: as many as it starts"
+        "jobs: the system does not start {threads} threads: {error}; allowed: as many as it starts"
     ))
 }
 

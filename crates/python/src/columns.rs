@@ -15,11 +15,11 @@ use results::{Column, ColumnInfo, TableInfo, Tables};
 use crate::error::Result;
 
 /// Returns the columns as a batch whose fields carry the meaning of each; only texts are copied.
-pub(crate) fn batch(
+pub(crate) fn record_batch(
     infos: &[ColumnInfo],
     columns: Vec<Column>,
 ) -> Result<PyArrowType<RecordBatch>> {
-    let (fields, arrays) = with_meanings(infos, columns);
+    let (fields, arrays) = fields_and_arrays(infos, columns);
     into_batch(fields, arrays)
 }
 
@@ -27,6 +27,7 @@ pub(crate) fn batch(
 struct JoinedTable {
     info: &'static TableInfo,
     columns: Vec<Column>,
+    /// Number of the run of each row.
     runs: Vec<u32>,
     /// Index of the label of each row.
     labels: Vec<i32>,
@@ -34,17 +35,17 @@ struct JoinedTable {
 
 /// The tables of several runs, joined.
 #[derive(Default)]
-pub(crate) struct Joined {
+pub(crate) struct JoinedTables {
     tables: Vec<JoinedTable>,
     labels: Vec<String>,
 }
 
-impl Joined {
+impl JoinedTables {
     /// Appends the rows of a run that has this number and this label.
     pub(crate) fn add(&mut self, tables: Tables, run: u32, label: &str) {
-        let known = self.labels.iter().position(|known| known == label);
-        let label_index = known.unwrap_or(self.labels.len()) as i32;
-        if known.is_none() {
+        let present = self.labels.iter().position(|other| other == label);
+        let label_index = present.unwrap_or(self.labels.len()) as i32;
+        if present.is_none() {
             self.labels.push(label.to_owned());
         }
         for (index, (info, columns)) in tables.into_columns().enumerate() {
@@ -59,8 +60,8 @@ impl Joined {
                 continue;
             }
             let table = &mut self.tables[index];
-            for (column, rows_of_run) in table.columns.iter_mut().zip(columns) {
-                column.append(rows_of_run);
+            for (column, new_rows) in table.columns.iter_mut().zip(columns) {
+                column.append(new_rows);
             }
             table.runs.resize(table.runs.len() + rows, run);
             table.labels.resize(table.labels.len() + rows, label_index);
@@ -70,14 +71,13 @@ impl Joined {
     /// Returns a batch by the name of each table. Its first columns are `run` and, unless the table has such a column,
     /// `cca`: number and label of the run of each row.
     pub(crate) fn into_batches(self) -> Result<Vec<(&'static str, PyArrowType<RecordBatch>)>> {
-        let known: ArrayRef = Arc::new(StringArray::from(self.labels));
+        let label_texts: ArrayRef = Arc::new(StringArray::from(self.labels));
         let mut batches = Vec::with_capacity(self.tables.len());
         for table in self.tables {
-            let (mut fields, mut arrays) = with_meanings(table.info.columns, table.columns);
+            let (mut fields, mut arrays) = fields_and_arrays(table.info.columns, table.columns);
             if !table.info.columns.iter().any(|each| each.name == "cca") {
-                let label_indices = Int32Array::from(table.labels);
-                let labels =
-                    DictionaryArray::<Int32Type>::try_new(label_indices, Arc::clone(&known));
+                let indices = Int32Array::from(table.labels);
+                let labels = DictionaryArray::<Int32Type>::try_new(indices, label_texts.clone());
                 let labels: ArrayRef = Arc::new(labels?);
                 fields.insert(0, Field::new("cca", labels.data_type().clone(), true));
                 arrays.insert(0, labels);
@@ -91,7 +91,8 @@ impl Joined {
     }
 }
 
-fn with_meanings(infos: &[ColumnInfo], columns: Vec<Column>) -> (Vec<Field>, Vec<ArrayRef>) {
+/// Returns the fields, with the meaning of each column as metadata, and the arrays.
+fn fields_and_arrays(infos: &[ColumnInfo], columns: Vec<Column>) -> (Vec<Field>, Vec<ArrayRef>) {
     let arrays: Vec<ArrayRef> = columns.into_iter().map(array).collect();
     let fields = infos
         .iter()

@@ -23,7 +23,7 @@ thread_local! {
 }
 
 /// Installs a panic hook that stores the panic. Printing it could corrupt a progress bar.
-pub(crate) fn remember_panics() {
+pub(crate) fn install_panic_hook() {
     panic::set_hook(Box::new(|info| LAST_PANIC.set(Some(describe_panic(info)))));
 }
 
@@ -61,8 +61,8 @@ pub(crate) fn guarded<T>(input: &str, work: impl FnOnce() -> Result<T>) -> Resul
 }
 
 /// Identity of a run in error messages: scenario, CCA, seed and engine.
-#[derive(Debug)]
-pub(crate) struct Case {
+#[derive(Clone, Debug)]
+pub(crate) struct RunIdentity {
     scenario: String,
     cca: String,
     seed: u64,
@@ -71,8 +71,8 @@ pub(crate) struct Case {
     panic_at: Option<Instant>,
 }
 
-impl Case {
-    /// Describes the run of `scenario` whose label is `cca`.
+impl RunIdentity {
+    /// Returns the identity of the run of `scenario` whose label is `cca`.
     pub(crate) fn new(
         scenario: &scenario::Scenario,
         cca: String,
@@ -90,8 +90,8 @@ impl Case {
         }
     }
 
-    /// Panics if a test wants that by the simulated time `at`.
-    pub(crate) fn reached(&self, at: Instant) {
+    /// Panics if a test has requested it for the simulated time `at` or before.
+    pub(crate) fn panic_if_requested(&self, at: Instant) {
         assert!(
             self.panic_at.is_none_or(|panic_at| at < panic_at),
             "caused by {PANIC_VARIABLE}"
@@ -99,7 +99,7 @@ impl Case {
     }
 
     /// Returns the error of a run that has ended with this panic.
-    pub(crate) fn panicked(&self, panic: &str) -> Error {
+    pub(crate) fn panic_error(&self, panic: &str) -> Error {
         // An exception that a Python CCA raised before the panic must not be reported for a later run of this thread.
         python_cca::take_raised();
         let engine = if self.on_kernel {
@@ -121,17 +121,17 @@ impl Case {
         ))
     }
 
-    /// Returns the error of a kernel's run: the scenario is rejected, the kernel has failed, or celltcp has.
-    pub(crate) fn failed(&self, error: &KernelError) -> Error {
+    /// Returns the error of a run on a kernel: the scenario is rejected, or the kernel or celltcp has failed.
+    pub(crate) fn kernel_error(&self, error: &KernelError) -> Error {
         match error {
             KernelError::Failed(reason) => reject(reason),
-            KernelError::Panicked { .. } => self.panicked(&error.to_string()),
+            KernelError::Panicked { .. } => self.panic_error(&error.to_string()),
             _ => Error::Kernel(format!("{self}: {error}")),
         }
     }
 }
 
-impl fmt::Display for Case {
+impl fmt::Display for RunIdentity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let engine = if self.on_kernel {
             Engine::KERNEL

@@ -69,7 +69,7 @@ mod _core {
         module.add("GATEWAY_ADDRESSES", (v4.to_string(), v6.to_string()))?;
         module.add("SEAL_LABEL", config::SEAL_LABEL)?;
         module.add("BLANK_DIGEST", config::digest_placeholder())?;
-        crate::faults::remember_panics();
+        crate::faults::install_panic_hook();
         crate::error::add_to(module)
     }
 }

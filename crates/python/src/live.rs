@@ -138,12 +138,14 @@ impl PyLiveRun {
 
     /// Returns a record batch by the name of each of `result_tables`, of the run so far.
     fn tables<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyDict>> {
-        let look = || self.with(|run| run.with_progress(|progress| progress.session.snapshot()));
-        tables_into_python(py, py.detach(|| look().tables()))
+        let snapshot =
+            || self.with(|run| run.with_progress(|progress| progress.session.snapshot()));
+        tables_into_python(py, py.detach(|| snapshot().tables()))
     }
 
-    /// Goes over to the last of `steps`, scenarios each of which differs from the one before in its wires only; `fields` are
-    /// the texts of the changes for the log. Returns the time of the change, s. Raises `CelltcpError` if one differs in anything else; nothing has changed then.
+    /// Changes the path to the last of `steps`: scenarios that each differ from the one before in their wires only. `fields`
+    /// are the texts of the changes for the log. Returns the time of the change, s. Raises `CelltcpError` if a scenario
+    /// differs in anything else; the path is then unchanged.
     fn change(
         &self,
         py: Python<'_>,
@@ -171,7 +173,7 @@ impl PyLiveRun {
         Ok(at.map_err(reject)?.since_start().as_secs_f64())
     }
 
-    /// Stops the path. What was measured can still be asked for.
+    /// Stops the path. Status and tables remain available.
     fn stop(&self, py: Python<'_>) -> Result<()> {
         let stopped = py.detach(|| self.with(LiveRun::stop));
         tracing::info!(target: "celltcp::events::live", "path stopped, devices removed");

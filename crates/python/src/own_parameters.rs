@@ -8,7 +8,7 @@ use pyo3::types::PyAny;
 
 use crate::error::{Result, reject};
 
-/// Type of a parameter, as its default in Python has it.
+/// Type of a parameter: that of its default in Python.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Kind {
     /// `on` or `off`.
@@ -22,7 +22,7 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    fn called(name: &str) -> Option<Self> {
+    fn from_name(name: &str) -> Option<Self> {
         Some(match name {
             "bool" => Self::Bool,
             "int" => Self::Int,
@@ -68,15 +68,15 @@ impl Kind {
     }
 }
 
-/// Parameters as the catalogue has them, and their types by name; both are for the life of the process.
+/// Parameters in the catalogue, and their types by name; both live as long as the process.
 type DeclaredParameters = (&'static [Parameter], &'static [(String, Kind)]);
 
-/// Declares parameters, given as names, types and defaults.
-pub(crate) fn declared(given: Vec<(String, String, String)>) -> Result<DeclaredParameters> {
+/// Declares parameters by their names, types and defaults.
+pub(crate) fn declare(declarations: Vec<(String, String, String)>) -> Result<DeclaredParameters> {
     let mut parameters = Vec::new();
     let mut kinds = Vec::new();
-    for (name, kind, default) in given {
-        let kind = Kind::called(&kind).ok_or_else(|| {
+    for (name, kind, default) in declarations {
+        let kind = Kind::from_name(&kind).ok_or_else(|| {
             reject(format!(
                 "parameter {name}: {kind:?} is no type of one; allowed: bool, int, float, str"
             ))

@@ -23,12 +23,12 @@ pub(crate) fn play_packetdrill<'py>(
     let outcome = PyDict::new(py);
     let (status, line, expected, seen, reason) = match report.verdict {
         Verdict::Passed => ("passed", None, None, None, None),
-        Verdict::Failed(it) => (
+        Verdict::Failed(failure) => (
             "failed",
-            Some(it.line),
-            Some(it.expected),
-            Some(it.actual),
-            Some(it.reason),
+            Some(failure.line),
+            Some(failure.expected),
+            Some(failure.actual),
+            Some(failure.reason),
         ),
         Verdict::NotApplicable { line, reason } => {
             ("not applicable", Some(line), None, None, Some(reason))

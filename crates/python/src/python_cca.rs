@@ -1,4 +1,4 @@
-//! Own CCA: congestion controls that are Python classes.
+//! Congestion controls of users: Python classes, and shared libraries.
 
 use core::cell::RefCell;
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ use selection::Auto;
 use units::{Duration, Rate};
 
 use crate::error::{Error, Result, reject};
-use crate::own_parameters::{Kind, declared};
+use crate::own_parameters::{Kind, declare};
 
 thread_local! {
     /// Exception that a class raised during the call that this thread is in.
@@ -24,6 +24,7 @@ pub(crate) fn take_raised() -> Option<Error> {
     RAISED.take()
 }
 
+/// Stores an exception for [`take_raised`], unless an earlier one is stored.
 fn raise(error: Error) {
     RAISED.with_borrow_mut(|raised| {
         raised.get_or_insert(error);
@@ -65,7 +66,6 @@ pub(crate) struct PyReport {
 
 impl From<&Report> for PyReport {
     fn from(report: &Report) -> Self {
-        let known = |rtt: &Duration| *rtt != Duration::MAX;
         Self {
             cause: report.cause.name(),
             now_s: report.now.as_secs_f64(),
@@ -75,9 +75,7 @@ impl From<&Report> for PyReport {
             mss: report.mss,
             rtt_s: report.rtt.map(Duration::as_secs_f64),
             srtt_s: report.srtt.as_secs_f64(),
-            min_rtt_s: Some(report.min_rtt)
-                .filter(known)
-                .map(Duration::as_secs_f64),
+            min_rtt_s: (report.min_rtt != Duration::MAX).then(|| report.min_rtt.as_secs_f64()),
             delivered: report.delivered,
             lost: report.lost,
             marked: report.marked,
@@ -87,8 +85,8 @@ impl From<&Report> for PyReport {
     }
 }
 
-/// Python object that controls one connection; it is made at the first report.
-struct Object {
+/// Handler of reports by a Python object, which controls one connection. The object is created at the first report.
+struct PythonHandler {
     name: &'static str,
     interval: Option<Duration>,
     class: Py<PyAny>,
@@ -97,18 +95,19 @@ struct Object {
     /// Types of the parameters by name.
     kinds: &'static [(String, Kind)],
     object: Option<Py<PyAny>>,
-    broken: bool,
+    /// Whether the object has raised an exception, after which it is not called again.
+    has_failed: bool,
 }
 
-impl core::fmt::Debug for Object {
+impl core::fmt::Debug for PythonHandler {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("Object")
+        f.debug_struct("PythonHandler")
             .field("name", &self.name)
             .finish_non_exhaustive()
     }
 }
 
-impl Object {
+impl PythonHandler {
     /// Returns the parameters that were set as keyword arguments of the class.
     fn arguments<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyDict>> {
         let arguments = PyDict::new(py);
@@ -120,13 +119,14 @@ impl Object {
         Ok(arguments)
     }
 
-    fn ask(&mut self, py: Python<'_>, report: &Report) -> Result<Decision> {
+    /// Passes a report to the object; returns its decision.
+    fn report(&mut self, py: Python<'_>, report: &Report) -> Result<Decision> {
         let object = match &self.object {
             Some(object) => object.bind(py).clone(),
             None => {
-                let made = self.class.bind(py).call((), Some(&self.arguments(py)?))?;
-                self.object = Some(made.clone().unbind());
-                made
+                let created = self.class.bind(py).call((), Some(&self.arguments(py)?))?;
+                self.object = Some(created.clone().unbind());
+                created
             }
         };
         let answer = object.call_method1("report", (PyReport::from(report),))?;
@@ -146,7 +146,7 @@ impl Object {
             })
             };
         let (cwnd, rate) = (number("cwnd")?, number("pacing_rate_mbps")?);
-        let sane = |name: &str, value: Option<f64>, min: f64| match value {
+        let checked = |name: &str, value: Option<f64>, min: f64| match value {
             Some(value) if !(value.is_finite() && value >= min) => Err(reject(format!(
                 "{}: {name} {value} is not a number from {min} on",
                 self.name
@@ -154,24 +154,24 @@ impl Object {
             value => Ok(value),
         };
         Ok(Decision {
-            cwnd: sane("cwnd", cwnd, 1.0)?.map(|segments| segments as u32),
-            pacing_rate: sane("pacing_rate_mbps", rate, 0.0)?.map(Rate::from_mbps),
+            cwnd: checked("cwnd", cwnd, 1.0)?.map(|segments| segments as u32),
+            pacing_rate: checked("pacing_rate_mbps", rate, 0.0)?.map(Rate::from_mbps),
         })
     }
 }
 
-impl ReportHandler for Object {
+impl ReportHandler for PythonHandler {
     fn interval(&self) -> Option<Duration> {
         self.interval
     }
 
     fn decide(&mut self, report: &Report) -> Decision {
-        if self.broken {
+        if self.has_failed {
             return Decision::default();
         }
         Python::attach(|py| {
-            self.ask(py, report).unwrap_or_else(|error| {
-                self.broken = true;
+            self.report(py, report).unwrap_or_else(|error| {
+                self.has_failed = true;
                 raise(error);
                 Decision::default()
             })
@@ -181,9 +181,9 @@ impl ReportHandler for Object {
 
 /// Checks the name of a user's congestion control.
 fn check_name(name: &str) -> Result<()> {
-    let plain =
+    let is_allowed =
         |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_' | '.');
-    if name.is_empty() || !name.chars().all(plain) {
+    if name.is_empty() || !name.chars().all(is_allowed) {
         return Err(reject(format!(
             "name: invalid {name:?}; allowed: lower-case letters, digits, -, _ and ."
         )));
@@ -231,19 +231,19 @@ pub(crate) fn register_cca(
             "interval: {interval} is too short; allowed: from {MIN_INTERVAL} on"
         )));
     }
-    let (parameters, kinds) = declared(parameters)?;
-    // The catalogue is for the life of the process.
+    let (parameters, kinds) = declare(parameters)?;
+    // Entries of the catalogue live as long as the process.
     let name: &'static str = Box::leak(name.to_owned().into_boxed_str());
     let build = move |settings: &cca::Settings| {
         let class = Python::attach(|py| class_.clone_ref(py));
-        Box::new(ReportDriven::new(Object {
+        Box::new(ReportDriven::new(PythonHandler {
             name,
             interval,
             class,
             settings: settings.clone(),
             kinds,
             object: None,
-            broken: false,
+            has_failed: false,
         })) as Box<dyn cca::CongestionControl>
     };
     Ok(registry::add(CcaInfo {

@@ -23,13 +23,13 @@ pub(crate) fn link_adaptation<'py>(py: Python<'py>, text: &str) -> Result<Bound<
         .modulations()
         .map(::radio::phy::Modulation::bits_per_symbol)
         .collect();
-    let known = PyDict::new(py);
-    known.set_item("cqi_sinr_db", thresholds)?;
-    known.set_item("bits_per_symbol", bits)?;
-    known.set_item("tti_s", air.tti().as_secs_f64())?;
+    let fields = PyDict::new(py);
+    fields.set_item("cqi_sinr_db", thresholds)?;
+    fields.set_item("bits_per_symbol", bits)?;
+    fields.set_item("tti_s", air.tti().as_secs_f64())?;
     let period = radio.downlink.cqi_period.as_nanos() / air.tti().as_nanos();
-    known.set_item("cqi_period_ttis", period)?;
-    Ok(known)
+    fields.set_item("cqi_period_ttis", period)?;
+    Ok(fields)
 }
 
 /// Returns the mean SINR of the phone in the scenario that `text` holds: points of time in s and SINR in dB, with

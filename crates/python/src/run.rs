@@ -12,18 +12,18 @@ use pyo3::types::PyDict;
 use results::{Samples, Slots, Tables};
 use units::{Duration, Instant};
 
-use crate::columns::batch;
+use crate::columns::record_batch;
 use crate::error::{Result, reject};
-use crate::faults::{Case, catch};
+use crate::faults::{RunIdentity, catch};
 use crate::python_cca;
 use crate::scenarios::Scenario;
 
-/// Time that a call waits for a kernel before Python can handle interrupts.
-const WAIT: std::time::Duration = std::time::Duration::from_millis(300);
+/// Maximum wall time that a call waits for a kernel before Python can handle interrupts.
+const MAX_WAIT: std::time::Duration = std::time::Duration::from_millis(300);
 
 /// Observers of a run in addition to the recorder.
 #[derive(Default)]
-pub(crate) struct Watch {
+pub(crate) struct Observers {
     /// Whether the invariant checker verifies the run.
     pub(crate) check: bool,
     /// File for a capture.
@@ -32,10 +32,10 @@ pub(crate) struct Watch {
     pub(crate) pcap_at: Option<String>,
 }
 
-/// Run in progress: the engine, and the run's name for errors.
+/// Run in progress.
 pub(crate) struct RunInProgress {
     engine: Engine,
-    case: Case,
+    identity: RunIdentity,
 }
 
 /// Engine of a run: our own TCP, or a Linux kernel.
@@ -51,43 +51,45 @@ impl RunInProgress {
     pub(crate) fn start(
         scenario: &scenario::Scenario,
         traces: &Traces,
-        case: Case,
+        identity: RunIdentity,
         seed: u64,
         parts: Option<&Parts>,
-        watch: Watch,
+        observers: Observers,
     ) -> Result<Self> {
-        tracing::info!(target: "celltcp::events::run", "begin: {case}");
+        tracing::info!(target: "celltcp::events::run", "begin: {identity}");
         let engine = match parts {
-            None => native(scenario, traces, seed, watch)?,
+            None => start_native(scenario, traces, seed, observers)?,
             Some(parts) => {
                 let options = kernel_engine::Options {
-                    check: watch.check,
-                    pcap: watch.pcap,
-                    pcap_at: watch.pcap_at,
+                    check: observers.check,
+                    pcap: observers.pcap,
+                    pcap_at: observers.pcap_at,
                     ..kernel_engine::Options::default()
                 };
                 let started = KernelRun::new(parts, scenario, traces, seed, &options);
-                Engine::Kernel(Box::new(started.map_err(|error| case.failed(&error))?))
+                Engine::Kernel(Box::new(
+                    started.map_err(|error| identity.kernel_error(&error))?,
+                ))
             }
         };
-        Ok(Self { engine, case })
+        Ok(Self { engine, identity })
     }
 
-    /// Runs until `until`; returns whether it has come so far, for which a kernel may need several calls.
+    /// Runs until `until`; returns whether that time is reached, for which a kernel may need several calls.
     pub(crate) fn advance(&mut self, until: Instant) -> Result<bool> {
-        let reached = match &mut self.engine {
+        let is_reached = match &mut self.engine {
             Engine::Native(simulation) => {
                 simulation.advance(until);
                 true
             }
             Engine::Kernel(kernel) => kernel
-                .advance(until, WAIT)
-                .map_err(|error| self.case.failed(&error))?,
+                .advance(until, MAX_WAIT)
+                .map_err(|error| self.identity.kernel_error(&error))?,
         };
-        if reached {
-            self.case.reached(until);
+        if is_reached {
+            self.identity.panic_if_requested(until);
         }
-        Ok(reached)
+        Ok(is_reached)
     }
 
     fn take_samples(&mut self) -> Samples {
@@ -109,42 +111,33 @@ impl RunInProgress {
 
     /// Ends the run and returns its tables.
     pub(crate) fn finish(self) -> Result<Tables> {
-        self.engine.finish(&self.case)
-    }
-}
-
-impl Engine {
-    /// Ends the run, which errors call `case`, and returns its tables.
-    fn finish(self, case: &Case) -> Result<Tables> {
-        let tables = match self {
-            Self::Native(simulation) => simulation.finish()?,
-            Self::Kernel(kernel) => kernel.finish().map_err(|error| case.failed(&error))?,
+        let identity = self.identity;
+        let tables = match self.engine {
+            Engine::Native(simulation) => simulation.finish()?,
+            Engine::Kernel(kernel) => kernel
+                .finish()
+                .map_err(|error| identity.kernel_error(&error))?,
         };
-        tracing::info!(target: "celltcp::events::run", "end: {case}");
+        tracing::info!(target: "celltcp::events::run", "end: {identity}");
         Ok(tables)
     }
 }
 
 /// Starts a run of our own TCP.
-fn native(
+fn start_native(
     scenario: &scenario::Scenario,
     traces: &Traces,
     seed: u64,
-    watch: Watch,
+    observers: Observers,
 ) -> Result<Engine> {
-    let pcap = watch
-        .pcap
-        .map(|file| {
-            let created = CaptureFile::create(&file);
-            created
-                .map(|out| Box::new(out) as Capture)
-                .map_err(|error| reject(error.to_string()))
-        })
-        .transpose()?;
+    let file = observers.pcap.map(|file| CaptureFile::create(&file));
+    let file = file
+        .transpose()
+        .map_err(|error| reject(error.to_string()))?;
     let options = Options {
-        check: watch.check,
-        pcap,
-        pcap_at: watch.pcap_at,
+        check: observers.check,
+        pcap: file.map(|file| Box::new(file) as Capture),
+        pcap_at: observers.pcap_at,
     };
     let simulation = Simulation::new(scenario, traces, seed, options)?;
     Ok(Engine::Native(Box::new(simulation)))
@@ -158,25 +151,30 @@ pub(crate) struct Run {
 
 /// State of a run.
 enum State {
-    RunInProgress(RunInProgress),
+    InProgress(RunInProgress),
     Finished,
-    /// A panic has ended it; errors name the run.
-    Broken(Case),
+    /// A panic has ended it.
+    Panicked(RunIdentity),
 }
 
 impl Run {
     /// Starts a run. Errors name it by the CCAs of the scenario.
-    fn start(scenario: &Scenario, seed: u64, parts: Option<&Parts>, watch: Watch) -> Result<Self> {
+    fn start(
+        scenario: &Scenario,
+        seed: u64,
+        parts: Option<&Parts>,
+        observers: Observers,
+    ) -> Result<Self> {
         let (inner, traces) = (&scenario.inner, &scenario.traces);
-        let case = || Case::new(inner, scenario.lineup(), seed, parts.is_some());
-        let going = catch(|| RunInProgress::start(inner, traces, case(), seed, parts, watch))
-            .unwrap_or_else(|panic| Err(case().panicked(&panic)))?;
+        let identity = || RunIdentity::new(inner, scenario.lineup(), seed, parts.is_some());
+        let run = catch(|| RunInProgress::start(inner, traces, identity(), seed, parts, observers))
+            .unwrap_or_else(|panic| Err(identity().panic_error(&panic)))?;
         Ok(Self {
-            state: Mutex::new(State::RunInProgress(going)),
+            state: Mutex::new(State::InProgress(run)),
         })
     }
 
-    /// Does `work` on the run, without the GIL: what holds the lock may need it, as an own CCA does.
+    /// Does `work` on the run without the GIL, which a holder of the lock may need, such as a Python CCA.
     fn with<T: Send>(
         &self,
         py: Python<'_>,
@@ -187,23 +185,18 @@ impl Run {
 
     fn locked<T>(&self, work: impl FnOnce(&mut RunInProgress) -> T) -> Result<T> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let panic = match &mut *state {
-            State::RunInProgress(going) => match catch(|| work(going)) {
-                Ok(done) => return Ok(done),
-                Err(panic) => panic,
+        let (panic, identity) = match &mut *state {
+            State::InProgress(run) => match catch(|| work(run)) {
+                Ok(output) => return Ok(output),
+                Err(panic) => (panic, run.identity.clone()),
             },
             State::Finished => return Err(reject("the run has been finished")),
-            State::Broken(case) => return Err(case.ended_error()),
+            State::Panicked(identity) => return Err(identity.ended_error()),
         };
-        let State::RunInProgress(RunInProgress { engine, case }) =
-            core::mem::replace(&mut *state, State::Finished)
-        else {
-            return Err(reject("the run has been finished"));
-        };
-        let error = case.panicked(&panic);
-        *state = State::Broken(case);
-        // The rest of the engine may panic, too, which adds nothing to the error.
-        let _ = catch(|| drop(engine));
+        let error = identity.panic_error(&panic);
+        let broken = core::mem::replace(&mut *state, State::Panicked(identity));
+        // Dropping the engine may panic, too, which adds nothing to the error.
+        let _ = catch(|| drop(broken));
         Err(error)
     }
 
@@ -212,23 +205,25 @@ impl Run {
         py: Python<'_>,
         work: impl FnOnce(&mut Simulation) -> T + Send,
     ) -> Result<T> {
-        self.with(py, |going| going.native_only().map(work))?
+        self.with(py, |run| run.native_only().map(work))?
     }
 
     /// Ends the run and returns its tables.
     fn end(&self) -> Result<Tables> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         match core::mem::replace(&mut *state, State::Finished) {
-            State::RunInProgress(RunInProgress { engine, case }) => catch(|| engine.finish(&case))
-                .unwrap_or_else(|panic| {
-                    let error = case.panicked(&panic);
-                    *state = State::Broken(case);
+            State::InProgress(run) => {
+                let identity = run.identity.clone();
+                catch(|| run.finish()).unwrap_or_else(|panic| {
+                    let error = identity.panic_error(&panic);
+                    *state = State::Panicked(identity);
                     Err(error)
-                }),
+                })
+            }
             State::Finished => Err(reject("the run has been finished")),
-            State::Broken(case) => {
-                let error = case.ended_error();
-                *state = State::Broken(case);
+            State::Panicked(identity) => {
+                let error = identity.ended_error();
+                *state = State::Panicked(identity);
                 Err(error)
             }
         }
@@ -251,12 +246,12 @@ impl Run {
         pcap: Option<PathBuf>,
         pcap_at: Option<String>,
     ) -> Result<Self> {
-        let watch = Watch {
+        let observers = Observers {
             check,
             pcap,
             pcap_at,
         };
-        Self::start(scenario, seed, None, watch)
+        Self::start(scenario, seed, None, observers)
     }
 
     /// Creates a run on a Linux kernel. `linux`, `guest` and `path` are the files of the kernel, of the guest's program
@@ -278,21 +273,21 @@ impl Run {
         pcap_at: Option<String>,
     ) -> Result<Self> {
         let parts = Parts { linux, guest, path };
-        let watch = Watch {
+        let observers = Observers {
             check,
             pcap,
             pcap_at,
         };
-        Self::start(scenario, seed, Some(&parts), watch)
+        Self::start(scenario, seed, Some(&parts), observers)
     }
 
     /// Runs until `until_s` of simulated time, without the GIL. Returns whether that time is reached; a kernel may need
     /// several calls.
     fn advance(&self, py: Python<'_>, until_s: f64) -> Result<bool> {
         let until = Instant::ZERO + Duration::from_secs_f64(until_s);
-        let reached = self.with(py, |going| going.advance(until)).flatten();
+        let is_reached = self.with(py, |run| run.advance(until)).flatten();
         // The exception of a class comes before the engine's error about it, and never belongs to a later call.
-        python_cca::take_raised().map_or(reached, Err)
+        python_cca::take_raised().map_or(is_reached, Err)
     }
 
     /// Returns the samples since the last call, as a record batch.
@@ -313,12 +308,15 @@ impl Run {
         py: Python<'_>,
         connection: u32,
     ) -> Result<Option<(&'static str, Vec<KnownValue>)>> {
-        let known = |estimate: selection::Estimate<f64>| (estimate.value, estimate.confidence);
+        let pair = |estimate: selection::Estimate<f64>| (estimate.value, estimate.confidence);
         let selection = self.with_simulation(py, |simulation| simulation.selection(connection))?;
-        Ok(selection.map(|(cca, features)| (cca, features.0.map(|each| each.map(known)).to_vec())))
+        Ok(
+            selection
+                .map(|(cca, features)| (cca, features.0.map(|known| known.map(pair)).to_vec())),
+        )
     }
 
-    /// Has a CCA take over a connection that has a selector, at the selector's next sample.
+    /// Switches a connection that has a selector to a CCA, at the selector's next sample.
     fn request(&self, py: Python<'_>, connection: u32, cca: &str) -> Result<()> {
         Ok(self.with_simulation(py, |simulation| simulation.request(connection, cca))??)
     }
@@ -359,5 +357,5 @@ pub(crate) fn into_python<'py>(
     infos: &[results::ColumnInfo],
     columns: Vec<results::Column>,
 ) -> Result<Bound<'py, PyAny>> {
-    Ok(batch(infos, columns)?.into_pyobject(py)?.into_any())
+    Ok(record_batch(infos, columns)?.into_pyobject(py)?.into_any())
 }

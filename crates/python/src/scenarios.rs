@@ -24,11 +24,11 @@ pub(crate) struct Scenario {
     files_digest: OnceLock<String>,
 }
 
-/// Parts of a pickled scenario: the complete scenario as TOML, the folder from which its files count, and the texts of
-/// its files.
+/// Parts of a pickled scenario: the complete scenario as TOML, the folder that its files are relative to, and the texts
+/// of its files.
 type State = (String, PathBuf, BTreeMap<PathBuf, String>);
 
-/// Returns the files that count from a folder, logs among them.
+/// Returns the files in a folder, including logs, which Python reads.
 fn files_in(directory: &Path) -> Files {
     Files::in_directory(directory).with_log_reader(log_reader())
 }
@@ -39,13 +39,13 @@ impl Scenario {
         files.load_named(&mut inner)?;
         let traces = Traces::from_files(&inner, files)?;
         for (file, _, read) in traces.all() {
-            let how = read.describe();
-            tracing::info!(target: "celltcp::events::traces", "{}: read as {how}", file.display());
+            let format = read.describe();
+            tracing::info!(target: "celltcp::events::traces", "{}: read as {format}", file.display());
         }
-        Ok(Self::of(inner, Arc::new(traces)))
+        Ok(Self::new_with(inner, Arc::new(traces)))
     }
 
-    fn of(inner: scenario::Scenario, traces: Arc<Traces>) -> Self {
+    fn new_with(inner: scenario::Scenario, traces: Arc<Traces>) -> Self {
         Self {
             inner: Arc::new(inner),
             traces,
@@ -54,10 +54,10 @@ impl Scenario {
         }
     }
 
-    fn changed(&self, change: impl FnOnce(&mut scenario::Scenario)) -> Self {
+    fn with(&self, change: impl FnOnce(&mut scenario::Scenario)) -> Self {
         let mut inner = (*self.inner).clone();
         change(&mut inner);
-        Self::of(inner, Arc::clone(&self.traces))
+        Self::new_with(inner, Arc::clone(&self.traces))
     }
 }
 
@@ -200,7 +200,7 @@ impl Scenario {
         inner.check_middleboxes()?;
         // Relative files in a command count from the working directory.
         inner.load_selection(Path::new(""))?;
-        Ok(Self::of(inner, Arc::clone(&self.traces)))
+        Ok(Self::new_with(inner, Arc::clone(&self.traces)))
     }
 
     /// Middleboxes on the path as texts, such as `es:at=node-1`.
@@ -226,7 +226,7 @@ impl Scenario {
             "every-ack" => Samples::EveryAck,
             interval => Samples::Interval(interval.parse::<Duration>()?),
         };
-        Ok(self.changed(|scenario| scenario.samples = samples))
+        Ok(self.with(|scenario| scenario.samples = samples))
     }
 
     /// Whether the access link is cellular.
@@ -240,7 +240,7 @@ impl Scenario {
         if self.inner.radio.is_none() {
             return Err(no_radio(&self.inner));
         }
-        Ok(self.changed(|scenario| {
+        Ok(self.with(|scenario| {
             if let Some(radio) = &mut scenario.radio {
                 radio.log = true;
             }

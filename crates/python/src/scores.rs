@@ -22,8 +22,8 @@ pub(crate) fn p1203_scores(
     interruptions: Vec<(f64, f64)>,
     forest: Option<PathBuf>,
 ) -> Result<(f64, f64, f64)> {
-    let piece = |(representation, one): (usize, (f64, u32, u32, f64, f64))| {
-        let (kbps, width, height, frame_rate, duration) = one;
+    let piece = |(representation, fields): (usize, (f64, u32, u32, f64, f64))| {
+        let (kbps, width, height, frame_rate, duration) = fields;
         Piece {
             representation,
             kbps,

@@ -34,8 +34,7 @@ impl<'a> Sample<'a> {
 pub struct Hints {
     /// SINR averaged over fading, dB.
     pub sinr_db: Option<f64>,
-    /// CQI, from 0 to 15.
-    pub cqi: Option<f64>,
+
     /// Speed of the terminal, m/s.
     pub speed_mps: Option<f64>,
     /// Change of the mean SINR, dB/s.

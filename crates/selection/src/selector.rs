@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use cca::SenderInfo;
+use strum::IntoStaticStr;
 use units::random::RngStream;
 use units::{Duration, Instant};
 
@@ -15,7 +16,8 @@ use crate::policy::{DecisionInput, Policy, Recommendation};
 use crate::sample::{Hints, Sample};
 
 /// Cause of a decision.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, IntoStaticStr)]
+#[strum(serialize_all = "lowercase")]
 pub enum Cause {
     /// A choice for a new connection. It is made before the connection is set up or, if too little is known then, at
     /// the first RTT sample, which the handshake gives.
@@ -33,13 +35,8 @@ pub enum Cause {
 
 impl Cause {
     /// Returns the word for the cause in results.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Establishment => "establishment",
-            Self::Change => "change",
-            Self::Return => "return",
-            Self::Agent { .. } => "agent",
-        }
+    pub fn word(self) -> &'static str {
+        self.into()
     }
 }
 

@@ -395,7 +395,7 @@ impl ObservedPath {
         let radio = self.radio_hints(now, host)?;
         Some(Hints {
             sinr_db: Some(radio.sinr_db),
-            cqi: radio.cqi.map(f64::from),
+
             speed_mps: radio.speed_mps,
             sinr_trend: Some(radio.sinr_trend_db_per_s),
         })

@@ -108,7 +108,6 @@ fn only_the_radio_of_the_destination_is_asked() {
     ]));
     let away = Hints {
         sinr_db: Some(15.0),
-        cqi: None,
         speed_mps: Some(120.0 / 3.6),
         sinr_trend: Some(-0.5),
     };

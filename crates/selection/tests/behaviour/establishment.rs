@@ -60,7 +60,6 @@ fn remembered(min_rtt_ms: f64) -> DestinationEntry {
 fn away_at_120() -> Hints {
     Hints {
         sinr_db: Some(15.0),
-        cqi: None,
         speed_mps: Some(120.0 / 3.6),
         sinr_trend: Some(-0.5),
     }

@@ -368,7 +368,6 @@ fn what_the_radio_tells_decides() {
     let mut watch = PathEstimators::default();
     watch.set_hints(Hints {
         sinr_db: Some(6.0),
-        cqi: None,
         speed_mps: Some(300.0 / 3.6),
         sinr_trend: Some(-1.25),
     });
