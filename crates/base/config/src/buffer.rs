@@ -29,9 +29,6 @@ impl Buffer {
     }
 
     /// Checks that a packet of `mtu` fits; of bandwidth-delay products only that they are above zero.
-    ///
-    /// # Errors
-    /// If not even one packet fits.
     pub fn check(self, mtu: Bytes) -> Result<(), FieldError> {
         let fits = match self {
             Self::Bdp(products) => products > 0.0,

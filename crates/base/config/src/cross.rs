@@ -31,9 +31,6 @@ table! {
 
 impl Cross {
     /// Checks the ranges of values, on a link with this MTU.
-    ///
-    /// # Errors
-    /// The first field that is out of range.
     pub fn check(&self, mtu: Bytes) -> Result<(), FieldError> {
         check_positive("rate", self.rate)?;
         if let Some(packet) = self.packet {

@@ -29,9 +29,6 @@ pub enum Seal {
 }
 
 /// Returns the digest of all that a reader yields, as `xxh3-128:` with 32 hexadecimal digits.
-///
-/// # Errors
-/// If the reader fails.
 pub fn digest(mut reader: impl Read) -> io::Result<String> {
     let mut hash = XxHash3_128::new();
     let mut chunk = vec![0; 1 << 20];

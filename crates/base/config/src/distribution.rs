@@ -166,9 +166,6 @@ impl<Q: Measure> Distribution<Q> {
     }
 
     /// Checks that parameters are in their ranges. A constant of zero is allowed only where `zero_allowed`.
-    ///
-    /// # Errors
-    /// The first parameter that is out of range.
     pub fn check(&self, zero_allowed: bool) -> Result<(), FieldError>
     where
         Q: Default + PartialOrd,

@@ -38,9 +38,6 @@ pub struct Document {
 
 impl Document {
     /// Parses a TOML text; `file` is its name in errors.
-    ///
-    /// # Errors
-    /// If the text is not TOML.
     pub fn from_toml(text: &str, file: &str) -> Result<Self, ConfigError> {
         let empty = Self::new(Node::empty(Location::Whole), file);
         match Node::from_toml(text) {
@@ -73,9 +70,6 @@ impl Document {
     }
 
     /// Reads the configuration.
-    ///
-    /// # Errors
-    /// The first field that is unknown, missing or of the wrong type.
     pub fn read<T: DeserializeOwned>(&self) -> Result<T, ConfigError> {
         T::deserialize(&self.tree).map_err(|error| {
             let LocatedError { location, error } = error.into();

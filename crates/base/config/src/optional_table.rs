@@ -17,9 +17,6 @@ pub struct OptionalTable<T>(PhantomData<T>);
 
 impl<T: Serialize> OptionalTable<T> {
     /// Writes the table, or the word.
-    ///
-    /// # Errors
-    /// Errors of the serializer.
     pub fn serialize<S: Serializer>(value: &Option<T>, serializer: S) -> Result<S::Ok, S::Error> {
         match value {
             Some(table) => table.serialize(serializer),
@@ -30,9 +27,6 @@ impl<T: Serialize> OptionalTable<T> {
 
 impl<'de, T: serde::Deserialize<'de>> OptionalTable<T> {
     /// Reads the table, or the word.
-    ///
-    /// # Errors
-    /// If the value is neither.
     pub fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
         deserializer.deserialize_any(Self(PhantomData))
     }

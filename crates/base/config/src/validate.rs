@@ -94,9 +94,6 @@ pub fn invalid_value(
 }
 
 /// Checks that a quantity is not zero.
-///
-/// # Errors
-/// If it is zero.
 pub fn check_positive<Q: Quantity + Default + PartialEq>(
     field: impl Into<String>,
     value: Q,
@@ -109,9 +106,6 @@ pub fn check_positive<Q: Quantity + Default + PartialEq>(
 }
 
 /// Checks that a quantity is from `low` to `high`.
-///
-/// # Errors
-/// If it is outside.
 pub fn check_range<Q: Quantity + PartialOrd>(
     field: impl Into<String>,
     value: Q,
@@ -126,9 +120,6 @@ pub fn check_range<Q: Quantity + PartialOrd>(
 }
 
 /// Checks that a number without unit is from `low` to `high`; NaN never is.
-///
-/// # Errors
-/// If it is outside.
 pub fn check_number<T: PartialOrd + Display>(
     field: impl Into<String>,
     value: T,
@@ -143,9 +134,6 @@ pub fn check_number<T: PartialOrd + Display>(
 }
 
 /// Checks that `value` is one of those allowed.
-///
-/// # Errors
-/// If it is none of them.
 pub fn check_choice<T: PartialEq + Display>(
     field: impl Into<String>,
     value: T,
@@ -159,9 +147,6 @@ pub fn check_choice<T: PartialEq + Display>(
 }
 
 /// Rejects a field that is set to `value`, but has a meaning for `owner` only.
-///
-/// # Errors
-/// If `is_set`.
 pub fn reject_if_set(
     field: impl Into<String>,
     is_set: bool,
@@ -190,9 +175,6 @@ pub fn changed_fields<T: Default + Serialize>(table: &T) -> Vec<(String, String)
 }
 
 /// Adds `name`, the value of `field`, to `names`. Names appear in results, so each field needs a different one.
-///
-/// # Errors
-/// If another field has it.
 pub fn check_unique<'a>(
     names: &mut BTreeMap<&'a str, String>,
     name: &'a str,

@@ -165,9 +165,6 @@ macro_rules! word_or_time {
 as_text!(Duration, Rate, Bytes);
 
 /// Deserializes a quantity from its text. Binary formats are not self-describing, and hold the text as well.
-///
-/// # Errors
-/// If the value is no text of such a quantity.
 pub fn deserialize<'de, Q: Quantity, D: Deserializer<'de>>(deserializer: D) -> Result<Q, D::Error> {
     if deserializer.is_human_readable() {
         deserializer.deserialize_any(Reader(PhantomData))

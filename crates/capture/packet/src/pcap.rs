@@ -20,9 +20,6 @@ pub struct Writer<W: Write> {
 
 impl<W: Write> Writer<W> {
     /// Writes the header of a file that stores `snaplen` bytes of each packet.
-    ///
-    /// # Errors
-    /// Returns the error of `out`.
     pub fn new(mut out: W, snaplen: u32) -> io::Result<Self> {
         let reserved = 0;
         write_words(
@@ -45,9 +42,6 @@ impl<W: Write> Writer<W> {
     }
 
     /// Appends a packet of `total` bytes, of which `bytes` are stored.
-    ///
-    /// # Errors
-    /// Returns the error of the output.
     pub fn write(&mut self, at: Instant, total: u32, bytes: &[u8]) -> io::Result<()> {
         let seconds = (at.as_nanos() / NANOS_PER_SECOND) as u32;
         let nanoseconds = (at.as_nanos() % NANOS_PER_SECOND) as u32;
@@ -57,9 +51,6 @@ impl<W: Write> Writer<W> {
     }
 
     /// Flushes the output and returns it.
-    ///
-    /// # Errors
-    /// Returns the error of the output.
     pub fn finish(mut self) -> io::Result<W> {
         self.out.flush()?;
         Ok(self.out)

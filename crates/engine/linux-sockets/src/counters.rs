@@ -19,9 +19,6 @@ pub struct Counters {
 
 impl Counters {
     /// Reads the counters of the network namespace of this thread.
-    ///
-    /// # Errors
-    /// If `/proc` cannot be read.
     pub fn read() -> io::Result<Self> {
         let text = std::fs::read_to_string("/proc/thread-self/net/netstat")?;
         let sum = |names: &[&str]| names.iter().map(|name| counter(&text, name)).sum();

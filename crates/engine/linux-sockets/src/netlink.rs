@@ -49,9 +49,6 @@ pub struct Netlink(Socket);
 
 impl Netlink {
     /// Opens a netlink socket in the network namespace of this thread.
-    ///
-    /// # Errors
-    /// Those of the socket.
     pub fn open() -> io::Result<Self> {
         let mut socket = Socket::new(NETLINK_ROUTE)?;
         socket.bind_auto()?;
@@ -76,9 +73,6 @@ impl Netlink {
     }
 
     /// Moves a device to the network namespace of a file.
-    ///
-    /// # Errors
-    /// Those of the kernel.
     pub fn move_link(&self, index: u32, namespace: &impl AsFd) -> io::Result<()> {
         let mut message = LinkMessage::default();
         message.header.index = index;
@@ -88,9 +82,6 @@ impl Netlink {
     }
 
     /// Makes a pair of virtual Ethernet devices (veth(4)). The first has this hardware address, and resolves none.
-    ///
-    /// # Errors
-    /// Those of the kernel.
     pub fn add_veth(&self, [name, peer]: [&str; 2], address: [u8; 6]) -> io::Result<()> {
         let mut of_peer = LinkMessage::default();
         let name_of = |name: &str| LinkAttribute::IfName(name.to_owned());
@@ -110,9 +101,6 @@ impl Netlink {
     }
 
     /// Disables the resolution of hardware addresses of a device: the host behind it receives all packets.
-    ///
-    /// # Errors
-    /// Those of the kernel.
     pub fn resolve_nothing(&self, index: u32) -> io::Result<()> {
         let mut message = LinkMessage::default();
         message.header.index = index;
@@ -122,9 +110,6 @@ impl Netlink {
     }
 
     /// Brings a device up. `burst` is the maximum number of segments that TCP hands it at once.
-    ///
-    /// # Errors
-    /// Those of the kernel.
     pub fn bring_up(&self, index: u32, mtu: u32, burst: Option<u32>) -> io::Result<()> {
         let mut message = LinkMessage::default();
         message.header.index = index;
@@ -138,9 +123,6 @@ impl Netlink {
     }
 
     /// Sets the queue length of a device, packets.
-    ///
-    /// # Errors
-    /// Those of the kernel.
     pub fn set_queue_length(&self, index: u32, packets: u32) -> io::Result<()> {
         let mut message = LinkMessage::default();
         message.header.index = index;
@@ -149,9 +131,6 @@ impl Netlink {
     }
 
     /// Gives a device this queueing discipline. Options are those of the discipline, by number.
-    ///
-    /// # Errors
-    /// Those of the kernel.
     pub fn set_queue(&self, index: u32, kind: &str, options: &[(u16, u32)]) -> io::Result<()> {
         let mut message = TcMessage::with_index(index as i32);
         message.header.parent = TcHandle::ROOT;
@@ -169,9 +148,6 @@ impl Netlink {
     }
 
     /// Gives a device its address.
-    ///
-    /// # Errors
-    /// Those of the kernel.
     pub fn add_address(&self, index: u32, address: IpAddr) -> io::Result<()> {
         let mut message = AddressMessage::default();
         message.header.family = family(address);
@@ -187,9 +163,6 @@ impl Netlink {
     }
 
     /// Routes all destinations through a device, with these metrics.
-    ///
-    /// # Errors
-    /// Those of the kernel.
     pub fn add_default_route(
         &self,
         index: u32,
@@ -203,9 +176,6 @@ impl Netlink {
     }
 
     /// Routes packets of `source`, another host, through a device, by the routing table of this number.
-    ///
-    /// # Errors
-    /// Those of the kernel.
     pub fn add_route_of(&self, index: u32, source: IpAddr, table: u32) -> io::Result<()> {
         let mut message = route(index, source, Vec::new());
         message.header.table = RouteHeader::RT_TABLE_UNSPEC;
@@ -220,9 +190,6 @@ impl Netlink {
     }
 
     /// Routes a destination through a device, with these metrics, in place of its earlier route if there is one.
-    ///
-    /// # Errors
-    /// Those of the kernel.
     pub fn set_route(
         &self,
         index: u32,

@@ -51,9 +51,6 @@ fn set(socket: &impl AsFd, level: i32, option: i32, value: &[u8]) -> io::Result<
 }
 
 /// Caps the pacing rate, bytes per second; `u64::MAX` lifts the cap.
-///
-/// # Errors
-/// Those of setsockopt(2).
 pub fn cap_pacing_rate(socket: &impl AsFd, bytes_per_second: u64) -> io::Result<()> {
     const { assert!(size_of::<libc::c_ulong>() == size_of::<u64>()) };
     let value = bytes_per_second.to_ne_bytes();
@@ -61,18 +58,12 @@ pub fn cap_pacing_rate(socket: &impl AsFd, bytes_per_second: u64) -> io::Result<
 }
 
 /// Caps the receive window, bytes.
-///
-/// # Errors
-/// Those of setsockopt(2).
 pub fn clamp_window(socket: &impl AsFd, bytes: u32) -> io::Result<()> {
     let value = bytes.to_ne_bytes();
     set(socket, libc::IPPROTO_TCP, libc::TCP_WINDOW_CLAMP, &value)
 }
 
 /// Caps the maximum segment size that is announced, bytes.
-///
-/// # Errors
-/// Those of setsockopt(2).
 pub fn set_max_segment(socket: &impl AsFd, bytes: u32) -> io::Result<()> {
     let value = bytes.to_ne_bytes();
     set(socket, libc::IPPROTO_TCP, libc::TCP_MAXSEG, &value)
@@ -92,9 +83,6 @@ pub fn set_congestion(socket: &impl AsFd, name: &str) -> io::Result<()> {
 ///
 /// The kernel does all of it in one call, so that a receiver costs nothing per packet. It reads as a program that is
 /// always ready would: each segment when it arrives.
-///
-/// # Errors
-/// Those of recv(2).
 pub fn discard(socket: &impl AsFd, count: u64) -> io::Result<u64> {
     /// The longest read that Linux does.
     const MAX_READ: u64 = 0x7fff_f000;

@@ -71,9 +71,6 @@ impl PacingCap {
     }
 
     /// Sets the cap of the current stage on the socket.
-    ///
-    /// # Errors
-    /// Those of setsockopt(2).
     pub fn apply(&self, socket: &impl AsFd) -> io::Result<()> {
         cap_pacing_rate(socket, self.cap)
     }

@@ -44,9 +44,6 @@ pub struct SockDiag(Socket);
 
 impl SockDiag {
     /// Opens a netlink socket in the network namespace of this thread.
-    ///
-    /// # Errors
-    /// Those of the socket.
     pub fn open() -> io::Result<Self> {
         let mut socket = Socket::new(NETLINK_SOCK_DIAG)?;
         socket.bind_auto()?;
@@ -54,9 +51,6 @@ impl SockDiag {
     }
 
     /// Adds the sockets over IPv4 and IPv6 that may have data under way to `sockets`.
-    ///
-    /// # Errors
-    /// Those of the kernel.
     pub fn tcp_sockets(&self, sockets: &mut Vec<SocketState>) -> io::Result<()> {
         for family in [libc::AF_INET, libc::AF_INET6] {
             self.0.send(&request(family as u8), 0)?;

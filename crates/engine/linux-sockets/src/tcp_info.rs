@@ -44,9 +44,6 @@ impl Answer<'_> {
 ///
 /// Linux reports no time of the exit from slow start. It counts probes, recoveries and undone reductions per
 /// namespace only: [`Counters`](crate::Counters).
-///
-/// # Errors
-/// Those of getsockopt(2).
 pub fn sender_view(socket: &impl AsFd, cca: &str) -> io::Result<SenderInfo> {
     let info = tcp_option(socket, libc::TCP_INFO)?;
     let bbr = if cca == "bbr" {

@@ -19,9 +19,6 @@ pub struct BackgroundFile {
 
 impl BackgroundFile {
     /// Creates the file and starts its thread.
-    ///
-    /// # Errors
-    /// If the file cannot be created.
     pub fn create(file: &Path) -> io::Result<Self> {
         let mut out = File::create(file)?;
         let (pieces, to_write) = channel::<Vec<u8>>();
@@ -44,9 +41,6 @@ impl BackgroundFile {
     }
 
     /// Writes what is left, and ends the thread.
-    ///
-    /// # Errors
-    /// Error of writing the file.
     pub fn finish(mut self) -> io::Result<()> {
         self.flush()?;
         drop(self.pieces);

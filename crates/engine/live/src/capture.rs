@@ -18,18 +18,12 @@ pub struct CaptureWriter {
 
 impl CaptureWriter {
     /// Creates the file of a capture at `host`.
-    ///
-    /// # Errors
-    /// If the file cannot be written.
     pub fn create(file: &Path, host: HostId) -> io::Result<Self> {
         let file = Writer::new(BackgroundFile::create(file)?, SNAPLEN)?;
         Ok(Self { host, file })
     }
 
     /// Adds a packet that `host` sends or receives, if that is the host of the capture.
-    ///
-    /// # Errors
-    /// Those of the file.
     pub fn packet(&mut self, at: Instant, host: HostId, bytes: &[u8]) -> io::Result<()> {
         if host != self.host {
             return Ok(());
@@ -39,9 +33,6 @@ impl CaptureWriter {
     }
 
     /// Ends the capture.
-    ///
-    /// # Errors
-    /// If the file could not be written.
     pub fn finish(self) -> io::Result<()> {
         self.file.finish()?.finish()
     }

@@ -29,33 +29,21 @@ pub enum Device {
     Veth(Veth),
 }
 
-/// Reason why a host has no device.
-#[derive(Debug, thiserror::Error)]
-#[error("no TUN device can be made with {TUN_FILE}: {tun}; nor a pair of veth devices: {veth}")]
-pub struct NoDevice {
-    tun: io::Error,
-    veth: io::Error,
-}
-
 impl Device {
     /// Makes the device in the network namespace of this thread: a TUN device, or where that is refused a pair of
     /// virtual Ethernet devices.
-    ///
-    /// # Errors
-    /// If the kernel refuses both.
-    pub fn create(mtu: u32) -> Result<Self, NoDevice> {
+    pub fn create(mtu: u32) -> Result<Self, String> {
         let tun = match Tun::create(DEVICE) {
             Ok(device) => return Ok(Self::Tun(device)),
             Err(error) => error,
         };
         let veth = Veth::create(DEVICE, mtu).map(Self::Veth);
-        veth.map_err(|veth| NoDevice { tun, veth })
+        veth.map_err(|veth| {
+            format!("no TUN device can be made with {TUN_FILE}: {tun}; nor a pair of veth devices: {veth}")
+        })
     }
 
     /// Reads from the device once and calls `each` for each packet. Returns false if nothing was waiting.
-    ///
-    /// # Errors
-    /// Those of readv(2), and of `each`.
     pub fn receive(
         &self,
         buffers: &mut ReceiveBuffers,
@@ -83,9 +71,6 @@ impl Device {
     }
 
     /// Hands a packet to the host, of several segments only if the device [`Self::merges`] them.
-    ///
-    /// # Errors
-    /// Those of writev(2).
     pub fn send(&self, segment: &mut GroSegment) -> io::Result<()> {
         let (header, packet) = segment.pieces();
         let mut pieces = [IoSlice::new(&[]); 1 + MAX_SEGMENTS];

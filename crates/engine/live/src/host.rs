@@ -13,7 +13,7 @@ use nix::net::if_::if_nametoindex;
 use nix::sched::{CloneFlags, setns, unshare};
 use packet::addressing;
 
-use crate::device::{DEVICE, Device, NoDevice};
+use crate::device::{DEVICE, Device};
 use crate::outside::Gateway;
 use crate::user_namespace::user_and_group;
 
@@ -28,46 +28,9 @@ pub const RESOLVER: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 53);
 /// The loopback device of a new namespace.
 const LOOPBACK: u32 = 1;
 
-/// Reason why a host cannot be set up.
-#[derive(Debug, thiserror::Error)]
-pub enum HostError {
-    /// No namespace for it.
-    #[error(
-        "no network namespace can be created: {0}; this needs root, or user namespaces (celltcp shell enters one)"
-    )]
-    Namespace(io::Error),
-    /// No device for it.
-    #[error(transparent)]
-    Device(#[from] NoDevice),
-    /// The kernel does not take a sysctl.
-    #[error("{name}: {value:?} is not taken by this kernel in a network namespace: {error}")]
-    Sysctl {
-        /// Its name.
-        name: String,
-        /// The wanted value.
-        value: String,
-        /// Answer of the kernel.
-        error: io::Error,
-    },
-    /// The kernel does not have the congestion control, or lends it to nobody.
-    #[error("cca: {0:?} is not taken by this kernel for a route; allowed: {1}")]
-    CongestionControl(String, String),
-    /// Any other step.
-    #[error("{step}: {error}")]
-    Step {
-        /// Operation that failed.
-        step: &'static str,
-        /// Answer of the kernel.
-        error: io::Error,
-    },
-}
-
-/// Returns the maker of the error of a step.
-pub(crate) fn in_step<E: Into<io::Error>>(step: &'static str) -> impl FnOnce(E) -> HostError {
-    move |error| HostError::Step {
-        step,
-        error: error.into(),
-    }
+/// Returns a function that names the operation that an error is of.
+pub(crate) fn in_step<E: Into<io::Error>>(step: &str) -> impl FnOnce(E) -> String {
+    move |error| format!("{step}: {}", error.into())
 }
 
 /// Settings that all hosts of a run have.
@@ -117,9 +80,6 @@ impl Namespaces {
 
     /// Moves this thread to the host: its sockets, and the programs that it starts, are on the host from now on. The
     /// folder stays the same.
-    ///
-    /// # Errors
-    /// Those of setns(2).
     pub fn enter(&self) -> io::Result<()> {
         let folder = std::env::current_dir()?;
         unshare(CloneFlags::CLONE_FS)?;
@@ -130,14 +90,12 @@ impl Namespaces {
 }
 
 /// Sets up a host for each node of `nodes`, in namespaces of its own. `folder` is for a file that is gone afterwards.
-///
-/// # Errors
-/// [`HostError`] names the step that the kernel rejected. Nothing is left then.
+/// If the kernel rejects a step, nothing is left.
 pub fn set_up(
     nodes: &[(HostId, String)],
     settings: &HostSettings,
     folder: &Path,
-) -> Result<Vec<Host>, HostError> {
+) -> Result<Vec<Host>, String> {
     let hosts_file = write_hosts_file(nodes, folder).map_err(in_step("the file of host names"))?;
     let resolvers_file = folder.join("resolv.conf");
     std::fs::write(&resolvers_file, format!("nameserver {RESOLVER}\n"))
@@ -180,9 +138,12 @@ fn create(
     nodes: &[(HostId, String)],
     settings: &HostSettings,
     [hosts_file, resolvers_file]: &[PathBuf; 2],
-) -> Result<Host, HostError> {
+) -> Result<Host, String> {
     unshare(CloneFlags::CLONE_NEWNET | CloneFlags::CLONE_NEWNS)
-        .map_err(|error| HostError::Namespace(error.into()))?;
+        .map_err(|error| {
+            let error = io::Error::from(error);
+            format!("no network namespace can be created: {error}; this needs root, or user namespaces (celltcp shell enters one)")
+        })?;
     make_mounts_private().map_err(in_step("mounts"))?;
     mount_over(hosts_file, HOSTS_FILE).map_err(in_step("mount of the file of host names"))?;
     let is_behind = settings.gateway.is_some_and(|gateway| gateway.host != *id);
@@ -223,7 +184,12 @@ fn create(
         for (own, to) in addresses(id.0).into_iter().zip(addresses(peer.0)) {
             let set = links.set_route(index, own, to, metrics.clone());
             set.map_err(|error| match &settings.cca {
-                Some(cca) => HostError::CongestionControl(cca.clone(), available_ccas()),
+                Some(cca) => {
+                    let available = available_ccas();
+                    format!(
+                        "cca: {cca:?} is not taken by this kernel for a route; allowed: {available}"
+                    )
+                }
                 None => in_step("route")(error),
             })?;
         }
@@ -271,7 +237,7 @@ fn mount_over(file: &Path, place: &str) -> nix::Result<()> {
 
 /// Sets a sysctl of this thread's network namespace. Those of the whole machine are not there in a namespace of its own,
 /// but those outside of `net` are.
-fn set_sysctl(name: &str, value: &str) -> Result<(), HostError> {
+fn set_sysctl(name: &str, value: &str) -> Result<(), String> {
     let set = if name.starts_with("net.") {
         std::fs::write(sysctl_file(name), value)
     } else {
@@ -279,10 +245,8 @@ fn set_sysctl(name: &str, value: &str) -> Result<(), HostError> {
             "it is one of the whole machine; allowed: net.*",
         ))
     };
-    set.map_err(|error| HostError::Sysctl {
-        name: format!("kernel.sysctl.{name}"),
-        value: value.to_owned(),
-        error,
+    set.map_err(|error| {
+        format!("kernel.sysctl.{name}: {value:?} is not taken by this kernel in a network namespace: {error}")
     })
 }
 

@@ -26,13 +26,13 @@ mod tun;
 mod user_namespace;
 mod veth;
 
-pub use host::{HostError, RESOLVER};
+pub use host::RESOLVER;
 pub use lateness::Lateness;
-pub use log::{Digest, LogHeader, LogReader, LogRecord, LogWriter, LoggedChange, LoggedScenario};
+pub use log::{LogHeader, LoggedChange, LoggedScenario};
 pub use outside::GATEWAY_ADDRESSES;
 pub use real_time::Progress;
-pub use replay::{Replay, ReplayError, replay, replay_from};
-pub use run::{LiveError, LiveOptions, LiveRun, machine_cca};
-pub use session::{AccessState, Arrival, Departure, Session, SessionError};
+pub use replay::{Replay, replay, replay_from};
+pub use run::{LiveOptions, LiveRun, machine_cca};
+pub use session::{AccessState, Arrival, Departure, Session};
 pub use traffic::Traffic;
 pub use user_namespace::{enter_user_namespace, pass_on_rights};

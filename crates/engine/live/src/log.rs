@@ -152,9 +152,6 @@ pub struct LogWriter(BackgroundFile);
 
 impl LogWriter {
     /// Begins a log.
-    ///
-    /// # Errors
-    /// If the file cannot be written.
     pub fn create(file: &Path, header: &LogHeader) -> io::Result<Self> {
         let mut out = BackgroundFile::create(file)?;
         serde_json::to_writer(&mut out, header)?;
@@ -163,18 +160,12 @@ impl LogWriter {
     }
 
     /// Adds a packet that a host has sent.
-    ///
-    /// # Errors
-    /// Those of the file.
     pub fn arrival(&mut self, at: Instant, host: HostId, bytes: &[u8]) -> io::Result<()> {
         let captured = &bytes[..bytes.len().min(KEPT)];
         self.record(at, host.0, bytes.len() as u32, captured)
     }
 
     /// Adds a change of the scenario.
-    ///
-    /// # Errors
-    /// Those of the file.
     pub fn change(&mut self, at: Instant, change: &LoggedChange) -> io::Result<()> {
         let text = serde_json::to_vec(change)?;
         let length = u32::try_from(text.len()).map_err(io::Error::other)?;
@@ -182,18 +173,12 @@ impl LogWriter {
     }
 
     /// Adds an interruption.
-    ///
-    /// # Errors
-    /// Those of the file.
     pub fn interruption(&mut self, at: Instant, duration: Duration) -> io::Result<()> {
         let duration = duration.as_nanos().to_le_bytes();
         self.record(at, INTERRUPTION, duration.len() as u32, &duration)
     }
 
     /// Ends the log.
-    ///
-    /// # Errors
-    /// Error of writing the file.
     pub fn finish(mut self, at: Instant, digest: &Digest) -> io::Result<()> {
         let (departures, hash) = digest.value();
         let mut value = departures.to_le_bytes().to_vec();

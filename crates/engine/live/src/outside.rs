@@ -6,7 +6,7 @@ use linux_sockets::Netlink;
 use net::HostId;
 use nix::net::if_::if_nametoindex;
 
-use crate::host::{HostError, Namespaces, addresses, in_step};
+use crate::host::{Namespaces, addresses, in_step};
 
 /// Addresses of the gateway outside of the path, from blocks for documentation (RFC 5737 and RFC 3849).
 pub const GATEWAY_ADDRESSES: (Ipv4Addr, Ipv6Addr) = (
@@ -60,7 +60,7 @@ impl Gateway {
         host: HostId,
         device: &str,
         mtu: u32,
-    ) -> Result<(), HostError> {
+    ) -> Result<(), String> {
         let connect = || {
             namespaces.enter().map_err(in_step("namespaces"))?;
             let index = if_nametoindex(device).map_err(in_step("device to the outside"))?;

@@ -2,17 +2,13 @@
 
 use scenario::Scenario;
 
-use crate::LiveError;
-
 /// Name of the first phone.
 pub(crate) const PHONE: &str = "phone";
 
 /// Returns `scenario` with this number of phones, "phone", "phone-2" and so on, in one cell. They are received alike,
 /// with fading of their own.
-///
-/// # Errors
-/// If there are to be several, and the scenario has no cell that they could share.
-pub(crate) fn with_phones(scenario: &Scenario, phones: u32) -> Result<Scenario, LiveError> {
+/// Fails for several phones in a scenario without a cell.
+pub(crate) fn with_phones(scenario: &Scenario, phones: u32) -> Result<Scenario, String> {
     let mut scenario = scenario.clone();
     for number in 2..=phones {
         let name = format!("{PHONE}-{number}");
@@ -20,7 +16,9 @@ pub(crate) fn with_phones(scenario: &Scenario, phones: u32) -> Result<Scenario, 
         let radio = scenario.radio.as_mut();
         let Some((radio, mut ue)) = radio.and_then(|radio| first(&radio.ues).map(|ue| (radio, ue)))
         else {
-            return Err(LiveError::Phones(phones));
+            return Err(format!(
+                "phones: {phones} share no cell in this scenario; allowed: 1, or a scenario with a radio"
+            ));
         };
         ue.name.clone_from(&name);
         radio.ues.push(ue);

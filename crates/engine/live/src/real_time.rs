@@ -20,15 +20,19 @@ use units::{Duration, Instant};
 use crate::capture::CaptureWriter;
 use crate::device::{Device, ReceiveBuffers};
 use crate::handover::Handover;
+use crate::host::in_step;
 use crate::log::{Digest, LogWriter};
 use crate::offload::GroSegment;
 use crate::sender_watch::SenderWatch;
-use crate::{Arrival, Lateness, LiveError, Session};
+use crate::{Arrival, Lateness, Session};
 
 /// Times that a device is read before the next; each may give many packets.
 const BATCH: usize = 8;
 /// Priority among real-time threads: the lowest, which is above all others.
 const PRIORITY: u8 = 1;
+
+/// Operation of an error.
+const PATH: &str = "the path";
 
 /// Files that are written while a run goes on.
 #[derive(Default)]
@@ -107,9 +111,6 @@ pub struct Driver {
 impl Driver {
     /// Starts to drive `session`, whose time zero is now, and writes `files`. With `spin`, the thread never
     /// sleeps.
-    ///
-    /// # Errors
-    /// If the thread cannot be started.
     pub fn start(
         session: Session,
         devices: Devices,
@@ -157,20 +158,17 @@ impl Driver {
     /// If the path has failed, or those of the change.
     pub fn change<T>(
         &self,
-        change: impl FnOnce(&mut Progress) -> Result<T, LiveError>,
-    ) -> Result<T, LiveError> {
+        change: impl FnOnce(&mut Progress) -> Result<T, String>,
+    ) -> Result<T, String> {
         let mut progress = self.shared.progress();
         let devices = self.devices.as_deref().map_or(&[][..], Vec::as_slice);
         let now = self.shared.now();
-        advance(&mut progress, devices, now, || self.shared.now()).map_err(LiveError::Path)?;
+        advance(&mut progress, devices, now, || self.shared.now()).map_err(in_step(PATH))?;
         hand_over_all(&mut progress, devices, || self.shared.now());
         let changed = change(&mut progress);
         drop(progress);
         // The next event may be earlier now.
-        self.shared
-            .wake
-            .write(1)
-            .map_err(|error| LiveError::Path(error.into()))?;
+        self.shared.wake.write(1).map_err(in_step(PATH))?;
         changed
     }
 
@@ -182,9 +180,6 @@ impl Driver {
     }
 
     /// Stops the path, whose devices are gone afterwards.
-    ///
-    /// # Errors
-    /// Error that ended the thread.
     pub fn stop(&mut self) -> std::io::Result<()> {
         self.shared.stop.store(true, Ordering::Relaxed);
         self.shared.wake.write(1)?;

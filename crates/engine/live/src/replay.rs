@@ -6,23 +6,10 @@ use std::path::Path;
 
 use units::Instant;
 
+use crate::Session;
+use crate::host::in_step;
 use crate::log::{Digest, LogHeader, LogReader, LogRecord, LoggedScenario};
 use crate::run::SERVER;
-use crate::{Session, SessionError};
-
-/// Reason why a log cannot be replayed.
-#[derive(Debug, thiserror::Error)]
-pub enum ReplayError {
-    /// The log cannot be read.
-    #[error("{0}: {1}")]
-    Log(String, io::Error),
-    /// Its scenario is not read by this version.
-    #[error("{0}: its scenario: {1}")]
-    Scenario(String, String),
-    /// The scenario makes no path.
-    #[error(transparent)]
-    Session(#[from] SessionError),
-}
 
 /// A run that was repeated.
 pub struct Replay {
@@ -41,24 +28,20 @@ pub struct Replay {
 /// Repeats the run of a log.
 ///
 /// # Errors
-/// [`ReplayError`] has the reason.
-pub fn replay(file: &Path) -> Result<Replay, ReplayError> {
+/// If the log cannot be read, or its scenario makes no path.
+pub fn replay(file: &Path) -> Result<Replay, String> {
     let name = file.display().to_string();
-    let opened = File::open(file).map_err(|error| ReplayError::Log(name.clone(), error))?;
+    let opened = File::open(file).map_err(in_step(&name))?;
     replay_from(BufReader::new(opened), name)
 }
 
 /// Repeats the run of a log from its bytes; errors call it `name`.
-///
-/// # Errors
-/// As [`replay`].
-pub fn replay_from(log: impl BufRead, name: String) -> Result<Replay, ReplayError> {
-    let unreadable = |error| ReplayError::Log(name.clone(), error);
-    let log = LogReader::new(log).map_err(unreadable)?;
+pub fn replay_from(log: impl BufRead, name: String) -> Result<Replay, String> {
+    let log = LogReader::new(log).map_err(in_step(&name))?;
     let header = log.header.clone();
     let load = |logged: &LoggedScenario| {
         let loaded = logged.load();
-        loaded.map_err(|error| ReplayError::Scenario(name.clone(), error.to_string()))
+        loaded.map_err(|error| format!("{name}: its scenario: {error}"))
     };
     let (scenario, traces) = load(&header.scenario)?;
     let mut session = Session::new(&scenario, &traces, header.seed, &header.cca, &header.kernel)?;
@@ -67,9 +50,9 @@ pub fn replay_from(log: impl BufRead, name: String) -> Result<Replay, ReplayErro
     }
     let mut digest = Digest::default();
     let (mut recorded, mut changes) = (None, Vec::new());
-    let mut advance = |session: &mut Session, at| -> Result<(), ReplayError> {
+    let mut advance = |session: &mut Session, at| -> Result<(), String> {
         let advanced = session.advance(at).map_err(io::Error::other);
-        advanced.map_err(unreadable)?;
+        advanced.map_err(in_step(&name))?;
         while let Some(departure) = session.next_departure() {
             digest.add(&departure);
             session.recycle(departure.bytes);
@@ -77,7 +60,7 @@ pub fn replay_from(log: impl BufRead, name: String) -> Result<Replay, ReplayErro
         Ok(())
     };
     for record in log {
-        match record.map_err(unreadable)? {
+        match record.map_err(in_step(&name))? {
             LogRecord::Arrival { at, host, bytes } => {
                 advance(&mut session, at)?;
                 session.arrive(at, host, &bytes);

@@ -12,46 +12,14 @@ use packet::addressing;
 use scenario::{Scenario, Tcp};
 use units::{Duration, Instant};
 
+use crate::Session;
 use crate::capture::CaptureWriter;
-use crate::host::{self, HostError, HostSettings, Namespaces};
+use crate::host::{self, HostSettings, Namespaces, in_step};
 use crate::log::{LogHeader, LogWriter, LoggedChange, LoggedScenario};
 use crate::outside::Gateway;
 use crate::phones::with_phones;
 use crate::real_time::{Driver, Files, Progress};
 use crate::sender_watch::SenderWatch;
-use crate::{Session, SessionError};
-
-/// Reason why a run in real time cannot begin.
-#[derive(Debug, thiserror::Error)]
-pub enum LiveError {
-    /// The scenario cannot be played.
-    #[error(transparent)]
-    Session(#[from] SessionError),
-    /// A host cannot be set up.
-    #[error(transparent)]
-    Host(#[from] HostError),
-    /// Linux has no setting for a field of the scenario.
-    #[error("{0}")]
-    Setting(String),
-    /// There is no such host.
-    #[error("{0:?} is no host of the path; allowed: {1}")]
-    NoHost(String, String),
-    /// The phones have no cell.
-    #[error("phones: {0} share no cell in this scenario; allowed: 1, or a scenario with a radio")]
-    Phones(u32),
-    /// A log or capture cannot be written.
-    #[error("{0}: {1}")]
-    File(String, std::io::Error),
-    /// The log cannot be written any more.
-    #[error("log: {0}")]
-    Log(std::io::Error),
-    /// The path has failed.
-    #[error("the path: {0}")]
-    Path(std::io::Error),
-    /// A thread cannot be started.
-    #[error("a thread of the path: {0}")]
-    Thread(std::io::Error),
-}
 
 /// Options of a run in real time.
 #[derive(Clone, Debug, Default)]
@@ -89,13 +57,13 @@ impl LiveRun {
     /// Sets up the hosts and starts the path between them. `folder` is for a file that is gone afterwards.
     ///
     /// # Errors
-    /// [`LiveError`] names the step that failed. Nothing is left then.
+    /// The step that failed; nothing is left then.
     pub fn start(
         scenario: &Scenario,
         traces: &Traces,
         options: &LiveOptions,
         folder: &Path,
-    ) -> Result<Self, LiveError> {
+    ) -> Result<Self, String> {
         let scenario = &with_phones(scenario, options.phones)?;
         let cca = options.cca.clone().unwrap_or_else(machine_cca);
         let kernel = uname().map_or_else(
@@ -113,9 +81,9 @@ impl LiveRun {
         }
         let nodes = options.hosts.iter();
         let nodes = nodes.map(|name| Ok((node(&session, name)?, name.clone())));
-        let nodes: Vec<_> = nodes.collect::<Result<_, LiveError>>()?;
+        let nodes: Vec<_> = nodes.collect::<Result<_, String>>()?;
         let settings = HostSettings {
-            sysctls: sysctls(scenario, None).map_err(LiveError::Setting)?,
+            sysctls: sysctls(scenario, None)?,
             metrics: metrics(&scenario.tcp),
             cca: options.cca.clone(),
             mtu: scenario.path.path_mtu().get() as u32,
@@ -134,20 +102,20 @@ impl LiveRun {
                 outside: options.outside,
                 ..LogHeader::new(logged, [cca, kernel], options.seed)
             };
-            LogWriter::create(file, &header).map_err(|error| unwritten(file, error))
+            LogWriter::create(file, &header).map_err(in_step(&file.display().to_string()))
         });
         let capture = options.pcap.as_ref().map(|file| {
             let host = node(&session, options.pcap_at.as_deref().unwrap_or(SERVER))?;
-            CaptureWriter::create(file, host).map_err(|error| unwritten(file, error))
+            CaptureWriter::create(file, host).map_err(in_step(&file.display().to_string()))
         });
         let files = Files {
             log: log.transpose()?,
             capture: capture.transpose()?,
         };
         let interval = scenario.slot.max(SHORTEST_INTERVAL);
-        let senders = SenderWatch::start(sockets, interval).map_err(LiveError::Thread)?;
+        let senders = SenderWatch::start(sockets, interval).map_err(in_step(THREAD))?;
         let driver = Driver::start(session, devices, senders, files, options.spin)
-            .map_err(LiveError::Thread)?;
+            .map_err(in_step(THREAD))?;
         tracing::info!(
             target: "celltcp::events::live",
             "path started: scenario {}, seed {}",
@@ -172,7 +140,7 @@ impl LiveRun {
         &self,
         steps: &[(&Scenario, &Traces)],
         fields: Vec<String>,
-    ) -> Result<Instant, LiveError> {
+    ) -> Result<Instant, String> {
         let scenarios = steps
             .iter()
             .map(|(scenario, _)| with_phones(scenario, self.phones));
@@ -185,7 +153,7 @@ impl LiveRun {
             if let (Some(log), Some((scenario, traces))) = (&mut progress.files.log, steps.last()) {
                 let scenario = LoggedScenario::new(scenario, traces);
                 let change = LoggedChange { fields, scenario };
-                log.change(at, &change).map_err(LiveError::Log)?;
+                log.change(at, &change).map_err(in_step("log"))?;
             }
             Ok(at)
         })
@@ -195,12 +163,12 @@ impl LiveRun {
     ///
     /// # Errors
     /// If there is no such wire, or the log cannot be written.
-    pub fn interrupt(&self, duration: Duration) -> Result<Instant, LiveError> {
+    pub fn interrupt(&self, duration: Duration) -> Result<Instant, String> {
         self.driver.change(|progress| {
             progress.session.interrupt(duration)?;
             let at = progress.session.now();
             if let Some(log) = &mut progress.files.log {
-                log.interruption(at, duration).map_err(LiveError::Log)?;
+                log.interruption(at, duration).map_err(in_step("log"))?;
             }
             Ok(at)
         })
@@ -226,11 +194,11 @@ impl LiveRun {
         namespaces.enter()
     }
 
-    fn namespaces(&self, host: &str) -> Result<&Namespaces, LiveError> {
+    fn namespaces(&self, host: &str) -> Result<&Namespaces, String> {
         let found = self.hosts.iter().find(|(name, _)| name == host);
         found.map(|(_, namespaces)| namespaces).ok_or_else(|| {
-            let names = self.hosts.iter().map(|(name, _)| name.clone());
-            LiveError::NoHost(host.to_owned(), names.collect::<Vec<_>>().join(", "))
+            let names = self.hosts.iter().map(|(name, _)| name.as_str());
+            no_host(host, &names.collect::<Vec<_>>())
         })
     }
 
@@ -238,13 +206,12 @@ impl LiveRun {
     ///
     /// # Errors
     /// If there is no such host or device, or the kernel rejects it.
-    pub fn connect_outside(&self, host: &str, device: &str) -> Result<(), LiveError> {
+    pub fn connect_outside(&self, host: &str, device: &str) -> Result<(), String> {
         let Some(gateway) = self.gateway else {
             return Ok(());
         };
         let node = self.with_progress(|progress| node(&progress.session, host))?;
-        gateway.connect(self.namespaces(SERVER)?, node, device, self.mtu)?;
-        Ok(())
+        gateway.connect(self.namespaces(SERVER)?, node, device, self.mtu)
     }
 
     /// Returns whether the path still runs; it ends early by a failure only, which [`Self::stop`] returns.
@@ -258,27 +225,28 @@ impl LiveRun {
     }
 
     /// Stops the path. Its devices are gone afterwards; what was measured can still be shown.
-    ///
-    /// # Errors
-    /// Error that ended the path.
     pub fn stop(&mut self) -> std::io::Result<()> {
         self.driver.stop()
     }
 }
 
-/// Shortest time between two looks at the senders.
+/// Operation of an error.
+const THREAD: &str = "a thread of the path";
+
+/// Shortest time between two reports of the senders.
 const SHORTEST_INTERVAL: Duration = Duration::from_millis(10);
 
 /// Host of a capture unless another is named, and the gateway to other networks.
 pub(crate) const SERVER: &str = "server";
 
-fn node(session: &Session, name: &str) -> Result<HostId, LiveError> {
-    let unknown = || LiveError::NoHost(name.to_owned(), session.host_names().join(", "));
-    session.host(name).ok_or_else(unknown)
+fn node(session: &Session, name: &str) -> Result<HostId, String> {
+    let host = session.host(name);
+    host.ok_or_else(|| no_host(name, &session.host_names()))
 }
 
-fn unwritten(file: &Path, error: std::io::Error) -> LiveError {
-    LiveError::File(file.display().to_string(), error)
+fn no_host(name: &str, names: &[&str]) -> String {
+    let allowed = names.join(", ");
+    format!("{name:?} is no host of the path; allowed: {allowed}")
 }
 
 /// Returns the congestion control of the machine.

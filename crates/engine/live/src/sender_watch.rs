@@ -18,9 +18,6 @@ pub struct SenderWatch {
 
 impl SenderWatch {
     /// Starts to ask on all hosts each `interval`.
-    ///
-    /// # Errors
-    /// If the thread cannot be started.
     pub fn start(hosts: Vec<SockDiag>, interval: Duration) -> io::Result<Self> {
         let (report, reports) = channel();
         let (stop, stopped) = channel();

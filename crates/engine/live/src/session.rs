@@ -4,15 +4,15 @@ use std::net::IpAddr;
 
 use byte_path::{BytePath, CreatedPacketError, Headers, Verdict};
 use linux_sockets::SocketState;
-use measurement::{Engine, ObservationError, ObservedPath, Options, Snapshot};
+use measurement::{Engine, ObservedPath, Options, Snapshot};
 use middlebox::Kind;
 use net::{HostId, Packet};
-use network_builder::{Plan, PlanError, Traces};
+use network_builder::{Plan, Traces};
 use packet::addressing;
 use scenario::Scenario;
 use units::Instant;
 
-use crate::changes::{CHANGEABLE, Wires};
+use crate::changes::Wires;
 use crate::congestion_mark::mark;
 use crate::connections::{Connections, NamedHost};
 use crate::phones::PHONE;
@@ -20,28 +20,6 @@ use crate::traffic::{Traffic, TrafficByHost};
 
 /// Longest IP packet, bytes.
 pub(crate) const MAX_PACKET: usize = 65_535;
-
-/// Reason why a scenario cannot be played in real time.
-#[derive(Debug, thiserror::Error)]
-pub enum SessionError {
-    /// The scenario makes no path.
-    #[error(transparent)]
-    Plan(#[from] PlanError),
-    /// The path cannot be observed.
-    #[error(transparent)]
-    Path(#[from] ObservationError),
-    /// A middlebox has TCP connections of its own, or needs hosts that understand it.
-    #[error(
-        "path.middleboxes: {0:?} splits connections or needs servers that understand it; allowed in real time: {1}"
-    )]
-    Middlebox(&'static str, String),
-    /// A change is one of more than wires.
-    #[error("it cannot change while a run goes on; allowed: {CHANGEABLE}")]
-    Change,
-    /// Nothing can be interrupted.
-    #[error("outage: nothing to interrupt; allowed: a time above 0 s, in a scenario with a wire")]
-    Interruption,
-}
 
 /// A packet that leaves the path.
 #[derive(PartialEq, Eq, Debug)]
@@ -103,21 +81,23 @@ impl Session {
         seed: u64,
         cca: &str,
         kernel: &str,
-    ) -> Result<Self, SessionError> {
+    ) -> Result<Self, String> {
         let boxes = &scenario.path.middleboxes;
         if let Some(settings) = boxes.iter().find(|settings| !is_possible(settings.kind)) {
             let allowed = Kind::ALL.iter().filter(|kind| is_possible(**kind));
             let allowed: Vec<_> = allowed.map(|kind| kind.name()).collect();
-            return Err(SessionError::Middlebox(
-                settings.kind.name(),
-                allowed.join(", "),
+            let (kind, allowed) = (settings.kind.name(), allowed.join(", "));
+            return Err(format!(
+                "path.middleboxes: {kind:?} splits connections or needs servers that understand it; allowed in real \
+                 time: {allowed}"
             ));
         }
-        let plan = Plan::new(&scenario.expand_flows(), traces, seed)?;
+        let plan = Plan::new(&scenario.expand_flows(), traces, seed);
+        let plan = plan.map_err(|error| error.to_string())?;
         let version = kernel.to_owned();
         let engine = Engine::Live { version };
-        let path = ObservedPath::new(scenario, &plan, seed, engine, Options::default())?;
-        let mut path = BytePath::new(path);
+        let path = ObservedPath::new(scenario, &plan, seed, engine, Options::default());
+        let mut path = BytePath::new(path.map_err(|error| error.to_string())?);
         path.enable_contents();
         let nodes = plan.topology.nodes.iter();
         let hosts = (0..).zip(nodes).map(|(number, name)| NamedHost {

@@ -30,9 +30,6 @@ pub struct Tun(File);
 
 impl Tun {
     /// Makes a device of this name in the network namespace of this thread.
-    ///
-    /// # Errors
-    /// Those of open(2) on [`TUN_FILE`] and of the ioctl.
     pub fn create(name: &str) -> io::Result<Self> {
         let file = File::options()
             .read(true)
@@ -58,9 +55,6 @@ impl Tun {
     }
 
     /// Reads a packet with its offload header; returns its length.
-    ///
-    /// # Errors
-    /// Those of readv(2).
     pub fn receive(
         &self,
         header: &mut [u8; OFFLOAD_HEADER],
@@ -72,9 +66,6 @@ impl Tun {
     }
 
     /// Hands a packet to the host, in pieces of which the first is the offload header.
-    ///
-    /// # Errors
-    /// Those of writev(2).
     pub fn send(&self, pieces: &[IoSlice<'_>]) -> io::Result<()> {
         (&self.0).write_vectored(pieces).map(|_| ())
     }

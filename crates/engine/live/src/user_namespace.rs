@@ -10,9 +10,6 @@ use std::os::unix::fs::MetadataExt;
 use nix::sched::{CloneFlags, unshare};
 
 /// Returns user and group of this process, which own its folder in `/proc`.
-///
-/// # Errors
-/// If `/proc` is not there.
 pub(crate) fn user_and_group() -> io::Result<(u32, u32)> {
     let folder = std::fs::metadata("/proc/self")?;
     Ok((folder.uid(), folder.gid()))
@@ -53,9 +50,6 @@ struct CapabilitySets {
 
 /// Lets programs that this thread starts inherit its rights, which users who are not root have in a user namespace
 /// only.
-///
-/// # Errors
-/// Those of capget(2), capset(2) and prctl(2).
 pub fn pass_on_rights() -> io::Result<()> {
     let mut header = CapabilityHeader {
         version: VERSION,

@@ -54,9 +54,6 @@ pub struct Veth(File);
 impl Veth {
     /// Makes a pair in the network namespace of this thread, whose near end has this name. The kernel cuts what TCP and
     /// UDP hand over at once to packets of the MTU, with checksums.
-    ///
-    /// # Errors
-    /// Those of netlink(7), packet(7) and the ioctl.
     pub fn create(name: &str, mtu: u32) -> io::Result<Self> {
         let links = Netlink::open()?;
         links.add_veth([name, PEER], ADDRESS)?;
@@ -81,9 +78,6 @@ impl Veth {
     }
 
     /// Reads a packet; returns its length.
-    ///
-    /// # Errors
-    /// Those of readv(2).
     pub fn receive(&self, packet: &mut [u8]) -> io::Result<usize> {
         let mut header = [0; HEADER];
         let mut parts = [IoSliceMut::new(&mut header), IoSliceMut::new(packet)];
@@ -98,9 +92,6 @@ impl Veth {
     }
 
     /// Hands a packet to the host.
-    ///
-    /// # Errors
-    /// Those of writev(2).
     pub fn send(&self, packet: &[u8]) -> io::Result<()> {
         const IPV6: u8 = 6;
         let is_ipv6 = packet.first().is_some_and(|first| first >> 4 == IPV6);

@@ -13,9 +13,6 @@ pub struct CaptureFile {
 
 impl CaptureFile {
     /// Creates the file, or replaces an existing one.
-    ///
-    /// # Errors
-    /// If it cannot be created.
     pub fn create(path: &Path) -> io::Result<Self> {
         let created = File::create(path).map_err(|error| with_path(path, &error))?;
         Ok(Self {

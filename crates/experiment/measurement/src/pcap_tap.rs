@@ -46,9 +46,6 @@ pub(crate) struct PcapTap<W: Write> {
 
 impl<W: Write> PcapTap<W> {
     /// Taps `host`, whose connections [`add_flow`](Self::add_flow) names, and stores `snaplen` bytes of each packet.
-    ///
-    /// # Errors
-    /// If the header of the file cannot be written.
     pub(crate) fn new(host: HostId, snaplen: u32, out: W) -> io::Result<Self> {
         Ok(Self {
             host,

@@ -14,10 +14,7 @@ table! {
 }
 
 impl Blackout {
-    /// Checks the blackouts of a link.
-    ///
-    /// # Errors
-    /// The first that has no length, or begins before the end of the one before.
+    /// Checks that the blackouts of a link have a length, and follow each other.
     pub fn check(all: &[Self]) -> Result<(), FieldError> {
         let mut end = Duration::ZERO;
         for (index, blackout) in all.iter().enumerate() {

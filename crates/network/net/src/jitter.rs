@@ -36,9 +36,6 @@ pub enum JitterDistribution {
 
 impl Jitter {
     /// Checks that the distribution takes the parameters.
-    ///
-    /// # Errors
-    /// If it does not.
     pub fn check(&self) -> Result<(), FieldError> {
         if self.distribution == JitterDistribution::Exponential && !self.sd.is_zero() {
             return invalid_value(

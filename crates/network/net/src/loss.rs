@@ -59,9 +59,6 @@ impl Loss {
     pub const NONE: Self = Self::Random(0.0);
 
     /// Checks that probabilities are from 0 to 1.
-    ///
-    /// # Errors
-    /// The first one that is not.
     pub fn check(&self) -> Result<(), FieldError> {
         match self {
             Self::Random(probability) => check_number("", *probability, 0.0, 1.0),

@@ -45,9 +45,6 @@ pub struct PathOutages {
 impl PathOutages {
     /// Returns the outages of the links of `topology` in a run with `seed` that begin before `until` and last for at least
     /// `min_length`.
-    ///
-    /// # Errors
-    /// If the topology is no tree.
     pub fn new(
         topology: &Topology,
         seed: u64,

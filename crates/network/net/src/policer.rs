@@ -15,9 +15,6 @@ table! {
 
 impl Policer {
     /// Checks that packets can pass.
-    ///
-    /// # Errors
-    /// The first field with which none can pass.
     pub fn check(&self, mtu: Bytes) -> Result<(), FieldError> {
         check_positive("rate", self.rate)?;
         config::check_range("burst", self.burst, mtu, Bytes::new(1 << 40))

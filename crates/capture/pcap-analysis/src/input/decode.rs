@@ -53,10 +53,7 @@ pub(crate) struct Fragments {
     pub(crate) have_payload: bool,
 }
 
-/// Returns the TCP segment in a record.
-///
-/// # Errors
-/// The reason why the record has no TCP segment.
+/// Returns the TCP segment in a record, or the reason why it has none.
 pub(crate) fn dissect(record: &Record<'_>) -> Result<Packet, Skipped> {
     let captured_len = record.bytes.len() as u32;
     // Where the current packet ends on the wire; a record cannot have more bytes than there were.

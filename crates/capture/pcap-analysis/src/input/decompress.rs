@@ -19,9 +19,6 @@ const ZSTD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 const CHUNK: usize = 256 * 1024;
 
 /// Opens and decompresses the capture at `path`; `-` is the standard input.
-///
-/// # Errors
-/// If the file cannot be read.
 pub fn open(path: &Path) -> io::Result<Bytes> {
     if path.as_os_str() == "-" {
         return decompress(Box::new(io::stdin()));
@@ -30,9 +27,6 @@ pub fn open(path: &Path) -> io::Result<Bytes> {
 }
 
 /// Returns the decompressed bytes of `input`; its first bytes tell the format.
-///
-/// # Errors
-/// If the first bytes cannot be read.
 pub fn decompress(mut input: Bytes) -> io::Result<Bytes> {
     let mut first = Vec::with_capacity(ZSTD.len());
     input

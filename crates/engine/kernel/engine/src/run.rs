@@ -176,9 +176,6 @@ impl KernelRun {
 
     /// Waits until the run has reached `until`, or its end if that is earlier, but not much longer than `at_most`.
     /// Returns whether it has.
-    ///
-    /// # Errors
-    /// [`KernelError`] names the failure of the kernel.
     pub fn advance(&mut self, until: Instant, at_most: WallTime) -> Result<bool, KernelError> {
         let start = WallInstant::now();
         while !self.has_reached(until) {
@@ -216,9 +213,6 @@ impl KernelRun {
     }
 
     /// Waits for the end of the run and returns its tables; samples are those since the last call.
-    ///
-    /// # Errors
-    /// [`KernelError`] describes the failure of the kernel.
     pub fn finish(mut self) -> Result<Tables, KernelError> {
         self.advance(self.end, WallTime::MAX)?;
         let mut tables = self

@@ -17,17 +17,11 @@ pub fn encode(message: &impl Serialize) -> io::Result<Vec<u8>> {
 }
 
 /// Decodes a message.
-///
-/// # Errors
-/// If the bytes are no such message.
 pub fn decode<T: DeserializeOwned>(bytes: &[u8]) -> io::Result<T> {
     postcard::from_bytes(bytes).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
 }
 
 /// Writes a message as a frame.
-///
-/// # Errors
-/// Errors of the writer.
 pub fn write_frame(out: &mut impl Write, message: &impl Serialize) -> io::Result<()> {
     let bytes = encode(message)?;
     let length = u32::try_from(bytes.len()).map_err(io::Error::other)?;
@@ -44,9 +38,6 @@ pub struct FrameReader {
 
 impl FrameReader {
     /// Returns the next message, if all of it has arrived.
-    ///
-    /// # Errors
-    /// If the bytes are no such message.
     pub fn take<T: DeserializeOwned>(&mut self) -> io::Result<Option<T>> {
         let Some((length, rest)) = self.buffer.split_first_chunk::<4>() else {
             return Ok(None);
@@ -64,9 +55,6 @@ impl FrameReader {
     }
 
     /// Reads the bytes that the stream has now; returns their number, zero at its end.
-    ///
-    /// # Errors
-    /// Errors of the reader.
     pub fn fill(&mut self, from: &mut impl Read) -> io::Result<usize> {
         let mut piece = [0; 64 * 1024];
         let count = from.read(&mut piece)?;

@@ -1,7 +1,7 @@
 //! Behaviour of a session whose scenario changes while it goes on.
 
 use etherparse::PacketBuilder;
-use live::{Session, SessionError};
+use live::Session;
 use net::HostId;
 use network_builder::Traces;
 use packet::addressing::address;
@@ -14,7 +14,7 @@ const WIRED: &str = "duration = \"30s\"\n[path]\nrtt = \"40ms\"\nbuffer = \"1MB\
                      [path.up]\nrate = \"8Mbps\"\n";
 
 /// Changes a session to the last of these scenarios, by the one before each.
-fn change(session: &mut Session, texts: &[&str]) -> Result<(), SessionError> {
+fn change(session: &mut Session, texts: &[&str]) -> Result<(), String> {
     let loaded: Vec<(Scenario, Traces)> = texts.iter().map(|text| loaded(text)).collect();
     let steps: Vec<_> = loaded
         .iter()

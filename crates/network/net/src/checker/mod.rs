@@ -55,9 +55,6 @@ pub struct Checker {
 
 impl Checker {
     /// Builds a checker for runs on `topology`.
-    ///
-    /// # Errors
-    /// Those of [`Network::new`].
     pub fn new(topology: &Topology) -> Result<Self, String> {
         validate(topology)?;
         Routes::new(topology)?;
@@ -71,17 +68,11 @@ impl Checker {
     }
 
     /// Verifies the events seen so far.
-    ///
-    /// # Errors
-    /// The first violation.
     pub(crate) fn verify(&self) -> Verdict {
         self.violation.clone().map_or(Ok(()), Err)
     }
 
     /// Verifies the events seen so far, and that `network` has all packets that have begun their way and not ended it.
-    ///
-    /// # Errors
-    /// The first violation.
     pub fn verify_with(&self, network: &Network) -> Result<(), String> {
         self.verify()?;
         let (seen, inside) = (self.inside, network.packets_inside());

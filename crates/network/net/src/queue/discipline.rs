@@ -35,9 +35,6 @@ macro_rules! disciplines {
 
         impl Queue {
             /// Checks that parameters are in their ranges.
-            ///
-            /// # Errors
-            /// The first one that is not.
             pub fn check(&self) -> Result<(), FieldError> {
                 match self {
                     Self::$plain => Ok(()),
