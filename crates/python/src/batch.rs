@@ -6,7 +6,7 @@
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 
 use kernel_engine::Parts;
@@ -18,7 +18,7 @@ use units::{Duration, Instant};
 
 use crate::columns::JoinedTables;
 use crate::error::{Error, Result, reject};
-use crate::faults::{RunIdentity, catch};
+use crate::faults::{RunIdentity, catch, lock};
 use crate::python_cca;
 use crate::run::{Observers, RunInProgress};
 use crate::scenarios::Scenario;
@@ -99,10 +99,6 @@ struct Batch {
 }
 
 impl Batch {
-    fn finished(&self) -> MutexGuard<'_, Vec<(usize, Result<Tables>)>> {
-        self.finished.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn is_stopped(&self) -> bool {
         self.is_stopped.load(Ordering::Relaxed)
     }
@@ -110,10 +106,7 @@ impl Batch {
     /// Runs a thread: jobs as [`Batch::run_jobs`] does. It counts as ended even after a panic.
     fn run_thread(&self, progress: &AtomicU64) {
         if let Err(panic) = catch(|| self.run_jobs(progress)) {
-            *self
-                .thread_panic
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner) = Some(panic);
+            *lock(&self.thread_panic) = Some(panic);
         }
         self.running_threads.fetch_sub(1, Ordering::Release);
         self.run_finished.notify_one();
@@ -134,7 +127,7 @@ impl Batch {
             };
             progress.store(0, Ordering::Relaxed);
             let has_failed = outcome.is_err();
-            self.finished().push((index, outcome));
+            lock(&self.finished).push((index, outcome));
             self.run_finished.notify_one();
             if has_failed {
                 return;
@@ -188,7 +181,7 @@ impl Batch {
 
     /// Waits for finished runs for up to [`POLL_INTERVAL`], and removes them from the batch.
     fn take_finished(&self) -> Vec<(usize, Result<Tables>)> {
-        let finished = self.finished();
+        let finished = lock(&self.finished);
         let waited = self
             .run_finished
             .wait_timeout_while(finished, POLL_INTERVAL, |finished| finished.is_empty());
@@ -203,10 +196,7 @@ impl Batch {
 
     /// Returns the error of a batch whose threads have ended without all runs.
     fn lost_runs(&self) -> Error {
-        let panic = self
-            .thread_panic
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let panic = lock(&self.thread_panic);
         let cause = panic.as_deref().unwrap_or("the cause is unknown");
         Error::Internal(format!(
             "threads have ended without their runs: {cause}; this is a fault of celltcp: please report it"
@@ -374,7 +364,7 @@ pub(crate) fn run_batch(
         });
         if outcome.is_err() {
             // The first error is raised; later errors while stopping are not.
-            let _ = delivery.store(core::mem::take(&mut batch.finished()));
+            let _ = delivery.store(core::mem::take(&mut *lock(&batch.finished)));
             for chunk in delivery.chunks.clone() {
                 let _ = Python::attach(|py| delivery.deliver_chunk(py, chunk, false));
             }

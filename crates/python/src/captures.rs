@@ -1,7 +1,7 @@
 //! Captures for Python: the analysis of a capture in pieces, and the list of its tables.
 
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use pcap_analysis::tables::Tables;
 use pcap_analysis::{Analysis, input};
@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::error::{Result, reject};
-use crate::faults::guarded;
+use crate::faults::{guarded, lock};
 use crate::results::ResultTable;
 use crate::run::into_python;
 
@@ -23,7 +23,7 @@ pub(crate) struct CaptureAnalysis {
 
 impl CaptureAnalysis {
     fn with<T>(&self, work: impl FnOnce(&mut Analysis) -> T) -> Result<T> {
-        let mut analysis = self.analysis.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut analysis = lock(&self.analysis);
         guarded(&self.name, || Ok(work(&mut analysis)))
     }
 }

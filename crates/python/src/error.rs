@@ -99,7 +99,7 @@ macro_rules! input_errors {
 
 input_errors! {
     String,
-    cca::registry::NameTaken,
+
     config::ConfigError,
     config::FieldError,
     link_trace::GenerateError,

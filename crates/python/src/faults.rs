@@ -4,6 +4,7 @@ use core::cell::RefCell;
 use core::fmt;
 use std::backtrace::{Backtrace, BacktraceStatus};
 use std::panic::{self, AssertUnwindSafe, PanicHookInfo};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use kernel_engine::KernelError;
 use measurement::Engine;
@@ -43,6 +44,11 @@ fn describe_panic(info: &PanicHookInfo<'_>) -> String {
 #[pyfunction]
 pub(crate) fn take_panic() -> Option<String> {
     LAST_PANIC.take()
+}
+
+/// Locks a mutex, even if a thread has panicked while it held the lock.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Calls `work`; returns the description of a panic as the error.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use live::{AccessState, Lateness, LiveOptions, LiveRun, Replay, Session, Traffic};
 use pyo3::prelude::*;
@@ -10,6 +10,7 @@ use pyo3::types::PyDict;
 use units::Duration;
 
 use crate::error::{Result, reject};
+use crate::faults::lock;
 use crate::run::tables_into_python;
 use crate::scenarios::Scenario;
 
@@ -44,7 +45,7 @@ pub(crate) struct PyLiveRun(Mutex<LiveRun>);
 
 impl PyLiveRun {
     fn with<T>(&self, work: impl FnOnce(&mut LiveRun) -> T) -> T {
-        work(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+        work(&mut lock(&self.0))
     }
 }
 
@@ -185,12 +186,6 @@ impl PyLiveRun {
 #[pyclass(frozen, module = "celltcp._core")]
 pub(crate) struct ReplayedRun(Mutex<Replay>);
 
-impl ReplayedRun {
-    fn replay(&self) -> MutexGuard<'_, Replay> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
 #[pymethods]
 impl ReplayedRun {
     /// Repeats the run of a log.
@@ -203,7 +198,7 @@ impl ReplayedRun {
     /// The scenario of the run: as TOML, with the folder from which its files count, and their texts.
     #[getter]
     fn scenario(&self) -> (String, PathBuf, BTreeMap<PathBuf, String>) {
-        let header = &self.replay().header.scenario;
+        let header = &lock(&self.0).header.scenario;
         (
             header.scenario.clone(),
             header.directory.clone(),
@@ -214,38 +209,38 @@ impl ReplayedRun {
     /// Seed of the path.
     #[getter]
     fn seed(&self) -> u64 {
-        self.replay().header.seed
+        lock(&self.0).header.seed
     }
 
     /// Congestion control that the connections are named by.
     #[getter]
     fn cca(&self) -> String {
-        self.replay().header.cca.clone()
+        lock(&self.0).header.cca.clone()
     }
 
     /// Version of the kernel that the programs ran on.
     #[getter]
     fn kernel(&self) -> String {
-        self.replay().header.kernel.clone()
+        lock(&self.0).header.kernel.clone()
     }
 
     /// Number of the packets that left the path.
     #[getter]
     fn departures(&self) -> u64 {
-        self.replay().departures.0
+        lock(&self.0).departures.0
     }
 
     /// Whether the departures are those of the live run, bit for bit; `None` if that was killed.
     #[getter]
     fn same(&self) -> Option<bool> {
-        let replay = self.replay();
+        let replay = lock(&self.0);
         Some(replay.recorded? == replay.departures)
     }
 
     /// Changes of the path, such as `path.loss=1%`, with their times, s.
     #[getter]
     fn changes(&self) -> Vec<(f64, String)> {
-        let replay = self.replay();
+        let replay = lock(&self.0);
         let changes = replay.changes.iter();
         changes
             .map(|(at, change)| (at.since_start().as_secs_f64(), change.clone()))
@@ -254,12 +249,12 @@ impl ReplayedRun {
 
     /// Returns the time of the path and the packets by destination.
     fn status<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyDict>> {
-        status_of(py, &self.replay().session)
+        status_of(py, &lock(&self.0).session)
     }
 
     /// Returns a record batch by the name of each of `result_tables`.
     fn tables<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyDict>> {
-        tables_into_python(py, self.replay().session.snapshot().tables())
+        tables_into_python(py, lock(&self.0).session.snapshot().tables())
     }
 }
 

@@ -1,7 +1,7 @@
 //! Run: one run of a scenario by the native engine or on a Linux kernel.
 
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use kernel_engine::{KernelRun, Parts};
 use measurement::{Capture, CaptureFile, Options};
@@ -14,7 +14,7 @@ use units::{Duration, Instant};
 
 use crate::columns::record_batch;
 use crate::error::{Result, reject};
-use crate::faults::{RunIdentity, catch};
+use crate::faults::{RunIdentity, catch, lock};
 use crate::python_cca;
 use crate::scenarios::Scenario;
 
@@ -184,7 +184,7 @@ impl Run {
     }
 
     fn locked<T>(&self, work: impl FnOnce(&mut RunInProgress) -> T) -> Result<T> {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = lock(&self.state);
         let (panic, identity) = match &mut *state {
             State::InProgress(run) => match catch(|| work(run)) {
                 Ok(output) => return Ok(output),
@@ -210,7 +210,7 @@ impl Run {
 
     /// Ends the run and returns its tables.
     fn end(&self) -> Result<Tables> {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = lock(&self.state);
         match core::mem::replace(&mut *state, State::Finished) {
             State::InProgress(run) => {
                 let identity = run.identity.clone();

@@ -1,6 +1,5 @@
 //! Errors of the native engine.
 
-use cca::SettingError;
 use measurement::ObservationError;
 use selection::SelectionError;
 
@@ -33,6 +32,6 @@ pub enum SimError {
         /// Name of the flow.
         flow: String,
         /// Fault of its parameters.
-        error: SettingError,
+        error: String,
     },
 }

@@ -1,6 +1,6 @@
 //! Settings of TCP, converted from a scenario.
 
-use cca::{BuiltCca, CongestionState, SettingError, Settings, reno};
+use cca::{BuiltCca, CongestionState, Settings, reno};
 use scenario::CcaChoice;
 use tcp::{Connection, NetDevice, TcpConfig};
 use units::random::{Purpose, RngStream};
@@ -9,7 +9,7 @@ use units::random::{Purpose, RngStream};
 ///
 /// # Errors
 /// If a parameter is rejected.
-pub(crate) fn check(choice: &CcaChoice) -> Result<(), SettingError> {
+pub(crate) fn check(choice: &CcaChoice) -> Result<(), String> {
     let cca = choice.fixed_cca();
     cca.map_or(Ok(()), |cca| cca.check(choice.settings()))
 }
@@ -18,7 +18,7 @@ pub(crate) fn check(choice: &CcaChoice) -> Result<(), SettingError> {
 ///
 /// # Errors
 /// As [`check`].
-pub(crate) fn cca(choice: &CcaChoice) -> Result<BuiltCca, SettingError> {
+pub(crate) fn cca(choice: &CcaChoice) -> Result<BuiltCca, String> {
     let Some(cca) = choice.fixed_cca() else {
         unreachable!("a selector has chosen from the catalogue, and nothing ever leaves it");
     };
@@ -36,7 +36,7 @@ pub(crate) fn ends(
     choice: &CcaChoice,
     seed: u64,
     connection: u32,
-) -> Result<(Connection, Connection), SettingError> {
+) -> Result<(Connection, Connection), String> {
     let sending = cca(choice)?;
     let receiving = if sending.cca.needs_ecn() {
         cca(choice)?

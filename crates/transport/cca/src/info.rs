@@ -2,9 +2,9 @@
 
 use strum::IntoStaticStr;
 
-use super::parameters::Parameter;
+use super::parameters::{Parameter, unknown_parameter};
 use super::slow_start::{Method, SlowStartConfig};
-use super::{CongestionControl, SettingError, Settings};
+use super::{CongestionControl, Settings};
 
 /// Signal that a congestion control reacts to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, IntoStaticStr)]
@@ -98,19 +98,16 @@ impl CcaInfo {
     ///
     /// # Errors
     /// Returns an error if there is no such parameter or if it does not take that value.
-    pub fn canonical(&self, parameter: &str, value: &str) -> Result<String, SettingError> {
+    pub fn canonical(&self, parameter: &str, value: &str) -> Result<String, String> {
         let all = || self.all_parameters().map(|(known, _)| known);
         let known = all().find(|known| known.name == parameter);
-        let known = known.ok_or_else(|| SettingError::Unknown {
-            owner: self.name.to_owned(),
-            parameter: parameter.to_owned(),
-            known: all().map(|known| known.name).collect(),
+        let known = known.ok_or_else(|| {
+            let names: Vec<_> = all().map(|known| known.name).collect();
+            unknown_parameter(self.name, parameter, &names)
         })?;
-        (known.canonical)(value).ok_or_else(|| SettingError::Value {
-            owner: self.name.to_owned(),
-            parameter: parameter.to_owned(),
-            value: value.to_owned(),
-            allowed: (known.allowed)(),
+        (known.canonical)(value).ok_or_else(|| {
+            let (owner, allowed) = (self.name, (known.allowed)());
+            format!("{owner}: {value:?} is not a value of {parameter}; allowed: {allowed}")
         })
     }
 
@@ -119,7 +116,7 @@ impl CcaInfo {
     /// # Errors
     /// Returns an error if a setting is not a parameter of this congestion control, has a value that is not
     /// allowed, or contradicts another setting.
-    pub fn check(&self, settings: &Settings) -> Result<(), SettingError> {
+    pub fn check(&self, settings: &Settings) -> Result<(), String> {
         for (parameter, value) in settings {
             self.canonical(parameter, value)?;
         }
@@ -127,7 +124,7 @@ impl CcaInfo {
     }
 
     /// Creates the congestion control and its slow-start method with these settings, after [`CcaInfo::check`].
-    pub fn build(&self, settings: &Settings) -> Result<BuiltCca, SettingError> {
+    pub fn build(&self, settings: &Settings) -> Result<BuiltCca, String> {
         self.check(settings)?;
         Ok(BuiltCca {
             name: self.name,

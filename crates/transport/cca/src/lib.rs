@@ -27,7 +27,7 @@ pub use config::Settings;
 pub use congestion_state::CongestionState;
 pub use info::{Build, BuiltCca, CcaInfo, Family};
 pub use limit_times::{LimitTimes, SendLimit};
-pub use parameters::{Parameter, SettingError};
+pub use parameters::Parameter;
 pub use registry::cca_by_name;
 pub use sender_info::SenderInfo;
 pub use slow_start::SlowStart;

@@ -33,42 +33,8 @@ impl core::fmt::Debug for Parameter {
     }
 }
 
-/// Error in a setting.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-pub enum SettingError {
-    /// The parameter does not exist.
-    #[error("{}", unknown_parameter(.owner, .parameter, .known))]
-    Unknown {
-        /// Congestion control that does not have the parameter.
-        owner: String,
-        /// Name that was given.
-        parameter: String,
-        /// Parameters that exist.
-        known: Vec<&'static str>,
-    },
-    /// The parameter does not take this value.
-    #[error("{owner}: {value:?} is not a value of {parameter}; allowed: {allowed}")]
-    Value {
-        /// Congestion control that has the parameter.
-        owner: String,
-        /// Name of the parameter.
-        parameter: String,
-        /// Value that was given.
-        value: String,
-        /// Values that are allowed.
-        allowed: String,
-    },
-    /// Two settings contradict each other.
-    #[error("{owner}: give {} or {}, not both", .parameters.0, .parameters.1)]
-    Conflict {
-        /// Congestion control that has the parameters.
-        owner: String,
-        /// Names of the two parameters.
-        parameters: (&'static str, &'static str),
-    },
-}
-
-fn unknown_parameter(owner: &str, parameter: &str, known: &[&str]) -> String {
+/// Returns the error of a parameter that the congestion control `owner`, which has the parameters `known`, does not have.
+pub(crate) fn unknown_parameter(owner: &str, parameter: &str, known: &[&str]) -> String {
     if known.is_empty() {
         return format!("{owner} has no parameters, but {parameter:?} is given");
     }
@@ -167,6 +133,16 @@ macro_rules! choices {
     };
 }
 
+/// Returns a range of allowed values as an option; `None` without one.
+macro_rules! optional_range {
+    () => {
+        None
+    };
+    ($range:expr) => {
+        Some(const { &$range })
+    };
+}
+
 /// Defines a set of parameters: a struct with defaults, the list that describes it, and the parser of
 /// [`Settings`]. Each parameter takes one line: name, type, default, range if any, unit, source.
 macro_rules! parameters {
@@ -201,15 +177,11 @@ macro_rules! parameters {
                     source: $source,
                     default: &|| <$kind as $crate::parameters::Setting>::show(&$default),
                     allowed: &|| {
-                        #[allow(unused_mut, unused_assignments, reason = "not every parameter has a range")]
-                        let mut range: Option<&core::ops::RangeInclusive<$kind>> = None;
-                        $(range = Some(const { &$range });)?
+                        let range = $crate::parameters::optional_range!($($range)?);
                         <$kind as $crate::parameters::Setting>::allowed(range)
                     },
                     canonical: &|text| {
-                        #[allow(unused_mut, unused_assignments, reason = "not every parameter has a range")]
-                        let mut range: Option<&core::ops::RangeInclusive<$kind>> = None;
-                        $(range = Some(const { &$range });)?
+                        let range = $crate::parameters::optional_range!($($range)?);
                         <$kind as $crate::parameters::Setting>::read_within(text, range)
                             .map(|value| $crate::parameters::Setting::show(&value))
                     },
@@ -233,4 +205,4 @@ macro_rules! parameters {
     };
 }
 
-pub(crate) use {choices, parameters};
+pub(crate) use {choices, optional_range, parameters};

@@ -5,17 +5,11 @@ use std::sync::{PoisonError, RwLock};
 use config::{Spec, suggestion};
 
 use super::CcaInfo;
-use super::SettingError;
 use super::catalogue::CCAS;
 use super::info::BuiltCca;
 
 /// Congestion controls that users have added.
 static ADDED: RwLock<Vec<&'static CcaInfo>> = RwLock::new(Vec::new());
-
-/// Error: another congestion control already has this name.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("a congestion control of celltcp is called {0:?}")]
-pub struct NameTaken(pub String);
 
 /// Returns all congestion controls: those of celltcp first, then those that users have added.
 pub fn all() -> Vec<&'static CcaInfo> {
@@ -28,9 +22,12 @@ pub fn all() -> Vec<&'static CcaInfo> {
 ///
 /// # Errors
 /// Returns an error if celltcp itself has a congestion control of that name.
-pub fn add(cca: CcaInfo) -> Result<(), NameTaken> {
+pub fn add(cca: CcaInfo) -> Result<(), String> {
     if CCAS.iter().any(|built_in| has_name(built_in, cca.name)) {
-        return Err(NameTaken(cca.name.to_owned()));
+        let name = cca.name;
+        return Err(format!(
+            "a congestion control of celltcp is called {name:?}"
+        ));
     }
     let mut added = ADDED.write().unwrap_or_else(PoisonError::into_inner);
     added.retain(|earlier| earlier.name != cca.name);
@@ -77,15 +74,11 @@ pub fn lookup(name: &str, other_words: &[&'static str]) -> Result<&'static CcaIn
 /// There is no such congestion control, as [`lookup`] reports, or it rejects a setting.
 pub fn canonical(spec: &Spec, other_words: &[&'static str]) -> Result<Spec, String> {
     let cca = lookup(&spec.name, other_words)?;
-    let canonical_settings = || {
-        let mut settings = spec.settings.clone();
-        for (parameter, value) in &mut settings {
-            *value = cca.canonical(parameter, value)?;
-        }
-        cca.check(&settings)?;
-        Ok(settings)
-    };
-    let settings = canonical_settings().map_err(|error: SettingError| error.to_string())?;
+    let mut settings = spec.settings.clone();
+    for (parameter, value) in &mut settings {
+        *value = cca.canonical(parameter, value)?;
+    }
+    cca.check(&settings)?;
     Ok(Spec::new(cca.name, settings))
 }
 
@@ -95,8 +88,7 @@ pub fn canonical(spec: &Spec, other_words: &[&'static str]) -> Result<Spec, Stri
 /// There is no such congestion control, as [`lookup`] reports, or it rejects a setting.
 pub fn cca_by_name(text: &str) -> Result<BuiltCca, String> {
     let spec: Spec = text.parse()?;
-    let built = lookup(&spec.name, &[])?.build(&spec.settings);
-    built.map_err(|error| error.to_string())
+    lookup(&spec.name, &[])?.build(&spec.settings)
 }
 
 #[cfg(test)]

@@ -6,14 +6,12 @@ mod choice;
 mod hystart;
 mod hystart_ms;
 mod hystart_plus;
-mod standard;
 mod startup;
 
 pub use choice::{Method, SlowStartConfig};
 pub use hystart::{Detect, HyStart};
 pub use hystart_ms::{HyStartMs, Kernel};
 pub use hystart_plus::HyStartPlus;
-pub use standard::Standard;
 pub use startup::Startup;
 
 /// Method to find the capacity of a path, at the start and after a time-out.
@@ -40,3 +38,10 @@ pub trait SlowStart: Send + core::fmt::Debug {
         rest
     }
 }
+
+/// Standard slow start (RFC 5681 §3.1): one segment for each acknowledged one, until the threshold. It counts bytes as
+/// RFC 3465 does, without a limit, like Linux.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Standard;
+
+impl SlowStart for Standard {}

@@ -71,10 +71,6 @@ impl Bic {
         }
     }
 
-    fn reset(&mut self) {
-        *self = Self::new(self.config);
-    }
-
     /// Returns the acknowledged segments per added one, which depends on the position of the window in the
     /// search (Xu et al. 2004, as in Linux).
     fn segments_per_increase(&self, cwnd: u32) -> u64 {
@@ -130,7 +126,7 @@ impl Bic {
 
 impl CongestionControl for Bic {
     fn init(&mut self, window: &mut Window) {
-        self.reset();
+        *self = Self::new(self.config);
         if self.config.initial_ssthresh > 0 {
             window.ssthresh = self.config.initial_ssthresh;
         }
@@ -166,7 +162,7 @@ impl CongestionControl for Bic {
 
     fn set_state(&mut self, _window: &mut Window, state: CaState) {
         if state == CaState::Loss {
-            self.reset();
+            *self = Self::new(self.config);
         }
     }
 }

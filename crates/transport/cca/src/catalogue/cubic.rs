@@ -210,16 +210,11 @@ impl Cubic {
             self.epoch = self.epoch.map(|epoch| (epoch + now - since).min(now));
         }
     }
-
-    /// Resets everything, including the lowest delay.
-    fn reset(&mut self) {
-        *self = Self::new(self.config);
-    }
 }
 
 impl CongestionControl for Cubic {
     fn init(&mut self, _window: &mut Window) {
-        self.reset();
+        *self = Self::new(self.config);
     }
 
     /// Puts the flat part of the curve at the window of the earlier CCA, as just after a reduction. Growth beyond it
@@ -289,7 +284,7 @@ impl CongestionControl for Cubic {
 
     fn set_state(&mut self, _window: &mut Window, state: CaState) {
         if state == CaState::Loss {
-            self.reset();
+            *self = Self::new(self.config);
         }
     }
 

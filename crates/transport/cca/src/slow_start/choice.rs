@@ -4,7 +4,7 @@ use units::Duration;
 
 use super::{Detect, HyStart, HyStartMs, HyStartPlus, Kernel, SlowStart, Standard, Startup};
 use crate::parameters::{Setting, choices, parameters};
-use crate::{CcaInfo, SettingError, Settings};
+use crate::{CcaInfo, Settings};
 
 choices! {
     /// Slow-start methods.
@@ -81,12 +81,12 @@ impl SlowStartConfig {
     ///
     /// # Errors
     /// Returns an error if two settings contradict each other.
-    pub(crate) fn new(cca: &CcaInfo, settings: &Settings) -> Result<Self, SettingError> {
+    pub(crate) fn new(cca: &CcaInfo, settings: &Settings) -> Result<Self, String> {
         if settings.contains_key("slow_start") && settings.contains_key("hystart") {
-            return Err(SettingError::Conflict {
-                owner: cca.name.to_owned(),
-                parameters: ("slow_start", "hystart"),
-            });
+            return Err(format!(
+                "{}: give slow_start or hystart, not both",
+                cca.name
+            ));
         }
         let mut config = Self::with(settings);
         if settings.contains_key("hystart") {
