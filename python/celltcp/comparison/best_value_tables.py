@@ -51,13 +51,13 @@ def best_values_tables(sweep: Sweep, by: Sequence[str] = ()) -> list[Table]:
         cells = []
         for row_ranking, row_stake in rows:
             cca = row_ranking.cca
-            who = ([names[cca] if cca else _ANY_CCA]) if has_ccas else []
-            cells.append((*row_ranking.fixed.values(), *who, *_cells(row_stake)))
+            label = [names[cca] if cca else _ANY_CCA] if has_ccas else []
+            cells.append((*row_ranking.fixed.values(), *label, *_cells(row_stake)))
         axes = list(ranking.fixed)
         ends = {
             index
-            for index, (row, after) in enumerate(itertools.pairwise(cells))
-            if row[: len(axes)] != after[: len(axes)]
+            for index, (row, next_row) in enumerate(itertools.pairwise(cells))
+            if row[: len(axes)] != next_row[: len(axes)]
         }
         columns = (
             *(Column(axis, no_wrap=True) for axis in axes),
@@ -79,7 +79,7 @@ def best_values_texts(sweep: Sweep, by: Sequence[str] = ()) -> list[str]:
     further ranking metrics, as in `Comparison.best_by`.
     """
     texts = condition_texts(sweep, by)
-    fields_by_text: dict[str, list[str]] = {}
+    questions_by_field: dict[str, list[str]] = {}
     for field, rows in _by_metric(sweep, by):
         ranking, stake = rows[0]
         if not _differs(rows):
@@ -87,18 +87,18 @@ def best_values_texts(sweep: Sweep, by: Sequence[str] = ()) -> list[str]:
             # Undecided values are not called equal: the hint has the largest number of runs needed.
             verdict = max(verdicts, key=lambda each: each.runs_needed or math.inf, default=None)
             hint = f" ({hint_text(verdict)})" if verdict else ""
-            fields_by_text.setdefault(field, []).append(f"{ranking.question(stake)}{hint}")
+            questions_by_field.setdefault(field, []).append(f"{ranking.question(stake)}{hint}")
         elif len(rows) == 1:
-            best, mean, others, following = _cells(stake)
+            best, mean, as_good, next_worse = _cells(stake)
             parts = [
                 f"Best value of {field} for {ranking.question(stake)}: {best}, {mean}",
-                *([f"not significantly worse: {others}"] if others != "-" else []),
-                *([f"next: {following}"] if following != "-" else []),
+                *([f"not significantly worse: {as_good}"] if as_good != "-" else []),
+                *([f"next: {next_worse}"] if next_worse != "-" else []),
             ]
             texts.append("; ".join(parts))
     texts += [
         f"No value of {field} is significantly better than another for {'; '.join(questions)}"
-        for field, questions in fields_by_text.items()
+        for field, questions in questions_by_field.items()
     ]
     return texts
 
@@ -146,21 +146,21 @@ def _cells(stake: Stake) -> tuple[str, str, str, str]:
     texts = []
     runs = f"--runs {verdict.runs_needed}" if verdict.runs_needed else "more runs"
     if near:
-        is_open = any(name in verdict.undecided for name in near) and not far
+        is_undecided = any(name in verdict.undecided for name in near) and not far
         texts.append(
-            f"{join_names(near, _MAX_LISTED_VALUES)}{f' (undecided: {runs})' if is_open else ''}"
+            f"{join_names(near, _MAX_LISTED_VALUES)}{f' (undecided: {runs})' if is_undecided else ''}"
         )
     if far:
         need = "needs" if len(far) == 1 else "need"
         count = f" ({runs})" if verdict.runs_needed else ""
         texts.append(f"{join_names(far, _MAX_LISTED_VALUES)} {need} more runs{count}")
-    following = "-"
+    next_worse = "-"
     if worse:
         pairs = zip(stake.values[worse[0]], stake.values[leader], strict=True)
         gap = mean_text([value - best for value, best in pairs], words_of(stake.metric).digits)
-        following = f"{worse[0]} {gap if gap[0] in '-∞' else f'+{gap}'}"
+        next_worse = f"{worse[0]} {gap if gap[0] in '-∞' else f'+{gap}'}"
     cost = f" ({verdict.cost.short})" if verdict.cost else ""
-    return f"{leader}{cost}", stake.value_text(leader), "; ".join(texts) or "-", following
+    return f"{leader}{cost}", stake.value_text(leader), "; ".join(texts) or "-", next_worse
 
 
 def _is_far(stake: Stake, name: str, worse: Sequence[str]) -> bool:
@@ -169,8 +169,8 @@ def _is_far(stake: Stake, name: str, worse: Sequence[str]) -> bool:
         return False
     sign = 1 if stake.is_less_better else -1
     mean, best = (estimate(stake.values[each]).mean for each in (name, stake.verdict.leader or name))
-    is_worst = any(sign * estimate(stake.values[each]).mean < sign * mean for each in worse)
-    return is_worst or abs(mean - best) > _FAR_SHARE * abs(best)
+    is_behind_worse = any(sign * estimate(stake.values[each]).mean < sign * mean for each in worse)
+    return is_behind_worse or abs(mean - best) > _FAR_SHARE * abs(best)
 
 
 def best_values_json(sweep: Sweep, by: Sequence[str]) -> list[FieldOutcome]:

@@ -34,9 +34,9 @@ class Leading(NamedTuple):
         `names` are labels of congestion controls; `word` is the preposition of scenarios, such as `at`.
         """
         ranked = self.ranked
-        most = len(self.scenarios[ranked[0]])
-        first = [cca for cca in ranked if len(self.scenarios[cca]) == most]
-        share = f"{word} {most} of {len(self.all_scenarios)}"
+        count = len(self.scenarios[ranked[0]])
+        first = [cca for cca in ranked if len(self.scenarios[cca]) == count]
+        share = f"{word} {count} of {len(self.all_scenarios)}"
         each = " each" if len(first) > 1 else ""
         text = f"{' and '.join(names[cca] for cca in first)}, {share}{each}"
         costly = [

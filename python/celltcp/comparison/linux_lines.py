@@ -61,10 +61,10 @@ def _value_text(value: str, unit: str) -> str | None:
 
 
 def _queue_line(parts: list[str], value: str, scenario: Mapping[str, Any] | None) -> str:
-    """Returns the line for a queue discipline with default parameters.
+    """Returns the command for a queue discipline with default parameters.
 
     The line has no effect if the queue is in another device, such as a modem. With a scenario, the text
-    has a line for that case, too: a shaper for each direction with a queue, which then has the queue.
+    also has lines for that case: shapers, one for each direction, which move the queue to their host.
     """
     name = {"droptail": "pfifo", "fq-codel": "fq_codel", "codel": "codel", "pie": "pie"}.get(value)
     if name is None:
@@ -83,7 +83,7 @@ def _queue_line(parts: list[str], value: str, scenario: Mapping[str, Any] | None
 
 
 def _shaped_rates(parts: list[str], scenario: Mapping[str, Any]) -> dict[str, float]:
-    """Returns the rates of shapers before a link by the text for its direction, bit/s.
+    """Returns the rates of shapers before a link, bit/s, by the text for the direction.
 
     A link with a varying rate has no shaper.
     """
@@ -91,18 +91,20 @@ def _shaped_rates(parts: list[str], scenario: Mapping[str, Any]) -> dict[str, fl
     if scenario.get("radio"):
         return {}
     if parts[1] == "wired":
-        rates = {"": _shaped(path["wired"][int(parts[2])].get("rate"))}
+        rates = {"": _shaper_rate(path["wired"][int(parts[2])].get("rate"))}
     else:
         flows = scenario.get("flows") or [{}]
         # Bulk flows have no limit of their own, so that they fill the queue.
         bulk = [flow for flow in flows if flow.get("workload", {}).get("kind", "bulk") == "bulk"]
-        ways = {"up" if flow.get("from") == "phone" else "down" for flow in bulk or flows[:1]}
-        words = {"up": " (uplink)", "down": " (downlink)"} if len(ways) > 1 else dict.fromkeys(ways, "")
-        rates = {text: _shaped(path.get(way)) for way, text in words.items()}
+        directions = {"up" if flow.get("from") == "phone" else "down" for flow in bulk or flows[:1]}
+        texts = dict.fromkeys(directions, "")
+        if len(directions) > 1:
+            texts = {"up": " (uplink)", "down": " (downlink)"}
+        rates = {text: _shaper_rate(path.get(direction)) for direction, text in texts.items()}
     return {text: rate for text, rate in rates.items() if rate is not None}
 
 
-def _shaped(capacity: object) -> float | None:
+def _shaper_rate(capacity: object) -> float | None:
     """Returns the rate of a shaper before a link, bit/s; None for a link with a varying rate."""
     value = capacity.get("rate") if isinstance(capacity, Mapping) else capacity
     rate = in_unit(value, "bit/s") if isinstance(value, str) else None
@@ -110,7 +112,7 @@ def _shaped(capacity: object) -> float | None:
 
 
 def _shaper_line(hop: str, value: str, scenario: Mapping[str, Any]) -> str:
-    """Returns the line of a shaper for the rate of a hop with an AQM; empty without an AQM."""
+    """Returns the command of a shaper for the rate of a hop with an AQM; empty without an AQM."""
     hops = scenario.get("path", {}).get("wired", ())
     queue = hops[int(hop)].get("queue") if hop.isdigit() and int(hop) < len(hops) else None
     kind = queue.get("kind") if isinstance(queue, Mapping) else queue

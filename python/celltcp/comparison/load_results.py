@@ -44,8 +44,8 @@ def load(folder: str | Path) -> Comparison | SingleRun | Sweep | ScenarioSet:
         CelltcpError: if a file is missing or damaged, or no run is finished.
     """
     root = Path(folder)
-    within = load_within(root) if root.is_dir() and about_in(root) is None else None
-    return run_or_comparison(_results(root)) if within is None else several_of(within)
+    loaded = load_within(root) if root.is_dir() and about_in(root) is None else None
+    return run_or_comparison(_results(root)) if loaded is None else several_of(loaded)
 
 
 def several_of(loaded: Loaded) -> Sweep | ScenarioSet:
