@@ -11,7 +11,6 @@ from celltcp.campaign.plan import CampaignRequest
 from celltcp.campaign.run import Progress
 from celltcp.campaign.run_settings import RunSettings
 from celltcp.comparison.comparison import Comparison
-from celltcp.results.folder import require_own
 from celltcp.scenarios.ccas import DEFAULT_CCAS
 from celltcp.scenarios.changes import Changes
 from celltcp.scenarios.scenarios import ScenarioSource
@@ -88,6 +87,8 @@ def comparison_request(source: ScenarioSource, settings: RunSettings) -> Campaig
     """Plans the runs of all congestion controls on a scenario."""
     settings.check()
     if settings.folder is not None:
+        from celltcp.results.folder import require_own
+
         require_own(settings.folder, "compare")
     engine = settings.find_engine()
     campaign = settings.plan(source.scenario, engine, settings.folder)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from celltcp.comparison.metric_names import ranking_metric
 from celltcp.comparison.metrics import COMPETITION_METRICS, ONE_WAY_DELAY, words_of
 from celltcp.present.section import (
     Column,
@@ -117,7 +116,11 @@ def droppable_columns(comparisons: Iterable[Comparison], by: Sequence[str] = ())
 
     Metrics with a verdict, such as the chosen metrics `by`, stay.
     """
-    ranked = {ranking_metric(metric.partition(":")[0]) for metric in by}
+    ranked: set[str] = set()
+    if by:
+        from celltcp.comparison.metric_names import ranking_metric
+
+        ranked = {ranking_metric(metric.partition(":")[0]) for metric in by}
     for comparison in comparisons:
         ranked |= {comparison.requirements[name] for name in comparison.network_verdicts}
     return tuple(metric for metric in _DROPPABLE if metric not in ranked)
