@@ -10,7 +10,7 @@ import pytest
 
 from celltcp._core import policy_text
 from celltcp.selection.best_constant import best_constant_of
-from celltcp.selection.candidates import uses
+from celltcp.selection.candidates import policy_uses
 from celltcp.selection.tables.evaluation import print_evaluation
 from made_up import evaluation_of, made_up
 
@@ -63,9 +63,9 @@ def test_tables_ask_the_radio_whatever_their_file_is_called(tmp_path: Path) -> N
     (tmp_path / "mine.toml").write_text(policy_text("thesis-inflight"))
     (tmp_path / "thesis-mine.toml").write_text(policy_text("rules"))
     files = [str(tmp_path / name) for name in ("mine.toml", "thesis-mine.toml")]
-    result = uses([*files, "thesis-establishment", "default"], ["delay"], hints=False)
+    result = policy_uses([*files, "thesis-establishment", "default"], ["delay"], hints=False)
     assert [use.hints for use in result] == [True, False, True, False]
-    assert all(use.hints for use in uses(files, ["delay"], hints=True))
+    assert all(use.hints for use in policy_uses(files, ["delay"], hints=True))
 
 
 def test_selection_has_what_its_commands_do() -> None:

@@ -18,7 +18,12 @@ from celltcp.campaign.jobs import Job
 from celltcp.present.terminal import Terminal
 from celltcp.scenarios.scenarios import ScenarioSource
 from celltcp.selection import Evaluation, evaluate
-from celltcp.selection.calibration import calibration_of, expectations_of, expected_of, reliability_of
+from celltcp.selection.calibration import (
+    calibration_of,
+    expectations_of,
+    expected_measure,
+    reliability_of,
+)
 from celltcp.selection.plots.reliability import draw_reliability
 from celltcp.selection.slot_measures import MEASURED_COLUMNS
 from celltcp.selection.tables.calibration import print_calibration
@@ -27,13 +32,13 @@ from made_up import evaluation_of, made_up
 
 def test_the_expectation_is_that_of_the_cca_that_was_taken() -> None:
     changed = "capacity 40.8 < 99 (confidence 0.7): 0.900 expected of bbr3, 0.778 of illinois: gain 0"
-    assert expected_of(changed, "bbr3") == 0.9
+    assert expected_measure(changed, "bbr3") == 0.9
     stayed = "bdp unknown: 0.900 expected of bbr, 0.880 of illinois: too little"
-    assert expected_of(stayed, "illinois") == 0.88
+    assert expected_measure(stayed, "illinois") == 0.88
     unknown = "flow_size unknown: 0.897 expected of illinois, nothing known of cubic"
-    assert expected_of(unknown, "illinois") == 0.897
-    assert math.isnan(expected_of(unknown, "cubic"))
-    assert math.isnan(expected_of("0.5 of cubic is enough", "cubic"))
+    assert expected_measure(unknown, "illinois") == 0.897
+    assert math.isnan(expected_measure(unknown, "cubic"))
+    assert math.isnan(expected_measure("0.5 of cubic is enough", "cubic"))
 
 
 def _tables(a: list[float], decided: list[tuple[float, str, str]]) -> dict[str, pa.Table]:

@@ -43,7 +43,7 @@ def test_every_congestion_control_is_in_the_table(accuracy) -> None:
 
 
 def test_who_is_sure_is_right_more_often(accuracy) -> None:
-    phase = accuracy.answers[accuracy.answers["estimator"] == "phase"]
+    phase = accuracy.checks[accuracy.checks["estimator"] == "phase"]
     sure = phase["confidence"] > 0.8
     assert phase.loc[sure, "right"].mean() > phase.loc[~sure, "right"].mean()
 

@@ -27,10 +27,10 @@ from celltcp.selection.prior_connections import (
     PriorConnection,
     prior_connections,
     prior_jobs,
-    remembering,
+    with_memory,
 )
 from celltcp.selection.switch_cost import costs_of, replay_jobs, switches_in
-from celltcp.selection.tables.switch_cost import print_prices
+from celltcp.selection.tables.switch_cost import print_switch_costs
 from celltcp.selection.tally import OUTCOMES, outcome, tally_of
 from made_up import made_up
 
@@ -144,7 +144,7 @@ def test_an_earlier_history_decides_for_bpftune() -> None:
     costly = PriorConnection("cubic", 100, 5, 20, 0, 0.0)
     cheap = PriorConnection("htcp", 50, 20, 20, 0, 0.0)
     rest = [PriorConnection("bbr", 90, 5, 20, 0, 0.0), PriorConnection("dctcp", 90, 5, 20, 0, 0.0)]
-    place = remembering(source, memory_text("phone", [cheap, costly, *rest]))
+    place = with_memory(source, memory_text("phone", [cheap, costly, *rest]))
     chosen = place.scenario.with_cca("auto:policy=bpftune,memory=history")
     run = engine().start(chosen, 1)
     run.advance(chosen.duration_s)
@@ -321,7 +321,7 @@ def test_without_replays_it_is_told_what_was_sent_again(capsys: pytest.CaptureFi
         "capacity_after_mbps": [20.0, 10.0],
     }
     told = {"engine": "kernel-7.3", "policies": ["p"], "against": []}
-    print_prices(Evaluation({"costs": pd.DataFrame(rows)}, told), Terminal(200))
+    print_switch_costs(Evaluation({"costs": pd.DataFrame(rows)}, told), Terminal(200))
     first, second = capsys.readouterr().out.strip().splitlines()
     assert first.startswith("p: 2 changes; retransmitted in the second after: 3.00 ±")
     assert first.endswith("; goodput -10.0 % where the capacity held (1 changes)")

@@ -11,7 +11,7 @@ import celltcp as ct
 from celltcp.selection import Explanation, explain
 from celltcp.selection.agreement import agreements
 from celltcp.selection.explanation import _spans
-from celltcp.selection.switch_effects import verdicts_of
+from celltcp.selection.switch_effects import switch_verdicts
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +58,7 @@ def test_truth_is_that_of_the_mean_sinr(kept: Path) -> None:
 def test_agreement_is_counted_by_slots() -> None:
     both = pd.DataFrame(
         {
-            "capacity_mbps_seen": [9.0, 11.0, 0.0, 12.0],
+            "capacity_mbps_estimated": [9.0, 11.0, 0.0, 12.0],
             "capacity_confidence": [1.0, 1.0, 1.0, 1.0],
             "queue_confidence": [1.0] * 4,
             "true_capacity_mbps": [10.0, 10.0, 10.0, 10.0],
@@ -81,7 +81,7 @@ def test_agreement_is_counted_by_slots() -> None:
 def test_numbers_that_the_estimator_is_not_sure_of_do_not_count() -> None:
     both = pd.DataFrame(
         {
-            "capacity_mbps_seen": [99.0, 11.0, 60.0],
+            "capacity_mbps_estimated": [99.0, 11.0, 60.0],
             "capacity_confidence": [0.0, 0.5, 0.49],
             "true_capacity_mbps": [10.0] * 3,
             "queue_segments": [4.0, 5.0, 5.0],
@@ -104,7 +104,7 @@ def test_the_picture_is_faint_where_the_estimator_is_not_sure(kept: Path) -> Non
     unsure = (explained.slots["capacity_confidence"] < 0.5).to_numpy()
     assert 0 < unsure.sum() < len(unsure)
     assert np.isnan(strong.get_ydata()[unsure]).all()
-    assert np.array_equal(faint.get_ydata()[unsure], explained.slots["capacity_mbps_seen"][unsure])
+    assert np.array_equal(faint.get_ydata()[unsure], explained.slots["capacity_mbps_estimated"][unsure])
 
 
 def test_one_run_or_one_selector_can_be_asked_for(kept: Path) -> None:
@@ -150,11 +150,11 @@ def test_a_verdict_compares_what_came_before_and_after() -> None:
     times = np.arange(0.0, 20.0, 0.1)
     slots = pd.DataFrame({"t_s": times, "goodput_mbps": np.where(times < 5.0, 10.0, 15.0)})
     slots = slots.assign(a=0.9, b=0.5, c=1.0)
-    told = verdicts_of(decisions, slots, "goodput")
+    told = switch_verdicts(decisions, slots, "goodput")
     assert told == ["", "stood: 10 before, 15 Mbit/s after", "taken back after 3.0 s", ""]
-    weighed = verdicts_of(decisions[:2], slots, "1/1/0")
+    weighed = switch_verdicts(decisions[:2], slots, "1/1/0")
     assert weighed == ["", "stood: 0.7 before, 0.7 after"]
-    assert verdicts_of(decisions[1:2], slots[:0], "goodput") == ["stood, with nothing to compare"]
+    assert switch_verdicts(decisions[1:2], slots[:0], "goodput") == ["stood, with nothing to compare"]
 
 
 @pytest.mark.slow

@@ -14,8 +14,7 @@ from celltcp.campaign.jobs import jobs_for
 from celltcp.results.folder import require_own
 from celltcp.results.working import UNFINISHED, working_folder
 from celltcp.scenarios.scenarios import load_scenario
-from celltcp.selection import Evaluation, evaluate
-from celltcp.selection import scenario_runs as on_scenario
+from celltcp.selection import Evaluation, evaluate, scenario_runs
 from celltcp.selection.checkpoint import save_frames
 
 COMPARE = ("compare", "steady-5-18", "--cca", "cubic", "--runs", "1", "--duration", "2s")
@@ -58,8 +57,8 @@ def test_more_runs_go_on_from_fewer(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         done.append(len(jobs))
         return run_jobs(jobs, **given)
 
-    run_jobs = on_scenario.run_jobs
-    monkeypatch.setattr(on_scenario, "run_jobs", counted)
+    run_jobs = scenario_runs.run_jobs
+    monkeypatch.setattr(scenario_runs, "run_jobs", counted)
 
     def evaluated(runs: int, folder: str) -> Evaluation:
         given = {"against": "bpftune", "switches": True, "history": 1, "seed": 3}

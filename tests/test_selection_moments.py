@@ -83,7 +83,7 @@ def test_a_moment_at_which_no_congestion_control_gets_anything_promises_nothing(
 def test_the_bound_of_each_network_is_known_at_its_moments() -> None:
     result = made_up(1)
     result.features[0] = {"base_rtt": 50.0, "high_queue": 1.0, "loss_queue": 30.0, "bdp": 10.0}
-    bound = float(result.points[0].network.required("goodput@")[len("goodput@") : -len("ms")])
+    bound = float(result.points[0].network.requirement("goodput@")[len("goodput@") : -len("ms")])
     first, second = with_bound_features(result).features
     assert first["base_over_bound"] == pytest.approx(50.0 / bound)
     assert first["high_over_bound"] == pytest.approx(100.0 / bound)

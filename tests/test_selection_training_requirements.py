@@ -25,15 +25,15 @@ from celltcp.selection.training.tuning import best_without_harm
 
 def test_bounds_are_drawn_for_each_network_within_their_ranges() -> None:
     drawn = list(draw_networks(list(FAMILIES), 4, seed=3))
-    assert {each.required("power") for each in drawn} == {"power"}
+    assert {each.requirement("power") for each in drawn} == {"power"}
     for kind in ("goodput@", "delay@"):
-        bounds = [each.required(kind) for each in drawn]
-        assert bounds == [each.required(kind) for each in drawn]
+        bounds = [each.requirement(kind) for each in drawn]
+        assert bounds == [each.requirement(kind) for each in drawn]
         assert len(set(bounds)) > len(drawn) / 2
         for bound in bounds:
             assert bound.startswith(kind)
             parse_requirement(bound)
-    rates = [float(each.required("delay@")[len("delay@") : -len("Mbps")]) for each in drawn]
+    rates = [float(each.requirement("delay@")[len("delay@") : -len("Mbps")]) for each in drawn]
     assert 0.1 <= min(rates) < 0.3
     assert 7.0 < max(rates) <= 20.0
 

@@ -1,4 +1,4 @@
-"""Agreement of the estimates of a run with the truth, slot by slot."""
+"""Agreement of a selector's estimates with the ground truth, slot by slot."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import pyarrow.compute as pc
 from celltcp.results.tables import Results
 from celltcp.selection.ground_truth import GroundTruth
 
-#: Window of the true capacity, s: that of the estimators.
-_SMOOTHED_S = 1.0
+#: Window over which the true capacity is averaged, s, as estimators do.
+_CAPACITY_WINDOW_S = 1.0
 
-#: Minimum confidence (even odds) of estimates that are compared with the truth.
+#: Minimum confidence of estimates that are compared with the truth.
 CONFIDENT = 0.5
 
 
@@ -24,7 +24,7 @@ class Agreement:
     quantity: str
     #: Meaning of the true value.
     truth: str
-    #: Number of slots in which both are known, and the confidence is high enough.
+    #: Number of slots with an estimate of sufficient confidence and a true value.
     slots: int
     #: All slots of the connection.
     total_slots: int
@@ -36,75 +36,69 @@ class Agreement:
 
 
 def estimates_with_truth(results: Results, run: int, flow: int) -> pd.DataFrame:
-    """Returns the slots of a connection, each with its estimates and the true values.
+    """Returns the slots of a connection with estimates and true values, each at the end of the slot.
 
-    Estimates and true values are those at the end of each slot. `true_capacity_mbps` is the
-    mean of the last second. `true_movement` and `true_phase` are there for scenarios whose phone has
-    its mean SINR written in them; the phase only if that never turns. The lowest RTT of the connection
-    stands for the base RTT.
+    The estimated capacity is `capacity_mbps_estimated`. True values have the prefix `true_`: capacity
+    (mean of the last second), base RTT (minimum RTT of the connection), movement and phase. Movement
+    needs a mean SINR in the scenario, the phase a monotonic one.
     """
-    slots = _of(results, "slots", run, flow)
-    estimates = _of(results, "estimates", run, flow).drop(columns=["cca", "run", "flow"])
-    flows = _of(results, "flows", run, flow)
-    both = slots.merge(estimates, on="t_s", suffixes=("", "_seen"), validate="one_to_one")
+    slots = _rows_of(results, "slots", run, flow)
+    estimates = _rows_of(results, "estimates", run, flow).drop(columns=["cca", "run", "flow"])
+    flows = _rows_of(results, "flows", run, flow)
+    joined = slots.merge(estimates, on="t_s", suffixes=("", "_estimated"), validate="one_to_one")
     slot_s = float(results.about["slot_s"])
-    smoothed = both["capacity_mbps"].rolling(round(_SMOOTHED_S / slot_s), min_periods=1).mean()
-    both["true_capacity_mbps"] = smoothed
-    both["true_base_rtt_ms"] = float(flows["rtt_min_ms"].iloc[0])
+    capacity = joined["capacity_mbps"].rolling(round(_CAPACITY_WINDOW_S / slot_s), min_periods=1)
+    joined["true_capacity_mbps"] = capacity.mean()
+    joined["true_base_rtt_ms"] = float(flows["rtt_min_ms"].iloc[0])
     truth = GroundTruth(results)
-    ends = both["t_s"] + slot_s
+    ends_s = joined["t_s"] + slot_s
     for name, true in (
-        ("movement", truth.movements(ends)),
-        ("phase", truth.phases(ends, float(both["t_s"].min()))),
+        ("movement", truth.movements(ends_s)),
+        ("phase", truth.phases(ends_s, float(joined["t_s"].min()))),
     ):
         if true is not None:
-            both[f"true_{name}"] = true
-    return both
+            joined[f"true_{name}"] = true
+    return joined
 
 
-def agreements(both: pd.DataFrame) -> list[Agreement]:
-    """Returns the agreement of the estimates of a run, quantity by quantity."""
-    capacity = both[both["capacity_confidence"] >= CONFIDENT]
-    queue = both[both["queue_confidence"] >= CONFIDENT]
-    lived = len(both)
+def agreements(slots: pd.DataFrame) -> list[Agreement]:
+    """Returns the agreement of each quantity in the slots of `estimates_with_truth`."""
+    capacity = slots[slots["capacity_confidence"] >= CONFIDENT]
+    queue = slots[slots["queue_confidence"] >= CONFIDENT]
+    total = len(slots)
     result = [
-        _number(
-            *("capacity", "mean of the last second", lived),
-            *(capacity["capacity_mbps_seen"], capacity["true_capacity_mbps"]),
+        _agreement_of_numbers(
+            *("capacity", "mean of the last second", total),
+            *(capacity["capacity_mbps_estimated"], capacity["true_capacity_mbps"]),
         ),
-        _number(
-            *("queue", "at the bottleneck, end of slot", lived),
+        _agreement_of_numbers(
+            *("queue", "at the bottleneck, end of slot", total),
             *(queue["queue_segments"], queue["queue_packets"]),
         ),
-        _number(
-            *("base RTT", "lowest RTT of the run", lived),
-            *(both["base_rtt_ms"], both["true_base_rtt_ms"]),
+        _agreement_of_numbers(
+            *("base RTT", "lowest RTT of the run", total),
+            *(slots["base_rtt_ms"], slots["true_base_rtt_ms"]),
         ),
     ]
     for quantity, truth in (("movement", "of the mean SINR"), ("phase", "from the mean SINR")):
-        if f"true_{quantity}" in both:
-            right = (both[quantity].astype(str) == both[f"true_{quantity}"]).mean()
-            result.append(Agreement(quantity, truth, lived, lived, accuracy=float(right)))
+        if f"true_{quantity}" in slots:
+            accuracy = (slots[quantity].astype(str) == slots[f"true_{quantity}"]).mean()
+            result.append(Agreement(quantity, truth, total, total, accuracy=float(accuracy)))
     return result
 
 
-def _number(quantity: str, truth: str, lived: int, estimates: pd.Series, true: pd.Series) -> Agreement:
-    known = (estimates > 0) & (true > 0)
-    error = estimates[known] / true[known] - 1
-    if error.empty:
-        return Agreement(quantity, truth, 0, lived)
-    return Agreement(
-        quantity,
-        truth,
-        len(error),
-        lived,
-        bias=float(error.median()),
-        error=float(error.abs().median()),
-    )
+def _agreement_of_numbers(
+    quantity: str, truth: str, total_slots: int, estimates: pd.Series, true: pd.Series
+) -> Agreement:
+    has_both = (estimates > 0) & (true > 0)
+    errors = estimates[has_both] / true[has_both] - 1
+    if errors.empty:
+        return Agreement(quantity, truth, 0, total_slots)
+    bias, error = float(errors.median()), float(errors.abs().median())
+    return Agreement(quantity, truth, len(errors), total_slots, bias=bias, error=error)
 
 
-def _of(results: Results, table: str, run: int, flow: int) -> pd.DataFrame:
-    """Returns the rows of a connection of a run."""
-    mine = (pc.field("run") == run) & (pc.field("flow") == flow)
-    data: pd.DataFrame = results.tables[table].filter(mine).to_pandas()
-    return data
+def _rows_of(results: Results, table: str, run: int, flow: int) -> pd.DataFrame:
+    is_of_connection = (pc.field("run") == run) & (pc.field("flow") == flow)
+    rows: pd.DataFrame = results.tables[table].filter(is_of_connection).to_pandas()
+    return rows

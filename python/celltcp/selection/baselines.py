@@ -1,4 +1,4 @@
-"""Baselines: choices among fixed CCAs whose regret a policy has to undercut."""
+"""Baselines: choices among fixed CCAs whose regret a useful policy must undercut."""
 
 from __future__ import annotations
 
@@ -14,29 +14,31 @@ from celltcp.results.statistics import estimate, paired_difference
 from celltcp.scenarios.scenario_list import short_name
 from celltcp.selection.cases import best_of, oracle_of, relative, series
 
-#: Baselines in the order of the table. The first is the CCA with the lowest mean regret over all
-#: scenarios, the second that over the other families of scenarios. The third is the better of two CCAs
-#: in each scenario, the last the best CCA of each run.
-BASELINES = ("best constant", "best constant, family left out", "better of two", "oracle")
+#: CCA with the lowest mean regret over all scenarios.
+_BEST_CONSTANT = "best constant"
+#: For each family of scenarios, the CCA with the lowest mean regret over the other families.
+_FAMILY_LEFT_OUT = "best constant, family left out"
+#: The better of two CCAs in each scenario.
+_BETTER_OF_TWO = "better of two"
+#: The best CCA of each run.
+_ORACLE = "oracle"
 
 
 def family_of(scenario: str) -> str:
-    """Returns the family of a scenario: its folder and the first word of its name, without a number."""
+    """Returns the family of a scenario: its folder and the first word of its name, without digits."""
     folder, _, name = short_name(scenario).rpartition("/")
     word = re.split(r"[-_.@]", name, maxsplit=1)[0]
     return f"{folder}/{word.rstrip('0123456789') or word}"
 
 
 class Regrets(NamedTuple):
-    """Regrets to the best fixed CCA of each scenario, in %: a row per scenario.
-
-    The oracle chooses the best CCA of each run, so its regret is zero or less.
-    """
+    """Regrets to the best fixed CCA of each scenario, in %: a row per scenario."""
 
     #: A column per fixed CCA.
     fixed: pd.DataFrame
     #: A column per policy.
     policies: pd.DataFrame
+    #: Column `oracle`: zero or less, because the oracle chooses the best CCA of each run.
     oracle: pd.DataFrame
 
 
@@ -58,11 +60,13 @@ def regrets_of(runs: pd.DataFrame, requirement: str) -> Regrets:
         if not estimate(best).mean:
             continue
         policies = series(selected.assign(label=selected["policy"]), requirement)
-        kinds = (fixed, policies, {"oracle": oracle_of(fixed)})
-        for frame, values in zip(frames, kinds, strict=True):
-            # Adding zero turns -0.0 into 0.0.
-            regrets = {name: 0.0 - relative(metric, best).percent for name, metric in values.items()}
-            frame[str(scenario)] = regrets
+        groups = (fixed, policies, {_ORACLE: oracle_of(fixed)})
+        for frame, group_values in zip(frames, groups, strict=True):
+            frame[str(scenario)] = {
+                # Subtraction from zero, unlike negation, gives no -0.0.
+                name: 0.0 - relative(values, best).percent
+                for name, values in group_values.items()
+            }
     return Regrets(*(pd.DataFrame.from_dict(frame, orient="index") for frame in frames))
 
 
@@ -70,9 +74,9 @@ def baselines_of(runs: pd.DataFrame) -> pd.DataFrame:
     """Returns a row per requirement and baseline, and a row per requirement and policy.
 
     Columns: `requirement`, `baseline` (empty for policies), `choice` (the policy, or the CCAs of the
-    baseline), and `cases`. Of these the mean `regret` is in %, with half its confidence interval
-    `regret_ci95`, and `worst` is the highest. For each policy, `ahead_POLICY` is the paired
-    difference of the row's regret to that of the policy, with half its interval `ahead_ci95_POLICY`.
+    baseline), `cases` (their number), `regret` (mean over cases, %) with the half width of its
+    interval `regret_ci95`, and `worst` (the highest regret). For each policy, `ahead_POLICY` is the
+    paired difference of the row's regret to that of the policy, with `ahead_ci95_POLICY`.
 
     Args:
         runs: as for `celltcp.selection.cases.cases_of`.
@@ -81,12 +85,9 @@ def baselines_of(runs: pd.DataFrame) -> pd.DataFrame:
     for requirement in dict.fromkeys(runs.loc[runs["policy"] != "", "requirement"]):
         regrets = regrets_of(runs, str(requirement))
         policies = {str(name): regrets.policies[name] for name in regrets.policies}
-        measured = [
-            *(("", name, regret) for name, regret in policies.items()),
-            *_baselines(regrets),
-        ]
-        for baseline, choice, regret in measured:
-            values = [float(value) for value in regret]
+        choices = [("", name, regret) for name, regret in policies.items()]
+        for baseline, choice, regret in [*choices, *_baselines(regrets)]:
+            values = regret.tolist()
             mean = estimate(values)
             row: dict[str, object] = {
                 "requirement": requirement,
@@ -97,8 +98,8 @@ def baselines_of(runs: pd.DataFrame) -> pd.DataFrame:
                 "regret_ci95": mean.half,
                 "worst": float(regret.max()),
             }
-            for name, of_policy in policies.items():
-                ahead = paired_difference(values, [float(value) for value in of_policy])
+            for name, policy_regret in policies.items():
+                ahead = paired_difference(values, policy_regret.tolist())
                 row[f"ahead_{name}"] = ahead.mean
                 row[f"ahead_ci95_{name}"] = ahead.half
             rows.append(row)
@@ -108,40 +109,34 @@ def baselines_of(runs: pd.DataFrame) -> pd.DataFrame:
 def _baselines(regrets: Regrets) -> list[tuple[str, str, pd.Series]]:
     """Returns name, choice and regrets by scenario of each baseline.
 
-    Fixed CCAs without a value in some scenario are not considered.
+    Fixed CCAs without a value in some scenario are left out.
     """
     fixed = regrets.fixed.dropna(axis="columns")
     if fixed.empty:
         return []
     best = str(fixed.mean().idxmin())
-    result = [(BASELINES[0], best, fixed[best])]
-    families = _families([str(name) for name in fixed.index])
-    if len(set(families)) > 1:
+    result = [(_BEST_CONSTANT, best, fixed[best])]
+    families = [family_of(str(scenario)) for scenario in fixed.index]
+    if len(set(families)) == 1:
+        # Scenarios of a single family are families of their own.
+        families = [str(scenario) for scenario in fixed.index]
+    if len(families) > 1:
         left_out = _family_left_out(fixed, families)
-        chosen = dict.fromkeys(left_out.sort_index()["choice"])
-        result.append((BASELINES[1], ", ".join(chosen), left_out["regret"]))
+        choices = dict.fromkeys(left_out.sort_index()["choice"])
+        result.append((_FAMILY_LEFT_OUT, ", ".join(choices), left_out["regret"]))
     if len(fixed.columns) > 1:
         pair, regret = _better_of_two(fixed)
-        result.append((BASELINES[2], " or ".join(pair), regret))
-    result.append((BASELINES[3], "best of each run", regrets.oracle["oracle"]))
+        result.append((_BETTER_OF_TWO, " or ".join(pair), regret))
+    result.append((_ORACLE, "best of each run", regrets.oracle[_ORACLE]))
     return result
 
 
-def _families(scenarios: Sequence[str]) -> list[str]:
-    """Returns the family of each scenario; if all are of one family, each scenario is a family."""
-    families = [family_of(scenario) for scenario in scenarios]
-    return families if len(set(families)) > 1 else list(scenarios)
-
-
 def _family_left_out(fixed: pd.DataFrame, families: Sequence[str]) -> pd.DataFrame:
-    """Returns by scenario the CCA with the lowest mean regret in other families, and its regret."""
+    """Returns by scenario the `choice`, the best CCA in other families, and its `regret`."""
     labels = np.array(families)
-    rows = {}
-    for family in dict.fromkeys(families):
-        choice = str(fixed[labels != family].mean().idxmin())
-        for scenario, regret in fixed.loc[labels == family, choice].items():
-            rows[scenario] = {"choice": choice, "regret": float(regret)}
-    return pd.DataFrame.from_dict(rows, orient="index").loc[fixed.index]
+    choices = [str(fixed[labels != family].mean().idxmin()) for family in families]
+    regrets = fixed.to_numpy()[np.arange(len(fixed)), fixed.columns.get_indexer(choices)]
+    return pd.DataFrame({"choice": choices, "regret": regrets}, index=fixed.index)
 
 
 def _better_of_two(fixed: pd.DataFrame) -> tuple[tuple[str, str], pd.Series]:

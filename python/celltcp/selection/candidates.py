@@ -1,4 +1,4 @@
-"""Candidates: fixed CCAs, and policies that select among CCAs."""
+"""Candidates of an evaluation: fixed CCAs, and policies with their requirements."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from celltcp._core import CelltcpError, builtin_policies, describe_policy, policy_text
 from celltcp.scenarios.cca_mix import AUTO, parse_mix
 from celltcp.scenarios.ccas import select_ccas
-from celltcp.scenarios.requirements import REQUIREMENTS, normalize_requirement
+from celltcp.scenarios.requirements import normalize_requirement
 
 #: Default of the operating system.
 DEFAULT = "cubic"
@@ -19,89 +19,79 @@ DEFAULT = "cubic"
 #: Policies that others are compared with.
 REFERENCE_POLICIES = ("thesis-establishment", "thesis-inflight", "bpftune")
 
-#: Name of the section of a scenario with the results of earlier connections.
+#: Field of the section `selection` of a scenario that has the memory of earlier connections.
 HISTORY = "history"
 
 
 @dataclass(frozen=True)
 class PolicyUse:
-    """A policy with a requirement, the parameters of `auto`."""
+    """A policy with a requirement."""
 
     policy: str
     requirement: str
+    #: Whether the policy gets SINR and speed from the radio.
     hints: bool
-    #: Congestion controls of a policy with a memory; empty without one.
-    learns: tuple[str, ...] = ()
+    #: Congestion controls that a policy with a memory learned_ccas about; empty without a memory.
+    learned_ccas: tuple[str, ...] = ()
 
     @property
     def cca(self) -> str:
-        """Text of the policy in a list of CCAs."""
-        words = [f"policy={self.policy}", f"requirement={self.requirement}"]
+        """The selector as the text of a congestion control."""
+        parameters = [f"policy={self.policy}", f"requirement={self.requirement}"]
         if self.hints:
-            words.append("hints=on")
-        if self.learns:
-            words.append(f"memory={HISTORY}")
-        return f"auto:{','.join(words)}"
+            parameters.append("hints=on")
+        if self.learned_ccas:
+            parameters.append(f"memory={HISTORY}")
+        return f"auto:{','.join(parameters)}"
 
 
 def fixed_ccas(given: str | Sequence[str], available: Sequence[str]) -> list[str]:
-    """Returns the fixed CCAs of a list: one congestion control each for all of a run.
+    """Returns the congestion controls of a list, which are single and fixed during a run.
 
     Args:
         given: single names with their parameters, as for `celltcp.scenarios.ccas.select_ccas`.
         available: the CCAs that `"all"` stands for.
 
     Raises:
-        CelltcpError: if there is no such congestion control, or it is no fixed one.
+        CelltcpError: if a congestion control is unknown, `auto`, or a mix.
     """
-    named = select_ccas(given, available)
-    other = next((each for each in named if parse_mix(each).single_cca in (None, AUTO)), None)
-    if other is not None:
-        raise CelltcpError(f"cca: {other!r} is no fixed CCA; allowed: single names, all")
-    return named
+    ccas = select_ccas(given, available)
+    for cca in ccas:
+        if parse_mix(cca).single_cca in (None, AUTO):
+            raise CelltcpError(f"cca: {cca!r} is no fixed CCA; allowed: single names, all")
+    return ccas
 
 
-def check_requirements(requirements: Sequence[str]) -> None:
-    """Checks that these are requirements of `celltcp.scenarios.requirements.REQUIREMENTS`.
-
-    Raises:
-        CelltcpError: if one is not.
-    """
-    for requirement in requirements:
-        if requirement not in REQUIREMENTS:
-            raise CelltcpError(
-                f"requirement: {requirement!r} is not evaluated; allowed: {', '.join(REQUIREMENTS)}"
-            )
-
-
-def uses(
-    policies: Sequence[str], requirements: Sequence[str], hints: bool, *, remember: bool = True
+def policy_uses(
+    policies: Sequence[str], requirements: Sequence[str], hints: bool, *, has_memory: bool = True
 ) -> list[PolicyUse]:
     """Returns every policy with every requirement, each pair once.
 
     Args:
         policies: built-in names, or files.
         requirements: of `celltcp.scenarios.requirements.REQUIREMENTS`, or weights such as `"1/5/1"`.
-        hints: whether all policies ask the radio; tables always do.
-        remember: whether policies with a memory have one.
+        hints: whether all policies get hints from the radio; table policies always do.
+        has_memory: whether policies that can use a memory get one.
 
     Raises:
-        CelltcpError: if there is no such policy or requirement, or it cannot be used.
+        CelltcpError: if a policy or requirement is unknown or invalid.
     """
-    normalized = dict.fromkeys(normalize_requirement(requirement) for requirement in requirements)
+    normalized = dict.fromkeys(map(normalize_requirement, requirements))
     result = []
     for policy in dict.fromkeys(policies):
         method = _method(policy)
-        cost = method.get("cost") if remember else None
-        learns = tuple(cost["candidates"]) if cost else ()
-        # Table policies need movement and speed, which only the radio side knows.
-        asks = hints or "table" in method
-        result += [PolicyUse(policy, requirement, asks, learns) for requirement in normalized]
+        cost = method.get("cost") if has_memory else None
+        learned_ccas = tuple(cost["candidates"]) if cost else ()
+        # Table policies need movement and speed, which only the radio knows.
+        gets_hints = hints or "table" in method
+        result += [
+            PolicyUse(policy, requirement, gets_hints, learned_ccas) for requirement in normalized
+        ]
     return result
 
 
 def _method(policy: str) -> dict[str, Any]:
-    """Returns the section `method` of a policy: the name of the method, and its fields."""
+    """Returns the table `method` of a policy file: its key is the name of the method."""
     if policy in builtin_policies():
         text = policy_text(policy)
     else:
@@ -117,6 +107,6 @@ def _method(policy: str) -> dict[str, Any]:
     try:
         method: dict[str, Any] = tomllib.loads(text)["method"]
     except tomllib.TOMLDecodeError as error:
-        # The reader of policies knows TOML 1.1, that of Python's library 1.0.
+        # describe_policy accepts TOML 1.1, tomllib only 1.0.
         raise CelltcpError(f"{policy}: {error}; allowed: TOML 1.0") from None
     return method

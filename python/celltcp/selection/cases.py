@@ -1,4 +1,4 @@
-"""Cases: a policy for a requirement on a scenario, compared with fixed CCAs."""
+"""Cases: a policy with a requirement on a scenario, compared with fixed CCAs and other policies."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from celltcp.results.statistics import Estimate, estimate, paired_difference
+from celltcp.results.statistics import estimate, paired_difference
 from celltcp.scenarios.requirements import requirement_metric
 from celltcp.selection.candidates import DEFAULT
 
 #: Rivals of a policy in each case, in addition to other policies.
 RIVALS = ("default", "best", "oracle")
 
-#: Minimum share of the best in hindsight for a case to count as having reached it.
+#: Minimum mean, as a share of the best in hindsight, of a case that counts as having reached it.
 REACHED_SHARE = 0.95
 
-#: Minimum gain over the default that counts as large, %, as in atxutegi2018-thesis section 6.3.4.
+#: Gain over the default above which it is large, %, as in atxutegi2018-thesis section 6.3.4.
 LARGE_GAIN_PERCENT = 5.0
 
 
@@ -27,29 +27,29 @@ class Relative(NamedTuple):
     """Paired difference, in % of the mean of the reference."""
 
     percent: float
+    #: Half width of the interval, %.
     ci95: float
+    #: `won`, `lost`, or `tied` if the interval includes zero.
     verdict: str
 
 
-def relative(mine: Sequence[float], other: Sequence[float]) -> Relative:
-    """Compares `mine` with `other`, run by run over the same seeds: won, lost or tied.
-
-    Tied means that the 95 % interval of the paired difference includes zero.
-    """
-    result: Estimate = paired_difference(mine, other)
-    level = estimate(other).mean
-    if math.isnan(result.mean) or not level:
+def relative(values: Sequence[float], reference: Sequence[float]) -> Relative:
+    """Compares values with those of a reference in runs with the same seeds."""
+    difference = paired_difference(values, reference)
+    reference_mean = estimate(reference).mean
+    if math.isnan(difference.mean) or not reference_mean:
         return Relative(math.nan, math.nan, "tied")
-    verdict = "tied" if result.includes_zero else "won" if result.mean > 0 else "lost"
-    return Relative(100 * result.mean / level, 100 * result.half / level, verdict)
+    verdict = "tied" if difference.includes_zero else "won" if difference.mean > 0 else "lost"
+    percent = 100 * difference.mean / reference_mean
+    return Relative(percent, 100 * difference.half / reference_mean, verdict)
 
 
 def cases_of(runs: pd.DataFrame) -> pd.DataFrame:
     """Returns a row per scenario, requirement and policy.
 
-    Gains and regrets are in % of the mean of their reference: positive gains are good,
-    positive regrets bad. `best` is the fixed CCA with the highest mean over the runs, known in
-    hindsight only; `oracle` is in each run the best fixed CCA of that run.
+    Gains and regrets are in % of the mean of their reference. Positive gains are good, positive
+    regrets bad. `best` is the fixed CCA with the highest mean over the runs, which is known only in
+    hindsight. `oracle` is the best fixed CCA of each run.
 
     Args:
         runs: a row per run: `scenario`, `label`, `policy` and `requirement` (empty for fixed
@@ -95,13 +95,13 @@ def oracle_of(values: Mapping[str, Sequence[float]]) -> list[float]:
     return [math.nan if value == -np.inf else float(value) for value in filled]
 
 
-def _case(fixed: Mapping[str, list[float]], mine: pd.DataFrame, metric: str) -> dict[str, object]:
-    mine = mine.sort_values("seed")
-    values = mine[metric].astype(float).tolist()
+def _case(fixed: Mapping[str, list[float]], runs: pd.DataFrame, metric: str) -> dict[str, object]:
+    runs = runs.sort_values("seed")
+    values = runs[metric].astype(float).tolist()
     best = best_of(fixed)
     rivals = {"default": fixed[DEFAULT], "best": fixed[best], "oracle": oracle_of(fixed)}
     against = {name: relative(values, rivals[name]) for name in RIVALS}
-    minutes = mine["duration_s"].sum() / 60
+    minutes = runs["duration_s"].sum() / 60
     return {
         "metric": metric,
         "mean": estimate(values).mean,
@@ -115,9 +115,9 @@ def _case(fixed: Mapping[str, list[float]], mine: pd.DataFrame, metric: str) -> 
         "regret_ci95": against["best"].ci95,
         "oracle_regret": -against["oracle"].percent,
         **{f"against_{name}": result.verdict for name, result in against.items()},
-        "switches_per_min": float(mine["switches"].sum() / minutes),
-        "returns_per_min": float(mine["returns"].sum() / minutes),
-        "switched": bool(mine["switches"].any()),
+        "switches_per_min": float(runs["switches"].sum() / minutes),
+        "returns_per_min": float(runs["returns"].sum() / minutes),
+        "switched": bool(runs["switches"].any()),
     }
 
 
@@ -131,14 +131,15 @@ def pairwise_of(runs: pd.DataFrame) -> pd.DataFrame:
         ["scenario", "requirement"], sort=False
     ):
         fixed = runs[(runs["scenario"] == scenario) & (runs["policy"] == "")]
-        stay = series(fixed, str(requirement))
-        select = series(group.assign(label=group["policy"]), str(requirement))
-        for policy, values in select.items():
-            rivals = {**stay, **{name: each for name, each in select.items() if name != policy}}
-            for rival, rival_values in rivals.items():
-                result = relative(values, rival_values)
-                case = {"scenario": scenario, "requirement": requirement}
-                rows.append({**case, "policy": policy, "rival": rival, **result._asdict()})
+        policies = series(group.assign(label=group["policy"]), str(requirement))
+        rivals = {**series(fixed, str(requirement)), **policies}
+        case = {"scenario": scenario, "requirement": requirement}
+        rows += [
+            {**case, "policy": policy, "rival": rival, **relative(values, rival_values)._asdict()}
+            for policy, values in policies.items()
+            for rival, rival_values in rivals.items()
+            if rival != policy
+        ]
     return pd.DataFrame(rows)
 
 
@@ -146,40 +147,39 @@ def summary_of(cases: pd.DataFrame) -> pd.DataFrame:
     """Returns counts of cases and means: a row per policy and requirement, and one for all of them.
 
     `better_than_best` counts cases with a mean above that of the best in hindsight, `won_best` those
-    in which that is significant.
+    of them in which the difference is significant.
     """
     rows = []
     for policy, group in cases.groupby("policy", sort=False):
         parts = list(group.groupby("requirement", sort=False))
         for requirement, part in [*parts, *([("all", group)] if len(parts) > 1 else [])]:
-            rows.append({"policy": policy, "requirement": requirement, **_checks(part)})
+            rows.append({"policy": policy, "requirement": requirement, **_summary(part)})
     return pd.DataFrame(rows)
 
 
-def _checks(part: pd.DataFrame) -> dict[str, object]:
-    counts = {
-        f"{verdict}_{rival}": int((part[f"against_{rival}"] == verdict).sum())
-        for rival in RIVALS
-        for verdict in ("won", "tied", "lost")
-    }
-    gain = estimate(part["gain"].tolist())
-    regret = estimate(part["regret"].tolist())
+def _summary(cases: pd.DataFrame) -> dict[str, object]:
+    gain = estimate(cases["gain"].tolist())
+    regret = estimate(cases["regret"].tolist())
     return {
-        "cases": len(part),
+        "cases": len(cases),
         "gain": gain.mean,
         "gain_ci95": gain.half,
         "regret": regret.mean,
         "regret_ci95": regret.half,
-        "oracle_regret": estimate(part["oracle_regret"].tolist()).mean,
-        "large_gains": int((part["gain"] > LARGE_GAIN_PERCENT).sum()),
-        "reached_best": int((part["mean"] >= REACHED_SHARE * part["best_mean"]).sum()),
-        "better_than_best": int((part["mean"] > part["best_mean"]).sum()),
-        **counts,
-        "switches_per_min": float(part["switches_per_min"].mean()),
-        "returns_per_min": float(part["returns_per_min"].mean()),
+        "oracle_regret": estimate(cases["oracle_regret"].tolist()).mean,
+        "large_gains": int((cases["gain"] > LARGE_GAIN_PERCENT).sum()),
+        "reached_best": int((cases["mean"] >= REACHED_SHARE * cases["best_mean"]).sum()),
+        "better_than_best": int((cases["mean"] > cases["best_mean"]).sum()),
+        **{
+            f"{verdict}_{rival}": int((cases[f"against_{rival}"] == verdict).sum())
+            for rival in RIVALS
+            for verdict in ("won", "tied", "lost")
+        },
+        "switches_per_min": float(cases["switches_per_min"].mean()),
+        "returns_per_min": float(cases["returns_per_min"].mean()),
     }
 
 
 def won_tied_lost(row: Mapping[Any, Any], rival: str) -> str:
-    """Returns the counts of cases against a rival, such as `12/3/1`."""
+    """Returns the counts of won, tied and lost cases against a rival, such as `12/3/1`."""
     return "/".join(str(row[f"{verdict}_{rival}"]) for verdict in ("won", "tied", "lost"))

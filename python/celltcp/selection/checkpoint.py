@@ -1,8 +1,7 @@
-"""Checkpoint: finished parts of an evaluation, from which an interrupted one continues."""
+"""Checkpoints of an evaluation, from which it is resumed, and the folder of its results."""
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -32,8 +31,8 @@ from celltcp.results.working import (
     working_folder,
 )
 
-#: Columns by which the runs of an evaluation are grouped.
-_GROUPS = ("engine", "scenario", "label", "policy", "requirement")
+#: Columns that identify a group of runs, which differ in their seeds.
+_GROUP_COLUMNS = ("engine", "scenario", "label", "policy", "requirement")
 
 #: Data frames of a scenario, by name.
 Frames = dict[str, pd.DataFrame]
@@ -43,16 +42,16 @@ Frames = dict[str, pd.DataFrame]
 def own_folder(
     out: str | Path | None, command: str, origin: Mapping[str, Any], *, overwrite: bool
 ) -> Iterator[Path | None]:
-    """Yields the folder that a command keeps its checkpoints in, made unless it exists, and claimed.
+    """Locks the folder for the results and checkpoints of a command; creates it if necessary.
 
     Args:
-        out: the folder, or None.
+        out: the folder; without one, None is yielded.
         command: `"evaluate"` or `"engines"`.
         origin: origin of the results.
         overwrite: whether results of the same command with other settings may be replaced.
 
     Raises:
-        CelltcpError: if it has other results, another command writes to it, or it cannot be made.
+        CelltcpError: if it has other results, is locked, or cannot be created.
     """
     if out is None:
         yield None
@@ -61,8 +60,8 @@ def own_folder(
     with locked_folder(out) as folder:
         check_results(folder, overwrite=overwrite)
         existing = about_in(folder)
-        goes_on = saved_run_count(folder, origin) > 0
-        if existing is not None and not goes_on and not overwrite:
+        can_extend = saved_run_count(folder, origin) > 0
+        if existing is not None and not can_extend and not overwrite:
             planned = _as_json(origin)
             fields = [
                 name for name in {**existing, **planned} if existing.get(name) != planned.get(name)
@@ -75,23 +74,23 @@ def own_folder(
 
 
 def saved_run_count(folder: Path | None, origin: Mapping[str, Any]) -> int:
-    """Returns how many runs a folder has of the same settings; 0 if it has more than planned."""
+    """Returns the number of runs per CCA in a folder with the same settings; 0 if more than planned."""
     existing = about_in(folder) if folder is not None else None
     if existing is None:
         return 0
     planned = _as_json(origin)
     runs = int(existing.get("runs", 0))
-    same = {**existing, "runs": 0} == {**planned, "runs": 0}
-    return runs if same and runs <= planned["runs"] else 0
+    has_same_settings = {**existing, "runs": 0} == {**planned, "runs": 0}
+    return runs if has_same_settings and runs <= planned["runs"] else 0
 
 
 def finished_frames(
     folder: Path | None, origin: Mapping[str, Any], names: Iterable[str]
 ) -> Frames | None:
-    """Returns the frames of those names if a folder has results of the same settings.
+    """Returns the named frames of results with the same settings; None if the folder has none.
 
     Raises:
-        CelltcpError: if one is damaged; names the file.
+        CelltcpError: if a file is damaged.
     """
     if folder is None or not saved_run_count(folder, origin):
         return None
@@ -104,30 +103,30 @@ def finished_frames(
     }
 
 
-def joined(earlier: Frames, later: Frames) -> Frames:
-    """Returns the frames of earlier runs with those of later ones, in the order of one command."""
-    groups = [group for group in _GROUPS if group in earlier["runs"]]
-    keys = earlier["runs"][groups].drop_duplicates().reset_index(drop=True)
+def join_frames(earlier: Frames, later: Frames) -> Frames:
+    """Returns the frames of earlier and later runs, in the order that a single command gives."""
+    groups = [column for column in _GROUP_COLUMNS if column in earlier["runs"]]
+    keys = earlier["runs"][groups].drop_duplicates()
     frames: Frames = {}
-    for name, before in earlier.items():
-        parts = [each for each in (before, later.get(name, before[:0])) if not each.empty]
+    for name, earlier_rows in earlier.items():
+        parts = [earlier_rows, later.get(name, earlier_rows[:0])]
+        parts = [part for part in parts if not part.empty]
         if not parts or "seed" not in parts[0]:
             # The memory of policies does not depend on the number of runs.
-            frames[name] = before
+            frames[name] = earlier_rows
             continue
-        result = pd.concat(parts, ignore_index=True)
-        selected = [group for group in groups if group in result]
-        places = keys.drop_duplicates(selected)[selected].assign(
-            place=range(len(keys.drop_duplicates(selected)))
-        )
-        order = result[[*selected, "seed"]].merge(places, on=selected, how="left")
-        order = order.sort_values(["place", "seed"], kind="stable")
-        frames[name] = result.loc[order.index].reset_index(drop=True)
+        rows = pd.concat(parts, ignore_index=True)
+        columns = [column for column in groups if column in rows]
+        ranks = keys[columns].drop_duplicates().reset_index(drop=True)
+        ranks["rank"] = ranks.index
+        order = rows[[*columns, "seed"]].merge(ranks, on=columns, how="left")
+        order = order.sort_values(["rank", "seed"], kind="stable")
+        frames[name] = rows.loc[order.index].reset_index(drop=True)
     return frames
 
 
 def _as_json(origin: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns a value after a round trip through JSON."""
+    """Returns an origin as it is read from a file, with lists instead of tuples."""
     return dict(json.loads(json.dumps(origin)))
 
 
@@ -135,16 +134,12 @@ class Checkpoint:
     """Folder with the data frames of each finished scenario; without a folder nothing is stored."""
 
     def __init__(self, folder: Path | None) -> None:
-        """Makes a working folder in the folder of the results."""
+        """Creates a working folder in the folder of the results."""
         self._folder = working_folder(folder / UNFINISHED) if folder else None
-        for left in leftovers(self._folder) if self._folder else ():
-            remove_checked(left)
+        for leftover in leftovers(self._folder) if self._folder else ():
+            remove_checked(leftover)
 
-    def key(self, parts: Iterable[str]) -> str:
-        """Returns a digest of these texts as a file name."""
-        return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
-
-    def place(self, name: str) -> Path | None:
+    def runs_folder(self, name: str) -> Path | None:
         """Returns the folder for runs of an unfinished scenario."""
         return working_folder(self._folder / name) if self._folder else None
 
@@ -152,17 +147,17 @@ class Checkpoint:
         """Returns the stored frames of a key, if they are complete and undamaged."""
         if self._folder is None:
             return None
-        place = self._folder / checked_name(key)
+        folder = self._folder / checked_name(key)
         try:
-            index = read_manifest(place / INDEX)
+            index = read_manifest(folder / INDEX)
             if index is None:
                 return None
             return {
-                Path(name).stem: read_checked(place / name, index).to_pandas() for name in index.files
+                Path(name).stem: read_checked(folder / name, index).to_pandas() for name in index.files
             }
         except CelltcpError as damage:
             LOG.warning("warning: %s; its runs are done again", damage)
-            remove_checked(place)
+            remove_checked(folder)
             return None
 
     def write(self, key: str, frames: Frames) -> None:
@@ -178,7 +173,7 @@ class Checkpoint:
             staged.rename(self._folder / checked_name(key))
 
     def clear(self) -> None:
-        """Removes the checkpoints once the evaluation is finished and has tables of its own."""
+        """Removes the checkpoints of an evaluation that is finished and saved."""
         if self._folder is not None:
             remove_working(self._folder)
 
@@ -186,52 +181,52 @@ class Checkpoint:
 def save_frames(
     frames: Mapping[str, pd.DataFrame], about: Mapping[str, Any], folder: str | Path, kind: str
 ) -> Path:
-    """Writes each data frame, with a note of how it was made, as a Parquet file into the folder.
+    """Writes each data frame, with its origin, as a Parquet file into a folder.
 
     Args:
         frames: data frames by name.
-        about: how they were made.
-        folder: where the files appear, together with the manifest that lists them.
-        kind: of the results, `"evaluate"` or `"engines"`.
+        about: origin of the results.
+        folder: folder in which all files and their manifest appear together.
+        kind: kind of the results, `"evaluate"` or `"engines"`.
     """
     target = prepare_folder(folder)
     meta = {META: json.dumps(about, sort_keys=True).encode()}
     with name_in_errors(target), staging(target) as staged:
         for name, data in frames.items():
             table = pa.Table.from_pandas(data, preserve_index=False)
-            known = table.schema.metadata or {}
-            write_table(table.replace_schema_metadata({**known, **meta}), staged / f"{name}.parquet")
+            metadata = {**(table.schema.metadata or {}), **meta}
+            write_table(table.replace_schema_metadata(metadata), staged / f"{name}.parquet")
         publish(staged, target, kind, _as_json(about))
     return target
 
 
 class Outcome(Protocol):
-    """Result of an evaluation that can be saved in a folder."""
+    """Outcome of a command that can be saved in a folder."""
 
     def save(self, folder: str | Path) -> Path:
         """Writes its tables into the folder."""
 
 
-Result = TypeVar("Result", bound=Outcome)
+OutcomeT = TypeVar("OutcomeT", bound=Outcome)
 
 
-def continued(
+def run_resumed(
     settings: RunSettings,
     command: str,
     origin: Mapping[str, Any],
     names: Iterable[str],
     run: Callable[[int, Checkpoint], Frames],
-    outcome: Callable[[Frames], Result],
-) -> Result:
-    """Returns the outcome of a command; runs that its folder has already are not done again.
+    outcome: Callable[[Frames], OutcomeT],
+) -> OutcomeT:
+    """Does the runs that the folder of results lacks, and returns the outcome of all.
 
     Args:
-        settings: of the runs, with the folder.
+        settings: settings of the runs, with the folder.
         command: `"evaluate"` or `"engines"`.
-        origin: what the results say of how they were made.
-        names: of the frames that the folder keeps.
-        run: does the runs beyond those that are there, whose number it is given.
-        outcome: makes the outcome from the frames of all runs.
+        origin: origin of the results.
+        names: names of the stored frames.
+        run: does the runs beyond a number of existing ones, and returns their frames.
+        outcome: returns the outcome for the frames of all runs.
     """
     with own_folder(settings.out, command, origin, overwrite=settings.overwrite) as folder:
         try:
@@ -245,7 +240,7 @@ def continued(
             return outcome(existing)
         checkpoint = Checkpoint(folder)
         frames = run(runs, checkpoint)
-        result = outcome(joined(existing, frames) if existing else frames)
+        result = outcome(join_frames(existing, frames) if existing else frames)
         if folder is not None:
             result.save(folder)
             checkpoint.clear()

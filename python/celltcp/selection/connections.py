@@ -1,10 +1,11 @@
-"""Connections with a selector in stored results."""
+"""Connections that have a selector in stored results."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import pyarrow.compute as pc
 
@@ -13,51 +14,45 @@ from celltcp.results.tables import Results
 
 @dataclass(frozen=True)
 class Connection:
-    """A connection with decisions, and the slots in which it was alive."""
+    """A connection with a selector."""
 
     #: Its number in the run: column `flow` of the tables.
     number: int
-    #: Name of the flow of the scenario that it belongs to; the connections of a sequence share it.
+    #: Name of its flow in the scenario; the connections of a sequence share it.
     name: str
     #: Requested congestion control, such as `"auto:policy=rules"`.
     cca: str
-    #: Slots of its lifetime.
+    #: Number of slots with estimates.
     slots: int
 
     def __str__(self) -> str:
         return f"{self.number} ({self.name}, {self.cca})"
 
 
-def selected_in(results: Results, run: int) -> list[Connection]:
-    """Returns the connections of a run that have a selector and lived for at least a slot, in order."""
-    is_run = pc.field("run") == run
-    decided = set(results.tables["decisions"].filter(is_run)["flow"].to_pylist())
-    lived = _slots(results, "slots", run)
-    lived &= _slots(results, "estimates", run)
-    slots = Counter(flow for flow, _ in lived)
-    flows = results.tables["flows"].filter(is_run).select(["flow", "name", "cca"]).to_pylist()
+def connections_in(results: Results, run: int) -> list[Connection]:
+    """Returns the connections of a run that have decisions and a slot with estimates, by number."""
+
+    def rows(table: str, *columns: str) -> list[dict[str, Any]]:
+        return results.tables[table].filter(pc.field("run") == run).select(columns).to_pylist()
+
+    decided = {row["flow"] for row in rows("decisions", "flow")}
+    recorded, estimated = (
+        {(row["flow"], row["t_s"]) for row in rows(table, "flow", "t_s")}
+        for table in ("slots", "estimates")
+    )
+    slots = Counter(flow for flow, _ in recorded & estimated)
     result = [
         Connection(int(flow["flow"]), str(flow["name"]), str(flow["cca"]), slots[flow["flow"]])
-        for flow in flows
+        for flow in rows("flows", "flow", "name", "cca")
         if flow["flow"] in decided and flow["flow"] in slots
     ]
-    return sorted(result, key=lambda each: each.number)
+    return sorted(result, key=lambda connection: connection.number)
 
 
-def main_one(connections: Sequence[Connection]) -> Connection:
-    """Returns the connection that is shown by default.
-
-    It is of the first flow that has a selector; of several connections of that flow it is the one that
-    lived longest, the first of equals.
-    """
-    first = connections[0].name
+def default_connection(connections: Sequence[Connection]) -> Connection:
+    """Returns the connection of the first flow that has most slots."""
+    flow = connections[0].name
     return max(
-        (connection for connection in connections if connection.name == first),
-        key=lambda each: each.slots,
+        (connection for connection in connections if connection.name == flow),
+        key=lambda connection: connection.slots,
     )
-
-
-def _slots(results: Results, table: str, run: int) -> set[tuple[int, float]]:
-    """Returns the connections and slots in the table."""
-    rows = results.tables[table].filter(pc.field("run") == run).select(["flow", "t_s"]).to_pydict()
-    return set(zip(rows["flow"], rows["t_s"], strict=True))

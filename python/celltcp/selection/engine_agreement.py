@@ -1,4 +1,4 @@
-"""Comparison of engines: the best CCAs of each case under both."""
+"""Agreement of the engines: whether the best CCAs of each case overlap."""
 
 from __future__ import annotations
 
@@ -15,22 +15,23 @@ from celltcp.campaign.engines import ENGINES, engine
 from celltcp.campaign.run import Progress, sub_progress
 from celltcp.campaign.run_settings import RunSettings
 from celltcp.results.rows import json_rows
+from celltcp.scenarios.requirements import REQUIREMENTS
 from celltcp.scenarios.scenario_list import expand_scenarios, split_names
 from celltcp.scenarios.scenarios import ScenarioSource
-from celltcp.selection.candidates import check_requirements, fixed_ccas
-from celltcp.selection.checkpoint import Checkpoint, Frames, continued, save_frames
+from celltcp.selection.candidates import fixed_ccas
+from celltcp.selection.checkpoint import Checkpoint, Frames, run_resumed, save_frames
 from celltcp.selection.engine_best_sets import differences_of, means_of, overlaps_of, summary_of
 from celltcp.selection.outcomes.engines import OverlapOrigin, OverlapOutcome
-from celltcp.selection.scenario_runs import Plan, on_sources
+from celltcp.selection.scenario_runs import Plan, run_scenarios
 
 
 class Overlap:
-    """The best CCAs of each case under both engines."""
+    """The best CCAs of each case (scenario and requirement) under both engines."""
 
     def __init__(self, runs: pd.DataFrame, about: OverlapOrigin) -> None:
         #: Origin: scenarios with their hashes, congestion controls, seeds, kernel.
         self.about: OverlapOrigin = {**about}
-        #: One row per run, with its `engine`.
+        #: A row per run, with its `engine`.
         self.runs = runs
 
     @cached_property
@@ -40,12 +41,12 @@ class Overlap:
 
     @cached_property
     def cases(self) -> pd.DataFrame:
-        """A row per case: the two sets, and whether they overlap."""
+        """A row per case: the sets of best CCAs, and whether they overlap."""
         return overlaps_of(self.standings)
 
     @cached_property
     def differences(self) -> pd.DataFrame:
-        """CCAs that are in the set of one engine only, and their differences, worst first."""
+        """CCAs in the set of a single engine, and their differences to the best, largest first."""
         return differences_of(self.standings)
 
     @cached_property
@@ -54,7 +55,7 @@ class Overlap:
         return summary_of(self.cases)
 
     def to_json(self) -> OverlapOutcome:
-        """Returns all tables as JSON; the same seeds give the same text."""
+        """Returns all tables as JSON."""
         return {
             **self.about,
             "summary": json_rows(self.summary, dict),
@@ -81,9 +82,9 @@ class Overlap:
 
 @dataclass(frozen=True)
 class OverlapRequest:
-    """Runs of fixed CCAs on both engines over the same channel realisations, planned and checked."""
+    """Planned runs of fixed CCAs on both engines over the same channel realisations."""
 
-    #: A plan for each engine.
+    #: A plan per engine.
     plans: Sequence[Plan]
     sources: Sequence[ScenarioSource]
     settings: RunSettings
@@ -99,14 +100,14 @@ class OverlapRequest:
     def run(self, progress: Progress | None = None) -> Overlap:
         """Runs the jobs that the folder lacks, and returns the outcome of all runs."""
 
-        def run(existing: int, checkpoint: Checkpoint) -> Frames:
-            missing = [replace(plan, existing_runs=existing) for plan in self.plans]
-            return {"runs": _both(missing, self.sources, checkpoint, progress)}
+        def run(existing_runs: int, checkpoint: Checkpoint) -> Frames:
+            plans = [replace(plan, existing_runs=existing_runs) for plan in self.plans]
+            return {"runs": _run_plans(plans, self.sources, checkpoint, progress)}
 
         def outcome(frames: Frames) -> Overlap:
             return Overlap(frames["runs"], self.origin)
 
-        return continued(self.settings, "engines", self.origin, ("runs",), run, outcome)
+        return run_resumed(self.settings, "engines", self.origin, ("runs",), run, outcome)
 
 
 def overlap_request(
@@ -117,43 +118,48 @@ def overlap_request(
     Args:
         scenarios: as for `celltcp.scenarios.scenario_list.expand_scenarios`.
         requirement: requirements that rank the CCAs: goodput, balanced, delay.
-        settings: of the runs; run i has the first seed plus i on both engines. There are two CCAs at
-            least; `"all"` stands for those that both engines have.
+        settings: settings of the runs. Run i has the first seed plus i on both engines. At least two
+            CCAs; `"all"` stands for those of both engines.
 
     Raises:
-        CelltcpError: if something that was given cannot be used.
+        CelltcpError: if an argument is invalid.
     """
     settings.check()
     requirements = split_names(requirement)
     if not requirements:
         raise CelltcpError("requirement: give one at least")
-    check_requirements(requirements)
+    for name in requirements:
+        if name not in REQUIREMENTS:
+            raise CelltcpError(
+                f"requirement: {name!r} is not evaluated; allowed: {', '.join(REQUIREMENTS)}"
+            )
     native, linux = engine(), engine(KERNEL, settings.kernel)
-    compared = fixed_ccas(settings.cca, [name for name in native.ccas if name in linux.ccas])
-    if len(compared) < 2:
-        raise CelltcpError(f"cca: {compared[0]!r} alone is always best; give two at least")
-    result = expand_scenarios(scenarios, settings.source)
-    plans = [Plan(tuple(compared), (), settings, each) for each in (native, linux)]
-    # Plans that cannot run are errors before the first run.
-    digests = {source.name: [plan.check(source) for plan in plans] for source in result.sources}
+    ccas = fixed_ccas(settings.cca, [name for name in native.ccas if name in linux.ccas])
+    if len(ccas) < 2:
+        raise CelltcpError(f"cca: {ccas[0]!r} alone is always best; give two at least")
+    scenario_list = expand_scenarios(scenarios, settings.source)
+    sources = scenario_list.sources
+    plans = [Plan(tuple(ccas), (), settings, run_engine) for run_engine in (native, linux)]
+    # Plans that cannot run are rejected before the first run.
+    digests = {source.name: [plan.check(source) for plan in plans] for source in sources}
     origin: OverlapOrigin = {
         "version": __version__,
         "build": linux.build,
         "kernel_version": linux.kernel.version if linux.kernel else "",
         "requirements": requirements,
-        "cca": compared,
-        "scenarios": {source.name: source.scenario.hash for source in result.sources},
+        "cca": ccas,
+        "scenarios": {source.name: source.scenario.hash for source in sources},
         "digests": digests,
-        "left_out": list(result.left_out),
+        "left_out": list(scenario_list.left_out),
         "runs": settings.runs,
         "seed": settings.seed,
     }
     if overrides := settings.stored_overrides:
         origin["set"] = overrides
-    return OverlapRequest(plans, result.sources, settings, origin)
+    return OverlapRequest(plans, sources, settings, origin)
 
 
-def _both(
+def _run_plans(
     plans: Sequence[Plan],
     sources: Sequence[ScenarioSource],
     checkpoint: Checkpoint,
@@ -162,7 +168,7 @@ def _both(
     """Runs the plan of each engine, and returns the runs with their `engine`."""
     runs_by_engine = []
     for index, plan in enumerate(plans):
-        frames = on_sources(sources, plan, checkpoint, sub_progress(progress, index, len(plans)))
+        frames = run_scenarios(sources, plan, checkpoint, sub_progress(progress, index, len(plans)))
         runs = frames["runs"].drop(columns=["policy", "requirement", "switches", "returns"])
         runs.insert(0, "engine", ENGINES[index])
         runs_by_engine.append(runs)

@@ -24,13 +24,13 @@ from celltcp.scenarios.scenarios import ScenarioSource
 from celltcp.selection.baselines import baselines_of
 from celltcp.selection.best_constant import best_constant_of
 from celltcp.selection.calibration import COLUMNS, calibration_of, reliability_of
-from celltcp.selection.candidates import DEFAULT, REFERENCE_POLICIES, fixed_ccas, uses
+from celltcp.selection.candidates import DEFAULT, REFERENCE_POLICIES, fixed_ccas, policy_uses
 from celltcp.selection.cases import cases_of, pairwise_of, summary_of
-from celltcp.selection.checkpoint import Checkpoint, Frames, continued, save_frames
-from celltcp.selection.mean_switch_cost import SwitchCost, switch_cost
+from celltcp.selection.checkpoint import Checkpoint, Frames, run_resumed, save_frames
+from celltcp.selection.mean_switch_cost import SwitchCost, mean_switch_cost
 from celltcp.selection.outcomes import evaluation as rows
 from celltcp.selection.outcomes.evaluation import EvaluationOutcome, Settings
-from celltcp.selection.scenario_runs import Plan, on_sources
+from celltcp.selection.scenario_runs import Plan, run_scenarios
 from celltcp.selection.tally import PUBLISHED, RULE, tally_of
 from celltcp.selection.worst_cases import worst_cases_of
 
@@ -39,7 +39,7 @@ class Evaluation:
     """Outcome of policies on scenarios: runs, cases, checks, tally, and the cost of switches."""
 
     def __init__(self, frames: Frames, about: Settings) -> None:
-        #: Origin: policies, scenarios with their hashes, seeds, histories, omissions.
+        #: Origin: policies, scenarios with their hashes, seeds, number of earlier connections.
         self.about: Settings = {**about}
         self._frames = frames
 
@@ -55,12 +55,12 @@ class Evaluation:
 
     @property
     def histories(self) -> pd.DataFrame:
-        """Memories of policies at the start: `scenario`, `policy`, `memory` (text)."""
+        """Memories of policies before the runs: `scenario`, `policy`, `memory` (text)."""
         return self._frames["histories"]
 
     @property
     def costs(self) -> pd.DataFrame | None:
-        """A row per switch (`celltcp.selection.switch_cost.costs_of`), if that was requested."""
+        """A row per switch (`celltcp.selection.switch_cost.costs_of`); None unless requested."""
         return self._frames.get("costs")
 
     @cached_property
@@ -85,7 +85,7 @@ class Evaluation:
 
     @cached_property
     def baselines(self) -> pd.DataFrame:
-        """Choices among fixed CCAs that a policy has to undercut, and the regret of each policy."""
+        """Regrets of choices among fixed CCAs, which a policy must undercut, and of the policies."""
         return baselines_of(self.runs)
 
     @cached_property
@@ -97,8 +97,8 @@ class Evaluation:
     def expectations(self) -> pd.DataFrame:
         """A row per decision with an expectation (`celltcp.selection.calibration.expectations_of`)."""
         empty = pd.DataFrame(columns=["scenario", *COLUMNS, "policy", "requirement"])
-        result = self._frames.get("expectations", empty)
-        return empty if result.empty else result
+        expectations = self._frames.get("expectations", empty)
+        return empty if expectations.empty else expectations
 
     @cached_property
     def calibration(self) -> pd.DataFrame:
@@ -122,7 +122,8 @@ class Evaluation:
         if costs is None or costs.empty:
             return {}
         return {
-            str(policy): switch_cost(group) for policy, group in costs.groupby("policy", sort=False)
+            str(policy): mean_switch_cost(group)
+            for policy, group in costs.groupby("policy", sort=False)
         }
 
     #: `plot()` draws gain over the default and regret to the best in hindsight, case by case.
@@ -132,7 +133,7 @@ class Evaluation:
     plot_reliability = LazyAttribute()
 
     def to_json(self) -> EvaluationOutcome:
-        """Returns everything but the decisions as JSON; the same seeds give the same text."""
+        """Returns everything except the decisions as JSON."""
         return {
             **self.about,
             "tally_rule": RULE,
@@ -146,7 +147,7 @@ class Evaluation:
             "reliability": json_rows(self.reliability, rows.ReliabilityRow),
             "cases": json_rows(self.cases, rows.CaseRow),
             "duels": json_rows(self.duels, rows.DuelRow),
-            "switches": {policy: _price(price) for policy, price in self.prices.items()},
+            "switches": {policy: _cost_json(cost) for policy, cost in self.prices.items()},
             "histories": json_rows(self.histories, rows.HistoryRow),
             "runs_table": json_rows(self.runs, dict),
         }
@@ -195,29 +196,29 @@ def evaluate(
     """Runs policies and fixed CCAs over the same channel realisations.
 
     Args:
-        policy: policies, built-in ones by name or files.
+        policy: policies: names of built-in ones, or files.
         scenarios: as for `celltcp.scenarios.scenario_list.expand_scenarios`.
-        runs: runs of each; run i has `seed + i`.
+        runs: number of runs of each combination; run i has `seed + i`.
         requirement: requirements of policies: goodput, balanced, delay, or weights of PM such as
             `"1/5/1"`.
-        cca: fixed CCAs, among which the best in hindsight is found; CUBIC is always included.
+        cca: fixed CCAs, among them the best in hindsight; CUBIC is always included.
         against: other policies to compare with.
-        hints: whether all policies ask the radio; tables always do.
-        history: number of earlier connections to the destination for policies with a memory; these use
+        hints: whether all policies get SINR and speed from the radio; table policies always do.
+        history: number of earlier connections to the destination for policies with a memory. They use
             the candidates in turn, and seeds that are not evaluated.
-        switches: whether to measure the cost of switches, which takes one more run for every change.
-        seed: of the first run.
-        jobs: runs at a time; all cores unless given.
+        switches: whether to measure the cost of switches, which takes one more run per switch.
+        seed: seed of the first run.
+        jobs: number of parallel runs; by default one per core.
         cluster: address of a Dask scheduler whose workers do the runs, such as `"tcp://host:8786"`.
         engine: `"native"` or `"kernel"`.
         kernel: version of the kernel.
         set: scenario fields to override in all scenarios.
-        out: folder to keep finished runs in while it goes on, and to save to.
+        out: folder for checkpoints and results.
         overwrite: whether other results in that folder may be replaced.
-        progress: called with the share that is done.
+        progress: called with the finished share.
 
     Raises:
-        CelltcpError: if something that was given cannot be used.
+        CelltcpError: if an argument is invalid.
     """
     policies = PolicySettings(policy, requirement, against, hints, history, switches)
     settings = RunSettings(
@@ -237,7 +238,7 @@ def evaluate(
 
 @dataclass(frozen=True)
 class PolicySettings:
-    """Settings of an evaluation other than those of its runs, as `evaluate` accepts them."""
+    """Settings of an evaluation other than those of its runs; `evaluate` describes them."""
 
     policy: str | Sequence[str]
     requirement: str | Sequence[str] = tuple(REQUIREMENTS)
@@ -249,7 +250,7 @@ class PolicySettings:
 
 @dataclass(frozen=True)
 class EvaluationRequest:
-    """Runs of policies and fixed CCAs over the same channel realisations, planned and checked."""
+    """Planned runs of policies and fixed CCAs over the same channel realisations."""
 
     plan: Plan
     sources: Sequence[ScenarioSource]
@@ -257,22 +258,21 @@ class EvaluationRequest:
     origin: Settings
 
     def estimate(self) -> CostEstimate:
-        """Returns the estimated cost of all runs, without replays of switches."""
+        """Returns the estimated cost of all runs without the replays that measure switches."""
         return estimate_cost(jobs for source in self.sources for jobs in self.plan.planned_jobs(source))
 
     def run(self, progress: Progress | None = None) -> Evaluation:
         """Runs the jobs that the folder lacks, and returns the outcome of all."""
 
-        def run(existing: int, checkpoint: Checkpoint) -> Frames:
-            return on_sources(
-                self.sources, replace(self.plan, existing_runs=existing), checkpoint, progress
-            )
+        def run(existing_runs: int, checkpoint: Checkpoint) -> Frames:
+            plan = replace(self.plan, existing_runs=existing_runs)
+            return run_scenarios(self.sources, plan, checkpoint, progress)
 
         def outcome(frames: Frames) -> Evaluation:
             return Evaluation(frames, self.origin)
 
         names = ("runs", "decisions", "expectations", "histories", "costs")
-        return continued(self.plan.settings, "evaluate", self.origin, names, run, outcome)
+        return run_resumed(self.plan.settings, "evaluate", self.origin, names, run, outcome)
 
 
 def evaluation_request(
@@ -284,45 +284,45 @@ def evaluation_request(
     if history < 0:
         raise CelltcpError(f"history: {history} is not a number from 0 on")
     evaluated = split_names(policies.policy)
-    compared = list(dict.fromkeys([*evaluated, *split_names(policies.against)]))
+    all_policies = list(dict.fromkeys([*evaluated, *split_names(policies.against)]))
     requirements = split_names(policies.requirement)
-    for name, given in (("policy", evaluated), ("requirement", requirements)):
-        if not given:
+    for name, values in (("policy", evaluated), ("requirement", requirements)):
+        if not values:
             raise CelltcpError(f"{name}: give one at least")
-    needed_uses = uses(compared, requirements, policies.hints, remember=history > 0)
+    uses = policy_uses(all_policies, requirements, policies.hints, has_memory=history > 0)
     engine = settings.find_engine()
     fixed = tuple(dict.fromkeys([DEFAULT, *fixed_ccas(settings.cca, engine.ccas)]))
-    result = expand_scenarios(scenarios, settings.source)
-    plan = Plan(fixed, tuple(needed_uses), settings, engine, history, policies.switches)
-    # Everything that cannot run is an error before the first run.
-    digests = {source.name: plan.check(source) for source in result.sources}
+    scenario_list = expand_scenarios(scenarios, settings.source)
+    sources = scenario_list.sources
+    plan = Plan(fixed, tuple(uses), settings, engine, history, policies.switches)
+    # Plans that cannot run are rejected before the first run.
+    digests = {source.name: plan.check(source) for source in sources}
     origin: Settings = {
         "version": __version__,
         "build": engine.build,
         "engine": engine.key,
         "policies": evaluated,
-        "against": compared[len(evaluated) :],
-        "requirements": list(dict.fromkeys(use.requirement for use in needed_uses)),
+        "against": all_policies[len(evaluated) :],
+        "requirements": list(dict.fromkeys(use.requirement for use in uses)),
         "cca": list(fixed),
-        "hints": {use.policy: use.hints for use in needed_uses},
-        "history": {use.policy: history for use in needed_uses if use.learns},
-        "scenarios": {source.name: source.scenario.hash for source in result.sources},
+        "hints": {use.policy: use.hints for use in uses},
+        "history": {use.policy: history for use in uses if use.learned_ccas},
+        "scenarios": {source.name: source.scenario.hash for source in sources},
         "digests": digests,
-        "left_out": list(result.left_out),
+        "left_out": list(scenario_list.left_out),
         "switches": policies.switches,
         "runs": settings.runs,
         "seed": settings.seed,
     }
     if overrides := settings.stored_overrides:
         origin["set"] = overrides
+    return EvaluationRequest(plan, sources, origin)
 
-    return EvaluationRequest(plan, result.sources, origin)
 
-
-def _price(price: SwitchCost) -> dict[str, Any]:
+def _cost_json(cost: SwitchCost) -> dict[str, Any]:
     return {
         name: {"mean": json_value(value.mean), "ci95": value.ci95}
         if isinstance(value, Estimate)
         else value
-        for name, value in vars(price).items()
+        for name, value in vars(cost).items()
     }

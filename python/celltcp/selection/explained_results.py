@@ -1,4 +1,4 @@
-"""Explanation of results: causes of each CCA's rank, and the decisions of selectors."""
+"""Explanation of results: causes of each CCA's rank, and decisions of selectors."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from celltcp.comparison.explanation.remedies import MAX_REMEDIES, Remedy
 from celltcp.comparison.explanation.trials import TrialBudget
 from celltcp.comparison.load_results import comparison_of
 from celltcp.comparison.single_run import SingleRun
-from celltcp.results.layout import Layout, layout_in
+from celltcp.results.layout import layout_in
 from celltcp.selection.explanation import Explanation
 from celltcp.selection.explanation import explain as explain_selectors
 from celltcp.video.load_results import load
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     Explainable = Comparison | SingleRun | Sweep | ScenarioSet | VideoComparison
 
 
-#: Maximum of comparisons that a remedy lists.
+#: Maximum number of comparisons that the text of a remedy names.
 _MAX_COMPARISONS = 3
 
 
@@ -38,66 +38,64 @@ class Explanations:
     """The explanation of a comparison, run, sweep or set; `print` shows it in sentences."""
 
     def __init__(self, comparisons: Mapping[str, Comparison], unfinished: str = "") -> None:
-        """Explains comparisons by scenario or value; a single one has an empty key."""
-        #: Explanation of each comparison by scenario or value; a single one has an empty key.
+        """Explains comparisons by scenario or value; the key of a single one is empty."""
+        #: Explanations by scenario or value; the key of a single one is empty.
         self.comparisons = {
             name: ExplainedComparison(comparison) for name, comparison in comparisons.items()
         }
-        #: Numbers of finished and planned runs; empty if all are finished.
+        #: Text with the numbers of finished and planned runs; empty if all are finished.
         self.unfinished = unfinished
 
     @property
     def is_single(self) -> bool:
-        """Whether it is about a single comparison or run."""
+        """Whether there is a single comparison or run."""
         return "" in self.comparisons
 
     def try_remedies(self) -> None:
-        """Tries the remedies in short runs, and selects those that help, with their effects."""
+        """Tries the remedies in short runs, and drops those that do not help."""
         budget = TrialBudget()
         for comparison in self.comparisons.values():
             comparison.try_remedies(budget)
 
     def remedy_commands(self, folder: str | Path) -> list[str]:
-        """Returns the commands that try the remedies, each with a comment on its purpose.
+        """Returns commands that try the remedies, each with a comment on its purpose.
 
-        Of a sweep or set, they are those of most scenarios or values, for the first of these.
+        For a sweep or set they are the remedies of most comparisons, tried on the first of these.
 
         Args:
-            folder: the results.
+            folder: folder of the results.
         """
         if self.is_single:
             return self.comparisons[""].remedy_commands(str(folder))
         layout = layout_in(Path(folder))
-        folders = {} if layout is None else self._folders(layout)
-        # The fields of a sweep have been tried already.
-        varied = set() if layout is None else set(layout.axes)
-        where: dict[Remedy, list[str]] = {}
+        if layout is None:
+            return []
+        folders = {", ".join(point): Path(folder) / name for name, point in layout.folders.items()}
+        # The names of comparisons of a single scenario lack the scenario.
+        folders |= {", ".join(point[1:]): Path(folder) / name for name, point in layout.folders.items()}
+        comparisons_of: dict[Remedy, list[str]] = {}
         for name in filter(folders.__contains__, self.comparisons):
-            for each in self.comparisons[name].remedies:
-                if not varied & {change.partition("=")[0] for change in each.remedy.changes}:
-                    where.setdefault(each.remedy, []).append(name)
-        best = sorted(where, key=lambda remedy: -len(where[remedy]))[:MAX_REMEDIES]
-        return [self._remedy_text(each, where[each], Path(folder), folders) for each in best]
+            for candidate in self.comparisons[name].remedies:
+                # A sweep has tried changes of its own fields already.
+                fields = {change.partition("=")[0] for change in candidate.remedy.changes}
+                if fields.isdisjoint(layout.axes):
+                    comparisons_of.setdefault(candidate.remedy, []).append(name)
+        by_count = sorted(comparisons_of.items(), key=lambda item: -len(item[1]))
+        return [
+            self._remedy_command(remedy, names, folders[names[0]])
+            for remedy, names in by_count[:MAX_REMEDIES]
+        ]
 
-    def _folders(self, layout: Layout) -> dict[str, str]:
-        """Returns the folders within a folder by the names of their comparisons."""
-        folder_by_name = {", ".join(point): folder for folder, point in layout.folders.items()}
-        # A single scenario is not part of the coordinates.
-        folder_by_name |= {", ".join(point[1:]): folder for folder, point in layout.folders.items()}
-        return {name: folder_by_name[name] for name in self.comparisons if name in folder_by_name}
-
-    def _remedy_text(
-        self, remedy: Remedy, names: Sequence[str], folder: Path, folders: Mapping[str, str]
-    ) -> str:
-        """Returns the command that tries a remedy on the first of some comparisons."""
+    def _remedy_command(self, remedy: Remedy, names: Sequence[str], folder: Path) -> str:
+        """Returns the command that tries a remedy of these comparisons on the first of them."""
         first = self.comparisons[names[0]]
-        place = [each.remedy for each in first.remedies].index(remedy)
-        text = first.remedy_commands(str(folder / folders[names[0]]))[place]
+        index = [candidate.remedy for candidate in first.remedies].index(remedy)
+        text = first.remedy_commands(str(folder))[index]
         more = f" and {len(names) - _MAX_COMPARISONS} more" if len(names) > _MAX_COMPARISONS else ""
         return text.replace("  # ", f"  # {', '.join(names[:_MAX_COMPARISONS])}{more}: ", 1)
 
     def selection(self, name: str = "") -> list[Explanation]:
-        """Returns the explanations of selectors in a comparison; none without decisions."""
+        """Returns the explanations of selectors in a comparison; empty without decisions."""
         results = self.comparisons[name].results
         return explain_selectors(results) if {"decisions", "estimates"} <= {*results.tables} else []
 
@@ -108,10 +106,10 @@ class Explanations:
 
         columns = ["comparison", "cca", "flow", "cause", "weight", "text"]
         rows = [
-            (name, cca.cca, cca.flow, *cause_row)
+            (name, cca.cca, cca.flow, cause.name, cause.weight, cause.text)
             for name, explained in self.comparisons.items()
             for cca in explained.ccas
-            for cause_row in ((cause.name, cause.weight, cause.text) for cause in cca.causes)
+            for cause in cca.causes
         ]
         return pd.DataFrame(rows, columns=columns)
 
@@ -122,11 +120,7 @@ class Explanations:
         for name, explained in self.comparisons.items():
             lines += [f"{name}:"] if name else []
             lines += [f"note: {note}" for note in explained.notes]
-            lines += [
-                line
-                for explained_cca in explained.distinct_ccas
-                for line in explained.texts(explained_cca)
-            ]
+            lines += [line for cca in explained.distinct_ccas for line in explained.texts(cca)]
         return "\n".join(lines)
 
     def __str__(self) -> str:
@@ -137,7 +131,7 @@ class Explanations:
         return f"<Explanations{f' {names}' if names else ''}: {len(self.causes)} causes>"
 
     def to_json(self) -> ExplainedFolder | ExplainedFolders:
-        """The explanation, and the decisions of selectors."""
+        """Returns the explanation with the decisions of selectors as JSON."""
         if self.is_single:
             return self._json("")
         folders = {name: self._json(name) for name in self.comparisons}
@@ -155,36 +149,32 @@ class Explanations:
 def explain(result: Explainable | str | Path) -> Explanations:
     """Explains results: the causes of each congestion control's rank.
 
-    Advice is tried in short runs where these are cheap.
+    Remedies are tried in short runs if these are cheap.
 
     Args:
-        result: what `compare`, `run`, `sweep`, `compare_all`, `compare_video` or `load` returns; or a
+        result: results of `compare`, `run`, `sweep`, `compare_all`, `compare_video` or `load`; or a
             folder that `--out` or `save` wrote.
 
     Raises:
-        CelltcpError: if it is none of these; or names the file that is missing or damaged.
+        CelltcpError: if it is something else, or a file is missing or damaged.
     """
     if isinstance(result, str | Path):
-        loaded = load(result)
-        explained = explain(loaded)
-        several = not explained.is_single
-        explained.unfinished = completeness_in(Path(result)).text(of_several=several)
+        explained = explain(load(result))
+        completeness = completeness_in(Path(result))
+        explained.unfinished = completeness.text(of_several=not explained.is_single)
         return explained
     if isinstance(result, Comparison | SingleRun):
-        return _tried(Explanations({"": comparison_of(result)}))
-    comparisons = getattr(result, "comparisons", None)
-    if not isinstance(comparisons, Mapping):
+        explained = Explanations({"": comparison_of(result)})
+    elif isinstance(comparisons := getattr(result, "comparisons", None), Mapping):
+        by_name = {
+            name if isinstance(name, str) else ", ".join(name): comparison
+            for name, comparison in comparisons.items()
+        }
+        explained = Explanations(by_name, getattr(result, "unfinished", ""))
+    else:
         raise CelltcpError(
             f"explain: {type(result).__name__} is no result of runs; allowed: what compare, run, "
             "sweep, compare_all, compare_video or load returns, or a folder"
         )
-    comparison_by_name = {
-        name if isinstance(name, str) else ", ".join(name): comparison
-        for name, comparison in comparisons.items()
-    }
-    return _tried(Explanations(comparison_by_name, getattr(result, "unfinished", "")))
-
-
-def _tried(explained: Explanations) -> Explanations:
     explained.try_remedies()
     return explained

@@ -1,9 +1,10 @@
-"""Explanation of a run with a selector: its decisions, its estimates, and the truth."""
+"""Explanation of a connection with a selector: its decisions, its estimates, and the ground truth."""
 
 from __future__ import annotations
 
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pyarrow.compute as pc
@@ -16,22 +17,22 @@ from celltcp.scenarios.cca_mix import labels
 from celltcp.scenarios.lazy_attributes import LazyAttribute
 from celltcp.scenarios.requirements import selector_requirements
 from celltcp.selection.agreement import Agreement, agreements, estimates_with_truth
-from celltcp.selection.connections import Connection, main_one, selected_in
+from celltcp.selection.connections import Connection, connections_in, default_connection
 from celltcp.selection.outcomes.explanation import ExplanationOutcome
-from celltcp.selection.switch_effects import verdicts_of
+from celltcp.selection.switch_effects import switch_verdicts
 
 #: Features of a decision in narrow tables.
-MAIN_MEASURES = ("base_rtt", "capacity", "movement", "queue_ratio", "retransmitted")
+MAIN_FEATURES = ("base_rtt", "capacity", "movement", "queue_ratio", "retransmitted")
 
 
 class Explanation:
-    """One connection with a selector: its decisions, its estimates, and the truth."""
+    """One connection with a selector: its decisions, its estimates, and the ground truth."""
 
     def __init__(self, results: Results, run: int, flow: int | None = None) -> None:
-        """Reads connection `flow` of a run, by default that of `connections.main_one`.
+        """Reads connection `flow` of a run, by default that of `connections.default_connection`.
 
         Raises:
-            CelltcpError: if there is no such run, or the connection had no selector.
+            CelltcpError: if there is no such run, or the connection has no selector.
         """
         self.results = results
         #: Number of the run.
@@ -42,17 +43,17 @@ class Explanation:
             raise CelltcpError(f"run: {run} is not in {self.name}; allowed: 0 to {len(runs) - 1}")
         #: Seed of the run.
         self.seed = int(row["seed"])
-        #: Congestion control as given to `--cca`, such as `"auto:policy=rules"`, or the line-up.
+        #: Congestion control or mix as given to `--cca`, such as `"auto:policy=rules"`.
         self.cca = str(row["cca"])
         #: All connections of the run with a selector.
-        self.connections = selected_in(results, run)
+        self.connections = connections_in(results, run)
         if not self.connections:
             raise CelltcpError(
                 f"{self.name}: no connection of run {run} with a selector lived for a slot of "
                 f"{1000 * float(results.about['slot_s']):g} ms, so there are no estimates to explain"
             )
         #: The connection that is explained.
-        self.connection = main_one(self.connections) if flow is None else self._numbered(flow)
+        self.connection = default_connection(self.connections) if flow is None else self._numbered(flow)
 
     def _numbered(self, flow: int) -> Connection:
         for connection in self.connections:
@@ -71,34 +72,34 @@ class Explanation:
 
     @cached_property
     def decisions(self) -> pd.DataFrame:
-        """One row per decision: `t_s`, `from_cca`, `to_cca`, `cause`, `reason`, `verdict`, features.
+        """A row per decision: `t_s`, `from_cca`, `to_cca`, `cause`, `reason`, `verdict`, features.
 
-        `verdict` is the measured effect of a switch (`switch_effects.verdicts_of`).
+        `verdict` is the measured effect of a switch (`switch_effects.switch_verdicts`).
         """
         table: pd.DataFrame = self.results.tables["decisions"].to_pandas()
         rows = table[(table["run"] == self.run) & (table["flow"] == self.connection.number)]
         rows = rows.sort_values("t_ns", ignore_index=True)
         decisions = rows[["from_cca", "to_cca", "cause", "reason"]].astype(str)
         decisions.insert(0, "t_s", rows["t_ns"] * 1e-9)
-        decisions["verdict"] = verdicts_of(decisions, self.slots, self._requirement)
+        decisions["verdict"] = switch_verdicts(decisions, self.slots, self._requirement)
         features = [measures_of(text) for text in rows["measures"].astype(str)]
         result: pd.DataFrame = decisions.join(pd.DataFrame(features, index=decisions.index))
         return result
 
     @property
     def _requirement(self) -> str:
-        """Requirement of the selector: that of `auto:require=...`, by default balanced."""
+        """Requirement of the selector: that of `auto:requirement=...`, by default balanced."""
         requirements = selector_requirements([self.connection.cca])
         return requirements[0] if requirements else "balanced"
 
     @cached_property
     def slots(self) -> pd.DataFrame:
-        """A row per slot: outcome, estimates, and true values (`agreement.estimates_with_truth`)."""
+        """A row per slot: metrics, estimates, and true values (`agreement.estimates_with_truth`)."""
         return estimates_with_truth(self.results, self.run, self.connection.number)
 
     @property
     def title(self) -> str:
-        """Title: scenario, `auto` with its parameters, run, and connection if there are several."""
+        """Title: scenario, label of the selector, seed, and the connection if there are several."""
         label = labels([self.cca])[self.cca]
         title = f"{self.name}, {label}, seed {self.seed}"
         if len(self.results.tables["flows"].filter(pc.field("run") == self.run)) > 1:
@@ -107,41 +108,41 @@ class Explanation:
 
     @cached_property
     def picture(self) -> str:
-        """Name of its picture: `explain`, numbered from 2 on for further selectors of the results.
+        """Name of its picture: `explain`, or `explain-2` and so on for further selectors.
 
-        It ends with the seed and the connection unless they are the default, so that pictures of
-        several explanations have different names.
+        Seed and connection are appended unless they are the default. So pictures of several
+        explanations of the same results have different names.
         """
-        decided = set(self.results.tables["decisions"]["run"].to_pylist())
-        runs = self.results.tables["runs"].select(["run", "cca"]).to_pylist()
-        runs = [row for row in runs if row["run"] in decided]
-        number = list(dict.fromkeys(row["cca"] for row in runs)).index(self.cca) + 1
+        first_runs: dict[str, int] = {}
+        for row in _runs_with_decisions(self.results):
+            first_runs.setdefault(row["cca"], row["run"])
+        number = list(first_runs).index(self.cca) + 1
         name = "explain" if number == 1 else f"explain-{number}"
-        if self.run != next(row["run"] for row in runs if row["cca"] == self.cca):
+        if self.run != first_runs[self.cca]:
             name += f"-seed-{self.seed}"
-        if self.connection != main_one(self.connections):
+        if self.connection != default_connection(self.connections):
             name += f"-flow-{self.connection.number}"
         return name
 
     @property
     def others(self) -> str | None:
-        """Text: the other connections with a selector, and why this one is shown; None if none."""
-        rest = [connection for connection in self.connections if connection != self.connection]
-        if not rest:
-            return None
+        """Text about the other connections with a selector, and why this one is shown; None if none."""
         shown = self.connection
-        same = [connection for connection in self.connections if connection.name == shown.name]
-        longest = len(same) > 1 and shown == main_one(same)
-        cause = f", the longest of {len(same)} of {shown.name}" if longest else ""
+        of_flow = [connection for connection in self.connections if connection.name == shown.name]
+        is_longest = len(of_flow) > 1 and shown == default_connection(of_flow)
+        reason = f", the longest of {len(of_flow)} of {shown.name}" if is_longest else ""
         numbers_of: dict[str, list[int]] = {}
-        for each in rest:
-            numbers_of.setdefault(each.name, []).append(each.number)
-        others_text = "; ".join(f"{_spans(numbers)} ({name})" for name, numbers in numbers_of.items())
-        return f"Shown is connection {shown.number}{cause}; others with a selector: {others_text}"
+        for connection in self.connections:
+            if connection != shown:
+                numbers_of.setdefault(connection.name, []).append(connection.number)
+        if not numbers_of:
+            return None
+        others = "; ".join(f"{_spans(numbers)} ({name})" for name, numbers in numbers_of.items())
+        return f"Shown is connection {shown.number}{reason}; others with a selector: {others}"
 
     @property
     def agreements(self) -> list[Agreement]:
-        """Agreement of the estimates with the truth."""
+        """Agreement of the estimates with the ground truth."""
         return agreements(self.slots)
 
     @property
@@ -155,7 +156,7 @@ class Explanation:
     plot = LazyAttribute()
 
     def to_json(self) -> ExplanationOutcome:
-        """Returns decisions, agreement with the truth, and time under each CCA as JSON."""
+        """Returns decisions, agreement with the ground truth, and time under each CCA as JSON."""
         return {
             "scenario": self.name,
             "cca": self.cca,
@@ -195,62 +196,66 @@ def explain(
     Args:
         results: results, or their folder.
         run: number of the run, counted over all congestion controls.
-        cca: only this CCA, as given to `--cca` (`"auto:policy=rules"`). `"auto"` is enough if the
-            results have one selector.
-        flow: number of the connection; that of `connections.main_one` unless given.
-        seed: seed of the run of each selector; the first unless given.
+        cca: only this selector, as given to `--cca` (`"auto:policy=rules"`). `"auto"` is enough if the
+            results have a single one.
+        flow: number of the connection; by default that of `connections.default_connection`.
+        seed: seed of the run of each selector; by default the first.
 
     Raises:
         CelltcpError: if the results have no selector, or not in that run or by that name.
     """
     read = results if isinstance(results, Results) else read_results(results)
-    place = read.about["name"]
-    missing = [name for name in ("decisions", "estimates") if name not in read.tables]
-    if missing:
-        raise CelltcpError(
-            f"{place}: these results have no table {missing[0]}: no congestion control was selected; "
-            "allowed: results of --cca auto..."
-        )
+    scenario = read.about["name"]
+    for table in ("decisions", "estimates"):
+        if table not in read.tables:
+            raise CelltcpError(
+                f"{scenario}: these results have no table {table}: no congestion control was selected; "
+                "allowed: results of --cca auto..."
+            )
     if run is not None and seed is not None:
         raise CelltcpError("run: a run and a seed do not go together; allowed: one of them")
-    decided = set(read.tables["decisions"]["run"].to_pylist())
-    runs = read.tables["runs"].select(["run", "seed", "cca"]).to_pylist()
-    runs = [row for row in runs if row["run"] in decided]
-    selected = {int(row["run"]): str(row["cca"]) for row in runs}
-    names = list(dict.fromkeys(selected.values()))
+    runs = _runs_with_decisions(read)
+    cca_of = {int(row["run"]): str(row["cca"]) for row in runs}
+    ccas = list(dict.fromkeys(cca_of.values()))
     if cca is not None:
-        cca = _resolve(cca, names, place)
-    if run is not None and run not in selected:
-        allowed = _spans(sorted(selected))
-        raise CelltcpError(f"run: {run} has no selector in {place}; allowed: {allowed}")
+        cca = _match_cca(cca, ccas, scenario)
+    if run is not None and run not in cca_of:
+        allowed = _spans(sorted(cca_of))
+        raise CelltcpError(f"run: {run} has no selector in {scenario}; allowed: {allowed}")
     if run is not None:
-        if cca not in (None, selected[run]):
-            raise CelltcpError(f"run: {run} is one of {selected[run]!r}, not of {cca!r}")
+        if cca not in (None, cca_of[run]):
+            raise CelltcpError(f"run: {run} is one of {cca_of[run]!r}, not of {cca!r}")
         return [Explanation(read, run, flow)]
     seeds = sorted({int(row["seed"]) for row in runs})
     if seed is not None and seed not in seeds:
-        raise CelltcpError(f"seed: {seed} is not in {place}; allowed: {_spans(seeds)}")
+        raise CelltcpError(f"seed: {seed} is not in {scenario}; allowed: {_spans(seeds)}")
     result = []
-    for name in [cca] if cca is not None else names:
+    for name in [cca] if cca is not None else ccas:
         matches = [row for row in runs if row["cca"] == name and seed in (None, row["seed"])]
         result += [Explanation(read, int(row["run"]), flow) for row in matches[:1]]
     return result
 
 
-def _resolve(cca: str, names: list[str], place: str) -> str:
-    """Returns the selector among `names` that matches `cca`.
+def _runs_with_decisions(results: Results) -> list[dict[str, Any]]:
+    decided = set(results.tables["decisions"]["run"].to_pylist())
+    runs = results.tables["runs"].select(["run", "seed", "cca"]).to_pylist()
+    return [row for row in runs if row["run"] in decided]
+
+
+def _match_cca(cca: str, ccas: list[str], scenario: str) -> str:
+    """Returns the selector among `ccas` that matches `cca`.
 
     Raises:
-        CelltcpError: if it is none of them, or could be several.
+        CelltcpError: if there is none, or several.
     """
-    # Results have the parameters in one order, which may differ from that of the command.
+    # Results may have the parameters in another order than the command.
     canonical = ",".join(lineups(cca))
-    if canonical in names:
+    if canonical in ccas:
         return canonical
-    if canonical == "auto" and len(names) == 1:
-        return names[0]
+    if canonical == "auto" and len(ccas) == 1:
+        return ccas[0]
     problem = "could be any of several" if canonical == "auto" else "was not selected"
-    raise CelltcpError(f"cca: {cca!r} {problem} in {place}; allowed: {'; '.join(names)}")
+    raise CelltcpError(f"cca: {cca!r} {problem} in {scenario}; allowed: {'; '.join(ccas)}")
 
 
 def _spans(numbers: list[int]) -> str:
@@ -261,4 +266,4 @@ def _spans(numbers: list[int]) -> str:
             spans[-1][1] = number
         else:
             spans.append([number, number])
-    return ", ".join(str(a) if a == b else f"{a} to {b}" for a, b in spans)
+    return ", ".join(str(low) if low == high else f"{low} to {high}" for low, high in spans)

@@ -1,4 +1,4 @@
-"""History: earlier connections to a destination, for policies with a memory."""
+"""Prior connections to a destination, whose measures policies with a memory get."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from celltcp.scenarios.cca_mix import parse_flow_cca
 from celltcp.scenarios.scenarios import ScenarioSource
 from celltcp.selection.candidates import HISTORY
 
-#: Offset of the seeds of earlier connections from those of evaluated runs.
+#: Offset of the seeds of prior connections from those of evaluated runs.
 SEED_OFFSET = 1_000_000
 
-#: Window of the delivery rate at the end of a connection, s.
-_LAST_S = 1.0
+#: Window of the goodput at the end of a connection, s.
+_FINAL_WINDOW_S = 1.0
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class PriorConnection:
     """Measures of a connection to the destination at its end."""
 
     cca: str
-    #: Lowest RTT, ms.
+    #: Minimum RTT, ms.
     rtt_ms: float
     #: Delivery rate at the end, Mbit/s.
     rate_mbps: float
@@ -43,10 +43,10 @@ class PriorConnection:
 def prior_jobs(
     source: ScenarioSource, candidates: Sequence[str], count: int, seed: int, engine: Engine
 ) -> list[Job]:
-    """Returns earlier connections: the candidates in turn, each with a seed of its own.
+    """Returns runs of prior connections: the candidates in turn, each run with its own seed.
 
-    They keep their CCA while estimators run, so that their results at the end are like those of
-    connections with a selector.
+    They keep their CCA, but have estimators, so that they have the same measures as connections with a
+    selector.
     """
     jobs = []
     for index in range(count):
@@ -56,7 +56,7 @@ def prior_jobs(
 
 
 def prior_connections(tables: dict[str, pa.Table], jobs: Sequence[Job]) -> list[PriorConnection]:
-    """Returns the measures of the connections of these jobs at their ends, in their order."""
+    """Returns the measures of the connections of these jobs, in their order."""
     flows, slots = frame(tables["flows"]), frame(tables["slots"])
     estimates = frame(tables["estimates"]) if "estimates" in tables else None
     result = []
@@ -74,35 +74,34 @@ def final_measures(
     Args:
         cca: its congestion control at the end.
         flow: its row of `flows`.
-        slots: the slots of all.
-        estimates: the estimates of all, if the engine records them.
+        slots: slots of all connections.
+        estimates: estimates of all connections, if the engine records them.
     """
-    mine = _of(slots, flow)
-    last = mine[mine["t_s"] > mine["t_s"].max() - _LAST_S]
-    estimates = None if estimates is None else _of(estimates, flow)
-    view = {} if estimates is None or estimates.empty else dict(estimates.iloc[-1])
+    own_slots = _rows_of(slots, flow)
+    final_slots = own_slots[own_slots["t_s"] > own_slots["t_s"].max() - _FINAL_WINDOW_S]
+    estimates = None if estimates is None else _rows_of(estimates, flow)
+    last_estimate = {} if estimates is None or estimates.empty else dict(estimates.iloc[-1])
     delivered = flow["segments"] - flow["retransmissions"]
     return PriorConnection(
         cca,
         float(flow["rtt_min_ms"]),
-        float(last["goodput_mbps"].mean()),
-        float(view.get("capacity_mbps", 0.0)),
-        float(view.get("buffer_segments", 0.0)),
+        float(final_slots["goodput_mbps"].mean()),
+        float(last_estimate.get("capacity_mbps", 0.0)),
+        float(last_estimate.get("buffer_segments", 0.0)),
         float(flow["retransmissions"] / max(delivered, 1)),
     )
 
 
-def remembering(source: ScenarioSource, memory: str) -> ScenarioSource:
-    """Returns the scenario with this memory in it, under the name that policies are given."""
+def with_memory(source: ScenarioSource, memory: str) -> ScenarioSource:
+    """Returns the scenario with the text of a memory, which policies refer to as `HISTORY`."""
     return source.changed(f"selection.{HISTORY}={json.dumps(memory)}")
 
 
 def destination_of(source: ScenarioSource) -> str:
-    """Returns the node at which the first flow ends, which is the destination in memories."""
+    """Returns the receiver of the first flow, which is the destination in memories."""
     return str(json.loads(source.scenario.to_json())["flows"][0]["to"])
 
 
-def _of(table: pd.DataFrame, flow: pd.Series) -> pd.DataFrame:
-    """Returns the rows of a connection."""
+def _rows_of(table: pd.DataFrame, flow: pd.Series) -> pd.DataFrame:
     selected: pd.DataFrame = table[(table["run"] == flow["run"]) & (table["flow"] == flow["flow"])]
     return selected

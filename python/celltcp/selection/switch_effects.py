@@ -1,4 +1,4 @@
-"""Measured effect of each CCA switch."""
+"""Measured effects of CCA switches, as verdicts on the decisions of a selector."""
 
 from __future__ import annotations
 
@@ -6,36 +6,36 @@ import pandas as pd
 
 from celltcp.scenarios.requirements import COMPLETION, requirement_metric, slot_measure
 
-#: Length of the intervals before and after a switch that are compared, s, as selectors do.
-_INTERVAL_S = 2.0
-#: Time left for settling after a switch, s.
+#: Length of the windows before and after a switch that are compared, s, as in selectors.
+_WINDOW_S = 2.0
+#: Time between a switch and the window after it, s.
 _SETTLING_S = 1.0
 
 
-def verdicts_of(decisions: pd.DataFrame, slots: pd.DataFrame, requirement: str) -> list[str]:
-    """Returns a verdict for each decision: empty for those that are no switches.
+def switch_verdicts(decisions: pd.DataFrame, slots: pd.DataFrame, requirement: str) -> list[str]:
+    """Returns a verdict for each decision; empty for decisions that are no switches.
 
-    A switch was taken back by the next decision, or it stood. Of one that stood the verdict names the
-    measure of the requirement before it and after it.
+    A switch was taken back by the next decision, or stood. If it stood, the verdict has the measure of
+    the requirement before and after it.
 
     Args:
         decisions: `t_s` and `cause` of each decision of a connection, in order of time.
-        slots: its slots, with `t_s`, `a`, `b`, `c` and the measures of requirements.
+        slots: its slots, with `t_s`, `a`, `b`, `c` and the metrics of requirements.
         requirement: goodput, balanced, delay, or weights of PM such as `"1/5/1"`.
     """
     measure, unit = _measure(slots, requirement)
     times, causes = decisions["t_s"].tolist(), decisions["cause"].tolist()
     result = []
-    for index, (at, cause) in enumerate(zip(times, causes, strict=True)):
+    for index, (t_s, cause) in enumerate(zip(times, causes, strict=True)):
         if cause not in ("change", "agent"):
             result.append("")
             continue
         if causes[index + 1 : index + 2] == ["return"]:
-            result.append(f"taken back after {times[index + 1] - at:.1f} s")
+            result.append(f"taken back after {times[index + 1] - t_s:.1f} s")
             continue
-        end = min([at + _SETTLING_S + _INTERVAL_S, *times[index + 1 : index + 2]])
-        before = _mean(measure, slots["t_s"], at - _INTERVAL_S, at)
-        after = _mean(measure, slots["t_s"], at + _SETTLING_S, end)
+        end_s = min([t_s + _SETTLING_S + _WINDOW_S, *times[index + 1 : index + 2]])
+        before = _mean(measure, slots["t_s"], t_s - _WINDOW_S, t_s)
+        after = _mean(measure, slots["t_s"], t_s + _SETTLING_S, end_s)
         result.append(
             "stood, with nothing to compare"
             if before is None or after is None
@@ -52,6 +52,6 @@ def _measure(slots: pd.DataFrame, requirement: str) -> tuple[pd.Series, str]:
     return slot_measure(requirement).measure(slots), ""
 
 
-def _mean(values: pd.Series, times: pd.Series, since: float, until: float) -> float | None:
-    selected = values[(times >= since) & (times < until)].dropna()
+def _mean(values: pd.Series, times_s: pd.Series, start_s: float, end_s: float) -> float | None:
+    selected = values[(times_s >= start_s) & (times_s < end_s)].dropna()
     return float(selected.mean()) if len(selected) else None

@@ -1,4 +1,4 @@
-"""Tally of cases by the gain of selection (atxutegi2018-thesis section 6.3.4)."""
+"""Tally of cases by their outcome (atxutegi2018-thesis section 6.3.4)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ OUTCOMES = ("one from the start", "over 5 %", "up to 5 %", "worse")
 #: Counts of the thesis in its 36 cases.
 PUBLISHED = {"one from the start": 11, "over 5 %": 10, "up to 5 %": 13, "worse": 2}
 
-#: The congestion controls among which the thesis chose.
+#: The congestion controls that the thesis selected from.
 THESIS_CCAS = ("cubic", "reno", "bbr", "westwood", "illinois")
 
 #: Definition of the outcomes.
@@ -49,13 +49,14 @@ def tally_of(runs: pd.DataFrame) -> pd.DataFrame:
     rows = []
     for policy, group in runs[runs["policy"] != ""].groupby("policy", sort=False):
         for name, ccas in among.items():
-            result = _outcomes(group, fixed[fixed["label"].isin(ccas)])
-            counts = {each: result.count(each) for each in OUTCOMES}
-            rows.append({"policy": policy, "among": name, "cases": len(result), **counts})
+            outcomes = _outcomes(group, fixed[fixed["label"].isin(ccas)])
+            counts = {outcome: outcomes.count(outcome) for outcome in OUTCOMES}
+            rows.append({"policy": policy, "among": name, "cases": len(outcomes), **counts})
     return pd.DataFrame(rows)
 
 
 def _outcomes(runs: pd.DataFrame, fixed: pd.DataFrame) -> list[str]:
+    """Returns the outcome of each case of a policy."""
     result = []
     for (scenario, requirement), case in runs.groupby(["scenario", "requirement"], sort=False):
         fixed_values = series(fixed[fixed["scenario"] == scenario], str(requirement))

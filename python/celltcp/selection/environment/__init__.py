@@ -1,4 +1,4 @@
-"""Environment: selection of CCAs as a task for reinforcement learning, as Gymnasium defines it.
+"""Gymnasium environment: selection of CCAs as a task for reinforcement learning.
 
 The import of this module registers the environment `celltcp/Selection-v0`.
 """

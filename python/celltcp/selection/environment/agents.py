@@ -1,4 +1,4 @@
-"""Baseline agents, and the rewards that they get in the same episodes."""
+"""Baseline agents of the environment, and their rewards in the same episodes."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from celltcp.selection.outcomes.environment import AgentRow, EpisodeRow, Played,
 #: Agent with which the others are compared.
 REFERENCE = "fixed:cubic"
 
-#: Agents that are run by default.
+#: Default agents.
 DEFAULT_AGENTS = (REFERENCE, "random", "default")
 
 _FIXED_PREFIX = "fixed:"
 _ALLOWED_AGENTS = "random, default, or fixed: with a congestion control, such as fixed:bbr"
 
-#: Chooses an action for an observation.
+#: Function that chooses an action for an observation.
 Act = Callable[[Vector], int]
 
 
@@ -39,26 +39,28 @@ class Agent:
 
     def __post_init__(self) -> None:
         """Checks the name."""
-        if self.name in ("random", "default"):
-            return
-        if self.name.removeprefix(_FIXED_PREFIX) not in native_ccas() or not self.name.startswith(
-            _FIXED_PREFIX
-        ):
+        names = ("random", "default", *(f"{_FIXED_PREFIX}{cca}" for cca in native_ccas()))
+        if self.name not in names:
             raise CelltcpError(f"agent: unknown {self.name!r}; allowed: {_ALLOWED_AGENTS}")
 
     @property
     def policy(self) -> str:
-        """The policy of the selector: with the agent `default`, the policy of that name decides."""
+        """The policy that switches in addition to the agent: `default` for that agent, else none."""
         return "default" if self.name == "default" else "fixed"
 
     @property
-    def start(self) -> dict[str, str]:
+    def reset_options(self) -> dict[str, str]:
         """Options of `reset` for its episodes."""
-        fixed = self.name.startswith(_FIXED_PREFIX)
-        return {"cca": self.name.removeprefix(_FIXED_PREFIX)} if fixed else {}
+        is_fixed = self.name.startswith(_FIXED_PREFIX)
+        return {"cca": self.name.removeprefix(_FIXED_PREFIX)} if is_fixed else {}
 
     def act(self, actions: int, seed: int) -> Act:
-        """Returns its action function for an episode, by the number of actions and the seed."""
+        """Returns its action function for an episode.
+
+        Args:
+            actions: number of actions.
+            seed: seed of the episode.
+        """
         if self.name != "random":
             return lambda _: 0
         rng = np.random.default_rng(seed)
@@ -75,8 +77,9 @@ class Trial:
 
     @property
     def agents(self) -> list[AgentRow]:
-        """Mean reward of each agent with its interval, and the paired difference to always-CUBIC."""
-        rewards = {str(name): rows["mean_reward"].tolist() for name, rows in self._by_agent()}
+        """Mean reward of each agent, and its paired difference to that of always-CUBIC."""
+        by_agent = self.episodes.groupby("agent", sort=False)["mean_reward"]
+        rewards = {str(name): values.tolist() for name, values in by_agent}
         result: list[AgentRow] = []
         for name, values in rewards.items():
             mean, gain = estimate(values), paired_difference(values, rewards[REFERENCE])
@@ -88,9 +91,6 @@ class Trial:
                 }
             )
         return result
-
-    def _by_agent(self) -> Any:
-        return self.episodes.groupby("agent", sort=False)
 
     def to_json(self) -> TrialOutcome:
         """Returns the spaces, the episodes and the agents."""
@@ -115,7 +115,7 @@ def spaces(env: SelectionEnv) -> Spaces:
 
 
 def play(env: SelectionEnv, act: Act, seed: int, options: Mapping[str, Any]) -> Played:
-    """Plays an episode; returns its network and seed, the number of steps, and the mean reward."""
+    """Plays an episode, and returns its outcome."""
     observation, info = env.reset(seed=seed, options=dict(options))
     rewards = []
     is_over = False
@@ -145,32 +145,35 @@ def try_agents(
     Args:
         agents: `"random"`, `"default"` (the policy of `auto`) and `"fixed:CCA"`, as a list or in one
             text with commas.
-        episodes: number of episodes of each agent.
-        seed: of the first episode; the others have the following ones.
-        jobs: number of episodes at the same time; as many as the process has processors unless given.
-        progress: called with the share that is done.
-        settings: arguments of `SelectionEnv` but `policy`.
+        episodes: number of episodes per agent.
+        seed: seed of the first episode; the others have the following ones.
+        jobs: number of parallel episodes; by default one per processor.
+        progress: called with the finished share.
+        settings: arguments of `SelectionEnv` other than `policy`.
 
     Raises:
         CelltcpError: names the argument, its value and what is allowed.
     """
     names = agents.split(",") if isinstance(agents, str) else agents
-    chosen = [Agent(name) for name in dict.fromkeys([REFERENCE, *(each.strip() for each in names)])]
-    made = {name: SelectionEnv(**settings, policy=name) for name in {each.policy for each in chosen}}
-    env = made["fixed"]
+    all_agents = [Agent(name) for name in dict.fromkeys([REFERENCE, *(name.strip() for name in names)])]
+    envs = {
+        policy: SelectionEnv(**settings, policy=policy)
+        for policy in {agent.policy for agent in all_agents}
+    }
 
-    def row(agent: Agent, episode: int) -> dict[str, Any]:
-        # Each episode has an environment of its own, so that several can be played at a time.
-        mine = copy.copy(made[agent.policy])
-        act = agent.act(1 + len(mine.ccas), seed + episode)
-        return {"agent": agent.name, "episode": episode} | play(mine, act, seed + episode, agent.start)
+    def episode_row(agent: Agent, episode: int) -> dict[str, Any]:
+        # Parallel episodes need environments of their own.
+        env = copy.copy(envs[agent.policy])
+        act = agent.act(1 + len(env.ccas), seed + episode)
+        played = play(env, act, seed + episode, agent.reset_options)
+        return {"agent": agent.name, "episode": episode, **played}
 
     rows = []
-    cases = [(agent, episode) for agent in chosen for episode in range(episodes)]
+    cases = [(agent, episode) for agent in all_agents for episode in range(episodes)]
     with ThreadPoolExecutor(jobs or available_threads()) as pool:
-        for done, result in enumerate(pool.map(row, *zip(*cases, strict=True)) if cases else (), 1):
-            rows.append(result)
+        for row in pool.map(lambda case: episode_row(*case), cases):
+            rows.append(row)
             if progress:
-                progress(done / len(cases))
+                progress(len(rows) / len(cases))
     columns = ["agent", "episode", "network", "seed", "steps", "mean_reward"]
-    return Trial(env, pd.DataFrame(rows, columns=columns))
+    return Trial(envs["fixed"], pd.DataFrame(rows, columns=columns))

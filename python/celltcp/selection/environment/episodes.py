@@ -1,4 +1,4 @@
-"""Episodes: the networks on which an agent acts, random or from scenarios."""
+"""Episodes of the environment: networks drawn from families of random ones, or from scenarios."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from celltcp.selection.training.families import FAMILIES, draw_networks
 RANDOM = "random"
 
 #: Default length of an episode on a random network.
-_LENGTH = "30s"
+_DEFAULT_DURATION = "30s"
 
-#: Upper limit of the seeds of episodes.
+#: Number of seeds that episodes draw from.
 _SEEDS = 1 << 31
 
-#: Sources of an environment's episodes.
+#: The argument `scenario` of an environment.
 Given = str | Path | Scenario | Sequence[str]
 
 
@@ -39,7 +39,7 @@ class Episode:
     seed: int
 
 
-#: Draws an episode.
+#: Function that draws an episode.
 Draw = Callable[[np.random.Generator], Episode]
 
 
@@ -53,41 +53,37 @@ def draws_of(given: Given, duration: str | None) -> list[Draw]:
         duration: length of each episode, such as `"60s"`.
 
     Raises:
-        CelltcpError: if a name is neither family nor scenario, or the length cannot be used.
+        CelltcpError: if a name is neither family nor scenario, or the duration is invalid.
     """
     changes = override_texts({} if duration is None else {"duration": duration})
     if isinstance(given, Scenario):
-        return [_of_scenario(given.name, load_scenario(given, changes=changes))]
-    pieces = str(given).split(",") if isinstance(given, str | Path) else [str(each) for each in given]
+        return [_scenario_draw(given.name, load_scenario(given, changes=changes))]
+    names = str(given).split(",") if isinstance(given, str | Path) else map(str, given)
     draws: list[Draw] = []
-    for piece in (each.strip() for each in pieces):
-        if piece == RANDOM:
-            draws += [_of_family(name, duration) for name in FAMILIES]
-        elif piece in FAMILIES:
-            draws.append(_of_family(piece, duration))
+    for name in (name.strip() for name in names):
+        if name == RANDOM:
+            draws += [_family_draw(family, duration) for family in FAMILIES]
+        elif name in FAMILIES:
+            draws.append(_family_draw(name, duration))
         else:
-            draws += [
-                _of_scenario(scenario.name, scenario.scenario)
-                for scenario in _scenarios(piece, changes)
-            ]
+            draws += [_scenario_draw(source.name, source.scenario) for source in _expand(name, changes)]
     if not draws:
         raise CelltcpError(f"scenario: nothing is given; allowed: {RANDOM}, families, scenarios")
     return draws
 
 
-def _scenarios(piece: str, changes: Sequence[str]) -> Sequence[Episode]:
+def _expand(name: str, changes: Sequence[str]) -> Sequence[ScenarioSource]:
     try:
-        result = expand_scenarios(piece, partial(ScenarioSource, changes=changes)).sources
+        return expand_scenarios(name, partial(ScenarioSource, changes=changes)).sources
     except CelltcpError as error:
-        if str(error) != unknown_error(piece):
+        if str(error) != unknown_error(name):
             raise
         raise CelltcpError(f"{error}; or {RANDOM}, or a family: {', '.join(FAMILIES)}") from None
-    return [Episode(scenario_source.name, scenario_source.scenario, 0) for scenario_source in result]
 
 
-def _of_scenario(name: str, scenario: Scenario) -> Draw:
-    others = parse_mix(scenario.lineup).flows[1:]
-    if any(flow.is_selector for flow in others):
+def _scenario_draw(name: str, scenario: Scenario) -> Draw:
+    competing = parse_mix(scenario.lineup).flows[1:]
+    if any(flow.is_selector for flow in competing):
         raise CelltcpError(
             f"scenario: {name!r} has a selector beside the agent's flow, the first; allowed: fixed "
             "congestion controls there"
@@ -95,15 +91,15 @@ def _of_scenario(name: str, scenario: Scenario) -> Draw:
     return lambda rng: Episode(name, scenario, int(rng.integers(_SEEDS)))
 
 
-def _of_family(name: str, duration: str | None) -> Draw:
-    length = duration or _LENGTH
-    # A duration that is no time is rejected by the change.
-    length_s = in_unit(length, "s") or in_unit(_LENGTH, "s") or 0.0
+def _family_draw(name: str, duration: str | None) -> Draw:
+    duration = duration or _DEFAULT_DURATION
+    # An invalid duration is rejected by with_changes.
+    duration_s = in_unit(duration, "s") or in_unit(_DEFAULT_DURATION, "s") or 0.0
 
     def draw(rng: np.random.Generator) -> Episode:
         number = int(rng.integers(_SEEDS))
         (network,) = draw_networks([name], 1, number)
-        scenario = network.scenario("", length_s).with_changes([f"duration={length}"])
+        scenario = network.scenario("", duration_s).with_changes([f"duration={duration}"])
         return Episode(f"{name}-{number}", scenario, network.seed)
 
     return draw

@@ -1,4 +1,4 @@
-"""Observation: the estimates of a selector as a vector of numbers."""
+"""Observations: the estimates of a selector as a vector of numbers."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 
 from celltcp._core import selection_features
 
-#: Vector of an observation.
+#: An observation.
 Vector = NDArray[np.float32]
 
 #: Magnitude at which values without a natural limit are clipped.
 LIMIT = 1e6
 
-#: Lowest and highest value of features that are not between 0 and `LIMIT`.
+#: Minimum and maximum of features whose values are not from 0 to `LIMIT`.
 _LIMITS = {
     "trend": (-LIMIT, LIMIT),
     "movement": (-1.0, 1.0),
@@ -39,48 +39,37 @@ class Observed:
     name: str
     #: Meaning of the value, with its unit.
     meaning: str
-    #: Lowest and highest value; others are clipped.
+    #: Minimum and maximum; values beyond are clipped.
     low: float
     high: float
 
 
-def observed_features() -> tuple[Observed, ...]:
-    """Returns the features in the order of observations."""
-    return tuple(
-        Observed(name, meaning, *_LIMITS.get(name, (0.0, LIMIT)))
-        for name, meaning in selection_features()
-    )
-
-
 class Observer:
-    """Writer and reader of observations of a connection that uses one of some CCAs.
-
-    An observation has the shape `(2 * F + C,)` for F features and C CCAs: the value of each feature in
-    its unit, or 0 while it is unknown; the confidence of each, from 0 (unknown) to 1; and for each CCA
-    1 if it is in use, else 0.
-    """
+    """Encoder and decoder of observations, whose layout `SelectionEnv` describes."""
 
     def __init__(self, ccas: Sequence[str]) -> None:
         """Sets the CCAs in the order of the actions."""
         self.ccas = tuple(ccas)
-        self.features = observed_features()
+        self.features = tuple(
+            Observed(name, meaning, *_LIMITS.get(name, (0.0, LIMIT)))
+            for name, meaning in selection_features()
+        )
         low = [feature.low for feature in self.features]
         high = [feature.high for feature in self.features]
-        flags = len(self.features) + len(self.ccas)
-        self._low = np.array(low + [0.0] * flags, np.float32)
-        self._high = np.array(high + [1.0] * flags, np.float32)
+        shares = len(self.features) + len(self.ccas)
+        self._low = np.array(low + [0.0] * shares, np.float32)
+        self._high = np.array(high + [1.0] * shares, np.float32)
 
     @property
     def space(self) -> Space[Vector]:
         """The space of the observations."""
         return cast("Space[Vector]", Box(self._low, self._high, dtype=np.float32))
 
-    def vector(self, known: Sequence[tuple[float, float] | None], cca: str) -> Vector:
-        """Returns the observation of these features, each as value and confidence, and this CCA."""
-        values = [each[0] if each else 0.0 for each in known]
-        confidences = [each[1] if each else 0.0 for each in known]
-        flags = [float(each == cca) for each in self.ccas]
-        result = np.array(values + confidences + flags, np.float32)
+    def vector(self, estimates: Sequence[tuple[float, float] | None], cca: str) -> Vector:
+        """Returns the observation for features (value and confidence, None if unknown) and a CCA."""
+        values, confidences = zip(*(estimate or (0.0, 0.0) for estimate in estimates), strict=True)
+        is_in_use = [float(name == cca) for name in self.ccas]
+        result = np.array([*values, *confidences, *is_in_use], np.float32)
         return np.clip(result, self._low, self._high)
 
     def named(self, observation: Vector) -> dict[str, float | None]:

@@ -1,1 +1,1 @@
-"""Plots of evaluations, explanations and of the agreement of engines."""
+"""Plots of evaluations, of explanations, and of the agreement of engines."""

@@ -1,4 +1,4 @@
-"""Picture of a comparison of engines: how far each CCA is from the best, under both."""
+"""Plot of the agreement of engines: difference of each CCA to the best, under both."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from celltcp.scenarios.cca_mix import labels
 
 
 def differences_by_cca(standings: pd.DataFrame, requirement: str) -> pd.DataFrame:
-    """Returns a row per scenario and CCA: its difference to the best of each engine, in %.
+    """Returns the difference of CCAs to the best of each engine, in %, for a requirement.
 
-    Columns: `scenario`, `cca`, `native` and `kernel`; without rows of which one is undefined.
+    Columns: `scenario`, `cca`, `native` and `kernel`. Rows with an undefined difference are left out.
 
     Args:
-        standings: as `celltcp.selection.engine_best_sets.means_of` gives them.
-        requirement: one of them.
+        standings: as `celltcp.selection.engine_best_sets.means_of` returns them.
+        requirement: the requirement.
     """
     selected = standings[standings["requirement"] == requirement]
     table = selected.pivot_table(
@@ -31,7 +31,7 @@ def differences_by_cca(standings: pd.DataFrame, requirement: str) -> pd.DataFram
 
 
 def draw_standings(standings: pd.DataFrame, requirements: Sequence[str]) -> Figure:
-    """Draws the differences to the best, native against kernel, a panel per requirement.
+    """Draws the differences to the best, native over kernel, a panel per requirement.
 
     On the diagonal both engines agree.
     """
@@ -40,11 +40,11 @@ def draw_standings(standings: pd.DataFrame, requirements: Sequence[str]) -> Figu
     picture = figure(1.6 + 2.6 * len(requirements), 3.4)
     panels = picture.subplots(1, len(requirements), squeeze=False)[0]
     for axes, requirement in zip(panels, requirements, strict=True):
-        result = differences_by_cca(standings, requirement)
-        least = float(result[list(ENGINES)].min().min()) if len(result) else -1.0
-        axes.plot([least, 0], [least, 0], color="#999999", lw=0.8, zorder=1)
+        differences = differences_by_cca(standings, requirement)
+        low = float(differences[list(ENGINES)].min().min()) if len(differences) else -1.0
+        axes.plot([low, 0], [low, 0], color="#999999", lw=0.8, zorder=1)
         for cca in ccas:
-            selected = result[result["cca"] == cca]
+            selected = differences[differences["cca"] == cca]
             look = {"ms": 4, "ls": "none", "color": shades[cca], "label": names[cca]}
             axes.plot(selected[KERNEL], selected[NATIVE], marks[cca], **look)
         axes.set_title(f"for {requirement}", loc="left")

@@ -1,4 +1,4 @@
-"""Reliability diagram of an evaluation: measured over expected outcomes of choices."""
+"""Reliability diagram of an evaluation: realised over expected measures of choices."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from celltcp.selection.plots.selection import LOOKS
 def draw_reliability(bins: pd.DataFrame, policies: list[str], requirements: Sequence[str]) -> Figure:
     """Draws the mean realised measure of each bin over the mean expected one, with 95 % intervals.
 
-    There is a panel per requirement. On the diagonal what came is what was expected. The number at a
-    point is that of its decisions. The axes begin below the lowest point.
+    There is a panel per requirement. On the diagonal both are equal. The number at a point is that of
+    its decisions. The axes start below the lowest point.
 
     Args:
-        bins: as `celltcp.selection.calibration.reliability_of` gives them.
-        policies: those that are drawn.
-        requirements: in the order of the panels; those without a bin are left out.
+        bins: as `celltcp.selection.calibration.reliability_of` returns them.
+        policies: policies to draw.
+        requirements: requirements in the order of the panels; those without a bin are left out.
     """
     bins = bins[bins["policy"].isin(policies)]
-    requirements = [each for each in requirements if (bins["requirement"] == each).any()]
+    requirements = [name for name in requirements if (bins["requirement"] == name).any()]
     points = bins[["expected", "realised"]].to_numpy(float)
     low = max(0.0, math.floor(10 * np.nanmin(points, initial=1.0) - 0.5) / 10)
     picture = figure(max(5.0, 3.1 * len(requirements)), 4.0)
@@ -65,17 +65,16 @@ def draw_reliability(bins: pd.DataFrame, policies: list[str], requirements: Sequ
     panels[0].set_ylabel("realised measure")
     handles: dict[str, Artist] = {}
     for axes in panels:
-        handles.update(
-            {name: each for each, name in zip(*axes.get_legend_handles_labels(), strict=True)}
-        )
+        artists, labels = axes.get_legend_handles_labels()
+        handles |= zip(labels, artists, strict=True)
     picture.legend(list(handles.values()), list(handles), loc="outside upper right", ncols=len(handles))
     return picture
 
 
 def plot_reliability(evaluation: Evaluation) -> Figure:
-    """Draws measured over expected outcomes of the choices of evaluated policies."""
+    """Draws the reliability diagram of the evaluated policies."""
     about = evaluation.about
     picture = draw_reliability(evaluation.reliability, list(about["policies"]), about["requirements"])
-    legend = "numbers: decisions; means over the scenarios with 95 % intervals"
-    footnote(picture, [f"{legend}; {count_text(about['runs'], 'run')} of each; {engine_text(about)}"])
+    note = "numbers: decisions; means over the scenarios with 95 % intervals"
+    footnote(picture, [f"{note}; {count_text(about['runs'], 'run')} of each; {engine_text(about)}"])
     return picture

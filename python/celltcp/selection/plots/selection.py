@@ -1,4 +1,4 @@
-"""Picture of an evaluation: gain and regret of policies, case by case."""
+"""Plot of an evaluation: gain and regret of policies, case by case."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from celltcp.scenarios.cca_mix import count_text
 from celltcp.scenarios.scenario_list import short_name
 from celltcp.selection.evaluation import Evaluation
 
-#: Colours and markers of policies, in the order in which they are given.
+#: Colours and markers of policies, in their order.
 LOOKS = (("#0072B2", "o"), ("#D55E00", "s"), ("#009E73", "^"), ("#CC79A7", "v"), ("#E69F00", "D"))
 
 #: Panels: column of the value, column of its interval's half width, label of the axis.
@@ -30,20 +30,20 @@ def draw_cases(cases: pd.DataFrame, policies: list[str], requirements: Sequence[
     There is a row per case and a block per requirement.
 
     Args:
-        cases: as `celltcp.selection.cases.cases_of` gives them.
-        policies: those that are drawn.
-        requirements: in the order of the blocks; those without a case are left out.
+        cases: as `celltcp.selection.cases.cases_of` returns them.
+        policies: policies to draw.
+        requirements: requirements in the order of the blocks; those without a case are left out.
     """
     cases = cases[cases["policy"].isin(policies)]
-    requirements = [each for each in requirements if (cases["requirement"] == each).any()]
+    requirements = [name for name in requirements if (cases["requirement"] == name).any()]
     scenarios = list(dict.fromkeys(cases["scenario"]))
-    rows = len(scenarios) * (0.14 + 0.06 * len(policies))
-    picture = figure(8.5, 1.2 + len(requirements) * (0.6 + rows))
+    block_inches = len(scenarios) * (0.14 + 0.06 * len(policies))
+    picture = figure(8.5, 1.2 + len(requirements) * (0.6 + block_inches))
     grid = picture.subplots(len(requirements), 2, squeeze=False, sharey=True)
     for panels, requirement in zip(grid, requirements, strict=True):
         selected = cases[cases["requirement"] == requirement]
         for axes, (value, half, _) in zip(panels, PANELS, strict=True):
-            _draw(axes, selected, scenarios, policies, (value, half))
+            _draw(axes, selected, scenarios, policies, value, half)
         panels[0].set_title(f"for {requirement}", loc="left")
     for axes, (_, _, label) in zip(grid[-1], PANELS, strict=True):
         axes.set_xlabel(label)
@@ -59,9 +59,9 @@ def _draw(
     cases: pd.DataFrame,
     scenarios: list[str],
     policies: list[str],
-    columns: tuple[str, str],
+    value: str,
+    half: str,
 ) -> None:
-    value, half = columns
     axes.axvline(0, color="black", lw=0.8)
     for index, policy in enumerate(policies):
         selected = cases[cases["policy"] == policy]

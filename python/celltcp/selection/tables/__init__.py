@@ -1,1 +1,1 @@
-"""Tables of the commands of `celltcp select`."""
+"""Tables of the commands of celltcp select."""

@@ -1,6 +1,9 @@
-"""Tables of celltcp select evaluate on baselines and worst cases."""
+"""Tables of celltcp select evaluate: baselines, and the worst cases of policies."""
 
 from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any
 
 from celltcp.present.section import Column, Table, number_columns, percent_text
 from celltcp.present.terminal import Terminal
@@ -17,6 +20,7 @@ def print_baselines(evaluation: Evaluation, console: Terminal) -> None:
 
 
 def _baselines(evaluation: Evaluation) -> Table:
+    """Returns the baselines and the evaluated policies, a block per requirement."""
     policies = evaluation.about["policies"]
     numbers = ("regret, %", "worst\ncase, %", *(f"{name}\nahead by, %" for name in policies))
     rows: list[tuple[str, ...]] = []
@@ -40,15 +44,18 @@ def _baselines(evaluation: Evaluation) -> Table:
                     *ahead,
                 )
             )
-    texts = (Column("for,\n  baseline", folds=True), Column("choice", folds=True))
+    columns = (
+        *(Column(heading, folds=True) for heading in ("for,\n  baseline", "choice")),
+        *number_columns(*numbers),
+    )
     title = (
         "Baselines: regret to the best fixed CCA of each case, and how far that of a policy is "
         "below; 95 % intervals over the cases"
     )
-    return Table((*texts, *number_columns(*numbers)), tuple(rows), title, frame="head")
+    return Table(columns, tuple(rows), title, frame="head")
 
 
-def _worst(policy: str, cases: list[dict[object, object]]) -> Table:
+def _worst(policy: str, cases: list[dict[Hashable, Any]]) -> Table:
     columns = (
         Column("scenario", folds=True),
         Column("for", no_wrap=True),
@@ -57,11 +64,11 @@ def _worst(policy: str, cases: list[dict[object, object]]) -> Table:
     )
     rows = tuple(
         (
-            short_name(str(row["scenario"])),
-            str(row["requirement"]),
-            percent_text(float(str(row["regret"])), float(str(row["regret_ci95"]))),
-            percent_text(float(str(row["gain"])), float("nan")),
-            *(str(row[name]) for name in ("best_cca", "used", "cause")),
+            short_name(row["scenario"]),
+            row["requirement"],
+            percent_text(row["regret"], row["regret_ci95"]),
+            percent_text(row["gain"], float("nan")),
+            *(row[name] for name in ("best_cca", "used", "cause")),
         )
         for row in cases
     )

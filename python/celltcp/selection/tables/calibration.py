@@ -1,4 +1,4 @@
-"""Tables of celltcp select evaluate on the expectations of policies."""
+"""Tables of celltcp select evaluate: calibration of the policies' expectations."""
 
 from __future__ import annotations
 
@@ -6,28 +6,21 @@ from celltcp.present.section import Column, Table, number_columns
 from celltcp.present.terminal import Terminal
 from celltcp.selection import Evaluation
 
-#: The first column: policies, and below each its requirements.
-_POLICY = Column("policy,\n  for", folds=True)
+#: First column: policies, each followed by its requirements.
+_POLICY_COLUMN = Column("policy,\n  for", folds=True)
 
 
 def print_calibration(evaluation: Evaluation, console: Terminal) -> None:
-    """Prints predicted against measured values; nothing without a policy that predicts."""
-    evaluated = evaluation.about["policies"]
-    if not evaluation.calibration["policy"].isin(evaluated).any():
-        return
-    console.print_table(_summary(evaluation))
-    console.print_table(_bins(evaluation))
+    """Prints expected and realised measures; nothing if no evaluated policy has expectations."""
+    if evaluation.calibration["policy"].isin(evaluation.about["policies"]).any():
+        console.print_table(_summary(evaluation))
+        console.print_table(_bins(evaluation))
 
 
 def _summary(evaluation: Evaluation) -> Table:
     headings = (
-        "decisions",
-        "scenarios",
-        "expected",
-        "realised",
-        "error",
-        "mean\n|error|",
-        "correlation",
+        *("decisions", "scenarios", "expected", "realised"),
+        *("error", "mean\n|error|", "correlation"),
     )
     rows: list[tuple[str, ...]] = []
     for policy in evaluation.about["policies"]:
@@ -48,7 +41,7 @@ def _summary(evaluation: Evaluation) -> Table:
                 )
             )
     return Table(
-        (_POLICY, Column("at", no_wrap=True), *number_columns(*headings)),
+        (_POLICY_COLUMN, Column("at", no_wrap=True), *number_columns(*headings)),
         tuple(rows),
         "Expected and realised measures of choices; means over the scenarios, 95 % intervals",
         frame="head",
@@ -62,11 +55,12 @@ def _bins(evaluation: Evaluation) -> Table:
     for policy in evaluation.about["policies"]:
         selected = evaluation.reliability[evaluation.reliability["policy"] == policy].to_dict("records")
         rows += [(policy, "", *[""] * len(headings))] if selected else []
-        before = None
+        last_requirement = None
         for row in selected:
+            is_new = row["requirement"] != last_requirement
             rows.append(
                 (
-                    f"  {row['requirement']}" if row["requirement"] != before else "",
+                    f"  {row['requirement']}" if is_new else "",
                     f"{row['low']:.2f}-{row['high']:.2f}",
                     str(row["decisions"]),
                     str(row["scenarios"]),
@@ -74,14 +68,14 @@ def _bins(evaluation: Evaluation) -> Table:
                     _text(row["realised"], row["realised_ci95"]),
                 )
             )
-            before = row["requirement"]
-    columns = (_POLICY, Column("bin", no_wrap=True), *number_columns(*headings))
+            last_requirement = row["requirement"]
+    columns = (_POLICY_COLUMN, Column("bin", no_wrap=True), *number_columns(*headings))
     title = "Reliability: the same by expected measure"
     return Table(columns, tuple(rows), title, frame="head")
 
 
 def _text(value: float, half: float = float("nan"), *, sign: bool = False) -> str:
-    """Returns a measure with its interval; a dash for an unknown one."""
+    """Returns a measure with the half width of its interval; a dash for NaN."""
     if value != value:
         return "-"
     text = f"{value:+.3f}" if sign else f"{value:.3f}"

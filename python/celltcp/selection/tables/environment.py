@@ -1,4 +1,4 @@
-"""Tables of celltcp select env: spaces of the environment, and rewards of agents."""
+"""Tables of celltcp select env: observations, actions, and rewards of agents."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ def observation_table(env: SelectionEnv) -> Table:
 
 def actions_table(env: SelectionEnv) -> Table:
     """Returns a row per action."""
-    names = enumerate(("keep the CCA", *env.ccas))
-    rows = tuple((str(number), name) for number, name in names)
+    meanings = ("keep the CCA", *env.ccas)
+    rows = tuple((str(action), meaning) for action, meaning in enumerate(meanings))
     columns = (*number_columns("action"), Column("meaning"))
     return Table(columns, rows, f"Actions: Discrete({1 + len(env.ccas)})")
 
 
 def rewards_table(trial: Trial) -> Table:
-    """Returns the mean reward of each agent, and the difference to always-CUBIC."""
+    """Returns the mean reward of each agent, and its difference to that of always-CUBIC."""
     rows = tuple(
         (row["agent"], _with_interval(row["mean_reward"]), _with_interval(row["above_cubic"]))
         for row in trial.agents

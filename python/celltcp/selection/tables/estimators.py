@@ -10,7 +10,7 @@ from celltcp.selection.estimators import Accuracy
 
 
 def accuracy_table(accuracy: Accuracy) -> Table:
-    """Returns the shares that were right, by family and congestion control."""
+    """Returns the shares of correct estimates by family and congestion control."""
     estimators = list(accuracy.overall["estimator"])
     names = labels(accuracy.ccas)
     rows: list[tuple[str, ...]] = []
@@ -25,24 +25,25 @@ def accuracy_table(accuracy: Accuracy) -> Table:
 
 
 def confidence_table(accuracy: Accuracy) -> Table:
-    """Returns the shares that were right by confidence, a row per estimator."""
-    result = accuracy.by_confidence
-    ranges = list(dict.fromkeys(result["confidence"].sort_values()))
+    """Returns the shares of correct estimates by range of confidence, a row per estimator."""
+    by_confidence = accuracy.by_confidence
+    ranges = list(dict.fromkeys(by_confidence["confidence"].sort_values()))
     overall = accuracy.overall.set_index("estimator")
     rows = []
-    for estimator, group in result.groupby("estimator", sort=True):
-        cells = group.set_index("confidence")
-        shares = (_cell(cells, each) for each in ranges)
-        rows.append((str(estimator), _cell(overall, str(estimator)), *shares))
+    for estimator, group in by_confidence.groupby("estimator", sort=True):
+        by_range = group.set_index("confidence")
+        cells = (_cell(by_range, confidence) for confidence in ranges)
+        rows.append((str(estimator), _cell(overall, str(estimator)), *cells))
     columns = (Column("estimator"), *number_columns("all", *ranges))
     title = "Right answers by confidence, %, and how many"
     return Table(columns, tuple(rows), title, frame="dense")
 
 
 def _cell(rows: pd.DataFrame, key: str) -> str:
+    """Returns the share of correct estimates in a row, and their number; empty without the row."""
     if key not in rows.index:
         return ""
     row = rows.loc[key].to_dict()
     count = row["answers"]
-    short = f"{count / 1000:.0f}k" if count >= 10_000 else f"{count:.0f}"
-    return f"{100 * row['right']:.0f} ({short})"
+    count_text = f"{count / 1000:.0f}k" if count >= 10_000 else f"{count:.0f}"
+    return f"{100 * row['right']:.0f} ({count_text})"

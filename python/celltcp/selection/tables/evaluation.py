@@ -1,4 +1,4 @@
-"""The tables of celltcp select evaluate."""
+"""Tables of celltcp select evaluate."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from celltcp.selection import Evaluation
 from celltcp.selection.cases import won_tied_lost
 from celltcp.selection.tables.baseline import print_baselines
 from celltcp.selection.tables.calibration import print_calibration
-from celltcp.selection.tables.switch_cost import print_prices
+from celltcp.selection.tables.switch_cost import print_switch_costs
 from celltcp.selection.tally import OUTCOMES, PUBLISHED
 
-#: Note on a single run.
-_ONE_RUN = "no interval, so any difference decides"
+#: Note on evaluations with a single run.
+_SINGLE_RUN_NOTE = "no interval, so any difference decides"
 
 
 def print_evaluation(evaluation: Evaluation) -> None:
@@ -33,9 +33,9 @@ def print_evaluation(evaluation: Evaluation) -> None:
     print_calibration(evaluation, console)
     console.print_table(_against_rivals(evaluation))
     console.print_table(_tally(evaluation))
-    print_prices(evaluation, console)
-    for name, hinted in about["hints"].items():
-        if hinted:
+    print_switch_costs(evaluation, console)
+    for name, has_hints in about["hints"].items():
+        if has_hints:
             console.print(f"{name} asks the radio (hints=on).")
     for name, count in about["history"].items():
         console.print(
@@ -47,17 +47,17 @@ def print_evaluation(evaluation: Evaluation) -> None:
 
 def _cases(policy: str, cases: pd.DataFrame, runs: int) -> Table:
     runs_text = (
-        f"1 run each: {_ONE_RUN}"
+        f"1 run each: {_SINGLE_RUN_NOTE}"
         if runs == 1
         else f"{runs} runs each; means with paired 95 % intervals"
     )
     rows = []
-    before = None
+    last_scenario = None
     for row in cases.to_dict("records"):
         digits = 2 if row["requirement"] == "goodput" else 3
         rows.append(
             (
-                short_name(row["scenario"]) if row["scenario"] != before else "",
+                short_name(row["scenario"]) if row["scenario"] != last_scenario else "",
                 row["requirement"],
                 f"{row['mean']:.{digits}f}",
                 percent_text(row["gain"], row["gain_ci95"]),
@@ -69,7 +69,7 @@ def _cases(policy: str, cases: pd.DataFrame, runs: int) -> Table:
                 f"{row['switches_per_min']:.1f}, {row['returns_per_min']:.1f}",
             )
         )
-        before = row["scenario"]
+        last_scenario = row["scenario"]
     columns = (
         Column("scenario", folds=True),
         Column("for", no_wrap=True),
@@ -85,16 +85,8 @@ def _cases(policy: str, cases: pd.DataFrame, runs: int) -> Table:
 def _checks(checks: pd.DataFrame, best_for_all: pd.DataFrame, runs: int) -> Table:
     """Returns a table of counts and means over cases, a block per policy, and the best constant."""
     headings = (
-        "cases",
-        "gain over\ncubic, %",
-        "regret to\nbest, %",
-        "cubic\nw/t/l",
-        "gain\n>5 %",
-        ">=95 %\nof best",
-        "best\nw/t/l",
-        "above\nbest",
-        "oracle\nw/t/l",
-        "switches,\nreturns /min",
+        *("cases", "gain over\ncubic, %", "regret to\nbest, %", "cubic\nw/t/l", "gain\n>5 %"),
+        *(">=95 %\nof best", "best\nw/t/l", "above\nbest", "oracle\nw/t/l", "switches,\nreturns /min"),
     )
     blank = [""] * len(headings)
     rows: list[tuple[str, ...]] = []
@@ -109,7 +101,7 @@ def _checks(checks: pd.DataFrame, best_for_all: pd.DataFrame, runs: int) -> Tabl
         tuple(rows),
         "Over all cases; w/t/l: won, tied, lost; best: in hindsight over the runs of a case; "
         "oracle: in each run; best constant: the fixed CCA with the lowest mean regret over all cases"
-        + (f"; 1 run each, {_ONE_RUN}" if runs == 1 else ""),
+        + (f"; 1 run each, {_SINGLE_RUN_NOTE}" if runs == 1 else ""),
         frame="head",
         droppable=(
             *("above best", "switches, returns /min", ">=95 % of best", "gain >5 %"),
@@ -137,15 +129,15 @@ def _against_rivals(evaluation: Evaluation) -> Table:
     """Returns a table of evaluated policies against every fixed CCA and every other policy."""
     evaluated = evaluation.about["policies"]
     rows = []
-    for rival, against_rival in evaluation.duels.groupby("rival", sort=False):
+    for rival, rival_duels in evaluation.duels.groupby("rival", sort=False):
         if [str(rival)] == evaluated:
             continue
         cells = []
         for policy in evaluated:
-            selected = against_rival[against_rival["policy"] == policy]
-            counts = [int((selected["verdict"] == each).sum()) for each in ("won", "tied", "lost")]
-            share = f"{selected['percent'].mean():+.1f}" if len(selected) else "-"
-            cells.append(f"{'/'.join(map(str, counts))}  {share:>6}" if len(selected) else "-")
+            duels = rival_duels[rival_duels["policy"] == policy]
+            counts = [int((duels["verdict"] == verdict).sum()) for verdict in ("won", "tied", "lost")]
+            percent = f"{duels['percent'].mean():+.1f}"
+            cells.append(f"{'/'.join(map(str, counts))}  {percent:>6}" if len(duels) else "-")
         rows.append((str(rival), *cells))
     columns = (Column("against"), *number_columns(*evaluated))
     return Table(columns, tuple(rows), "Won/tied/lost, and mean difference, %")
@@ -154,12 +146,7 @@ def _against_rivals(evaluation: Evaluation) -> Table:
 def _tally(evaluation: Evaluation) -> Table:
     names = {"all": "all that ran", "thesis": "the thesis' five"}
     rows = [
-        (
-            row["policy"],
-            names[row["among"]],
-            str(row["cases"]),
-            *(str(row[outcome]) for outcome in OUTCOMES),
-        )
+        (row["policy"], names[row["among"]], *(str(row[column]) for column in ("cases", *OUTCOMES)))
         for row in evaluation.tally.to_dict("records")
     ]
     published = [str(PUBLISHED[outcome]) for outcome in OUTCOMES]

@@ -7,8 +7,8 @@ from celltcp.selection.training import TrainingResult
 
 
 def models_table(training: TrainingResult) -> Table:
-    """Returns the regret of each model, and of the best fixed CCA, on families left out."""
-    # A start with one CCA for all was not fitted, so that no family was left out.
+    """Returns the cross-validated regret of each model and of the best fixed CCA, a row per family."""
+    # A start with a single CCA is not fitted, so it has no regret.
     fitted = [model for model in training.models if model.regret]
     headings = [
         heading
@@ -28,7 +28,7 @@ def models_table(training: TrainingResult) -> Table:
 
 
 def full_runs_table(training: TrainingResult) -> Table:
-    """Returns the mean regrets in full runs: a row per requirement, the lowest column first."""
+    """Returns the mean regrets in full runs: a row per requirement, a column per CCA, best first."""
     regrets = training.regrets
     labels = sorted(
         next(iter(regrets.values())),

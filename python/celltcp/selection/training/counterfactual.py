@@ -1,10 +1,11 @@
-"""Counterfactual runs: one run per CCA, all the same up to a sampled time and then with that CCA."""
+"""Counterfactual runs: a run per CCA, equal up to a sampled time and then with that CCA."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -22,23 +23,26 @@ from celltcp.selection.slot_measures import (
     MEASURED_COLUMNS,
     Columns,
     Parts,
+    first_flow_slots,
     measured_parts,
-    of_first_flow,
 )
 from celltcp.selection.training.distributions import log_uniform
 from celltcp.selection.training.families import Network
 
-#: Horizon of a flow of known size, s: later data does not count.
+#: Time over which the outcome of a flow of known size is measured, s.
 SHORT_FLOW_S = 12.0
-#: Earliest and latest sampled time, s. Before that, features describe slow start.
+#: Earliest and latest sampled time, s. Earlier features would describe slow start.
 _POINT_TIMES_S = (2.0, 20.0)
-#: Names of an outcome's measures: parts of PM, share of the capacity, and requirements of their own.
+#: Names of an outcome's measures: parts of PM, capacity use, and kinds in `OTHER_MEASURES`.
 PARTS = tuple(outcome_parts())
-#: Runs per batch, whose tables are in memory together: on this machine and with a cluster.
+#: Number of runs per batch, whose tables are in memory together.
 _BATCH_RUNS = 96
+#: The same with a cluster.
 _BATCH_RUNS_ON_CLUSTER = 1536
 
-#: Tuning of a policy with which a switch takes effect at once and is never undone.
+Item = TypeVar("Item")
+
+#: Tuning of a policy whose switches take effect at once and are never reverted.
 _IMMEDIATE_TUNING = """
 [tuning]
 interval = 0.1
@@ -50,10 +54,10 @@ tolerance = 1.0
 
 @dataclass(frozen=True)
 class Successor:
-    """The policy with which a connection continues after its start."""
+    """The policy that a connection has after its start."""
 
     requirement: str
-    #: Text of its file for a congestion control that each connection starts with.
+    #: Returns the text of its file for the congestion control at the start.
     text: Callable[[str], str]
 
     @property
@@ -64,16 +68,17 @@ class Successor:
 
 @dataclass(frozen=True)
 class Point:
-    """Time of a run at which CCAs are compared: the network, the CCA until then, and the time."""
+    """Time in a run at which CCAs are compared."""
 
     network: Network
+    #: CCA until then; empty at the start.
     prior_cca: str
     at_s: float
-    #: Size of the flow, MB, which the sender knows; None for a flow without end.
+    #: Size of the flow, which the sender knows, MB; None for an endless flow.
     size_mb: float | None = None
-    #: Requirement of the selector; its bound is in the bound features.
+    #: Requirement of the selector, whose bound determines the bound features.
     requirement: str = ""
-    #: Digest of the policy that continues a start, or mark of the outcomes of full runs; else empty.
+    #: Digest of the successor of a start, or mark for outcomes of full runs; else empty.
     variant: str = ""
 
     @property
@@ -89,20 +94,28 @@ class Point:
         successor: Successor | None,
         horizon_s: float | None = None,
     ) -> Job:
-        """Returns the run that switches to `cca` at this time; a successor may switch again later."""
-        text = successor.text(cca) if successor else _switch_policy(self.prior_cca, cca, self.at_s)
-        scenario = self._scenario(text, self.horizon_s if horizon_s is None else horizon_s)
+        """Returns the run that switches to `cca` at this time.
+
+        Args:
+            index: number of the job.
+            cca: congestion control to switch to.
+            engine: engine of the run.
+            successor: policy that may switch again after a start.
+            horizon_s: length of the run after this time, s; by default that of the outcome.
+        """
+        policy = successor.text(cca) if successor else _switch_policy(self.prior_cca, cca, self.at_s)
+        scenario = self._scenario(policy, self.horizon_s if horizon_s is None else horizon_s)
         return Job(index, f"{cca}@{self.at_s}", self.network.seed, scenario, engine)
 
     def _scenario(self, policy: str, horizon_s: float) -> Scenario:
-        settings = f', requirement = "{self.requirement}"' if self.requirement else ""
+        parameters = f', requirement = "{self.requirement}"' if self.requirement else ""
         workload = ""
         if self.size_mb is not None:
-            settings += f', flow_size = "{self.size_mb:.3f}MB"'
+            parameters += f', flow_size = "{self.size_mb:.3f}MB"'
             workload = f'workload = {{ kind = "bulk", bytes = "{self.size_mb:.3f}MB" }}'
         flows = f"""
 [[flows]]
-cca = {{ name = "auto", policy = "counterfactual"{settings} }}
+cca = {{ name = "auto", policy = "counterfactual"{parameters} }}
 {workload}
 [selection]
 counterfactual = '''{policy}'''
@@ -131,7 +144,7 @@ because = "the moment has not come"
 
 @dataclass
 class Outcomes:
-    """Outcomes: features per point, and the measures of `PARTS` per point and CCA."""
+    """Outcomes: features of each point, and the measures of `PARTS` of each CCA there."""
 
     points: list[Point] = field(default_factory=list)
     features: list[dict[str, float]] = field(default_factory=list)
@@ -158,13 +171,13 @@ class Outcomes:
 def flight_points(
     networks: Iterable[Network], ccas: Sequence[str], samples: int, seed: int
 ) -> list[Point]:
-    """Returns points at random times in flight, `samples` per network, under random ones of `ccas`."""
+    """Returns points at random times in flight, `samples` per network, each under a random CCA."""
     points = []
     for network in networks:
         rng = np.random.default_rng([seed, network.seed])
         for _ in range(samples):
-            at = float(np.round(log_uniform(rng, *_POINT_TIMES_S), 1))
-            points.append(Point(network, str(rng.choice(list(ccas))), at))
+            at_s = float(np.round(log_uniform(rng, *_POINT_TIMES_S), 1))
+            points.append(Point(network, str(rng.choice(list(ccas))), at_s))
     return points
 
 
@@ -173,10 +186,10 @@ def start_points(networks: Iterable[Network], successor: Successor, seed: int) -
     points = []
     for network in networks:
         rng = np.random.default_rng([seed, network.seed, 1])
-        size = float(np.round(log_uniform(rng, 0.05, 10.0), 3))
-        required = network.required(successor.requirement)
+        size_mb = float(np.round(log_uniform(rng, 0.05, 10.0), 3))
+        requirement = network.requirement(successor.requirement)
         points += [
-            Point(network, "", 0.0, flow_size, required, successor.digest) for flow_size in (None, size)
+            Point(network, "", 0.0, size, requirement, successor.digest) for size in (None, size_mb)
         ]
     return points
 
@@ -186,38 +199,46 @@ def counterfactual_outcomes(
     ccas: Sequence[str],
     engine: Engine,
     *,
-    successor: Successor | None = None,
-    workers: Workers = None,
-    progress: Callable[[float], None] | None = None,
+    successor: Successor | None,
+    workers: Workers,
+    progress: Callable[[float], None] | None,
 ) -> Iterator[Outcomes]:
     """Yields the outcomes of a switch to each CCA at each point, batch by batch."""
-    per_batch = max(1, batch_size(workers) // len(ccas))
-    for first in range(0, len(points), per_batch):
-        batch = points[first : first + per_batch]
+    for batch in batches(points, workers, progress, runs_per_item=len(ccas)):
         jobs = [
             point.job(index * len(ccas) + column, cca, engine, successor)
             for index, point in enumerate(batch)
             for column, cca in enumerate(ccas)
         ]
-        yield _measured(batch, ccas, run_jobs(jobs, workers=workers, tables=("slots", "decisions")))
+        yield _outcomes(batch, ccas, run_jobs(jobs, workers=workers, tables=("slots", "decisions")))
+
+
+def batches(
+    items: Sequence[Item],
+    workers: Workers,
+    progress: Callable[[float], None] | None,
+    *,
+    runs_per_item: int = 1,
+) -> Iterator[Sequence[Item]]:
+    """Yields batches of items with enough runs for all workers, and reports the progress."""
+    runs = _BATCH_RUNS_ON_CLUSTER if isinstance(workers, Cluster) else _BATCH_RUNS
+    size = max(1, runs // runs_per_item)
+    for first in range(0, len(items), size):
+        yield items[first : first + size]
         if progress:
-            progress(min(1.0, (first + per_batch) / len(points)))
+            progress(min(1.0, (first + size) / len(items)))
 
 
-def batch_size(workers: Workers) -> int:
-    """Returns the number of runs per batch: enough for all workers."""
-    return _BATCH_RUNS_ON_CLUSTER if isinstance(workers, Cluster) else _BATCH_RUNS
-
-
-def _measured(batch: Sequence[Point], ccas: Sequence[str], tables: dict[str, pa.Table]) -> Outcomes:
+def _outcomes(batch: Sequence[Point], ccas: Sequence[str], tables: dict[str, pa.Table]) -> Outcomes:
+    """Returns the outcomes of the points for which all runs have a decision and finite measures."""
     result = Outcomes()
-    slots = columns_by_run(of_first_flow(tables["slots"]), ("t_s", *MEASURED_COLUMNS))
+    slots = columns_by_run(first_flow_slots(tables["slots"]), ("t_s", *MEASURED_COLUMNS))
     decisions = columns_by_run(tables["decisions"], ("t_ns", "cause", "measures"))
     for index, point in enumerate(batch):
         runs = range(index * len(ccas), (index + 1) * len(ccas))
-        features_of_runs = [features_at(point, decisions[run]) for run in runs]
-        known = next((features for features in features_of_runs if features), None)
-        if known is None:
+        # All runs of a point have the same features; one without a switch has none.
+        features = next(filter(None, (features_at(point, decisions[run]) for run in runs)), None)
+        if features is None:
             continue
         parts = {
             cca: _parts(point, decisions[run], slots[run])
@@ -226,7 +247,7 @@ def _measured(batch: Sequence[Point], ccas: Sequence[str], tables: dict[str, pa.
         }
         if len(parts) == len(ccas) and all(np.isfinite(values).all() for values in parts.values()):
             result.points.append(point)
-            result.features.append(known)
+            result.features.append(features)
             result.parts.append(parts)
     return result
 
@@ -237,27 +258,26 @@ def features_at(point: Point, decisions: Columns) -> dict[str, float] | None:
     rows = np.flatnonzero(decisions["cause"] == cause)
     if not len(rows):
         return None
-    # Of the choices for a new connection the last one: it is made once there is an RTT.
+    # A new connection has several choices. The last one is made when there is an RTT.
     return measures_of(str(decisions["measures"][rows[-1]]))
 
 
 def _parts(point: Point, decisions: Columns, slots: Columns) -> Parts:
     """Returns the measures of `PARTS` after the point."""
-    start_s = float(decisions["t_ns"][0]) / 1e9
-    start = start_s + point.at_s
-    after = (slots["t_s"] >= start) & (slots["t_s"] < start + point.horizon_s)
-    return network_parts(point.network, {name: slots[name][after] for name in MEASURED_COLUMNS})
+    start_s = float(decisions["t_ns"][0]) / 1e9 + point.at_s
+    is_after = (slots["t_s"] >= start_s) & (slots["t_s"] < start_s + point.horizon_s)
+    return network_parts(point.network, {name: slots[name][is_after] for name in MEASURED_COLUMNS})
 
 
 def network_parts(network: Network, slots: Columns) -> Parts:
-    """Returns the measures that `PARTS` names, with the bounds of the network."""
-    return measured_parts(slots, [network.required(kind) for kind in OTHER_MEASURES])
+    """Returns the measures of `PARTS`, with the bounds of the network."""
+    return measured_parts(slots, [network.requirement(kind) for kind in OTHER_MEASURES])
 
 
 def columns_by_run(table: pa.Table, columns: Sequence[str]) -> dict[int, Columns]:
-    """Splits columns of a table by run; the rows are ordered by run."""
-    all_rows = {name: table[name].to_pandas().to_numpy() for name in columns}
+    """Returns columns of a table, whose rows are ordered by run, split by run."""
+    arrays = {name: table[name].to_pandas().to_numpy() for name in columns}
     return {
-        run: {name: values[span] for name, values in all_rows.items()}
+        run: {name: values[span] for name, values in arrays.items()}
         for run, span in spans(table["run"].to_numpy()).items()
     }

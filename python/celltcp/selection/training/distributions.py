@@ -1,4 +1,4 @@
-"""Draws that families of random networks share."""
+"""Distributions that families of random networks draw from."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ import numpy as np
 
 
 def log_uniform(rng: np.random.Generator, low: float, high: float) -> float:
-    """Draws uniformly by ratio."""
+    """Draws from a log-uniform distribution."""
     return float(np.exp(rng.uniform(np.log(low), np.log(high))))

@@ -1,4 +1,4 @@
-"""Dry run: cost estimate of a training."""
+"""Dry run of a training: jobs for the estimate of its cost."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from celltcp.selection.training.moment_features import RUN_S, UNTIL_DECIDED_S, f
 from celltcp.selection.training.plan import BEST_CCAS, FROM_FULL_RUNS, START_EVERY, Plan
 from celltcp.selection.training.tuning import MARGINS
 
-#: Length of a run beyond its horizon, s.
+#: Length of a run after its horizon, s.
 _AFTER_S = 1.0
 
 
 def dry_run_jobs(plan: Plan, engine: Engine) -> Iterator[Jobs]:
-    """Yields as many runs as the training will need, with the same lengths.
+    """Yields as many runs as the training needs, with the same lengths.
 
-    A fixed CCA stands in for the policies, which do not exist yet.
+    They have a fixed CCA instead of policies, which do not exist yet.
     """
     training_networks = list(draw_networks(plan.families, plan.networks, plan.seed))
     ccas = len(plan.ccas)
@@ -43,9 +43,9 @@ def dry_run_jobs(plan: Plan, engine: Engine) -> Iterator[Jobs]:
         for horizon_s in (HORIZON_S, SHORT_FLOW_S):
             yield runs(network, horizon_s + _AFTER_S, ccas * requirements)
     from_full_runs = len(set(plan.requirements) & set(FROM_FULL_RUNS))
-    # Policies to tune: each CCA at the start, the default, then the variants in flight.
     from_switches = requirements - from_full_runs
     variants = len(MARGINS) * (from_full_runs + len(GAIN_ERRORS) * from_switches)
+    # Per requirement a start tree, a start with each CCA, and twice the default; then the variants.
     trials = (ccas + 1 + 2) * requirements + variants
     for network in draw_networks(plan.families, plan.full_runs, plan.seed + 1):
         yield runs(network, RUN_S, trials)

@@ -1,4 +1,4 @@
-"""Families of random networks to train on."""
+"""Families of random networks on which policies are trained."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from celltcp.selection.training import link_families as links
 from celltcp.selection.training import radio_families as cells
 from celltcp.selection.training.distributions import log_uniform
 
-#: Range of the bounds of `goodput@`, in RTTs of the path, and of the rates of `delay@`, Mbit/s.
+#: Range of the bounds of `goodput@`, in RTTs of the path.
 _BOUND_RTTS = (1.1, 6.0)
+#: Range of the bounds of `delay@`, Mbit/s.
 _FLOOR_MBPS = (0.1, 20.0)
 
 
@@ -25,34 +26,35 @@ class Network:
     family: str
     number: int
     seed: int
+    #: Path or radio, and competing flows, as TOML.
     text: str
 
     @property
     def fair_share(self) -> float:
-        """Fair share of the capacity, with the competing flows that are always active."""
+        """Fair share of the capacity, given the competing flows that are always active."""
         competing = tomllib.loads(self.text).get("flows", [])
         return 1.0 / (1 + sum(int(flow.get("count", 1)) for flow in competing if "start" not in flow))
 
-    def required(self, kind: str) -> str:
-        """Returns the requirement of a kind: `goodput@` and `delay@` get this network's bound."""
+    def requirement(self, kind: str) -> str:
+        """Returns the requirement of a kind; `goodput@` and `delay@` get this network's bound."""
         rng = np.random.default_rng([self.seed, 2])
-        times, floor = log_uniform(rng, *_BOUND_RTTS), log_uniform(rng, *_FLOOR_MBPS)
+        rtts, floor_mbps = log_uniform(rng, *_BOUND_RTTS), log_uniform(rng, *_FLOOR_MBPS)
         if kind == "delay@":
-            return f"delay@{floor:.3f}Mbps"
+            return f"delay@{floor_mbps:.3f}Mbps"
         if kind == "goodput@":
             rtt_s = in_unit(tomllib.loads(self.text)["path"]["rtt"], "s") or 0.0
-            return f"goodput@{times * rtt_s * 1e3:.1f}ms"
+            return f"goodput@{rtts * rtt_s * 1e3:.1f}ms"
         return kind
 
     def scenario(self, flows: str, duration_s: float) -> Scenario:
         """Returns a scenario with these flows (TOML) and the competing ones; the first is measured."""
-        head = (
+        header = (
             f'name = "{self.family}-{self.number}"\nduration = "{duration_s:.1f}s"\n'
             '[variation]\nstart_jitter = "0s"\n'
         )
         path, *competing = self.text.split("[[flows]]")
         active = [f"[[flows]]{flow}" for flow in competing if _start_s(flow) < round(duration_s, 1)]
-        text = head + path + (flows or "[[flows]]\n") + "".join(active)
+        text = header + path + (flows or "[[flows]]\n") + "".join(active)
         return Scenario.from_toml(text, f"{self.family}-{self.number}", "", [])
 
 
@@ -61,7 +63,7 @@ def _start_s(flow: str) -> float:
     return in_unit(tomllib.loads(flow).get("start"), "s") or 0.0
 
 
-#: Functions that draw a network, by family; the seeds of networks depend on their order.
+#: Functions that draw the text of a network, by family. The seeds of networks depend on their order.
 FAMILIES: dict[str, Callable[[np.random.Generator], str]] = {
     draw.__name__.replace("_", "-"): draw
     for draw in (

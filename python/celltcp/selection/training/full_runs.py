@@ -10,22 +10,22 @@ import pandas as pd
 from celltcp.campaign.engines import Engine
 from celltcp.campaign.jobs import Job
 from celltcp.campaign.run import Workers, run_jobs
-from celltcp.selection.slot_measures import MEASURED_COLUMNS, of_first_flow
-from celltcp.selection.training.counterfactual import batch_size, columns_by_run, network_parts
+from celltcp.selection.slot_measures import MEASURED_COLUMNS, first_flow_slots
+from celltcp.selection.training.counterfactual import batches, columns_by_run, network_parts
 from celltcp.selection.training.families import Network
 from celltcp.selection.training.fit import score_of
 from celltcp.selection.training.moment_features import RUN_S, fixed_flow_toml
 
-#: Returns the flow of a scenario (TOML) for a network.
+#: Function that returns the flow of a scenario (TOML) for a network.
 Flow = Callable[[Network], str]
 
 
 def selector_flow(policy: str, requirement: str) -> Flow:
-    """Returns a flow with CCA `auto`: the policy of this text, for a requirement."""
+    """Returns a flow with a selector: the policy with this text, for a requirement."""
     return lambda network: (
         f"""
 [[flows]]
-cca = {{ name = "auto", policy = "candidate", requirement = "{network.required(requirement)}" }}
+cca = {{ name = "auto", policy = "candidate", requirement = "{network.requirement(requirement)}" }}
 [selection]
 candidate = '''{policy}'''
 """
@@ -43,28 +43,27 @@ def full_run_measures(
     requirements: Sequence[str],
     engine: Engine,
     *,
-    workers: Workers = None,
-    progress: Callable[[float], None] | None = None,
+    workers: Workers,
+    progress: Callable[[float], None] | None,
 ) -> dict[str, pd.DataFrame]:
-    """Returns the measure of each requirement by network (rows: family, number) and label (columns)."""
+    """Returns the measures of full runs, a table per requirement.
+
+    Rows are networks (family, number), columns the labels of `flows`.
+    """
     cases = [(network, label) for network in networks for label in flows]
     rows = []
-    step = batch_size(workers)
-    for first in range(0, len(cases), step):
-        batch = cases[first : first + step]
+    for batch in batches(cases, workers, progress):
         jobs = [
             Job(run, label, network.seed, network.scenario(flows[label](network), RUN_S), engine)
             for run, (network, label) in enumerate(batch)
         ]
         tables = run_jobs(jobs, workers=workers, tables=("slots",))
-        slots = columns_by_run(of_first_flow(tables["slots"]), MEASURED_COLUMNS)
+        slots = columns_by_run(first_flow_slots(tables["slots"]), MEASURED_COLUMNS)
         for run, (network, label) in enumerate(batch):
             parts = network_parts(network, slots[run])
             for requirement in requirements:
                 measure = score_of(parts, requirement, network.fair_share)
                 rows.append((network.family, network.number, label, requirement, measure))
-        if progress:
-            progress(min(1.0, (first + len(batch)) / len(cases)))
     table = pd.DataFrame(rows, columns=["family", "network", "label", "requirement", "measure"])
     return {
         str(requirement): measured.pivot_table(

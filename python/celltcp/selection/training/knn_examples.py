@@ -1,4 +1,4 @@
-"""kNN examples: the table of points and their outcomes in a policy file."""
+"""kNN examples of a policy file: a table of points and their outcomes."""
 
 from __future__ import annotations
 
@@ -14,13 +14,7 @@ from celltcp.selection.training.fit import Matrix, relative_to_best
 
 
 def examples_csv(outcomes: Outcomes, ccas: Sequence[str], features: Sequence[str]) -> str:
-    """Returns the table as CSV: a row per point, with its features and the outcome of each CCA.
-
-    Args:
-        outcomes: outcomes of the points.
-        ccas: congestion controls of the table.
-        features: names of the features of the table.
-    """
+    """Returns the table as CSV: a row per point, with features and the outcomes of CCAs in %."""
     relative = {
         part: relative_to_best(_measures(outcomes, part, ccas), none=0.0) for part in OTHER_MEASURES
     }
@@ -28,9 +22,10 @@ def examples_csv(outcomes: Outcomes, ccas: Sequence[str], features: Sequence[str
     header += [f"{part}:{cca}" for cca in ccas for part in PARTS]
     lines = [",".join(header)]
     rows = zip(outcomes.points, outcomes.features, outcomes.parts, strict=True)
-    for index, (point, known, parts) in enumerate(rows):
+    for index, (point, values, parts) in enumerate(rows):
         cells = [point.network.family, point.prior_cca, f"{point.network.fair_share:.4g}"]
-        cells += [_number_text(known.get(name, math.nan)) for name in features]
+        numbers = (values.get(name, math.nan) for name in features)
+        cells += ["" if math.isnan(number) else f"{number:.4g}" for number in numbers]
         for column, cca in enumerate(ccas):
             for part, value in zip(PARTS, parts[cca], strict=True):
                 share = relative[part][index, column] if part in relative else value
@@ -46,15 +41,16 @@ def with_bound_features(outcomes: Outcomes) -> Outcomes:
     """
     features = []
     for point, known in zip(outcomes.points, outcomes.features, strict=True):
-        bound_ms = float(point.network.required("goodput@").removeprefix("goodput@").removesuffix("ms"))
+        requirement = point.network.requirement("goodput@")
+        bound_ms = float(requirement.removeprefix("goodput@").removesuffix("ms"))
         extended = dict(known)
-        if (base := known.get("base_rtt")) is not None:
-            extended["base_over_bound"] = base / bound_ms
+        if (base_ms := known.get("base_rtt")) is not None:
+            extended["base_over_bound"] = base_ms / bound_ms
             if (high := known.get("high_queue")) is not None:
-                extended["high_over_bound"] = (1.0 + high) * base / bound_ms
+                extended["high_over_bound"] = (1.0 + high) * base_ms / bound_ms
             if "loss_queue" in known and "bdp" in known:
                 full = 1.0 + known["loss_queue"] / max(known["bdp"], 1.0)
-                extended["full_over_bound"] = full * base / bound_ms
+                extended["full_over_bound"] = full * base_ms / bound_ms
         features.append(extended)
     return replace(outcomes, features=features)
 
@@ -62,8 +58,3 @@ def with_bound_features(outcomes: Outcomes) -> Outcomes:
 def _measures(outcomes: Outcomes, part: str, ccas: Sequence[str]) -> Matrix:
     index = PARTS.index(part)
     return np.array([[parts[cca][index] for cca in ccas] for parts in outcomes.parts])
-
-
-def _number_text(value: float) -> str:
-    """Returns a number with four significant digits; an empty text for NaN."""
-    return "" if math.isnan(value) else f"{value:.4g}"

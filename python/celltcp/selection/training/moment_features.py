@@ -1,7 +1,7 @@
-"""Full runs of fixed CCAs as outcomes, and the features of a selector at sampled times.
+"""Outcomes of full runs of fixed CCAs, and the features of a selector at points of these networks.
 
 All points of a network have the outcomes of its full runs, so that a tree learns to tell networks
-apart. These outcomes lack the cost of a switch, which margins stand for.
+apart. These outcomes lack the cost of a switch; margins make up for it.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from celltcp.campaign.engines import Engine
 from celltcp.campaign.jobs import Job
 from celltcp.campaign.run import Workers, run_jobs
-from celltcp.selection.slot_measures import MEASURED_COLUMNS, Parts, of_first_flow
+from celltcp.selection.slot_measures import MEASURED_COLUMNS, Parts, first_flow_slots
 from celltcp.selection.training.counterfactual import (
     Outcomes,
     Point,
-    batch_size,
+    batches,
     columns_by_run,
     features_at,
     network_parts,
@@ -26,12 +26,10 @@ from celltcp.selection.training.families import Network
 RUN_S = 30.0
 #: Variant of the point that stands for the full runs on a network.
 FULL_RUN = "whole"
-#: Variant of points that have the outcomes of full runs.
+#: Variant of points in flight that have the outcomes of full runs.
 OF_FULL_RUN = "path"
 #: Time after a point within which the selector decides, s: three round trips of the longest path.
 UNTIL_DECIDED_S = 2.5
-
-Progress = Callable[[float], None] | None
 
 
 def full_run_point(network: Network) -> Point:
@@ -49,29 +47,24 @@ def full_run_outcomes(
     ccas: Sequence[str],
     engine: Engine,
     *,
-    workers: Workers = None,
-    progress: Progress = None,
+    workers: Workers,
+    progress: Callable[[float], None] | None,
 ) -> Iterator[Outcomes]:
     """Yields the outcomes of full runs with each CCA on each network, batch by batch."""
-    step = max(1, batch_size(workers) // len(ccas))
-    for first in range(0, len(networks), step):
-        batch = networks[first : first + step]
+    for batch in batches(networks, workers, progress, runs_per_item=len(ccas)):
         cases = [(network, cca) for network in batch for cca in ccas]
         jobs = [
             Job(run, cca, network.seed, network.scenario(fixed_flow_toml(cca), RUN_S), engine)
             for run, (network, cca) in enumerate(cases)
         ]
-        slots = columns_by_run(
-            of_first_flow(run_jobs(jobs, workers=workers, tables=("slots",))["slots"]), MEASURED_COLUMNS
-        )
+        tables = run_jobs(jobs, workers=workers, tables=("slots",))
+        slots = columns_by_run(first_flow_slots(tables["slots"]), MEASURED_COLUMNS)
         parts: dict[Network, dict[str, Parts]] = {network: {} for network in batch}
         for run, (network, cca) in enumerate(cases):
             parts[network][cca] = network_parts(network, slots[run])
         yield Outcomes(
             [full_run_point(network) for network in batch], [{} for _ in batch], list(parts.values())
         )
-        if progress:
-            progress(min(1.0, (first + len(batch)) / len(networks)))
 
 
 def measure_features(
@@ -79,13 +72,11 @@ def measure_features(
     parts: Mapping[Network, dict[str, Parts]],
     engine: Engine,
     *,
-    workers: Workers = None,
-    progress: Progress = None,
+    workers: Workers,
+    progress: Callable[[float], None] | None,
 ) -> Iterator[Outcomes]:
     """Yields the features at each point, with the outcomes of the full runs on its network."""
-    step = batch_size(workers)
-    for first in range(0, len(points), step):
-        batch = points[first : first + step]
+    for batch in batches(points, workers, progress):
         jobs = [
             point.job(
                 run, _other_cca(point.prior_cca, parts[point.network]), engine, None, UNTIL_DECIDED_S
@@ -102,10 +93,8 @@ def measure_features(
                 result.features.append(features)
                 result.parts.append(parts[point.network])
         yield result
-        if progress:
-            progress(min(1.0, (first + len(batch)) / len(points)))
 
 
 def _other_cca(prior_cca: str, parts: Mapping[str, Parts]) -> str:
-    """Returns a CCA to switch to: a row of decisions, with the features, exists only for a switch."""
+    """Returns a CCA to switch to, because only switches have decisions with features."""
     return next(cca for cca in parts if cca != prior_cca)

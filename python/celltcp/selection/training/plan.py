@@ -1,4 +1,4 @@
-"""Plan of a training: networks, candidates, sizes of trees, and the command that repeats it."""
+"""Plan of a training: networks, candidate CCAs, sizes of trees, and the command that repeats it."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ BEST_CCAS = 2
 #: Requirements that a policy can be trained for.
 LEARNABLE = (*REQUIREMENTS, *OTHER_MEASURES)
 
-#: Requirements learnt from full runs: CCAs that grow per round trip show their goodput late. Others
-#: are learnt from switches.
+#: Requirements that are learnt from full runs, because CCAs that grow per round trip show their goodput
+#: late. Others are learnt from switches.
 FROM_FULL_RUNS = ("goodput",)
 
 #: Every n-th network is used for the choice at the start.
@@ -27,29 +27,26 @@ START_EVERY = 3
 
 @dataclass(frozen=True)
 class Plan:
-    """Plan of a training: networks, candidates, sizes of trees."""
+    """Plan of a training: networks, candidate CCAs, sizes of trees. `train` describes the fields."""
 
     families: Sequence[str]
     requirements: Sequence[str]
     ccas: Sequence[str]
-    #: Networks per family whose runs are fitted, and sampled times per network.
     networks: int
     samples: int
-    #: Networks per family to tune margins on, and as many others to test the result.
     full_runs: int
-    #: Maximum of leaves in a tree, and minimum of points in a leaf.
     max_leaves: int
     min_samples_leaf: int
     seed: int
 
     def resolved(self, native: Sequence[str]) -> Plan:
-        """Returns the plan with all families, requirements and CCAs by their names.
+        """Returns the plan with the names of all families, requirements and CCAs.
 
         Args:
             native: congestion controls of the native engine.
 
         Raises:
-            CelltcpError: if one of them is not allowed.
+            CelltcpError: if a requirement or congestion control is not allowed.
         """
         for requirement in self.requirements:
             if requirement not in LEARNABLE:

@@ -9,7 +9,7 @@ from typing import cast
 from celltcp.selection.training.fit import WEIGHTS, FittedTree
 from celltcp.selection.training.knn_weights import AFTER_S, NEIGHBOURS, KnnModel
 
-#: Maximum of CCAs that a leaf may choose: the best ones by the requirement's measure.
+#: Maximum number of CCAs that a leaf may choose: the best ones by the requirement's measure.
 _MAX_LEAF_CCAS = 5
 
 
@@ -27,22 +27,23 @@ def policy_text(
     """Returns the text of a policy file with these models.
 
     Args:
-        name: of the policy.
+        name: name of the policy.
         description: description in one sentence.
         source: the command that trained it.
         features: names of the features of the training.
         families: families of networks of the training.
         models: a tree or a kNN model per requirement and moment.
         examples: kNN examples as CSV.
-        remarks: a comment about the models of each requirement.
-        substitutes: CCAs of Linux for those that Linux lacks.
+        remarks: comments about the models, by requirement.
+        substitutes: CCAs of Linux in place of CCAs that Linux lacks.
     """
     lines = [
         f"name = {_quoted(name)}",
         f"description = {_quoted(description)}",
         f"source = {_quoted(source)}",
-        "trained_on = [" + ", ".join(_quoted(family) for family in families) + "]",
-        *_substitutes(substitutes or {}),
+        "trained_on = [" + ", ".join(map(_quoted, families)) + "]",
+        *(["", "[instead]"] if substitutes else []),
+        *(f"{cca} = {_quoted(linux_cca)}" for cca, linux_cca in (substitutes or {}).items()),
         "",
         "[method.tree]",
         "features = [" + ", ".join(f'"{feature}"' for feature in features) + "]",
@@ -83,18 +84,8 @@ def _knn_lines(models: Sequence[KnnModel], examples: str) -> list[str]:
     return [*lines, "]", 'table = """', examples, '"""']
 
 
-def _substitutes(substitutes: Mapping[str, str]) -> list[str]:
-    if not substitutes:
-        return []
-    return [
-        "",
-        "[instead]",
-        *(f"{name} = {_quoted(substitute)}" for name, substitute in substitutes.items()),
-    ]
-
-
 def _quoted(text: str) -> str:
-    """Returns a basic string of TOML, whose escapes are those of JSON."""
+    """Returns a TOML string, whose escapes are those of JSON."""
     return json.dumps(text, ensure_ascii=False)
 
 

@@ -1,4 +1,4 @@
-"""Parquet file of the measured outcomes of a training."""
+"""Table of the outcomes of a training, as a Parquet file."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from celltcp.selection.slot_measures import HORIZON_S
 from celltcp.selection.training.counterfactual import PARTS, SHORT_FLOW_S, Outcomes, Point
 from celltcp.selection.training.families import Network
 
-#: Version and horizons, which are the same for all outcomes of a table.
+#: Version and horizons of the outcomes. A table with others is rejected.
 _MEASURED = f"celltcp {__version__} over {HORIZON_S:g} s, flows of known size {SHORT_FLOW_S:g} s"
 
 
 def write_outcomes(outcomes: Outcomes, ccas: Sequence[str], file: Path) -> None:
-    """Writes a row per sampled time: network, time, features, and outcome of each CCA."""
+    """Writes a row per point, with its features and the outcomes of each CCA."""
     rows = [
         {
             "family": point.network.family,
@@ -59,8 +59,8 @@ def read_outcomes(file: Path, ccas: Sequence[str]) -> Outcomes:
     """Reads a file written by `write_outcomes`.
 
     Raises:
-        CelltcpError: if the file is not such a table, has changed since it was written, or has outcomes
-            of other congestion controls or of another version.
+        CelltcpError: if the file is no such table, was changed, or has outcomes of other congestion
+            controls or of another version.
     """
     try:
         content = file.read_bytes()

@@ -42,10 +42,10 @@ from celltcp.selection.training.moment_features import (
 from celltcp.selection.training.plan import BEST_CCAS, FROM_FULL_RUNS, LEARNABLE, START_EVERY, Plan
 from celltcp.selection.training.policy_file import policy_text
 from celltcp.selection.training.table import read_outcomes, write_outcomes
-from celltcp.selection.training.tuning import TuningBench, tune
+from celltcp.selection.training.tuning import Model, tune
 
-#: Features excluded from fitting: radio features, known to some senders only; state of the connection,
-#: which says nothing about the path; buffer features, as loss_queue is known sooner.
+#: Features that are not fitted. Radio features are known only to some senders. Features of the state of
+#: the connection do not describe the path. loss_queue is known sooner than buffer features.
 EXCLUDED_FEATURES = (
     *("sinr", "speed"),
     *("age", "trend", "movement", "slow_start", "window_limited"),
@@ -63,13 +63,13 @@ _DESCRIPTION = (
     "for goodput and at the start decision trees."
 )
 
-#: Name of the policy among fixed CCAs.
+#: Label of the policy among fixed CCAs.
 POLICY = "policy"
 
-#: Mean regret by requirement, of the policy and of each fixed CCA.
+#: Mean regret by requirement, and by label: of the policy and of each fixed CCA.
 Regrets = dict[str, dict[str, float]]
 
-#: Called with the name of a step and the share of it that is done.
+#: Callback for the progress: gets the name of a step and its finished share.
 Progress = Callable[[str, float], None]
 
 
@@ -80,10 +80,10 @@ class TrainingResult:
     #: The text of the policy file.
     text: str
     #: Fitted models: per requirement one for the start and one for running connections.
-    models: list[FittedTree | KnnModel]
-    #: Number of points (network, CCA, time) that were fitted.
+    models: list[Model]
+    #: Number of points (network, CCA, time) in the fits.
     points: int
-    #: Mean regret in full runs on held-out networks, relative to the best of them on each network.
+    #: Mean regret in full runs on held-out networks, relative to the best on each network.
     regrets: Regrets
 
 
@@ -106,29 +106,29 @@ def train(
 ) -> TrainingResult:
     """Trains a policy on random networks.
 
-    Runs on these networks are branched at sampled times, once per CCA. The outcomes are the kNN
-    examples of the policy; for goodput a tree is fitted to full runs instead. Then connections are
-    started with each CCA and continued under that policy, and a second tree is fitted for the start.
-    Full runs on other networks tune the start, which may be one CCA for all networks, and the margins.
-    A third set of networks measures the regret.
+    Runs on these networks are branched at sampled times, once per CCA (counterfactual runs). The
+    outcomes are the kNN examples of the policy; for goodput a tree is fitted to full runs instead. For
+    the start, connections start with each CCA and continue under that policy, and a second tree is
+    fitted to the outcomes. Full runs on other networks tune the start, which may become one CCA for
+    all networks, and the margins. A third set of networks measures the regret.
 
     Args:
-        name: of the policy.
-        scenarios: families of networks; all if none is given.
+        name: name of the policy.
+        scenarios: families of networks; by default all.
         requirements: goodput, balanced, delay, goodput@, delay@, power. Bounds are drawn for each
             network.
-        cca: congestion controls to choose from; if none is given, those of Linux that need no support
-            of the receiver.
-        networks: number of networks of each family.
-        samples: number of sampled times on each network, in addition to its establishment.
-        full_runs: networks of each family for full runs: as many to tune, and as many to test.
-        max_leaves: maximum of leaves of a tree.
-        min_samples_leaf: minimum of samples in a leaf.
+        cca: congestion controls to choose from; by default those of Linux that need no support of the
+            receiver.
+        networks: number of networks per family.
+        samples: number of sampled times per network, in addition to its establishment.
+        full_runs: number of networks per family to tune on, and of others to test on.
+        max_leaves: maximum number of leaves of a tree.
+        min_samples_leaf: minimum number of samples in a leaf.
         seed: seed of all draws.
-        jobs: number of runs at a time; all cores unless given.
+        jobs: number of parallel runs; by default one per core.
         cluster: address of a Dask scheduler whose workers do the runs, such as `"tcp://host:8786"`.
         outcomes_file: table of outcomes. Outcomes in it are not run again; new ones are added.
-        progress: called with the name of a step and the share of it that is done.
+        progress: called with the name of a step and its finished share.
 
     Raises:
         CelltcpError: if an argument is invalid.
@@ -166,7 +166,7 @@ class TrainingRequest:
         return estimate_cost(dry_run_jobs(self.plan, self.engine))
 
     def run(self, progress: Progress | None = None) -> TrainingResult:
-        """Simulates the runs that are missing in the table of outcomes, and trains the policy."""
+        """Does the runs that the table of outcomes lacks, and trains the policy."""
         trainer = _Trainer(self.plan, self.engine, self.workers, self.outcomes_file, progress)
         return trainer.train(self.name, self.training_networks)
 
@@ -177,9 +177,9 @@ def training_request(
     """Plans and checks a training.
 
     Args:
-        name: of the policy.
+        name: name of the policy.
         requested: families, requirements and CCAs as `train` accepts them.
-        workers: number of runs at a time, or a cluster.
+        workers: number of parallel runs, or a cluster.
         outcomes_file: table of outcomes.
     """
     native = engine()
@@ -215,22 +215,17 @@ class _Trainer:
             requirement: self._flight_points(training_networks, requirement, best)
             for requirement in plan.requirements
         }
-        full_run_points = [
+        for requirement in set(FROM_FULL_RUNS).intersection(points):
+            self._measure_features(points[requirement], full_runs)
+        switch_points = dict.fromkeys(
             point
-            for requirement in points
-            if requirement in FROM_FULL_RUNS
-            for point in points[requirement]
-        ]
-        self._measure_features(full_run_points, full_runs)
-        switch_points = [
-            point
-            for requirement in points
+            for requirement in plan.requirements
             if requirement not in FROM_FULL_RUNS
             for point in points[requirement]
-        ]
-        self._run_counterfactuals(switch_points)
-        self.examples = with_bound_features(self.known.select(dict.fromkeys(switch_points)))
-        models: list[FittedTree | KnnModel] = []
+        )
+        self._run_counterfactuals(switch_points, "in flight")
+        self.examples = with_bound_features(self.known.select(switch_points))
+        models: list[Model] = []
         fitted_points = 0
         tuning_networks = list(draw_networks(plan.families, plan.full_runs, plan.seed + 1))
         for requirement in plan.requirements:
@@ -239,41 +234,49 @@ class _Trainer:
             fitted_points += len(flight_outcomes.points)
             flight = self._fit_flight(flight_outcomes, requirement, baseline)
             constant_trees = {cca: constant_tree(requirement, cca, full_runs) for cca in plan.ccas}
-            successor = Successor(requirement, self._starting_with(constant_trees, flight))
+            successor = Successor(requirement, self._policy_by_start(constant_trees, flight))
             start_outcomes = self._start_outcomes(training_networks, requirement, successor)
             fitted_points += len(start_outcomes.points)
             start = self._fit_tree(start_outcomes, requirement, "start", baseline)
-            bench = TuningBench(
-                tuning_networks, self.engine, self.workers, self._report(f"{requirement}, trials")
+            models += tune(
+                [start, *constant_trees.values()],
+                flight,
+                self._candidate,
+                tuning_networks,
+                self.engine,
+                self.workers,
+                self._report(f"{requirement}, trials"),
             )
-            models += tune([start, *constant_trees.values()], flight, self._candidate, bench)
         regrets = self._regrets(models)
-        remarks = {requirement: _remark(by_label) for requirement, by_label in regrets.items()}
-        families = sorted(plan.families)
         unsealed = policy_text(
             name,
             _DESCRIPTION,
             plan.command,
             _features(),
-            families,
+            sorted(plan.families),
             models,
             self._examples_csv(models),
-            remarks,
+            {requirement: _remark(by_label) for requirement, by_label in regrets.items()},
             _kernel_substitutes(full_runs, plan.requirements, plan.ccas),
         )
         text = sealed_text(unsealed)
         describe_policy(name, text)
         return TrainingResult(text, models, fitted_points, regrets)
 
+    def _missing(self, points: Iterable[Point]) -> list[Point]:
+        """Returns the points without outcomes."""
+        known = set(self.known.points)
+        return [point for point in points if point not in known]
+
     def _full_runs(self, training_networks: Sequence[Network]) -> Outcomes:
         """Returns the outcomes of full runs of each fixed CCA."""
-        known = set(self.known.points)
-        missing = [network for network in training_networks if full_run_point(network) not in known]
-        ccas, on_progress = self.plan.ccas, self._report("fixed CCAs")
+        points = [full_run_point(network) for network in training_networks]
+        networks = [point.network for point in self._missing(points)]
+        ccas, progress = self.plan.ccas, self._report("fixed CCAs")
         self._store(
-            full_run_outcomes(missing, ccas, self.engine, workers=self.workers, progress=on_progress)
+            full_run_outcomes(networks, ccas, self.engine, workers=self.workers, progress=progress)
         )
-        return self.known.select(map(full_run_point, training_networks))
+        return self.known.select(points)
 
     def _flight_points(
         self,
@@ -281,14 +284,14 @@ class _Trainer:
         requirement: str,
         best: Mapping[str, Sequence[str]],
     ) -> list[Point]:
-        """Returns sampled points of each network, under the CCAs that are best for requirements.
+        """Returns sampled points of each network, under the best fixed CCAs.
 
         Requirements learnt from switches share one list of points. Each point has a requirement with a
         bound, so that the bound features have values.
         """
         plan = self.plan
         if requirement not in FROM_FULL_RUNS:
-            ccas = [cca for other in best if other not in FROM_FULL_RUNS for cca in best[other]]
+            ccas = [cca for name in best if name not in FROM_FULL_RUNS for cca in best[name]]
             points = flight_points(training_networks, ccas, plan.samples, plan.seed)
             return [_bounded(point, "delay@") for point in points]
         return [
@@ -297,28 +300,28 @@ class _Trainer:
             for point in flight_points(training_networks, [cca], plan.samples, plan.seed + 7 * rank)
         ]
 
-    def _measure_features(self, points: Sequence[Point], full_runs: Outcomes) -> None:
+    def _measure_features(self, points: Iterable[Point], full_runs: Outcomes) -> None:
         """Measures the features at each point; its outcomes are those of the full runs."""
-        known = set(self.known.points)
-        missing = [point for point in points if point not in known]
-        parts_by_network = {
-            point.network: parts for point, parts in zip(full_runs.points, full_runs.parts, strict=True)
-        }
-        on_progress = self._report("paths in flight")
+        parts = dict(zip((point.network for point in full_runs.points), full_runs.parts, strict=True))
+        progress = self._report("paths in flight")
         self._store(
             measure_features(
-                missing, parts_by_network, self.engine, workers=self.workers, progress=on_progress
+                self._missing(points), parts, self.engine, workers=self.workers, progress=progress
             )
         )
 
-    def _run_counterfactuals(self, points: Sequence[Point]) -> None:
+    def _run_counterfactuals(
+        self, points: Iterable[Point], step: str, successor: Successor | None = None
+    ) -> None:
         """Measures the outcome of a switch to each CCA at each point."""
-        known = set(self.known.points)
-        missing = [point for point in dict.fromkeys(points) if point not in known]
-        ccas, on_progress = self.plan.ccas, self._report("in flight")
         self._store(
             counterfactual_outcomes(
-                missing, ccas, self.engine, workers=self.workers, progress=on_progress
+                self._missing(points),
+                self.plan.ccas,
+                self.engine,
+                successor=successor,
+                workers=self.workers,
+                progress=self._report(step),
             )
         )
 
@@ -326,21 +329,8 @@ class _Trainer:
         self, training_networks: Sequence[Network], requirement: str, successor: Successor
     ) -> Outcomes:
         """Returns the outcomes of a start with each CCA, on some of the networks."""
-        plan = self.plan
-        points = start_points(training_networks[::START_EVERY], successor, plan.seed)
-        known = set(self.known.points)
-        missing = [point for point in points if point not in known]
-        ccas, on_progress = plan.ccas, self._report(f"{requirement}, start")
-        self._store(
-            counterfactual_outcomes(
-                missing,
-                ccas,
-                self.engine,
-                successor=successor,
-                workers=self.workers,
-                progress=on_progress,
-            )
-        )
+        points = start_points(training_networks[::START_EVERY], successor, self.plan.seed)
+        self._run_counterfactuals(points, f"{requirement}, start", successor)
         return self.known.select(points)
 
     def _store(self, batches: Iterable[Outcomes]) -> None:
@@ -350,14 +340,14 @@ class _Trainer:
             if self.outcomes_file is not None:
                 write_outcomes(self.known, self.plan.ccas, self.outcomes_file)
 
-    def _fit_flight(self, outcomes: Outcomes, requirement: str, baseline: str) -> FittedTree | KnnModel:
+    def _fit_flight(self, outcomes: Outcomes, requirement: str, baseline: str) -> Model:
         if requirement in FROM_FULL_RUNS:
             return self._fit_tree(outcomes, requirement, "flight", baseline)
         plan = self.plan
         return fit_knn(self.examples, requirement, plan.ccas, _features_for(requirement), plan.seed)
 
-    def _examples_csv(self, models: Sequence[FittedTree | KnnModel]) -> str:
-        """Returns the table of kNN examples with the weighted features; empty without kNN models."""
+    def _examples_csv(self, models: Sequence[Model]) -> str:
+        """Returns the kNN examples with the features that have weights; empty without kNN models."""
         weighted = {name for model in models if isinstance(model, KnnModel) for name in model.weights}
         features = [name for name in _features() if name in weighted]
         return examples_csv(self.examples, self.plan.ccas, features) if weighted else ""
@@ -372,43 +362,42 @@ class _Trainer:
             _features_for(requirement),
             max_leaves=plan.max_leaves,
             min_samples_leaf=plan.min_samples_leaf,
-            # With a bound the best CCA differs so much between networks that there is no baseline.
+            # With a bound, the best CCA differs too much between networks for a baseline.
             baseline=None if requirement in BOUND_FEATURES else baseline,
         )
 
-    def _starting_with(
-        self, constant_trees: Mapping[str, FittedTree], flight: FittedTree | KnnModel
+    def _policy_by_start(
+        self, constant_trees: Mapping[str, FittedTree], flight: Model
     ) -> Callable[[str], str]:
+        """Returns a function that returns the policy with a fixed CCA at the start."""
         return lambda cca: self._candidate([constant_trees[cca or self.plan.ccas[0]], flight])
 
-    def _candidate(self, models: Sequence[FittedTree | KnnModel]) -> str:
+    def _candidate(self, models: Sequence[Model]) -> str:
         """Returns the text of a policy with these models."""
         table = self._examples_csv(models)
         return policy_text("candidate", _DESCRIPTION, "", _features(), (), models, table)
 
-    def _regrets(self, models: Sequence[FittedTree | KnnModel]) -> Regrets:
+    def _regrets(self, models: Sequence[Model]) -> Regrets:
         """Returns the mean regrets of the policy and of each fixed CCA on held-out networks."""
-        plan, on_progress = self.plan, self._report("full runs")
-        test_networks = list(draw_networks(plan.families, plan.full_runs, plan.seed + 2))
+        plan = self.plan
         text = self._candidate(models)
-        fixed_ccas = dict.fromkeys([DEFAULT, *plan.ccas])
+        fixed_flows = {cca: fixed_cca_flow(cca) for cca in [DEFAULT, *plan.ccas]}
+        flows = {
+            f"auto {requirement}": selector_flow(text, requirement) for requirement in plan.requirements
+        }
         measures = full_run_measures(
-            test_networks,
-            {
-                f"auto {requirement}": selector_flow(text, requirement)
-                for requirement in plan.requirements
-            }
-            | {cca: fixed_cca_flow(cca) for cca in fixed_ccas},
+            list(draw_networks(plan.families, plan.full_runs, plan.seed + 2)),
+            flows | fixed_flows,
             plan.requirements,
             self.engine,
             workers=self.workers,
-            progress=on_progress,
+            progress=self._report("full runs"),
         )
         regrets = {}
         for requirement in plan.requirements:
-            columns = {f"auto {requirement}": POLICY, **{cca: cca for cca in fixed_ccas}}
-            selected = measures[requirement][list(columns)].rename(columns=columns)
-            regrets[requirement] = regret(selected)
+            label = f"auto {requirement}"
+            selected = measures[requirement][[label, *fixed_flows]]
+            regrets[requirement] = regret(selected.rename(columns={label: POLICY}))
         return regrets
 
     def _report(self, step: str) -> Callable[[float], None] | None:
@@ -417,12 +406,12 @@ class _Trainer:
 
 
 def _bounded(point: Point, kind: str) -> Point:
-    """Returns the point with a requirement of a kind, whose bound is that of the network."""
-    return replace(point, requirement=point.network.required(kind))
+    """Returns the point with a requirement of a kind, with the bound of the network."""
+    return replace(point, requirement=point.network.requirement(kind))
 
 
 def _best_fixed_ccas(full_runs: Outcomes, requirement: str, ccas: Sequence[str]) -> list[str]:
-    """Returns the fixed CCAs with the lowest mean regrets, the best first."""
+    """Returns the `BEST_CCAS` fixed CCAs with the lowest mean regrets, best first."""
     means = relative_to_best(scores(full_runs, requirement, ccas)).mean(axis=0)
     order = sorted(range(len(ccas)), key=lambda column: (-means[column], ccas[column]))
     return [ccas[column] for column in order[:BEST_CCAS]]
@@ -435,18 +424,18 @@ def _kernel_substitutes(
     linux = [cca for cca in ccas if describe_cca(cca)["linux"]]
     if not linux:
         return {}
-    measured = [relative_to_best(scores(full_runs, requirement, ccas)) for requirement in requirements]
-    columns = {
-        cca: np.concatenate([matrix[:, index] for matrix in measured]) for index, cca in enumerate(ccas)
-    }
+    measured = np.concatenate(
+        [relative_to_best(scores(full_runs, requirement, ccas)) for requirement in requirements]
+    )
+    columns = dict(zip(ccas, measured.T, strict=True))
 
     def distance(cca: str, substitute: str) -> float:
         return float(np.abs(columns[cca] - columns[substitute]).mean())
 
-    not_in_linux = [cca for cca in ccas if cca not in linux]
     return {
         cca: min(linux, key=lambda substitute: (distance(cca, substitute), substitute))
-        for cca in not_in_linux
+        for cca in ccas
+        if cca not in linux
     }
 
 
@@ -455,13 +444,13 @@ def _features() -> list[str]:
 
 
 def _features_for(requirement: str) -> list[str]:
-    """Returns the features for a requirement: all but the bound features of other requirements."""
+    """Returns the features for a requirement, without the bound features of other requirements."""
     excluded = {name for kind, names in BOUND_FEATURES.items() if kind != requirement for name in names}
     return [name for name in _features() if name not in excluded]
 
 
 def _remark(regrets: Mapping[str, float]) -> str:
-    """Returns the regrets of full runs in a sentence."""
+    """Returns a sentence about the regrets in full runs."""
     best = min((label for label in regrets if label != POLICY), key=lambda label: regrets[label])
     return (
         f"Held-out networks: mean regret {regrets[POLICY]:.2%}; of {best}, the best fixed CCA, "

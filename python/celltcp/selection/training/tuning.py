@@ -1,10 +1,10 @@
-"""Tuning of a policy by full runs on held-out networks: its initial CCA and its margins."""
+"""Tuning of a policy by full runs on held-out networks: its start tree and its margins."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 
 import pandas as pd
 
@@ -19,90 +19,78 @@ from celltcp.selection.training.full_runs import (
     regret,
     selector_flow,
 )
-from celltcp.selection.training.knn_weights import KnnModel
+from celltcp.selection.training.knn_weights import GAIN_ERRORS, KnnModel
 
-#: Candidate margins: minimum expected relative gain of a switch of a running connection. 1: never.
+#: Candidate margins: minimum expected relative gain of a switch in flight; with 1 there is none.
 MARGINS = (0.0, 0.02, 0.05, 1.0)
-#: Margin of the running model while start trees are compared.
+#: Margin of the flight model while start trees are compared.
 TRIAL_MARGIN = 0.02
 #: Significance level of harm in any family (family-wise error rate).
 _ALPHA = 0.05
 
-
-@dataclass(frozen=True)
-class TuningBench:
-    """Networks and engine of the trials."""
-
-    networks: Sequence[Network]
-    engine: Engine
-    workers: Workers = None
-    progress: Callable[[float], None] | None = None
+Model = FittedTree | KnnModel
 
 
 def tune(
     start_trees: Sequence[FittedTree],
-    running: FittedTree | KnnModel,
-    policy_text: Callable[[Sequence[FittedTree | KnnModel]], str],
-    bench: TuningBench,
-) -> tuple[FittedTree, FittedTree | KnnModel]:
-    """Returns the best tree for the start, and the model for running connections with the best margin.
+    flight: Model,
+    policy_text: Callable[[Sequence[Model]], str],
+    networks: Sequence[Network],
+    engine: Engine,
+    workers: Workers,
+    progress: Callable[[float], None] | None,
+) -> tuple[FittedTree, Model]:
+    """Returns the best tree for the start, and the flight model with the best margin.
 
-    First each start tree is tried, then, with the best one, each margin of the running model; for kNN
-    also each number of standard errors. Best is the lowest mean regret in full runs, of the candidates
-    with which no family of networks is significantly worse than with the default CCA.
+    First each start tree is tried, then, with the best one, each margin of the flight model; for kNN
+    also each number of standard errors. The best candidate has the lowest mean regret in full runs of
+    those with which no family of networks is significantly worse than with the default CCA.
 
     Args:
         start_trees: trees for new connections.
-        running: model for running connections.
+        flight: model for running connections.
         policy_text: returns the text of a policy file with these models.
-        bench: networks and engine of the trials.
+        networks: networks of the full runs.
+        engine: engine of the full runs.
+        workers: number of parallel runs, or a cluster.
+        progress: called with the finished share.
     """
-    running_models = [
-        variant
-        for margin in MARGINS
-        for variant in (
-            running.with_margin(margin).gain_variants()
-            if isinstance(running, KnnModel)
-            else [running.with_margin(margin)]
-        )
-    ]
-    trials = len(start_trees) + len(running_models)
+    requirement = flight.requirement
+    flights: list[Model] = []
+    for margin in MARGINS:
+        if isinstance(flight, KnnModel):
+            flights += [replace(flight, margin=margin, sure=sure) for sure in GAIN_ERRORS]
+        else:
+            flights.append(replace(flight, margin=margin))
 
-    def best(
-        candidates: Mapping[str, tuple[FittedTree, FittedTree | KnnModel]], done: int
-    ) -> tuple[FittedTree, FittedTree | KnnModel]:
+    def best(candidates: Mapping[str, tuple[FittedTree, Model]], done: int) -> tuple[FittedTree, Model]:
         def report(share: float) -> None:
-            if bench.progress:
-                bench.progress((done + share * len(candidates)) / trials)
+            if progress:
+                count = len(start_trees) + len(flights)
+                progress((done + share * len(candidates)) / count)
 
-        requirement = running.requirement
         flows = {
             label: selector_flow(policy_text(models), requirement)
             for label, models in candidates.items()
         }
+        flows[DEFAULT] = fixed_cca_flow(DEFAULT)
         measures = full_run_measures(
-            bench.networks,
-            {**flows, DEFAULT: fixed_cca_flow(DEFAULT)},
-            [requirement],
-            bench.engine,
-            workers=bench.workers,
-            progress=report,
+            networks, flows, [requirement], engine, workers=workers, progress=report
         )
         return candidates[best_without_harm(measures[requirement])]
 
-    trial_running = running.with_margin(TRIAL_MARGIN)
-    start, _ = best({f"start {n}": (tree, trial_running) for n, tree in enumerate(start_trees)}, 0)
-    return best(
-        {f"flight {n:02}": (start, model) for n, model in enumerate(running_models)}, len(start_trees)
-    )
+    trial_flight = replace(flight, margin=TRIAL_MARGIN)
+    start, _ = best({f"start {n}": (tree, trial_flight) for n, tree in enumerate(start_trees)}, 0)
+    return best({f"flight {n:02}": (start, model) for n, model in enumerate(flights)}, len(start_trees))
 
 
 def best_without_harm(measures: pd.DataFrame) -> str:
     """Returns the candidate with the lowest mean regret of those that harm no family.
 
+    If all harm a family, it is the one with the lowest mean regret.
+
     Args:
-        measures: by family and network (rows), of each candidate and of the default CCA (columns). If
-            all candidates harm a family, harm is ignored.
+        measures: measures by family and network (rows), of candidates and the default CCA (columns).
     """
     regrets = regret(measures)
     del regrets[DEFAULT]
@@ -115,12 +103,12 @@ def _harms(measures: pd.DataFrame, label: str) -> bool:
 
     The significance level is divided by the number of families (Bonferroni).
     """
-    # Importing scipy takes longer than a dry run.
+    # The import of scipy takes longer than a dry run.
     from scipy.stats import ttest_1samp
 
     families = measures[measures[DEFAULT] > 0].groupby(level="family")
     with warnings.catch_warnings():
-        # One network alone has no interval, and equal measures have no spread.
+        # A single network, or equal measures, have no variance.
         warnings.simplefilter("ignore", RuntimeWarning)
         return any(
             ttest_1samp(family[label] / family[DEFAULT], 1.0, alternative="less").pvalue
