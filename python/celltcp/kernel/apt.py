@@ -106,11 +106,7 @@ class Apt:
         self._configuration.write_text(_CONFIGURATION.format(folder=folder, sandbox=sandbox), "utf-8")
 
     def find(self, package: str, report: Callable[[str], None]) -> Package:
-        """Searches for a package in the suites of `sources.candidates`.
-
-        Args:
-            package: its name.
-            report: called with the name of each suite before it is searched.
+        """Searches for a package in the suites of `sources.candidates`; reports each suite.
 
         Raises:
             CelltcpError: if no suite has the package.
@@ -122,11 +118,7 @@ class Apt:
         raise log.not_found_error(f"--debian {package}")
 
     def find_newest(self, series: int, report: Callable[[str], None]) -> tuple[str, Package]:
-        """Searches for the newest kernel source of a series in all suites of `sources.candidates`.
-
-        Args:
-            series: the first number of the kernel's version, such as 7.
-            report: called with the name of each suite before it is searched.
+        """Searches for the newest kernel source of a series, such as 7, in all suites of `candidates`.
 
         Returns:
             The name of the package, such as linux-source-7.3, and its file.

@@ -57,11 +57,7 @@ class Candidate:
 
 
 def read_sources(sourcelist: Path, sourceparts: Path) -> list[Source]:
-    """Returns the archives of binary packages that the machine's apt uses and that have `main`.
-
-    Args:
-        sourcelist: the file that apt calls `Dir::Etc::sourcelist`.
-        sourceparts: the folder that apt calls `Dir::Etc::sourceparts`.
+    """Returns the archives of binary packages with `main` in the file and the folder of apt's sources.
 
     Raises:
         CelltcpError: if a file cannot be read.

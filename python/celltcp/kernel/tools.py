@@ -39,11 +39,7 @@ def check_machine() -> None:
 
 
 def check_tools(environment: Mapping[str, str], *, debian: bool) -> None:
-    """Checks that all tools of the build are installed.
-
-    Args:
-        environment: the environment of the build.
-        debian: whether a Debian package is to be fetched.
+    """Checks that all tools of a build are installed, and those for a Debian package if one is fetched.
 
     Raises:
         CelltcpError: if something is missing; names all of it with the packages.

@@ -17,12 +17,8 @@ _DRIVER_LINE = "obj-y += celltcp/"
 def check_tree(tree: Path, name: str) -> None:
     """Checks that a folder is the source of a kernel with user mode (arch/um).
 
-    Args:
-        tree: the folder.
-        name: name of the source in messages.
-
     Raises:
-        CelltcpError: if it is something else.
+        CelltcpError: if it is something else; `name` is that of the source.
     """
     makefile = tree / "Makefile"
     text = makefile.read_text("utf-8", errors="replace") if makefile.is_file() else ""

@@ -26,12 +26,7 @@ _TIMEOUT_S = 10.0
 
 
 class ControlSocket:
-    """Server of requests, in its own thread.
-
-    Args:
-        folder: folder of the run.
-        handlers: functions that handle requests, by the name of the request.
-    """
+    """Server of requests to the run of a folder, in its own thread; handlers are by request name."""
 
     def __init__(self, folder: Path, handlers: Mapping[str, Callable[..., Any]]) -> None:
         self._handlers = handlers
@@ -80,11 +75,6 @@ def _receive_line(connection: socket.socket) -> bytes:
 
 def send_request(identity: str, request: str, **arguments: Any) -> Any:
     """Sends a request to a live run of this user, and returns its answer.
-
-    Args:
-        identity: identity of the run.
-        request: name of the request.
-        arguments: arguments of the request.
 
     Raises:
         CelltcpError: if there is no such run, or it rejects the request.

@@ -41,9 +41,7 @@ _TIMESTAMP = struct.Struct("<q")
 def measure_floor(duration_s: float = 5.0, *, busy_poll: bool = False) -> Floor:
     """Measures the delay that this machine adds to packets on an idle path.
 
-    Args:
-        duration_s: length of the measurement, s.
-        busy_poll: whether the thread of the path never sleeps.
+    With `busy_poll`, the thread of the path never sleeps.
 
     Raises:
         CelltcpError: if this machine lacks what a live run needs.

@@ -19,13 +19,7 @@ SERVER, PHONE = "server", "phone"
 
 
 class Host:
-    """A host where programs run. One thread is in the namespaces of the host.
-
-    Args:
-        run: the live run.
-        name: name of the node in the scenario.
-        identity: identity of the run, which marks its programs.
-    """
+    """A host where programs run, marked by the identity of the run; one thread is in its namespaces."""
 
     def __init__(self, run: LiveRun, name: str, identity: str) -> None:
         self.name = name
@@ -35,12 +29,7 @@ class Host:
     def start(
         self, arguments: Sequence[str], *, env: Mapping[str, str] | None = None, **options: Any
     ) -> subprocess.Popen[Any]:
-        """Starts a program.
-
-        Args:
-            arguments: the program and its arguments.
-            env: its environment; by default that of this process.
-            options: further arguments of `subprocess.Popen`.
+        """Starts a program with the arguments of `subprocess.Popen`.
 
         Raises:
             CelltcpError: if there is no such program.
@@ -57,11 +46,7 @@ class Host:
             raise CelltcpError(text) from None
 
     def socket(self, *arguments: Any) -> socket.socket:
-        """Returns a socket on the host, which any thread can use.
-
-        Args:
-            arguments: those of `socket.socket`.
-        """
+        """Returns a socket on the host, created with the arguments of `socket.socket`."""
         return self._thread.submit(socket.socket, *arguments).result()
 
     def network_namespace(self) -> Path:

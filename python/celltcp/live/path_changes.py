@@ -40,15 +40,9 @@ class ChangingPath:
     changes: list[PathChange]
 
     def change(self, run: LiveRun, changes: Changes) -> list[PathChange]:
-        """Changes the path of a run, all fields at once.
+        """Changes fields of the path, all at once; returns the changes with their times.
 
-        Args:
-            run: the run.
-            changes: fields of the scenario, or the short names `rate`, `loss`, `delay`, `rtt` and
-                `outage`.
-
-        Returns:
-            The changes, with their times.
+        Fields may have the short names `rate`, `loss`, `delay`, `rtt` and `outage`.
 
         Raises:
             CelltcpError: if a field cannot change, or its value is invalid; then no field changes.

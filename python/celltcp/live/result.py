@@ -24,11 +24,7 @@ def origin_of_live(
 ) -> dict[str, Any]:
     """Returns the origin of the results of a live run, without its length.
 
-    Args:
-        scenario: scenario of the path.
-        cca: congestion control of the hosts; by default that of the machine.
-        seed: seed of the path.
-        kernel: version of the kernel that the programs run on; by default that of this machine.
+    CCA and version of the hosts' kernel are by default those of this machine.
     """
     origin = origin_of(scenario, [cca or machine_cca()], 1, seed, Engine(LIVE))
     return {**origin, "engine": f"{LIVE}-{kernel or platform.release()}"}

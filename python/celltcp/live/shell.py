@@ -59,7 +59,8 @@ class LiveOptions:
 class Shell:
     """The path of a scenario in real time, with a host for programs at each end.
 
-    It is a context manager: path and hosts exist inside of `with`.
+    It is a context manager: path and hosts exist inside of `with`. Hosts are called `"phone"`,
+    `"phone-2"` and so on, and `"server"`.
 
     Args:
         scenario: built-in name, scenario file, link trace, or a loaded scenario.
@@ -201,12 +202,7 @@ class Shell:
         self._flush()
 
     def start(self, arguments: Sequence[str], on: str = PHONE, **options: Any) -> subprocess.Popen[Any]:
-        """Starts a program on a host.
-
-        Args:
-            arguments: the program and its arguments.
-            on: the host, such as `"phone"` or `"server"`.
-            options: further arguments of `subprocess.Popen`.
+        """Starts a program on a host, with further options of `subprocess.Popen`.
 
         Raises:
             CelltcpError: if there is no such host or program.
@@ -214,20 +210,11 @@ class Shell:
         return self._host(on).start(arguments, **options)
 
     def socket(self, on: str, *arguments: Any) -> socket.socket:
-        """Returns a socket on a host, which any thread can use.
-
-        Args:
-            on: the host, such as `"phone"` or `"server"`.
-            arguments: those of `socket.socket`.
-        """
+        """Returns a socket on a host, created with the arguments of `socket.socket`."""
         return self._host(on).socket(*arguments)
 
     def address(self, of: str) -> str:
-        """Returns the IPv4 address of a host.
-
-        Args:
-            of: the host, such as `"phone"` or `"server"`.
-        """
+        """Returns the IPv4 address of a host."""
         return str(self._live_run().address(self._host(of).name))
 
     def _host(self, name: str) -> Host:
@@ -242,7 +229,7 @@ class Shell:
 
         Args:
             arguments: the program and its arguments.
-            on: the host, such as `"phone"` or `"server"`.
+            on: the host.
             timeout: time after which the program is killed, s.
             options: further arguments of `subprocess.Popen`, such as `stdout=subprocess.PIPE`.
 

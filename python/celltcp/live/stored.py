@@ -24,13 +24,8 @@ _FILES = tuple(f"{name}.parquet" for name in TABLES)
 def result_folder(folder: str | Path, origin: Mapping[str, Any], *, overwrite: bool) -> Iterator[Path]:
     """Locks a folder for the results of a live run, and removes the pictures in it.
 
-    Args:
-        folder: folder for the results.
-        origin: origin of the results.
-        overwrite: whether other results in that folder may be replaced.
-
     Raises:
-        CelltcpError: if the folder holds other results.
+        CelltcpError: if the folder has other results, and they may not be overwritten.
     """
     require_own(folder, LIVE)
     with locked_folder(folder) as locked:

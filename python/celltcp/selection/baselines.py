@@ -135,7 +135,7 @@ def _family_left_out(fixed: pd.DataFrame, families: Sequence[str]) -> pd.DataFra
     """Returns by scenario the `choice`, the best CCA in other families, and its `regret`."""
     labels = np.array(families)
     choices = [str(fixed[labels != family].mean().idxmin()) for family in families]
-    regrets = fixed.to_numpy()[np.arange(len(fixed)), fixed.columns.get_indexer(choices)]
+    regrets = [float(fixed[cca].iloc[row]) for row, cca in enumerate(choices)]
     return pd.DataFrame({"choice": choices, "regret": regrets}, index=fixed.index)
 
 

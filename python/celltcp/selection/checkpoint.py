@@ -42,13 +42,9 @@ Frames = dict[str, pd.DataFrame]
 def own_folder(
     out: str | Path | None, command: str, origin: Mapping[str, Any], *, overwrite: bool
 ) -> Iterator[Path | None]:
-    """Locks the folder for the results and checkpoints of a command; creates it if necessary.
+    """Locks the folder for the results and checkpoints of a command; yields None without a folder.
 
-    Args:
-        out: the folder; without one, None is yielded.
-        command: `"evaluate"` or `"engines"`.
-        origin: origin of the results.
-        overwrite: whether results of the same command with other settings may be replaced.
+    `overwrite` permits to replace results of the same command with other settings.
 
     Raises:
         CelltcpError: if it has other results, is locked, or cannot be created.
@@ -181,14 +177,7 @@ class Checkpoint:
 def save_frames(
     frames: Mapping[str, pd.DataFrame], about: Mapping[str, Any], folder: str | Path, kind: str
 ) -> Path:
-    """Writes each data frame, with its origin, as a Parquet file into a folder.
-
-    Args:
-        frames: data frames by name.
-        about: origin of the results.
-        folder: folder in which all files and their manifest appear together.
-        kind: kind of the results, `"evaluate"` or `"engines"`.
-    """
+    """Writes each data frame, with its origin, as a Parquet file; all files appear together."""
     target = prepare_folder(folder)
     meta = {META: json.dumps(about, sort_keys=True).encode()}
     with name_in_errors(target), staging(target) as staged:
@@ -225,7 +214,7 @@ def run_resumed(
         command: `"evaluate"` or `"engines"`.
         origin: origin of the results.
         names: names of the stored frames.
-        run: does the runs beyond a number of existing ones, and returns their frames.
+        run: gets a number of existing runs, does the others, and returns their frames.
         outcome: returns the outcome for the frames of all runs.
     """
     with own_folder(settings.out, command, origin, overwrite=settings.overwrite) as folder:

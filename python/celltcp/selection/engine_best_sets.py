@@ -121,7 +121,7 @@ def differences_of(standings: pd.DataFrame) -> pd.DataFrame:
     rows["largest"] = rows.groupby(level=_CASE)["difference"].transform("max")
     order = {"overlap": True, "largest": False, **dict.fromkeys(_CASE, True), "difference": False}
     rows = rows.reset_index().sort_values(list(order), ascending=list(order.values()))
-    return rows.drop(columns=["difference", "largest"]).reset_index(drop=True)
+    return pd.DataFrame(rows.drop(columns=["difference", "largest"]).reset_index(drop=True))
 
 
 def summary_of(overlaps: pd.DataFrame) -> pd.DataFrame:

@@ -55,12 +55,7 @@ class Agent:
         return {"cca": self.name.removeprefix(_FIXED_PREFIX)} if is_fixed else {}
 
     def act(self, actions: int, seed: int) -> Act:
-        """Returns its action function for an episode.
-
-        Args:
-            actions: number of actions.
-            seed: seed of the episode.
-        """
+        """Returns the function that chooses among `actions` actions in the episode with this seed."""
         if self.name != "random":
             return lambda _: 0
         rng = np.random.default_rng(seed)

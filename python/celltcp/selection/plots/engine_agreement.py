@@ -15,13 +15,9 @@ from celltcp.scenarios.cca_mix import labels
 
 
 def differences_by_cca(standings: pd.DataFrame, requirement: str) -> pd.DataFrame:
-    """Returns the difference of CCAs to the best of each engine, in %, for a requirement.
+    """Returns the difference of CCAs to the best of each engine, in %, from rows of `means_of`.
 
     Columns: `scenario`, `cca`, `native` and `kernel`. Rows with an undefined difference are left out.
-
-    Args:
-        standings: as `celltcp.selection.engine_best_sets.means_of` returns them.
-        requirement: the requirement.
     """
     selected = standings[standings["requirement"] == requirement]
     table = selected.pivot_table(

@@ -1,1 +1,1 @@
-"""Evaluations and the agreement of engines as parts of a report."""
+"""Reports on evaluations and on the agreement of engines."""

@@ -1,4 +1,4 @@
-"""Comparison of engines as a part of a report: whether both find the same best CCAs."""
+"""Part of a report on the agreement of engines: whether both have the same best CCAs."""
 
 from __future__ import annotations
 
@@ -90,42 +90,40 @@ _DIAGONAL = (
 )
 
 
-def _findings(all_overlaps: Overlap) -> tuple[Finding, ...]:
-    """Returns a finding per requirement: in how many cases the best overlap."""
+def _findings(overlap: Overlap) -> tuple[Finding, ...]:
+    """Returns a finding per requirement: the number of cases whose best CCAs overlap."""
     findings = []
-    for row in all_overlaps.summary[all_overlaps.summary["requirement"] != "all"].to_dict("records"):
-        cases, overlap = int(row["cases"]), int(row["overlap"])
-        is_all = overlap == cases
-        loss = float(row["native_choice"])
-        cost = (
-            "" if math.isnan(loss) else f"; the native best is {percent_text(loss, math.nan)} % there"
-        )
+    for row in overlap.summary[overlap.summary["requirement"] != "all"].to_dict("records"):
+        cases, same = int(row["cases"]), int(row["overlap"])
+        percent = percent_text(row["native_choice"], math.nan)
+        loss = "" if math.isnan(row["native_choice"]) else f"; the native best is {percent} % there"
+        is_above_chance = row["share"] > row["by_chance"]
         findings.append(
             Finding(
                 f"Best for {row['requirement']}",
-                f"same in {overlap} of {cases}",
+                f"same in {same} of {cases}",
                 f"The same leader in {row['same_best']} of {count_text(cases, 'case')}",
-                f"{100 * row['by_chance']:.0f} % would overlap by chance{cost}",
-                "decided" if is_all else "tied" if row["share"] > row["by_chance"] else "undecided",
+                f"{100 * row['by_chance']:.0f} % would overlap by chance{loss}",
+                "decided" if same == cases else "tied" if is_above_chance else "undecided",
             )
         )
     return tuple(findings)
 
 
 def _figure(overlap: Overlap, requirement: str, title: str) -> Figure:
-    """Returns the differences to the best, native against kernel."""
+    """Returns the differences to the best, native over kernel."""
     ccas = list(dict.fromkeys(overlap.standings["cca"]))
     names, shades = labels(ccas), colours(ccas)
     differences = differences_by_cca(overlap.standings, requirement).sort_values(KERNEL, kind="stable")
-    places, values = numbers(differences[KERNEL]), numbers(differences[NATIVE])
-    series = [Series("both agree", "#999999", places)]
+    kernel, native = numbers(differences[KERNEL]), numbers(differences[NATIVE])
+    series = [Series("both agree", "#999999", kernel)]
     for cca in ccas:
-        mine = np.where(differences["cca"] == cca, values, np.nan)
-        series.append(Series(names[cca], shades[cca], mine, look="points", size=8))
-    least = float(values.min()) if len(values) else -1.0
-    # The best are at zero, where half of their points would be cut off.
-    panel = Panel("native, to its best", "%", tuple(series), 1, top=-0.05 * least, bottom=1.05 * least)
-    chart = Chart(places, "kernel, to its best", "%", (panel,), digits=1)
+        values = np.where(differences["cca"] == cca, native, np.nan)
+        series.append(Series(names[cca], shades[cca], values, look="points", size=8))
+    low = float(native.min()) if len(native) else -1.0
+    # The best are at zero. Without a margin, half of their points would be cut off.
+    panel = Panel("native, to its best", "%", tuple(series), 1, top=-0.05 * low, bottom=1.05 * low)
+    chart = Chart(kernel, "kernel, to its best", "%", (panel,), digits=1)
     draw = functools.partial(draw_standings, overlap.standings, [requirement])
     return Figure(draw, f"{title}: a point per CCA and case", chart)
 

@@ -1,4 +1,4 @@
-"""Tables of a comparison of engines: the best CCAs of each case, differences, counts."""
+"""Tables of the agreement of engines: the best CCAs of each case, differences, counts."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from celltcp.scenarios.scenario_list import short_name
 
 
 def cases_table(cases: pd.DataFrame) -> Table:
-    """Returns a row per case: the best under each engine; cases without overlap stand out."""
-    rows, bold = [], set()
-    before = None
-    for index, row in enumerate(cases.to_dict("records")):
+    """Returns a row per case: the best CCAs under each engine; cases without overlap are bold."""
+    rows = []
+    last_scenario = None
+    for row in cases.to_dict("records"):
         native, kernel, both = (list(row[name]) for name in ("native", "kernel", "both"))
         rows.append(
             (
-                short_name(row["scenario"]) if row["scenario"] != before else "",
+                short_name(row["scenario"]) if row["scenario"] != last_scenario else "",
                 str(row["requirement"]),
                 native[0] if native else "-",
                 kernel[0] if kernel else "-",
@@ -25,56 +25,55 @@ def cases_table(cases: pd.DataFrame) -> Table:
                 ", ".join(cca for cca in kernel if cca not in both),
             )
         )
-        if not row["overlap"]:
-            bold.add(index)
-        before = row["scenario"]
-    headings = (
-        *("scenario", "for", "best\nnative", "best\nkernel"),
-        *("in both", "native only", "kernel only"),
-    )
+        last_scenario = row["scenario"]
+    headings = ("for", "best\nnative", "best\nkernel", "in both", "native only", "kernel only")
     title = "The best of each case, followed by those tied with it"
     ccas = {cell: cell for row in rows for cell in row[2:4] if cell != "-"}
     return Table(
-        (Column(headings[0], folds=True), *map(Column, headings[1:])),
+        (Column("scenario", folds=True), *map(Column, headings)),
         tuple(rows),
         title,
-        bold=frozenset(bold),
+        bold=_without_overlap(cases),
         ccas=ccas,
         frame="head",
         droppable=("kernel only", "native only", "in both"),
     )
 
 
+def _without_overlap(rows: pd.DataFrame) -> frozenset[int]:
+    """Returns the indices of rows whose case has no overlap."""
+    return frozenset(index for index, overlaps in enumerate(rows["overlap"]) if not overlaps)
+
+
 def differences_table(differences: pd.DataFrame) -> Table:
-    """Returns a row per CCA that is best under one engine only; cases without overlap stand out."""
-    rows, bold = [], set()
-    before = None
-    for index, row in enumerate(differences.to_dict("records")):
+    """Returns a row per CCA that is best under a single engine; cases without overlap are bold."""
+    rows = []
+    last_case = None
+    for row in differences.to_dict("records"):
         case = (row["scenario"], row["requirement"])
         rows.append(
             (
-                short_name(row["scenario"]) if case != before else "",
-                str(row["requirement"]) if case != before else "",
+                short_name(row["scenario"]) if case != last_case else "",
+                str(row["requirement"]) if case != last_case else "",
                 str(row["cca"]),
                 str(row["only"]),
                 percent_text(row["native"], row["native_ci95"], 2),
                 percent_text(row["kernel"], row["kernel_ci95"], 2),
             )
         )
-        if not row["overlap"]:
-            bold.add(index)
-        before = case
+        last_case = case
     columns = (
         *map(Column, ("scenario", "for", "CCA", "best\nunder")),
         *number_columns("native:\n% to its best", "kernel:\n% to its best"),
     )
     title = "Best under one engine only, worst first"
     ccas = {row[2]: row[2] for row in rows}
-    return Table(columns, tuple(rows), title, bold=frozenset(bold), ccas=ccas, frame="head")
+    bold = _without_overlap(differences)
+    return Table(columns, tuple(rows), title, bold=bold, ccas=ccas, frame="head")
 
 
 def summary_table(summary: pd.DataFrame) -> Table:
-    """Returns a row per requirement: cases, overlaps, sizes of the sets."""
+    """Returns a row per requirement: numbers of cases and overlaps, sizes of the sets."""
     headings = (
         *("cases", "overlap", "%", "expected,\n%", "mean sizes:\nnative", "kernel", "both"),
         *("same\nbest", "best of\nnative in\nkernel's", "best of\nkernel in\nnative's"),

@@ -1,9 +1,8 @@
-"""Evaluation of policies as a part of a report."""
+"""Part of a report on an evaluation of policies."""
 
 from __future__ import annotations
 
 import functools
-import math
 import shlex
 from collections.abc import Mapping
 from typing import Any
@@ -25,84 +24,80 @@ from celltcp.present.section import (
     percent_text,
     runs_text,
 )
+from celltcp.scenarios.cca_mix import count_text
 from celltcp.scenarios.scenario_list import short_name
 from celltcp.selection import Evaluation
-from celltcp.selection.cases import won_tied_lost
+from celltcp.selection.cases import RIVALS, won_tied_lost
 from celltcp.selection.plots.selection import LOOKS, PANELS, draw_cases
 
-#: Places of percentages: value and half of its interval, with the heading.
-_PERCENT = (("gain", "gain over cubic, %"), ("regret", "regret to best, %"))
+#: Columns in %, which have intervals, with their headings.
+_PERCENT_COLUMNS = (("gain", "gain over cubic, %"), ("regret", "regret to best, %"))
 
 
 def evaluation_part(evaluation: Evaluation) -> Part:
     """Returns the part of a report on policies."""
     about = evaluation.about
     policies = ", ".join(about["policies"])
-    requirements = ", ".join(about["requirements"])
-    count = len(about["scenarios"])
-    come = "does the policy" if len(about["policies"]) == 1 else "do the policies"
-    question = (
-        f"How close to the best fixed CCA {come} {policies} come on {count} "
-        f"{'scenario' if count == 1 else 'scenarios'} for {requirements}, in "
-        f"{runs_text(about['runs'])} each?"
-    )
-    checks = (
-        "Won, tied and lost are against CUBIC, the best fixed CCA in hindsight over the runs of a "
-        "case, and the best one of each run (oracle).",
-    )
-    text = "The best fixed CCA in hindsight is that with the highest mean over the runs of a case."
+    subject = "does the policy" if len(about["policies"]) == 1 else "do the policies"
+    scenarios = count_text(len(about["scenarios"]), "scenario")
     return Part(
         title=f"Evaluation of {policies}",
-        question=question,
+        question=(
+            f"How close to the best fixed CCA {subject} {policies} come on {scenarios} for "
+            f"{', '.join(about['requirements'])}, in {runs_text(about['runs'])} each?"
+        ),
         findings=_findings(evaluation),
         sections=(
-            Section("Over all cases", _checks(evaluation), text=checks),
+            Section("Over all cases", _checks(evaluation), text=(_CHECKS_NOTE,)),
             *_pictures(evaluation),
-            Section("Cases", _cases(evaluation), text=(text,)),
+            Section("Cases", _cases(evaluation), text=(_BEST_NOTE,)),
             Section("Scenarios", digests_table(about)),
             *provenance_sections(about, _command(about)),
         ),
-        warnings=tuple(f"left out: {each}" for each in about["left_out"]),
+        warnings=tuple(f"left out: {reason}" for reason in about["left_out"]),
     )
+
+
+_CHECKS_NOTE = (
+    "Won, tied and lost are against CUBIC, the best fixed CCA in hindsight over the runs of a case, "
+    "and the best one of each run (oracle)."
+)
+_BEST_NOTE = "The best fixed CCA in hindsight is that with the highest mean over the runs of a case."
 
 
 def _findings(evaluation: Evaluation) -> tuple[Finding, ...]:
     """Returns a finding per policy and requirement: gain over CUBIC and regret, with intervals."""
-    findings = []
     checks = evaluation.checks
-    for row in checks[checks["policy"].isin(evaluation.about["policies"])].to_dict("records"):
-        gain = f"{percent_text(row['gain'], row['gain_ci95'])} %"
-        half = row["gain_ci95"]
-        is_clear = not math.isnan(half) and abs(row["gain"]) > half
-        findings.append(
-            Finding(
-                f"{row['policy']} for {row['requirement']}",
-                f"{gain} over cubic",
-                f"Regret to the best in hindsight {percent_text(row['regret'], row['regret_ci95'])} %",
-                f"won {row['won_default']}, tied {row['tied_default']}, lost {row['lost_default']} of "
-                f"{row['cases']} cases against cubic",
-                "decided" if is_clear else "undecided",
-            )
+    return tuple(
+        Finding(
+            f"{row['policy']} for {row['requirement']}",
+            f"{percent_text(row['gain'], row['gain_ci95'])} % over cubic",
+            f"Regret to the best in hindsight {percent_text(row['regret'], row['regret_ci95'])} %",
+            f"won {row['won_default']}, tied {row['tied_default']}, lost {row['lost_default']} of "
+            f"{row['cases']} cases against cubic",
+            # The half width is NaN without an interval.
+            "decided" if abs(row["gain"]) > row["gain_ci95"] else "undecided",
         )
-    return tuple(findings)
+        for row in checks[checks["policy"].isin(evaluation.about["policies"])].to_dict("records")
+    )
 
 
 def _checks(evaluation: Evaluation) -> Table:
     columns = (
         *map(Column, ("policy", "for")),
-        *number_columns("cases", *(heading for _, heading in _PERCENT)),
+        *number_columns("cases", *(heading for _, heading in _PERCENT_COLUMNS)),
         *(Column(f"won, tied, lost against {rival}") for rival in ("cubic", "best", "oracle")),
         *number_columns("changes, returns per minute"),
     )
     rows: list[tuple[str, ...]] = []
-    for name, table in (("", evaluation.checks), ("best constant: ", evaluation.best_for_all)):
+    for prefix, table in (("", evaluation.checks), ("best constant: ", evaluation.best_for_all)):
         rows += [
             (
-                f"{name}{row['policy']}",
+                f"{prefix}{row['policy']}",
                 str(row["requirement"]),
                 str(row["cases"]),
-                *(percent_text(row[column], row[f"{column}_ci95"]) for column, _ in _PERCENT),
-                *(won_tied_lost(row, rival) for rival in ("default", "best", "oracle")),
+                *(percent_text(row[column], row[f"{column}_ci95"]) for column, _ in _PERCENT_COLUMNS),
+                *(won_tied_lost(row, rival) for rival in RIVALS),
                 f"{row['switches_per_min']:.1f}, {row['returns_per_min']:.1f}",
             )
             for row in table.to_dict("records")
@@ -112,10 +107,9 @@ def _checks(evaluation: Evaluation) -> Table:
 
 def _cases(evaluation: Evaluation) -> Table:
     cases = evaluation.cases[evaluation.cases["policy"].isin(evaluation.about["policies"])]
-    headings = ("policy", "scenario", "for")
     columns = (
-        *map(Column, headings),
-        *number_columns("mean", *(heading for _, heading in _PERCENT)),
+        *map(Column, ("policy", "scenario", "for")),
+        *number_columns("mean", *(heading for _, heading in _PERCENT_COLUMNS)),
         *map(Column, ("best", "against cubic", "against best", "against oracle")),
     )
     rows = tuple(
@@ -124,9 +118,8 @@ def _cases(evaluation: Evaluation) -> Table:
             short_name(row["scenario"]),
             str(row["requirement"]),
             f"{row['mean']:.{2 if row['requirement'] == 'goodput' else 3}f}",
-            *(percent_text(row[column], row[f"{column}_ci95"]) for column, _ in _PERCENT),
-            *(str(row[name]) for name in ("best_cca", "against_default", "against_best")),
-            str(row["against_oracle"]),
+            *(percent_text(row[column], row[f"{column}_ci95"]) for column, _ in _PERCENT_COLUMNS),
+            *(str(row[name]) for name in ("best_cca", *(f"against_{rival}" for rival in RIVALS))),
         )
         for row in cases.to_dict("records")
     )
@@ -134,7 +127,7 @@ def _cases(evaluation: Evaluation) -> Table:
 
 
 def _pictures(evaluation: Evaluation) -> list[Section]:
-    """Returns gain and regret, case by case, a picture per requirement."""
+    """Returns sections with gain and regret, case by case, a picture per requirement."""
     about = evaluation.about
     policies = list(about["policies"])
     sections = []
@@ -144,8 +137,8 @@ def _pictures(evaluation: Evaluation) -> list[Section]:
         if selected.empty:
             continue
         draw = functools.partial(draw_cases, selected, policies, [requirement])
-        words = f"Gain and regret by case, for {requirement}"
-        sections.append(Section(words, figure=Figure(draw, words, _chart(selected, policies))))
+        title = f"Gain and regret by case, for {requirement}"
+        sections.append(Section(title, figure=Figure(draw, title, _chart(selected, policies))))
     return sections
 
 
@@ -157,9 +150,9 @@ def _chart(cases: pd.DataFrame, policies: list[str]) -> Chart:
         for index, policy in enumerate(policies):
             selected = cases[cases["policy"] == policy].set_index("scenario").reindex(scenarios)
             mean = numbers(selected[value])
-            width = np.nan_to_num(numbers(selected[half]))
-            colour = LOOKS[index % len(LOOKS)][0]
-            low, high = mean - width, mean + width
+            half_width = np.nan_to_num(numbers(selected[half]))
+            colour, _ = LOOKS[index % len(LOOKS)]
+            low, high = mean - half_width, mean + half_width
             series.append(Series(policy, colour, mean, look="points", low=low, high=high, size=8))
         panels.append(Panel(label.partition(", ")[0], "%", tuple(series), 1))
     names = tuple(short_name(name) for name in scenarios)

@@ -94,14 +94,9 @@ class Point:
         successor: Successor | None,
         horizon_s: float | None = None,
     ) -> Job:
-        """Returns the run that switches to `cca` at this time.
+        """Returns the run that switches to `cca` at this time and ends `horizon_s` later.
 
-        Args:
-            index: number of the job.
-            cca: congestion control to switch to.
-            engine: engine of the run.
-            successor: policy that may switch again after a start.
-            horizon_s: length of the run after this time, s; by default that of the outcome.
+        The default horizon is that of the outcome. A successor may switch again.
         """
         policy = successor.text(cca) if successor else _switch_policy(self.prior_cca, cca, self.at_s)
         scenario = self._scenario(policy, self.horizon_s if horizon_s is None else horizon_s)

@@ -40,10 +40,7 @@ class Plan:
     seed: int
 
     def resolved(self, native: Sequence[str]) -> Plan:
-        """Returns the plan with the names of all families, requirements and CCAs.
-
-        Args:
-            native: congestion controls of the native engine.
+        """Returns the plan with the names of all families, requirements and CCAs of the native engine.
 
         Raises:
             CelltcpError: if a requirement or congestion control is not allowed.

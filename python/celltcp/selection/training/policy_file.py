@@ -24,18 +24,10 @@ def policy_text(
     remarks: Mapping[str, str] | None = None,
     substitutes: Mapping[str, str] | None = None,
 ) -> str:
-    """Returns the text of a policy file with these models.
+    """Returns the text of a policy file with these models, one per requirement and moment.
 
-    Args:
-        name: name of the policy.
-        description: description in one sentence.
-        source: the command that trained it.
-        features: names of the features of the training.
-        families: families of networks of the training.
-        models: a tree or a kNN model per requirement and moment.
-        examples: kNN examples as CSV.
-        remarks: comments about the models, by requirement.
-        substitutes: CCAs of Linux in place of CCAs that Linux lacks.
+    `source` is the command that trained it, `examples` are the kNN examples as CSV, and `remarks` are
+    comments by requirement. `substitutes` are CCAs of Linux in place of CCAs that Linux lacks.
     """
     lines = [
         f"name = {_quoted(name)}",

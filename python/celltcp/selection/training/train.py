@@ -174,14 +174,7 @@ class TrainingRequest:
 def training_request(
     name: str, requested: Plan, workers: Workers, outcomes_file: Path | None
 ) -> TrainingRequest:
-    """Plans and checks a training.
-
-    Args:
-        name: name of the policy.
-        requested: families, requirements and CCAs as `train` accepts them.
-        workers: number of parallel runs, or a cluster.
-        outcomes_file: table of outcomes.
-    """
+    """Plans and checks a training; `requested` has families, requirements and CCAs as for `train`."""
     native = engine()
     plan = requested.resolved(native.ccas)
     training_networks = list(draw_networks(plan.families, plan.networks, plan.seed))

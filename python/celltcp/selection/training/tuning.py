@@ -45,15 +45,6 @@ def tune(
     First each start tree is tried, then, with the best one, each margin of the flight model; for kNN
     also each number of standard errors. The best candidate has the lowest mean regret in full runs of
     those with which no family of networks is significantly worse than with the default CCA.
-
-    Args:
-        start_trees: trees for new connections.
-        flight: model for running connections.
-        policy_text: returns the text of a policy file with these models.
-        networks: networks of the full runs.
-        engine: engine of the full runs.
-        workers: number of parallel runs, or a cluster.
-        progress: called with the finished share.
     """
     requirement = flight.requirement
     flights: list[Model] = []
