@@ -109,20 +109,19 @@ def _mix_label(text: str) -> str:
 def _flow_label(cca: FlowCca) -> str:
     if not cca.is_selector:
         return cca.text
-    given = cca.parameters
-    settings = {**_DEFAULTS, **given}
-    policy = PurePath(settings["policy"]).stem
+    parameters = {**_DEFAULTS, **cca.parameters}
+    policy = PurePath(parameters["policy"]).stem
     words = [cca.name, policy]
     if policy == "fixed":
-        words.append(settings["cca"])
-    if policy != "fixed" or "requirement" in given:
-        words.append(settings["requirement"])
-    if settings["hints"] == "on":
+        words.append(parameters["cca"])
+    if policy != "fixed" or "requirement" in cca.parameters:
+        words.append(parameters["requirement"])
+    if parameters["hints"] == "on":
         words.append("hints")
-    if "flow_size" in given:
-        words.append(given["flow_size"])
-    if "prefer" in given:
-        words.append(f"prefer {given['prefer']}")
-    if "memory" in given:
-        words.append(f"memory {PurePath(given['memory']).stem}")
+    if "flow_size" in cca.parameters:
+        words.append(parameters["flow_size"])
+    if "prefer" in cca.parameters:
+        words.append(f"prefer {parameters['prefer']}")
+    if "memory" in cca.parameters:
+        words.append(f"memory {PurePath(parameters['memory']).stem}")
     return " ".join(words)

@@ -89,12 +89,12 @@ def catalogue() -> Catalogue:
 
 
 def select_ccas(
-    given: str | Iterable[str], available: Sequence[str], own: str | None = None
+    ccas: str | Iterable[str], available: Sequence[str], own: str | None = None
 ) -> list[str]:
     """Returns the congestion controls and mixes that a list names, each once.
 
     Args:
-        given: a list, or a text with commas. An item is a name with parameters (`"cubic:hystart=off"`),
+        ccas: a list, or a text with commas. An item is a name with parameters (`"cubic:hystart=off"`),
             or a mix (`"cubic+bbr"`). `"all"` stands for each of `available` in turn, also in a mix:
             `"cubic+all"` pairs CUBIC with each, `"all+all"` each with itself.
         available: the congestion controls that `"all"` stands for.
@@ -103,16 +103,16 @@ def select_ccas(
     Raises:
         CelltcpError: if a name or a parameter is unknown, a value is not allowed, or nothing is named.
     """
-    text = given if isinstance(given, str) else ",".join(given)
+    text = ccas if isinstance(ccas, str) else ",".join(ccas)
     try:
-        named = lineups(text, list(available), own)
+        mixes = lineups(text, list(available), own)
     except CelltcpError as error:
         if owners := _owners_of_parameter(str(error)):
             raise CelltcpError(f"{error}; it is one of {' and '.join(owners)}") from None
         raise
-    if not named:
+    if not mixes:
         raise CelltcpError("cca: give one congestion control at least")
-    return named
+    return mixes
 
 
 def _owners_of_parameter(error: str) -> list[str]:

@@ -49,7 +49,7 @@ def override_texts(changes: Changes) -> list[str]:
     if isinstance(changes, Mapping):
         for field in changes:
             _require_text(field, "a field", '"path.rtt"')
-        # Without other types than text, the import of the schema is spared.
+        # Texts need no schema, whose parsing takes time.
         if all(isinstance(value, str) for value in changes.values()):
             return [f"{field}={value}" for field, value in changes.items()]
         from celltcp.scenarios.field_types import flatten, with_seconds

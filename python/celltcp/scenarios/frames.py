@@ -7,7 +7,7 @@ from typing import Any
 
 from celltcp._core import in_unit
 
-#: Maximum share of the capacity for frames; headers and retransmissions need more than the remainder.
+#: Maximum share of the capacity for frames; the remainder is for headers and retransmissions.
 MAX_FRAME_SHARE = 0.95
 
 

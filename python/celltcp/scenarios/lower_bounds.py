@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-#: Text by which such a sentence is recognised.
+#: Text that marks a sentence about a lower bound.
 LOWER_BOUND = "is a lower bound"
 
 

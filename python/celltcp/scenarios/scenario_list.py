@@ -47,21 +47,21 @@ class ScenarioList:
 
 
 def expand_scenarios(
-    given: str | Sequence[str], source_of: Callable[[str], ScenarioSource] = ScenarioSource
+    scenarios: str | Sequence[str], source_of: Callable[[str], ScenarioSource] = ScenarioSource
 ) -> ScenarioList:
     """Returns the scenarios of a list, each once.
 
     Args:
-        given: a list of texts with commas, or one such text. Items are built-in names, scenario files,
-            link traces, folders of these, patterns such as `"mobility/*"` or `"mobility/*@ns3"`, and
-            the sets `"thesis36"`, `"stress"` and `"short"`.
+        scenarios: a list of texts with commas, or one such text. Items are built-in names, scenario
+            files, link traces, and folders of these. Patterns such as `"mobility/*"` or
+            `"mobility/*@ns3"`, and the sets `"thesis36"`, `"stress"` and `"short"` are items, too.
         source_of: returns the source of a name or file, with the changes to apply.
 
     Raises:
         CelltcpError: if an item is no scenario, or none can be loaded.
     """
     is_from_folder: dict[str, bool] = {}
-    for item in itertools.chain.from_iterable(map(_split_argument, split_names(given))):
+    for item in itertools.chain.from_iterable(map(_split_argument, split_names(scenarios))):
         for name, from_folder in _expand(item):
             is_from_folder.setdefault(name, from_folder)
     sources = []
@@ -77,13 +77,13 @@ def expand_scenarios(
             left_out.append(str(error) if name in str(error) else f"{name}: {error}")
     if not sources:
         reason = f"; {left_out[0]}" if left_out else ""
-        raise CelltcpError(f"scenarios: {given!r} names no scenario that can be loaded{reason}")
+        raise CelltcpError(f"scenarios: {scenarios!r} names no scenario that can be loaded{reason}")
     return ScenarioList(tuple(sources), tuple(left_out))
 
 
-def split_names(given: str | Sequence[str]) -> list[str]:
+def split_names(names: str | Sequence[str]) -> list[str]:
     """Returns the names in a list, or in one text with commas, each once."""
-    names = given.split(",") if isinstance(given, str) else given
+    names = names.split(",") if isinstance(names, str) else names
     return list(dict.fromkeys(name.strip() for name in names if name.strip()))
 
 

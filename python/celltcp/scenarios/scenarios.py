@@ -49,11 +49,11 @@ def _library_names() -> tuple[str, ...]:
     )
 
 
-def is_single_name(given: Sequence[str]) -> bool:
+def is_single_name(scenarios: Sequence[str]) -> bool:
     """Returns whether a list names one scenario, not a pattern, set or folder of scenarios."""
-    if len(given) != 1:
+    if len(scenarios) != 1:
         return False
-    (name,) = given
+    (name,) = scenarios
     if name in scenario_names():
         return True
     if name in SETS or any(sign in name for sign in "*?[,"):
@@ -211,9 +211,9 @@ class ScenarioSource:
             return ""
         facts = dict(self.scenario.log_facts).get("down")
         has_rtt = facts is not None and json.loads(facts)["base_rtt_ms"]
-        given = {override.partition("=")[0].strip() for override in override_texts(self.changes)}
-        given |= {"path.rtt"} if has_rtt else set()
-        fields = [field for field in ("rtt", "buffer") if f"path.{field}" not in given]
+        known = {override.partition("=")[0].strip() for override in override_texts(self.changes)}
+        known |= {"path.rtt"} if has_rtt else set()
+        fields = [field for field in ("rtt", "buffer") if f"path.{field}" not in known]
         if not fields:
             return ""
         path = tomllib.loads(self.scenario.to_toml())["path"]
@@ -276,7 +276,7 @@ def _variant_overrides(name: str, variant: str) -> list[str]:
     axes = _axes(variants)
     chosen = [axis for axis, alternatives in axes.items() if not set(alternatives).isdisjoint(parts)]
     if len(chosen) < len(parts):
-        allowed = ", ".join(f"{name}@{each}" for each in variants) or f"{name} without a variant"
+        allowed = ", ".join(f"{name}@{key}" for key in variants) or f"{name} without a variant"
         if len(axes) > 1:
             allowed += f", and one each of {', '.join(axes)} joined by +"
         raise CelltcpError(f"scenario {f'{name}@{variant}'!r}: allowed: {allowed}")
@@ -327,14 +327,14 @@ def _frame_as_file(what: ScenarioLike) -> str | Path | Scenario:
 
 def _read_option_overrides(what: str | Path | Scenario, options: Mapping[str, object]) -> list[str]:
     """Returns the overrides for read options; rejects options if the scenario is no trace."""
-    given = {name: value for name, value in options.items() if value is not None}
-    if given and (isinstance(what, Scenario) or not is_trace(str(what))):
-        name = next(iter(given))
+    options = {name: value for name, value in options.items() if value is not None}
+    if options and (isinstance(what, Scenario) or not is_trace(str(what))):
+        name = next(iter(options))
         raise CelltcpError(
-            f"{name}: {given[name]!r} is given, but the scenario is no link trace; for a trace that a "
-            f"scenario names, set path.down.{name}"
+            f"{name}: {options[name]!r} is given, but the scenario is no link trace; for a trace that "
+            f"a scenario names, set path.down.{name}"
         )
-    return _trace_overrides("path.down", given)
+    return _trace_overrides("path.down", options)
 
 
 def unknown_error(name: str) -> str:

@@ -31,7 +31,7 @@ class PolicyUse:
     requirement: str
     #: Whether the policy gets SINR and speed from the radio.
     hints: bool
-    #: Congestion controls that a policy with a memory learned_ccas about; empty without a memory.
+    #: Congestion controls that a policy with a memory learns about; empty without a memory.
     learned_ccas: tuple[str, ...] = ()
 
     @property
@@ -45,21 +45,21 @@ class PolicyUse:
         return f"auto:{','.join(parameters)}"
 
 
-def fixed_ccas(given: str | Sequence[str], available: Sequence[str]) -> list[str]:
+def fixed_ccas(ccas: str | Sequence[str], available: Sequence[str]) -> list[str]:
     """Returns the congestion controls of a list, which are single and fixed during a run.
 
     Args:
-        given: single names with their parameters, as for `celltcp.scenarios.ccas.select_ccas`.
+        ccas: single names with their parameters, as for `celltcp.scenarios.ccas.select_ccas`.
         available: the CCAs that `"all"` stands for.
 
     Raises:
         CelltcpError: if a congestion control is unknown, `auto`, or a mix.
     """
-    ccas = select_ccas(given, available)
-    for cca in ccas:
-        if parse_mix(cca).single_cca in (None, AUTO):
-            raise CelltcpError(f"cca: {cca!r} is no fixed CCA; allowed: single names, all")
-    return ccas
+    names = select_ccas(ccas, available)
+    for name in names:
+        if parse_mix(name).single_cca in (None, AUTO):
+            raise CelltcpError(f"cca: {name!r} is no fixed CCA; allowed: single names, all")
+    return names
 
 
 def policy_uses(

@@ -22,7 +22,7 @@ from celltcp._core import (
     selection_features,
 )
 from celltcp.scenarios.requirements import normalize_requirement
-from celltcp.selection.environment.episodes import RANDOM, Episode, Given, draws_of
+from celltcp.selection.environment.episodes import RANDOM, Episode, ScenarioArgument, draws_of
 from celltcp.selection.environment.observation import Observer, Vector
 
 #: Interval of the samples of a selector, ns.
@@ -67,7 +67,7 @@ class SelectionEnv(gymnasium.Env[Vector, np.int64]):
 
     def __init__(
         self,
-        scenario: Given = RANDOM,
+        scenario: ScenarioArgument = RANDOM,
         requirement: str = "balanced",
         ccas: str | Iterable[str] | None = None,
         step: str = "500ms",

@@ -25,8 +25,8 @@ _DEFAULT_DURATION = "30s"
 #: Number of seeds that episodes draw from.
 _SEEDS = 1 << 31
 
-#: The argument `scenario` of an environment.
-Given = str | Path | Scenario | Sequence[str]
+#: Type of the argument `scenario` of an environment.
+ScenarioArgument = str | Path | Scenario | Sequence[str]
 
 
 @dataclass(frozen=True)
@@ -43,11 +43,11 @@ class Episode:
 Draw = Callable[[np.random.Generator], Episode]
 
 
-def draws_of(given: Given, duration: str | None) -> list[Draw]:
+def draws_of(scenario: ScenarioArgument, duration: str | None) -> list[Draw]:
     """Returns a function for each family and scenario that draws its episodes.
 
     Args:
-        given: `"random"` for all families of networks on which policies are trained, names of such
+        scenario: `"random"` for all families of networks on which policies are trained, names of such
             families, and scenarios by name, file or pattern, in a list or in one text with commas; or a
             loaded scenario.
         duration: length of each episode, such as `"60s"`.
@@ -56,9 +56,9 @@ def draws_of(given: Given, duration: str | None) -> list[Draw]:
         CelltcpError: if a name is neither family nor scenario, or the duration is invalid.
     """
     changes = override_texts({} if duration is None else {"duration": duration})
-    if isinstance(given, Scenario):
-        return [_scenario_draw(given.name, load_scenario(given, changes=changes))]
-    names = str(given).split(",") if isinstance(given, str | Path) else map(str, given)
+    if isinstance(scenario, Scenario):
+        return [_scenario_draw(scenario.name, load_scenario(scenario, changes=changes))]
+    names = str(scenario).split(",") if isinstance(scenario, str | Path) else map(str, scenario)
     draws: list[Draw] = []
     for name in (name.strip() for name in names):
         if name == RANDOM:

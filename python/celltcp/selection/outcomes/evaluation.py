@@ -22,9 +22,9 @@ _Policy = Annotated[str, "Policy."]
 _Requirement = Annotated[str, "Requirement."]
 _Decisions = Annotated[int, "Number of decisions with an expectation."]
 _Scenarios = Annotated[int, "Number of scenarios."]
-_Mean = Annotated[Number, "Mean over the scenarios."]
-_Ci95 = Annotated[Number, "Half of its 95 % interval over the scenarios."]
-_OverCases = Annotated[Number, "Half of its 95 % interval over the cases."]
+_MeanOverScenarios = Annotated[Number, "Mean over the scenarios."]
+_Ci95OverScenarios = Annotated[Number, "Half of its 95 % interval over the scenarios."]
+_Ci95OverCases = Annotated[Number, "Half of its 95 % interval over the cases."]
 
 #: Count of cases by outcome of `celltcp.selection.tally.OUTCOMES`.
 _Outcomes = TypedDict(
@@ -48,13 +48,13 @@ class CheckRow(TypedDict):
     requirement: str
     cases: Annotated[int, "Number of scenarios with this requirement."]
     gain: Annotated[Number, "Mean paired difference to CUBIC, % of CUBIC's mean."]
-    gain_ci95: _OverCases
+    gain_ci95: _Ci95OverCases
     regret: Annotated[
         Number,
         "Mean paired difference of the best in hindsight, the fixed CCA with the highest mean of the "
         "case, to the policy, % of the mean of the best.",
     ]
-    regret_ci95: _OverCases
+    regret_ci95: _Ci95OverCases
     oracle_regret: Annotated[Number, "The same of the oracle, the best fixed CCA of each run."]
     large_gains: Annotated[Number, "Cases with a gain above 5 %."]
     reached_best: Annotated[Number, "Cases with at least 95 % of the mean of the best in hindsight."]
@@ -86,10 +86,10 @@ class BaselineRow(TypedDict):
     choice: Annotated[str, "The CCAs of the baseline."]
     cases: int
     regret: Annotated[Number, "Mean regret over the cases, %."]
-    regret_ci95: _OverCases
+    regret_ci95: _Ci95OverCases
     worst: Annotated[Number, "Highest regret of a case, %."]
     ahead_default: Annotated[Number, "Mean paired difference of its regret to that of the policy, %."]
-    ahead_ci95_default: _OverCases
+    ahead_ci95_default: _Ci95OverCases
 
 
 class WorstRow(TypedDict):
@@ -119,14 +119,14 @@ class CalibrationRow(TypedDict):
     moment: Annotated[str, "start, flight, or all of both."]
     decisions: _Decisions
     scenarios: _Scenarios
-    expected: _Mean
+    expected: _MeanOverScenarios
     realised: Annotated[
         Number,
         "Measure until the next decision: PM from the mean A, B and C over at most 10 s, or of goodput "
         "the delivered share of the capacity.",
     ]
     error: Annotated[Number, "Realised minus expected, over the scenarios."]
-    error_ci95: _Ci95
+    error_ci95: _Ci95OverScenarios
     absolute_error: Annotated[Number, "Mean of the absolute errors."]
     correlation: Annotated[Number, "Correlation of expected and realised over decisions."]
 
@@ -140,9 +140,9 @@ class ReliabilityRow(TypedDict):
     high: Annotated[Number, "Upper limit of the bin."]
     decisions: _Decisions
     scenarios: _Scenarios
-    expected: _Mean
-    realised: _Mean
-    realised_ci95: _Ci95
+    expected: _MeanOverScenarios
+    realised: _MeanOverScenarios
+    realised_ci95: _Ci95OverScenarios
 
 
 class CaseRow(TypedDict):
