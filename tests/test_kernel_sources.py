@@ -180,7 +180,7 @@ def test_a_series_that_no_suite_has_is_refused_with_the_sources_there_are(
 def test_a_kernel_of_any_version_of_the_series_is_from_its_newest_package() -> None:
     def built_from(name: str, kind: str = "debian") -> bool:
         origin = Origin(kind=kind, name=name, file="x.deb", sha256="0" * 64)
-        return NewestPackage(7).is_origin(origin)
+        return NewestPackage(7).matches(origin)
 
     assert built_from("linux-source-7.2")
     assert built_from("linux-source-7.10")

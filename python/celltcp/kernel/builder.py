@@ -87,7 +87,7 @@ def up_to_date(origin: DebianPackage | Tarball, side: Path) -> Kernel | None:
     """Returns the newest kernel from this source with the current kernel side, or None."""
     side_hash = fingerprint(side)
     for kernel in reversed(cache.kernels()):
-        if origin.is_origin(kernel.about["source"]) and kernel.about["kernel_side"] == side_hash:
+        if origin.matches(kernel.about["source"]) and kernel.about["kernel_side"] == side_hash:
             return kernel
     return None
 

@@ -23,7 +23,7 @@ class DebianPackage:
         check_name(package)
         self.name = package
 
-    def is_origin(self, origin: Origin) -> bool:
+    def matches(self, origin: Origin) -> bool:
         """Returns whether a kernel was built from a package of this name."""
         return origin["kind"] == "debian" and origin["name"] == self.name
 
@@ -52,7 +52,7 @@ class NewestPackage(DebianPackage):
         self._series = series
         self.name = f"linux-source-{series}"
 
-    def is_origin(self, origin: Origin) -> bool:
+    def matches(self, origin: Origin) -> bool:
         """Returns whether a kernel was built from a package of the series."""
         return origin["kind"] == "debian" and origin["name"].startswith(f"{self.name}.")
 
@@ -75,7 +75,7 @@ class Tarball:
         stem = re.sub(r"\.(tar(\.\w+)?|tgz)$", "", file.name)
         self.name = f"{stem}-{self._sha256[:8]}"
 
-    def is_origin(self, origin: Origin) -> bool:
+    def matches(self, origin: Origin) -> bool:
         """Returns whether a kernel was built from a tarball with this SHA-256."""
         return origin["sha256"] == self._sha256
 

@@ -25,7 +25,7 @@ def means_of(runs: pd.DataFrame, requirements: Sequence[str]) -> pd.DataFrame:
     """Returns the mean of every congestion control in every case under each engine.
 
     Columns: `scenario`, `requirement`, `engine`, `cca`, `metric`, its `mean` and the half width of its
-    interval `ci95` (NaN with a single run). `to_best` is the paired difference to the CCA with the
+    interval `ci95` (NaN without variance). `to_best` is the paired difference to the CCA with the
     highest mean under the engine, in % of that mean, with `to_best_ci95`. `best` is whether the CCA
     has the highest mean or is tied with it.
 

@@ -103,12 +103,8 @@ def _selector_switches(
     first, *later = decisions.to_dict("records")
     earlier: tuple[Switch, ...] = ()
     for decision in later:
-        t_ns, to_cca, cause = (
-            int(decision["t_ns"]),
-            str(decision["to_cca"]),
-            str(decision["cause"]),
-        )
-        if cause == "establishment":
+        t_ns, to_cca = int(decision["t_ns"]), str(decision["to_cca"])
+        if decision["cause"] == "establishment":
             if to_cca != decision["from_cca"]:
                 earlier = (*earlier, Switch(t_ns, to_cca, "kernel"))
             continue
@@ -118,7 +114,7 @@ def _selector_switches(
             job.cca,
             job.seed,
             t_ns,
-            cause,
+            str(decision["cause"]),
             str(decision["from_cca"]),
             to_cca,
             str(first["to_cca"]),

@@ -91,7 +91,7 @@ class VideoComparison:
     def table(self) -> pd.DataFrame:
         """A row per scenario, ABR algorithm and CCA.
 
-        Each video metric has its mean and the half width of its 95 % interval (NaN with a single run).
+        Each video metric has its mean and the half width of its 95 % interval (NaN without variance).
         `behind` is the paired difference of the score to that of the leading CCA.
         """
         rows = []

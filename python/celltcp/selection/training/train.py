@@ -189,13 +189,14 @@ class _Trainer:
     workers: Workers
     outcomes_file: Path | None
     progress: Progress | None
-    known: Outcomes = field(default_factory=Outcomes)
+    #: All outcomes so far, including those of the table.
+    outcomes: Outcomes = field(default_factory=Outcomes)
     #: kNN examples of the policy.
     examples: Outcomes = field(default_factory=Outcomes)
 
     def __post_init__(self) -> None:
         if self.outcomes_file is not None and self.outcomes_file.exists():
-            self.known = read_outcomes(self.outcomes_file, self.plan.ccas)
+            self.outcomes = read_outcomes(self.outcomes_file, self.plan.ccas)
 
     def train(self, name: str, training_networks: Sequence[Network]) -> TrainingResult:
         plan = self.plan
@@ -217,13 +218,13 @@ class _Trainer:
             for point in points[requirement]
         )
         self._run_counterfactuals(switch_points, "in flight")
-        self.examples = with_bound_features(self.known.select(switch_points))
+        self.examples = with_bound_features(self.outcomes.select(switch_points))
         models: list[Model] = []
         fitted_points = 0
         tuning_networks = list(draw_networks(plan.families, plan.full_runs, plan.seed + 1))
         for requirement in plan.requirements:
             baseline = best[requirement][0]
-            flight_outcomes = self.known.select(points[requirement])
+            flight_outcomes = self.outcomes.select(points[requirement])
             fitted_points += len(flight_outcomes.points)
             flight = self._fit_flight(flight_outcomes, requirement, baseline)
             constant_trees = {cca: constant_tree(requirement, cca, full_runs) for cca in plan.ccas}
@@ -258,7 +259,7 @@ class _Trainer:
 
     def _missing(self, points: Iterable[Point]) -> list[Point]:
         """Returns the points without outcomes."""
-        known = set(self.known.points)
+        known = set(self.outcomes.points)
         return [point for point in points if point not in known]
 
     def _full_runs(self, training_networks: Sequence[Network]) -> Outcomes:
@@ -269,7 +270,7 @@ class _Trainer:
         self._store(
             full_run_outcomes(networks, ccas, self.engine, workers=self.workers, progress=progress)
         )
-        return self.known.select(points)
+        return self.outcomes.select(points)
 
     def _flight_points(
         self,
@@ -324,14 +325,14 @@ class _Trainer:
         """Returns the outcomes of a start with each CCA, on some of the networks."""
         points = start_points(training_networks[::START_EVERY], successor, self.plan.seed)
         self._run_counterfactuals(points, f"{requirement}, start", successor)
-        return self.known.select(points)
+        return self.outcomes.select(points)
 
     def _store(self, batches: Iterable[Outcomes]) -> None:
-        """Adds outcomes to the known ones, and to the table."""
+        """Adds outcomes to those so far, and to the table."""
         for batch in batches:
-            self.known.extend(batch)
+            self.outcomes.extend(batch)
             if self.outcomes_file is not None:
-                write_outcomes(self.known, self.plan.ccas, self.outcomes_file)
+                write_outcomes(self.outcomes, self.plan.ccas, self.outcomes_file)
 
     def _fit_flight(self, outcomes: Outcomes, requirement: str, baseline: str) -> Model:
         if requirement in FROM_FULL_RUNS:
