@@ -7,6 +7,7 @@ import math
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import celltcp as ct
@@ -220,3 +221,34 @@ def test_a_figure_of_which_no_run_has_a_value_keeps_all_other_results(celltcp, t
     bests = {name: each["by"][0] for name, each in scenarios.items()}
     assert [bests[name]["leader"] is None for name in bests] == [False, True]
     assert [each["mean"] for each in list(bests.values())[1]["values"]] == [None, None]
+
+
+def test_the_mean_over_scenarios_has_what_the_application_got(celltcp) -> None:
+    """Completion times, as independently computed from the transfers of both scenarios."""
+    done = celltcp(
+        *("compare", "steady-20-68", "steady-5-18", "--cca", "reno,bbr", "--runs", "2"),
+        *("--duration", "20s", "--set", "flows.0.workload.bytes=3MB", "--json", "-"),
+    )
+    assert done.returncode == 0, done.stderr
+    outcome = json.loads(done.stdout)
+    rows = {(row["metric"], row["cca"]): row for row in outcome["applications"]}
+    means = {
+        cca: [
+            np.mean([run["completion_s"] for run in each["runs"] if run["cca"] == cca])
+            for each in outcome["scenarios"].values()
+        ]
+        for cca in ("reno", "bbr")
+    }
+    assert rows["completion_s", "reno"]["relative"] is None
+    assert rows["completion_s", "reno"]["mean"]["mean"] == pytest.approx(np.mean(means["reno"]))
+    ratios = np.array(means["bbr"]) / np.array(means["reno"])
+    wanted = np.exp(np.log(ratios).mean()) - 1
+    assert rows["completion_s", "bbr"]["relative"]["mean"] == pytest.approx(wanted)
+    shown = celltcp(
+        *("compare", "steady-20-68", "steady-5-18", "--cca", "reno,bbr", "--runs", "2"),
+        *("--duration", "20s", "--set", "flows.0.workload.bytes=3MB"),
+    ).stdout
+    shown = " ".join(shown.split())
+    last = shown.index("What the application got, mean over 2 scenarios: reno in units")
+    assert f"{np.mean(means['reno']):.3f}" in shown[last:]
+    assert f"{100 * wanted:+.1f}" in shown[last:]

@@ -41,6 +41,7 @@ def compare_set(
 
 def print_set(scenario_set: ScenarioSet, published: bool = False, by: Sequence[str] = ()) -> None:
     """Prints the table of each scenario, the means, and on how many scenarios each CCA is best."""
+    from celltcp.comparison.application_tables import set_application_tables
     from celltcp.comparison.tables_of_several import set_table
     from celltcp.scenarios.cca_mix import labels
 
@@ -48,7 +49,8 @@ def print_set(scenario_set: ScenarioSet, published: bool = False, by: Sequence[s
         print_comparison(comparison, published, by, name)
     names = labels(scenario_set.ccas)
     console = Terminal()
-    console.print_table(set_table(scenario_set, by))
+    for table in (*set_application_tables(scenario_set), set_table(scenario_set, by)):
+        console.print_table(table)
     if not any(each.decides for each in scenario_set.comparisons.values()):
         console.print("One run of a random scenario decides nothing: give --runs 2 or more.")
     if scenario_set.unfinished:

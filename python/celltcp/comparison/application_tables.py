@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-import numpy as np
-
+from celltcp.comparison.application_means import application_means
 from celltcp.comparison.applications import has_too_few
 from celltcp.comparison.metric_names import ranking_metric
 from celltcp.comparison.metrics import APP_METRICS
 from celltcp.comparison.tables import CCA_COLUMN
-from celltcp.comparison.tables_of_several import range_text, table_by_point
+from celltcp.comparison.tables_of_several import range_text, ratio_text, table_by_point
 from celltcp.present.section import Column, Table, mean_text, runs_text
+from celltcp.results.statistics import estimate
 from celltcp.results.tested import FlowUnderTest
-from celltcp.scenarios.cca_mix import labels
+from celltcp.scenarios.cca_mix import count_text, labels
 
 if TYPE_CHECKING:
     from celltcp.comparison.applications import Application
     from celltcp.comparison.comparison import Comparison
     from celltcp.comparison.parameter_sweep import Sweep
+    from celltcp.comparison.scenario_set import ScenarioSet
 
 #: Name endings of minor metrics, the least important first.
 _MINOR_ENDINGS = ("first_byte_s", "_max_s", "_max_ms", "_p50_s", "_p50_ms", "_p99_s", "_p99_ms")
@@ -71,6 +73,45 @@ def sweep_metrics_tables(sweep: Sweep, by: Sequence[str] = ()) -> dict[str, Tabl
         ranked = {*chosen, sweep.ranking_metrics.get(flow)}
         droppable = tuple(name for name in _droppable(metrics) if name not in ranked)
         tables[flow] = table_by_point(sweep.axes, _columns(metrics), cells, title, droppable)
+    return tables
+
+
+def set_application_tables(scenario_set: ScenarioSet) -> list[Table]:
+    """Returns the means of application metrics over scenarios, a table for each flow.
+
+    Of the first CCA they are in units, of others relative to the first, as in `set_table`.
+    """
+    tables = []
+    names = labels(scenario_set.ccas)
+    scenarios = count_text(len(scenario_set.comparisons), "scenario")
+    by_flow = {
+        flow: list(rows)
+        for flow, rows in itertools.groupby(application_means(scenario_set), key=lambda row: row.flow)
+    }
+    for flow, rows in by_flow.items():
+        base, *others = scenario_set.ccas
+        cells = {
+            base: [
+                mean_text([estimate(row.means[base]).mean], APP_METRICS[row.metric].digits)
+                for row in rows
+            ],
+            **{cca: [ratio_text(row.relative[cca]) for row in rows] for cca in others},
+        }
+        of_flow = f" by {flow}" if len(by_flow) > 1 else ""
+        relative = f"; others: relative to {names[base]}, with 95 % interval" if others else ""
+        metrics = [row.metric for row in rows]
+        tables.append(
+            Table(
+                columns=(CCA_COLUMN, *_columns(metrics)),
+                rows=tuple((names[cca], *texts) for cca, texts in cells.items()),
+                title=(
+                    f"What the application got{of_flow}, mean over {scenarios}: {names[base]} in "
+                    f"units{relative}"
+                ),
+                ccas={names[cca]: cca for cca in scenario_set.ccas},
+                droppable=tuple(_droppable(metrics)),
+            )
+        )
     return tables
 
 
@@ -141,7 +182,7 @@ def _cells(application: Application, metrics: Sequence[str]) -> dict[str, list[s
 def _shown_metrics(applications: Sequence[Application]) -> list[str]:
     """Returns the metrics of applications for tables, without spreads and repeated values."""
     names = {name for application in applications for name in application.names}
-    if all(_has_single_transfers(application) for application in applications):
+    if all(application.has_single_transfers for application in applications):
         names -= {"completion_max_s", "transfers"}
     return [name for name, metric in APP_METRICS.items() if name in names and not metric.is_spread]
 
@@ -159,12 +200,3 @@ def _spreads(applications: Sequence[Application]) -> list[str]:
             for value in metrics.get(name, [])
         )
     ]
-
-
-def _has_single_transfers(application: Application) -> bool:
-    """Returns whether each run has a single transfer: its longest time is the mean."""
-    return all(
-        np.array_equal(values["completion_max_s"], values["completion_s"], equal_nan=True)
-        for values in application.metrics.values()
-        if "completion_s" in values
-    )

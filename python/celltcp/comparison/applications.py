@@ -40,6 +40,15 @@ class Application(NamedTuple):
         """Names of the metrics, in the order of their table."""
         return tuple(next(iter(self.metrics.values())))
 
+    @property
+    def has_single_transfers(self) -> bool:
+        """Whether each run has a single transfer: its longest time is the mean."""
+        return all(
+            [*map(str, values["completion_max_s"])] == [*map(str, values["completion_s"])]
+            for values in self.metrics.values()
+            if "completion_s" in values
+        )
+
     def values(self, metric: str) -> dict[str, list[float]]:
         """Returns the values of a metric by CCA or mix, in the order of the seeds."""
         return {cca: values[metric] for cca, values in self.metrics.items()}

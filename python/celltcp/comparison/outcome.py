@@ -240,6 +240,19 @@ class ComparisonOutcome(Origin, OptionalOutcome):
     warnings: list[str]
 
 
+class ApplicationMeanRow(TypedDict):
+    """Metric of an application under a congestion control, over the scenarios."""
+
+    flow: FlowName
+    metric: Annotated[str, "Name of the metric."]
+    cca: Cca
+    mean: Annotated[SetInterval, "Mean over the scenarios."]
+    relative: Annotated[
+        RatioInterval | None,
+        "Geometric mean of the ratios to the first congestion control, less one; null for that itself.",
+    ]
+
+
 class ScenarioSetOutcome(TypedDict):
     """Outcome of celltcp compare on several scenarios."""
 
@@ -254,6 +267,11 @@ class ScenarioSetOutcome(TypedDict):
         Annotated[
             dict[str, dict[str, list[str]]],
             "The same for each flow and its metric where flows have applications, and for --by.",
+        ]
+    ]
+    applications: NotRequired[
+        Annotated[
+            list[ApplicationMeanRow], "Application metrics of flows that have them in each scenario."
         ]
     ]
     left_out: LeftOut

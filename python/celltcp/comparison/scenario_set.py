@@ -12,6 +12,7 @@ from celltcp._core import NATIVE, CelltcpError, __version__
 from celltcp.campaign.plan import CampaignRequest
 from celltcp.campaign.run import Progress
 from celltcp.campaign.run_settings import RunSettings
+from celltcp.comparison.application_means import application_means
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.leading import Leading, leading_by_need, leading_in, verdicts_of_flows
 from celltcp.comparison.metrics import COMPETITION_METRICS, METRICS
@@ -22,7 +23,7 @@ from celltcp.results.keys import part_of_file_name
 from celltcp.results.layout import Layout
 from celltcp.results.publishing import list_files
 from celltcp.results.rows import json_interval, json_value
-from celltcp.results.statistics import estimate, mean_ratio
+from celltcp.results.statistics import estimate, mean_ratio, relative_difference
 from celltcp.results.tables import Results
 from celltcp.scenarios.ccas import DEFAULT_CCAS
 from celltcp.scenarios.changes import Changes
@@ -106,20 +107,14 @@ class ScenarioSet:
         It is the ratio of the means over the seeds with both values, less one, as both CCAs meet the
         same channels. It is NaN where only one mean is zero. Without a baseline, the list is empty.
         """
-        differences: list[float] = []
         if self.baseline is None:
-            return differences
-        for comparison in self._comparisons_with(metric):
-            pairs = zip(
-                comparison.values(cca, metric), comparison.values(self.baseline, metric), strict=True
+            return []
+        return [
+            relative_difference(
+                comparison.values(cca, metric), comparison.values(self.baseline, metric)
             )
-            known = [pair for pair in pairs if not math.isnan(sum(pair))]
-            # Means that round to zero count as zero.
-            value = round(sum(value for value, _ in known), 9)
-            base = round(sum(base for _, base in known), 9)
-            ratio = value / base if value > 0 and base > 0 else math.nan
-            differences.append(0.0 if known and value == base else ratio - 1)
-        return differences
+            for comparison in self._comparisons_with(metric)
+        ]
 
     @property
     def ccas(self) -> list[str]:
@@ -173,6 +168,18 @@ class ScenarioSet:
         if any(verdicts.values()):
             leading = leading_by_need(verdicts, self.ccas)
             outcome["leading_of_flows"] = {need: each.scenarios for need, each in leading.items()}
+        if means := application_means(self):
+            outcome["applications"] = [
+                {
+                    "flow": row.flow,
+                    "metric": row.metric,
+                    "cca": cca,
+                    "mean": _set_interval(values),
+                    "relative": _ratio_interval(row.relative[cca]) if cca in row.relative else None,
+                }
+                for row in means
+                for cca, values in row.means.items()
+            ]
         if self.unfinished:
             outcome["unfinished"] = self.unfinished
         return outcome

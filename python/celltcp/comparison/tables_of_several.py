@@ -148,7 +148,7 @@ def set_table(scenario_set: ScenarioSet, by: Sequence[str] = ()) -> Table:
     rows = [(names[baseline], *first)]
     for cca in scenario_set.ccas[1:]:
         texts = (
-            "-" if metric == _NO_RATIO else _ratio_text(scenario_set.relative(cca, metric))
+            "-" if metric == _NO_RATIO else ratio_text(scenario_set.relative(cca, metric))
             for metric, _, _ in metric_columns
         )
         rows.append((names[cca], *texts))
@@ -180,7 +180,7 @@ def _fewer_text(scenario_set: ScenarioSet, metric_columns: Iterable[MetricColumn
     return f" ({'; '.join(texts)})" if texts else ""
 
 
-def _ratio_text(differences: Sequence[float]) -> str:
+def ratio_text(differences: Sequence[float]) -> str:
     """Returns the mean of relative differences in percent, and the ends of its 95 % interval."""
     mean, low, high = mean_ratio(differences)
     text = percent_text(100 * mean, math.nan)

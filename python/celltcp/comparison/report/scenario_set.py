@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from celltcp.comparison.application_tables import set_application_tables
 from celltcp.comparison.comparison import Comparison
 from celltcp.comparison.report.front_page import question_on, several_answer
 from celltcp.comparison.report.leading_findings import leading_findings
@@ -28,6 +29,10 @@ def set_part(scenario_set: ScenarioSet) -> Part:
         ),
         sections=(
             *([settings] if settings else []),
+            *(
+                Section("Means of the application", table)
+                for table in set_application_tables(scenario_set)
+            ),
             Section("Means over the scenarios", set_table(scenario_set)),
             *([Section("Best on each scenario", verdicts)] if len(scenario_set.ccas) > 1 else []),
         ),

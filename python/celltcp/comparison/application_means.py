@@ -1,0 +1,54 @@
+"""Means of application metrics over the scenarios of a set, for each flow with an application."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from celltcp.comparison.metrics import APP_METRICS
+from celltcp.results.statistics import estimate, relative_difference
+
+if TYPE_CHECKING:
+    from celltcp.comparison.applications import Application
+    from celltcp.comparison.scenario_set import ScenarioSet
+
+
+class ApplicationMeans(NamedTuple):
+    """A metric of the application of a flow, in the order of the scenarios."""
+
+    flow: str
+    metric: str
+    #: Mean in each scenario, by CCA.
+    means: dict[str, list[float]]
+    #: Difference relative to the first CCA in each scenario, a share, by CCA.
+    relative: dict[str, list[float]]
+
+
+def application_means(scenario_set: ScenarioSet) -> list[ApplicationMeans]:
+    """Returns the metrics of flows that have an application in each scenario."""
+    by_flow: dict[str, list[Application]] = {}
+    for comparison in scenario_set.comparisons.values():
+        for application in comparison.applications:
+            by_flow.setdefault(application.flow, []).append(application)
+    ccas, count = scenario_set.ccas, len(scenario_set.comparisons)
+    return [
+        _means(flow, metric, applications, ccas)
+        for flow, applications in by_flow.items()
+        if ccas and len(applications) == count
+        for metric, words in APP_METRICS.items()
+        if words.sign and not words.is_spread
+        if all(metric in application.names for application in applications)
+        if metric != "completion_max_s"
+        or not all(application.has_single_transfers for application in applications)
+    ]
+
+
+def _means(
+    flow: str, metric: str, applications: list[Application], ccas: list[str]
+) -> ApplicationMeans:
+    of_runs = [application.values(metric) for application in applications]
+    return ApplicationMeans(
+        flow,
+        metric,
+        {cca: [estimate(runs[cca]).mean for runs in of_runs] for cca in ccas},
+        {cca: [relative_difference(runs[cca], runs[ccas[0]]) for runs in of_runs] for cca in ccas[1:]},
+    )
