@@ -194,7 +194,7 @@ impl Simulation {
         }
         for index in 0..self.readers.len() {
             let (connection, end) = self.readers[index];
-            if self.endpoints.end(connection, end).on_read(self.now) {
+            if self.endpoints.end(connection, end).read_all(self.now) {
                 self.flush(connection, end);
             }
         }

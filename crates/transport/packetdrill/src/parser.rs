@@ -88,7 +88,7 @@ fn replace_symbols(lexed: Vec<(u32, Token)>) -> Result<Vec<(u32, Token)>, Syntax
         .map(|(symbol, value)| (symbol, (length(&value), value)))
         .collect();
     let mut replaced = Vec::with_capacity(lexed.len());
-    let mut left = MAX_LENGTH;
+    let mut bytes_left = MAX_LENGTH;
     for (line, token) in lexed {
         let value = match &token {
             Token::Word(word) => symbols.get(word),
@@ -98,7 +98,9 @@ fn replace_symbols(lexed: Vec<(u32, Token)>) -> Result<Vec<(u32, Token)>, Syntax
             replaced.push((line, token));
             continue;
         };
-        left = left.checked_sub(*length).ok_or_else(|| too_long(line))?;
+        bytes_left = bytes_left
+            .checked_sub(*length)
+            .ok_or_else(|| too_long(line))?;
         replaced.extend(value.iter().map(|(_, part)| (line, part.clone())));
     }
     Ok(replaced)
@@ -128,7 +130,7 @@ impl Parser {
         })
     }
 
-    fn expected<T>(&self, what: &str) -> Result<T, SyntaxError> {
+    fn expected_error<T>(&self, what: &str) -> Result<T, SyntaxError> {
         match self.peek() {
             Some(token) => self.reject(format!("{what} expected, not {token}")),
             None => self.reject(format!("{what} expected, not the end")),
@@ -145,11 +147,11 @@ impl Parser {
         is_next
     }
 
-    fn mark(&mut self, mark: char) -> Result<(), SyntaxError> {
+    fn expect_mark(&mut self, mark: char) -> Result<(), SyntaxError> {
         if self.take_mark(mark) {
             Ok(())
         } else {
-            self.expected(&mark.to_string())
+            self.expected_error(&mark.to_string())
         }
     }
 
@@ -159,21 +161,21 @@ impl Parser {
         is_next
     }
 
-    fn word(&mut self) -> Result<String, SyntaxError> {
+    fn expect_word(&mut self) -> Result<String, SyntaxError> {
         match self.peek() {
             Some(Token::Word(word)) => {
                 let word = word.clone();
                 self.index += 1;
                 Ok(word)
             }
-            _ => self.expected("a name"),
+            _ => self.expected_error("a name"),
         }
     }
 
-    /// Returns a whole number that fits its type.
+    /// Parses a whole number that fits its type; `what` names it in errors.
     fn number<N: TryFrom<i64>>(&mut self, what: &str) -> Result<N, SyntaxError> {
         let Some(Token::Number(text)) = self.peek() else {
-            return self.expected(what);
+            return self.expected_error(what);
         };
         let number = match text.strip_prefix("0x") {
             Some(hex) => i64::from_str_radix(hex, 16).ok(),
@@ -188,10 +190,10 @@ impl Parser {
         }
     }
 
-    /// Returns seconds as microseconds.
-    fn seconds(&mut self) -> Result<i64, SyntaxError> {
+    /// Parses a time in seconds; returns microseconds.
+    fn time_us(&mut self) -> Result<i64, SyntaxError> {
         let Some(Token::Number(text)) = self.peek() else {
-            return self.expected("a time");
+            return self.expected_error("a time");
         };
         let Ok(seconds) = text.parse::<f64>() else {
             return self.reject(format!("time: {text} is no number"));
@@ -256,50 +258,50 @@ impl Parser {
             }
             Some(Token::Mark('+')) => {
                 self.index += 1;
-                let start = self.seconds()?;
-                Ok(match self.end_of_range()? {
+                let start = self.time_us()?;
+                Ok(match self.range_end_us()? {
                     Some(end) => Time::RelativeRange(start, end),
                     None => Time::Relative(start),
                 })
             }
             Some(Token::Number(_)) => {
-                let start = self.seconds()?;
-                Ok(match self.end_of_range()? {
+                let start = self.time_us()?;
+                Ok(match self.range_end_us()? {
                     Some(end) => Time::AbsoluteRange(start, end),
                     None => Time::Absolute(start),
                 })
             }
-            _ => self.expected("the time of an event"),
+            _ => self.expected_error("the time of an event"),
         }
     }
 
-    fn end_of_range(&mut self) -> Result<Option<i64>, SyntaxError> {
+    fn range_end_us(&mut self) -> Result<Option<i64>, SyntaxError> {
         if !self.take_mark('~') {
             return Ok(None);
         }
         self.take_mark('+');
-        self.seconds().map(Some)
+        self.time_us().map(Some)
     }
 
     fn call(&mut self) -> Result<Call, SyntaxError> {
         let returns_us = if self.peek() == Some(&Token::Ellipsis) {
             self.index += 1;
-            Some(self.seconds()?)
+            Some(self.time_us()?)
         } else {
             None
         };
         let line = self.line();
-        let name = self.word()?;
+        let name = self.expect_word()?;
         if !is_system_call(&name) {
             let message = format!("unknown system call {name}");
             return Err(SyntaxError { line, message });
         }
         let arguments = self.arguments()?;
-        self.mark('=')?;
+        self.expect_mark('=')?;
         let result = self.expression()?;
         let errno = match self.peek() {
             Some(Token::Word(word)) if word.starts_with('E') && !self.word_begins_event() => {
-                Some(self.word()?)
+                Some(self.expect_word()?)
             }
             _ => None,
         };
@@ -328,7 +330,7 @@ impl Parser {
     fn skip_note(&mut self) -> Result<(), SyntaxError> {
         while !self.take_mark(')') {
             if self.peek().is_none() {
-                return self.expected(")");
+                return self.expected_error(")");
             }
             self.index += 1;
         }

@@ -75,7 +75,7 @@ pub(crate) struct Settings {
     values: BTreeMap<String, String>,
     /// Whether the device has segmentation offload, so that a burst is one packet.
     pub(crate) offload: bool,
-    /// Whether the queueing discipline paces.
+    /// Whether the queueing discipline is fq, which paces.
     pub(crate) fq: bool,
     /// Bytes of an IP header.
     pub(crate) ip_header: u32,
@@ -99,7 +99,10 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Changes a setting, or returns what is not modelled.
+    /// Changes a setting.
+    ///
+    /// # Errors
+    /// Description of what is not modelled.
     pub(crate) fn set(&mut self, key: &str, value: &str) -> Result<(), String> {
         let value = value.trim();
         if let Some((_, allowed)) = FIXED.iter().find(|(fixed, _)| *fixed == key) {
@@ -183,11 +186,9 @@ impl Settings {
         };
         let [_, rmem, rmem_max] = self.triple("tcp_rmem");
         let [_, wmem, wmem_max] = self.triple("tcp_wmem");
-        // Half of a fixed memory is window (`tcp_win_from_space` before the first segment).
+        // Half of the memory is window (`tcp_win_from_space` before the first segment).
         let max_window = receive_buffer.map_or(rmem_max, |memory| memory / 2);
-        let scale = (64 - max_window.max(1).leading_zeros())
-            .saturating_sub(16)
-            .min(14) as u8;
+        let shift = WindowScale::Automatic.shift(Bytes::new(max_window));
         let max_rto = Duration::from_millis(self.number("tcp_rto_max_ms").max(1));
         let ecn = self.number("tcp_ecn") == 1 || self.text("route_features") == "ecn";
         let millis = |text: &str| {
@@ -196,9 +197,9 @@ impl Settings {
                 .map(Duration::from_millis)
                 .ok()
         };
-        let scale = match self.number("tcp_window_scaling") {
+        let window_scale = match self.number("tcp_window_scaling") {
             0 => WindowScale::Off,
-            _ => WindowScale::Fixed(scale),
+            _ => WindowScale::Fixed(shift.unwrap_or_default()),
         };
         let defaults = Tcp::default();
         let settings = Tcp {
@@ -209,7 +210,7 @@ impl Settings {
             min_rto: millis(self.text("route_rto_min"))
                 .unwrap_or(Duration::from_micros(self.number("tcp_rto_min_us"))),
             timestamps,
-            window_scale: scale,
+            window_scale,
             receive_buffer_max: Bytes::new(receive_buffer.unwrap_or(rmem_max)),
             send_buffer_max: Bytes::new(wmem_max.max(wmem)),
             tlp: self.number("tcp_early_retrans") >= 3,

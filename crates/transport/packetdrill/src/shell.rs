@@ -112,11 +112,11 @@ fn assign(word: &str, settings: &mut Settings) -> Result<(), String> {
     let Some((key, value)) = word.split_once('=') else {
         return Err(format!("the setting {word}"));
     };
-    settings.set(key_of(key), &expand(value))
+    settings.set(setting_name(key), &expand(value))
 }
 
 /// Returns the name of a setting in its path.
-fn key_of(path: &str) -> &str {
+fn setting_name(path: &str) -> &str {
     path.rsplit(['/', '.']).next().unwrap_or(path)
 }
 
@@ -125,7 +125,7 @@ fn expand(value: &str) -> String {
     let mut expanded = String::new();
     let mut rest = value;
     while let Some((before, after)) = rest.split_once("$((") {
-        let Some((inner, behind)) = after.split_once("))") else {
+        let Some((inner, after)) = after.split_once("))") else {
             break;
         };
         let mut factors = inner.split('*').map(|factor| factor.trim().parse::<u64>());
@@ -134,26 +134,26 @@ fn expand(value: &str) -> String {
         });
         expanded.push_str(before);
         expanded.push_str(&product.map_or(inner.to_owned(), |product| product.to_string()));
-        rest = behind;
+        rest = after;
     }
     expanded + rest
 }
 
 /// Handles `echo value > /proc/sys/...`.
 fn echo(arguments: &[&str], settings: &mut Settings) -> Result<(), String> {
-    let Some(at) = arguments.iter().position(|word| word.starts_with('>')) else {
+    let Some(redirect) = arguments.iter().position(|word| word.starts_with('>')) else {
         return Ok(());
     };
-    let target = match arguments[at].trim_start_matches('>') {
-        "" => arguments.get(at + 1).copied().unwrap_or_default(),
+    let target = match arguments[redirect].trim_start_matches('>') {
+        "" => arguments.get(redirect + 1).copied().unwrap_or_default(),
         path => path,
     };
-    let value = arguments[..at].join(" ");
+    let value = arguments[..redirect].join(" ");
     if MODULE_PARAMETERS.contains(&(target, value.as_str())) {
         return Ok(());
     }
     match target.strip_prefix("/proc/sys/") {
-        Some(path) => settings.set(key_of(path), &value),
+        Some(path) => settings.set(setting_name(path), &value),
         None => Err(format!("writing {value} to {target}")),
     }
 }

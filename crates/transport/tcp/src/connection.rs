@@ -37,12 +37,11 @@ pub struct Connection {
     iss: u64,
     snd_wscale: u8,
     rcv_wscale: u8,
-    tstamp_ok: bool,
     /// Whether timestamps, and window scaling, were negotiated.
+    tstamp_ok: bool,
     wscale_ok: bool,
-    /// Maximum segment size that this end announces, and the one that the path allows.
+    /// Maximum segment size that this end announces, bytes.
     announced_mss: u32,
-    path_mss: u32,
     /// Whether ECN was negotiated; during the handshake, whether it was requested.
     ecn_ok: bool,
     /// Origin of this end's timestamp clock, milliseconds.
@@ -71,7 +70,7 @@ pub struct Connection {
     /// Far acknowledgements; `None` if they are not negotiated.
     far_acks: Option<FarAcks>,
     /// Whether the application has closed the socket.
-    detached: bool,
+    socket_closed: bool,
     /// Whether the application reads nothing more (`SHUT_RD`).
     read_shutdown: bool,
     failure: Option<Failure>,
@@ -97,7 +96,6 @@ impl Connection {
         let iss = sequence::initial(iss);
         Self {
             announced_mss: config.mss + config.settings.options_len(),
-            path_mss: u32::MAX,
             sender: Sender::new(config.clone(), congestion, iss + 1),
             config,
             state: State::Closed,
@@ -123,7 +121,7 @@ impl Connection {
             manual_read: false,
             unacked_tail: None,
             far_acks: None,
-            detached: false,
+            socket_closed: false,
             read_shutdown: false,
             failure: None,
             data_received_at: Instant::ZERO,
@@ -156,7 +154,7 @@ impl Connection {
         self.write_with_flags(now, bytes, SendFlags::Message)
     }
 
-    /// Writes like [`Connection::write`], with flags of `send`.
+    /// Writes like [`Connection::write`], with the flags of `send`.
     pub fn write_with_flags(&mut self, now: Instant, bytes: u64, flags: SendFlags) -> u64 {
         if !matches!(self.state, State::Established | State::CloseWait) {
             return 0;
@@ -260,7 +258,7 @@ impl Connection {
     /// Handles a segment; the application reads its data at once.
     pub fn on_segment(&mut self, now: Instant, segment: &Segment) {
         self.process_segment(now, segment);
-        self.on_read(now);
+        self.read_all(now);
     }
 
     /// Reads up to `bytes` of what has arrived in order and returns how many bytes were there.
@@ -285,11 +283,11 @@ impl Connection {
     }
 
     /// Reads all data in order, and returns whether there was any. An application that reads by request reads nothing.
-    pub fn on_read(&mut self, now: Instant) -> bool {
+    pub fn read_all(&mut self, now: Instant) -> bool {
         let Some(receiver) = &mut self.receiver else {
             return false;
         };
-        let has_read = receiver.on_read(now);
+        let has_read = receiver.read_all(now);
         if has_read && self.is_synchronised() {
             self.flush(now);
         }
@@ -297,7 +295,7 @@ impl Connection {
     }
 
     /// Handles a segment without a read. More segments may arrive at the same time before the application
-    /// [reads](Self::on_read).
+    /// [reads](Self::read_all).
     pub fn process_segment(&mut self, now: Instant, segment: &Segment) {
         match self.state {
             State::Closed => {}
@@ -356,7 +354,7 @@ impl Connection {
         }
         if self.is_data_after_close(seq, segment) {
             self.reset_unexpected(segment);
-            if !self.detached {
+            if !self.socket_closed {
                 self.failure = Some(Failure::Reset);
             }
             return;
@@ -364,12 +362,8 @@ impl Connection {
         if segment.len > 0 || segment.flags.contains(Flags::FIN) {
             self.data_received_at = now;
             self.on_data(now, seq, segment);
-        } else if seq
-            < self
-                .receiver
-                .as_ref()
-                .map_or(0, |receiver| receiver.rcv_nxt)
-            && let Some(receiver) = &mut self.receiver
+        } else if let Some(receiver) = &mut self.receiver
+            && seq < receiver.rcv_nxt
         {
             // A window probe or a keep-alive.
             receiver.acknowledge_now();
@@ -387,9 +381,9 @@ impl Connection {
             self.establish(now, window, self.echo(segment));
         }
         let mut blocks = [(0, 0); 4];
-        let wire = segment.sack.as_slice();
-        for (block, &(left, right)) in blocks.iter_mut().zip(wire) {
-            let near = self.sender.seq.snd_una;
+        let wire_blocks = segment.sack.as_slice();
+        let near = self.sender.seq.snd_una;
+        for (block, &(left, right)) in blocks.iter_mut().zip(wire_blocks) {
             *block = (unwrap(near, left), unwrap(near, right));
         }
         let is_far_acked = self.on_far_ack(segment);
@@ -397,7 +391,7 @@ impl Connection {
             ack,
             seq,
             window,
-            sack: &blocks[..wire.len()],
+            sack: &blocks[..wire_blocks.len()],
             echo: self.echo(segment),
             timestamps: segment
                 .timestamps
@@ -440,7 +434,7 @@ impl Connection {
             let timestamp = self.timestamp(now);
             self.out.push_back(Segment {
                 sack: flushed.sack,
-                ..self.pure_ack(timestamp, flushed.number, flushed.window, flushed.ece)
+                ..self.build_ack(timestamp, flushed.number, flushed.window, flushed.ece)
             });
         }
         if !fin_received {
@@ -511,7 +505,7 @@ impl Connection {
         if data.as_ref().is_some_and(|data| data.len > 0) {
             receiver.note_data_sent(now);
         }
-        let mut segment = self.pure_ack(timestamp, ack, window, ece);
+        let mut segment = self.build_ack(timestamp, ack, window, ece);
         segment.far_ack = self.take_far_ack(data.as_ref().map_or(0, |data| data.len));
         match data {
             Some(data) => {
@@ -542,8 +536,8 @@ impl Connection {
         }
     }
 
-    /// Returns an ACK without data and without SACK.
-    fn pure_ack(&self, timestamp: u32, ack: u64, window: u16, ece: bool) -> Segment {
+    /// Returns an ACK with these fields, without data and SACK.
+    fn build_ack(&self, timestamp: u32, ack: u64, window: u16, ece: bool) -> Segment {
         let flags = if ece {
             Flags::ACK | Flags::ECE
         } else {
@@ -565,12 +559,12 @@ impl Connection {
         }
     }
 
-    /// Returns an ACK without data, SACK and ECN-Echo that leaves now.
-    fn plain_ack(&mut self, now: Instant) -> Option<Segment> {
+    /// Returns an ACK of the current state that leaves now, without data, SACK and ECN-Echo.
+    fn current_ack(&mut self, now: Instant) -> Option<Segment> {
         let receiver = self.receiver.as_mut()?;
         let (ack, _) = receiver.acknowledge();
         let window = receiver.window_field();
-        Some(self.pure_ack(self.timestamp(now), ack, window, false))
+        Some(self.build_ack(self.timestamp(now), ack, window, false))
     }
 
     /// Acknowledges the segments before a change of the CE state (RFC 8257 §3.2).
@@ -580,7 +574,7 @@ impl Connection {
             return;
         };
         let window = receiver.window_field();
-        let segment = self.pure_ack(timestamp, ack, window, ece);
+        let segment = self.build_ack(timestamp, ack, window, ece);
         self.out.push_back(segment);
     }
 }

@@ -284,7 +284,7 @@ impl Receiver {
     }
 
     /// Reads all data in order, unless the application reads by request. Returns whether there was any.
-    pub(crate) fn on_read(&mut self, now: Instant) -> bool {
+    pub(crate) fn read_all(&mut self, now: Instant) -> bool {
         let bytes = core::mem::take(&mut self.pending_read);
         let has_read = self.copied_seq.is_none() && bytes > 0;
         if has_read {

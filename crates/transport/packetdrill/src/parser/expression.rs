@@ -11,7 +11,7 @@ const MAX_DEPTH: u32 = 30;
 impl Parser {
     /// Parses `(a, b, ...)`.
     pub(super) fn arguments(&mut self) -> Result<Vec<Expression>, SyntaxError> {
-        self.mark('(')?;
+        self.expect_mark('(')?;
         self.list(')')
     }
 
@@ -20,7 +20,7 @@ impl Parser {
         let mut list = Vec::new();
         while !self.take_mark(close) {
             if !list.is_empty() {
-                self.mark(',')?;
+                self.expect_mark(',')?;
             }
             list.push(self.expression()?);
         }
@@ -87,7 +87,7 @@ impl Parser {
                 self.index += 1;
                 self.braces()
             }
-            _ => self.expected("an expression"),
+            _ => self.expected_error("an expression"),
         }
     }
 
@@ -105,7 +105,7 @@ impl Parser {
         let mut values = Vec::new();
         while !self.take_mark('}') {
             if !(fields.is_empty() && values.is_empty()) {
-                self.mark(',')?;
+                self.expect_mark(',')?;
             }
             if let Some(name) = self.field_name() {
                 fields.push((name, self.expression()?));

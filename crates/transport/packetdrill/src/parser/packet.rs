@@ -16,7 +16,7 @@ impl Parser {
         if self.take_mark('[') {
             if matches!(self.peek(), Some(Token::Number(_))) {
                 quoted = Some(self.sequence()?);
-                self.mark(']')?;
+                self.expect_mark(']')?;
             } else {
                 ecn = self.ip_fields(']')?;
             }
@@ -107,7 +107,7 @@ impl Parser {
                     self.index += 1;
                 }
                 Some(Token::Number(_) | Token::Mark(',')) => self.index += 1,
-                _ => return self.expected("a field of the IP header"),
+                _ => return self.expected_error("a field of the IP header"),
             }
         }
         Ok(ecn)
@@ -137,7 +137,7 @@ impl Parser {
             flags.push('.');
         }
         if flags.is_empty() {
-            self.expected("TCP flags")
+            self.expected_error("TCP flags")
         } else {
             Ok(Some(flags))
         }
@@ -146,11 +146,11 @@ impl Parser {
     /// Parses `first:end(length)`; returns the first number and the length.
     fn sequence(&mut self) -> Result<(u32, u32), SyntaxError> {
         let first: u32 = self.number("sequence number")?;
-        self.mark(':')?;
+        self.expect_mark(':')?;
         let end: u32 = self.number("sequence number")?;
-        self.mark('(')?;
+        self.expect_mark('(')?;
         let len: u32 = self.number("payload")?;
-        self.mark(')')?;
+        self.expect_mark(')')?;
         if end.wrapping_sub(first) != len {
             return self.reject(format!("{first}:{end} are not {len} bytes"));
         }
@@ -165,13 +165,13 @@ impl Parser {
         }
         if self.peek() == Some(&Token::Ellipsis) {
             self.index += 1;
-            self.mark('>')?;
+            self.expect_mark('>')?;
             return Ok(None);
         }
         let mut options = Vec::new();
         while !self.take_mark('>') {
             if !options.is_empty() {
-                self.mark(',')?;
+                self.expect_mark(',')?;
             }
             options.push(self.option()?);
         }
@@ -179,34 +179,38 @@ impl Parser {
     }
 
     fn option(&mut self) -> Result<TcpOption, SyntaxError> {
-        let name = self.word()?;
+        let name = self.expect_word()?;
         Ok(match name.as_str() {
             "nop" => TcpOption::Nop,
             "eol" => TcpOption::Eol,
-            "mss" if self.next_is_symbol() => self.unmodelled("a symbol that it does not define"),
+            "mss" if self.next_is_symbol() => {
+                self.skip_unmodelled("a symbol that it does not define")
+            }
             "mss" => TcpOption::Mss(self.number("mss")?),
             "wscale" => TcpOption::WindowScale(self.number("wscale")?),
             "sackOK" => TcpOption::SackPermitted,
             "sack" => self.sack()?,
             "TS" => {
                 if !self.take_word("val") {
-                    return self.expected("val");
+                    return self.expected_error("val");
                 }
                 let value = self.number("timestamp")?;
                 if !self.take_word("ecr") {
-                    return self.expected("ecr");
+                    return self.expected_error("ecr");
                 }
                 TcpOption::Timestamps(value, self.number("timestamp")?)
             }
-            "FO" | "FOEXP" => self.unmodelled("Fast Open"),
-            "md5" | "ao" => self.unmodelled("TCP MD5 and AO"),
+            "FO" | "FOEXP" => self.skip_unmodelled("Fast Open"),
+            "md5" | "ao" => self.skip_unmodelled("TCP MD5 and AO"),
             "ECN" | "accecn" | "AccECN" | "exp" | "e1b" | "e0b" | "ceb" => {
-                self.unmodelled("AccECN")
+                self.skip_unmodelled("AccECN")
             }
             "dss" | "add_address" | "add_addr" | "remove_addr" | "rm_addr" => {
-                self.unmodelled("MPTCP")
+                self.skip_unmodelled("MPTCP")
             }
-            name if name.starts_with("mpc") || name.starts_with("mp_") => self.unmodelled("MPTCP"),
+            name if name.starts_with("mpc") || name.starts_with("mp_") => {
+                self.skip_unmodelled("MPTCP")
+            }
             other => return self.reject(format!("{other} is no TCP option")),
         })
     }
@@ -215,18 +219,18 @@ impl Parser {
         let mut blocks = Vec::new();
         while matches!(self.peek(), Some(Token::Number(_))) {
             let left = self.number("left edge")?;
-            self.mark(':')?;
+            self.expect_mark(':')?;
             blocks.push((left, self.number("right edge")?));
         }
         if blocks.is_empty() {
-            self.expected("a SACK block")
+            self.expected_error("a SACK block")
         } else {
             Ok(TcpOption::Sack(blocks))
         }
     }
 
     /// Skips the arguments of an option that is not modelled; lists in brackets are among them.
-    fn unmodelled(&mut self, feature: &'static str) -> TcpOption {
+    fn skip_unmodelled(&mut self, feature: &'static str) -> TcpOption {
         let mut depth = 0_u32;
         while let Some(token) = self.peek() {
             match token {
@@ -249,7 +253,7 @@ impl Parser {
     /// Parses the message after `icmp`. `quoted` are the sequence number and the length of the quoted packet, if they stand
     /// before `icmp`.
     fn icmp(&mut self, quoted: Option<(u32, u32)>) -> Result<EventKind, SyntaxError> {
-        let kind = self.word()?;
+        let kind = self.expect_word()?;
         let mut icmp = Icmp {
             kind,
             code: String::new(),
@@ -257,7 +261,7 @@ impl Parser {
             quoted: quoted.unwrap_or_default(),
         };
         if !self.peek_is_word("mtu") && matches!(self.peek(), Some(Token::Word(_))) {
-            icmp.code = self.word()?;
+            icmp.code = self.expect_word()?;
         }
         if self.take_word("mtu") {
             icmp.mtu = Some(self.number("mtu")?);
@@ -267,7 +271,7 @@ impl Parser {
                 return self.skip_packet("ICMP about other protocols");
             }
             icmp.quoted = self.sequence()?;
-            self.mark(']')?;
+            self.expect_mark(']')?;
         }
         Ok(EventKind::Icmp(icmp))
     }

@@ -67,7 +67,7 @@ impl Connection {
     /// Closes the socket: a FIN follows the data, and data that still arrives is answered by a reset (RFC 1122
     /// §4.2.2.13).
     pub fn detach(&mut self, now: Instant) {
-        self.detached = true;
+        self.socket_closed = true;
         self.close(now);
     }
 
@@ -88,7 +88,7 @@ impl Connection {
             .receiver
             .as_ref()
             .map_or(0, |receiver| receiver.rcv_nxt);
-        (self.detached || self.read_shutdown)
+        (self.socket_closed || self.read_shutdown)
             && segment.len > 0
             && seq + u64::from(segment.len) > rcv_nxt
             && matches!(
@@ -146,7 +146,7 @@ impl Connection {
     /// Sends a reset.
     pub(super) fn push_reset(&mut self, now: Instant) {
         let flags = Flags::RST | Flags::ACK;
-        let ack = self.plain_ack(now);
+        let ack = self.current_ack(now);
         self.out.extend(ack.map(|ack| Segment { flags, ..ack }));
     }
 }

@@ -215,7 +215,7 @@ impl Connection {
     /// Sends a segment without data that the peer has to answer (the kernel's `tcp_xmit_probe_skb`).
     pub(super) fn send_probe(&mut self, now: Instant) {
         let seq = (self.sender.seq.snd_una - 1) as u32;
-        let ack = self.plain_ack(now);
+        let ack = self.current_ack(now);
         self.out.extend(ack.map(|ack| Segment { seq, ..ack }));
     }
 }

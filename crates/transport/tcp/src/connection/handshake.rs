@@ -51,15 +51,14 @@ impl Connection {
         if !segment.flags.contains(Flags::SYN) {
             return;
         }
+        self.apply_options(now, segment);
         if !has_ack {
             // Both ends open at the same time (RFC 9293 §3.5, figure 7).
-            self.apply_options(now, segment);
             self.state = State::SynReceived;
             self.handshake_attempts = 0;
             self.send_handshake(now);
             return;
         }
-        self.apply_options(now, segment);
         let flags = segment.flags;
         self.ecn_ok &= flags.contains(Flags::ECE) && !flags.contains(Flags::CWR);
         self.establish(now, u64::from(segment.window), self.echo(segment));
@@ -75,7 +74,7 @@ impl Connection {
         self.config.sack &= segment.sack_permitted;
         // RFC 9293 §3.7.1: 536 without the option.
         let peer_mss = segment.mss.map_or(DEFAULT_MSS, u32::from);
-        self.config.mss = self.mtu_to_mss(peer_mss.min(self.announced_mss).min(self.path_mss));
+        self.config.mss = self.payload_for_mss(peer_mss.min(self.announced_mss));
         if let Some((value, _)) = segment.timestamps {
             self.ts_recent = value;
             self.ts_recent_at = now;
@@ -90,7 +89,7 @@ impl Connection {
         let window = self.first_window(self.state == State::Listen && self.tstamp_ok);
         // The window grows by the MSS that this end announces (the kernel's `advmss`), not by that of the peer.
         let receiver_config = TcpConfig {
-            mss: self.mtu_to_mss(self.announced_mss),
+            mss: self.payload_for_mss(self.announced_mss),
             ..self.config.clone()
         };
         let mut receiver = Receiver::new(
@@ -138,7 +137,7 @@ impl Connection {
             receiver.set_echo_mode(echo_mode);
         }
         self.sender.congestion.window.ecn = self.ecn_ok;
-        let min_mss = self.mtu_to_mss(MIN_SND_MSS);
+        let min_mss = self.payload_for_mss(MIN_SND_MSS);
         self.sender
             .negotiate(self.config.mss, min_mss, self.config.sack, window);
         let handshake_lost = self.handshake_timeouts() > 1 && !self.were_timeouts_spurious(echo);
@@ -159,7 +158,8 @@ impl Connection {
         } else {
             self.config.syn_retries + LINEAR_TIMEOUTS
         };
-        if self.handshake_attempts > retries || self.opening_timed_out(now) {
+        if self.handshake_attempts > retries || self.time_left_to_open(now) == Some(Duration::ZERO)
+        {
             self.fail(Failure::TimedOut);
             return;
         }
@@ -179,13 +179,9 @@ impl Connection {
     /// Returns the rest of the user timeout for repeated SYNs. It does not shorten the first time-out, and a request in
     /// SYN-RECEIVED has no user timeout yet (the kernel's `tcp_clamp_rto_to_user_timeout`, `reqsk_timer_handler`).
     fn time_left_to_open(&self, now: Instant) -> Option<Duration> {
-        let repeated = self.state == State::SynSent && self.handshake_attempts > 1;
-        let limit = self.config.user_timeout.filter(|_| repeated)?;
+        let is_repeated = self.state == State::SynSent && self.handshake_attempts > 1;
+        let limit = self.config.user_timeout.filter(|_| is_repeated)?;
         Some(limit.saturating_sub(now.saturating_since(self.handshake_start)))
-    }
-
-    fn opening_timed_out(&self, now: Instant) -> bool {
-        self.time_left_to_open(now) == Some(Duration::ZERO)
     }
 
     /// Returns the time-out of the latest SYN or SYN-ACK.
@@ -201,7 +197,7 @@ impl Connection {
         wait.min(self.config.max_rto)
     }
 
-    /// Sends the SYN-ACK again because the SYN arrived again. This is no attempt that counts, and restarts the timer (the
+    /// Sends the SYN-ACK again because the SYN arrived again. It does not count as an attempt, and restarts the timer (the
     /// kernel's `tcp_check_req`).
     pub(super) fn retransmit_synack(&mut self, now: Instant) {
         if !self.take_oow_token(now) {
@@ -255,16 +251,12 @@ impl Connection {
 
     /// Returns the window of the SYN or SYN-ACK, bytes: whole segments of the MSS that this end announces.
     fn first_window(&self, answers_timestamps: bool) -> u64 {
-        let receiver_config = TcpConfig {
-            mss: self.announced_mss - self.config.settings.options_len(),
-            ..self.config.clone()
-        };
-        first_window(&receiver_config, answers_timestamps)
+        let mss = self.announced_mss - self.config.settings.options_len();
+        first_window(&self.config, mss, answers_timestamps)
     }
 
-    /// Returns the payload of a full segment without the timestamps option, for an MSS that includes options (the kernel's
-    /// `tcp_mtu_to_mss`).
-    pub(super) fn mtu_to_mss(&self, mss: u32) -> u32 {
+    /// Returns the payload of a full segment for an MSS, which includes the options (the kernel's `tcp_mtu_to_mss`).
+    pub(super) fn payload_for_mss(&self, mss: u32) -> u32 {
         mss.max(MIN_SND_MSS) - TIMESTAMPS_OPTION * u32::from(self.tstamp_ok)
     }
 

@@ -79,7 +79,7 @@ impl Connection {
             receive_mss: receiver.map_or(0, |receiver| receiver.rcv_mss()),
             since_data_received: since(self.data_received_at),
             since_ack_received: since(self.ack_received_at),
-            announced_mss: self.mtu_to_mss(self.announced_mss),
+            announced_mss: self.payload_for_mss(self.announced_mss),
             bytes_acked: self.sender.seq.snd_una - self.iss,
             bytes_received: self.received(),
             ..Info::default()

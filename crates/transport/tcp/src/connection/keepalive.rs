@@ -41,7 +41,7 @@ impl Connection {
         }
         self.keepalive.next_at = Instant::NEVER;
         // FIN-WAIT-2 of a closed socket has a timer of its own.
-        let is_orphan = self.detached && self.state == State::FinWait2;
+        let is_orphan = self.socket_closed && self.state == State::FinWait2;
         let is_open = self.is_synchronised() && self.state != State::TimeWait && !is_orphan;
         let Some(idle) = self.config.settings.keepalive.filter(|_| is_open) else {
             return;

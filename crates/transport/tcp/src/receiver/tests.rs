@@ -29,7 +29,7 @@ fn settled_receiver() -> (Receiver, u64, Instant) {
 /// Receives and reads a segment; returns whether an ACK leaves at once.
 fn arrives(receiver: &mut Receiver, now: Instant, seq: u64, len: u64, flags: Flags) -> bool {
     let before = arrives_unread(receiver, now, seq, len, flags);
-    receiver.on_read(now);
+    receiver.read_all(now);
     before || acknowledges(receiver, now)
 }
 
@@ -84,7 +84,7 @@ fn a_burst_is_acknowledged_once_after_it_is_read() {
         assert!(!arrives_unread(&mut receiver, now, next, MSS, Flags::ACK));
         next += MSS;
     }
-    receiver.on_read(now);
+    receiver.read_all(now);
     assert!(acknowledges(&mut receiver, now));
     assert!(!acknowledges(&mut receiver, now));
 }
@@ -163,9 +163,9 @@ fn the_ack_of_a_filled_hole_offers_less() {
         filled + 10 * MSS < before && filled + 21 * MSS >= before,
         "{filled} after {before}"
     );
-    receiver.on_read(now);
+    receiver.read_all(now);
     receiver.on_data(now, next + 21 * MSS, &segment, None);
-    receiver.on_read(now);
+    receiver.read_all(now);
     receiver.acknowledge_now();
     let read = window(&mut receiver);
     assert!(read >= before, "{read} after {filled}");

@@ -68,9 +68,9 @@ pub(super) struct WindowTuning {
 
 /// Returns the window of a SYN or SYN-ACK, bytes: whole segments, if there is room for one
 /// (`tcp_select_initial_window`). Only the end that answers knows whether segments have the timestamps option.
-pub(crate) fn first_window(config: &TcpConfig, answers_timestamps: bool) -> u64 {
+pub(crate) fn first_window(config: &TcpConfig, mss: u32, answers_timestamps: bool) -> u64 {
     let adds_option = config.settings.timestamps && !answers_timestamps;
-    let segment = u64::from(config.mss + TIMESTAMPS_OPTION * u32::from(adds_option));
+    let segment = u64::from(mss + TIMESTAMPS_OPTION * u32::from(adds_option));
     let space = (config.receive_buffer_initial * DEFAULT_SCALING_RATIO) >> 8;
     let space = space.min(config.settings.window_cap());
     if space > segment {
@@ -95,32 +95,32 @@ impl WindowTuning {
         timestamps: bool,
         window: u64,
     ) -> Self {
-        let announced = u64::from(config.mss);
+        let advmss = u64::from(config.mss);
         let option = TIMESTAMPS_OPTION * u32::from(timestamps);
-        let cap = config.settings.window_cap();
-        let buffer = config.receive_buffer_initial;
-        let full = (buffer * DEFAULT_SCALING_RATIO) >> 8;
-        let mut clamp = (65_535 << scale).min(cap).min(full);
-        if clamp > 2 * announced && clamp + announced > full {
+        let window_cap = config.settings.window_cap();
+        let rcvbuf = config.receive_buffer_initial;
+        let full = (rcvbuf * DEFAULT_SCALING_RATIO) >> 8;
+        let mut window_clamp = (65_535 << scale).min(window_cap).min(full);
+        if window_clamp > 2 * advmss && window_clamp + advmss > full {
             // Room for one segment is reserved (`tcp_init_buffer_space`).
-            clamp = (2 * announced).max(full - announced);
+            window_clamp = (2 * advmss).max(full - advmss);
         }
-        let threshold = window.min(clamp);
-        let mss = announced.min(window / 2).clamp(MIN_MSS, DEFAULT_MSS);
-        let header = u64::from(IP_HEADER + TCP_HEADER + option);
+        let rcv_ssthresh = window.min(window_clamp);
+        let rcv_mss = advmss.min(window / 2).clamp(MIN_MSS, DEFAULT_MSS);
+        let header_len = u64::from(IP_HEADER + TCP_HEADER + option);
         Self {
-            rcvbuf: buffer,
+            rcvbuf,
             rcvbuf_max: config.settings.receive_buffer_max.get(),
             scaling_ratio: DEFAULT_SCALING_RATIO,
-            window_clamp: clamp,
-            window_cap: cap,
+            window_clamp,
+            window_cap,
             room: u64::MAX,
-            rcv_ssthresh: threshold,
-            rcv_mss: mss,
+            rcv_ssthresh,
+            rcv_mss,
             last_short_len: 0,
-            full_truesize: truesize(mss + header),
-            advmss: announced,
-            header_len: header,
+            full_truesize: truesize(rcv_mss + header_len),
+            advmss,
+            header_len,
             gso_size: config.gso_size.map(u64::from),
             rcv_wnd: window,
             rcv_wnd_start: first,
@@ -131,7 +131,7 @@ impl WindowTuning {
             rtt_window: None,
             rcvq_time: Instant::ZERO,
             rcvq_seq: first,
-            rcvq_space: threshold.min(INIT_CWND * announced).max(1),
+            rcvq_space: rcv_ssthresh.min(INIT_CWND * advmss).max(1),
         }
     }
 

@@ -5,8 +5,9 @@ use units::{Duration, Instant};
 /// Current phase, and the times in all `N` phases.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PhaseTimes<P, const N: usize> {
-    current: P,
-    since: Instant,
+    pub(super) current: P,
+    /// Start of the current phase.
+    pub(super) since: Instant,
     /// Times in each phase before the current one began.
     past: [Duration; N],
 }
@@ -21,11 +22,6 @@ impl<P: Copy + PartialEq + Into<usize>, const N: usize> PhaseTimes<P, N> {
         }
     }
 
-    /// Returns the current phase.
-    pub(super) fn current(&self) -> P {
-        self.current
-    }
-
     /// Returns the time in `phase` until `now`.
     #[inline]
     pub(super) fn time(&self, now: Instant, phase: P) -> Duration {
@@ -35,11 +31,6 @@ impl<P: Copy + PartialEq + Into<usize>, const N: usize> PhaseTimes<P, N> {
         } else {
             past
         }
-    }
-
-    /// Notes that `phase` has lasted since `start`, or since the current phase began if that is later.
-    pub(super) fn enter_since(&mut self, start: Instant, phase: P) {
-        self.enter(start.max(self.since), phase);
     }
 
     /// Notes that `phase` lasts from `now` on.

@@ -14,7 +14,7 @@ pub(super) type Chronograph = PhaseTimes<SendLimit, { SendLimit::COUNT }>;
 impl Chronograph {
     /// Starts the chronograph of a limit, unless one of higher priority runs (`tcp_chrono_start`).
     pub(super) fn start(&mut self, now: Instant, limit: SendLimit) {
-        let current = self.current();
+        let current = self.current;
         if limit > current && !(limit.is_busy() && current.is_busy()) {
             self.enter(now, limit);
         }
@@ -29,7 +29,7 @@ impl Sender {
 
     /// Stops the chronograph of a limit: the sender is idle, or busy under another limit (`tcp_chrono_stop`).
     pub(super) fn stop_limit(&mut self, now: Instant, limit: SendLimit) {
-        let current = self.chronograph.current();
+        let current = self.chronograph.current;
         if self.seq.all_acked() {
             if current != SendLimit::NotBegun {
                 self.chronograph.enter(now, SendLimit::Idle);
@@ -49,7 +49,7 @@ impl Sender {
 
     /// Updates the limit of a busy sender after its timer has expired.
     pub(super) fn note_limit_after_timer(&mut self, now: Instant) {
-        if self.chronograph.current().is_busy() {
+        if self.chronograph.current.is_busy() {
             let limit = self.current_busy_limit(now);
             self.chronograph.enter(now, limit);
         }
@@ -58,9 +58,9 @@ impl Sender {
     /// Notes that the retransmission timer has expired. The sender has waited for it since the last ACK, or since its
     /// limit last changed.
     pub(super) fn note_rto(&mut self) {
-        if self.chronograph.current().is_busy() {
-            self.chronograph
-                .enter_since(self.last_ack.rcv_tstamp, SendLimit::TimeOut);
+        if self.chronograph.current.is_busy() {
+            let start = self.last_ack.rcv_tstamp.max(self.chronograph.since);
+            self.chronograph.enter(start, SendLimit::TimeOut);
         }
     }
 

@@ -10,8 +10,8 @@ use cca::{CaState, Event, SendLimit};
 #[derive(Clone, Debug)]
 pub(super) struct WindowValidation {
     /// Whether the window was the limit, and the most segments outstanding (`max_packets_out`).
-    is_cwnd_limited: bool,
-    max_packets_out: u32,
+    pub(super) is_cwnd_limited: bool,
+    pub(super) max_packets_out: u32,
     /// Number whose acknowledgement ends the observation (`cwnd_usage_seq`).
     usage_seq: u64,
     /// Most segments outstanding since the window was last the limit (`snd_cwnd_used`).
@@ -29,12 +29,6 @@ impl WindowValidation {
             cwnd_used: 0,
             cwnd_stamp: Instant::ZERO,
         }
-    }
-
-    /// Sets the observation.
-    #[cfg(test)]
-    pub(super) fn observe(&mut self, limited: bool, max_packets_out: u32) {
-        (self.is_cwnd_limited, self.max_packets_out) = (limited, max_packets_out);
     }
 
     /// Makes the window valid from `now` on.

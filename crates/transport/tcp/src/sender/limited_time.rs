@@ -49,10 +49,10 @@ impl Sender {
             Limit::SendBuffer
         };
         // Nothing limits a sender that has not begun.
-        if self.limits.current() != Limit::Start || self.seq.snd_nxt > self.seq.snd_una {
+        if self.limits.current != Limit::Start || self.seq.snd_nxt > self.seq.snd_una {
             self.limits.enter(now, limit);
         }
-        if self.chronograph.current().is_busy() {
+        if self.chronograph.current.is_busy() {
             let busy = self.busy_limit(now, has_unsent || self.buffer.nospace, has_room);
             self.chronograph.enter(now, busy);
         }

@@ -36,11 +36,6 @@ impl Output {
         }
     }
 
-    /// Returns the number of queued segments.
-    pub(super) fn len(&self) -> usize {
-        self.queue.len()
-    }
-
     /// Adds data that is sent at `now`.
     pub(super) fn push(&mut self, now: Instant, outgoing: Outgoing) {
         self.queue.push_back(outgoing);

@@ -17,7 +17,7 @@ const REO_WND_PERSIST: u8 = 16;
 pub(super) struct Rack {
     /// Time, end and RTT of the latest transmission that was delivered.
     sent_at: Instant,
-    end: u64,
+    pub(super) end: u64,
     rtt: Duration,
     /// Whether the latest delivery has not been used to detect losses.
     pub(super) advanced: bool,
@@ -26,7 +26,7 @@ pub(super) struct Rack {
     /// Reordering window in quarters of the lowest RTT.
     reo_wnd_steps: u32,
     /// Recoveries for which the widened window still lasts.
-    reo_wnd_persist: u8,
+    pub(super) reo_wnd_persist: u8,
     /// Delivery count when the window was last widened.
     widened_at: u64,
 }
@@ -88,18 +88,6 @@ impl Rack {
     /// Prolongs the widened window after a recovery that D-SACK has undone.
     pub(super) fn on_recovery_undone(&mut self) {
         self.reo_wnd_persist = (self.reo_wnd_persist + 1).min(REO_WND_PERSIST);
-    }
-
-    /// Returns the recoveries for which the widened window lasts.
-    #[cfg(test)]
-    pub(super) fn recoveries_left(&self) -> u32 {
-        self.reo_wnd_persist.into()
-    }
-
-    /// Returns whether the latest delivered transmission ended at `end`.
-    #[cfg(test)]
-    pub(super) fn has_seen(&self, end: u64) -> bool {
-        self.end == end
     }
 }
 

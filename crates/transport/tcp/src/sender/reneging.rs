@@ -187,7 +187,10 @@ mod tests {
         let (mut sender, _) = ten_in_flight(Duration::from_millis(50));
         for (cwnd, limited) in [(19, true), (20, false), (21, false)] {
             sender.congestion.window.cwnd = cwnd;
-            sender.cwnd_usage.observe(false, 10);
+            (
+                sender.cwnd_usage.is_cwnd_limited,
+                sender.cwnd_usage.max_packets_out,
+            ) = (false, 10);
             assert_eq!(sender.is_cwnd_limited(), limited, "{cwnd}");
         }
     }

@@ -19,7 +19,7 @@ fn ten_in_flight() -> (Sender, Instant) {
 fn an_old_echo_says_nothing_of_segments_sent_once() {
     let (mut sender, now) = ten_in_flight();
     ack(&mut sender, now, 1, &[], Some(0));
-    assert!(sender.rack.has_seen(FIRST + MSS), "RACK learns from it");
+    assert!(sender.rack.end == FIRST + MSS, "RACK learns from it");
 }
 
 /// RFC 6937 §3.1, Linux `tcp_cwnd_reduction`: above the threshold, the window follows the deliveries in the ratio of
@@ -44,13 +44,13 @@ fn an_undone_recovery_prolongs_the_widened_window() {
     for _ in 0..3 {
         rack.on_recovery_undone();
     }
-    assert_eq!(rack.recoveries_left(), 3);
+    assert_eq!(rack.reo_wnd_persist, 3);
     rack.on_recovery_end();
-    assert_eq!(rack.recoveries_left(), 2);
+    assert_eq!(rack.reo_wnd_persist, 2);
     for _ in 0..40 {
         rack.on_recovery_undone();
     }
-    assert_eq!(rack.recoveries_left(), 16);
+    assert_eq!(rack.reo_wnd_persist, 16);
 }
 
 /// Linux `tcp_init_undo`: without a retransmission in flight, no D-SACK can show that all were spurious.

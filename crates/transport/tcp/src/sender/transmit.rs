@@ -169,7 +169,7 @@ impl Sender {
         let mss = u64::from(self.config.mss);
         let start = self.seq.snd_nxt;
         let fin = self.seq.fin_queued && end + 1 == self.seq.write_seq;
-        let burst_start = self.output.len();
+        let burst_start = self.output.queue.len();
         loop {
             let to = (self.seq.snd_nxt + mss).min(end);
             self.send_new(now, to + u64::from(fin && to == end));
@@ -324,7 +324,7 @@ impl Sender {
     /// Retransmits `segments` from ordinal `first` on.
     pub(super) fn retransmit(&mut self, now: Instant, first: u64, segments: u32) {
         let mut bytes = 0;
-        let mut burst_start = self.output.len();
+        let mut burst_start = self.output.queue.len();
         let last = first + u64::from(segments) - 1;
         for ordinal in first..=last {
             let tx = self.retransmit_one(now, ordinal);
@@ -335,11 +335,11 @@ impl Sender {
             // The contents of an skb leave as one burst.
             if ordinal == last || self.board.get(ordinal).ends_burst {
                 self.output.mark_burst(burst_start);
-                if self.output.len() - burst_start > 1 {
+                if self.output.queue.len() - burst_start > 1 {
                     // Like every burst (the kernel's `__tcp_transmit_skb`).
                     self.output.set_push(true);
                 }
-                burst_start = self.output.len();
+                burst_start = self.output.queue.len();
             }
         }
         if self.device_holds() {

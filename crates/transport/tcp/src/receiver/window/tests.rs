@@ -24,7 +24,7 @@ fn ms(n: u64) -> Instant {
 /// Returns a window for segments of `mss` bytes with timestamps, after the SYN.
 fn fresh(mss: u32, scale: u8, cap: Option<u64>) -> WindowTuning {
     let config = configured(mss, cap);
-    let window = first_window(&config, false);
+    let window = first_window(&config, config.mss, false);
     WindowTuning::new(&config, 1_000, scale, true, window)
 }
 
@@ -55,9 +55,9 @@ fn adjacent_segments_share_headers() {
 #[test]
 fn the_first_window_is_whole_segments() {
     let config = TcpConfig::default();
-    assert_eq!(first_window(&config, false), 44 * 1_460);
-    assert_eq!(first_window(&config, true), 45 * 1_448);
-    let with = |mss, cap| first_window(&configured(mss, cap), false);
+    assert_eq!(first_window(&config, config.mss, false), 44 * 1_460);
+    assert_eq!(first_window(&config, config.mss, true), 45 * 1_448);
+    let with = |mss, cap| first_window(&configured(mss, cap), mss, false);
     assert_eq!(with(8_948, None), 7 * 8_960);
     assert_eq!(with(1_448, Some(10_000)), 6 * 1_460);
     assert_eq!(with(1_448, Some(1_000)), 1_000);
