@@ -201,4 +201,11 @@ def test_all_fields_are_printed_with_their_meanings(celltcp) -> None:
     printed = celltcp("scenarios", "--fields").stdout
     for field in ("gilbert-elliott-time", "| backlog |", "| deadline |", "| notsent_lowat |"):
         assert field in printed
-    assert "give one of them" in celltcp("scenarios", "drive", "--fields").stderr
+    workloads = celltcp("scenarios", "workload", "--fields").stdout
+    assert workloads.startswith('### Workload, kind = "bulk"')
+    assert '### Workload, kind = "page"' in workloads
+    assert "### Path" not in workloads
+    assert celltcp("scenarios", "--fields", "flows").stdout.startswith("### Flow\n")
+    refused = celltcp("scenarios", "drive", "--fields")
+    assert refused.returncode == 2
+    assert "there is no section 'drive'; allowed: Variation, Path, " in refused.stderr

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Mapping
+from typing import Any
 
 import click
 
@@ -15,25 +16,26 @@ from celltcp.cli.verbosity import note
 @click.command()
 @click.argument("name", required=False, shell_complete=complete_scenario)
 @click.option("--schema", is_flag=True, help="Print the JSON schema of scenario files.")
-@click.option("--fields", is_flag=True, help="Print all fields of scenario files with their meanings.")
+@click.option(
+    "--fields",
+    is_flag=True,
+    help="Print the fields of scenario files, or of a section, with their meanings.",
+)
 def scenarios(name: str | None, schema: bool, fields: bool) -> None:
     """List the built-in scenarios, or print one as a commented file.
 
     NAME is a scenario. A folder such as mobility, a pattern such as "stress/loss-*" or a set such as
-    thesis36 lists its scenarios.
+    thesis36 lists its scenarios. With --fields, NAME is a section of scenario files, such as tcp.
     """
     from celltcp._core import scenario_schema
     from celltcp.scenarios.scenario_list import expand_scenarios
     from celltcp.scenarios.scenarios import description, is_single_name, load_scenario, scenario_names
 
     names = scenario_names()
-    for option, is_given in (("--schema", schema), ("--fields", fields)):
-        if is_given and name is not None:
-            raise click.UsageError(f"{option}: {name!r} is named, too; give one of them")
+    if schema and name is not None:
+        raise click.UsageError(f"--schema: {name!r} is named, too; give one of them")
     if fields:
-        from celltcp.present.schema_tables import sections
-
-        click.echo("\n".join(sections(json.loads(scenario_schema()), "Top of the file")), nl=False)
+        _print_fields(json.loads(scenario_schema()), name)
     elif schema:
         click.echo(scenario_schema())
     elif not name:
@@ -47,6 +49,23 @@ def scenarios(name: str | None, schema: bool, fields: bool) -> None:
         )
     else:
         click.echo(load_scenario(name).to_toml(), nl=False)
+
+
+def _print_fields(schema: Mapping[str, Any], name: str | None) -> None:
+    """Prints the sections of fields whose heading begins with a name, or all of them."""
+    from celltcp.present.schema_tables import sections
+
+    every = list(sections(schema, "Top of the file"))
+    headings = [text.partition("\n")[0].removeprefix("### ") for text in every]
+    # Lists are named in the plural: flows, links.
+    start = "" if name is None else name.lower().removesuffix("s")
+    wanted = [
+        text for heading, text in zip(headings, every, strict=True) if heading.lower().startswith(start)
+    ]
+    if not wanted:
+        allowed = ", ".join(dict.fromkeys(heading.partition(",")[0] for heading in headings[1:]))
+        raise click.UsageError(f"--fields: there is no section {name!r}; allowed: {allowed}")
+    click.echo("\n".join(wanted), nl=False)
 
 
 def _print_variants(folder: str) -> None:
