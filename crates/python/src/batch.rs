@@ -1,7 +1,7 @@
 //! Batches: many runs on several threads in one call, whose tables are returned joined.
 //!
-//! A batch consists of chunks. The tables of a chunk are delivered together, chunk by chunk in their order, so
-//! that the delivered tables do not depend on the number of threads.
+//! A batch consists of chunks, which are delivered in order, each with the joined tables of its runs. So the tables do
+//! not depend on the number of threads.
 
 use std::ops::Range;
 use std::path::PathBuf;
@@ -35,8 +35,8 @@ const MIN_STEP: Duration = Duration::from_millis(50);
 /// Fixed-point representation of 1.0 in the progress of a run.
 const PROGRESS_SCALE: u64 = 1_000_000;
 
-/// A job from Python: number and label of the run in the tables, scenario, seed, and for a Linux kernel the files of the
-/// kernel, of the guest's program and of the path.
+/// A job from Python: number and label of the run in the tables, scenario, and seed. For a Linux kernel, also the files
+/// of the kernel, of the guest's program and of the path.
 type JobTuple = (
     u32,
     String,
@@ -294,11 +294,11 @@ impl Delivery<'_> {
         if indices.is_empty() {
             return Ok(());
         }
-        let all = PyDict::new(py);
+        let tables = PyDict::new(py);
         for (name, batch) in joined.into_batches()? {
-            all.set_item(name, batch.into_pyobject(py)?)?;
+            tables.set_item(name, batch.into_pyobject(py)?)?;
         }
-        self.deliver.call1(py, (indices, all, is_complete))?;
+        self.deliver.call1(py, (indices, tables, is_complete))?;
         Ok(())
     }
 }

@@ -43,7 +43,7 @@ impl CaptureAnalysis {
         })
     }
 
-    /// Reads up to `packets` records without the GIL; returns whether the capture goes on.
+    /// Reads up to `packets` records without the GIL; returns whether the capture has more.
     fn advance(&self, py: Python<'_>, packets: u64) -> Result<bool> {
         py.detach(|| self.with(|analysis| analysis.advance(packets)))
     }
@@ -51,17 +51,17 @@ impl CaptureAnalysis {
     /// Returns the rows since the last call, a record batch by the name of each of `capture_tables`.
     fn take_tables<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyDict>> {
         let tables = self.with(Analysis::take_tables)?;
-        let all = PyDict::new(py);
+        let batches = PyDict::new(py);
         for (table, columns) in tables.into_columns() {
-            all.set_item(table.name, into_python(py, table.columns, columns)?)?;
+            batches.set_item(table.name, into_python(py, table.columns, columns)?)?;
         }
-        Ok(all)
+        Ok(batches)
     }
 
     /// Returns the counts of the capture so far; `broken` is the byte and the reason where it could not be read on.
     fn summary<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyDict>> {
         let summary = self.with(|analysis| analysis.summary())?;
-        let all = PyDict::new(py);
+        let fields = PyDict::new(py);
         let counts = [
             ("packets", summary.packets),
             ("segments", summary.segments),
@@ -78,18 +78,18 @@ impl CaptureAnalysis {
             ("bytes", summary.bytes),
         ];
         for (name, count) in counts {
-            all.set_item(name, count)?;
+            fields.set_item(name, count)?;
         }
         let left_out = PyDict::new(py);
         for (kind, count) in summary.skipped() {
             left_out.set_item(kind, count)?;
         }
-        all.set_item("left_out", left_out)?;
-        all.set_item("link_type", summary.link_type)?;
-        all.set_item("times_ns", summary.times_ns)?;
+        fields.set_item("left_out", left_out)?;
+        fields.set_item("link_type", summary.link_type)?;
+        fields.set_item("times_ns", summary.times_ns)?;
         let broken = summary.error.map(|error| (error.offset, error.reason));
-        all.set_item("broken", broken)?;
-        Ok(all)
+        fields.set_item("broken", broken)?;
+        Ok(fields)
     }
 }
 

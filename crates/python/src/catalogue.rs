@@ -26,8 +26,8 @@ pub(crate) fn middlebox_kinds(splits: Option<bool>) -> Vec<&'static str> {
         .collect()
 }
 
-/// Returns the line-ups of a list such as `cubic:hystart=off,bbr,cubic+reno`, as they are printed, each once. `all`
-/// and `own` are what these words stand for in the list.
+/// Returns the line-ups of a list such as `cubic:hystart=off,bbr,cubic+reno`, as they are printed, each once. `all` and
+/// `own` are the CCAs that these words stand for in the list.
 #[pyfunction]
 #[pyo3(signature = (text, all=None, own=None))]
 pub(crate) fn lineups(
@@ -35,8 +35,8 @@ pub(crate) fn lineups(
     all: Option<Vec<String>>,
     own: Option<&str>,
 ) -> Result<Vec<String>> {
-    let read = CcaMix::list(text, &all.unwrap_or_default(), own);
-    Ok(format_mixes(read?))
+    let mixes = CcaMix::list(text, &all.unwrap_or_default(), own)?;
+    Ok(format_mixes(mixes))
 }
 
 /// Returns each of these line-ups through each choice of middleboxes in a list such as `none,es:reserve=4,split@es`;
@@ -46,10 +46,9 @@ pub(crate) fn mixes_with_middleboxes(
     lineups: Vec<String>,
     middleboxes: &str,
 ) -> Result<Vec<String>> {
-    let read = lineups.iter().map(|text| text.parse());
-    let read = read.collect::<Result<Vec<CcaMix>, String>>();
-    let through = CcaMix::through(read?, middleboxes);
-    Ok(format_mixes(through?))
+    let mixes = lineups.iter().map(|text| text.parse());
+    let mixes = mixes.collect::<Result<Vec<CcaMix>, String>>()?;
+    Ok(format_mixes(CcaMix::through(mixes, middleboxes)?))
 }
 
 /// Returns the line-ups as texts, each once.
@@ -94,14 +93,14 @@ pub(crate) fn describe_cca<'py>(py: Python<'py>, name: &str) -> Result<Bound<'py
         entry.set_item("source", parameter.source)?;
         parameters.append(entry)?;
     }
-    let about = PyDict::new(py);
-    about.set_item("name", cca.name)?;
-    about.set_item("title", cca.title)?;
-    about.set_item("aliases", cca.aliases.to_vec())?;
-    about.set_item("family", cca.family.name())?;
-    about.set_item("reference", cca.reference)?;
-    about.set_item("year", cca.year)?;
-    about.set_item("linux", cca.linux)?;
-    about.set_item("parameters", parameters)?;
-    Ok(about)
+    let description = PyDict::new(py);
+    description.set_item("name", cca.name)?;
+    description.set_item("title", cca.title)?;
+    description.set_item("aliases", cca.aliases.to_vec())?;
+    description.set_item("family", cca.family.name())?;
+    description.set_item("reference", cca.reference)?;
+    description.set_item("year", cca.year)?;
+    description.set_item("linux", cca.linux)?;
+    description.set_item("parameters", parameters)?;
+    Ok(description)
 }

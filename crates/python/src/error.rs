@@ -86,7 +86,7 @@ impl From<ArrowError> for Error {
     }
 }
 
-/// Makes errors of the crates below those of input.
+/// Converts errors of other crates to [`Error::Input`].
 macro_rules! input_errors {
     ($($error:ty),+ $(,)?) => {$(
         impl From<$error> for Error {

@@ -14,8 +14,8 @@ use units::Instant;
 use crate::error::{Error, Result, reject};
 use crate::python_cca;
 
-/// Environment variable with which tests cause a panic in the middle of a run: its seed and label, as in `3 bbr`, or only
-/// its seed.
+/// Environment variable with which tests cause a panic in the middle of a run. Its value is the seed of the run, or seed
+/// and label, as in `3 bbr`.
 const PANIC_VARIABLE: &str = "CELLTCP_PANIC_AT";
 
 thread_local! {

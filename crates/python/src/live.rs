@@ -126,12 +126,12 @@ impl PyLiveRun {
     fn status<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyDict>> {
         self.with(|run| {
             run.with_progress(|progress| {
-                let status = status_of(py, &progress.session)?;
-                status.set_item("lateness", lateness_of(py, &progress.lateness)?)?;
+                let status = status_dict(py, &progress.session)?;
+                status.set_item("lateness", lateness_dict(py, &progress.lateness)?)?;
                 status.set_item("cpu_share", progress.cpu_share())?;
                 status.set_item("without_route", progress.no_route)?;
                 status.set_item("refused", progress.refused)?;
-                status.set_item("access", access_of(py, progress.session.access())?)?;
+                status.set_item("access", access_dict(py, progress.session.access())?)?;
                 Ok(status)
             })
         })
@@ -249,7 +249,7 @@ impl ReplayedRun {
 
     /// Returns the time of the path and the packets by destination.
     fn status<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyDict>> {
-        status_of(py, &lock(&self.0).session)
+        status_dict(py, &lock(&self.0).session)
     }
 
     /// Returns a record batch by the name of each of `result_tables`.
@@ -259,60 +259,60 @@ impl ReplayedRun {
 }
 
 /// Returns the time of a path, and the packets by destination.
-fn status_of<'py>(py: Python<'py>, session: &Session) -> Result<Bound<'py, PyDict>> {
+fn status_dict<'py>(py: Python<'py>, session: &Session) -> Result<Bound<'py, PyDict>> {
     let status = PyDict::new(py);
     status.set_item("time_s", session.now().since_start().as_secs_f64())?;
     let traffic = PyDict::new(py);
     for (host, counts) in session.traffic() {
-        traffic.set_item(host, counts_of(py, counts)?)?;
+        traffic.set_item(host, counts_dict(py, counts)?)?;
     }
     status.set_item("to", traffic)?;
     Ok(status)
 }
 
 /// Returns the state of an access link; without SINR and cell on a wire.
-fn access_of(py: Python<'_>, access: AccessState) -> Result<Bound<'_, PyDict>> {
-    let all = PyDict::new(py);
+fn access_dict(py: Python<'_>, access: AccessState) -> Result<Bound<'_, PyDict>> {
+    let fields = PyDict::new(py);
     for ((direction, capacity), queue) in ["down", "up"]
         .iter()
         .zip(access.capacity_bps)
         .zip(access.queue_bytes)
     {
-        all.set_item(format!("capacity_{direction}_mbps"), capacity as f64 / 1e6)?;
-        all.set_item(format!("queue_{direction}_bytes"), queue)?;
+        fields.set_item(format!("capacity_{direction}_mbps"), capacity as f64 / 1e6)?;
+        fields.set_item(format!("queue_{direction}_bytes"), queue)?;
     }
     let (sinr, cell) = access.radio.unzip();
-    all.set_item("sinr_db", sinr)?;
-    all.set_item("cell", cell)?;
-    Ok(all)
+    fields.set_item("sinr_db", sinr)?;
+    fields.set_item("cell", cell)?;
+    Ok(fields)
 }
 
 /// Returns counts of packets; delays in seconds, without any if none has arrived.
-fn counts_of<'py>(py: Python<'py>, counts: &Traffic) -> Result<Bound<'py, PyDict>> {
-    let all = PyDict::new(py);
-    all.set_item("packets", counts.sent)?;
-    all.set_item("bytes", counts.sent_bytes)?;
-    all.set_item("delivered_packets", counts.delivered)?;
-    all.set_item("delivered_bytes", counts.delivered_bytes)?;
-    all.set_item("lost_packets", counts.lost)?;
-    all.set_item("marked_packets", counts.marked)?;
+fn counts_dict<'py>(py: Python<'py>, counts: &Traffic) -> Result<Bound<'py, PyDict>> {
+    let fields = PyDict::new(py);
+    fields.set_item("packets", counts.sent)?;
+    fields.set_item("bytes", counts.sent_bytes)?;
+    fields.set_item("delivered_packets", counts.delivered)?;
+    fields.set_item("delivered_bytes", counts.delivered_bytes)?;
+    fields.set_item("lost_packets", counts.lost)?;
+    fields.set_item("marked_packets", counts.marked)?;
     for (name, share) in [
         ("delay_p50_s", 0.5),
         ("delay_p95_s", 0.95),
         ("delay_p99_s", 0.99),
     ] {
-        all.set_item(name, counts.delay(share).map(Duration::as_secs_f64))?;
+        fields.set_item(name, counts.delay(share).map(Duration::as_secs_f64))?;
     }
-    Ok(all)
+    Ok(fields)
 }
 
-fn lateness_of<'py>(py: Python<'py>, lateness: &Lateness) -> Result<Bound<'py, PyDict>> {
-    let all = PyDict::new(py);
-    all.set_item("departures", lateness.departures())?;
-    all.set_item("p50_us", lateness.quantile(0.5).as_micros())?;
-    all.set_item("p99_us", lateness.quantile(0.99).as_micros())?;
-    all.set_item("max_us", lateness.max().as_micros())?;
-    all.set_item("late_share", lateness.late_share())?;
-    all.set_item("valid", lateness.is_valid())?;
-    Ok(all)
+fn lateness_dict<'py>(py: Python<'py>, lateness: &Lateness) -> Result<Bound<'py, PyDict>> {
+    let fields = PyDict::new(py);
+    fields.set_item("departures", lateness.departures())?;
+    fields.set_item("p50_us", lateness.quantile(0.5).as_micros())?;
+    fields.set_item("p99_us", lateness.quantile(0.99).as_micros())?;
+    fields.set_item("max_us", lateness.max().as_micros())?;
+    fields.set_item("late_share", lateness.late_share())?;
+    fields.set_item("valid", lateness.is_valid())?;
+    Ok(fields)
 }

@@ -208,9 +208,9 @@ pub(crate) fn register_library(file: PathBuf) -> Result<Vec<&'static str>> {
     added.collect()
 }
 
-/// Adds a class to the catalogue under `name`. It is called with the parameters that were set, as keyword
-/// arguments, for every connection that sends; its method `report` then about every `interval` (an RTT if none
-/// is given). `parameters` are names, types (`bool`, `int`, `float`, `str`) and defaults as text.
+/// Adds a class to the catalogue under `name`. It is called for every connection that sends, with the parameters that were
+/// set as keyword arguments. Its method `report` is called about every `interval` (an RTT if none is given). `parameters`
+/// are names, types (`bool`, `int`, `float`, `str`) and defaults as text.
 #[pyfunction]
 #[pyo3(signature = (name, title, year, class_, interval=None, parameters=Vec::new()))]
 pub(crate) fn register_cca(

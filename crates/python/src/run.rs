@@ -344,11 +344,11 @@ impl Run {
 
 /// Returns a record batch of pyarrow by the name of each table.
 pub(crate) fn tables_into_python(py: Python<'_>, tables: Tables) -> Result<Bound<'_, PyDict>> {
-    let all = PyDict::new(py);
+    let batches = PyDict::new(py);
     for (table, columns) in tables.into_columns() {
-        all.set_item(table.name, into_python(py, table.columns, columns)?)?;
+        batches.set_item(table.name, into_python(py, table.columns, columns)?)?;
     }
-    Ok(all)
+    Ok(batches)
 }
 
 /// Returns a batch as one of pyarrow.

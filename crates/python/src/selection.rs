@@ -10,7 +10,7 @@ use crate::error::{Result, reject};
 /// Returns the names of the built-in policies.
 #[pyfunction]
 pub(crate) fn builtin_policies() -> Vec<&'static str> {
-    BUILT_IN.map(|policy| policy.0).to_vec()
+    BUILT_IN.map(|(name, _)| name).to_vec()
 }
 
 /// Returns the file of the built-in policy called `name`.
@@ -32,13 +32,13 @@ pub(crate) fn describe_policy<'py>(
         Some(text) => Policy::from_toml(text, name),
         None => builtin(name),
     }?;
-    let about = PyDict::new(py);
-    about.set_item("choices", policy.candidates())?;
-    about.set_item("in_flight", policy.switches_running_connections())?;
-    about.set_item("name", policy.name)?;
-    about.set_item("description", policy.description)?;
-    about.set_item("source", policy.source)?;
-    Ok(about)
+    let description = PyDict::new(py);
+    description.set_item("choices", policy.candidates())?;
+    description.set_item("in_flight", policy.switches_running_connections())?;
+    description.set_item("name", policy.name)?;
+    description.set_item("description", policy.description)?;
+    description.set_item("source", policy.source)?;
+    Ok(description)
 }
 
 /// Result of an earlier connection: `celltcp.selection.prior_connections.PriorConnection`.
@@ -108,7 +108,7 @@ pub(crate) fn requirement_kinds() -> Vec<&'static str> {
     Requirement::kinds().collect()
 }
 
-/// Returns the names of the measures of an outcome in the tables of measured moments.
+/// Returns the names of the metrics of an outcome in the tables of kNN policies.
 #[pyfunction]
 pub(crate) fn outcome_parts() -> Vec<&'static str> {
     OUTCOME_METRICS.to_vec()
@@ -118,12 +118,12 @@ pub(crate) fn outcome_parts() -> Vec<&'static str> {
 /// losses.
 #[pyfunction]
 pub(crate) fn parse_requirement(text: &str) -> Result<(String, (f64, f64, f64))> {
-    let read: Requirement = text
+    let requirement: Requirement = text
         .parse()
         .map_err(|error| reject(format!("requirement: {error}")))?;
-    let weights = read.weights();
+    let weights = requirement.weights();
     Ok((
-        read.to_string(),
+        requirement.to_string(),
         (weights.alpha, weights.beta, weights.gamma),
     ))
 }

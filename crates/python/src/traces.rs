@@ -25,7 +25,8 @@ pub(crate) fn trace_formats() -> Vec<&'static str> {
 #[pyclass(frozen, module = "celltcp._core")]
 pub(crate) struct Trace {
     inner: Arc<link_trace::Trace>,
-    how: String,
+    /// Format, columns and units as which the file was read.
+    summary: String,
 }
 
 #[pymethods]
@@ -68,11 +69,11 @@ impl Trace {
             let loaded = files
                 .trace(&path, &options, Direction::Downlink)
                 .map_err(|error| reject(error.to_string()))?;
-            let how = &loaded.summary;
-            tracing::info!(target: "celltcp::events::traces", "{origin}: read as {how}");
+            let summary = loaded.summary;
+            tracing::info!(target: "celltcp::events::traces", "{origin}: read as {summary}");
             Ok(Self {
-                inner: Arc::clone(&loaded.trace),
-                how: loaded.summary,
+                inner: loaded.trace,
+                summary,
             })
         })
     }
@@ -115,14 +116,14 @@ impl Trace {
         };
         Ok(Self {
             inner: Arc::new(generator.generate(seed, 0)?),
-            how: "generated".to_owned(),
+            summary: "generated".to_owned(),
         })
     }
 
     /// Returns how the file was read: format, columns and units.
     #[getter]
     fn how(&self) -> &str {
-        &self.how
+        &self.summary
     }
 
     /// Returns the length of one pass, s.
@@ -166,7 +167,7 @@ impl Trace {
         let (seconds, mbps) = (self.duration_s(), self.mean_mbps());
         format!(
             "<Trace {}: {seconds:.1} s, mean {mbps:.3} Mbit/s>",
-            self.how
+            self.summary
         )
     }
 

@@ -7,7 +7,7 @@ use units::{Bytes, Duration, Rate, Speed};
 use crate::error::{Result, reject};
 
 /// Readers of the kinds of quantities, in the base unit of each.
-const KINDS: [fn(&str) -> Option<f64>; 5] = [
+const READERS: [fn(&str) -> Option<f64>; 5] = [
     |text| {
         text.parse()
             .ok()
@@ -29,9 +29,11 @@ const KINDS: [fn(&str) -> Option<f64>; 5] = [
 /// Returns a quantity such as `"20Mbit/s"` as a number of `unit`; `None` if it is no text of such a quantity.
 #[pyfunction]
 pub(crate) fn in_unit(text: &Bound<'_, PyAny>, unit: &str) -> Result<Option<f64>> {
-    let one = format!("1{unit}");
-    let kind = KINDS.into_iter().find_map(|read| Some((read, read(&one)?)));
-    let (read, size) = kind.ok_or_else(|| {
+    let one_unit = format!("1{unit}");
+    let reader = READERS
+        .into_iter()
+        .find_map(|read| Some((read, read(&one_unit)?)));
+    let (read, unit_value) = reader.ok_or_else(|| {
         reject(format!(
             "unit: unknown {unit:?}; allowed: those of rates, times, sizes and speeds, and packets"
         ))
@@ -39,5 +41,5 @@ pub(crate) fn in_unit(text: &Bound<'_, PyAny>, unit: &str) -> Result<Option<f64>
     let text = text.extract::<String>().ok();
     Ok(text
         .and_then(|text| read(&text))
-        .map(|number| number / size))
+        .map(|value| value / unit_value))
 }

@@ -83,7 +83,7 @@ pub static FEATURES: [Feature; 31] = [
     },
     Feature {
         name: "queue",
-        meaning: "what waits at the bottleneck, segments; unknown before the first sample",
+        meaning: "queue at the bottleneck, segments; unknown before the first sample",
         estimate: |path| if_sampled(path, path.queue.value),
     },
     Feature {
@@ -103,17 +103,17 @@ pub static FEATURES: [Feature; 31] = [
     },
     Feature {
         name: "idle_wait",
-        meaning: "smoothed RTT without a queue less the lowest RTT, ms: waits of a radio; unknown before the first sample",
+        meaning: "smoothed RTT without a queue less the lowest RTT, ms: delay of a radio link; unknown before the first sample",
         estimate: |path| if_sampled(path, path.idle_wait.as_secs_f64() * 1e3),
     },
     Feature {
         name: "buffer",
-        meaning: "room of the bottleneck's buffer, segments; unknown while its confidence is below 0.5",
+        meaning: "size of the bottleneck's buffer, segments; unknown while its confidence is below 0.5",
         estimate: PathEstimates::sure_buffer,
     },
     Feature {
         name: "loss_queue",
-        meaning: "longest queue at which segments were lost, segments: of a full buffer or not; unknown before that",
+        meaning: "longest queue at a loss, segments; the buffer need not have been full; unknown before a loss",
         estimate: |path| uncertain(path.loss_queue.value, path.loss_queue.confidence),
     },
     Feature {
@@ -123,7 +123,7 @@ pub static FEATURES: [Feature; 31] = [
     },
     Feature {
         name: "retransmitted",
-        meaning: "share of segments sent again lately",
+        meaning: "share of segments retransmitted in the last second",
         estimate: |path| certain(path.retransmitted),
     },
     Feature {
@@ -133,7 +133,7 @@ pub static FEATURES: [Feature; 31] = [
     },
     Feature {
         name: "window_limited",
-        meaning: "1 if the receive window limits, times the confidence",
+        meaning: "1 if the receive window limits the connection, times the confidence",
         estimate: |path| {
             let limited = f64::from(u8::from(path.window_limited.value));
             certain(limited * path.window_limited.confidence)
@@ -168,23 +168,23 @@ pub static FEATURES: [Feature; 31] = [
     },
     Feature {
         name: "competition",
-        meaning: "how far the rate follows the window while a queue stands: 0 alone, up to 1 beside others; unknown \
+        meaning: "elasticity of the rate to the window while there is a queue: 0 alone, up to 1 with competing flows; unknown \
                   while its confidence is below 0.5",
         estimate: PathEstimates::sure_competition,
     },
     Feature {
         name: "sinr",
-        meaning: "SINR that the radio tells, dB; unknown without hints",
+        meaning: "SINR reported by the radio, dB; unknown without hints",
         estimate: |path| path.hints.sinr_db.and_then(certain),
     },
     Feature {
         name: "speed",
-        meaning: "speed that the radio tells, km/h; unknown without hints",
+        meaning: "speed reported by the radio, km/h; unknown without hints",
         estimate: |path| path.hints.speed_mps.and_then(|mps| certain(mps * 3.6)),
     },
     Feature {
         name: "flow_size",
-        meaning: "what the application will send, MB; unknown if it does not say",
+        meaning: "data that the application will send, MB; unknown if it does not say",
         estimate: |path| path.flow_size.and_then(|bytes| certain(bytes as f64 / 1e6)),
     },
     Feature {
@@ -199,7 +199,7 @@ pub static FEATURES: [Feature; 31] = [
     },
     Feature {
         name: "full_over_bound",
-        meaning: "RTT behind the longest queue at which segments were lost, over the bound of goodput@; unknown while \
+        meaning: "RTT with the longest queue at a loss, over the bound of goodput@; unknown while \
                   that queue is",
         estimate: |path| {
             let confidence = path.loss_queue.confidence.min(path.capacity.confidence);

@@ -123,8 +123,8 @@ impl PerfWindow {
 /// Returns the relative decline of the requirement's measure from `before` to `after`. The higher of both rates serves
 /// as the capacity of both.
 ///
-/// If queues have shown that the capacity fell, the values before are converted to the capacity after, with as much
-/// in flight: the rate falls by that ratio and, by Little's law, the RTT rises by it.
+/// If queues have shown that the capacity fell, the values before are converted to the capacity after, with the same
+/// inflight. The rate falls by the ratio of the capacities and, by Little's law, the RTT rises by it.
 pub(crate) fn decline(requirement: Requirement, before: &PmSums, after: &PmSums) -> f64 {
     let capacity_ratio = match (before.capacity(), after.capacity()) {
         (Some(before), Some(after)) if after < before => after / before,

@@ -4,8 +4,8 @@ use cca::SenderInfo;
 use serde::{Deserialize, Serialize};
 use units::{Duration, Instant};
 
-/// Time between the samples of a sender, in every engine: shorter than an RTT of a mobile network, and long enough for
-/// a call of TCP_INFO per socket.
+/// Time between the samples of a sender, in every engine. It is shorter than an RTT of a mobile network, and long enough
+/// for a call of TCP_INFO per socket.
 pub const SAMPLE_INTERVAL: Duration = Duration::from_millis(10);
 
 /// Sample: the state of a sender at a time, once it has an RTT.

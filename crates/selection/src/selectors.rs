@@ -326,8 +326,8 @@ fn switch_mode(decision: &Decision) -> SwitchMode {
         // A connection that has hardly begun has no state to transfer. It should stay in slow start, which a cap on its
         // rate would end.
         Cause::Establishment | Cause::Agent { has_state: false } => SwitchMode::Kernel,
-        // Random losses may have kept the rate far below the capacity. A CCA with a model of the path finds the capacity
-        // within some round trips if it starts afresh, and after hundreds if it takes the previous rate for the capacity.
+        // Random losses may have kept the rate far below the capacity. A CCA with a model of the path then finds the
+        // capacity within some round trips if it starts afresh. From the previous rate it would take hundreds.
         Cause::Change | Cause::Agent { .. } if has_short_queue && family == Some(Family::Model) => {
             SwitchMode::Kernel
         }

@@ -33,8 +33,8 @@ const SIZE_TOLERANCE: f64 = 1.5;
 const PRIOR_SD: f64 = 0.3;
 /// Number of overflows that the prior counts as.
 const PRIOR_COUNT: f64 = 2.0;
-/// Standard deviation of ln(peak) of the overflow that ends slow start, in which the queue grows by half its length in
-/// a round trip and the rate lags behind.
+/// Standard deviation of ln(peak) of the overflow that ends slow start. In slow start the queue grows by half its length
+/// in a round trip, and the rate lags behind.
 const SLOW_START_SD: f64 = 0.7;
 /// Deviations of ln(peak) per deviation of the jitter over the queueing delay.
 const LN_PEAK_SD_PER_JITTER: f64 = 1.5;
@@ -180,8 +180,8 @@ impl BufferEstimator {
         if self.losses.len() == MAX_LOSSES {
             self.losses.pop_front();
         }
-        // The smoothed RTT misses a part of a queueing delay that is short compared to the jitter, or that a change of
-        // the capacity within a round trip makes.
+        // The smoothed RTT misses a part of a queueing delay that is short compared to the jitter. It also misses what a
+        // change of the capacity adds within a round trip.
         let jitter_sd = LN_PEAK_SD_PER_JITTER * queue.jitter / queueing_delay;
         let capacity_sd = queue.variability * queue.base_rtt / queueing_delay;
         self.losses.push_back(LossSample {

@@ -19,7 +19,7 @@ struct MinMaxBin {
 
 /// Minimum and maximum of the smoothed RTT over the last two seconds, in bins of 100 ms.
 ///
-/// The minimum shows a queue that never drains: against flows that fill the buffer it stays high even for a CCA that
+/// The minimum shows a queue that never drains: it stays high if competing flows fill the buffer, even under a CCA that
 /// keeps its own queue short.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct MinMax {

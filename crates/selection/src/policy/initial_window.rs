@@ -51,8 +51,8 @@ impl InitialWindow {
 
     /// Returns the window of a flow of `size` bytes; `None` if it gets the default.
     ///
-    /// Known values of the destination limit it (RFC 9040, sharing between connections): the buffer of the bottleneck,
-    /// as the window arrives as one burst, and twice the BDP. After a connection with many retransmissions it is `None`.
+    /// Known values of the destination limit it (RFC 9040, sharing between connections): twice the BDP, and the buffer of
+    /// the bottleneck, where the window arrives as one burst. After a connection with many retransmissions it is `None`.
     pub(crate) fn window(
         &self,
         requirement: Requirement,

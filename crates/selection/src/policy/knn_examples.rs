@@ -10,8 +10,8 @@ use super::knn_distance::{Column, MAX_RANK, QueryRank, min_sum};
 use super::{canonical_cca, is_in_linux};
 use crate::features::{FEATURES, Features, feature_index};
 
-/// Metrics of the outcome of a CCA, in percent, each with a column per CCA such as `a:bbr`: the terms a, b and c of the
-/// performance measure, capacity use, and the measures of the requirements `goodput@`, `delay@` and `power`.
+/// Metrics of the outcome of a CCA, in percent, each with a column per CCA such as `a:bbr`. They are the parts a, b and c
+/// of PM, the capacity use, and the measures of the requirements `goodput@`, `delay@` and `power`.
 pub const OUTCOME_METRICS: [&str; 7] = ["a", "b", "c", "use", "goodput@", "delay@", "power"];
 
 /// Index of the capacity use in [`OUTCOME_METRICS`].
@@ -266,9 +266,9 @@ impl Examples {
         self.families.push(record[header.family].to_owned());
         let name = canonical_cca(&record[header.prior_cca])
             .map_err(|reason| header.cell_error(row, header.prior_cca, reason))?;
-        let known = self.prior_cca_names.iter().position(|other| *other == name);
-        let index = known.unwrap_or(self.prior_cca_names.len());
-        if known.is_none() {
+        let present = self.prior_cca_names.iter().position(|other| *other == name);
+        let index = present.unwrap_or(self.prior_cca_names.len());
+        if present.is_none() {
             self.prior_cca_names.push(name);
         }
         self.prior_ccas.push(u8::try_from(index).unwrap_or(u8::MAX));

@@ -144,9 +144,9 @@ impl CongestionState {
         self.cca.sndbuf_expand()
     }
 
-    /// Sets the pacing rate for a CCA that does not set one: the window over the RTT, times 2 in slow start
-    /// and 1.2 beyond (Linux `tcp_pacing_ss_ratio`, `tcp_pacing_ca_ratio`). The outstanding segments replace
-    /// the window where they exceed it, as they may after a reduction.
+    /// Sets the pacing rate for a CCA that does not set one. It is the window over the RTT, times 2 in slow start and 1.2
+    /// beyond (Linux `tcp_pacing_ss_ratio`, `tcp_pacing_ca_ratio`). The outstanding segments replace the window where
+    /// they exceed it, as they may after a reduction.
     pub fn update_default_pacing_rate(&mut self) {
         if self.cca.has_cong_control() {
             return;
@@ -162,8 +162,8 @@ impl CongestionState {
     }
 
     /// Returns whether eq. 6.3 models the window: the window must have been in use with the RTT that was measured.
-    /// There is no RTT before the first sample. After a time-out the window is that of the loss (RFC 5681 §3.1), and
-    /// the RTT includes the outage; the threshold alone still shows what the path can hold.
+    /// There is no RTT before the first sample. After a time-out the window is the loss window (RFC 5681 §3.1), and the RTT
+    /// includes the outage. Only the threshold still shows how much the path can hold.
     fn is_modelled(&self, mode: SwitchMode) -> bool {
         mode == SwitchMode::Context
             && !self.window.srtt.is_zero()

@@ -5,9 +5,9 @@ use units::Duration;
 
 /// Limit of a sender: the reason why it does not send more.
 ///
-/// The order is that of Linux's `enum tcp_chrono`, where a later chronograph takes precedence: no data
-/// (`TCP_CHRONO_UNSPEC`), data (`TCP_CHRONO_BUSY`, the variants from [`SendLimit::InFlight`] to
-/// [`SendLimit::TimeOut`]), `TCP_CHRONO_RWND_LIMITED` and `TCP_CHRONO_SNDBUF_LIMITED`.
+/// The order is that of Linux's `enum tcp_chrono`, where a later chronograph takes precedence. First comes no data
+/// (`TCP_CHRONO_UNSPEC`), then data (`TCP_CHRONO_BUSY`: from [`SendLimit::InFlight`] to [`SendLimit::TimeOut`]), then
+/// `TCP_CHRONO_RWND_LIMITED` and `TCP_CHRONO_SNDBUF_LIMITED`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum SendLimit {
     /// None yet: there has been no data.

@@ -178,8 +178,8 @@ impl Lp {
         }
     }
 
-    /// Returns whether the delay may count as congestion in the LP of the paper: a loss has shown the length
-    /// of the queue, no loss is being repaired, and the window is large enough to be reduced.
+    /// Returns whether the delay may count as congestion in the LP of the paper. A loss must have shown the length of the
+    /// queue, no recovery may be going on, and the window must be large enough to be reduced.
     fn delay_is_valid(&self, window: &Window) -> bool {
         self.had_loss && window.state < CaState::Cwr && window.cwnd > 2
     }
@@ -223,7 +223,8 @@ impl CongestionControl for Lp {
             self.sample(timestamps, rtt);
         }
         let now = window.clock_ms();
-        let rtt = now.wrapping_sub(timestamps.1);
+        let (_, echo) = timestamps;
+        let rtt = now.wrapping_sub(echo);
         if rtt as i32 > 0 {
             self.inference = self.config.inference.wrapping_mul(rtt);
         }

@@ -1,5 +1,5 @@
-//! New Vegas (Brakmo 2010, merged into Linux 4.8): the window follows the highest rate of a round times the
-//! lowest RTT, plus a few segments for the queue.
+//! New Vegas (Brakmo 2010, in Linux since 4.8): the window follows the highest rate of a round times the lowest RTT, plus
+//! a few segments for the queue.
 
 use units::{Duration, Instant};
 

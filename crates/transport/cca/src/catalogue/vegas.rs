@@ -1,5 +1,5 @@
-//! Vegas (Brakmo and Peterson 1995) with the choices of Linux: slow start grows in every round trip, the rate
-//! is that of the ACKs, and loss recovery is the standard one.
+//! Vegas (Brakmo and Peterson 1995) with the choices of Linux. Slow start grows in every round trip, the rate is that of
+//! the ACKs, and loss recovery is the standard one.
 
 use crate::delay_round::{DelayRound, RoundRtt};
 use crate::parameters::parameters;

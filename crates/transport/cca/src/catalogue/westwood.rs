@@ -105,8 +105,8 @@ impl Westwood {
         self.sample_start = now;
     }
 
-    /// Returns the bytes that an ACK of the slow path adds: a segment for a duplicate ACK; for a cumulative one the bytes
-    /// that duplicate ACKs have not counted already (Grieco and Mascolo 2004, AckedCount).
+    /// Returns the bytes that an ACK of the slow path adds (Grieco and Mascolo 2004, AckedCount). A duplicate ACK adds a
+    /// segment, a cumulative one the bytes that duplicate ACKs have not counted already.
     fn count_acked(&mut self, acked: u64, mss: u64) -> u64 {
         if acked == 0 {
             self.accounted += mss;

@@ -6,9 +6,9 @@ use crate::{RateSample, Window};
 
 /// Slow start that ends when three rounds bring less than a quarter more.
 ///
-/// It leaves pacing to the congestion control, which does not pace unless the connection does (BBR itself
-/// paces at 2.89 times the rate). To drain the queue, it sets the window to the highest rate times the lowest
-/// RTT, so that nothing leaves until that much of the queue has gone.
+/// It leaves pacing to the congestion control, which paces only if the connection does. BBR itself paces at 2.89 times the
+/// rate. To drain the queue, it sets the window to the highest rate times the lowest RTT. Nothing leaves until the excess
+/// over this window is acknowledged.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Startup {
     config: SlowStartConfig,

@@ -1,5 +1,5 @@
-//! Hybrid Slow Start of CDG in Linux: it works at any window, its clock counts microseconds, and it does not
-//! look for ACK trains where the application limits the connection.
+//! Hybrid Slow Start of CDG in Linux. It works at any window, and its clock counts microseconds. ACK trains do not count
+//! where the application limits the connection.
 
 use units::Duration;
 

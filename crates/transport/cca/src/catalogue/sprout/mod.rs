@@ -1,9 +1,8 @@
 //! Forecasting controller after Sprout (Winstein, Sivaraman, Balakrishnan: Stochastic forecasts achieve high
 //! throughput and low delay over cellular networks, NSDI 2013).
 //!
-//! The model of the path is a Poisson process whose rate drifts as Brownian motion. Each tick, the controller
-//! infers the rate from the deliveries, and keeps as many segments in flight as will be delivered in time
-//! with a probability of 95 %.
+//! The model of the path is a Poisson process whose rate drifts as Brownian motion. Each tick, the controller infers the
+//! rate from the deliveries. It keeps as many segments in flight as will be delivered in time with a probability of 95 %.
 //!
 //! Differences from the original, which is a protocol of its own over UDP:
 //! - The sender infers the rate from ACKs. In the original the receiver does, and sends forecasts. Only the
