@@ -61,7 +61,7 @@ pub enum Action {
         value: f64,
     },
     /// Reads at an end that reads by request from now on: this many bytes more, as they arrive.
-    Take {
+    ReadMore {
         /// Index of the connection.
         connection: u32,
         /// The end that reads.
@@ -156,18 +156,18 @@ pub struct Sessions {
 impl Sessions {
     /// Returns the sessions of these flows, numbered in this order.
     pub fn new<'a>(flows: impl IntoIterator<Item = FlowPlan<'a>>, seed: u64) -> Self {
-        let mut all = Self::default();
-        for (number, flow) in flows.into_iter().enumerate() {
+        let mut sessions = Self::default();
+        for (index, flow) in flows.into_iter().enumerate() {
             for _ in 0..flow.count {
-                let entity = all.sessions.len() as u32;
+                let entity = sessions.sessions.len() as u32;
                 let draws = RngStream::new(seed, Purpose::Workload, entity);
                 let application = flow.workload.application(draws);
                 let delay = RngStream::new(seed, Purpose::SessionStart, entity)
                     .duration_below(flow.start_spread);
-                all.add(number, flow.opens, flow.start + delay, application);
+                sessions.add(index, flow.opens, flow.start + delay, application);
             }
         }
-        all
+        sessions
     }
 
     /// Adds a session of a flow. It starts at `start`, and its end `opens` opens the connections.
@@ -271,21 +271,21 @@ impl Sessions {
         if account.is_completed() {
             return 0;
         }
-        let fresh = account.on_arrived(end, total);
+        let new_bytes = account.on_arrived(end, total);
         // Most segments at the sender bring no data.
-        if fresh > 0 {
-            self.progress(now, connection, end, fresh);
+        if new_bytes > 0 {
+            self.progress(now, connection, end, new_bytes);
         }
-        fresh
+        new_bytes
     }
 
-    /// Tells the application of a connection that `fresh` more bytes have arrived at `end`.
-    fn progress(&mut self, now: Instant, connection: u32, end: End, fresh: u64) {
+    /// Tells the application of a connection that `new_bytes` more bytes have arrived at `end`.
+    fn progress(&mut self, now: Instant, connection: u32, end: End, new_bytes: u64) {
         let account = self.account(connection);
         let (session, slot) = (account.session, account.slot);
         if self.sessions[session].follows {
             self.notify(now, session, slot, |application, out| {
-                application.on_progress(now, end, fresh, out);
+                application.on_progress(now, end, new_bytes, out);
             });
         }
         self.notify_arrival(now, connection, end);
@@ -336,12 +336,12 @@ impl Sessions {
         now: Instant,
         index: usize,
         mut slot: usize,
-        what: impl FnOnce(&mut dyn Application, &mut Vec<Command>),
+        callback: impl FnOnce(&mut dyn Application, &mut Vec<Command>),
     ) {
         let mut commands = core::mem::take(&mut self.commands);
         let application = &mut *self.sessions[index].application;
         application.select_slot(slot);
-        what(application, &mut commands);
+        callback(application, &mut commands);
         for command in commands.drain(..) {
             match command {
                 Command::SelectSlot(to) => slot = to,
@@ -409,7 +409,7 @@ impl Sessions {
             }
             Command::Read(end, bytes) => {
                 account.set_manual_read(end);
-                return self.actions.push_back(Action::Take {
+                return self.actions.push_back(Action::ReadMore {
                     connection,
                     end,
                     bytes,

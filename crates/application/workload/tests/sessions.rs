@@ -73,7 +73,7 @@ impl TestEngine {
                 Action::Read { .. }
                 | Action::Write { .. }
                 | Action::Finish { .. }
-                | Action::Take { .. }
+                | Action::ReadMore { .. }
                 | Action::Abandon { .. }
                 | Action::Record { .. } => {}
             }

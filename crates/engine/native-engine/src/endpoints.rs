@@ -43,17 +43,17 @@ pub(crate) struct Endpoints {
     connections: Vec<ConnectionEnds>,
     /// Times at which a timer may expire. One that has been put off is found late, when its earlier time comes.
     timers: Deadlines,
-    room: usize,
+    capacity: usize,
     packets: u64,
 }
 
 impl Endpoints {
     pub(crate) fn new() -> Self {
-        let room = 4;
+        let capacity = 4;
         Self {
             connections: Vec::new(),
-            timers: Deadlines::new(2 * room),
-            room,
+            timers: Deadlines::new(2 * capacity),
+            capacity,
             packets: 0,
         }
     }
@@ -61,9 +61,9 @@ impl Endpoints {
     /// Adds a connection, which gets the next number.
     pub(crate) fn add(&mut self, ends: ConnectionEnds) {
         self.connections.push(ends);
-        if self.connections.len() > self.room {
-            self.room *= 2;
-            let mut timers = Deadlines::new(2 * self.room);
+        if self.connections.len() > self.capacity {
+            self.capacity *= 2;
+            let mut timers = Deadlines::new(2 * self.capacity);
             for timer in 0..2 * (self.connections.len() - 1) {
                 timers.set(timer, self.timers.get(timer));
             }
@@ -97,10 +97,10 @@ impl Endpoints {
     }
 
     /// Lets an end read `bytes` more; it reads by request from now on.
-    pub(crate) fn take(&mut self, now: Instant, connection: u32, end: End, bytes: u64) {
+    pub(crate) fn allow_reading(&mut self, now: Instant, connection: u32, end: End, bytes: u64) {
         let ends = &mut self.connections[connection as usize];
-        let quota = &mut ends.read_budget[end.index()];
-        *quota = Some(quota.unwrap_or_default().saturating_add(bytes));
+        let budget = &mut ends.read_budget[end.index()];
+        *budget = Some(budget.unwrap_or_default().saturating_add(bytes));
         ends.end(end).read(now, 0);
         self.read_within_budget(now, connection, end);
     }
@@ -109,11 +109,11 @@ impl Endpoints {
     #[inline]
     pub(crate) fn read_within_budget(&mut self, now: Instant, connection: u32, end: End) {
         let ends = &mut self.connections[connection as usize];
-        let Some(quota) = ends.read_budget[end.index()].filter(|quota| *quota > 0) else {
+        let Some(budget) = ends.read_budget[end.index()].filter(|budget| *budget > 0) else {
             return;
         };
-        let read = ends.end(end).read(now, quota);
-        ends.read_budget[end.index()] = Some(quota - read);
+        let read = ends.end(end).read(now, budget);
+        ends.read_budget[end.index()] = Some(budget - read);
     }
 
     /// Returns the number of connections.

@@ -50,15 +50,15 @@ impl Simulation {
         if !scenario.kernel.is_empty() {
             return Err(SimError::Kernel);
         }
-        let spread = scenario.expand_flows();
-        let plan = Plan::new(&spread, traces, seed).map_err(ObservationError::from)?;
+        let expanded = scenario.expand_flows();
+        let plan = Plan::new(&expanded, traces, seed).map_err(ObservationError::from)?;
         let path = ObservedPath::new(scenario, &plan, seed, Engine::Native, options)?;
-        let scenario = &*spread;
+        let scenario = &*expanded;
         let mut flows = Vec::new();
         for flow in &scenario.flows {
             let hosts = plan.ends(flow).map_err(ObservationError::from)?;
-            let all = core::iter::once(&flow.cca).chain(flow.switch.iter().map(|s| &s.to));
-            for choice in all {
+            let choices = core::iter::once(&flow.cca).chain(flow.switch.iter().map(|s| &s.to));
+            for choice in choices {
                 settings::check(choice).map_err(|error| SimError::Cca {
                     flow: flow.name.clone(),
                     error,
@@ -203,9 +203,9 @@ impl Simulation {
     }
 
     /// Follows up a segment or timer that one end has handled: reads, writes and records what follows from it.
-    fn follow_up(&mut self, connection: u32, end: End, segment: bool) {
+    fn follow_up(&mut self, connection: u32, end: End, is_segment: bool) {
         // With a timer nothing arrives; only a change of the state is news to the session.
-        if segment || self.endpoints.end(connection, end).state() != State::Established {
+        if is_segment || self.endpoints.end(connection, end).state() != State::Established {
             self.read(connection, end);
             self.endpoints.read_within_budget(self.now, connection, end);
         }
@@ -213,18 +213,18 @@ impl Simulation {
             self.write(connection, end);
         }
         if end == End::Server {
-            self.record(connection, segment);
+            self.record(connection, is_segment);
         }
         self.flush(connection, end);
     }
 
     /// Records changes of the sender of a connection, and the RTT after a segment.
     #[inline]
-    fn record(&mut self, connection: u32, segment: bool) {
+    fn record(&mut self, connection: u32, is_segment: bool) {
         let view = self.endpoints.view(connection);
         let recorder = self.path.recorder();
         recorder.sender_changed(self.now, connection, &view);
-        let Some(srtt) = view.srtt.filter(|_| segment) else {
+        let Some(srtt) = view.srtt.filter(|_| is_segment) else {
             return;
         };
         recorder.acked(connection, srtt);
@@ -250,11 +250,13 @@ impl Simulation {
         let socket = self.endpoints.end(connection, end);
         let (received, state) = (socket.received(), socket.state());
         let sessions = &mut self.sessions;
-        let fresh = sessions.on_received(self.now, connection, end, received);
-        if fresh > 0 && end == End::Client {
-            self.path.recorder().delivered(self.now, connection, fresh);
+        let new_bytes = sessions.on_received(self.now, connection, end, received);
+        if new_bytes > 0 && end == End::Client {
+            self.path
+                .recorder()
+                .delivered(self.now, connection, new_bytes);
         }
-        if fresh > 0 {
+        if new_bytes > 0 {
             self.carry_out();
         }
         if state == State::CloseWait {
@@ -312,12 +314,13 @@ impl Simulation {
                 let recorder = self.path.recorder();
                 recorder.record_app_metric(self.now, connection, name, value);
             }
-            Action::Take {
+            Action::ReadMore {
                 connection,
                 end,
                 bytes,
             } => {
-                self.endpoints.take(self.now, connection, end, bytes);
+                self.endpoints
+                    .allow_reading(self.now, connection, end, bytes);
                 self.flush(connection, end);
             }
             Action::Abandon { connection, end } => {
@@ -345,11 +348,11 @@ impl Simulation {
         }
     }
 
-    /// Opens a connection from the end `by` to the other end.
-    fn open(&mut self, connection: u32, number: usize, by: End) {
-        let selected = self.choose(number, connection);
-        let (flow, hosts) = &self.flows[number];
-        let current = self.switches.current(number);
+    /// Opens a connection from the end `opener_end` to the other one.
+    fn open(&mut self, connection: u32, flow_index: usize, opener_end: End) {
+        let selected = self.choose(flow_index, connection);
+        let (flow, hosts) = &self.flows[flow_index];
+        let current = self.switches.current(flow_index);
         let choice = selected
             .as_ref()
             .map(|decision| CcaChoice::with_defaults(decision.to));
@@ -366,14 +369,14 @@ impl Simulation {
             config.max_pacing_rate = cap;
         }
         if let Some(decision) = &selected {
-            let of_all = &mut config.settings.initial_window;
-            *of_all = decision.initial_window_or(*of_all);
+            let initial_window = &mut config.settings.initial_window;
+            *initial_window = decision.initial_window_or(*initial_window);
         }
         let ends = settings::ends(config, choice, self.seed, connection);
         let Ok((mut server, mut client)) = ends else {
             unreachable!("the congestion control of every flow was looked up at the start");
         };
-        let (opener, acceptor, at) = match by {
+        let (opener, acceptor, at) = match opener_end {
             End::Client => (&mut client, &mut server, hosts.1),
             End::Server => (&mut server, &mut client, hosts.0),
         };
@@ -389,7 +392,7 @@ impl Simulation {
                 hosts,
                 opener: at,
                 mss: self.config.mss,
-                flow: number,
+                flow: flow_index,
             },
         );
         if let Some(decision) = selected {
@@ -404,7 +407,7 @@ impl Simulation {
             abandoned: None,
             read_budget: [None; 2],
         });
-        self.flush(connection, by);
+        self.flush(connection, opener_end);
     }
 
     fn housekeep(&mut self) {

@@ -313,7 +313,7 @@ impl<'a> EventLoop<'a> {
                     name: name.to_owned(),
                     value,
                 })?,
-                Action::Take {
+                Action::ReadMore {
                     connection,
                     end,
                     bytes,
