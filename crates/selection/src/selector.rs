@@ -112,7 +112,9 @@ pub struct Selector {
     auto: Auto,
     estimators: PathEstimators,
     perf_window: PerfWindow,
+    /// CCA in use.
     current: &'static str,
+    /// Whether the policy switches running connections.
     switches_running: bool,
     /// Whether the choice for the new connection is final. It is not if too little was known before the handshake, or
     /// if the handshake gives a better measurement.
@@ -174,22 +176,21 @@ impl Selector {
         } = recommendation.unwrap_or_else(|| selector.policy.default_recommendation());
         selector.current = cca;
         let auto = &selector.auto;
-        let initial_window =
-            selector.policy.initial_window.as_ref().and_then(|window| {
-                window.window(auto.requirement, auto.flow_size, start.destination)
-            });
+        let initial_window = selector.policy.initial_window.as_ref().and_then(|setting| {
+            setting.window(auto.requirement, auto.flow_size, start.destination)
+        });
         if let Some(segments) = initial_window {
             reason += &format!("; initial window {segments}");
         }
         let decision = Decision {
             initial_window,
-            ..selector.decision(start.at, cca, Cause::Establishment, reason, features)
+            ..selector.use_cca(start.at, cca, Cause::Establishment, reason, features)
         };
         (selector, decision)
     }
 
     /// Makes `to` the CCA in use; returns the decision.
-    fn decision(
+    fn use_cca(
         &mut self,
         at: Instant,
         to: &'static str,
@@ -303,7 +304,7 @@ impl Selector {
         if cca == self.current && self.decided_at_start {
             return None;
         }
-        Some(self.decision(now, cca, Cause::Establishment, reason, features))
+        Some(self.use_cca(now, cca, Cause::Establishment, reason, features))
     }
 
     fn apply_request(&mut self, now: Instant, to: &'static str) -> Decision {
@@ -328,7 +329,8 @@ impl Selector {
         if cca == self.current || is_blocked || confidence < tuning.confidence {
             return None;
         }
-        let count = previous.map_or(0, |last| if last.cca == cca { last.count } else { 0 }) + 1;
+        let same = previous.filter(|previous| previous.cca == cca);
+        let count = same.map_or(1, |previous| previous.count + 1);
         self.proposal = Some(Proposal { cca, count });
         // A second switch during the trial would leave the first one without an evaluation, and would be compared with
         // the performance under two CCAs.
@@ -354,7 +356,7 @@ impl Selector {
         let features = Features::of(estimates);
         self.dwell_until = now + self.policy.tuning.dwell(estimates.srtt);
         self.proposal = None;
-        self.decision(now, to, cause, reason, features)
+        self.use_cca(now, to, cause, reason, features)
     }
 
     /// Adds a sample to the trial of the last switch, and evaluates the switch at the end. The first half of the time is
@@ -387,8 +389,8 @@ impl Selector {
         let has_competition = trial.had_competition || estimates.has_competition();
         let starved =
             starved_ratio(requirement, &trial.before, &trial.after).filter(|_| has_competition);
-        let decline = decline(requirement, &trial.before, &trial.after);
-        if starved.is_none() && (has_competition || decline <= tuning.tolerance) {
+        let lost_share = decline(requirement, &trial.before, &trial.after);
+        if starved.is_none() && (has_competition || lost_share <= tuning.tolerance) {
             return None;
         }
         let from = self.current;
@@ -399,7 +401,7 @@ impl Selector {
                     "{from} starves beside other flows: {left:.0} % of the rate before, floor {floor} %"
                 )
             }
-            None => format!("{from} has lost {:.0} % of the measure", decline * 100.0),
+            None => format!("{from} has lost {:.0} % of the measure", lost_share * 100.0),
         };
         let until = now + Duration::from_secs_f64(tuning.bar);
         self.blocked.push((from, until));

@@ -73,7 +73,7 @@ impl Connection {
         let Some(sender) = endpoint.sender_info(self.number)? else {
             return Ok(None);
         };
-        let hints = hints(endpoint, &self.destination, self.asks_radio)?;
+        let hints = request_hints(endpoint, &self.destination, self.asks_radio)?;
         self.last = Some(sender);
         Ok(self.selector.observe(now, &sender, hints))
     }
@@ -177,7 +177,7 @@ impl Selectors {
         let start = Start {
             at: now,
             destination: self.memories[memory].get(destination),
-            hints: hints(endpoint, destination, asks_radio)?,
+            hints: request_hints(endpoint, destination, asks_radio)?,
             draws: RngStream::new(self.seed, Purpose::Selection, connection),
         };
         let (selector, decision) = Selector::new(policy, auto, &start);
@@ -291,7 +291,7 @@ impl Selectors {
     }
 }
 
-fn hints<E: Endpoint>(
+fn request_hints<E: Endpoint>(
     endpoint: &mut E,
     destination: &str,
     asks_radio: bool,

@@ -71,7 +71,7 @@ struct BinMeans {
 }
 
 /// The current bin and the latest ones.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Bins {
     start: Option<BinStart>,
     /// Sums over the samples of the current bin.
@@ -81,7 +81,7 @@ pub(crate) struct Bins {
     slow_start: bool,
     app_limited: bool,
     /// Lowest smoothed RTT, s: the RTT without a queue, jitter included.
-    baseline_rtt: f64,
+    baseline_rtt: Option<f64>,
     /// Means of the latest bins.
     recent: VecDeque<BinMeans>,
     /// Number of bins without a queue.
@@ -90,34 +90,18 @@ pub(crate) struct Bins {
     last: VecDeque<Bin>,
 }
 
-impl Default for Bins {
-    fn default() -> Self {
-        Self {
-            start: None,
-            srtt_sum_s: 0.0,
-            inflight_sum: 0.0,
-            count: 0,
-            slow_start: false,
-            app_limited: false,
-            baseline_rtt: f64::INFINITY,
-            recent: VecDeque::with_capacity(RECENT_BINS),
-            queueless_bins: 0,
-            last: VecDeque::with_capacity(RATE_BINS + 1),
-        }
-    }
-}
-
 impl Bins {
     /// Adds a sample; returns the bin that it completes.
     pub(crate) fn observe(&mut self, sample: &Sample<'_>) -> Option<Bin> {
         let sender = sample.sender;
         let start = *self.start.get_or_insert(BinStart::of(sample));
         let srtt = sample.srtt.as_secs_f64();
-        self.baseline_rtt = self
-            .baseline_rtt
+        let baseline_rtt = self
+            .baseline_rtt_s()
             .min(srtt)
             .max(sample.min_rtt.as_secs_f64())
             .max(1e-6);
+        self.baseline_rtt = Some(baseline_rtt);
         self.srtt_sum_s += srtt;
         self.inflight_sum += f64::from(sender.inflight);
         self.count += 1;
@@ -155,12 +139,13 @@ impl Bins {
     /// queue. This holds for M/M/1, and for radio links, whose packets wait for whole transmission intervals. The error
     /// of w is assumed to be w itself.
     fn estimate_utilisation(&mut self, sample: &Sample<'_>, rate: f64) -> Estimate<f64> {
+        let baseline_rtt = self.baseline_rtt_s();
         let count = f64::from(self.count);
         let (srtt, inflight) = (self.srtt_sum_s / count, self.inflight_sum / count);
         if self.recent.len() == RECENT_BINS {
             self.recent.pop_front();
         }
-        let queueing_delay = srtt - self.baseline_rtt;
+        let queueing_delay = srtt - baseline_rtt;
         self.recent.push_back(BinMeans {
             queueing_delay_s: queueing_delay,
             inflight,
@@ -168,7 +153,7 @@ impl Bins {
         });
         let sum = |of: fn(&BinMeans) -> f64| self.recent.iter().map(of).sum::<f64>();
         let mean_delay = sum(|bin| bin.queueing_delay_s) / self.recent.len() as f64;
-        let jitter_ratio = (self.baseline_rtt - sample.min_rtt.as_secs_f64()) / RADIO_JITTER;
+        let jitter_ratio = (baseline_rtt - sample.min_rtt.as_secs_f64()) / RADIO_JITTER;
         let radio_wait = RADIO_WAIT * jitter_ratio.clamp(0.0, 1.0);
         let wait = radio_wait.max(WIRED_WAIT_SEGMENTS / rate.max(1.0));
         if mean_delay <= wait {
@@ -176,13 +161,13 @@ impl Bins {
             return Estimate::new(0.0, 0.0);
         }
         let utilisation = 1.0 - radio_wait / mean_delay;
-        let is_burst = self.slow_start && mean_delay < SLOW_START_QUEUE * self.baseline_rtt;
+        let is_burst = self.slow_start && mean_delay < SLOW_START_QUEUE * baseline_rtt;
         // By Little's law, the data in flight divided by the rate is the actual RTT. The smoothed RTT lags behind it
         // just after a reduction of the window.
         let recent_rtt = sum(|bin| bin.inflight) / sum(|bin| bin.segments_per_s);
-        let littles_delay = (inflight / rate.max(1.0)).min(recent_rtt) - self.baseline_rtt;
+        let littles_delay = (inflight / rate.max(1.0)).min(recent_rtt) - baseline_rtt;
         let srtt_lags = queueing_delay < mean_delay / 2.0
-            || littles_delay < mean_delay / 2.0 - LITTLE_LAW_ERROR * self.baseline_rtt;
+            || littles_delay < mean_delay / 2.0 - LITTLE_LAW_ERROR * baseline_rtt;
         if self.app_limited || is_burst || srtt_lags {
             return Estimate::new(utilisation, 0.0);
         }
@@ -211,6 +196,6 @@ impl Bins {
 
     /// Returns the RTT without a queue, jitter included, s; infinite before the first bin.
     pub(crate) fn baseline_rtt_s(&self) -> f64 {
-        self.baseline_rtt
+        self.baseline_rtt.unwrap_or(f64::INFINITY)
     }
 }

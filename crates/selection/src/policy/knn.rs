@@ -95,31 +95,29 @@ impl KnnPolicy {
             );
             return reject(field("neighbours"), reason);
         }
-        for (index, choice) in self.choices.iter().enumerate() {
+        for (index, params) in self.choices.iter().enumerate() {
             let field = |name: &str| field(&format!("choices[{index}].{name}"));
-            check_kind(field("requirement"), &choice.requirement)?;
+            let kind = &params.requirement;
+            check_kind(field("requirement"), kind)?;
             let mut earlier = self.choices[..index].iter();
-            if earlier.any(|other| other.requirement == choice.requirement) {
-                let reason = format!("{:?} has a choice already", choice.requirement);
+            if earlier.any(|other| other.requirement == *kind) {
+                let reason = format!("{kind:?} has a choice already");
                 return reject(field("requirement"), reason);
             }
-            if has_tree(&choice.requirement) {
-                let reason = format!(
-                    "{:?} has a tree in flight; allowed: either of them",
-                    choice.requirement
-                );
+            if has_tree(kind) {
+                let reason = format!("{kind:?} has a tree in flight; allowed: either of them");
                 return reject(field("requirement"), reason);
             }
             let bounds = [
-                ("margin", choice.margin, 0.0, 1.0),
-                ("sure", choice.sure, 0.0, 100.0),
-                ("after", choice.after, 0.0, 3600.0),
-                ("reach", choice.reach, 1e-6, 1.0),
+                ("margin", params.margin, 0.0, 1.0),
+                ("sure", params.sure, 0.0, 100.0),
+                ("after", params.after, 0.0, 3600.0),
+                ("reach", params.reach, 1e-6, 1.0),
             ];
             for (name, value, low, high) in bounds {
                 config::check_number(field(name), value, low, high)?;
             }
-            for (name, weight) in &choice.weights {
+            for (name, weight) in &params.weights {
                 if name != PRIOR_CCA && feature_index(name).is_none_or(|n| !self.table.has(n)) {
                     let reason = format!(
                         "{name:?} is not in the table; allowed: {PRIOR_CCA}, {}",
@@ -132,7 +130,7 @@ impl KnnPolicy {
                     return reject(field("weights"), reason);
                 }
             }
-            if choice.weights.values().all(|weight| *weight == 0.0) {
+            if params.weights.values().all(|weight| *weight == 0.0) {
                 let reason = "all are 0; allowed: one above 0 or more";
                 return reject(field("weights"), reason);
             }
@@ -188,12 +186,12 @@ impl KnnPolicy {
         let (cca, reason) = match outcomes.iter().find(|outcome| outcome.cca == current) {
             _ if best.cca == current => (current, text),
             None => (best.cca, format!("{text}, nothing known of {current}")),
-            Some(present) => {
+            Some(current_outcome) => {
                 let compared = format!(
                     "{text}, {:.3} of {current}, {:.3} and {:.3} of the best",
-                    present.measure, best.mean_score, present.mean_score
+                    current_outcome.measure, best.mean_score, current_outcome.mean_score
                 );
-                let (gain, error) = gain(best, present, &nearest.neighbours);
+                let (gain, error) = mean_gain(best, current_outcome, &nearest.neighbours);
                 let margin = params.margin;
                 if gain < margin || gain < params.sure * error {
                     (current, format!("{compared}: too little"))
@@ -288,7 +286,11 @@ impl KnnPolicy {
 }
 
 /// Returns the weighted mean difference of two scores over the neighbours, and its standard error.
-fn gain(best: &ExpectedOutcome, other: &ExpectedOutcome, neighbours: &[Neighbour]) -> (f64, f64) {
+fn mean_gain(
+    best: &ExpectedOutcome,
+    other: &ExpectedOutcome,
+    neighbours: &[Neighbour],
+) -> (f64, f64) {
     let gain = best.mean_score - other.mean_score;
     let total: f64 = neighbours.iter().map(|neighbour| neighbour.weight).sum();
     let (mut spread, mut squares) = (0.0, 0.0);
