@@ -24,7 +24,7 @@ const FEATURES: &[(&str, &str)] = &[
     ("TCP_TX_DELAY", "TCP_TX_DELAY"),
 ];
 
-/// System calls that scripts may have, in addition to [`CALLS`].
+/// System calls that scripts may have, in addition to [`UNMODELLED_CALLS`].
 const SYSTEM_CALLS: &[&str] = &[
     "accept",
     "accept4",
@@ -62,7 +62,7 @@ const SYSTEM_CALLS: &[&str] = &[
 const OTHER_PROTOCOLS: &[(&str, &str)] = &[("sctp_", "SCTP"), ("psp_", "PSP")];
 
 /// Calls that are not modelled, and the features that they stand for.
-const CALLS: &[(&str, &str)] = &[
+const UNMODELLED_CALLS: &[(&str, &str)] = &[
     ("splice", "splice"),
     ("vmsplice", "splice"),
     ("tee", "splice"),
@@ -107,12 +107,12 @@ pub(crate) fn is_system_call(name: &str) -> bool {
     SYSTEM_CALLS.contains(&name) || unmodelled_call(name).is_some()
 }
 
-/// Returns the feature that a call stands for which is not modelled.
+/// Returns the feature of a call that is not modelled.
 fn unmodelled_call(name: &str) -> Option<&'static str> {
     let protocol = OTHER_PROTOCOLS
         .iter()
         .find(|(prefix, _)| name.starts_with(prefix));
-    let feature = protocol.or_else(|| CALLS.iter().find(|(call, _)| *call == name));
+    let feature = protocol.or_else(|| UNMODELLED_CALLS.iter().find(|(call, _)| *call == name));
     feature.map(|(_, feature)| *feature)
 }
 

@@ -44,7 +44,7 @@ impl EsTcp {
     fn freeze(&mut self, inbound: &mut Connection) {
         self.freeze_at = Instant::NEVER;
         self.sender = Sender::Frozen;
-        inbound.freeze(true);
+        inbound.set_frozen(true);
         if inbound.withheld() > 1 {
             inbound.release(1);
         }
@@ -58,7 +58,7 @@ impl EsTcp {
 
     fn thaw(&mut self, inbound: &mut Connection) {
         self.sender = Sender::Free;
-        inbound.freeze(false);
+        inbound.set_frozen(false);
     }
 }
 

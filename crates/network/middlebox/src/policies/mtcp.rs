@@ -56,14 +56,14 @@ impl MTcp {
         self.deadline = Instant::NEVER;
         self.frozen = true;
         inbound.confirm(self.progress.confirmed);
-        inbound.freeze(true);
+        inbound.set_frozen(true);
     }
 
     /// Opens the sender's window again.
     fn thaw(&mut self, now: Instant, inbound: &mut Connection) {
         if self.frozen {
             self.frozen = false;
-            inbound.freeze(false);
+            inbound.set_frozen(false);
             inbound.acknowledge(now);
         }
         self.restart_timer(now);
@@ -114,7 +114,7 @@ impl Policy for MTcp {
             return;
         }
         self.frozen = false;
-        inbound.freeze(false);
+        inbound.set_frozen(false);
         inbound.acknowledge(now);
         self.restart_timer(now);
     }

@@ -47,9 +47,9 @@ impl Connection {
     }
 
     /// Withdraws the offered window from the next ACK on (`frozen`), or offers one again.
-    pub fn freeze(&mut self, frozen: bool) {
+    pub fn set_frozen(&mut self, frozen: bool) {
         if let Some(receiver) = &mut self.receiver {
-            receiver.freeze(frozen);
+            receiver.set_frozen(frozen);
         }
     }
 

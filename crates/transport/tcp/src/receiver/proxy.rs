@@ -2,7 +2,7 @@
 
 use super::Receiver;
 
-/// Limit of the acknowledgements of a proxy's receiver.
+/// Limits of the ACKs and of the window of a proxy's receiver.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Proxy {
     /// Bytes at the end of the data that stay unacknowledged until they are confirmed.
@@ -54,7 +54,7 @@ impl Receiver {
         }
     }
 
-    pub(crate) fn freeze(&mut self, frozen: bool) {
+    pub(crate) fn set_frozen(&mut self, frozen: bool) {
         if let Some(proxy) = &mut self.proxy {
             proxy.frozen = frozen;
         }

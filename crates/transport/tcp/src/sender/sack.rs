@@ -126,6 +126,6 @@ impl Sender {
 }
 
 /// Returns whether the first block is a D-SACK: it is covered by the cumulative ACK or by the second block (RFC 2883 §4).
-fn is_dsack(first: (u64, u64), second: Option<&(u64, u64)>, ack: u64) -> bool {
-    first.0 < ack || second.is_some_and(|s| first.0 >= s.0 && first.1 <= s.1)
+fn is_dsack((left, right): (u64, u64), second: Option<&(u64, u64)>, ack: u64) -> bool {
+    left < ack || second.is_some_and(|&(start, end)| start <= left && right <= end)
 }

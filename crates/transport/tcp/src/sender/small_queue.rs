@@ -77,8 +77,8 @@ impl SmallQueue {
         self.total - gone.map(|burst| burst.memory).sum::<u64>()
     }
 
-    /// Returns whether that memory is at least `limit`.
-    fn exceeds(&self, limit: u64, now: Instant, with_current: bool) -> bool {
+    /// Returns whether [`Self::memory`] is at least `limit`.
+    fn reaches(&self, limit: u64, now: Instant, with_current: bool) -> bool {
         self.total >= limit && self.memory(now, with_current) >= limit
     }
 
@@ -87,11 +87,11 @@ impl SmallQueue {
         if !self.throttled {
             return Instant::NEVER;
         }
-        let waits = self
+        let awaited = self
             .bursts
             .iter()
             .find(|burst| burst.reported_at > burst.queued_at);
-        waits.map_or(Instant::NEVER, |first| first.reported_at)
+        awaited.map_or(Instant::NEVER, |first| first.reported_at)
     }
 
     /// Drops the bursts that are reported; data no longer waits.
@@ -144,10 +144,10 @@ impl Sender {
                 .push(now, departure, bytes + BUFFER_OVERHEAD);
             return;
         };
-        let mut rest = bytes;
-        while rest > 0 {
-            let len = rest.min(self.config.mss.into());
-            rest -= len;
+        let mut bytes_left = bytes;
+        while bytes_left > 0 {
+            let len = bytes_left.min(self.config.mss.into());
+            bytes_left -= len;
             self.small_queue.idle_from = self.small_queue.idle_from.max(departure)
                 + rate.time_to_send(Bytes::new(len + HEADERS));
             let reported = self.small_queue.idle_from + delay;
@@ -169,7 +169,7 @@ impl Sender {
             return false;
         }
         let limit = self.device_limit(bytes);
-        self.small_queue.exceeds(limit, now, with_current) && self.board.bursts_out > 1
+        self.small_queue.reaches(limit, now, with_current) && self.board.bursts_out > 1
     }
 
     /// Returns whether a retransmission of `bytes` has to wait for the device; its limit is twice that of new data.
@@ -177,7 +177,7 @@ impl Sender {
         self.device_holds()
             && self
                 .small_queue
-                .exceeds(2 * self.device_limit(bytes), now, false)
+                .reaches(2 * self.device_limit(bytes), now, false)
             && self.board.bursts_out > 1
     }
 

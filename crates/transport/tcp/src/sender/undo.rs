@@ -86,9 +86,9 @@ impl Sender {
             self.board.clear_losses();
         }
         self.end_eln_recovery();
-        if let Some(prior) = self.undo.prior_ssthresh {
+        if let Some(prior_ssthresh) = self.undo.prior_ssthresh {
             self.refresh_window();
-            self.congestion.undo(true, prior);
+            self.congestion.undo(true, prior_ssthresh);
             self.counts.undone += 1;
         }
         self.cwnd_usage.touch(self.congestion.window.now);

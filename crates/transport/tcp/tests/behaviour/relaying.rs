@@ -174,10 +174,10 @@ fn a_window_grows_by_two_segments() {
     let segment = u64::from(socket.info(crate::alone::at(100)).receive_mss);
     assert_eq!(segment, 1_460);
     assert!(!socket.window_grew(), "all that there is was offered");
-    socket.freeze(true);
+    socket.set_frozen(true);
     socket.acknowledge(crate::alone::at(110));
     assert_eq!(socket.offered_window(), 0);
-    socket.freeze(false);
+    socket.set_frozen(false);
     for (room, grows) in [(0, false), (1, false), (2, true), (20, true)] {
         socket.set_window_limit((1 + room) * segment);
         assert_eq!(socket.window_grew(), grows, "room for {room}");
