@@ -379,8 +379,8 @@ fn spawn_error(threads: usize, error: &std::io::Error) -> Error {
     ))
 }
 
-/// Returns the number of threads that this process can run at a time: the processors of its affinity mask, limited by
-/// the CPU quota of its control groups (cgroups v1 and v2).
+/// Returns the number of threads that this process can run at a time. It is the number of CPUs in the affinity mask,
+/// limited by the CPU quota of the control groups (cgroups v1 and v2).
 #[pyfunction]
 pub(crate) fn available_threads() -> usize {
     thread::available_parallelism().map_or(1, usize::from)

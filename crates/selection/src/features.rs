@@ -142,7 +142,7 @@ pub static FEATURES: [Feature; 31] = [
     Feature {
         name: "slow_start",
         meaning: "1 in slow start",
-        estimate: |path| certain(f64::from(u8::from(path.slow_start))),
+        estimate: |path| certain(f64::from(u8::from(path.in_slow_start))),
     },
     Feature {
         name: "bdp",

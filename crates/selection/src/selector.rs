@@ -238,7 +238,7 @@ impl Selector {
         Sample::of(now, sender)?;
         let estimates = self.estimators.estimates();
         // While the application sends too little, or nothing gets through, samples do not depend on the CCA.
-        if !sender.is_app_limited() && !estimates.outage {
+        if !sender.is_app_limited() && !estimates.in_outage {
             self.perf_window.observe(now, estimates);
         }
         if let Some(to) = self.requested.take() {
@@ -258,7 +258,7 @@ impl Selector {
             return Some(switch_back);
         }
         let (estimates, tuning) = (self.estimators.estimates(), self.policy.tuning);
-        if estimates.outage {
+        if estimates.in_outage {
             self.proposal = None;
             return None;
         }
@@ -365,7 +365,7 @@ impl Selector {
     fn evaluate_switch(&mut self, now: Instant, sender: &SenderInfo) -> Option<Decision> {
         let estimates = self.estimators.estimates();
         let trial = self.trial.as_mut()?;
-        if estimates.outage {
+        if estimates.in_outage {
             trial.start = now + trial.length / 2;
             trial.after = PmSums::default();
         }

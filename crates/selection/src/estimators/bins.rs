@@ -78,8 +78,8 @@ pub(crate) struct Bins {
     srtt_sum_s: f64,
     inflight_sum: f64,
     count: u32,
-    slow_start: bool,
-    app_limited: bool,
+    had_slow_start: bool,
+    was_app_limited: bool,
     /// Lowest smoothed RTT, s: the RTT without a queue, jitter included.
     baseline_rtt: Option<f64>,
     /// Means of the latest bins.
@@ -105,8 +105,8 @@ impl Bins {
         self.srtt_sum_s += srtt;
         self.inflight_sum += f64::from(sender.inflight);
         self.count += 1;
-        self.slow_start |= sender.slow_start;
-        self.app_limited |= sender.app_limited;
+        self.had_slow_start |= sender.slow_start;
+        self.was_app_limited |= sender.app_limited;
         let length = sample.at.saturating_since(start.at);
         if length < BIN {
             return None;
@@ -125,7 +125,7 @@ impl Bins {
         };
         self.start = Some(BinStart::of(sample));
         (self.srtt_sum_s, self.inflight_sum, self.count) = (0.0, 0.0, 0);
-        (self.slow_start, self.app_limited) = (false, false);
+        (self.had_slow_start, self.was_app_limited) = (false, false);
         self.last.push_back(bin);
         if self.last.len() > RATE_BINS {
             self.last.pop_front();
@@ -161,14 +161,14 @@ impl Bins {
             return Estimate::new(0.0, 0.0);
         }
         let utilisation = 1.0 - radio_wait / mean_delay;
-        let is_burst = self.slow_start && mean_delay < SLOW_START_QUEUE * baseline_rtt;
+        let is_burst = self.had_slow_start && mean_delay < SLOW_START_QUEUE * baseline_rtt;
         // By Little's law, the data in flight divided by the rate is the actual RTT. The smoothed RTT lags behind it
         // just after a reduction of the window.
         let recent_rtt = sum(|bin| bin.inflight) / sum(|bin| bin.segments_per_s);
         let littles_delay = (inflight / rate.max(1.0)).min(recent_rtt) - baseline_rtt;
         let srtt_lags = queueing_delay < mean_delay / 2.0
             || littles_delay < mean_delay / 2.0 - LITTLE_LAW_ERROR * baseline_rtt;
-        if self.app_limited || is_burst || srtt_lags {
+        if self.was_app_limited || is_burst || srtt_lags {
             return Estimate::new(utilisation, 0.0);
         }
         let error = wait * wait / (mean_delay * mean_delay * (1.0 - wait / mean_delay));

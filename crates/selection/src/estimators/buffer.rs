@@ -75,7 +75,7 @@ pub(super) struct QueueSample {
     /// Queueing delay, s.
     pub(super) queueing_delay: f64,
     /// RTT without a queue, s.
-    pub(super) base_rtt: f64,
+    pub(super) baseline_rtt: f64,
     /// Deviation of the RTT of single packets, s.
     pub(super) jitter: f64,
     /// Standard deviation of the capacity, relative to its mean.
@@ -125,7 +125,7 @@ impl BufferEstimator {
         // By Little's law, the queue's share of the RTT is its share of the segments in flight. Right after an overflow,
         // lost segments still count as in flight, so `queue.segments` limits the peak.
         let queue_segments = f64::from(sample.sender.inflight) * queue.queueing_delay
-            / (queue.queueing_delay + queue.base_rtt);
+            / (queue.queueing_delay + queue.baseline_rtt);
         self.current.peak = self.current.peak.max(queue_segments.min(queue.segments));
         self.current.queueing_delay = self.current.queueing_delay.max(queue.queueing_delay);
         if sample.sender.slow_start {
@@ -174,7 +174,8 @@ impl BufferEstimator {
         let total: f64 = self.peaks.iter().map(|each| each.segments).sum();
         let rank = above.sum::<f64>() / total.max(1.0);
         let queueing_delay = self.previous.queueing_delay.max(f64::MIN_POSITIVE);
-        let min_delay = MIN_OVERFLOW_DELAY * queue.base_rtt + MIN_OVERFLOW_JITTERS * queue.jitter;
+        let min_delay =
+            MIN_OVERFLOW_DELAY * queue.baseline_rtt + MIN_OVERFLOW_JITTERS * queue.jitter;
         let may_be_overflow = queueing_delay > min_delay && peak > MIN_OVERFLOW_PEAK;
         let slow_start_sd = if slow_start { SLOW_START_SD } else { 0.0 };
         if self.losses.len() == MAX_LOSSES {
@@ -183,7 +184,7 @@ impl BufferEstimator {
         // The smoothed RTT misses a part of a queueing delay that is short compared to the jitter. It also misses what a
         // change of the capacity adds within a round trip.
         let jitter_sd = LN_PEAK_SD_PER_JITTER * queue.jitter / queueing_delay;
-        let capacity_sd = queue.variability * queue.base_rtt / queueing_delay;
+        let capacity_sd = queue.variability * queue.baseline_rtt / queueing_delay;
         self.losses.push_back(LossSample {
             evidence: if may_be_overflow {
                 -rank.clamp(1e-3, 1.0).ln()

@@ -61,12 +61,12 @@ pub(super) struct CompetitionEstimator {
 }
 
 impl CompetitionEstimator {
-    /// Adds the next sample, in round trip number `round`; `base_rtt` is the RTT without a queue, s.
+    /// Adds the next sample, in round trip number `round`; `baseline_rtt` is the RTT without a queue, s.
     pub(super) fn observe(
         &mut self,
         sample: &Sample<'_>,
         round: u32,
-        base_rtt: f64,
+        baseline_rtt: f64,
         is_outage: bool,
     ) {
         let sender = sample.sender;
@@ -91,7 +91,7 @@ impl CompetitionEstimator {
         let window = ended.inflight_sum / ended.samples;
         let rate = sender.delivered.saturating_sub(ended.delivered) as f64 / seconds;
         // By Little's law, window over rate is the RTT of the block.
-        let has_queue = window > rate * base_rtt * (1.0 + MIN_STANDING_DELAY);
+        let has_queue = window > rate * baseline_rtt * (1.0 + MIN_STANDING_DELAY);
         let is_evidence = window > MIN_INFLIGHT && has_queue && rate > 0.0 && !ended.is_disturbed;
         let block_sample = is_evidence.then(|| BlockSample {
             ln_window: window.ln(),

@@ -89,13 +89,13 @@ pub struct PathEstimates {
     /// Share of segments retransmitted in the last second.
     pub retransmitted: f64,
     /// Whether the window grows as in slow start.
-    pub slow_start: bool,
+    pub in_slow_start: bool,
     /// Payload of a full segment, bytes.
     pub mss: u32,
     /// Round trips of data so far.
     pub rounds: u32,
     /// Whether there is an outage, or the recovery from one.
-    pub outage: bool,
+    pub in_outage: bool,
     /// Hints of the radio.
     pub hints: Hints,
     /// Bytes that the application will send, if it knows.
@@ -239,7 +239,7 @@ impl PathEstimators {
         if sender.delivered <= 1 {
             self.handshake_rtt = Some(sample.min_rtt);
         }
-        let queueless_rtt_s = self
+        let baseline_rtt_s = self
             .bins
             .baseline_rtt_s()
             .max(self.base_rtt(&sample).as_secs_f64());
@@ -254,10 +254,10 @@ impl PathEstimators {
             capacity_cv: self.estimates.variability.value,
         };
         self.queue
-            .observe(&sample, segments_per_s, queueless_rtt_s, noise, is_outage);
+            .observe(&sample, segments_per_s, baseline_rtt_s, noise, is_outage);
         self.window.observe(sender);
         self.competition
-            .observe(&sample, self.rounds.count(), queueless_rtt_s, is_outage);
+            .observe(&sample, self.rounds.count(), baseline_rtt_s, is_outage);
         if let Some(bin) = self.bins.observe(&sample) {
             // Arrivals in an outage say nothing about the capacity before and after it.
             if !core::mem::replace(&mut self.has_bin_outage, is_outage) {
@@ -294,8 +294,8 @@ impl PathEstimators {
         estimates.min_recent_srtt = self.srtt_range.min();
         estimates.max_recent_srtt = self.srtt_range.max();
         estimates.rounds = self.rounds.count();
-        estimates.outage = self.outage.is_ongoing();
-        estimates.slow_start = sample.sender.slow_start;
+        estimates.in_outage = self.outage.is_ongoing();
+        estimates.in_slow_start = sample.sender.slow_start;
         let queueless = self.bins.queueless_bins();
         estimates.base_rtt =
             Estimate::new(base_rtt, queueless / (queueless + HALF_CONFIDENCE_BINS));

@@ -63,19 +63,19 @@ struct Counters {
 }
 
 impl QueueEstimator {
-    /// Adds the next sample; `rate` is in segments per second, `base_rtt` is the RTT without a queue in s. Losses in
+    /// Adds the next sample; `rate` is in segments per second, `baseline_rtt` is the RTT without a queue in s. Losses in
     /// an outage are neither random nor those of a full buffer.
     pub(super) fn observe(
         &mut self,
         sample: &Sample<'_>,
         rate: f64,
-        base_rtt: f64,
+        baseline_rtt: f64,
         noise: Noise,
         is_outage: bool,
     ) {
-        let base_rtt = base_rtt.min(sample.srtt.as_secs_f64()).max(1e-6);
-        let queueing_delay = sample.srtt.as_secs_f64() - base_rtt;
-        self.excess = queueing_delay / base_rtt;
+        let baseline_rtt = baseline_rtt.min(sample.srtt.as_secs_f64()).max(1e-6);
+        let queueing_delay = sample.srtt.as_secs_f64() - baseline_rtt;
+        self.excess = queueing_delay / baseline_rtt;
         // The queue cannot hold more than is in flight.
         self.queue = (rate * queueing_delay).min(f64::from(sample.sender.inflight));
         if self.queue >= self.recent_peak || sample.at > self.recent_peak_at + sample.srtt * 2 {
@@ -98,8 +98,10 @@ impl QueueEstimator {
         let queue_sample = QueueSample {
             segments: self.queue,
             queueing_delay,
-            base_rtt,
-            jitter: noise.rtt_sd_s.max(base_rtt - sample.min_rtt.as_secs_f64()),
+            baseline_rtt,
+            jitter: noise
+                .rtt_sd_s
+                .max(baseline_rtt - sample.min_rtt.as_secs_f64()),
             variability: noise.capacity_cv,
         };
         self.buffer

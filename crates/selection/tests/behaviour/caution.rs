@@ -179,7 +179,7 @@ fn an_outage_changes_nothing_and_its_losses_are_not_random() {
     let mut selector = selector(&rules("interval = 0.1\nagree = 2"));
     assert_eq!(changes(&mut selector, (0, 12_000), interrupted), []);
     let estimates = selector.estimators().estimates();
-    assert!(!estimates.outage);
+    assert!(!estimates.in_outage);
     assert_eq!(estimates.random_loss.value, 0.0);
 }
 

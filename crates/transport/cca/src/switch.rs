@@ -41,8 +41,8 @@ pub struct TransferState {
 
 /// Returns the part of the congestion window that a connection uses, in segments.
 ///
-/// If pacing limits the connection, this is the number of segments in flight, but not less than an initial window. (BBR
-/// has about half of its window in flight.) If the application limits the connection, the number in flight says nothing
+/// If pacing limits the connection, this is the number of segments in flight, but not less than an initial window. BBR
+/// has about half of its window in flight. If the application limits the connection, the number in flight says nothing
 /// about the path, and the whole window is returned.
 pub fn used_window(cwnd: u32, packets_out: u32, app_limited: bool) -> u32 {
     if app_limited {

@@ -115,7 +115,7 @@ fn an_application_limit_does_not_lower_the_estimate() {
     assert!(after > 0.5 * before, "{before}, then {after}");
 }
 
-/// Switch by context: the belief starts at the rate of the context.
+/// Switch by context: the distribution starts at the transferred rate.
 #[test]
 fn a_switch_by_context_sets_the_belief() {
     let mut w = window(100);

@@ -130,6 +130,6 @@ impl Bbr3 {
             self.full.search_from(self.sample);
             return false;
         }
-        self.full.now
+        self.full.reached_now
     }
 }

@@ -11,7 +11,7 @@ pub(super) struct FullBandwidth {
     /// Whether it was ever found (`full_bw_reached`).
     pub(super) reached: bool,
     /// Whether it was found since the current search began (`full_bw_now`).
-    pub(super) now: bool,
+    pub(super) reached_now: bool,
     /// Bandwidth at its last growth (`full_bw`).
     base: Bandwidth,
     /// Rounds since then (`full_bw_count`).
@@ -49,7 +49,7 @@ impl LostRanges {
 impl Bbr3 {
     /// `CheckFullBWReached`: three rounds that bring less than a quarter more.
     pub(super) fn check_full_bw_reached(&mut self, ack: &Ack) {
-        if self.full.now || !self.rounds.is_start || ack.rate.app_limited {
+        if self.full.reached_now || !self.rounds.is_start || ack.rate.app_limited {
             return;
         }
         let threshold = self.full.base.scaled(Gain::of(self.config.full_bw_thresh));
@@ -58,8 +58,8 @@ impl Bbr3 {
             return;
         }
         self.full.rounds += 1;
-        self.full.now = self.full.rounds >= self.config.full_bw_count;
-        self.full.reached |= self.full.now;
+        self.full.reached_now = self.full.rounds >= self.config.full_bw_count;
+        self.full.reached |= self.full.reached_now;
     }
 
     /// `CheckStartupDone`.
