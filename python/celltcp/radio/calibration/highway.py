@@ -92,7 +92,6 @@ def drive(
     runs: int,
     seed: int,
     *,
-    scenario: str = SCENARIO,
     changes: Sequence[str] = (),
     jobs: int | None = None,
     out: Path | None = None,
@@ -103,7 +102,7 @@ def drive(
     def half_progress(start: float) -> Callable[[float], None] | None:
         return (lambda share: progress(start + share / 2)) if progress else None
 
-    on_drive = functools.partial(compare, scenario, runs=runs, seed=seed, jobs=jobs, radio_log=True)
+    on_drive = functools.partial(compare, SCENARIO, runs=runs, seed=seed, jobs=jobs, radio_log=True)
     downloads = on_drive(
         cca=[entry["cca"] for entry in _published()["throughput"]],
         set=[*changes, *_DOWNLOADS],

@@ -94,7 +94,7 @@ class Point:
         successor: Successor | None,
         horizon_s: float | None = None,
     ) -> Job:
-        """Returns the run that switches to `cca` at this time and ends `horizon_s` later.
+        """Returns the run that switches to `cca` at this time and continues for over `horizon_s`.
 
         The default horizon is that of the outcome. A successor may switch again.
         """
